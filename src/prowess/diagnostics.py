@@ -1,0 +1,189 @@
+"""Findings about users' files, as values.
+
+A diagnostic is never raised and never only logged: every stage returns the ones it made, and every
+surface shows them. What went wrong with the *request* or the *machine* is an exception instead; see
+`prowess.errors`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import Enum
+
+import msgspec
+
+
+class Severity(str, Enum):
+    """How much a finding matters: an error keeps a skill from loading, a warning does not."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    INFO = "info"
+
+
+class Diagnostic(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One finding: what was found, what is allowed, where it is, and what to do about it."""
+
+    code: str
+    severity: Severity
+    message: str
+    file: str | None = None
+    line: int | None = None
+    field: str | None = None
+    hint: str | None = None
+    related: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        place = self.file or ""
+        if self.line is not None:
+            place += f":{self.line}"
+        return f"{place}: {self.message} [{self.code}]" if place else f"{self.message} [{self.code}]"
+
+
+class Code(msgspec.Struct, frozen=True):
+    """What a diagnostic code means, for the reference and for `hint` where a finding has none of its own."""
+
+    severity: Severity
+    summary: str
+    hint: str
+
+
+def _error(summary: str, hint: str) -> Code:
+    return Code(Severity.ERROR, summary, hint)
+
+
+def _warning(summary: str, hint: str) -> Code:
+    return Code(Severity.WARNING, summary, hint)
+
+
+def _info(summary: str, hint: str) -> Code:
+    return Code(Severity.INFO, summary, hint)
+
+
+CODES: dict[str, Code] = {
+    # Finding files
+    "root-not-a-folder": _warning(
+        "A place where skills are looked for is a file.", "Replace it with a folder, or remove it."
+    ),
+    "root-missing": _warning(
+        "A folder named by a setting or an option does not exist.", "Create the folder or correct the setting."
+    ),
+    "root-unreadable": _warning("A folder cannot be listed.", "Check its permissions."),
+    "not-a-file": _error(
+        "SKILL.md is a folder, a pipe, a device or a broken link.", "Replace it with an ordinary text file."
+    ),
+    "file-unreadable": _error("SKILL.md cannot be read.", "Check its permissions."),
+    "file-too-large": _error("SKILL.md is larger than the host reads.", "Move detail into files beside SKILL.md."),
+    "link-escapes": _error(
+        "A symbolic link leads outside the places that may be followed.",
+        "Copy the skill, or add the target to `discovery.trusted_links` in prowess.toml.",
+    ),
+    "hard-linked": _error(
+        "SKILL.md has more than one hard link, which this host refuses.", "Copy the file instead of linking it."
+    ),
+    "wrong-file-name": _warning("The file is not spelled SKILL.md and is not read.", "Rename it to SKILL.md."),
+    "folder-ignored": _info("A folder with a skill is skipped because git ignores it.", "Remove it from .gitignore."),
+    "limit-reached": _warning(
+        "A limit on files, folders or time was reached; the rest was not looked at.",
+        "Raise the limit in the profile, or split the folder.",
+    ),
+    # Reading files
+    "not-utf8": _warning("The file is not valid UTF-8; unreadable bytes were replaced.", "Save it as UTF-8."),
+    "utf16": _error("The file is UTF-16, which no host reads.", "Save it as UTF-8."),
+    "header-missing": _warning(
+        "The file has no header.", "Begin the file with a line `---`, the fields, and a line `---`."
+    ),
+    "header-unclosed": _error("The header is never closed.", "Add a line `---` after the last field."),
+    "header-too-large": _error("The header is larger than is read.", "Move text from the header into the body."),
+    "header-language": _error(
+        "The header is written in a language that is not read; headers are never evaluated.",
+        "Write the header as YAML between two lines `---`.",
+    ),
+    "header-not-a-mapping": _error("The header is not a list of `key: value` lines.", "Write `key: value` lines."),
+    "yaml-invalid": _error("The header is not valid YAML.", "Quote the value on the line that is named."),
+    "yaml-nesting": _error("The header is nested too deeply.", "Flatten the header."),
+    "yaml-aliases": _error("The header uses too many YAML aliases.", "Write the values out."),
+    "yaml-tag": _warning("A YAML tag was found; tags are not interpreted.", "Remove the `!tag`."),
+    "empty-file": _error("The file is empty.", "Write a header and instructions, or remove the file."),
+    # Repairs: each says what was changed
+    "repaired-colon": _warning("A value with `: ` in it was quoted.", "Put the value in quotes."),
+    "repaired-hint": _warning("A value like `[a] [b]` was quoted.", "Put the value in quotes."),
+    "repaired-indicator": _warning(
+        "A value that begins with a reserved character was quoted.", "Put the value in quotes."
+    ),
+    "repaired-tab": _warning("Tabs in the indentation were replaced by spaces.", "Indent with spaces."),
+    "repaired-json": _warning("JSON in the header was closed.", "Close every bracket."),
+    "repaired-block-text": _warning(
+        "Text after a block mark (`|` or `>`) was moved into the block.", "Put the text on the next line, indented."
+    ),
+    "repaired-duplicate": _warning("A key stands twice; the last one was kept.", "Remove one of them."),
+    "repaired-quote": _warning("A value with unbalanced or misplaced quotes was quoted.", "Balance the quotes."),
+    "repaired-line": _warning(
+        "A line that is not YAML was joined to the value before it or left out.",
+        "Indent continued text, or write it as a block after `>-`.",
+    ),
+    "repaired-lines": _warning(
+        "The header was read line by line, since it is not YAML.", "Correct the header: `prowess validate --fix`."
+    ),
+    "repaired-fence": _warning("A fence was not a plain line `---`.", "Write `---` alone on its line."),
+    # What the author declared
+    "name-missing": _error("The required field `name` is missing.", "Add `name:` to the header."),
+    "name-invalid": _error("`name` is not a valid skill name.", "Use a-z, 0-9 and single hyphens, 1 to 64 characters."),
+    "name-mismatch": _warning("`name` differs from the folder's name.", "Give the folder and the field one name."),
+    "name-reserved": _error("`name` is a word this host cannot hold.", "Choose another name."),
+    "description-missing": _error("The required field `description` is missing.", "Add `description:` to the header."),
+    "description-from-body": _warning(
+        "There is no `description`; the first line of the body stands in.", "Add `description:` to the header."
+    ),
+    "description-too-long": _error(
+        "`description` is longer than the standard allows.", "Shorten it; put detail in the body."
+    ),
+    "field-type": _warning("A field has a value of the wrong type.", "Correct the value as the message says."),
+    "field-value": _warning("A field has a value that is not one of its words.", "Use one of the words named."),
+    "field-unknown": _info("A field is not known; it is kept as it is.", "Check its spelling."),
+    "field-too-long": _error("A field is longer than the standard allows.", "Shorten it."),
+    "metadata-unreadable": _warning("`metadata` is not JSON, JSON5 or a mapping.", "Write it as a mapping."),
+    # Names
+    "name-collision": _warning("Two skills claim one name.", "Rename one of them, or disable one."),
+    "same-file": _info("One file was reached by two paths; it counts once.", "Nothing needs doing."),
+    # Body and folder, for authors
+    "body-empty": _warning("There are no instructions below the header.", "Write what the agent is to do."),
+    "body-long": _warning("The body is longer than 500 lines.", "Move detail into files beside SKILL.md."),
+    "file-reference-missing": _warning("A file that the body refers to does not exist.", "Add it or correct the path."),
+    "file-reference-outside": _warning(
+        "The body refers to a file outside the skill's folder.", "Move the file into the skill's folder."
+    ),
+    # Settings
+    "setting-ignored": _warning("A setting has no effect here.", "Remove it, or correct its name."),
+}
+
+
+def diagnose(
+    code: str,
+    message: str,
+    *,
+    file: str | None = None,
+    line: int | None = None,
+    field: str | None = None,
+    severity: Severity | None = None,
+    hint: str | None = None,
+    related: Iterable[str] = (),
+) -> Diagnostic:
+    """Make a diagnostic; severity and hint come from the table of codes unless given."""
+    meaning = CODES[code]
+    return Diagnostic(
+        code=code,
+        severity=severity or meaning.severity,
+        message=message,
+        file=file,
+        line=line,
+        field=field,
+        hint=hint or meaning.hint,
+        related=tuple(related),
+    )
+
+
+def worst(diagnostics: Iterable[Diagnostic]) -> Severity | None:
+    """The gravest severity among the diagnostics, or None where there are none."""
+    found = {diagnostic.severity for diagnostic in diagnostics}
+    return next((severity for severity in Severity if severity in found), None)

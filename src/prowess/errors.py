@@ -1,0 +1,150 @@
+"""What can go wrong with a request or the machine, as one tree:
+
+    ProwessError
+    ├── UsageError               the request itself is wrong
+    │   ├── UnknownSkill         no skill of that name; carries the nearest ones
+    │   ├── UnknownHost          no profile of that name or edition
+    │   └── InvalidName          a name that a new skill cannot have
+    ├── ProfileError             a profile file cannot be used
+    ├── SettingError             a settings file has a wrong value; carries file, line and key
+    ├── SwitchError              an environment switch of a host has a value it refuses
+    └── MachineError             the machine refused: a file that cannot be written, a missing program
+
+Data first: each class holds what it knows as attributes and makes its sentence from them. Surfaces
+translate once: the command line to `exit_code`, servers to their own errors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+
+class ProwessError(Exception):
+    """The base of every exception that Prowess raises on purpose."""
+
+    exit_code = 2
+
+    @property
+    def hint(self) -> str | None:
+        """What to do about it, where that is not part of the message."""
+        return None
+
+
+class UsageError(ProwessError):
+    """The request cannot be carried out as it was put."""
+
+
+class UnknownSkill(UsageError):
+    """No skill has the name that was asked for."""
+
+    exit_code = 3
+
+    def __init__(self, name: str, known: Iterable[str] = ()) -> None:
+        self.name = name
+        self.known = tuple(known)
+        self.nearest = nearest_names(name, self.known)
+        super().__init__(name)
+
+    def __str__(self) -> str:
+        return f"There is no skill named “{self.name}” here."
+
+    @property
+    def hint(self) -> str | None:
+        if self.nearest:
+            return "Did you mean " + " or ".join(f"“{name}”" for name in self.nearest) + "?"
+        return "`prowess list --all` shows every skill that was found."
+
+
+class UnknownHost(UsageError):
+    """No profile has the name or edition that was asked for."""
+
+    def __init__(self, name: str, known: Sequence[str]) -> None:
+        self.name = name
+        self.known = tuple(known)
+        super().__init__(name)
+
+    def __str__(self) -> str:
+        return f"There is no host “{self.name}”; the hosts are {', '.join(self.known)}."
+
+
+class InvalidName(UsageError):
+    """A name that a new skill cannot have."""
+
+    def __init__(self, name: str, why: str) -> None:
+        self.name = name
+        self.why = why
+        super().__init__(name)
+
+    def __str__(self) -> str:
+        return f"“{self.name}” cannot be the name of a skill: {self.why}."
+
+
+class ProfileError(ProwessError):
+    """A profile file cannot be used."""
+
+    def __init__(self, file: str, problem: str, key: str | None = None) -> None:
+        self.file = file
+        self.problem = problem
+        self.key = key
+        super().__init__(file, problem)
+
+    def __str__(self) -> str:
+        where = f" (at `{self.key}`)" if self.key else ""
+        return f"The profile {self.file} cannot be used: {self.problem}{where}."
+
+
+class SettingError(ProwessError):
+    """A settings file has a value that cannot be used."""
+
+    def __init__(self, file: str, line: int | None, key: str | None, problem: str) -> None:
+        self.file = file
+        self.line = line
+        self.key = key
+        self.problem = problem
+        super().__init__(file, problem)
+
+    def __str__(self) -> str:
+        place = f"{self.file}:{self.line}" if self.line is not None else self.file
+        key = f"`{self.key}` " if self.key else ""
+        return f"{place}: {key}{self.problem}."
+
+
+class SwitchError(ProwessError):
+    """An environment switch of a host has a value that the host refuses."""
+
+    def __init__(self, name: str, value: str, allowed: Sequence[str]) -> None:
+        self.name = name
+        self.value = value
+        self.allowed = tuple(allowed)
+        super().__init__(name, value)
+
+    def __str__(self) -> str:
+        return (
+            f"The environment variable {self.name} is “{self.value}”; the host accepts only {', '.join(self.allowed)}."
+        )
+
+
+class MachineError(ProwessError):
+    """The machine refused something that the request needs."""
+
+    exit_code = 4
+
+    def __init__(self, doing: str, path: str, cause: str) -> None:
+        self.doing = doing
+        self.path = path
+        self.cause = cause
+        super().__init__(doing, path, cause)
+
+    def __str__(self) -> str:
+        return f"Could not {self.doing} {self.path}: {self.cause}."
+
+
+def nearest_names(name: str, known: Iterable[str], *, most: int = 3) -> tuple[str, ...]:
+    """The known names closest to a mistyped one, best first."""
+    import difflib
+
+    folded: dict[str, str] = {}
+    for candidate in known:
+        folded.setdefault(candidate.casefold(), candidate)
+    close = difflib.get_close_matches(name.casefold(), folded, n=most, cutoff=0.6)
+    return tuple(folded[match] for match in close)

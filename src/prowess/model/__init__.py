@@ -1,0 +1,1 @@
+"""The frozen values that stages hand on."""

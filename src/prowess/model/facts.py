@@ -1,0 +1,33 @@
+"""The machine as a value: what it is, where home is, what its environment and path hold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+
+import msgspec
+
+
+def _no_bin(name: str) -> bool:
+    return False
+
+
+class Facts(msgspec.Struct, frozen=True, kw_only=True, eq=False):
+    """What the pipeline may know of a machine. Given as an argument, so another machine's facts work too.
+
+    `platform` is one of `linux`, `darwin`, `win32`. `note` heads the catalog where the facts are those of
+    a remote machine.
+    """
+
+    home: str
+    platform: str = "linux"
+    env: Mapping[str, str] = msgspec.field(default_factory=dict)
+    find_bin: Callable[[str], bool] = _no_bin
+    note: str | None = None
+
+    def has_bin(self, name: str) -> bool:
+        """Whether a program of that name can be run."""
+        return self.find_bin(name)
+
+    def has_any_bin(self, names: Iterable[str]) -> bool:
+        """Whether at least one of the programs can be run."""
+        return any(self.find_bin(name) for name in names)

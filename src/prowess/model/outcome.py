@@ -1,0 +1,54 @@
+"""How each candidate ends: in exactly one state, with a reason."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+import msgspec
+
+from prowess.diagnostics import Diagnostic
+from prowess.model.skill import Candidate, Skill
+
+
+class State(str, Enum):
+    """The states, in the order in which they are decided; the first that applies is the state."""
+
+    INVALID = "invalid"
+    SKIPPED = "skipped"
+    DUPLICATE = "duplicate"
+    DISABLED = "disabled"
+    SHADOWED = "shadowed"
+    INELIGIBLE = "ineligible"
+    DENIED = "denied"
+    DORMANT = "dormant"
+    HIDDEN = "hidden"
+    READY = "ready"
+
+
+STATE_ORDER: dict[State, int] = {state: place for place, state in enumerate(State)}
+
+
+class Note(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One thing that keeps a candidate from being ready: the state it asks for and why.
+
+    `by` is the file that beat it, where there is one; `rule` the setting, switch or field that decided.
+    """
+
+    state: State
+    reason: str
+    by: str | None = None
+    rule: str | None = None
+
+
+class Outcome(msgspec.Struct, frozen=True, kw_only=True, eq=False):
+    """A candidate's end: its state, the reason, and what else would have stood in its way."""
+
+    candidate: Candidate
+    name: str
+    state: State
+    skill: Skill | None = None
+    reason: str | None = None
+    by: str | None = None
+    rule: str | None = None
+    notes: tuple[Note, ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = ()

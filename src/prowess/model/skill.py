@@ -1,0 +1,180 @@
+"""A skill on its way: the root it lies in, the candidate found, what its author declared, the skill read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from enum import Enum
+from typing import Any
+
+import msgspec
+
+from prowess.diagnostics import Diagnostic
+
+
+class Scope(str, Enum):
+    """Whose a skill is."""
+
+    MANAGED = "managed"
+    PROJECT = "project"
+    USER = "user"
+    ADDED = "added"
+    PLUGIN = "plugin"
+    BUNDLED = "bundled"
+    REMOTE = "remote"
+
+
+class LoadedFrom(str, Enum):
+    """What kind of thing a skill was loaded from; kept apart from its scope."""
+
+    SKILLS = "skills"
+    COMMANDS = "commands"
+    PLUGIN = "plugin"
+    MANAGED = "managed"
+    BUNDLED = "bundled"
+    MCP = "mcp"
+
+
+class Source(msgspec.Struct, frozen=True):
+    """Where a skill comes from, in the host's own words."""
+
+    provider: str
+    level: str
+    path: str
+    loaded_from: LoadedFrom
+    label: str
+
+
+class Root(msgspec.Struct, frozen=True, kw_only=True):
+    """A folder that is searched for skills, and how it is searched.
+
+    `order` is the root's place in the host's scan, `distance` how many folders above the working folder
+    it hangs. `disabled_by` names the setting or switch that turns the whole root off: its candidates are
+    still found, so that nothing is lost, and end as disabled.
+    """
+
+    path: str
+    scope: Scope
+    source: Source
+    order: int
+    id: str = ""
+    distance: int = 0
+    priority: int = 0
+    group: str = "disk"
+    layout: str = "skills"
+    min_depth: int = 1
+    max_depth: int = 1
+    leaf: bool = True
+    hidden: bool = False
+    gitignore: bool = False
+    links: str = "follow"
+    hard_links: bool = True
+    ignored_fields: tuple[str, ...] = ()
+    skip_names: tuple[str, ...] = ()
+    required: tuple[str, ...] = ()
+    must_exist: bool = False
+    disabled_by: str | None = None
+
+
+class Candidate(msgspec.Struct, frozen=True):
+    """A SKILL.md (or a command file) that was found, before anything is decided.
+
+    `default_name` is the name its place gives it. `real` is the path without links, None where it cannot
+    be told; a candidate without one is never taken for another's duplicate.
+    """
+
+    location: str
+    folder: str
+    default_name: str
+    root: Root
+    real: str | None
+    skipped: str | None = None
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+
+class Requires(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What a skill needs of the machine before it can be offered."""
+
+    bins: tuple[str, ...] = ()
+    any_bins: tuple[str, ...] = ()
+    env: tuple[str, ...] = ()
+    config: tuple[str, ...] = ()
+
+
+class Manifest(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """What the author declared: every field of the standard and of the hosts, checked.
+
+    None means that the author did not say; the host's own default then holds.
+    """
+
+    name: str | None = None
+    description: str | None = None
+    license: str | None = None
+    compatibility: str | None = None
+    metadata: Mapping[str, Any] = msgspec.field(default_factory=dict)
+    allowed_tools: tuple[str, ...] = ()
+    disallowed_tools: tuple[str, ...] = ()
+    when_to_use: str | None = None
+    argument_hint: str | None = None
+    arguments: tuple[str, ...] = ()
+    version: str | None = None
+    model: str | None = None
+    effort: str | int | None = None
+    context: str | None = None
+    background: bool | None = None
+    agent: str | None = None
+    hooks: Mapping[str, Any] | None = None
+    paths: tuple[str, ...] = ()
+    globs: tuple[str, ...] = ()
+    shell: str | None = None
+    user_invocable: bool | None = None
+    disable_model_invocation: bool | None = None
+    hide: bool | None = None
+    always_apply: bool | None = None
+    always: bool | None = None
+    enabled: bool | None = None
+    command_dispatch: str | None = None
+    command_tool: str | None = None
+    command_arg_mode: str | None = None
+    aliases: tuple[str, ...] = ()
+    os: tuple[str, ...] = ()
+    requires: Requires = Requires()
+    install: tuple[Mapping[str, Any], ...] = ()
+    primary_env: str | None = None
+    skill_key: str | None = None
+    emoji: str | None = None
+    homepage: str | None = None
+
+
+class Document(msgspec.Struct, frozen=True):
+    """The whole of a SKILL.md, read when it is asked for: its body without the header, and its digest."""
+
+    content: str
+    digest: str
+
+
+class Skill(msgspec.Struct, frozen=True, kw_only=True, eq=False):
+    """A candidate that was read.
+
+    The body is not held: `content` and `digest` read the file when they are asked for.
+    """
+
+    name: str
+    description: str | None
+    location: str
+    folder: str
+    scope: Scope
+    source: Source
+    manifest: Manifest
+    frontmatter: Mapping[str, Any]
+    label: str | None = None
+    read: Callable[[Skill], Document]
+
+    @property
+    def content(self) -> str:
+        """The instructions: SKILL.md without its header, as it is on disk now."""
+        return self.read(self).content
+
+    @property
+    def digest(self) -> str:
+        """`sha256:` and 64 hexadecimal digits over the bytes of SKILL.md, as it is on disk now."""
+        return self.read(self).digest

@@ -1,0 +1,61 @@
+"""The result of one scan: every candidate with its end, and everything that was noticed on the way."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+import msgspec
+
+from prowess.diagnostics import Diagnostic
+from prowess.model.outcome import Outcome, State
+from prowess.model.settings import Settings
+from prowess.model.skill import Root, Skill
+
+
+class Snapshot(msgspec.Struct, frozen=True, kw_only=True, eq=False):
+    """What was found, at one moment, under one host's rules. A reload gives a new one.
+
+    `listed` are the states that the host's own list shows; `diagnostics` has what belongs to no candidate
+    (a root that is a file, a limit that was reached).
+    """
+
+    host: str
+    edition: str
+    cwd: str
+    repository: str | None
+    settings: Settings
+    roots: tuple[Root, ...]
+    outcomes: tuple[Outcome, ...]
+    listed: frozenset[State]
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+    @property
+    def skills(self) -> tuple[Skill, ...]:
+        """The skills that are ready to be offered to a model, in the order of their names."""
+        return tuple(o.skill for o in self.outcomes if o.state is State.READY and o.skill is not None)
+
+    @property
+    def shown(self) -> tuple[Outcome, ...]:
+        """What the host's own list shows, in the order of names."""
+        return tuple(o for o in self.outcomes if o.state in self.listed)
+
+    def find(self, name: str) -> Outcome | None:
+        """The outcome that holds a name: the one listed, else the first that claimed it."""
+        claims = self.claims(name)
+        return next((o for o in claims if o.state in self.listed), claims[0] if claims else None)
+
+    def claims(self, name: str) -> tuple[Outcome, ...]:
+        """Every candidate that claimed a name, whatever became of it."""
+        return tuple(o for o in self.outcomes if o.name == name or (o.skill and o.skill.label == name))
+
+    def counts(self) -> dict[State, int]:
+        """How many candidates ended in each state, in the order of states; empty states are left out."""
+        counted = Counter(outcome.state for outcome in self.outcomes)
+        return {state: counted[state] for state in State if counted[state]}
+
+    def all_diagnostics(self) -> Iterator[Diagnostic]:
+        """Every finding of the scan: those of no candidate first, then candidate by candidate."""
+        yield from self.diagnostics
+        for outcome in self.outcomes:
+            yield from outcome.diagnostics
