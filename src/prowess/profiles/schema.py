@@ -1,0 +1,252 @@
+"""The shape of a profile: a host's rules as data.
+
+Every value has a default, so a profile file holds only what differs from the one it extends. Behaviour
+that is not a number is a word from a fixed set; the stage that owns it has a table of functions by those
+words. Unknown keys are refused.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+
+from prowess.model.outcome import State
+from prowess.model.skill import LoadedFrom, Scope
+
+Boundary = Literal["repository", "home", "filesystem", "folder"]
+Links = Literal["follow", "inside-root", "real-folder", "known", "never"]
+Layout = Literal["skills", "commands", "extra"]
+FenceOpen = Literal["line", "prefix", "language"]
+FenceClose = Literal["line", "anywhere", "line-prefix"]
+Unclosed = Literal["body", "invalid", "header"]
+Broken = Literal["invalid", "empty"]
+NameFrom = Literal["frontmatter", "folder", "either"]
+Values = Literal["typed", "text"]
+Description = Literal["as-is", "text", "text-or-number", "text-or-empty", "required-text"]
+Strategy = Literal["first", "last", "priority", "scope", "assembly", "all"]
+FilterTime = Literal["before", "after"]
+Collisions = Literal["all", "custom", "none"]
+Repair = Literal[
+    "tab-to-spaces",
+    "tab-dropped",
+    "block-text",
+    "close-json",
+    "quote-hint",
+    "quote-indicator",
+    "quote-colon",
+    "quote-quotes",
+    "join-lines",
+    "drop-duplicates",
+    "opencode-blocks",
+    "quote-description",
+    "quote-plain",
+    "line-by-line",
+]
+
+
+class Table(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A table of a profile file: every key is known or refused."""
+
+
+class Provenance(Table, frozen=True):
+    """What a profile follows: the release that was measured, the documents, and where it departs from them."""
+
+    release: str = ""
+    measured: bool = False
+    documents: tuple[str, ...] = ()
+    departures: tuple[str, ...] = ()
+
+
+class RootRule(Table, frozen=True):
+    """A kind of root.
+
+    `at` are path templates. `{home}`, `{cwd}`, `{workspace}` and the names under `[places]` stand for one
+    folder; `{ancestor}` for the working folder and each one above it, nearest first; `{added}`, `{custom}`
+    and `{plugin}` for each folder that an option or a setting names. `when` (any must hold) and `unless`
+    (none may) are conditions: `env:NAME` (a true word), `env-one:NAME` (1 or true),
+    `env-set:NAME` (anything), `toggle:NAME`, `any-toggle`, `provider:NAME`.
+    """
+
+    at: tuple[str, ...]
+    scope: Scope
+    provider: str = ""
+    level: str = ""
+    label: str = ""
+    loaded_from: LoadedFrom = LoadedFrom.SKILLS
+    layout: Layout = "skills"
+    group: str = "disk"
+    priority: int = 0
+    up_to: Boundary = "repository"
+    without_repository: Boundary = "filesystem"
+    skip_home: bool = False
+    min_depth: int = 1
+    max_depth: int = 1
+    leaf: bool = True
+    hidden: bool = False
+    gitignore: bool = False
+    links: Links = "follow"
+    hard_links: bool = True
+    skip_names: tuple[str, ...] = ()
+    ignored_fields: tuple[str, ...] = ()
+    required: tuple[str, ...] = ()
+    when: tuple[str, ...] = ()
+    unless: tuple[str, ...] = ()
+    keep_when_bare: bool = False
+    must_exist: bool = False
+
+
+class Limits(Table, frozen=True):
+    """Bounds on one scan. 0 means no bound. `*_per_root` and `per_folder` cut a sorted list, so the cut is stable."""
+
+    file_bytes: int = 0
+    header_bytes: int = 65_536
+    skills_per_root: int = 100_000
+    folders_per_root: int = 200_000
+    items_per_folder: int = 0
+    seconds_per_root: float = 60.0
+    yaml_aliases: int = 32
+    yaml_depth: int = 64
+
+
+class Header(Table, frozen=True):
+    """How a header is told from the body, and what is done when it is not there or not YAML."""
+
+    open: FenceOpen = "line"
+    close: FenceClose = "line"
+    unclosed: Unclosed = "body"
+    strip_comments: bool = False
+    languages: tuple[str, ...] = ()
+    broken: Broken = "invalid"
+    repairs: tuple[Repair, ...] = ()
+    dates_are_text: bool = True
+    values: Values = "typed"
+    empty_file_is_skill: bool = False
+
+
+class Fields(Table, frozen=True):
+    """Which fields are needed, where the name comes from, and how values are understood.
+
+    `description` says what a value that is no text becomes; `from_body` lets the first line of the body
+    stand in for a missing one, `empty_description` is used where the body is empty too. `camel_case` reads
+    `disableModelInvocation` as `disable-model-invocation`. `openclaw_at` are the places where OpenClaw's
+    fields are looked for: `top` or a key under `metadata`.
+    """
+
+    name_from: NameFrom = "either"
+    required: tuple[str, ...] = ()
+    name_accepts_numbers: bool = False
+    trim: bool = True
+    description: Description = "text-or-number"
+    description_from_body: bool = False
+    empty_description: str | None = None
+    description_hidden_when_missing: bool = False
+    reserved_names: tuple[str, ...] = ()
+    true_words: tuple[str, ...] = ("true", "yes", "on", "1")
+    false_words: tuple[str, ...] = ("false", "no", "off", "0")
+    flags_need_booleans: bool = False
+    camel_case: bool = False
+    openclaw_at: tuple[str, ...] = ("top", "openclaw", "clawdbot")
+    known: tuple[str, ...] = ()
+    strict: bool = False
+
+
+class Resolution(Table, frozen=True):
+    """Who wins: the strategy, when filters are applied, and what the host makes known of it.
+
+    One real file counts once, at its strongest place; that holds for every host. `filter_order` names the rules of
+    `resolve.filters`, `listed` the states that the host's own list shows.
+    """
+
+    strategy: Strategy = "first"
+    filters: FilterTime = "before"
+    filter_order: tuple[str, ...] = (
+        "enabled",
+        "disabled-extension",
+        "toggle",
+        "ignored",
+        "included",
+        "override",
+        "bundled-allow-list",
+    )
+    scopes: tuple[Scope, ...] = ()
+    groups: tuple[str, ...] = ()
+    collisions: Collisions = "all"
+    listed: tuple[State, ...] = (State.INELIGIBLE, State.DENIED, State.DORMANT, State.HIDDEN, State.READY)
+
+
+class Gate(Table, frozen=True):
+    """What can keep a skill from being offered.
+
+    `checks` are the requirements that count; `always_skips` are those that `always: true` passes over.
+    `hidden_by` are the fields that hide a skill from the model, `dormant_by` those that make it wait for a file.
+    """
+
+    checks: tuple[str, ...] = ()
+    always_skips: tuple[str, ...] = ()
+    os_words: dict[str, str] = msgspec.field(default_factory=dict)
+    config_defaults: dict[str, bool] = msgspec.field(default_factory=dict)
+    hidden_by: tuple[str, ...] = ("hide", "disable-model-invocation")
+    dormant_by: tuple[str, ...] = ()
+    disabled_by_enabled: bool = True
+
+
+class SettingsFile(Table, frozen=True):
+    """A settings file of the host: where it lies, its format, and how its keys map to Prowess's.
+
+    `keys` maps a dotted key of the file to the name of a setting. Files are read in the order of the
+    profile; a later one replaces values of an earlier one.
+    """
+
+    at: tuple[str, ...]
+    format: Literal["toml", "json5", "yaml"]
+    keys: dict[str, str] = msgspec.field(default_factory=dict)
+    refuse_unknown: bool = False
+    relative_to: Literal["cwd", "file"] = "cwd"
+    substitute_env: bool = False
+    up_to: Boundary = "repository"
+    without_repository: Boundary = "filesystem"
+
+
+class Toggle(Table, frozen=True):
+    """A source toggle and the value it has when nobody set it."""
+
+    default: bool = True
+
+
+class Context(Table, frozen=True):
+    """How context files are found: their names, how far up, and which folders are left out."""
+
+    files: tuple[str, ...] = ("AGENTS.md", "CLAUDE.md")
+    depth: int = 20
+    hidden: Literal["any-segment", "own-folder", "allow"] = "any-segment"
+    up_to: Boundary = "filesystem"
+    without_repository: Boundary = "filesystem"
+    drop_contained: bool = False
+
+
+class Profile(Table, frozen=True):
+    """A host's rules, whole: what `load_profile` gives after every `extends` was followed."""
+
+    name: str
+    title: str = ""
+    edition: str = "current"
+    editions: tuple[str, ...] = ("current",)
+    provenance: Provenance = Provenance()
+    places: dict[str, tuple[str, ...] | dict[str, str]] = msgspec.field(default_factory=dict)
+    order: tuple[str | tuple[str, ...], ...] = ()
+    roots: dict[str, RootRule] = msgspec.field(default_factory=dict)
+    limits: Limits = Limits()
+    header: Header = Header()
+    fields: Fields = Fields()
+    resolution: Resolution = Resolution()
+    gate: Gate = Gate()
+    toggles: dict[str, Toggle] = msgspec.field(default_factory=dict)
+    switch_words: bool = False
+    bare_switches: tuple[str, ...] = ()
+    settings_order: tuple[str, ...] = ()
+    settings: dict[str, SettingsFile] = msgspec.field(default_factory=dict)
+    context: Context = Context()
+
+
+RawProfile = dict[str, Any]
