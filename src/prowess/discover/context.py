@@ -1,0 +1,74 @@
+"""Context files: AGENTS.md and its kin, from the working folder upwards, merged by depth.
+
+Unlike a skill a context file is always loaded. The farthest comes first, so that what is nearer is read last
+and has the last word.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from prowess.diagnostics import Diagnostic, diagnose
+from prowess.ports import FileSystem
+from prowess.profiles.places import Places, ancestors
+from prowess.profiles.schema import Context
+
+_MOST_BYTES = 1 << 20
+
+
+class ContextFile(msgspec.Struct, frozen=True):
+    """A context file: its path, its text, and how many folders above the working folder it lies."""
+
+    path: str
+    text: str
+    depth: int
+
+
+class ContextFiles(msgspec.Struct, frozen=True):
+    """The context files that hold in a folder, farthest first, and what was wrong with others."""
+
+    files: tuple[ContextFile, ...]
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """The files as one text, farthest first."""
+        return "\n\n".join(file.text.strip() for file in self.files)
+
+
+def find_context_files(rules: Context, places: Places, files: FileSystem) -> ContextFiles:
+    """Every context file from the working folder upwards."""
+    found: list[ContextFile] = []
+    problems: list[Diagnostic] = []
+    for depth, folder in enumerate(_choose_folders(rules, places)):
+        if folder is None:
+            continue
+        for name in rules.files:
+            path = places.paths.join(folder, name)
+            if files.find_kind(path) != "file":
+                continue
+            try:
+                text = files.read_head(path, _MOST_BYTES).data.decode("utf-8-sig", "replace")
+            except OSError as error:
+                problems.append(diagnose("file-unreadable", f"The file cannot be read: {error}.", file=path))
+                continue
+            if text.strip():
+                found.append(ContextFile(path, text, depth))
+    found.sort(key=lambda file: -file.depth)
+    return ContextFiles(tuple(found), tuple(problems))
+
+
+def _choose_folders(rules: Context, places: Places) -> list[str | None]:
+    """The folders to look in, nearest first; None for one that is left out, so that depths stay true."""
+    walked = ancestors(places, up_to=rules.up_to, without_repository=rules.without_repository)
+    if rules.depth:
+        walked = walked[: rules.depth]
+    return [None if _is_left_out(folder, rules, places) else folder for folder in walked]
+
+
+def _is_left_out(folder: str, rules: Context, places: Places) -> bool:
+    if rules.hidden == "allow":
+        return False
+    segments = [part for part in folder.replace("\\", "/").split("/") if part]
+    judged = segments if rules.hidden == "any-segment" else segments[-1:]
+    return any(part.startswith(".") for part in judged)

@@ -1,0 +1,73 @@
+"""How a root is searched, as a table of layouts by the word in the profile."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from prowess.discover.walk import SKILL_FILE, Folder, Found, Walk, open_root, walk_skills
+from prowess.ports import FolderItem
+
+_EXTRA_DEPTH = 2
+
+
+def find_candidates(walk: Walk) -> Found:
+    """Every candidate of a root, in the order of their relative paths."""
+    root = walk.root
+    kind = walk.files.find_kind(root.path)
+    if kind == "folder":
+        _LAYOUTS[root.layout](walk)
+    elif kind is not None:
+        walk.note("root-not-a-folder", "Skills are looked for here, but it is not a folder.", root.path)
+    elif root.must_exist:
+        walk.note("root-missing", "The folder does not exist, though a setting names it.", root.path)
+    return Found(tuple(walk.candidates), tuple(walk.diagnostics))
+
+
+def _search_skills(walk: Walk) -> None:
+    walk_skills(walk, min_depth=walk.root.min_depth, max_depth=walk.root.max_depth)
+
+
+def _search_commands(walk: Walk) -> None:
+    """Every Markdown file, at any depth: `a/b.md` is the command `a:b`, `a/SKILL.md` the command `a`."""
+    waiting = [(open_root(walk), "")]
+    while waiting:
+        folder, prefix = waiting.pop()
+        items = walk.list_items(folder)
+        for item in items:
+            if item.kind == "file" and item.name.lower().endswith(".md"):
+                name = prefix.rstrip(":") if item.name == SKILL_FILE and prefix else prefix + item.name[:-3]
+                walk.add(folder, item, name)
+        below = [(_step(folder, item), f"{prefix}{item.name}:") for item in items if _is_plain_folder(item)]
+        below.reverse()
+        waiting += below
+
+
+def _is_plain_folder(item: FolderItem) -> bool:
+    return item.kind == "folder" and not item.is_link and not item.name.startswith(".")
+
+
+def _step(folder: Folder, item: FolderItem) -> Folder:
+    real = None if folder.real is None else f"{folder.real}/{item.name}"
+    return Folder(f"{folder.path}/{item.name}", real, item.name, folder.depth + 1)
+
+
+def _search_extra(walk: Walk) -> None:
+    """OpenClaw's extra folders: one skill, a `skills` folder, a folder around one, or a shallow collection."""
+    folder = open_root(walk)
+    items = walk.files.list_folder(folder.path)
+    names = {item.name: item for item in items}
+    if SKILL_FILE in names and names[SKILL_FILE].kind == "file":
+        walk_skills(walk, min_depth=0, max_depth=0)
+    elif folder.name == "skills":
+        walk_skills(walk, min_depth=1, max_depth=walk.root.max_depth)
+    elif "skills" in names and names["skills"].kind == "folder":
+        walk_skills(walk, min_depth=1, max_depth=walk.root.max_depth)
+    else:
+        walk_skills(walk, min_depth=1, max_depth=_EXTRA_DEPTH)
+
+
+_LAYOUTS: dict[str, Callable[[Walk], None]] = {
+    "skills": _search_skills,
+    "commands": _search_commands,
+    "extra": _search_extra,
+}

@@ -1,0 +1,168 @@
+"""From a profile's rules to the folders that are searched, in the host's order."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+
+import msgspec
+
+from prowess.errors import SwitchError
+from prowess.model.facts import Facts
+from prowess.model.settings import Settings
+from prowess.model.skill import Root, Source
+from prowess.profiles.places import Place, Places, expand
+from prowess.profiles.schema import Profile, RootRule
+
+_TRUE_WORDS = ("true", "yes", "on", "1", "y")
+_FALSE_WORDS = ("false", "no", "off", "0", "n")
+
+
+class Conditions(msgspec.Struct, frozen=True):
+    """What decides whether a root is switched on: the environment, the settings, and how strict words are."""
+
+    env: Mapping[str, str]
+    settings: Settings
+    strict_words: bool
+
+    def holds(self, condition: str) -> bool:
+        """Whether a condition such as `env:NAME` or `toggle:NAME` is true here."""
+        kind, _, name = condition.partition(":")
+        return _CONDITIONS[kind](self, name)
+
+
+def _env_is_true(conditions: Conditions, name: str) -> bool:
+    value = conditions.env.get(name)
+    if value is None:
+        return False
+    word = value.strip().lower()
+    if conditions.strict_words and word not in (*_TRUE_WORDS, *_FALSE_WORDS):
+        raise SwitchError(name, value, (*_TRUE_WORDS, *_FALSE_WORDS))
+    return word not in (*_FALSE_WORDS, "")
+
+
+def _env_is_one(conditions: Conditions, name: str) -> bool:
+    return conditions.env.get(name, "").lower() in ("1", "true")
+
+
+def _env_is_set(conditions: Conditions, name: str) -> bool:
+    return bool(conditions.env.get(name))
+
+
+def _toggle_is_on(conditions: Conditions, name: str) -> bool:
+    return conditions.settings.toggles.get(name, True)
+
+
+def _any_toggle_is_on(conditions: Conditions, name: str) -> bool:
+    return any(conditions.settings.toggles.values())
+
+
+def _provider_is_enabled(conditions: Conditions, name: str) -> bool:
+    return bool({name, "*", "all"}.intersection(conditions.settings.enabled_providers))
+
+
+_CONDITIONS: dict[str, Callable[[Conditions, str], bool]] = {
+    "env": _env_is_true,
+    "env-one": _env_is_one,
+    "env-set": _env_is_set,
+    "toggle": _toggle_is_on,
+    "any-toggle": _any_toggle_is_on,
+    "provider": _provider_is_enabled,
+}
+
+
+def plan_roots(
+    profile: Profile, places: Places, settings: Settings, facts: Facts, *, bare: bool = False
+) -> tuple[Root, ...]:
+    """Every root that the profile names, in scan order; those switched off say by what."""
+    conditions = Conditions(facts.env, settings, profile.switch_words)
+    bare_by = _find_bare(profile, conditions, bare=bare)
+    planned: list[Root] = []
+    for named in profile.order:
+        together = (named,) if isinstance(named, str) else named
+        for id, rule, template, place in _interleave(profile, together, places):
+            disabled_by = _find_off_switch(rule, conditions, bare_by)
+            planned.append(_make_root(id, rule, template, place, order=len(planned), disabled_by=disabled_by))
+    return tuple(planned)
+
+
+def _interleave(
+    profile: Profile, ids: tuple[str, ...], places: Places
+) -> Iterator[tuple[str, RootRule, str, Place]]:
+    """The places of several rules, folder by folder: all that hang at one ancestor before the next ancestor."""
+    found = [
+        (place.distance, id, rule, template, place)
+        for id in ids
+        for rule in (profile.roots[id],)
+        for template in rule.at
+        for place in expand(
+            template,
+            places,
+            up_to=rule.up_to,
+            without_repository=rule.without_repository,
+            skip_home=rule.skip_home,
+        )
+    ]
+    for _, id, rule, template, place in sorted(found, key=lambda one: one[0]):
+        yield id, rule, template, place
+
+
+def _find_bare(profile: Profile, conditions: Conditions, *, bare: bool) -> str | None:
+    if bare:
+        return "--bare"
+    return next((name for name in profile.bare_switches if conditions.holds(f"env:{name}")), None)
+
+
+def _find_off_switch(rule: RootRule, conditions: Conditions, bare_by: str | None) -> str | None:
+    if bare_by and not rule.keep_when_bare:
+        return bare_by
+    stop = next((condition for condition in rule.unless if conditions.holds(condition)), None)
+    if stop is not None:
+        return _name_condition(stop)
+    if rule.when and not any(conditions.holds(condition) for condition in rule.when):
+        return _name_condition(rule.when[0])
+    return None
+
+
+def _name_condition(condition: str) -> str:
+    kind, _, name = condition.partition(":")
+    if kind == "provider":
+        return f"{name} is not in enabledProviders"
+    return name or "every source toggle is off"
+
+
+def _make_root(
+    id: str, rule: RootRule, template: str, place: Place, *, order: int, disabled_by: str | None
+) -> Root:
+    provider = rule.provider or _name_provider(template)
+    label = rule.label or f"{provider}:{rule.level}"
+    return Root(
+        id=id,
+        path=place.path,
+        scope=rule.scope,
+        source=Source(provider, rule.level, place.path, rule.loaded_from, label),
+        order=order,
+        distance=place.distance,
+        priority=rule.priority,
+        group=rule.group,
+        layout=rule.layout,
+        min_depth=rule.min_depth,
+        max_depth=rule.max_depth,
+        leaf=rule.leaf,
+        hidden=rule.hidden,
+        gitignore=rule.gitignore,
+        links=rule.links,
+        hard_links=rule.hard_links,
+        ignored_fields=rule.ignored_fields,
+        skip_names=rule.skip_names,
+        required=rule.required,
+        must_exist=rule.must_exist,
+        disabled_by=disabled_by,
+    )
+
+
+def _name_provider(template: str) -> str:
+    """`{ancestor}/.claude/skills` → claude, `{claude}/skills` → claude, `{ancestor}/skills` → folder."""
+    parts = [part.strip("{}").lstrip(".") for part in re.split(r"[/\\]", template)]
+    words = [part for part in parts if part not in ("skills", "skill", "ancestor", "added", "home", "config", "")]
+    return words[-1] if words else "folder"

@@ -1,0 +1,213 @@
+"""From a root to its candidates: one bounded walk, in an order that does not depend on the file system.
+
+A folder is looked at once; a link to a folder that was already entered gives at most the skill that lies
+directly in it, so loops end and costs stay linear in the size of the tree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import msgspec
+
+from prowess.diagnostics import Diagnostic, diagnose
+from prowess.discover.ignore import IgnoreRules
+from prowess.discover.links import LinkRules
+from prowess.model.skill import Candidate, Root
+from prowess.ports import FileSystem, FolderItem
+from prowess.profiles.schema import Limits
+
+SKILL_FILE = "SKILL.md"
+
+
+class Found(msgspec.Struct, frozen=True):
+    """What one root yielded: its candidates in order, and what was noticed that belongs to none of them."""
+
+    candidates: tuple[Candidate, ...]
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+
+class Folder(msgspec.Struct, gc=False):
+    """A folder to look into: its path, the path without links (None if unknown), and its depth below the root."""
+
+    path: str
+    real: str | None
+    name: str
+    depth: int
+    linked: bool = False
+
+
+class Walk:
+    """One root being walked: what bounds it, and what it has found so far."""
+
+    def __init__(
+        self,
+        root: Root,
+        *,
+        files: FileSystem,
+        limits: Limits,
+        links: LinkRules,
+        ignore: IgnoreRules | None,
+        clock: Callable[[], float],
+    ) -> None:
+        self.root = root
+        self.files = files
+        self.limits = limits
+        self.links = links
+        self.ignore = ignore
+        self.clock = clock
+        self.candidates: list[Candidate] = []
+        self.diagnostics: list[Diagnostic] = []
+        self.entered: set[str] = set()
+        self.looked_at = 0
+        self.deadline = clock() + limits.seconds_per_root if limits.seconds_per_root else None
+        self.stopped = False
+
+    def note(self, code: str, message: str, path: str) -> None:
+        """Keep a finding that belongs to no candidate."""
+        self.diagnostics.append(diagnose(code, message, file=path))
+
+    def list_items(self, folder: Folder) -> list[FolderItem]:
+        """The items of a folder; empty, and noted, where it cannot be listed or a bound is reached."""
+        if self.stopped or self._reached_bound():
+            return []
+        self.looked_at += 1
+        try:
+            items = self.files.list_folder(folder.path)
+        except OSError as error:
+            self.note("root-unreadable", f"The folder cannot be listed: {error.strerror or error}.", folder.path)
+            return []
+        most = self.limits.items_per_folder
+        if most and len(items) > most:
+            self.note("limit-reached", f"The folder has {len(items)} items; the first {most} are looked at.", folder.path)
+            return items[:most]
+        return items
+
+    def _reached_bound(self) -> bool:
+        limits = self.limits
+        if limits.folders_per_root and self.looked_at >= limits.folders_per_root:
+            bound = f"{limits.folders_per_root} folders"
+        elif self.deadline is not None and self.looked_at % 64 == 0 and self.clock() > self.deadline:
+            bound = f"{limits.seconds_per_root:g} seconds"
+        else:
+            return False
+        self.stopped = True
+        self.note("limit-reached", f"Looking for skills stopped after {bound}; the rest was not seen.", self.root.path)
+        return True
+
+    def add(self, folder: Folder, item: FolderItem, name: str) -> None:
+        """Keep a file as a candidate, in whatever state it is."""
+        location = f"{folder.path}/{item.name}"
+        kept = len(self.candidates)
+        skipped = None
+        if self.limits.skills_per_root and kept >= self.limits.skills_per_root:
+            skipped = f"the limit of {self.limits.skills_per_root} skills in one root was reached"
+        if item.kind == "file" and not item.is_link:
+            real = None if folder.real is None else f"{folder.real}/{item.name}"
+            candidate = Candidate(location, folder.path, name, self.root, real, skipped)
+        else:
+            candidate = self._add_special(folder, item, name, location, skipped)
+        self.candidates.append(candidate)
+
+    def _add_special(
+        self, folder: Folder, item: FolderItem, name: str, location: str, skipped: str | None
+    ) -> Candidate:
+        """A candidate whose file is a link or no file at all."""
+        real = self.files.find_real_path(location) if item.is_link else None
+        problem: tuple[Diagnostic, ...] = ()
+        if item.kind != "file":
+            problem = (diagnose("not-a-file", _name_special(item), file=location),)
+        elif not self.links.allows_file(self.root, folder.real, real):
+            problem = (_escape(location, real),)
+        return Candidate(location, folder.path, name, self.root, real, skipped, problem)
+
+
+def _name_special(item: FolderItem) -> str:
+    kinds = {"folder": "a folder", "broken": "a link that leads nowhere", "other": "a pipe, a socket or a device"}
+    return f"{item.name} is {kinds[item.kind]}; it must be an ordinary file."
+
+
+def _escape(path: str, real: str | None) -> Diagnostic:
+    where = f"to {real}, which is" if real else "to a place that cannot be told,"
+    return diagnose("link-escapes", f"The link leads {where} outside the folders that may be followed.", file=path)
+
+
+def walk_skills(walk: Walk, start: Folder | None = None, *, min_depth: int, max_depth: int) -> None:
+    """Folders that hold SKILL.md, between two depths; a skill's folder is not searched further where it is a leaf."""
+    waiting = [start or open_root(walk)]
+    while waiting:
+        folder = waiting.pop()
+        items = walk.list_items(folder)
+        holds_skill = folder.depth >= min_depth and _take_skill(walk, folder, items)
+        if folder.depth < max_depth and not (holds_skill and walk.root.leaf):
+            below = list(_choose_folders(walk, folder, items))
+            below.reverse()
+            waiting += below
+
+
+def open_root(walk: Walk) -> Folder:
+    """The root itself as the first folder of its walk."""
+    path = walk.root.path
+    name = path.replace("\\", "/").rstrip("/").rpartition("/")[2]
+    return Folder(path, walk.files.find_real_path(path), name, 0)
+
+
+def _take_skill(walk: Walk, folder: Folder, items: list[FolderItem]) -> bool:
+    """Keep the folder's SKILL.md, if it has one; a file that only looks like one is noted."""
+    for item in items:
+        name = item.name
+        if name == SKILL_FILE:
+            walk.add(folder, item, folder.name)
+            return True
+        if len(name) == 8 and name.lower() == "skill.md" and not any(one.name == SKILL_FILE for one in items):
+            message = f"The file is named {name}; only {SKILL_FILE} is read."
+            walk.note("wrong-file-name", message, f"{folder.path}/{name}")
+    return False
+
+
+def _choose_folders(walk: Walk, folder: Folder, items: list[FolderItem]) -> Iterator[Folder]:
+    root = walk.root
+    rules = walk.ignore.enter(folder.path, items) if walk.ignore else None
+    for item in items:
+        name = item.name
+        if item.kind != "folder" or name in root.skip_names or (name[0] == "." and not root.hidden) or name == ".git":
+            continue
+        path = f"{folder.path}/{name}"
+        if rules and (pattern := rules.find_pattern(path)):
+            _take_ignored(walk, path, name, pattern)
+        elif item.is_link:
+            yield from _follow(walk, folder, path, name)
+        else:
+            yield Folder(path, None if folder.real is None else f"{folder.real}/{name}", name, folder.depth + 1)
+
+
+def _take_ignored(walk: Walk, path: str, name: str, pattern: str) -> None:
+    """A skill in an ignored folder is not lost: it is kept as skipped, with the pattern that decided."""
+    location = f"{path}/{SKILL_FILE}"
+    if walk.files.find_kind(location) == "file":
+        reason = f"git ignores its folder (`{pattern}`)"
+        finding = diagnose("folder-ignored", f"The folder is skipped because {reason}.", file=path)
+        walk.candidates.append(Candidate(location, path, name, walk.root, None, reason, (finding,)))
+
+
+def _follow(walk: Walk, folder: Folder, path: str, name: str) -> Iterator[Folder]:
+    """The folder behind a link, where the root's rule for links allows it."""
+    real = walk.files.find_real_path(path)
+    if not walk.links.allows_folder(walk.root, real):
+        location = f"{path}/{SKILL_FILE}"
+        if walk.files.find_kind(location) == "file":
+            walk.candidates.append(Candidate(location, path, name, walk.root, None, None, (_escape(path, real),)))
+        return
+    shown = real if walk.root.links == "real-folder" and real else path
+    target = Folder(shown, real, name, folder.depth + 1, linked=True)
+    if real is None or real in walk.entered or _is_inside(folder.real, real):
+        # Entered before, or a link to a folder we are in: only what lies directly in it can be a skill of its own.
+        target.depth = walk.root.max_depth
+        if real is None or _is_inside(folder.real, real):
+            return
+    walk.entered.add(real)
+    yield target
+
+
+def _is_inside(path: str | None, folder: str) -> bool:
+    return path is not None and (path == folder or path.startswith(folder.rstrip("/") + "/"))

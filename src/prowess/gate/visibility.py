@@ -1,0 +1,34 @@
+"""What keeps a skill from the model's eyes while it stays loaded: waiting for a file, or hidden."""
+
+from __future__ import annotations
+
+from prowess.model.outcome import Note, State
+from prowess.model.settings import Settings
+from prowess.model.skill import Manifest
+from prowess.profiles.schema import Gate
+
+_EVERYTHING = ("**", "**/*")
+
+
+def find_dormant(manifest: Manifest, rules: Gate) -> Note | None:
+    """Why a skill waits until a matching file is touched; None where it does not."""
+    for field in rules.dormant_by:
+        patterns: tuple[str, ...] = getattr(manifest, field)
+        if patterns and not any(pattern in _EVERYTHING for pattern in patterns):
+            return Note(State.DORMANT, f"it waits for a file that matches {', '.join(patterns)}", rule=field)
+    return None
+
+
+def find_hidden(manifest: Manifest, *, name: str, rules: Gate, settings: Settings, because: str | None) -> Note | None:
+    """Why the model is not shown a skill; None where it is. A hidden skill can still be asked for by name."""
+    if because is not None:
+        return Note(State.HIDDEN, because, rule="description")
+    for field in rules.hidden_by:
+        if getattr(manifest, field.replace("-", "_")) is True:
+            return Note(State.HIDDEN, f"its header says `{field}: true`", rule=field)
+    if settings.agent_skills is not None and name not in settings.agent_skills:
+        return Note(State.HIDDEN, "it is not on the list of skills for this agent", rule="agent_skills")
+    override = settings.overrides.get(name)
+    if override is not None and override.visibility == "user-only":
+        return Note(State.HIDDEN, "the settings leave it to the user", rule=f"overrides.{name}.visibility")
+    return None

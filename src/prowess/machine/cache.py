@@ -1,0 +1,136 @@
+"""What the last scan read, kept so that the next one parses only what changed.
+
+The cache is one file per working folder and host. Every folder and file in it is trusted only while its
+stamp is the one that was read, so the cache never changes an answer; it can be thrown away at any time, and a
+cache that cannot be read counts as none.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+import zlib
+from typing import Any, Generic, NamedTuple, TypeVar
+
+import msgspec
+
+from prowess.errors import MachineError
+from prowess.machine.writing import write_aside
+from prowess.ports import FileSystem, FolderItem, Head, Stamp
+
+T = TypeVar("T")
+
+_FORMAT = 1
+# A file changed within one tick of the clock after it was read keeps its stamp; what is younger than this is
+# read again next time instead of trusted.
+_SETTLED_NS = 100_000_000
+
+
+class KeptFolder(NamedTuple):
+    """A folder's listing and the stamp it had."""
+
+    stamp: Stamp
+    items: list[FolderItem]
+
+
+class KeptReading(NamedTuple, Generic[T]):
+    """What was read from a file, its size and hard links, and the stamp it had."""
+
+    stamp: Stamp
+    size: int
+    links: int
+    reading: T
+
+
+class ScanCache(Generic[T]):
+    """A `FileSystem` that remembers listings, and a store of what was read from files."""
+
+    def __init__(self, files: FileSystem, path: str | None, *, key: str, reading_type: type[T]) -> None:
+        self._files = files
+        self._path = path
+        self._key = key
+        self._started = time.time_ns()
+        self._changed = False
+        shape = tuple[int, str, dict[str, KeptFolder], dict[str, KeptReading[reading_type]]]  # type: ignore[valid-type]
+        self._decoder: msgspec.msgpack.Decoder[Any] = msgspec.msgpack.Decoder(shape)
+        self._old_folders, self._old_readings = self._load()
+        self._folders: dict[str, KeptFolder] = {}
+        self._readings: dict[str, KeptReading[T]] = {}
+        self.read_head = files.read_head
+        self.get_stamp = files.get_stamp
+        self.find_real_path = files.find_real_path
+        self.find_kind = files.find_kind
+
+    def _load(self) -> tuple[dict[str, KeptFolder], dict[str, KeptReading[T]]]:
+        if self._path is None:
+            return {}, {}
+        try:
+            data = self._files.read_head(self._path, 1 << 30).data
+            format, key, folders, readings = self._decoder.decode(data)
+        except (OSError, msgspec.DecodeError):
+            self._changed = True
+            return {}, {}
+        if (format, key) != (_FORMAT, self._key):
+            self._changed = True
+            return {}, {}
+        return folders, readings
+
+    def list_folder(self, path: str) -> list[FolderItem]:
+        """What lies in a folder, from the cache where the folder has not changed."""
+        kept = self._old_folders.get(path)
+        if kept is not None and self._files.get_stamp(path) == kept.stamp:
+            self._folders[path] = kept
+            return kept.items
+        stamp = self._files.get_stamp(path) if self._path else None
+        items = self._files.list_folder(path)
+        self._changed = True
+        # What a link leads to can change while the folder that holds it does not.
+        if stamp is not None and self._is_settled(stamp) and not any(item.is_link for item in items):
+            self._folders[path] = KeptFolder(stamp, items)
+        return items
+
+    def find_reading(self, location: str) -> KeptReading[T] | None:
+        """What was read from a file, where the file has not changed since."""
+        kept = self._old_readings.get(location)
+        if kept is None:
+            return None
+        try:
+            fresh = self._files.get_stamp(location) == kept.stamp
+        except OSError:
+            return None
+        if fresh:
+            self._readings[location] = kept
+            return kept
+        return None
+
+    def keep_reading(self, location: str, head: Head, reading: T) -> None:
+        """Remember what was read from a file."""
+        self._changed = True
+        if self._path is not None and self._is_settled(head.stamp):
+            self._readings[location] = KeptReading(head.stamp, head.size, head.links, reading)
+
+    def _is_settled(self, stamp: Stamp) -> bool:
+        return max(stamp[0], stamp[1]) < self._started - _SETTLED_NS
+
+    def save(self) -> None:
+        """Write the cache where anything changed. A cache that cannot be written is no loss: the next scan reads."""
+        unchanged = not self._changed and len(self._old_readings) == len(self._readings)
+        if self._path is None or (unchanged and len(self._old_folders) == len(self._folders)):
+            return
+        try:
+            data = msgspec.msgpack.encode((_FORMAT, self._key, self._folders, self._readings))
+            write_aside(self._path, data, mode=0o600, folder_mode=0o700)
+        except (MachineError, UnicodeEncodeError):
+            # A read-only home, or a file name that is not text.
+            self._path = None
+
+
+def cache_path(folder: str, key: str) -> str:
+    """The cache file for a key; the key itself stands in the file, so a clash of names is noticed."""
+    return os.path.join(folder, "scans", f"{zlib.crc32(key.encode('utf-8', 'replace')):08x}.msgpack")
+
+
+def code_stamp(folder: str) -> int:
+    """The newest change among the modules of a folder: a cache made by other code is not trusted."""
+    with os.scandir(folder) as listing:
+        return max((found.stat().st_mtime_ns for found in listing if found.name.endswith(".py")), default=0)
