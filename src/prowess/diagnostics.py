@@ -21,7 +21,7 @@ class Severity(str, Enum):
     INFO = "info"
 
 
-class Diagnostic(msgspec.Struct, frozen=True, omit_defaults=True):
+class Diagnostic(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """One finding: what was found, what is allowed, where it is, and what to do about it."""
 
     code: str
@@ -125,6 +125,14 @@ CODES: dict[str, Code] = {
     "repaired-lines": _warning(
         "The header was read line by line, since it is not YAML.", "Correct the header: `prowess validate --fix`."
     ),
+    "repaired-character": _warning("A character that no YAML may hold was left out.", "Remove the character."),
+    "repaired-space": _warning(
+        "A key was not followed by a colon and a blank.", "Write `key: value`, with a blank after the colon."
+    ),
+    "repaired-indent": _warning(
+        "A field was indented below another one's value.", "Begin every field at the start of its line."
+    ),
+    "repaired-number": _info("A number beyond 64 bits was read as text.", "Put the number in quotes."),
     "repaired-fence": _warning("A fence was not a plain line `---`.", "Write `---` alone on its line."),
     # What the author declared
     "name-missing": _error("The required field `name` is missing.", "Add `name:` to the header."),
@@ -138,6 +146,10 @@ CODES: dict[str, Code] = {
     "description-too-long": _error(
         "`description` is longer than the standard allows.", "Shorten it; put detail in the body."
     ),
+    "description-when": _info(
+        "`description` does not say when to use the skill.", "Add a sentence such as “Use when …”."
+    ),
+    "value-cut": _warning("A value is cut off by a comment.", "Put the value in quotes."),
     "field-type": _warning("A field has a value of the wrong type.", "Correct the value as the message says."),
     "field-value": _warning("A field has a value that is not one of its words.", "Use one of the words named."),
     "field-unknown": _info("A field is not known; it is kept as it is.", "Check its spelling."),

@@ -28,7 +28,7 @@ class State(str, Enum):
 STATE_ORDER: dict[State, int] = {state: place for place, state in enumerate(State)}
 
 
-class Note(msgspec.Struct, frozen=True, omit_defaults=True):
+class Note(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """One thing that keeps a candidate from being ready: the state it asks for and why.
 
     `by` is the file that beat it, where there is one; `rule` the setting, switch or field that decided.
@@ -40,7 +40,7 @@ class Note(msgspec.Struct, frozen=True, omit_defaults=True):
     rule: str | None = None
 
 
-class Outcome(msgspec.Struct, frozen=True, kw_only=True, eq=False):
+class Outcome(msgspec.Struct, frozen=True, kw_only=True, eq=False, gc=False):
     """A candidate's end: its state, the reason, and what else would have stood in its way."""
 
     candidate: Candidate

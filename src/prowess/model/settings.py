@@ -7,6 +7,8 @@ from typing import Any
 
 import msgspec
 
+from prowess.diagnostics import Diagnostic
+
 
 class Origin(msgspec.Struct, frozen=True):
     """The file and line of a setting; a default has neither."""
@@ -24,13 +26,14 @@ class Override(msgspec.Struct, frozen=True, omit_defaults=True):
     """What a user set for one skill.
 
     `visibility` is one of `on`, `name-only`, `user-only`, `off`; `env` and `api_key` only ever reach the
-    skill's own processes.
+    skill's own processes. `api_key_from` is a host's description of where the key is kept, in place of the key.
     """
 
     enabled: bool | None = None
     visibility: str | None = None
     env: Mapping[str, str] = msgspec.field(default_factory=dict)
     api_key: str | None = None
+    api_key_from: Mapping[str, Any] = msgspec.field(default_factory=dict)
     config: Mapping[str, Any] = msgspec.field(default_factory=dict)
 
 
@@ -39,7 +42,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 
     `raw` is the host's own merged configuration, for requirements that name a field of it. `origins` has
     the place of every value, by its dotted name here (`enabled`, `toggles.enableClaudeUser`, `ignored`,
-    `overrides.pdf.enabled`).
+    `overrides.pdf.enabled`). `diagnostics` are settings that are well formed but have no effect.
     """
 
     enabled: bool = True
@@ -50,6 +53,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     ignored: tuple[str, ...] = ()
     included: tuple[str, ...] = ()
     custom_folders: tuple[str, ...] = ()
+    remote_urls: tuple[str, ...] = ()
     plugin_folders: tuple[str, ...] = ()
     trusted_links: tuple[str, ...] = ()
     workspace: str | None = None
@@ -61,6 +65,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     raw: Mapping[str, Any] = msgspec.field(default_factory=dict)
     origins: Mapping[str, Origin] = msgspec.field(default_factory=dict)
     files: tuple[str, ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = ()
 
     def origin(self, key: str) -> Origin:
         """Where the value of a dotted key was set; the default's origin where nobody set it."""

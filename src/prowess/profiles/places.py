@@ -88,13 +88,19 @@ def expand(
     many = next((name for name in names if name in _MANY), None)
     if many is None:
         filled = _fill_alternative(template, places.named, {})
-        return [] if filled is None else [Place(places.paths.normpath(filled), 0)]
+        return [] if filled is None else [Place(_tidy(filled, places), 0)]
     return [
-        Place(places.paths.normpath(filled), distance)
+        Place(_tidy(filled, places), distance)
         for distance, folder in enumerate(_folders(many, places, up_to, without_repository, skip_home))
         if folder is not None
         and (filled := _fill_alternative(template, {**places.named, many: folder}, {})) is not None
     ]
+
+
+def _tidy(path: str, places: Places) -> str:
+    """A normal path. Two slashes at the start, as a template over `/` gives them, are left alone by the path rules."""
+    normal = str(places.paths.normpath(path))
+    return normal[1:] if normal.startswith("//") else normal
 
 
 def _folders(

@@ -15,7 +15,7 @@ from prowess.model.outcome import State
 from prowess.model.skill import LoadedFrom, Scope
 
 Boundary = Literal["repository", "home", "filesystem", "folder"]
-Links = Literal["follow", "inside-root", "real-folder", "known", "never"]
+Links = Literal["follow", "inside-root", "root-only", "real-folder", "known", "never"]
 Layout = Literal["skills", "commands", "extra"]
 FenceOpen = Literal["line", "prefix", "language"]
 FenceClose = Literal["line", "anywhere", "line-prefix"]
@@ -23,24 +23,29 @@ Unclosed = Literal["body", "invalid", "header"]
 Broken = Literal["invalid", "empty"]
 NameFrom = Literal["frontmatter", "folder", "either"]
 Values = Literal["typed", "text"]
-Description = Literal["as-is", "text", "text-or-number", "text-or-empty", "required-text"]
+Description = Literal["text", "required-text", "text-or-number", "text-or-empty"]
 Strategy = Literal["first", "last", "priority", "scope", "assembly", "all"]
 FilterTime = Literal["before", "after"]
 Collisions = Literal["all", "custom", "none"]
 Repair = Literal[
+    "drop-controls",
     "tab-to-spaces",
     "tab-dropped",
+    "part-keys",
+    "align-keys",
+    "join-lines",
     "block-text",
     "close-json",
     "quote-hint",
     "quote-indicator",
     "quote-colon",
     "quote-quotes",
-    "join-lines",
     "drop-duplicates",
+    "quote-entries",
     "opencode-blocks",
     "quote-description",
     "quote-plain",
+    "quote-pairs",
     "line-by-line",
 ]
 
@@ -65,7 +70,7 @@ class RootRule(Table, frozen=True):
     folder; `{ancestor}` for the working folder and each one above it, nearest first; `{added}`, `{custom}`
     and `{plugin}` for each folder that an option or a setting names. `when` (any must hold) and `unless`
     (none may) are conditions: `env:NAME` (a true word), `env-one:NAME` (1 or true),
-    `env-set:NAME` (anything), `toggle:NAME`, `any-toggle`, `provider:NAME`.
+    `env-set:NAME` (anything), `env-moved:NAME=~/FOLDER` (another folder), `toggle:NAME`, `any-toggle`, `provider:NAME`.
     """
 
     at: tuple[str, ...]
@@ -97,7 +102,11 @@ class RootRule(Table, frozen=True):
 
 
 class Limits(Table, frozen=True):
-    """Bounds on one scan. 0 means no bound. `*_per_root` and `per_folder` cut a sorted list, so the cut is stable."""
+    """Bounds on one scan. 0 means no bound.
+
+    `*_per_root` and `per_folder` cut a sorted list, so the cut is stable. `items_per_folder` counts the folders in
+    a folder that may hold skills, not its files.
+    """
 
     file_bytes: int = 0
     header_bytes: int = 65_536
@@ -127,7 +136,10 @@ class Header(Table, frozen=True):
 class Fields(Table, frozen=True):
     """Which fields are needed, where the name comes from, and how values are understood.
 
-    `description` says what a value that is no text becomes; `from_body` lets the first line of the body
+    `description` says what a value that is no text becomes: with `text` and `required-text` the skill is
+    invalid (and with the latter where it is blank, too), with `text-or-number` numbers and truth values are
+    text and anything else counts as missing, with `text-or-empty` anything else is "". `trim` takes the
+    blanks around a description off; a name keeps them only where `name_from` is `frontmatter`. `from_body` lets the first line of the body
     stand in for a missing one, `empty_description` is used where the body is empty too. `camel_case` reads
     `disableModelInvocation` as `disable-model-invocation`. `openclaw_at` are the places where OpenClaw's
     fields are looked for: `top` or a key under `metadata`.
@@ -155,7 +167,8 @@ class Resolution(Table, frozen=True):
     """Who wins: the strategy, when filters are applied, and what the host makes known of it.
 
     One real file counts once, at its strongest place; that holds for every host. `filter_order` names the rules of
-    `resolve.filters`, `listed` the states that the host's own list shows.
+    `resolve.filters`, `listed` the states that the host's own list shows. A skill of a scope in `qualify` whose name
+    is taken is not shadowed but called `folder:name`, after the folder that was added.
     """
 
     strategy: Strategy = "first"
@@ -171,6 +184,7 @@ class Resolution(Table, frozen=True):
     )
     scopes: tuple[Scope, ...] = ()
     groups: tuple[str, ...] = ()
+    qualify: tuple[Scope, ...] = ()
     collisions: Collisions = "all"
     listed: tuple[State, ...] = (State.INELIGIBLE, State.DENIED, State.DORMANT, State.HIDDEN, State.READY)
 
@@ -186,7 +200,7 @@ class Gate(Table, frozen=True):
     always_skips: tuple[str, ...] = ()
     os_words: dict[str, str] = msgspec.field(default_factory=dict)
     config_defaults: dict[str, bool] = msgspec.field(default_factory=dict)
-    hidden_by: tuple[str, ...] = ("hide", "disable-model-invocation")
+    hidden_by: tuple[str, ...] = ("hide", "disable_model_invocation")
     dormant_by: tuple[str, ...] = ()
     disabled_by_enabled: bool = True
 
@@ -194,8 +208,10 @@ class Gate(Table, frozen=True):
 class SettingsFile(Table, frozen=True):
     """A settings file of the host: where it lies, its format, and how its keys map to Prowess's.
 
-    `keys` maps a dotted key of the file to the name of a setting. Files are read in the order of the
-    profile; a later one replaces values of an earlier one.
+    `keys` maps a dotted key of the file to the name of a setting; a last part `*` stands for every key there
+    that no other entry names. A file that refuses unknown keys and has no `keys` holds Prowess's own. Files are
+    read in the order of the profile, `{ancestor}` from the farthest to the nearest; a later one replaces values
+    of an earlier one.
     """
 
     at: tuple[str, ...]

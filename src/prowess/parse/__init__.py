@@ -1,0 +1,1 @@
+"""The second stage: text becomes a header and a body, the header a manifest, the candidate a skill."""

@@ -1,0 +1,154 @@
+"""From a candidate to a skill: read the file's head once, understand its header under the host's rules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import msgspec
+
+from prowess.diagnostics import Diagnostic, Severity, diagnose
+from prowess.model.outcome import Note, State
+from prowess.model.skill import Candidate, Document, Manifest, Skill
+from prowess.parse.fences import split_body
+from prowess.parse.naming import understand
+from prowess.parse.reading import read_header
+from prowess.parse.text import decode
+from prowess.ports import FileSystem, ReadingStore
+from prowess.profiles.schema import Fields, Header, Limits
+
+HEAD_BYTES = 1 << 18
+
+
+class Parsed(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
+    """All that a scan keeps of a file: what its header says, understood under the rules of one root of one host.
+
+    It knows no path, so it can be kept for as long as the file does not change.
+    """
+
+    root: str
+    name: str
+    frontmatter: dict[str, Any]
+    manifest: Manifest
+    description: str | None = None
+    label: str | None = None
+    hidden_because: str | None = None
+    valid: bool = True
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+
+class Read(msgspec.Struct, frozen=True, gc=False):
+    """What became of a candidate: a skill, or the note that says why not."""
+
+    name: str
+    skill: Skill | None
+    note: Note | None = None
+    hidden_because: str | None = None
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+
+class Reader(msgspec.Struct, frozen=True, kw_only=True):
+    """The rules and ports that reading needs, the same for every candidate of a scan."""
+
+    files: FileSystem
+    readings: ReadingStore[Parsed]
+    header: Header
+    fields: Fields
+    limits: Limits
+    document: Callable[[Skill], Document]
+
+    def read(self, candidate: Candidate) -> Read:
+        """Read one candidate; whatever is wrong with it becomes a note and diagnostics, never an exception."""
+        if candidate.skipped is not None:
+            note = Note(State.SKIPPED, candidate.skipped, rule="limit")
+            return Read(candidate.default_name, None, note, diagnostics=candidate.diagnostics)
+        if candidate.diagnostics:
+            return _refuse(candidate, candidate.diagnostics)
+        kept = self.readings.find_reading(candidate.location)
+        if kept is not None and kept[3].root == candidate.root.id:
+            _, size, links, parsed = kept
+        else:
+            try:
+                head = self.files.read_head(candidate.location, HEAD_BYTES)
+            except (OSError, ValueError) as error:
+                return _refuse(candidate, (_unreadable(candidate, error),))
+            size, links = head.size, head.links
+            parsed = self._parse(head.data, candidate)
+            self.readings.keep_reading(candidate.location, head, parsed)
+        if self.limits.file_bytes and size > self.limits.file_bytes:
+            return _too_large(candidate, size, self.limits.file_bytes)
+        if links > 1 and not candidate.root.hard_links:
+            message = f"The file has {links} hard links; this host refuses more than one."
+            return _refuse(candidate, (diagnose("hard-linked", message, file=candidate.location),))
+        diagnostics = place(parsed.diagnostics, candidate.location) if parsed.diagnostics else ()
+        if not parsed.valid:
+            return _refuse(candidate, diagnostics, name=parsed.name)
+        return Read(parsed.name, self._make_skill(candidate, parsed), None, parsed.hidden_because, diagnostics)
+
+    def _parse(self, data: bytes, candidate: Candidate) -> Parsed:
+        root = candidate.root
+        reading = read_header(data, rules=self.header, limits=self.limits)
+        if root.ignored_fields:
+            kept = {key: value for key, value in reading.frontmatter.items() if key not in root.ignored_fields}
+            reading = msgspec.structs.replace(reading, frontmatter=kept)
+        understood = understand(
+            reading, default_name=candidate.default_name, required=root.required, fields=self.fields
+        )
+        return Parsed(
+            root.id,
+            understood.name,
+            reading.frontmatter,
+            understood.manifest,
+            understood.description,
+            understood.label,
+            understood.hidden_because,
+            reading.valid and understood.valid,
+            reading.diagnostics + understood.diagnostics,
+        )
+
+    def _make_skill(self, candidate: Candidate, parsed: Parsed) -> Skill:
+        root = candidate.root
+        return Skill(
+            name=parsed.name,
+            description=parsed.description,
+            location=candidate.location,
+            folder=candidate.folder,
+            scope=root.scope,
+            source=root.source,
+            manifest=parsed.manifest,
+            frontmatter=parsed.frontmatter,
+            label=parsed.label,
+            read=self.document,
+        )
+
+
+def read_document(data: bytes, rules: Header) -> Document:
+    """The body of a whole file and the digest of its bytes."""
+    import hashlib
+
+    text, _ = decode(data)
+    return Document(split_body(text, rules=rules), f"sha256:{hashlib.sha256(data).hexdigest()}")
+
+
+def place(diagnostics: Iterable[Diagnostic], location: str) -> tuple[Diagnostic, ...]:
+    """The diagnostics of a reading, which knows no path, with the file they belong to."""
+    return tuple(msgspec.structs.replace(diagnostic, file=location) for diagnostic in diagnostics)
+
+
+def _refuse(candidate: Candidate, diagnostics: tuple[Diagnostic, ...], *, name: str | None = None) -> Read:
+    errors = [diagnostic for diagnostic in diagnostics if diagnostic.severity is Severity.ERROR]
+    first = (errors or list(diagnostics))[0]
+    note = Note(State.INVALID, first.message.rstrip("."), rule=first.code)
+    return Read(name or candidate.default_name, None, note, diagnostics=diagnostics)
+
+
+def _too_large(candidate: Candidate, size: int, most: int) -> Read:
+    message = f"The file has {size:,} bytes; at most {most:,} are read."
+    finding = diagnose("file-too-large", message, file=candidate.location)
+    note = Note(State.SKIPPED, message.rstrip("."), rule="file-too-large")
+    return Read(candidate.default_name, None, note, diagnostics=(finding,))
+
+
+def _unreadable(candidate: Candidate, error: Exception) -> Diagnostic:
+    cause = getattr(error, "strerror", None) or str(error)
+    return diagnose("file-unreadable", f"The file cannot be read: {cause}.", file=candidate.location)

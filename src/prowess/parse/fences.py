@@ -1,0 +1,105 @@
+"""Where a header ends and the body begins: the fences, by the words of a profile."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import NamedTuple
+
+from prowess.profiles.schema import FenceClose, FenceOpen, Header
+
+_FENCE_LINE = re.compile(r"---[ \t]*(?:\r\n?|\n|\Z)")
+_CLOSING_LINE = re.compile(r"(?<=[\r\n])---[ \t]*(?:\r\n?|\n|\Z)")
+_CLOSING_PREFIX = re.compile(r"(?<=[\r\n])---(?:\r\n?|\n)?")
+_CLOSING_ANYWHERE = re.compile(r"---\s*")
+_REST_OF_LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n|\Z)")
+
+
+class Split(NamedTuple):
+    """The text of a file in its two parts.
+
+    The header is `text[start:end]` and begins on line `line` of the file, the body is `text[body:]`; both
+    count in `text`, which is the file's text without what the host strips first. `problem` is the code of
+    a diagnostic where the fences are not as they should be; a file without a header has `end` 0.
+    """
+
+    text: str
+    start: int = 0
+    end: int = 0
+    body: int = 0
+    line: int = 2
+    problem: str | None = None
+
+
+class _Opened(NamedTuple):
+    start: int
+    line: int = 2
+    problem: str | None = None
+
+
+def split_header(text: str, rules: Header) -> Split:
+    """Find the fences of a text under a host's rules."""
+    text = text.removeprefix("\ufeff")
+    if rules.strip_comments:
+        text = strip_comments(text)
+    opened = _OPENINGS[rules.open](text, rules)
+    if opened is None:
+        return Split(text, problem="header-missing")
+    closing = _CLOSINGS[rules.close].search(text, opened.start)
+    if closing is not None:
+        return Split(text, opened.start, closing.start(), closing.end(), opened.line, opened.problem)
+    if rules.unclosed == "header":
+        whole = len(text)
+        return Split(text, opened.start, whole, whole, opened.line, opened.problem or "header-unclosed")
+    return Split(text, problem=opened.problem or "header-unclosed")
+
+
+def split_body(text: str, *, rules: Header) -> str:
+    """The body of a file: what follows the closing fence and its line end, else the whole text."""
+    split = split_header(text, rules)
+    return split.text[split.body :]
+
+
+def strip_comments(text: str) -> str:
+    """The text without `<!-- … -->`; one that is never closed stays."""
+    kept, place = [], 0
+    while (start := text.find("<!--", place)) >= 0 and (end := text.find("-->", start + 4)) >= 0:
+        kept.append(text[place:start])
+        place = end + 3
+    return "".join((*kept, text[place:])) if kept else text
+
+
+def _open_line(text: str, rules: Header) -> _Opened | None:
+    fence = _FENCE_LINE.match(text)
+    return _Opened(fence.end()) if fence else None
+
+
+def _open_prefix(text: str, rules: Header) -> _Opened | None:
+    # The host drops four characters and reads the rest of the line as part of the header.
+    if not text.startswith("---"):
+        return None
+    if text.startswith("---\r\n"):
+        return _Opened(5)
+    return _Opened(4, line=2 if text[3:4] in ("\n", "\r") else 1)
+
+
+def _open_language(text: str, rules: Header) -> _Opened | None:
+    if not text.startswith("---") or text[3:4] == "-":
+        return None
+    rest = _REST_OF_LINE.match(text, 3)
+    language = rest[0].strip() if rest else ""
+    problem = "header-language" if language and language not in rules.languages else None
+    return _Opened(rest.end() if rest else 3, problem=problem)
+
+
+_OPENINGS: dict[FenceOpen, Callable[[str, Header], _Opened | None]] = {
+    "line": _open_line,
+    "prefix": _open_prefix,
+    "language": _open_language,
+}
+
+_CLOSINGS: dict[FenceClose, re.Pattern[str]] = {
+    "line": _CLOSING_LINE,
+    "line-prefix": _CLOSING_PREFIX,
+    "anywhere": _CLOSING_ANYWHERE,
+}

@@ -1,0 +1,34 @@
+"""Repairs put into the file: the header rewritten so that any YAML reader gets what Prowess got."""
+
+from __future__ import annotations
+
+from prowess.diagnostics import Diagnostic
+from prowess.parse.fences import split_header
+from prowess.parse.mending import read_lines
+from prowess.parse.text import join_lines, split_lines
+from prowess.profiles.load import load_profile
+from prowess.profiles.schema import Header, Limits
+
+
+def fix_header(text: str, *, rules: Header | None = None) -> tuple[str, tuple[Diagnostic, ...]]:
+    """The text with its header repaired, and what was changed; the same text where nothing helps or is needed.
+
+    Lines that need no repair keep every byte, their line ends too; comments and the order of keys stay.
+    `rules` are those of the `prowess` profile unless others are given.
+    """
+    rules = rules or load_profile("prowess").header
+    split = split_header(text, rules)
+    if split.end == 0 or split.problem is not None or not text.endswith(split.text):
+        return text, ()
+    # A byte order mark, and nothing else, may stand before the text that was split.
+    before = text[: len(text) - len(split.text)]
+    header = split.text[split.start : split.end]
+    limits = Limits()
+    if len(header) > limits.header_bytes:
+        return text, ()
+    lines = split_lines(header, first=split.line)
+    mended = read_lines(lines, rules.repairs, limits)
+    if mended.value is None or mended.lines == lines:
+        return text, ()
+    whole = before + split.text[: split.start] + join_lines(mended.lines) + split.text[split.end :]
+    return whole, tuple(mended.diagnostics)

@@ -1,0 +1,128 @@
+"""OpenClaw's own fields: what a skill needs of a machine and how it may be had.
+
+They stand under `metadata.openclaw` (`clawdbot` in older skills) and, as its book shows them, beside `name`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from prowess.diagnostics import Diagnostic, diagnose
+from prowess.model.skill import Requires
+from prowess.parse.lists import split_commas, unpack_json
+from prowess.parse.scalars import render_scalar
+from prowess.profiles.schema import Fields
+
+Found = list[Diagnostic]
+
+_KINDS = ("brew", "node", "go", "uv", "download")
+_REQUIREMENTS = {"bins": "bins", "anyBins": "any_bins", "env": "env", "config": "config"}
+
+
+def read_openclaw(
+    frontmatter: Mapping[str, Any], metadata: Mapping[str, Any], fields: Fields, found: Found
+) -> dict[str, Any]:
+    """The attributes of a manifest that OpenClaw's fields set, from the places a host looks at.
+
+    Of the keys under `metadata` only the first that holds a mapping counts; a field that stands in two
+    places is taken from the one that is named first.
+    """
+    values: dict[str, Any] = {}
+    seen_block = False
+    for place in fields.openclaw_at:
+        block: Any = frontmatter if place == "top" else metadata.get(place)
+        prefix = "" if place == "top" else f"metadata.{place}."
+        if prefix:
+            if seen_block or not isinstance(block, dict):
+                continue
+            seen_block = True
+        for key, value in block.items():
+            field = OPENCLAW_FIELDS.get(key)
+            if field is not None and field[0] not in values and value is not None:
+                values[field[0]] = field[1](prefix + key, value, fields, found)
+    return values
+
+
+def _refuse(key: str, allowed: str, found: Found) -> None:
+    found.append(diagnose("field-type", f"`{key}` cannot be used; {allowed}.", field=key))
+
+
+def _unpack(value: Any) -> Any:
+    """A list or a mapping that was turned into JSON text on the way."""
+    if isinstance(value, str) and value[:1] in ("[", "{"):
+        unpacked = unpack_json(value)
+        return value if unpacked is None else unpacked
+    return value
+
+
+def _read_text(key: str, value: Any, fields: Fields, found: Found) -> str | None:
+    if isinstance(value, (str, bool, int, float)):
+        return render_scalar(value).strip() or None
+    _refuse(key, "it has to be text", found)
+    return None
+
+
+def _read_always(key: str, value: Any, fields: Fields, found: Found) -> bool | None:
+    # Below `metadata` the host takes real truth values only; at the top it has made text of everything.
+    if isinstance(value, bool):
+        return value
+    if key == "always" and isinstance(value, (str, int)) and not fields.flags_need_booleans:
+        word = render_scalar(value).strip().lower()
+        if word in fields.true_words or word in fields.false_words:
+            return word in fields.true_words
+    found.append(diagnose("field-value", f"`{key}` has to be true or false, not in quotes.", field=key))
+    return None
+
+
+def _read_words(key: str, value: Any, fields: Fields, found: Found) -> tuple[str, ...]:
+    value = _unpack(value)
+    if isinstance(value, str):
+        return split_commas(value)
+    if isinstance(value, list) and all(isinstance(item, (str, int, float)) for item in value):
+        return tuple(text for item in value if (text := render_scalar(item).strip()))
+    _refuse(key, "it has to be a list of words, or words with commas between them", found)
+    return ()
+
+
+def _read_requires(key: str, value: Any, fields: Fields, found: Found) -> Requires:
+    value = _unpack(value)
+    if not isinstance(value, dict):
+        _refuse(key, f"it has to be a mapping with {', '.join(_REQUIREMENTS)}", found)
+        return Requires()
+    return Requires(
+        **{
+            attribute: _read_words(f"{key}.{name}", value[name], fields, found)
+            for name, attribute in _REQUIREMENTS.items()
+            if value.get(name) is not None
+        }
+    )
+
+
+def _read_install(key: str, value: Any, fields: Fields, found: Found) -> tuple[Mapping[str, Any], ...]:
+    value = _unpack(value)
+    if not isinstance(value, list):
+        _refuse(key, "it has to be a list of ways to install", found)
+        return ()
+    recipes = []
+    for number, recipe in enumerate(value):
+        kind = recipe.get("kind", recipe.get("type")) if isinstance(recipe, dict) else None
+        word = kind.strip().lower() if isinstance(kind, str) else ""
+        if word in _KINDS:
+            recipes.append({**recipe, "kind": word})
+        else:
+            message = f"`{key}[{number}].kind` may be {', '.join(_KINDS)}; this one is left out."
+            found.append(diagnose("field-value", message, field=f"{key}[{number}].kind"))
+    return tuple(recipes)
+
+
+OPENCLAW_FIELDS: dict[str, tuple[str, Callable[[str, Any, Fields, Found], Any]]] = {
+    "always": ("always", _read_always),
+    "skillKey": ("skill_key", _read_text),
+    "primaryEnv": ("primary_env", _read_text),
+    "emoji": ("emoji", _read_text),
+    "homepage": ("homepage", _read_text),
+    "os": ("os", _read_words),
+    "requires": ("requires", _read_requires),
+    "install": ("install", _read_install),
+}
