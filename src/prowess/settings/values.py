@@ -1,0 +1,174 @@
+"""Values as files have them, made into settings: which type each must have, and where it goes.
+
+A setting is named as in a profile's `keys`: `ignored`, `toggles.enableCodexUser`, `overrides`. What is read
+comes out as entries: a path in `Settings`, the value, and where it stood.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from prowess.profiles.places import expand_user_path
+from prowess.profiles.schema import Limits
+from prowess.settings.document import Value
+from prowess.settings.scan_flow import Path
+
+Entry = tuple[Path, Any, Value]
+Convert = Callable[[Value], Any]
+ReadNamed = Callable[[str, Value], Iterator[Entry]]
+
+_VISIBILITY = {"on": "on", "name-only": "name-only", "user-only": "user-only", "off": "off"}
+_CLAUDE_VISIBILITY = {"on": "on", "name-only": "name-only", "user-invocable-only": "user-only", "off": "off"}
+
+
+def _bool(value: Value) -> bool:
+    if not isinstance(value.data, bool):
+        raise value.wrong("true or false")
+    return value.data
+
+
+def _text(value: Value) -> str:
+    if not isinstance(value.data, str):
+        raise value.wrong("a text")
+    return value.data
+
+
+def _texts(value: Value) -> tuple[str, ...]:
+    return tuple(_text(item) for item in value.items())
+
+
+def _folder(value: Value) -> str:
+    document = value.document
+    return expand_user_path(_text(value), base=document.base, places=document.places)
+
+
+def _folders(value: Value) -> tuple[str, ...]:
+    return tuple(_folder(item) for item in value.items())
+
+
+def _skill_ids(value: Value) -> tuple[str, ...]:
+    return tuple(name if name.startswith("skill:") else f"skill:{name}" for name in _texts(value))
+
+
+def _count(value: Value) -> int:
+    if not isinstance(value.data, int) or isinstance(value.data, bool) or value.data < 0:
+        raise value.wrong("a whole number, 0 or more")
+    return value.data
+
+
+def _one_of(words: dict[str, str]) -> Convert:
+    def convert(value: Value) -> str:
+        if not isinstance(value.data, str) or value.data not in words:
+            raise value.wrong(f"one of {', '.join(words)}")
+        return words[value.data]
+
+    return convert
+
+
+def _secret(value: Value) -> str:
+    if not isinstance(value.data, str):
+        raise value.wrong("a text", is_secret=True)
+    return value.data
+
+
+def _key_or_place(value: Value) -> Any:
+    """A key, or in a host's file also a table that says where the key is kept."""
+    if isinstance(value.data, dict) and not value.document.rule.refuse_unknown:
+        return value.data
+    return _secret(value)
+
+
+def _as_is(value: Value) -> Any:
+    return value.data
+
+
+# The fields of an override: the name here, whether it is a table that merges key by key, and its type.
+_OVERRIDE: dict[str, tuple[str, bool, Convert]] = {
+    "enabled": ("enabled", False, _bool),
+    "visibility": ("visibility", False, _one_of(_VISIBILITY)),
+    "env": ("env", True, _secret),
+    "api_key": ("api_key", False, _key_or_place),
+    "apiKey": ("api_key", False, _key_or_place),
+    "config": ("config", True, _as_is),
+}
+_OWN_OVERRIDE = [name for name, (field, _, _) in _OVERRIDE.items() if name == field]
+
+
+def _read_override(name: str, value: Value) -> Iterator[Entry]:
+    for key, child in value.children():
+        if value.document.rule.refuse_unknown and key not in _OWN_OVERRIDE:
+            raise child.unknown(_OWN_OVERRIDE)
+        if key not in _OVERRIDE:
+            continue
+        field, is_table, convert = _OVERRIDE[key]
+        path = ("overrides", name, field)
+        if is_table:
+            yield from (((*path, part), convert(grandchild), grandchild) for part, grandchild in child.children())
+        else:
+            yield path, convert(child), child
+
+
+def _read_toggle(name: str, value: Value) -> Iterator[Entry]:
+    yield ("toggles", name), _bool(value), value
+
+
+def _read_limit(name: str, value: Value) -> Iterator[Entry]:
+    if name not in Limits.__struct_fields__:
+        raise value.unknown(list(Limits.__struct_fields__))
+    yield ("limits", name), _count(value), value
+
+
+def _read_visibility(name: str, value: Value) -> Iterator[Entry]:
+    yield ("overrides", name, "visibility"), _one_of(_CLAUDE_VISIBILITY)(value), value
+
+
+# Settings with one value: the field of `Settings` it fills, and its type.
+_SINGLE: dict[str, tuple[str, Convert]] = {
+    "enabled": ("enabled", _bool),
+    "enabled_providers": ("enabled_providers", _texts),
+    "disabled_providers": ("disabled_providers", _texts),
+    "disabled_extensions": ("disabled_extensions", _texts),
+    "disabled": ("disabled_extensions", _skill_ids),
+    "ignored": ("ignored", _texts),
+    "included": ("included", _texts),
+    "custom_folders": ("custom_folders", _folders),
+    "remote_urls": ("remote_urls", _texts),
+    "plugin_folders": ("plugin_folders", _folders),
+    "trusted_links": ("trusted_links", _folders),
+    "workspace": ("workspace", _folder),
+    "allowed_bundled": ("allowed_bundled", _texts),
+    "agent_skills": ("agent_skills", _texts),
+    "skill_commands": ("skill_commands", _bool),
+}
+# Settings that are a table by name; `toggles.NAME` is one entry of such a table.
+_NAMED: dict[str, ReadNamed] = {
+    "toggles": _read_toggle,
+    "limits": _read_limit,
+    "visibility": _read_visibility,
+    "overrides": _read_override,
+}
+
+
+def is_setting(setting: str) -> bool:
+    """Whether a profile may name this setting."""
+    head, dot, name = setting.partition(".")
+    return setting in _SINGLE or (head in _NAMED and (not dot or bool(name)))
+
+
+def read_setting(setting: str, value: Value) -> Iterator[Entry]:
+    """The entries that a value of the file gives for a setting."""
+    head, _, name = setting.partition(".")
+    if setting in _SINGLE:
+        field, convert = _SINGLE[setting]
+        yield (field,), convert(value), value
+    elif name:
+        yield from _NAMED[head](name, value)
+    else:
+        for child_name, child in value.children():
+            yield from _NAMED[head](child_name, child)
+
+
+def read_named(setting: str, name: str, value: Value) -> Iterator[Entry]:
+    """The entries of one name in a setting that is a table by name."""
+    yield from _NAMED[setting](name, value)
