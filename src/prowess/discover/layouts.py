@@ -54,16 +54,27 @@ def _step(folder: Folder, item: FolderItem) -> Folder:
 def _search_extra(walk: Walk) -> None:
     """OpenClaw's extra folders: one skill, a `skills` folder, a folder around one, or a shallow collection."""
     folder = open_root(walk)
-    items = walk.files.list_folder(folder.path)
-    names = {item.name: item for item in items}
+    names = {item.name: item for item in walk.list_items(folder)}
+    if not names:
+        return
     if SKILL_FILE in names and names[SKILL_FILE].kind == "file":
         walk_skills(walk, min_depth=0, max_depth=0)
     elif folder.name == "skills":
         walk_skills(walk, min_depth=1, max_depth=walk.root.max_depth)
     elif "skills" in names and names["skills"].kind == "folder":
-        walk_skills(walk, min_depth=1, max_depth=walk.root.max_depth)
+        _search_around(walk, folder)
     else:
         walk_skills(walk, min_depth=1, max_depth=_EXTRA_DEPTH)
+
+
+def _search_around(walk: Walk, folder: Folder) -> None:
+    """A folder with `skills` in it, which is the root where every skill lies inside it."""
+    walk_skills(walk, min_depth=1, max_depth=walk.root.max_depth)
+    inner = f"{folder.path}/skills"
+    if walk.candidates and all(one.location.startswith(f"{inner}/") for one in walk.candidates):
+        walk.start_again()
+        start = Folder(inner, walk.files.find_real_path(inner), "skills", 0)
+        walk_skills(walk, start, min_depth=1, max_depth=walk.root.max_depth)
 
 
 _LAYOUTS: dict[str, Callable[[Walk], None]] = {

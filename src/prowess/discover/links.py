@@ -45,6 +45,7 @@ _FOLDER_RULES: dict[str, Callable[[LinkRules, Root, str], bool]] = {
     "follow": lambda rules, root, target: True,
     "real-folder": lambda rules, root, target: True,
     "inside-root": _inside_root,
+    "root-only": lambda rules, root, target: _inside(target, (rules.roots.get(root.path),)),
     "known": _inside_known,
     "never": lambda rules, root, target: False,
 }
@@ -53,6 +54,7 @@ _FILE_RULES: dict[str, Callable[[LinkRules, Root, str | None, str], bool]] = {
     "follow": lambda rules, root, folder, target: True,
     "real-folder": lambda rules, root, folder, target: _inside(target, (folder,)),
     "inside-root": lambda rules, root, folder, target: _inside(target, (folder,)),
+    "root-only": lambda rules, root, folder, target: _inside(target, (folder,)),
     "known": lambda rules, root, folder, target: _inside_known(rules, root, target),
     "never": lambda rules, root, folder, target: False,
 }

@@ -24,6 +24,7 @@ class Conditions(msgspec.Struct, frozen=True):
     env: Mapping[str, str]
     settings: Settings
     strict_words: bool
+    home: str = ""
 
     def holds(self, condition: str) -> bool:
         """Whether a condition such as `env:NAME` or `toggle:NAME` is true here."""
@@ -35,10 +36,11 @@ def _env_is_true(conditions: Conditions, name: str) -> bool:
     value = conditions.env.get(name)
     if value is None:
         return False
-    word = value.strip().lower()
-    if conditions.strict_words and word not in (*_TRUE_WORDS, *_FALSE_WORDS):
-        raise SwitchError(name, value, (*_TRUE_WORDS, *_FALSE_WORDS))
-    return word not in (*_FALSE_WORDS, "")
+    if conditions.strict_words:
+        if value not in (*_TRUE_WORDS, *_FALSE_WORDS):
+            raise SwitchError(name, value, (*_TRUE_WORDS, *_FALSE_WORDS))
+        return value in _TRUE_WORDS
+    return value.strip().lower() not in (*_FALSE_WORDS, "")
 
 
 def _env_is_one(conditions: Conditions, name: str) -> bool:
@@ -47,6 +49,12 @@ def _env_is_one(conditions: Conditions, name: str) -> bool:
 
 def _env_is_set(conditions: Conditions, name: str) -> bool:
     return bool(conditions.env.get(name))
+
+
+def _env_leads_elsewhere(conditions: Conditions, name: str) -> bool:
+    variable, _, usual = name.partition("=")
+    value = conditions.env.get(variable, "").strip()
+    return bool(value) and value.rstrip("/") != usual.replace("~", conditions.home, 1)
 
 
 def _toggle_is_on(conditions: Conditions, name: str) -> bool:
@@ -65,6 +73,7 @@ _CONDITIONS: dict[str, Callable[[Conditions, str], bool]] = {
     "env": _env_is_true,
     "env-one": _env_is_one,
     "env-set": _env_is_set,
+    "env-moved": _env_leads_elsewhere,
     "toggle": _toggle_is_on,
     "any-toggle": _any_toggle_is_on,
     "provider": _provider_is_enabled,
@@ -75,7 +84,7 @@ def plan_roots(
     profile: Profile, places: Places, settings: Settings, facts: Facts, *, bare: bool = False
 ) -> tuple[Root, ...]:
     """Every root that the profile names, in scan order; those switched off say by what."""
-    conditions = Conditions(facts.env, settings, profile.switch_words)
+    conditions = Conditions(facts.env, settings, profile.switch_words, facts.home)
     bare_by = _find_bare(profile, conditions, bare=bare)
     planned: list[Root] = []
     for named in profile.order:
@@ -83,7 +92,19 @@ def plan_roots(
         for id, rule, template, place in _interleave(profile, together, places):
             disabled_by = _find_off_switch(rule, conditions, bare_by)
             planned.append(_make_root(id, rule, template, place, order=len(planned), disabled_by=disabled_by))
-    return tuple(planned)
+    return _drop_repeated(planned, last_wins=profile.resolution.strategy == "last")
+
+
+def _drop_repeated(planned: list[Root], *, last_wins: bool) -> tuple[Root, ...]:
+    """One root per folder: where two rules name the same one, the stronger of those switched on is kept."""
+    kept: dict[str, Root] = {}
+    for root in planned:
+        other = kept.get(root.path)
+        if other is None or (other.disabled_by is not None) > (root.disabled_by is not None):
+            kept[root.path] = root
+        elif last_wins and (other.disabled_by is not None) == (root.disabled_by is not None):
+            kept[root.path] = root
+    return tuple(root for root in planned if kept[root.path] is root)
 
 
 def _interleave(
@@ -116,9 +137,10 @@ def _find_bare(profile: Profile, conditions: Conditions, *, bare: bool) -> str |
 def _find_off_switch(rule: RootRule, conditions: Conditions, bare_by: str | None) -> str | None:
     if bare_by and not rule.keep_when_bare:
         return bare_by
-    stop = next((condition for condition in rule.unless if conditions.holds(condition)), None)
-    if stop is not None:
-        return _name_condition(stop)
+    # Every switch is looked at, so that a word the host refuses is noticed behind one that already decides.
+    stops = [condition for condition in rule.unless if conditions.holds(condition)]
+    if stops:
+        return _name_condition(stops[0])
     if rule.when and not any(conditions.holds(condition) for condition in rule.when):
         return _name_condition(rule.when[0])
     return None
@@ -128,7 +150,7 @@ def _name_condition(condition: str) -> str:
     kind, _, name = condition.partition(":")
     if kind == "provider":
         return f"{name} is not in enabledProviders"
-    return name or "every source toggle is off"
+    return name.partition("=")[0] or "every source toggle is off"
 
 
 def _make_root(
@@ -157,8 +179,15 @@ def _make_root(
         skip_names=rule.skip_names,
         required=rule.required,
         must_exist=rule.must_exist,
+        qualifier=_name_qualifier(template, place.path),
         disabled_by=disabled_by,
     )
+
+
+def _name_qualifier(template: str, path: str) -> str | None:
+    """`{added}/.claude/skills` and `/a/b/.claude/skills` → b; None where no option added the folder."""
+    _, added, below = template.partition("{added}")
+    return path.replace("\\", "/").removesuffix(below).rpartition("/")[2] or None if added else None
 
 
 def _name_provider(template: str) -> str:

@@ -59,6 +59,7 @@ class Walk:
         self.candidates: list[Candidate] = []
         self.diagnostics: list[Diagnostic] = []
         self.entered: set[str] = set()
+        self.kept = 0
         self.looked_at = 0
         self.deadline = clock() + limits.seconds_per_root if limits.seconds_per_root else None
         self.stopped = False
@@ -77,11 +78,14 @@ class Walk:
         except OSError as error:
             self.note("root-unreadable", f"The folder cannot be listed: {error.strerror or error}.", folder.path)
             return []
-        most = self.limits.items_per_folder
-        if most and len(items) > most:
-            self.note("limit-reached", f"The folder has {len(items)} items; the first {most} are looked at.", folder.path)
-            return items[:most]
         return items
+
+    def start_again(self) -> None:
+        """Forget what was found, to search the root in another way."""
+        self.candidates.clear()
+        self.diagnostics.clear()
+        self.entered.clear()
+        self.kept = 0
 
     def _reached_bound(self) -> bool:
         limits = self.limits
@@ -98,10 +102,10 @@ class Walk:
     def add(self, folder: Folder, item: FolderItem, name: str) -> None:
         """Keep a file as a candidate, in whatever state it is."""
         location = f"{folder.path}/{item.name}"
-        kept = len(self.candidates)
         skipped = None
-        if self.limits.skills_per_root and kept >= self.limits.skills_per_root:
+        if self.kept >= self.limits.skills_per_root > 0:
             skipped = f"the limit of {self.limits.skills_per_root} skills in one root was reached"
+        self.kept += 1
         if item.kind == "file" and not item.is_link:
             real = None if folder.real is None else f"{folder.real}/{item.name}"
             candidate = Candidate(location, folder.path, name, self.root, real, skipped)
@@ -167,27 +171,41 @@ def _take_skill(walk: Walk, folder: Folder, items: list[FolderItem]) -> bool:
 
 def _choose_folders(walk: Walk, folder: Folder, items: list[FolderItem]) -> Iterator[Folder]:
     root = walk.root
+    most = walk.limits.items_per_folder
+    count = 0
     rules = walk.ignore.enter(folder.path, items) if walk.ignore else None
     for item in items:
         name = item.name
         if item.kind != "folder" or name in root.skip_names or (name[0] == "." and not root.hidden) or name == ".git":
             continue
         path = f"{folder.path}/{name}"
-        if rules and (pattern := rules.find_pattern(path)):
+        count += 1
+        if count > most > 0:
+            _take_skipped(walk, path, name, f"only the first {most} folders beside it are looked at")
+        elif rules and (pattern := rules.find_pattern(path)):
             _take_ignored(walk, path, name, pattern)
         elif item.is_link:
             yield from _follow(walk, folder, path, name)
         else:
             yield Folder(path, None if folder.real is None else f"{folder.real}/{name}", name, folder.depth + 1)
+    if count > most > 0:
+        message = f"The folder has {count} folders in it; the first {most} are looked at."
+        walk.note("limit-reached", message, folder.path)
 
 
 def _take_ignored(walk: Walk, path: str, name: str, pattern: str) -> None:
     """A skill in an ignored folder is not lost: it is kept as skipped, with the pattern that decided."""
+    reason = f"git ignores its folder (`{pattern}`)"
+    finding = diagnose("folder-ignored", f"The folder is skipped because {reason}.", file=path)
+    _take_skipped(walk, path, name, reason, (finding,))
+
+
+def _take_skipped(
+    walk: Walk, path: str, name: str, reason: str, diagnostics: tuple[Diagnostic, ...] = ()
+) -> None:
     location = f"{path}/{SKILL_FILE}"
     if walk.files.find_kind(location) == "file":
-        reason = f"git ignores its folder (`{pattern}`)"
-        finding = diagnose("folder-ignored", f"The folder is skipped because {reason}.", file=path)
-        walk.candidates.append(Candidate(location, path, name, walk.root, None, reason, (finding,)))
+        walk.candidates.append(Candidate(location, path, name, walk.root, None, reason, diagnostics))
 
 
 def _follow(walk: Walk, folder: Folder, path: str, name: str) -> Iterator[Folder]:

@@ -24,8 +24,9 @@ def find_hidden(manifest: Manifest, *, name: str, rules: Gate, settings: Setting
     if because is not None:
         return Note(State.HIDDEN, because, rule="description")
     for field in rules.hidden_by:
-        if getattr(manifest, field.replace("-", "_")) is True:
-            return Note(State.HIDDEN, f"its header says `{field}: true`", rule=field)
+        if getattr(manifest, field) is True:
+            declared = field.replace("_", "-")
+            return Note(State.HIDDEN, f"its header says `{declared}: true`", rule=declared)
     if settings.agent_skills is not None and name not in settings.agent_skills:
         return Note(State.HIDDEN, "it is not on the list of skills for this agent", rule="agent_skills")
     override = settings.overrides.get(name)

@@ -12,7 +12,6 @@ from prowess.model.outcome import Note, State
 from prowess.model.settings import Settings
 from prowess.profiles.schema import Gate, Resolution
 from prowess.resolve.claims import Claim
-from prowess.resolve.globs import matches_any
 
 Filter = Callable[[Claim, Settings], tuple[str, str] | None]
 
@@ -38,11 +37,15 @@ def _toggle(claim: Claim, settings: Settings) -> tuple[str, str] | None:
 
 
 def _ignored(claim: Claim, settings: Settings) -> tuple[str, str] | None:
+    from prowess.resolve.globs import matches_any
+
     pattern = matches_any(claim.name, settings.ignored)
     return (f"its name matches the ignored pattern `{pattern}`", "ignored") if pattern is not None else None
 
 
 def _not_included(claim: Claim, settings: Settings) -> tuple[str, str] | None:
+    from prowess.resolve.globs import matches_any
+
     if not settings.included or matches_any(claim.name, settings.included) is not None:
         return None
     return "its name matches no pattern of the include list", "included"

@@ -29,14 +29,22 @@ class Collision(msgspec.Struct, frozen=True):
 
 
 class Resolved(msgspec.Struct, frozen=True):
-    """What resolution decided: notes by the place of a claim (none for a winner), and the collisions."""
+    """What resolution decided: notes by the place of a claim (none for a winner), the collisions, and new names.
+
+    `names` has the claims whose name was taken and that got another one, by their place.
+    """
 
     notes: dict[int, list[Note]]
     collisions: tuple[Collision, ...]
+    names: dict[int, str] = msgspec.field(default_factory=dict)
 
 
 def resolve(claims: Sequence[Claim], *, rules: Resolution, settings: Settings, gate: Gate) -> Resolved:
-    """Decide every claim. With filters before resolution, what is disabled no longer competes."""
+    """Decide every claim.
+
+    With filters before resolution, what is disabled no longer competes; what lies in a root that is switched
+    off never does, since the host would not look there.
+    """
     filters = choose_filters(rules, settings)
     notes: dict[int, list[Note]] = {}
     competing: list[Claim] = []
@@ -44,13 +52,12 @@ def resolve(claims: Sequence[Claim], *, rules: Resolution, settings: Settings, g
         disabled = find_disabled(claim, filters, settings, gate)
         if disabled is not None:
             notes[claim.place] = [disabled]
-        if disabled is None or rules.filters == "after":
+        if disabled is None or (rules.filters == "after" and claim.candidate.root.disabled_by is None):
             competing.append(claim)
     competing.sort(key=STRATEGIES[rules.strategy](rules))
     kept = _keep_each_file_once(competing, notes)
-    if rules.filters == "before":
-        _note_disabled_copies(claims, competing, notes)
-    return Resolved(notes, () if rules.strategy == "all" else _choose_winners(kept, notes))
+    _note_disabled_copies(claims, competing, notes)
+    return Resolved(notes, ()) if rules.strategy == "all" else _choose_winners(kept, notes, rules)
 
 
 def _keep_each_file_once(competing: Sequence[Claim], notes: dict[int, list[Note]]) -> list[Claim]:
@@ -83,14 +90,26 @@ def _duplicate(of: Claim) -> Note:
     return Note(State.DUPLICATE, f"it is the same file as {location}", by=location)
 
 
-def _choose_winners(kept: Sequence[Claim], notes: dict[int, list[Note]]) -> tuple[Collision, ...]:
+def _choose_winners(kept: Sequence[Claim], notes: dict[int, list[Note]], rules: Resolution) -> Resolved:
     winners: dict[str, Claim] = {}
     collisions: list[Collision] = []
+    names: dict[int, str] = {}
     for claim in kept:
         winner = winners.setdefault(claim.name, claim)
+        if winner is not claim and _is_qualified(claim, winner, rules):
+            names[claim.place] = f"{claim.candidate.root.qualifier}:{claim.name}"
+            claim = msgspec.structs.replace(claim, name=names[claim.place])
+            winner = winners.setdefault(claim.name, claim)
         if winner is not claim:
             location = winner.candidate.location
             reason = f"{location} ({winner.candidate.root.source.label}) has the same name and comes first"
             notes.setdefault(claim.place, []).append(Note(State.SHADOWED, reason, by=location))
             collisions.append(Collision(claim, winner))
-    return tuple(collisions)
+    return Resolved(notes, tuple(collisions), names)
+
+
+def _is_qualified(claim: Claim, winner: Claim, rules: Resolution) -> bool:
+    """Whether a claim to a taken name gets a name of its own; not where one added folder holds both."""
+    root = claim.candidate.root
+    qualifiers = (None, winner.candidate.root.qualifier)
+    return root.scope in rules.qualify and root.qualifier not in qualifiers

@@ -1,0 +1,122 @@
+"""Every recorded answer of a host's release, held against Prowess answering as that host."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from prowess.gate.eligibility import judge
+from prowess.model.outcome import Outcome, State
+from prowess.model.snapshot import Snapshot
+from prowess.ports import Event
+from tests.conformance.trees import Tree, load_cases
+
+
+def by_name(skills: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return sorted(skills, key=lambda skill: (skill["name"], skill.get("file", "")))
+
+
+@pytest.mark.parametrize("case", load_cases("opencode"))
+def test_prowess_lists_what_opencode_lists(case: dict[str, Any], tmp_path: Path) -> None:
+    tree = Tree(case, tmp_path)
+    shown = tree.open().snapshot.shown
+    listed = [
+        {"name": o.name, "description": o.skill.description, "file": tree.relative(o.candidate.location)}
+        for o in shown
+        if o.skill is not None
+    ]
+    assert by_name(listed) == by_name(case["expect"]["skills"])
+
+
+@pytest.mark.parametrize("case", load_cases("opencode"))
+def test_what_is_unsafe_in_opencode_keeps_our_own_answer(case: dict[str, Any], tmp_path: Path) -> None:
+    tree = Tree(case, tmp_path)
+    states = {tree.relative(o.candidate.location): o.state for o in tree.open().snapshot.outcomes}
+    unsafe = case.get("unsafe", {})
+    assert {path: states[path] for path in unsafe} == dict.fromkeys(unsafe, State.INVALID)
+
+
+@pytest.mark.parametrize("case", load_cases("omp"))
+def test_prowess_lists_what_omp_lists(case: dict[str, Any], tmp_path: Path) -> None:
+    tree = Tree(case, tmp_path)
+    listed = [
+        {
+            "name": o.name,
+            "description": o.skill.description,
+            "file": tree.relative(o.candidate.location),
+            "source": o.skill.source.label,
+            "hide": o.state is State.HIDDEN,
+        }
+        for o in tree.open().snapshot.shown
+        if o.skill is not None
+    ]
+    assert by_name(listed) == by_name(case["expect"]["skills"])
+
+
+@pytest.mark.parametrize("case", load_cases("omp"))
+def test_prowess_warns_of_the_collisions_omp_warns_of(case: dict[str, Any], tmp_path: Path) -> None:
+    tree = Tree(case, tmp_path)
+    events: list[Event] = []
+    assert tree.open(events).snapshot is not None
+    told = {(tree.relative(e.file), tree.relative(e.related or "")) for e in events if e.kind == "duplicate"}
+    assert told == {(warning["path"], _winner(warning["message"])) for warning in case["expect"]["warnings"]}
+
+
+def _winner(message: str) -> str:
+    """The file that kept the name, out of the host's sentence."""
+    return message.partition(" from $DIR/")[2].partition(",")[0]
+
+
+@pytest.mark.parametrize("case", load_cases("openclaw"))
+def test_prowess_lists_what_openclaw_lists(case: dict[str, Any], tmp_path: Path) -> None:
+    tree = Tree(case, tmp_path)
+    skills = tree.open()
+    snapshot = skills.snapshot
+    listed = [_as_openclaw(tree, snapshot, outcome) for outcome in snapshot.shown]
+    assert by_name(listed) == by_name(case["expect"]["skills"])
+
+
+def _as_openclaw(tree: Tree, snapshot: Snapshot, outcome: Outcome) -> dict[str, Any]:
+    assert outcome.skill is not None
+    manifest = outcome.skill.manifest
+    rules = tree.open().profile.gate
+    verdict = judge(manifest, name=outcome.name, rules=rules, facts=tree.facts(), settings=snapshot.settings)
+    blocked = outcome.rule == "allowed_bundled"
+    return {
+        "name": outcome.name,
+        "description": outcome.skill.description,
+        "source": outcome.skill.source.label,
+        "eligible": outcome.state not in (State.INELIGIBLE, State.DISABLED),
+        "disabled": outcome.state is State.DISABLED and not blocked,
+        "blockedByAllowlist": blocked,
+        "modelVisible": outcome.state is State.READY,
+        "userInvocable": manifest.user_invocable is not False,
+        "missing": {
+            "bins": list(verdict.bins),
+            "anyBins": list(verdict.any_bins),
+            "env": list(verdict.env),
+            "config": list(verdict.config),
+            "os": list(verdict.os),
+        },
+        "file": tree.relative(outcome.candidate.location),
+    }
+
+
+@pytest.mark.parametrize("case", load_cases("claude-code"))
+def test_prowess_sees_the_skills_claude_code_lists(case: dict[str, Any], tmp_path: Path) -> None:
+    """The recorded lines are the catalog's; here the skills behind them are compared."""
+    tree = Tree(case, tmp_path)
+    listed = [_as_line(outcome) for outcome in tree.open().snapshot.shown if outcome.state is State.READY]
+    assert sorted(listed) == sorted((skill["name"], skill["description"]) for skill in case["expect"]["skills"])
+
+
+def _as_line(outcome: Outcome) -> tuple[str, str]:
+    """Name and description as a catalog line shows them: on one line, escaped, cut at 1,536 characters."""
+    assert outcome.skill is not None
+    name = f"{outcome.name} ({outcome.skill.label})" if outcome.skill.label else outcome.name
+    parts = [outcome.skill.description, outcome.skill.manifest.when_to_use]
+    text = " ".join(" - ".join(part for part in parts if part).split())
+    text = text if len(text) <= 1536 else text[:1535] + "…"
+    return name, text.replace("<", "&lt;").replace(">", "&gt;")

@@ -1,0 +1,246 @@
+"""Walking a root: depths, leaves, hidden folders, links, ignored folders, limits and order."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from prowess.discover.discovery import Discovered, discover
+from prowess.model.settings import Settings
+from prowess.model.skill import LoadedFrom, Root, Scope, Source
+from prowess.profiles.places import Places
+from prowess.profiles.schema import Limits
+from prowess.testing import MemoryFiles
+
+ROOT = "/p/skills"
+
+
+def make_root(path: str = ROOT, **rules: Any) -> Root:
+    source = Source("folder", "project", path, LoadedFrom.SKILLS, "folder:project")
+    return Root(path=path, scope=Scope.PROJECT, source=source, order=0, **rules)
+
+
+def find(
+    files: MemoryFiles,
+    *roots: Root,
+    limits: Limits | None = None,
+    repository: str | None = "/p",
+    settings: Settings | None = None,
+    clock: Any = lambda: 0.0,
+) -> Discovered:
+    places = Places(cwd="/p", home="/home/me", platform="linux", repository=repository)
+    return discover(
+        roots or (make_root(),),
+        places=places,
+        settings=settings or Settings(),
+        limits=limits or Limits(),
+        files=files,
+        clock=clock,
+    )
+
+
+def names(found: Discovered) -> list[str]:
+    return [candidate.location.removeprefix(f"{ROOT}/") for candidate in found.candidates]
+
+
+def codes(found: Discovered) -> list[tuple[str, str | None]]:
+    return [(diagnostic.code, diagnostic.file) for diagnostic in found.diagnostics]
+
+
+DEEP = MemoryFiles(
+    {
+        f"{ROOT}/SKILL.md": "",
+        f"{ROOT}/one/SKILL.md": "",
+        f"{ROOT}/one/inner/SKILL.md": "",
+        f"{ROOT}/group/two/SKILL.md": "",
+        f"{ROOT}/group/sub/three/SKILL.md": "",
+        f"{ROOT}/.hidden/SKILL.md": "",
+        f"{ROOT}/node_modules/SKILL.md": "",
+        f"{ROOT}/flat.md": "",
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("rules", "expected"),
+    [
+        ({}, ["node_modules/SKILL.md", "one/SKILL.md"]),
+        ({"hidden": True}, [".hidden/SKILL.md", "node_modules/SKILL.md", "one/SKILL.md"]),
+        ({"skip_names": ("node_modules",)}, ["one/SKILL.md"]),
+        ({"max_depth": 2}, ["group/two/SKILL.md", "node_modules/SKILL.md", "one/SKILL.md"]),
+        (
+            {"max_depth": 2, "leaf": False},
+            ["group/two/SKILL.md", "node_modules/SKILL.md", "one/SKILL.md", "one/inner/SKILL.md"],
+        ),
+        ({"min_depth": 0}, ["SKILL.md"]),
+        (
+            {"min_depth": 0, "max_depth": 9, "leaf": False},
+            [
+                "SKILL.md",
+                "group/sub/three/SKILL.md",
+                "group/two/SKILL.md",
+                "node_modules/SKILL.md",
+                "one/SKILL.md",
+                "one/inner/SKILL.md",
+            ],
+        ),
+    ],
+)
+def test_depths_leaves_and_names_decide_which_folders_are_searched(rules: dict[str, Any], expected: list[str]) -> None:
+    assert names(find(DEEP, make_root(**rules))) == expected
+
+
+def test_commands_are_named_by_their_path() -> None:
+    files = MemoryFiles(
+        {f"{ROOT}/{name}": "" for name in ("a.md", "sub/b.md", "sub/deep/c.MD", "d/SKILL.md", "x.txt", ".h/e.md")}
+    )
+    found = find(files, make_root(layout="commands"))
+    assert [(one.default_name, one.location.removeprefix(f"{ROOT}/")) for one in found.candidates] == [
+        ("a", "a.md"),
+        ("d", "d/SKILL.md"),
+        ("sub:b", "sub/b.md"),
+        ("sub:deep:c", "sub/deep/c.MD"),
+    ]
+
+
+def test_a_file_that_only_looks_like_a_skill_is_noted() -> None:
+    found = find(MemoryFiles({f"{ROOT}/lower/skill.md": "", f"{ROOT}/both/SKILL.md": "", f"{ROOT}/both/skill.md": ""}))
+    assert names(found) == ["both/SKILL.md"]
+    assert codes(found) == [("wrong-file-name", f"{ROOT}/lower/skill.md")]
+
+
+@pytest.mark.parametrize(
+    ("files", "must_exist", "expected"),
+    [
+        ({ROOT: "a file"}, False, [("root-not-a-folder", ROOT)]),
+        ({}, True, [("root-missing", ROOT)]),
+        ({}, False, []),
+    ],
+)
+def test_a_root_that_is_no_folder_is_noted_where_it_matters(
+    files: dict[str, str], must_exist: bool, expected: list[tuple[str, str]]
+) -> None:
+    assert codes(find(MemoryFiles(files), make_root(must_exist=must_exist))) == expected
+
+
+def test_limits_cut_a_sorted_list_and_what_is_cut_is_kept_as_skipped() -> None:
+    files = MemoryFiles({f"{ROOT}/s{number}/SKILL.md": "" for number in range(5)})
+    found = find(files, limits=Limits(skills_per_root=2))
+    assert [(one.default_name, one.skipped) for one in found.candidates] == [
+        ("s0", None),
+        ("s1", None),
+        *((f"s{n}", "the limit of 2 skills in one root was reached") for n in (2, 3, 4)),
+    ]
+    narrow = find(files, limits=Limits(items_per_folder=3))
+    assert {one.default_name: one.skipped is not None for one in narrow.candidates} == {
+        "s0": False,
+        "s1": False,
+        "s2": False,
+        "s3": True,
+        "s4": True,
+    }
+    cut = find(files, limits=Limits(folders_per_root=3))
+    assert names(cut) == ["s0/SKILL.md", "s1/SKILL.md"]
+    assert codes(cut) == [("limit-reached", ROOT)]
+
+
+def test_a_walk_stops_when_its_time_is_up() -> None:
+    files = MemoryFiles({f"{ROOT}/s{number:03d}/SKILL.md": "" for number in range(200)})
+    ticks = iter(range(1_000))
+    found = find(files, limits=Limits(seconds_per_root=1.5), clock=lambda: float(next(ticks)))
+    assert codes(found) == [("limit-reached", ROOT)]
+    assert 0 < len(found.candidates) < 200
+
+
+def test_settings_can_change_a_limit() -> None:
+    files = MemoryFiles({f"{ROOT}/s{number}/SKILL.md": "" for number in range(3)})
+    found = find(files, settings=Settings(limits={"skills_per_root": 1}))
+    assert [one.skipped is None for one in found.candidates] == [True, False, False]
+
+
+LINKED = {
+    f"{ROOT}/real/SKILL.md": "",
+    "/p/elsewhere/inside/SKILL.md": "",
+    "/outside/far/SKILL.md": "",
+}
+LINKS = {
+    f"{ROOT}/to-inside": "/p/elsewhere/inside",
+    f"{ROOT}/to-far": "/outside/far",
+    f"{ROOT}/to-real": "real",
+    f"{ROOT}/nowhere": "/gone",
+}
+
+
+@pytest.mark.parametrize(
+    ("links", "allowed"),
+    [
+        ("follow", ["real", "to-far", "to-inside", "to-real"]),
+        ("known", ["real", "to-inside", "to-real"]),
+        ("inside-root", ["real", "to-real"]),
+        ("never", ["real"]),
+    ],
+)
+def test_each_rule_for_links_says_which_may_be_followed(links: str, allowed: list[str]) -> None:
+    found = find(MemoryFiles(LINKED, LINKS), make_root(links=links))
+    assert [one.default_name for one in found.candidates if not one.diagnostics] == allowed
+    refused = [one for one in found.candidates if one.diagnostics]
+    assert {d.code for one in refused for d in one.diagnostics} <= {"link-escapes"}
+    assert len(found.candidates) == 4
+
+
+def test_a_folder_linked_freely_is_reported_by_its_real_path() -> None:
+    found = find(MemoryFiles(LINKED, LINKS), make_root(links="real-folder"))
+    assert [one.location for one in found.candidates] == [
+        f"{ROOT}/real/SKILL.md",
+        "/outside/far/SKILL.md",
+        "/p/elsewhere/inside/SKILL.md",
+        f"{ROOT}/real/SKILL.md",
+    ]
+
+
+def test_a_trusted_folder_may_be_linked_to() -> None:
+    found = find(
+        MemoryFiles(LINKED, LINKS), make_root(links="inside-root"), settings=Settings(trusted_links=("/outside",))
+    )
+    assert [one.default_name for one in found.candidates if not one.diagnostics] == ["real", "to-far", "to-real"]
+
+
+def test_ignored_folders_are_skipped_and_their_skills_kept_with_the_pattern() -> None:
+    files = MemoryFiles(
+        {
+            "/p/.gitignore": "tmp-*/\n!tmp-keep/\n",
+            f"{ROOT}/.gitignore": "drafts\n",
+            f"{ROOT}/drafts/SKILL.md": "",
+            f"{ROOT}/tmp-one/SKILL.md": "",
+            f"{ROOT}/tmp-keep/SKILL.md": "",
+            f"{ROOT}/good/SKILL.md": "",
+            f"{ROOT}/tmp-empty/notes": "",
+        }
+    )
+    found = find(files, make_root(gitignore=True))
+    assert [(one.default_name, one.skipped) for one in found.candidates] == [
+        ("drafts", "git ignores its folder (`drafts`)"),
+        ("tmp-one", "git ignores its folder (`tmp-*/`)"),
+        ("good", None),
+        ("tmp-keep", None),
+    ]
+    assert [one.skipped for one in find(files, make_root(gitignore=False)).candidates] == [None] * 4
+
+
+def test_a_root_that_git_ignores_as_a_whole_is_still_searched() -> None:
+    files = MemoryFiles({"/p/.gitignore": "skills/\n", f"{ROOT}/good/SKILL.md": ""})
+    assert [one.skipped for one in find(files, make_root(gitignore=True)).candidates] == [None]
+
+
+def test_one_root_that_cannot_be_listed_costs_its_neighbour_nothing() -> None:
+    class Locked(MemoryFiles):
+        def list_folder(self, path: str) -> Any:
+            if path == "/q":
+                raise PermissionError(13, "Permission denied", path)
+            return super().list_folder(path)
+
+    files = Locked({"/q/x/SKILL.md": "", f"{ROOT}/good/SKILL.md": ""})
+    found = find(files, make_root("/q"), make_root())
+    assert names(found) == ["good/SKILL.md"]
+    assert codes(found) == [("root-unreadable", "/q")]

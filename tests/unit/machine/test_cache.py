@@ -1,0 +1,142 @@
+"""The cache never changes an answer: whatever happens on disk, a cached scan equals a fresh one."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from prowess.machine.files import LocalFiles
+from prowess.runtime import Skills
+from tests.workspace import Workspace, skill_text
+
+
+@pytest.fixture
+def aged(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let every file count as settled, as it would be a moment later."""
+    monkeypatch.setattr("prowess.machine.cache._SETTLED_NS", -(10**12))
+
+
+def facts_of(skills: Skills) -> list[tuple[Any, ...]]:
+    return [
+        (o.candidate.location, o.name, o.state, o.reason, o.skill and o.skill.description, o.diagnostics)
+        for o in skills.snapshot.outcomes
+    ]
+
+
+def check_cached_equals_fresh(workspace: Workspace) -> None:
+    cached = facts_of(workspace.open(cache=True))
+    assert cached == facts_of(workspace.open(cache=False))
+
+
+class CountingFiles(LocalFiles):
+    """Counts how many files are really read."""
+
+    def __init__(self) -> None:
+        self.heads: list[str] = []
+
+    def read_head(self, path: str, limit: int) -> Any:
+        self.heads.append(path)
+        return super().read_head(path, limit)
+
+
+@pytest.fixture
+def counting(monkeypatch: pytest.MonkeyPatch) -> CountingFiles:
+    files = CountingFiles()
+    monkeypatch.setattr("prowess.runtime.LocalFiles", lambda: files)
+    return files
+
+
+def test_a_warm_scan_reads_only_the_file_that_changed(
+    workspace: Workspace, counting: CountingFiles, aged: None
+) -> None:
+    for name in ("one", "two", "three"):
+        workspace.skill(f"project/.claude/skills/{name}")
+    workspace.scan(cache=True)
+    workspace.skill("project/.claude/skills/two", description="changed")
+    counting.heads.clear()
+    snapshot = workspace.scan(cache=True)
+    read = [path for path in counting.heads if path.endswith("SKILL.md")]
+    assert read == [workspace.path("project/.claude/skills/two/SKILL.md")]
+    assert [skill.description for skill in snapshot.skills] == ["d", "d", "changed"]
+
+
+def test_every_kind_of_change_shows_in_the_next_scan(workspace: Workspace, aged: None) -> None:
+    first = workspace.skill("project/.claude/skills/one")
+    workspace.skill("project/.claude/skills/two")
+    check_cached_equals_fresh(workspace)
+
+    first.write_text(skill_text("one", "edited"))
+    check_cached_equals_fresh(workspace)
+
+    workspace.skill("project/.claude/skills/three")
+    check_cached_equals_fresh(workspace)
+
+    first.unlink()
+    check_cached_equals_fresh(workspace)
+
+    os.rename(workspace.path("project/.claude/skills/two"), workspace.path("project/.claude/skills/renamed"))
+    check_cached_equals_fresh(workspace)
+
+    workspace.link("project/.claude/skills/linked", "renamed")
+    check_cached_equals_fresh(workspace)
+
+    workspace.skill("home/.agents/skills/three", description="the user's own")
+    check_cached_equals_fresh(workspace)
+
+    os.unlink(workspace.path("project/.claude/skills/linked"))
+    workspace.link("project/.claude/skills/linked", "three")
+    check_cached_equals_fresh(workspace)
+
+
+def test_an_edit_that_restores_size_and_modification_time_is_still_seen(workspace: Workspace, aged: None) -> None:
+    path = workspace.skill("project/.claude/skills/one", description="aaaa")
+    workspace.scan(cache=True)
+    status = path.stat()
+    time.sleep(0.02)
+    path.write_text(skill_text("one", "bbbb"))
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+    assert [skill.description for skill in workspace.scan(cache=True).skills] == ["bbbb"]
+
+
+def test_a_file_that_was_just_written_is_not_trusted(workspace: Workspace) -> None:
+    path = workspace.skill("project/.claude/skills/one", description="aaaa")
+    workspace.scan(cache=True)
+    path.write_text(skill_text("one", "bbbb"))
+    assert [skill.description for skill in workspace.scan(cache=True).skills] == ["bbbb"]
+
+
+@pytest.mark.parametrize("damage", [b"", b"\xff\x00garbage", b"\x93\x01\xa1x", b"x" * 100_000])
+def test_a_damaged_cache_counts_as_none(workspace: Workspace, aged: None, damage: bytes) -> None:
+    workspace.skill("project/.claude/skills/one")
+    workspace.scan(cache=True)
+    caches = list(Path(workspace.home, ".cache/prowess/scans").iterdir())
+    assert len(caches) == 1
+    caches[0].write_bytes(damage)
+    check_cached_equals_fresh(workspace)
+
+
+def test_a_home_that_cannot_be_written_costs_nothing_but_the_cache(workspace: Workspace, aged: None) -> None:
+    workspace.skill("project/.claude/skills/one")
+    workspace.write("home/.cache", "a file where the folder should be")
+    assert [skill.name for skill in workspace.scan(cache=True).skills] == ["one"]
+
+
+def test_the_cache_is_private_and_leaves_nothing_half_written(workspace: Workspace, aged: None) -> None:
+    workspace.skill("project/.claude/skills/one")
+    workspace.scan(cache=True)
+    folder = Path(workspace.home, ".cache/prowess/scans")
+    assert [oct(path.stat().st_mode & 0o777) for path in folder.iterdir()] == ["0o600"]
+    assert [path.suffix for path in folder.iterdir()] == [".msgpack"]
+
+
+def test_a_name_that_is_not_text_does_not_break_the_cache(workspace: Workspace, aged: None) -> None:
+    workspace.skill("project/.claude/skills/one")
+    odd = os.fsencode(workspace.path("project/.claude/skills")) + b"/odd-\xff"
+    os.mkdir(odd)
+    Path(os.fsdecode(odd), "SKILL.md").write_text(skill_text("odd"))
+    check_cached_equals_fresh(workspace)
+    assert sorted(skill.name for skill in workspace.scan(cache=True).skills) == ["odd", "one"]
