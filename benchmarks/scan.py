@@ -1,0 +1,154 @@
+"""How much a scan costs, as ratios against floors that are measured in the same run.
+
+    python benchmarks/scan.py [--skills 10000] [--growth 1000,10000,50000]
+
+The floor of a scan is walking the same folders and reading the same files in plain Python; the floor of the
+command line is `python -c pass`. CPU time is compared, the best of several runs, each in a process of its own.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+BODY = "\n# How\n\n" + "Do this step with care, then look at what came out of it.\n" * 60
+WORDS = ("reports", "invoices", "tests", "images", "tables", "releases", "queries", "drafts", "logs")
+
+
+def generate(folder: Path, number: int) -> None:
+    """Write skills of an ordinary shape: five fields, a nested one, about four kilobytes."""
+    for n in range(number):
+        place = folder / ".claude" / "skills" / f"skill-{n:05d}"
+        place.mkdir(parents=True)
+        word = WORDS[n % len(WORDS)]
+        (place / "SKILL.md").write_text(
+            f"---\nname: skill-{n:05d}\ndescription: Works on {word} number {n}. Use when someone asks about {word}.\n"
+            f'license: MIT\nallowed-tools: Read Bash(git status *)\nmetadata:\n  author: someone\n  version: "1.{n % 9}"\n'
+            f"---\n{BODY}"
+        )
+
+
+def floor(folder: str) -> float:
+    """CPU seconds to walk the folders and read the files, nothing more."""
+    started = time.process_time()
+    total = 0
+    for path, _, names in os.walk(folder):
+        for name in names:
+            with open(os.path.join(path, name), encoding="utf-8") as file:
+                total += len(file.read())
+    return time.process_time() - started
+
+
+def scan(folder: str, home: str) -> float:
+    """CPU seconds for one scan of the folder, cache included."""
+    from prowess.model.facts import Facts
+    from prowess.runtime import Skills
+
+    facts = Facts(home=home, env={"PROWESS_CACHE_DIR": os.path.join(home, "cache")})
+    started = time.process_time()
+    found = len(Skills(folder, facts=facts).snapshot.skills)
+    spent = time.process_time() - started
+    if not found:
+        raise SystemExit("the scan found nothing")
+    return spent
+
+
+def measure(what: str, folder: str, home: str) -> tuple[float, float]:
+    """CPU seconds and peak memory in MB of one measurement in a process of its own."""
+    run = subprocess.run([sys.executable, __file__, "--one", what, folder, home], capture_output=True, check=True)
+    seconds, memory = json.loads(run.stdout)
+    return seconds, memory
+
+
+def best(what: str, folder: str, home: str, runs: int, before: object = None) -> tuple[float, float]:
+    """The best of several measurements; `before` is called before each."""
+    results = []
+    for _ in range(runs):
+        if callable(before):
+            before()
+        results.append(measure(what, folder, home))
+    return min(seconds for seconds, _ in results), max(memory for _, memory in results)
+
+
+def cpu_of(command: list[str], *, cwd: str, env: dict[str, str], runs: int, before: object = None) -> float:
+    """CPU seconds of a command, the best of several runs."""
+    spent = []
+    for _ in range(runs):
+        if callable(before):
+            before()
+        start = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run(command, cwd=cwd, env=env, stdout=subprocess.DEVNULL, check=True)
+        end = resource.getrusage(resource.RUSAGE_CHILDREN)
+        spent.append(end.ru_utime + end.ru_stime - start.ru_utime - start.ru_stime)
+    return min(spent)
+
+
+def report_scan(number: int, *, runs: int = 3) -> float:
+    """Print the ratios for so many skills; returns CPU microseconds a skill of the cold scan."""
+    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as home:
+        generate(Path(folder), number)
+        time.sleep(0.2)
+        edited = Path(folder, ".claude/skills/skill-00007/SKILL.md")
+
+        def forget() -> None:
+            subprocess.run(["rm", "-rf", os.path.join(home, "cache")], check=True)
+
+        def edit() -> None:
+            edited.write_text(edited.read_text() + "One more line.\n")
+
+        base, _ = best("floor", folder, home, runs)
+        cold, memory = best("scan", folder, home, runs, forget)
+        warm, warm_memory = best("scan", folder, home, runs, edit)
+        print(
+            f"{number:>7,} skills  floor {base * 1e6 / number:5.1f} µs  cold {cold / base:4.2f}×  warm {warm / base:4.2f}×  "
+            f"memory {max(memory, warm_memory):.0f} MB"
+        )
+        return cold * 1e6 / number
+
+
+def report_command(number: int, *, runs: int = 7) -> None:
+    """Print what `prowess list --json` costs, warm and with one file edited, against a bare interpreter."""
+    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as home:
+        generate(Path(folder), number)
+        time.sleep(0.2)
+        env = {"HOME": home, "PATH": os.environ["PATH"]}
+        edited = Path(folder, ".claude/skills/skill-00007/SKILL.md")
+
+        def edit() -> None:
+            edited.write_text(edited.read_text() + "One more line.\n")
+
+        prowess = os.path.join(os.path.dirname(sys.executable), "prowess")
+        bare = cpu_of([sys.executable, "-c", "pass"], cwd=folder, env=env, runs=runs)
+        cpu_of([prowess, "list", "--json"], cwd=folder, env=env, runs=2)
+        listed = cpu_of([prowess, "list", "--json"], cwd=folder, env=env, runs=runs, before=edit)
+        print(f"prowess list --json, {number:,} skills, one edited: {listed * 1e3:.0f} ms CPU, {listed / bare:.1f}× `python -c pass`")
+
+
+def main() -> None:
+    """Run the benchmarks that the arguments ask for."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--skills", type=int, default=10_000)
+    parser.add_argument("--growth", default="1000,10000,50000")
+    parser.add_argument("--one", nargs=3, metavar=("WHAT", "FOLDER", "HOME"), help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.one:
+        what, folder, home = options.one
+        seconds = floor(folder) if what == "floor" else scan(folder, home)
+        print(json.dumps([seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024]))
+        return
+    report_scan(options.skills)
+    report_command(1_000)
+    costs = {number: report_scan(number, runs=2) for number in map(int, options.growth.split(",")) if number}
+    smallest, largest = min(costs), max(costs)
+    print(f"growth: a skill costs {costs[largest] / costs[smallest]:.2f}× at {largest:,} of what it costs at {smallest:,}")
+
+
+if __name__ == "__main__":
+    main()
