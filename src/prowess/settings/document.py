@@ -12,9 +12,9 @@ from prowess.model.settings import Origin
 from prowess.profiles.places import Places
 from prowess.profiles.schema import SettingsFile
 from prowess.settings.lines import find_nearest, list_lines
-from prowess.settings.scan_flow import Path
+from prowess.settings.marks import Path
 
-_BARE = re.compile(r"[\w-]+")
+_BARE = r"[\w-]+"
 _LONGEST_TEXT = 40
 
 
@@ -98,7 +98,7 @@ class Value(NamedTuple):
 
 def join_key(path: Path) -> str:
     """A dotted key as one would write it: parts that are not plain words in quotes."""
-    return ".".join(part if _BARE.fullmatch(part) else f'"{part}"' for part in path)
+    return ".".join(part if re.fullmatch(_BARE, part) else f'"{part}"' for part in path)
 
 
 def _describe(data: Any, *, is_secret: bool) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 from prowess.errors import InvalidName, ProwessError
 from prowess.profiles.merge import merge
 from prowess.settings.formats import parse_toml
-from prowess.settings.scan_flow import Mark, Path
+from prowess.settings.marks import Mark, Path
 from prowess.settings.scan_toml import TOKEN, scan_toml
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")

@@ -12,7 +12,6 @@ from typing import Any
 
 from prowess.errors import SettingError
 from prowess.settings.lines import MOST_LEVELS, Format, find_repeated, find_too_deep
-from prowess.settings.scan_flow import read_json5_tokens
 
 MOST_CHARACTERS = 1 << 20
 
@@ -22,15 +21,16 @@ _MOST_CHARACTERS_WITH_ALIASES = 1 << 16
 # Nested brackets cost the YAML parser quadratic time.
 _MOST_YAML_BRACKETS = 10_000
 
-_ALIAS = re.compile(r"(?:^|[\s\[{,])\*[^\s,\[\]{}*]", re.MULTILINE)
+# Patterns as text: most serve errors only and are never compiled.
+_ALIAS = r"(?m)(?:^|[\s\[{,])\*[^\s,\[\]{}*]"
 _PART = r"""(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')"""
-_LONG_KEY = re.compile(rf"(?<![\w-]){_PART}(?:[ \t]*+\.[ \t]*+{_PART}){{{MOST_LEVELS}}}")
-_TOML_PLACE = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
-_YAML_PLACE = re.compile(r" at (?:line (\d+) column \d+|position (\d+))")
-_YAML_DOCUMENT = re.compile(r"^---(?=\s)", re.MULTILINE)
-_JSON5_PLACE = re.compile(r"near (\d+)")
-_JSON5_UNCLOSED = re.compile(r"Unclosed b'(\w+)'")
-_JSON5_EXPECTED = re.compile(r"Expected (?:b'([^']+)'|U\+([0-9a-fA-F]+))(?: or U\+([0-9a-fA-F]+))?")
+_LONG_KEY = rf"(?<![\w-]){_PART}(?:[ \t]*+\.[ \t]*+{_PART}){{{MOST_LEVELS}}}"
+_TOML_PLACE = r" \(at (?:line (\d+), column \d+|end of document)\)$"
+_YAML_PLACE = r" at (?:line (\d+) column \d+|position (\d+))"
+_YAML_DOCUMENT = r"(?m)^---(?=\s)"
+_JSON5_PLACE = r"near (\d+)"
+_JSON5_UNCLOSED = r"Unclosed b'(\w+)'"
+_JSON5_EXPECTED = r"Expected (?:b'([^']+)'|U\+([0-9a-fA-F]+))(?: or U\+([0-9a-fA-F]+))?"
 _JSON5_WORDS = {
     "colon": "`:`",
     "comma": "`,`",
@@ -51,7 +51,7 @@ def parse_toml(text: str, file: str) -> dict[str, Any]:
     import tomllib
 
     text = _prepare(text, file)
-    long_key = _LONG_KEY.search(text)
+    long_key = re.search(_LONG_KEY, text)
     if long_key is not None:
         raise _nested(file, _line_at(text, long_key.start()))
     try:
@@ -144,16 +144,16 @@ def _last_line(text: str) -> int:
     return _line_at(text, len(text.rstrip()))
 
 
-def _split(message: str, pattern: re.Pattern[str]) -> tuple[str, re.Match[str] | None, str]:
+def _split(message: str, pattern: str) -> tuple[str, re.Match[str] | None, str]:
     """A parser's message in three: the reason, the place, what comes after."""
-    place = pattern.search(message)
+    place = re.search(pattern, message)
     reason = message if place is None else message[: place.start()]
     return reason[:1].lower() + reason[1:], place, "" if place is None else message[place.end() :]
 
 
 def _json5_line(text: str, error: Exception) -> int:
     """The parser counts characters, and behind the end of the settings it counts none; then the character tells."""
-    place = _JSON5_PLACE.search(str(error))
+    place = re.search(_JSON5_PLACE, str(error))
     offset = max(int(place[1]) - 1, 0) if place else 0
     if str(error.args[0]).startswith("Extra data"):
         offset = _first_text_after(text, offset)
@@ -161,17 +161,19 @@ def _json5_line(text: str, error: Exception) -> int:
 
 
 def _first_text_after(text: str, offset: int) -> int:
+    from prowess.settings.scan_json5 import read_json5_tokens
+
     return next((token.start for token in read_json5_tokens(text, offset + 1)), offset)
 
 
 def _explain_json5(error: Any) -> str:
     message = str(error.message)
-    unclosed = _JSON5_UNCLOSED.match(message)
+    unclosed = re.match(_JSON5_UNCLOSED, message)
     if unclosed is not None:
         return f"the {_JSON5_WORDS.get(unclosed[1], unclosed[1])} that begins here is not complete"
     if message.startswith("Extra data"):
         return "there is text behind the last bracket"
-    expected = _JSON5_EXPECTED.match(message)
+    expected = re.match(_JSON5_EXPECTED, message)
     if expected is None:
         return "a character stands where it cannot"
     word, character, other = expected.groups()
@@ -185,7 +187,7 @@ def _name_character(character: str) -> str:
 
 
 def _guard_yaml(text: str, file: str) -> None:
-    aliases = len(_ALIAS.findall(text))
+    aliases = len(re.findall(_ALIAS, text))
     if aliases > _MOST_ALIASES:
         problem = f"the file has {aliases} YAML aliases; at most {_MOST_ALIASES} are allowed"
         raise SettingError(file, None, None, problem)
@@ -202,7 +204,7 @@ def _explain_yaml(text: str, message: str) -> tuple[str, int | None]:
         repeated = find_repeated(text, "yaml")
         return ("a key stands twice", None) if repeated is None else (f"`{repeated[0][-1]}` stands twice", repeated[1])
     if "more than one document" in message:
-        starts = [_line_at(text, match.start()) for match in _YAML_DOCUMENT.finditer(text)]
+        starts = [_line_at(text, match.start()) for match in re.finditer(_YAML_DOCUMENT, text)]
         return "a second document begins", starts[-1] if starts else None
     if "unhashable" in message:
         return "a list or a mapping stands where a key is expected", None
@@ -214,7 +216,7 @@ def _explain_yaml(text: str, message: str) -> tuple[str, int | None]:
     if place[2] is not None:
         return reason, text.encode("utf-8", "replace")[: int(place[2])].count(b"\n") + 1
     # What is never closed is found at the end of the file; where it begins says more.
-    begins = _YAML_PLACE.search(context) if "end of stream" in reason else None
+    begins = re.search(_YAML_PLACE, context) if "end of stream" in reason else None
     found = begins if begins is not None and begins[1] is not None else place
     return reason, min(int(found[1]), _last_line(text))
 

@@ -6,21 +6,13 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 from typing import Literal
 
-from prowess.settings.scan_flow import Mark, Path, scan_json5
-from prowess.settings.scan_toml import scan_toml
-from prowess.settings.scan_yaml import scan_yaml
+from prowess.settings.marks import Mark, Path
 
 Format = Literal["toml", "json5", "yaml"]
 
 # More than any settings file has; text made to be endless is not followed further.
 MOST_LEVELS = 64
 MOST_MARKS = 50_000
-
-_SCANNERS: dict[Format, Callable[[str], Iterator[Mark]]] = {
-    "toml": scan_toml,
-    "json5": scan_json5,
-    "yaml": scan_yaml,
-}
 
 
 def find_line(text: str, format_name: Format, path: Path) -> int | None:
@@ -77,3 +69,29 @@ def _marks_with_lines(text: str, format_name: Format) -> Iterator[tuple[Mark, in
         yield mark, line
         if len(mark.path) > MOST_LEVELS:
             return
+
+
+# Each scanner is imported when a file of its format is there: their patterns take longer to make than to use.
+def _scan_toml(text: str) -> Iterator[Mark]:
+    from prowess.settings.scan_toml import scan_toml
+
+    return scan_toml(text)
+
+
+def _scan_json5(text: str) -> Iterator[Mark]:
+    from prowess.settings.scan_json5 import scan_json5
+
+    return scan_json5(text)
+
+
+def _scan_yaml(text: str) -> Iterator[Mark]:
+    from prowess.settings.scan_yaml import scan_yaml
+
+    return scan_yaml(text)
+
+
+_SCANNERS: dict[Format, Callable[[str], Iterator[Mark]]] = {
+    "toml": _scan_toml,
+    "json5": _scan_json5,
+    "yaml": _scan_yaml,
+}

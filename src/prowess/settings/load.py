@@ -8,59 +8,40 @@ from itertools import groupby
 from typing import Any
 
 from prowess.diagnostics import Diagnostic, diagnose
-from prowess.errors import ProfileError, SettingError, nearest_names
+from prowess.errors import SettingError, nearest_names
 from prowess.model.facts import Facts
 from prowess.model.settings import Origin, Override, Settings
 from prowess.ports import FileSystem
 from prowess.profiles.merge import merge
 from prowess.profiles.places import Place, Places, expand
 from prowess.profiles.schema import Profile, SettingsFile
-from prowess.settings.document import Document, Value, join_key
-from prowess.settings.formats import parse_settings
-from prowess.settings.scan_flow import Path
-from prowess.settings.values import Entry, is_setting, read_named, read_setting
 
 MOST_BYTES = 1 << 20
 
-# The keys of prowess.toml. What lies under `config` is for skills that require a field of the configuration.
-OWN_KEYS: Mapping[str, str] = {
-    "enabled": "enabled",
-    "toggles": "toggles",
-    "disabled": "disabled",
-    "ignore": "ignored",
-    "include": "included",
-    "folders": "custom_folders",
-    "plugins": "plugin_folders",
-    "skills": "overrides",
-    "discovery.trusted_links": "trusted_links",
-    "limits": "limits",
-    "config": "raw",
-}
+_VARIABLE = r"\{env:([^}]+)\}"
 
-_VARIABLE = re.compile(r"\{env:([^}]+)\}")
+Values = dict[tuple[str, ...], tuple[Any, Origin]]
 
 
 def load_settings(profile: Profile, places: Places, facts: Facts, files: FileSystem) -> Settings:
     """What users set for a host, from every settings file that exists; a wrong setting is a `SettingError`."""
-    entries: dict[Path, tuple[Any, Origin]] = {}
+    values: Values = {}
     raw: dict[str, Any] = {}
     read: list[str] = []
     for path, rule in list_settings_places(profile, places):
-        document = _load_document(path, rule, places, facts, files)
-        if document is None:
+        kind = files.find_kind(path)
+        if kind is None:
             continue
+        from prowess.settings.mapping import read_settings
+
+        text = _load_text(path, kind, files)
+        if rule.substitute_env:
+            text = re.sub(_VARIABLE, lambda match: _escape(facts.env.get(match[1], "")), text)
+        found = read_settings(text, path, rule, places, profile=profile.name)
+        values |= found.values
+        raw = merge(raw, found.raw)
         read.append(path)
-        keys = _keys(rule, profile)
-        if rule.refuse_unknown:
-            _refuse_unknown(Value(document.data, (), document), [tuple(key.split(".")) for key in keys])
-        else:
-            raw = merge(raw, document.data)
-        for target, value, found in _read_entries(document, keys):
-            if target == ("raw",):
-                raw = merge(raw, value)
-            else:
-                entries[target] = value, found.origin
-    return _build(profile, entries, raw, tuple(read))
+    return _build(profile, values, raw, tuple(read))
 
 
 def list_settings_places(profile: Profile, places: Places) -> list[tuple[str, SettingsFile]]:
@@ -79,20 +60,10 @@ def list_settings_places(profile: Profile, places: Places) -> list[tuple[str, Se
     return list(found.items())
 
 
-def _load_document(path: str, rule: SettingsFile, places: Places, facts: Facts, files: FileSystem) -> Document | None:
-    kind = files.find_kind(path)
-    if kind is None:
-        return None
+def _load_text(path: str, kind: str, files: FileSystem) -> str:
     if kind != "file":
         found = "a folder" if kind == "folder" else "a pipe or a device"
         raise SettingError(path, None, None, f"the settings cannot be read from {found}; it must be an ordinary file")
-    text = _load_text(path, files)
-    if rule.substitute_env:
-        text = _VARIABLE.sub(lambda match: _escape(facts.env.get(match[1], "")), text)
-    return Document(path, rule, places, text, parse_settings(text, rule.format, path))
-
-
-def _load_text(path: str, files: FileSystem) -> str:
     try:
         head = files.read_head(path, MOST_BYTES)
     except OSError as error:
@@ -115,66 +86,18 @@ def _escape(value: str) -> str:
     return json.dumps(value)[1:-1].replace("'", "\\u0027")
 
 
-def _keys(rule: SettingsFile, profile: Profile) -> Mapping[str, str]:
-    keys = rule.keys or (OWN_KEYS if rule.refuse_unknown else {})
-    for key, setting in keys.items():
-        if setting != "raw" and not is_setting(setting):
-            problem = f"it maps `{key}` to “{setting}”, which is no setting"
-            raise ProfileError(f"{profile.name}.toml", problem, "settings")
-    return keys
-
-
-def _read_entries(document: Document, keys: Mapping[str, str]) -> Iterator[Entry]:
-    for key, setting in keys.items():
-        path = tuple(key.split("."))
-        is_wildcard = path[-1] == "*"
-        value = document.find(path[:-1] if is_wildcard else path)
-        if value is None:
-            continue
-        if setting == "raw":
-            if not isinstance(value.data, dict):
-                raise value.wrong("a table of keys and values")
-            yield ("raw",), value.data, value
-        elif is_wildcard:
-            yield from _read_wildcard(setting, value, keys)
-        else:
-            yield from read_setting(setting, value)
-
-
-def _read_wildcard(setting: str, value: Value, keys: Mapping[str, str]) -> Iterator[Entry]:
-    """Every child that no other key names. A host's file may hold plain values among its tables; they are left."""
-    others = [tuple(key.split(".")) for key in keys]
-    depth = len(value.path)
-    named = {other[depth] for other in others if other[:depth] == value.path and len(other) > depth}
-    for name, child in value.children():
-        is_plain = not isinstance(child.data, dict) and not value.document.rule.refuse_unknown
-        if name not in named and not (is_plain and setting == "overrides"):
-            yield from read_named(setting, name, child)
-
-
-def _refuse_unknown(table: Value, known: list[Path]) -> None:
-    """Every key must be known or lie on the way to a known one; what lies below a known one is its reader's."""
-    depth = len(table.path)
-    for name, child in table.children():
-        below = [path for path in known if path[depth] in (name, "*")]
-        if not below:
-            raise child.unknown([join_key(path) for path in known])
-        if all(len(path) > depth + 1 for path in below):
-            _refuse_unknown(child, below)
-
-
-def _build(profile: Profile, entries: Mapping[Path, tuple[Any, Origin]], raw: Any, read: tuple[str, ...]) -> Settings:
-    values: dict[str, Any] = {}
-    for path, (value, _) in entries.items():
-        table = values
+def _build(profile: Profile, values: Values, raw: Any, read: tuple[str, ...]) -> Settings:
+    fields: dict[str, Any] = {}
+    for path, (value, _) in values.items():
+        table = fields
         for part in path[:-1]:
             table = table.setdefault(part, {})
         table[path[-1]] = value
-    overrides = {name: _build_override(fields) for name, fields in values.pop("overrides", {}).items()}
-    toggles = {name: toggle.default for name, toggle in profile.toggles.items()} | values.pop("toggles", {})
-    origins = {".".join(path): origin for path, (_, origin) in entries.items()}
+    overrides = {name: _build_override(override) for name, override in fields.pop("overrides", {}).items()}
+    toggles = {name: toggle.default for name, toggle in profile.toggles.items()} | fields.pop("toggles", {})
+    origins = {".".join(path): origin for path, (_, origin) in values.items()}
     return Settings(
-        **values,
+        **fields,
         toggles=toggles,
         overrides=overrides,
         raw=raw,

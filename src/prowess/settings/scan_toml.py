@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from itertools import chain
 
-from prowess.settings.scan_flow import Mark, Path, Token, read_tokens, walk_flow
+from prowess.settings.marks import Mark, Path, Token, read_tokens, walk_flow
 
 # Possessive repeats: text that never closes must not be tried again in another way.
 TOKEN = re.compile(

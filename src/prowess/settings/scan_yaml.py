@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from prowess.settings.scan_flow import Mark, Path, read_tokens, walk_flow
+from prowess.settings.marks import Mark, Path, read_tokens, walk_flow
 
 _FLOW = re.compile(
     r"""(?P<skip>\s++|(?<=[\s\[\]{},])\#[^\n]*+)

@@ -12,7 +12,7 @@ from typing import Any
 from prowess.profiles.places import expand_user_path
 from prowess.profiles.schema import Limits
 from prowess.settings.document import Value
-from prowess.settings.scan_flow import Path
+from prowess.settings.marks import Path
 
 Entry = tuple[Path, Any, Value]
 Convert = Callable[[Value], Any]

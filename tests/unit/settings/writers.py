@@ -23,6 +23,10 @@ VALUES = st.recursive(
 DOCUMENTS = st.dictionaries(KEYS, VALUES, max_size=4)
 
 
+def _children(value: Any) -> list[tuple[Any, Any]]:
+    return list(value.items()) if isinstance(value, dict) else list(enumerate(value))
+
+
 class Writer:
     """Text that grows, and the line of every key and item in it."""
 
@@ -79,7 +83,8 @@ class TomlWriter(Writer):
     def statement(self, names: list[str], value: Any, path: Path) -> None:
         if isinstance(value, dict) and len(value) == 1 and self.chance():
             [(name, inner)] = value.items()
-            return self.statement([*names, name], inner, path)
+            self.statement([*names, name], inner, path)
+            return
         for count, name in enumerate(names, 1):
             self.mark((*path, *names[:count]))
             self.put(("." if count > 1 else "") + self.key(name))
@@ -139,7 +144,7 @@ class Json5Writer(Writer):
             self.put(self.text_of(value) if isinstance(value, str) else json.dumps(value))
             return
         is_map = isinstance(value, dict)
-        children = list(value.items() if is_map else enumerate(value))
+        children = _children(value)
         self.put("{" if is_map else "[")
         for index, (name, child) in enumerate(children):
             self.gap()
@@ -181,7 +186,7 @@ class YamlWriter(Writer):
     def block(self, value: Any, path: Path, indent: int, *, started: bool = False) -> None:
         """The lines of a mapping or sequence at an indentation; `started` where its first line has begun."""
         is_map = isinstance(value, dict)
-        for name, child in list(value.items() if is_map else enumerate(value)):
+        for name, child in _children(value):
             if not started:
                 self.noise(indent)
                 self.put(" " * indent)
@@ -215,7 +220,7 @@ class YamlWriter(Writer):
             return
         is_map = isinstance(value, dict)
         self.put("{" if is_map else "[")
-        for index, (name, child) in enumerate(list(value.items() if is_map else enumerate(value))):
+        for index, (name, child) in enumerate(_children(value)):
             self.put(", " if index else "")
             self.put(self.random.choice(["", "", f"\n{' ' * (indent + 3)}", f" # }}\n{' ' * (indent + 3)}"]))
             self.mark((*path, str(name)))

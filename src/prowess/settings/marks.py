@@ -1,6 +1,7 @@
-"""Where keys stand in bracketed text: all of JSON5, flow collections of YAML, arrays and inline tables of TOML.
+"""What scanners of the three formats share: tokens, marks, and the walk through bracketed text.
 
-A scanner is no parser: it runs beside one, on text that may be anything, and never raises.
+Brackets hold all of JSON5, the flow collections of YAML, and the arrays and inline tables of TOML. A scanner is
+no parser: it runs beside one, on text that may be anything, and never raises.
 """
 
 from __future__ import annotations
@@ -34,25 +35,6 @@ class Mark(NamedTuple):
     start: int
     end: int
     group: int
-
-
-_JSON5 = re.compile(
-    r"""(?P<skip>\s++|//[^\n]*+|/\*.*?(?:\*/|\Z))
-    |(?P<text>"(?:[^"\\]|\\.)*+"?|'(?:[^'\\]|\\.)*+'?)
-    |(?P<open>[\[{])|(?P<close>[\]}])|(?P<comma>,)|(?P<colon>:)
-    |(?P<word>[^\s\[\]{},:"'/]++|.)""",
-    re.VERBOSE | re.DOTALL,
-)
-
-
-def scan_json5(text: str) -> Iterator[Mark]:
-    """Every key and list item of a JSON5 text, in the order of the text."""
-    yield from walk_flow(read_json5_tokens(text), (), _read_json5_key)
-
-
-def read_json5_tokens(text: str, start: int = 0) -> Iterator[Token]:
-    """The tokens of a JSON5 text from an offset on."""
-    return read_tokens(_JSON5, text, start)
 
 
 def read_tokens(pattern: re.Pattern[str], text: str, start: int = 0) -> Iterator[Token]:
@@ -124,15 +106,3 @@ def walk_flow(tokens: Iterator[Token], path: Path, read_key: ReadKey) -> Generat
             if token.kind == "open":
                 frames.append(_Frame(frames[-1].slot or frames[-1].path, token.text))
     return None
-
-
-def _read_json5_key(text: str) -> str:
-    quoted = text[0] in "\"'"
-    if "\\" not in text:
-        return text[1:-1] if quoted else text
-    import pyjson5
-
-    try:
-        return str(pyjson5.decode(text if quoted else f'"{text}"'))
-    except (pyjson5.Json5Exception, ValueError):
-        return text

@@ -1,0 +1,179 @@
+"""The tree of commands, and the one place where trouble becomes an exit code."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from enum import IntEnum
+from importlib import import_module
+
+import click
+
+from prowess import __version__
+from prowess.errors import ProwessError, nearest_names
+
+
+class Exit(IntEnum):
+    """What the exit codes of every command mean."""
+
+    OK = 0
+    FOUND_ERRORS = 1
+    USAGE = 2
+    UNKNOWN_SKILL = 3
+    MACHINE = 4
+    INTERNAL = 70
+    INTERRUPTED = 130
+
+
+# Each command, the module that holds it as `command`, and its line in the overview: a command's module is
+# imported only when that command runs.
+COMMANDS: dict[str, tuple[str, str]] = {
+    "tour": ("tour", "Walk a sample workspace through every stage."),
+    "init": ("init", "Set Prowess up in this project."),
+    "new": ("new", "Make a skill from a template."),
+    "list": ("list", "List the skills that a host sees here."),
+    "show": ("show", "Show one skill: what it says and which files it has."),
+    "explain": ("explain", "Tell the journey of a name through the stages."),
+    "check": ("check", "Show everything that was noticed about the skills here."),
+    "validate": ("validate", "Check skills strictly, for authors and CI."),
+    "compare": ("compare", "Show which host sees which skill, and which file wins."),
+    "enable": ("enable", "Switch a skill on."),
+    "disable": ("disable", "Switch a skill off."),
+    "context": ("context", "Show the context files (AGENTS.md and its kin) that hold here."),
+    "hosts": ("hosts", "List the hosts and their editions."),
+    "config": ("config", "Show every setting and where it came from."),
+}
+
+_EPILOG = """\b
+Exit codes:
+  0  all is well            4    the machine refused
+  1  skills have errors     70   a defect in Prowess
+  2  the request is wrong   130  stopped
+  3  no such skill
+
+\b
+Completion, once in the settings of your shell:
+  bash  eval "$(_PROWESS_COMPLETE=bash_source prowess)"
+  zsh   eval "$(_PROWESS_COMPLETE=zsh_source prowess)"
+  fish  _PROWESS_COMPLETE=fish_source prowess | source
+"""
+
+
+class Commands(click.Group):
+    """A group that imports a command when it is asked for, and suggests one on a typo."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Every command, in the order of the overview."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of that name, imported now."""
+        if cmd_name not in COMMANDS:
+            return None
+        module = import_module(f"prowess.cli.{COMMANDS[cmd_name][0]}")
+        command: click.Command = module.command
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command, or say which one is nearest."""
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            nearest = nearest_names(args[0], COMMANDS)
+            hint = f" Did you mean {' or '.join(nearest)}?" if nearest else " `prowess --help` lists the commands."
+            raise click.UsageError(f"There is no command “{args[0]}”.{hint}", ctx)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The overview, without importing a single command."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, summary) for name, (_, summary) in COMMANDS.items()])
+
+
+@click.group(
+    cls=Commands,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog=_EPILOG,
+)
+@click.version_option(__version__, prog_name="prowess", message="%(prog)s %(version)s")
+@click.option("--host", metavar="NAME[@EDITION]", help="Without a command: answer as this host does.")
+@click.option("--json", "as_json", is_flag=True, help="Without a command: print JSON.")
+@click.option("--debug", is_flag=True, help="Show where an error came from; may stand anywhere.")
+@click.pass_context
+def app(ctx: click.Context, host: str | None, as_json: bool, debug: bool) -> int:
+    """One skill system for every agent.
+
+    Without a command: what is here, what is wrong with it, and what it costs.
+    """
+    if ctx.invoked_subcommand is None:
+        from prowess.cli.summary import show_summary
+
+        return show_summary(host or "prowess", as_json=as_json)
+    for option, given in (("--host NAME", host is not None), ("--json", as_json)):
+        if given:
+            message = f"{option.split()[0]} stands after the command: `prowess {ctx.invoked_subcommand} {option}`."
+            raise click.UsageError(message, ctx)
+    return Exit.OK
+
+
+def build() -> click.Group:
+    """The whole tree of commands, for completion and for the reference."""
+    return app
+
+
+def run(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and translate every kind of trouble, once."""
+    arguments = sys.argv[1:] if arguments is None else list(arguments)
+    debug = "--debug" in arguments or bool(os.environ.get("PROWESS_DEBUG"))
+    # `--debug` may stand anywhere, since it is added after something went wrong.
+    arguments = [argument for argument in arguments if argument != "--debug"]
+    try:
+        _accept_any_text()
+        if "_PROWESS_COMPLETE" in os.environ:
+            app.main(arguments, prog_name="prowess")
+        with app.make_context("prowess", arguments) as context:
+            code = int(app.invoke(context) or Exit.OK)
+        sys.stdout.flush()
+        return code
+    except click.exceptions.Exit as stop:
+        return stop.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("\nStopped.", err=True)
+        return Exit.INTERRUPTED
+    except BrokenPipeError:
+        # The reader of our output has gone (`prowess list | head`); nobody is left to tell.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return Exit.OK
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except Exception as error:
+        if debug:
+            raise
+        return _tell(error)
+
+
+def _accept_any_text() -> None:
+    """A terminal that cannot show a character gets its number; an answer is never lost to an encoding."""
+    for stream in (sys.stdout, sys.stderr):
+        if getattr(stream, "errors", None) == "strict":
+            stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+
+
+def _tell(error: Exception) -> int:
+    """Say what went wrong as a sentence; the exit code that stands for it."""
+    from prowess.cli.out import escape_text
+
+    code, hint = int(Exit.INTERNAL), "This is a defect in Prowess. `--debug` shows where it came from."
+    said = f"an unexpected error: {type(error).__name__}: {error}"
+    if isinstance(error, ProwessError):
+        code, hint, said = error.exit_code, error.hint or "", str(error)
+    elif isinstance(error, OSError):
+        place = f" ({error.filename})" if error.filename else ""
+        code, hint, said = Exit.MACHINE, "", f"The machine refused: {error.strerror or error}{place}."
+    for line in (f"prowess: {said}", hint):
+        if line:
+            click.echo(escape_text(line), err=True)
+    return code

@@ -1,0 +1,98 @@
+"""One SKILL.md as its author cares about it: read, checked strictly, and mended where that is asked for."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+import msgspec
+
+from prowess.cli.targets import Target
+from prowess.diagnostics import Diagnostic, Severity, diagnose
+from prowess.machine.files import LocalFiles
+from prowess.machine.writing import rewrite_aside
+from prowess.parse.fix import fix_header
+from prowess.parse.lint import lint_skill
+from prowess.parse.text import decode
+from prowess.profiles.load import load_profile
+
+_BOM = b"\xef\xbb\xbf"
+
+
+class Mended(msgspec.Struct, frozen=True):
+    """What a repair changes in a file: each change as a finding, and the text before and after."""
+
+    changes: tuple[Diagnostic, ...]
+    before: str
+    after: str
+
+
+class Checked(msgspec.Struct, frozen=True):
+    """A file and what is to be said about it: `mended` is the repair that was made or shown, `mendable` that
+    one could be made."""
+
+    file: str
+    findings: tuple[Diagnostic, ...]
+    mended: Mended | None = None
+    mendable: bool = False
+
+
+def check_target(target: Target, *, fix: bool = False, write: bool = False) -> Checked:
+    """Check one file; with `fix` the findings are those of the mended text, which `write` puts in its place."""
+    problems = target.problems
+    if any(problem.severity is Severity.ERROR for problem in problems):
+        return Checked(target.location, problems)
+    data = _read(target.location)
+    if isinstance(data, Diagnostic):
+        return Checked(target.location, (*problems, data))
+    text, trouble = decode(data)
+    if trouble is not None:
+        problems += (trouble,)
+    if trouble is not None and trouble.severity is Severity.ERROR:
+        return Checked(target.location, _place(problems, target.location))
+    # Text with replaced bytes is never written back: what was replaced would be lost.
+    mended = _mend(text, target.location) if trouble is None else None
+    if mended is None or not fix:
+        return Checked(target.location, _lint(text, target, problems), mendable=mended is not None)
+    if write:
+        bom = _BOM if data.startswith(_BOM) else b""
+        rewrite_aside(target.location, bom + mended.after.encode())
+    return Checked(target.location, _lint(mended.after, target, problems), mended)
+
+
+def _lint(text: str, target: Target, problems: tuple[Diagnostic, ...]) -> tuple[Diagnostic, ...]:
+    findings = lint_skill(text, folder_name=os.path.basename(target.folder), files=_Folder(target.folder))
+    return _place((*problems, *findings), target.location)
+
+
+def _read(location: str) -> bytes | Diagnostic:
+    """The whole file, or the finding that says why it cannot be had."""
+    most = load_profile("spec").limits.file_bytes
+    try:
+        head = LocalFiles().read_head(location, most)
+    except (OSError, ValueError) as error:
+        cause = getattr(error, "strerror", None) or str(error)
+        return diagnose("file-unreadable", f"The file cannot be read: {cause}.", file=location)
+    if head.size > most:
+        message = f"The file has {head.size:,} bytes; at most {most:,} are read."
+        return diagnose("file-too-large", message, file=location)
+    return head.data
+
+
+def _mend(text: str, location: str) -> Mended | None:
+    after, changes = fix_header(text)
+    return None if after == text else Mended(_place(changes, location), text, after)
+
+
+def _place(findings: Sequence[Diagnostic], location: str) -> tuple[Diagnostic, ...]:
+    return tuple(msgspec.structs.replace(finding, file=location) for finding in findings)
+
+
+class _Folder:
+    """Answers which files a skill's folder holds, without listing all of them."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+
+    def __call__(self, name: str) -> bool:
+        return LocalFiles().find_kind(os.path.join(self._path, *name.split("/"))) is not None

@@ -1,0 +1,105 @@
+"""`prowess new`: a skill from a template that validates."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+import click
+
+from prowess.cli.options import json_option, open_skills
+from prowess.cli.out import console, print_json, shorten_path
+from prowess.cli.template import RESOURCES, check_name, render_skill
+from prowess.errors import UsageError
+from prowess.model.skill import Scope
+from prowess.model.snapshot import Snapshot
+
+_DEFAULT_ROOT = os.path.join(".agents", "skills")
+
+
+def _split_resources(ctx: click.Context, param: click.Parameter, value: str) -> tuple[str, ...]:
+    asked = [word.strip() for word in value.split(",") if word.strip()]
+    wrong = [word for word in asked if word not in RESOURCES]
+    if wrong:
+        raise click.BadParameter(f"“{wrong[0]}” is not one of {', '.join(RESOURCES)}.")
+    return tuple(word for word in RESOURCES if word in asked)
+
+
+@click.command("new")
+@click.argument("name")
+@click.option("--in", "folder", metavar="DIR", help="The folder that holds skills; a folder NAME is made in it.")
+@click.option("--user", is_flag=True, help="Make it in ~/.agents/skills, for all your projects.")
+@click.option("--description", metavar="TEXT", help="What the skill does and when to use it.")
+@click.option(
+    "--resources",
+    default="",
+    metavar="LIST",
+    callback=_split_resources,
+    help=f"Folders to make beside SKILL.md, with an example in each: {','.join(RESOURCES)}.",
+)
+@json_option
+def command(
+    name: str, folder: str | None, user: bool, description: str | None, resources: tuple[str, ...], as_json: bool
+) -> int:
+    """Make a skill from a template.
+
+    The skill goes into the nearest skill folder of the project, or into .agents/skills where there is none.
+    It passes `prowess validate` as it is; what is left is to say in it what the agent is to do.
+    """
+    check_name(name)
+    if folder is not None and user:
+        raise click.UsageError("--in and --user name two places; give one of them.")
+    rendered = render_skill(name, description, resources)
+    snapshot = open_skills("prowess").snapshot
+    root = _choose_root(snapshot, folder, user=user)
+    target = os.path.join(root, name)
+    if os.path.lexists(target):
+        raise UsageError(f"There is already something at {target}; nothing was written.")
+    from prowess.machine.writing import write_folder_aside
+
+    write_folder_aside(target, rendered.files, executable=rendered.executable)
+    others = [outcome.candidate.location for outcome in snapshot.claims(name)]
+    if as_json:
+        location = os.path.join(target, "SKILL.md")
+        files = sorted(rendered.files)
+        print_json({"name": name, "folder": target, "location": location, "files": files, "also_claimed_by": others})
+    else:
+        _tell(name, target, sorted(rendered.files), others)
+    return 0
+
+
+def _choose_root(snapshot: Snapshot, folder: str | None, *, user: bool) -> str:
+    """The folder that the new skill's folder is made in."""
+    if folder is not None:
+        return os.path.abspath(os.path.expanduser(folder))
+    if user:
+        return os.path.join(os.path.expanduser("~"), _DEFAULT_ROOT)
+    existing = _existing_roots(snapshot)
+    return existing[0] if existing else os.path.join(snapshot.repository or snapshot.cwd, _DEFAULT_ROOT)
+
+
+def _existing_roots(snapshot: Snapshot) -> list[str]:
+    """The project's skill folders that are there, nearest first.
+
+    A plain folder called `skills` may be something else altogether; it counts once it holds a skill.
+    """
+    used = {outcome.candidate.root.path for outcome in snapshot.outcomes}
+    return [
+        root.path
+        for root in snapshot.roots
+        if root.scope is Scope.PROJECT
+        and os.path.isdir(root.path)
+        and (root.path in used or os.path.basename(os.path.dirname(root.path)).startswith("."))
+    ]
+
+
+def _tell(name: str, target: str, files: Sequence[str], others: Sequence[str]) -> None:
+    cwd = os.getcwd()
+    shown = shorten_path(target, cwd)
+    screen = console()
+    screen.print(f"Made {shown}:")
+    for file in files:
+        screen.print(f"  {file}")
+    for other in others:
+        screen.print(f"{shorten_path(other, cwd)} claims this name too; `prowess explain {name}` tells who has it.")
+    screen.print(f"Next: write its instructions, then run `prowess validate {shown}`.")

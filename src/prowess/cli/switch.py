@@ -1,0 +1,105 @@
+"""What `enable` and `disable` share: one switch in prowess.toml, and the state it leaves the skill in."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+import msgspec
+
+from prowess.cli.options import json_option, name_argument, open_skills
+from prowess.cli.out import console, escape_line, print_json, shorten_path
+from prowess.cli.shapes import shape_outcome
+from prowess.errors import MachineError, UnknownSkill
+from prowess.machine.files import LocalFiles
+from prowess.machine.writing import rewrite_aside
+from prowess.model.outcome import Outcome, State
+from prowess.model.snapshot import Snapshot
+from prowess.runtime import Skills
+from prowess.settings.edit import set_skill_enabled
+from prowess.settings.load import MOST_BYTES, list_settings_places
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class Switched(msgspec.Struct, frozen=True):
+    """What was done to the settings file: which one, whether it was made for this, whether anything changed."""
+
+    file: str
+    created: bool
+    changed: bool
+
+
+def switch_options(command: F) -> F:
+    """The argument and options of both commands."""
+    user = click.option("--user", is_flag=True, help="Set it for all your projects instead of this one.")
+    for decorate in (json_option, user, name_argument):
+        command = decorate(command)
+    return command
+
+
+def switch_skill(name: str, *, enabled: bool, user: bool, as_json: bool) -> int:
+    """Set a skill's switch, then say what changed and what state the skill is in now."""
+    skills = open_skills("prowess")
+    if not skills.snapshot.claims(name):
+        raise UnknownSkill(name, {outcome.name for outcome in skills.snapshot.outcomes})
+    done = _write_switch(_find_file(skills, user=user), name, enabled=enabled)
+    snapshot = skills.reload()
+    outcome = snapshot.find(name)
+    if as_json:
+        shown = None if outcome is None else shape_outcome(outcome)
+        print_json({"name": name, "enabled": enabled, **msgspec.structs.asdict(done), "skill": shown})
+    else:
+        _tell(name, done, snapshot, outcome, enabled=enabled)
+    return 0
+
+
+def _find_file(skills: Skills, *, user: bool) -> str:
+    """The settings file to write: the strongest one that exists, else the one that belongs there."""
+    places = skills.find_places()
+    rule = skills.profile.settings["user" if user else "project"]
+    known = [path for path, its_rule in list_settings_places(skills.profile, places) if its_rule is rule]
+    existing = [path for path in known if os.path.lexists(path)]
+    if existing:
+        return existing[-1]
+    return known[-1] if user else os.path.join(places.repository or places.cwd, "prowess.toml")
+
+
+def _write_switch(file: str, name: str, *, enabled: bool) -> Switched:
+    created = not os.path.lexists(file)
+    old = "" if created else _load_text(file)
+    new = set_skill_enabled(old, name, enabled=enabled, file=file)
+    if new != old:
+        rewrite_aside(file, new.encode())
+    return Switched(file, created, new != old)
+
+
+def _load_text(file: str) -> str:
+    # The scan has read the file before, so it is text of a bounded size; only the machine can still refuse.
+    try:
+        return LocalFiles().read_head(file, MOST_BYTES).data.decode()
+    except OSError as error:
+        raise MachineError("read", file, error.strerror or str(error)) from error
+
+
+def _tell(name: str, done: Switched, snapshot: Snapshot, outcome: Outcome | None, *, enabled: bool) -> None:
+    screen = console()
+    where = shorten_path(done.file, snapshot.cwd)
+    shown = escape_line(name)
+    word = "on" if enabled else "off"
+    if not done.changed:
+        screen.print(f"“{shown}” is already switched {word} in {where}; nothing was written.")
+    else:
+        made = "the new file " if done.created else ""
+        screen.print(f"Switched “{shown}” {word} in {made}{where}.")
+    if outcome is None:
+        return
+    as_wanted = (outcome.state is not State.DISABLED) == enabled
+    reason = f": {escape_line(outcome.reason)}" if outcome.reason else ""
+    when = "still " if not as_wanted else "now " if done.changed else ""
+    screen.print(f"It is {when}{outcome.state.value}{reason}.")
+    origin = snapshot.settings.origin(f"overrides.{name}.enabled")
+    if not as_wanted and origin.file not in (None, done.file):
+        screen.print(f"{shorten_path(str(origin), snapshot.cwd)} decides.")

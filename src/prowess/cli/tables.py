@@ -1,0 +1,177 @@
+"""Aligned columns, the marks of the states, and the table of skills that `list` prints."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from rich.cells import cell_len
+from rich.text import Text
+
+from prowess.cli.answers import Answers, OtherEdition, differing_names, index_answers
+from prowess.cli.out import console, count_words, escape_line, first_line, shorten_path
+from prowess.model.outcome import Outcome, State
+from prowess.model.snapshot import Snapshot
+
+# Each state's mark and colour. The word always stands beside the mark, or a legend below the table explains it.
+MARKS: dict[State, tuple[str, str]] = {
+    State.READY: ("●", "green"),
+    State.HIDDEN: ("○", "cyan"),
+    State.DORMANT: ("◌", "cyan"),
+    State.DENIED: ("⊘", "red"),
+    State.INELIGIBLE: ("✗", "yellow"),
+    State.SHADOWED: ("↓", "dim"),
+    State.DISABLED: ("–", "dim"),
+    State.DUPLICATE: ("=", "dim"),
+    State.SKIPPED: ("»", "yellow"),
+    State.INVALID: ("!", "red"),
+}
+_GAP = "  "
+_NARROWEST = 12
+_LAST_NEEDS = 24
+_MOST_NAMES = 8
+
+Cell = Text | str
+
+
+def mark_state(state: State, *, word: bool = False) -> Text:
+    """A state's mark in its colour, with its word where that is wanted."""
+    mark, style = MARKS[state]
+    return Text(f"{mark} {state.value}" if word else mark, style)
+
+
+def render_columns(
+    rows: Iterable[Sequence[Cell]], *, width: int | None, heading: Sequence[str] = (), wrap: bool = False
+) -> list[Text]:
+    """Rows as aligned lines.
+
+    Where a width is given, the last column is cut to it, or goes on below itself, and wide ones before it
+    give way.
+    """
+    table = [[_as_text(cell) for cell in row] for row in rows]
+    if heading:
+        table.insert(0, [Text(word, "dim") for word in heading])
+    widths = [max(map(_cells, column)) for column in zip(*table, strict=True)]
+    if width is not None:
+        _fit(widths, width)
+        if wrap:
+            table = [line for row in table for line in _wrap_row(row, widths[-1])]
+    return [_render_row(row, widths) for row in table]
+
+
+def _wrap_row(row: list[Text], width: int) -> Iterator[list[Text]]:
+    if _cells(row[-1]) <= width:
+        yield row
+        return
+    first, *others = row[-1].wrap(console(), width)
+    yield [*row[:-1], first]
+    for line in others:
+        yield [*(Text() for _ in row[:-1]), line]
+
+
+def _as_text(cell: Cell) -> Text:
+    return Text(cell) if isinstance(cell, str) else cell
+
+
+def _cells(cell: Text) -> int:
+    return cell_len(cell.plain)
+
+
+def _fit(widths: list[int], width: int) -> None:
+    """Make columns narrower, the widest first, until the last one has room; then give it what is left."""
+    gaps = len(_GAP) * (len(widths) - 1)
+    need = min(widths[-1], _LAST_NEEDS)
+    while (over := sum(widths[:-1]) + gaps + need - width) > 0:
+        widest = max(range(len(widths) - 1), key=widths.__getitem__, default=None)
+        if widest is None or widths[widest] <= _NARROWEST:
+            break
+        widths[widest] = max(_NARROWEST, widths[widest] - over)
+    widths[-1] = min(widths[-1], max(_NARROWEST, width - gaps - sum(widths[:-1])))
+
+
+def _render_row(row: Sequence[Text], widths: Sequence[int]) -> Text:
+    line = Text()
+    for place, (cell, width) in enumerate(zip(row, widths, strict=True)):
+        if _cells(cell) > width:
+            cell = cell.copy()
+            cell.truncate(width, overflow="ellipsis")
+        line.append_text(cell)
+        if place < len(row) - 1:
+            line.append(" " * (width - _cells(cell)) + _GAP)
+    line.rstrip()
+    return line
+
+
+def print_columns(rows: Iterable[Sequence[Cell]], *, heading: Sequence[str] = (), wrap: bool = False) -> None:
+    """Print rows as aligned columns: cut or wrapped to a terminal's width, whole when piped."""
+    screen = console()
+    lines = render_columns(rows, width=screen.width if screen.is_terminal else None, heading=heading, wrap=wrap)
+    if lines:
+        screen.print(Text("\n").join(lines), no_wrap=True, overflow="ignore", crop=False)
+
+
+def print_outcomes(
+    snapshot: Snapshot, outcomes: Sequence[Outcome], *, show_all: bool, others: Iterable[OtherEdition] = ()
+) -> None:
+    """The table of skills, what it leaves out, and where the host's other editions answer differently."""
+    if outcomes:
+        print_columns(
+            [_outcome_row(outcome) for outcome in outcomes],
+            heading=("", "NAME", "STATE", "SCOPE", "SOURCE", "DESCRIPTION"),
+        )
+    screen = console()
+    if outcomes:
+        screen.print()
+    screen.print(_render_footer(snapshot, outcomes, show_all=show_all))
+    answers = index_answers(snapshot)
+    for other in others:
+        line = render_difference(other, answers)
+        if line:
+            screen.print(Text(line, "yellow"))
+    if outcomes:
+        screen.print(Text("`prowess explain NAME` tells how one came to its state.", "dim"))
+    else:
+        screen.print(Text("`prowess` tells where skills are looked for; `prowess new NAME` makes one.", "dim"))
+
+
+def _outcome_row(outcome: Outcome) -> list[Cell]:
+    root = outcome.candidate.root
+    described = outcome.skill.description if outcome.skill else outcome.reason
+    quiet = outcome.state in (State.SHADOWED, State.DISABLED, State.DUPLICATE)
+    return [
+        mark_state(outcome.state),
+        Text(escape_line(outcome.name), "dim" if quiet else "bold"),
+        Text(outcome.state.value, MARKS[outcome.state][1]),
+        root.scope.value,
+        escape_line(root.source.label),
+        Text(first_line(described), "dim" if quiet else ""),
+    ]
+
+
+def _render_footer(snapshot: Snapshot, outcomes: Sequence[Outcome], *, show_all: bool) -> str:
+    who = f"{snapshot.host}@{snapshot.edition}" if snapshot.edition != "current" else snapshot.host
+    counts = snapshot.counts()
+    if not counts:
+        return f"{who} finds no skills in {shorten_path(snapshot.cwd)}."
+    footer = f"{who} finds {count_words(len(snapshot.outcomes), 'file')}: {render_counts(counts)}."
+    left_out = len(snapshot.outcomes) - len(outcomes)
+    if left_out and not show_all:
+        footer += f" --all shows {left_out:,} more."
+    return footer
+
+
+def render_counts(counts: Mapping[State, int]) -> str:
+    """`12 ready, 1 hidden, 2 shadowed`: the ready ones first."""
+    return ", ".join(f"{counts[state]:,} {state.value}" for state in reversed(State) if counts.get(state))
+
+
+def render_difference(other: OtherEdition, answers: Answers) -> str | None:
+    """One line that says which skills another edition answers differently; None where it agrees."""
+    if other.problem is not None:
+        return f"{other.host} cannot be asked: {escape_line(other.problem)}"
+    names = differing_names(answers, other.answers)
+    if not names:
+        return None
+    shown = ", ".join(escape_line(name) for name in names[:_MOST_NAMES])
+    more = f" and {len(names) - _MOST_NAMES:,} more" if len(names) > _MOST_NAMES else ""
+    verb = "skill differs" if len(names) == 1 else "skills differ"
+    return f"{len(names):,} {verb} in {other.host}: {shown}{more}."

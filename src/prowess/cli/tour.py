@@ -1,0 +1,80 @@
+"""`prowess tour`: a sample workspace taken through every stage, with what really happened at each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from prowess.cli.options import json_option
+from prowess.cli.out import print_json
+from prowess.cli.sample import (
+    DECIDED_BY_GATING,
+    DECIDED_BY_RESOLVING,
+    HostAnswer,
+    Tour,
+    list_decided,
+    list_inside,
+    list_repairs,
+    take_tour,
+)
+from prowess.cli.shapes import shape_diagnostic, shape_outcome
+from prowess.model.outcome import State
+
+
+@click.command("tour")
+@json_option
+def command(as_json: bool) -> int:
+    """Walk a sample workspace through every stage.
+
+    Shows what Prowess does with a project that has skills in the folders of several agents, and what to try
+    next. Reads no skills of yours, leaves nothing behind, needs no network.
+    """
+    with take_tour() as tour:
+        if as_json:
+            print_json(shape_tour(tour))
+        else:
+            from prowess.cli.tour_screen import print_tour
+
+            print_tour(tour)
+    return 0
+
+
+def shape_tour(tour: Tour) -> dict[str, Any]:
+    """The tour as data; paths are relative to the workspace."""
+    snapshot = tour.snapshot
+    repaired = [outcome for outcome in snapshot.outcomes if list_repairs(outcome)]
+    shape = {
+        "discover": {
+            "searched": len(snapshot.roots),
+            "roots": [
+                {"path": root.path, "label": root.source.label, "files": len(list_inside(snapshot, root))}
+                for root in tour.existing
+            ],
+            "files": len(snapshot.outcomes),
+        },
+        "parse": {
+            "read": sum(outcome.skill is not None for outcome in snapshot.outcomes),
+            "repaired": {one.name: [shape_diagnostic(finding) for finding in list_repairs(one)] for one in repaired},
+            "invalid": [shape_outcome(one) for one in list_decided(snapshot, (State.INVALID, State.SKIPPED))],
+        },
+        "resolve": [shape_outcome(one) for one in list_decided(snapshot, DECIDED_BY_RESOLVING)],
+        "gate": [shape_outcome(one) for one in list_decided(snapshot, DECIDED_BY_GATING)],
+        "states": {state.value: [one.name for one in list_decided(snapshot, (state,))] for state in snapshot.counts()},
+        "hosts": {"name": tour.contested, "answers": [_shape_answer(answer) for answer in tour.answers]},
+    }
+    here = _make_relative(shape, tour)
+    return {"workspace": tour.workspace, "seconds": round(tour.seconds, 3), **here}
+
+
+def _shape_answer(answer: HostAnswer) -> dict[str, Any]:
+    skill = None if answer.outcome is None else shape_outcome(answer.outcome)
+    return {"host": answer.host, "release": answer.release, "files": answer.files, "skill": skill}
+
+
+def _make_relative(value: Any, tour: Tour) -> Any:
+    if isinstance(value, str):
+        return tour.relative(value)
+    if isinstance(value, dict):
+        return {key: _make_relative(one, tour) for key, one in value.items()}
+    return [_make_relative(one, tour) for one in value] if isinstance(value, list) else value

@@ -1,0 +1,319 @@
+"""The command line as a whole: typos, exit codes, pipes, terminals, completion, and text that is safe to print."""
+
+from __future__ import annotations
+
+import io
+import os
+import pty
+import re
+import signal
+import subprocess
+import sys
+import time
+
+import click
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.cells import cell_len
+from rich.text import Text
+
+from prowess.cli import app, main
+from prowess.cli.out import count_words, escape_line, escape_text, estimate_tokens, first_line, shorten_path
+from prowess.cli.progress import Progress
+from prowess.cli.tables import render_columns
+from tests.cli.terminal import Terminal
+
+
+@pytest.fixture
+def terminal(tmp_path, monkeypatch, capsys):
+    terminal = Terminal(tmp_path, monkeypatch, capsys)
+    terminal.git()
+    return terminal
+
+
+def start(*arguments: str, **options) -> subprocess.Popen[bytes]:
+    return subprocess.Popen([sys.executable, "-m", "prowess", *arguments], **options)
+
+
+def run_on_terminal(*arguments: str, columns: int = 80) -> str:
+    """What a terminal of that width is sent."""
+    ours, theirs = pty.openpty()
+    environment = {**os.environ, "COLUMNS": str(columns), "TERM": "xterm-256color"}
+    environment.pop("NO_COLOR", None)
+    process = start(*arguments, stdout=theirs, stderr=theirs, stdin=theirs, env=environment)
+    os.close(theirs)
+    sent = b""
+    while True:
+        try:
+            piece = os.read(ours, 65536)
+        except OSError:
+            break
+        if not piece:
+            break
+        sent += piece
+    os.close(ours)
+    process.wait()
+    return sent.decode().replace("\r\n", "\n")
+
+
+def test_help_lists_every_command_in_order_without_importing_one(terminal):
+    answer = terminal.run("--help")
+    assert (answer.code, answer.err) == (0, "")
+    found = re.findall(r"^  ([a-z]+) +[A-Z]", answer.out, re.MULTILINE)
+    assert found == list(app.COMMANDS)
+
+
+@pytest.mark.parametrize("name", list(app.COMMANDS))
+def test_every_command_exists_has_help_and_the_summary_of_the_overview(name):
+    command = app.app.get_command(click.Context(app.app), name)
+    assert isinstance(command, click.Command)
+    assert command.name == name
+    assert command.help.startswith(app.COMMANDS[name][1].rstrip("."))
+    assert main([name, "-h"]) == 0
+
+
+def test_exit_codes_are_documented_in_the_help(terminal):
+    out = terminal.run("--help").out
+    assert [code.value for code in app.Exit if not re.search(rf"\b{code.value}\b", out)] == []
+
+
+def test_the_version_is_printed(terminal):
+    assert terminal.run("--version") == (0, f"prowess {app.__version__}\n", "")
+
+
+def test_a_mistyped_command_suggests_the_nearest(terminal):
+    answer = terminal.run("lsit")
+    assert (answer.code, answer.out) == (2, "")
+    assert answer.err.splitlines()[-1] == "Error: There is no command “lsit”. Did you mean list?"
+    far = terminal.run("zzzzzzzz").err.splitlines()[-1]
+    assert far == "Error: There is no command “zzzzzzzz”. `prowess --help` lists the commands."
+
+
+def test_a_mistyped_option_suggests_the_nearest(terminal):
+    answer = terminal.run("list", "--jsn")
+    assert (answer.code, answer.err.splitlines()[-1]) == (2, "Error: No such option '--jsn'. Did you mean '--json'?")
+
+
+def test_options_before_a_command_say_where_they_belong(terminal):
+    answer = terminal.run("--json", "list")
+    assert (answer.code, answer.out) == (2, "")
+    assert answer.err.splitlines()[-1] == "Error: --json stands after the command: `prowess list --json`."
+    last = terminal.run("--host", "omp", "check").err.splitlines()[-1]
+    assert last == "Error: --host stands after the command: `prowess check --host NAME`."
+
+
+def test_debug_may_stand_anywhere_and_shows_where_an_error_came_from(terminal):
+    arguments = ["show", "nothing"]
+    assert terminal.run(*arguments).code == 3
+    for place in range(3):
+        with pytest.raises(app.ProwessError):
+            main([*arguments[:place], "--debug", *arguments[place:]])
+    assert terminal.run("--debug", "lsit").code == 2
+
+
+def test_stopping_with_ctrl_c_is_quiet_and_has_its_own_exit_code(terminal, monkeypatch):
+    def stop(*arguments, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("prowess.cli.summary.open_skills", stop)
+    assert terminal.run() == (130, "", "\nStopped.\n")
+
+
+def test_an_interrupted_process_leaves_no_traceback(terminal):
+    for number in range(3000):
+        terminal.skill(f"project/.agents/skills/s{number}")
+    process = start("list", stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    time.sleep(0.25)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=20)
+    assert (b"Traceback" in err, process.returncode in (0, 130)) == (False, True)
+    assert (out == b"") == (process.returncode == 130)
+
+
+def test_a_defect_is_told_as_one_and_not_as_a_traceback(terminal, monkeypatch):
+    def fail(*arguments, **options):
+        raise RuntimeError("no \x1b[31m")
+
+    monkeypatch.setattr("prowess.cli.summary.open_skills", fail)
+    assert terminal.run() == (
+        70,
+        "",
+        "prowess: an unexpected error: RuntimeError: no \\x1b[31m\n"
+        "This is a defect in Prowess. `--debug` shows where it came from.\n",
+    )
+
+
+def test_trouble_with_the_machine_is_a_sentence(terminal, monkeypatch):
+    def fail(*arguments, **options):
+        raise PermissionError(13, "Permission denied", "/secret")
+
+    monkeypatch.setattr("prowess.cli.summary.open_skills", fail)
+    assert terminal.run() == (4, "", "prowess: The machine refused: Permission denied (/secret).\n")
+
+
+@pytest.mark.parametrize("arguments", [("list",), ("list", "--json"), ("compare",), ("explain", "s1"), ("show", "s1")])
+def test_a_reader_that_goes_away_ends_the_program_without_a_word(terminal, arguments):
+    for number in range(300):
+        terminal.skill(f"project/.agents/skills/s{number}", description="long " * 100)
+    ours, theirs = os.pipe()
+    os.close(ours)
+    process = start(*arguments, stdout=theirs, stderr=subprocess.PIPE)
+    os.close(theirs)
+    _, err = process.communicate(timeout=30)
+    assert (process.returncode, err) == (0, b"")
+
+
+@pytest.mark.parametrize("arguments", [("list",), ("list", "--json")])
+def test_a_full_disk_is_told(terminal, arguments):
+    terminal.skill("project/.agents/skills/a")
+    with open("/dev/full", "wb") as full:
+        process = start(*arguments, stdout=full, stderr=subprocess.PIPE)
+    _, err = process.communicate(timeout=30)
+    assert (process.returncode, err) == (4, b"prowess: The machine refused: No space left on device.\n")
+
+
+def test_a_terminal_that_knows_no_unicode_still_gets_an_answer(terminal):
+    terminal.skill("project/.agents/skills/a", description="naïve 日本")
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
+    process = start("list", stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment)
+    out, err = process.communicate(timeout=30)
+    assert (process.returncode, err) == (0, b"")
+    assert b"\\u25cf  a     ready  project  agents:project  na\\xefve \\u65e5\\u672c\n" in out
+
+
+def test_colour_and_cut_lines_are_for_terminals_only(terminal):
+    terminal.skill("project/.agents/skills/a", description="long " * 50)
+    piped = terminal.run("list").out
+    assert "\x1b" not in piped
+    assert "long " * 49 + "long\n" in piped
+    shown = run_on_terminal("list", columns=60)
+    assert "\x1b[32m●" in shown
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", shown)
+    assert max(cell_len(line) for line in plain.splitlines()) <= 60
+    assert "●  a     ready  project  agents:proj…  long long long long …\n" in plain
+
+
+def test_what_a_skill_says_cannot_steer_a_terminal(terminal):
+    nasty = "\\e]0;x\\a \\e[2J \\u202e"
+    terminal.write(
+        "project/.agents/skills/a/SKILL.md",
+        f'---\nname: a\ndescription: "{nasty}"\nlicense: "{nasty}"\n---\n\x1b[2J\x1b]8;;http://x\x07[a](http://y)\n',
+    )
+    for arguments in ((), ("list",), ("show", "a"), ("show", "a", "--raw"), ("explain", "a"), ("check",), ("compare",)):
+        sent = run_on_terminal(*arguments)
+        assert re.sub(r"\x1b\[[0-9;]*m", "", sent).replace("\n", "").isprintable(), arguments
+
+
+def test_tags_in_a_body_are_shown_on_a_terminal(terminal):
+    terminal.write("project/.agents/skills/a/SKILL.md", "---\nname: a\ndescription: d\n---\n<rule>Be kind.</rule>\n")
+    assert "<rule>Be kind.</rule>" in run_on_terminal("show", "a")
+
+
+@pytest.mark.needs("bash")
+def test_completion_for_the_shell_can_be_installed(terminal):
+    environment = {**os.environ, "_PROWESS_COMPLETE": "bash_source"}
+    process = start(stdout=subprocess.PIPE, env=environment)
+    assert b"_PROWESS_COMPLETE=bash_complete" in process.communicate(timeout=30)[0]
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        (["prowess", "ex"], {"explain"}),
+        (["prowess", "show", "pd"], {"pdf"}),
+        (["prowess", "list", "--host", "om"], {"omp"}),
+        (["prowess", "list", "--host", "omp@"], {"omp@current", "omp@documented"}),
+        (["prowess", "show", "--host", "nobody", "p"], set()),
+    ],
+)
+def test_commands_skills_and_hosts_are_completed(terminal, words, found):
+    terminal.skill("project/.agents/skills/pdf")
+    terminal.skill("project/.agents/skills/other")
+    environment = {
+        **os.environ,
+        "_PROWESS_COMPLETE": "bash_complete",
+        "COMP_WORDS": " ".join(words),
+        "COMP_CWORD": str(len(words) - 1),
+    }
+    process = start(stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment)
+    out, err = process.communicate(timeout=30)
+    assert err == b""
+    assert {line.partition(",")[2] for line in out.decode().split()} == found
+
+
+class Screen(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_progress_appears_only_when_work_takes_long_and_is_taken_away(monkeypatch):
+    screen = Screen()
+    monkeypatch.setattr(sys, "stderr", screen)
+    monkeypatch.setenv("TERM", "xterm")
+    with Progress() as quick:
+        quick.progress("reading skills", 5)
+    assert screen.getvalue() == ""
+    monkeypatch.setattr("prowess.cli.progress._QUIET_SECONDS", 0.01)
+    monkeypatch.setattr("prowess.cli.progress._EVERY_SECONDS", 0.01)
+    with Progress() as slow:
+        slow.progress("reading skills", 1234)
+        time.sleep(0.3)
+    assert screen.getvalue().startswith("\r\x1b[Kreading skills … 1,234 (0 s)")
+    assert screen.getvalue().endswith("\r\x1b[K")
+
+
+def test_progress_is_silent_where_nobody_watches(monkeypatch):
+    monkeypatch.setattr("prowess.cli.progress._QUIET_SECONDS", 0.0)
+    said = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", said)
+    with Progress() as progress:
+        progress.progress("reading skills", 1)
+        time.sleep(0.05)
+    assert said.getvalue() == ""
+
+
+@given(st.text())
+def test_escaped_text_never_steers_and_plain_text_is_untouched(text):
+    escaped = escape_text(text)
+    assert all(one in "\n\t\u200c\u200d" or ord(one) >= 32 for one in escaped)
+    assert not any("\x7f" <= one <= "\x9f" or "\u2028" <= one <= "\u202e" or "\u2066" <= one <= "\u2069" for one in escaped)
+    assert escape_text(escaped) == escaped
+    assert "\n" not in escape_line(text)
+    assert first_line(text) == first_line(text.strip())
+    if text.isprintable():
+        assert escaped == text
+
+
+def test_joined_emoji_and_scripts_stay_whole():
+    family = "👩\u200d👩\u200d👧 نمی\u200cخواهم ❤️"
+    assert escape_text(family) == family
+
+
+@given(st.lists(st.tuples(st.text("ab日 😀", max_size=40), st.text("xy語", max_size=80)), min_size=1), st.integers(20, 90))
+def test_columns_are_aligned_and_fit_the_width(rows, width):
+    lines = render_columns([(Text(f"|{first}"), f"|{last}") for first, last in rows], width=width)
+    assert len(lines) == len(rows)
+    assert max(cell_len(line.plain) for line in lines) <= max(width, 26)
+    assert len({cell_len(line.plain[: line.plain.index("|", 1)]) for line in lines}) == 1
+
+
+def test_a_wrapped_last_column_goes_on_below_itself():
+    lines = render_columns([("key", "one two three four five six")], width=20, wrap=True)
+    assert [line.plain for line in lines] == ["key  one two three", "     four five six"]
+
+
+def test_small_words_and_numbers():
+    assert [count_words(number, "skill") for number in (0, 1, 2, 1200)] == [
+        "0 skills",
+        "1 skill",
+        "2 skills",
+        "1,200 skills",
+    ]
+    assert [estimate_tokens(number) for number in (0, 1, 4, 5)] == [0, 1, 1, 2]
+
+
+def test_paths_are_written_as_people_do(monkeypatch):
+    monkeypatch.setenv("HOME", "/home/me")
+    paths = ["/home/me/p/a", "/home/me/p", "/home/me/x", "/home/me", "/home/me2/x", "/etc/\x1b"]
+    assert [shorten_path(path, "/home/me/p") for path in paths] == ["a", ".", "~/x", "~", "/home/me2/x", "/etc/\\x1b"]

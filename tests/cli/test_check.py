@@ -1,0 +1,127 @@
+"""`prowess check`: every finding, file by file, and an exit code for scripts."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.cli.terminal import Terminal
+
+
+@pytest.fixture
+def terminal(tmp_path, monkeypatch, capsys):
+    terminal = Terminal(tmp_path, monkeypatch, capsys)
+    terminal.git()
+    return terminal
+
+
+def write_findings(terminal: Terminal) -> None:
+    """An error, a warning at a line, a collision and a note."""
+    terminal.skill("project/.agents/skills/pdf")
+    terminal.skill("project/.claude/skills/pdf")
+    terminal.write("project/.agents/skills/colon/SKILL.md", "---\nname: colon\ndescription: a: b\n---\nx\n")
+    (terminal.project / ".agents/skills/folder/SKILL.md").mkdir(parents=True)
+
+
+REPORT = """\
+.agents/skills/colon/SKILL.md
+    3  warning  The value of `description` holds a colon that ends a key in YAML; it was put in quotes.  repaired-colon
+                Put the value in quotes.
+
+.agents/skills/folder/SKILL.md
+       error  SKILL.md is a folder; it must be an ordinary file.  not-a-file
+              Replace it with an ordinary text file.
+
+.claude/skills/pdf/SKILL.md
+       warning  The name “pdf” is taken by .agents/skills/pdf/SKILL.md.  name-collision
+                Rename one of them, or disable one.
+
+1 error, 2 warnings about 4 files.
+"""
+
+
+def test_findings_stand_under_their_file_with_line_severity_code_and_remedy(terminal):
+    write_findings(terminal)
+    assert terminal.run("check") == (1, REPORT, "")
+
+
+def test_without_an_error_the_exit_code_is_0(terminal):
+    terminal.skill("project/.agents/skills/pdf")
+    assert terminal.run("check") == (0, "Nothing to say about 1 file.\n", "")
+
+
+def test_a_minimum_severity_leaves_the_rest_out_and_says_how_many(terminal):
+    write_findings(terminal)
+    answer = terminal.run("check", "--severity", "error")
+    assert answer == (
+        1,
+        ".agents/skills/folder/SKILL.md\n"
+        "       error  SKILL.md is a folder; it must be an ordinary file.  not-a-file\n"
+        "              Replace it with an ordinary text file.\n"
+        "\n"
+        "1 error, 2 warnings about 4 files. 2 not shown.\n",
+        "",
+    )
+    assert terminal.run("check", "--severity", "grave").code == 2
+
+
+def test_json_has_every_finding_and_the_counts(terminal):
+    write_findings(terminal)
+    answer = terminal.run("check", "--json")
+    folder = terminal.path("project/.agents/skills")
+    lost = terminal.path("project/.claude/skills/pdf/SKILL.md")
+    assert (answer.code, json.loads(answer.out)) == (
+        1,
+        {
+            "version": 1,
+            "host": "prowess",
+            "edition": "current",
+            "cwd": str(terminal.project),
+            "counts": {"error": 1, "warning": 2, "info": 0},
+            "diagnostics": [
+                {
+                    "code": "repaired-colon",
+                    "severity": "warning",
+                    "message": "The value of `description` holds a colon that ends a key in YAML; it was put in quotes.",
+                    "file": f"{folder}/colon/SKILL.md",
+                    "line": 3,
+                    "field": "description",
+                    "hint": "Put the value in quotes.",
+                },
+                {
+                    "code": "not-a-file",
+                    "severity": "error",
+                    "message": "SKILL.md is a folder; it must be an ordinary file.",
+                    "file": f"{folder}/folder/SKILL.md",
+                    "hint": "Replace it with an ordinary text file.",
+                },
+                {
+                    "code": "name-collision",
+                    "severity": "warning",
+                    "message": f"The name “pdf” is taken by {folder}/pdf/SKILL.md.",
+                    "file": lost,
+                    "field": "name",
+                    "hint": "Rename one of them, or disable one.",
+                    "related": [f"{folder}/pdf/SKILL.md"],
+                },
+            ],
+        },
+    )
+
+
+def test_findings_that_belong_to_no_skill_are_shown_too(terminal):
+    terminal.write("project/.agents/skills", "not a folder")
+    terminal.write("project/.claude/skills/x/skill.md", "---\nname: x\n---\n")
+    answer = terminal.run("check")
+    assert answer.code == 0
+    assert answer.out.splitlines()[0] == ".agents/skills"
+    assert "root-not-a-folder" in answer.out
+    assert ".claude/skills/x/skill.md\n       warning  The file is named skill.md; only SKILL.md is read." in answer.out
+
+
+def test_file_names_cannot_steer_the_terminal(terminal):
+    terminal.write("project/.agents/skills/\x1b[31m/SKILL.md", "")
+    answer = terminal.run("check")
+    assert ".agents/skills/\\x1b[31m/SKILL.md" in answer.out
+    assert "\x1b" not in answer.out

@@ -1,0 +1,118 @@
+"""`prowess compare`: skills × hosts, who sees what and which file wins."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from prowess.cli.compare import _name_letter
+from tests.cli.terminal import Terminal
+
+
+@pytest.fixture
+def terminal(tmp_path, monkeypatch, capsys):
+    terminal = Terminal(tmp_path, monkeypatch, capsys)
+    terminal.git()
+    return terminal
+
+
+def write_skills(terminal: Terminal) -> None:
+    """One skill that all hosts agree on not at all, one that two do."""
+    terminal.skill("project/.agents/skills/pdf")
+    terminal.skill("home/.claude/skills/pdf")
+    terminal.skill("project/.claude/skills/deploy", disable_model_invocation="true")
+
+
+TABLE = """\
+        prowess  claude-code  opencode  openclaw  omp  codex
+deploy  ○ a      ○ a          ● a       ·         ○ a  ·
+pdf     ● b      ● c          ● b       ● b       ● b  ● b
+
+  a  .claude/skills
+  b  .agents/skills
+  c  ~/.claude/skills
+
+● ready  ○ hidden  · not seen
+2 of 2 skills differ between these hosts.
+"""
+
+
+def test_every_host_but_the_standard_is_compared_unless_some_are_named(terminal):
+    write_skills(terminal)
+    assert terminal.run("compare") == (0, TABLE, "")
+
+
+def test_hosts_can_be_named_with_their_edition_and_equal_answers_left_out(terminal):
+    write_skills(terminal)
+    hosts = ["--host", "prowess", "--host", "claude-code@documented", "--host", "prowess"]
+    assert terminal.run("compare", "--only-different", *hosts) == (
+        0,
+        "     prowess  claude-code@documented\n"
+        "pdf  ● a      ● b\n"
+        "\n"
+        "  a  .agents/skills\n"
+        "  b  ~/.claude/skills\n"
+        "\n"
+        "● ready  · not seen\n"
+        "1 of 2 skills differs between these hosts.\n",
+        "",
+    )
+
+
+def test_json_has_state_file_and_reason_for_every_host_that_sees_a_skill(terminal):
+    write_skills(terminal)
+    deploy = terminal.path("project/.claude/skills/deploy/SKILL.md")
+    pdf = terminal.path("project/.agents/skills/pdf/SKILL.md")
+    assert terminal.json("compare", "--host", "prowess", "--host", "codex") == {
+        "version": 1,
+        "hosts": [{"name": "prowess"}, {"name": "codex"}],
+        "skills": [
+            {
+                "name": "deploy",
+                "hosts": {
+                    "prowess": {
+                        "state": "hidden",
+                        "location": deploy,
+                        "reason": "its header says `disable-model-invocation: true`",
+                    }
+                },
+            },
+            {
+                "name": "pdf",
+                "hosts": {
+                    "prowess": {"state": "ready", "location": pdf},
+                    "codex": {"state": "ready", "location": pdf},
+                },
+            },
+        ],
+    }
+
+
+def test_a_host_whose_settings_are_wrong_is_named_and_the_others_still_answer(terminal):
+    write_skills(terminal)
+    terminal.write("home/.omp/agent/config.yml", "skills:\n  enabled: perhaps\n")
+    answer = terminal.run("compare", "--host", "omp", "--host", "codex")
+    assert answer.code == 2
+    assert answer.out.startswith("     omp  codex\npdf  ·    ● a\n")
+    assert "\nomp cannot be asked: ~/.omp/agent/config.yml:2: `skills.enabled` " in answer.out.replace(
+        str(terminal.home), "~"
+    )
+    shaped = json.loads(terminal.run("compare", "--host", "omp", "--host", "codex", "--json").out)
+    assert [sorted(host) for host in shaped["hosts"]] == [["name", "problem"], ["name"]]
+
+
+def test_a_host_that_does_not_exist_is_an_error(terminal):
+    answer = terminal.run("compare", "--host", "nobody")
+    assert (answer.code, answer.out) == (2, "")
+    assert answer.err.startswith("prowess: There is no host “nobody”")
+
+
+def test_nothing_found_anywhere_is_said(terminal):
+    assert terminal.run("compare") == (0, "None of these hosts finds a skill here.\n", "")
+
+
+def test_letters_go_on_after_z():
+    assert [_name_letter(number) for number in (0, 25, 26, 27, 51, 52, 701, 702)] == [
+        "a", "z", "aa", "ab", "az", "ba", "zz", "aaa",
+    ]  # fmt: skip

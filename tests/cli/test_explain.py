@@ -1,0 +1,226 @@
+"""`prowess explain NAME`: every file that claimed a name, what each stage did with it, who won and why."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.cli.terminal import Terminal
+
+
+@pytest.fixture
+def terminal(tmp_path, monkeypatch, capsys):
+    terminal = Terminal(tmp_path, monkeypatch, capsys)
+    terminal.git()
+    return terminal
+
+
+def test_the_journey_of_a_name_that_three_files_claim(terminal):
+    terminal.skill("project/.agents/skills/pdf")
+    terminal.write("project/.claude/skills/pdf/SKILL.md", "---\nname: pdf\ndescription: a: b\n---\nx\n")
+    terminal.skill("home/.claude/skills/pdf")
+    roots = len(terminal.scan().roots)
+    reason = ".agents/skills/pdf/SKILL.md (agents:project) has the same name and comes first"
+    answer = terminal.run("explain", "pdf")
+    assert (answer.code, answer.err) == (0, "")
+    assert answer.out == (
+        "“pdf” is ready: .agents/skills/pdf/SKILL.md is offered to the model; it beat 2 other files of this name.\n"
+        "\n"
+        "● .agents/skills/pdf/SKILL.md\n"
+        f"  discover  found in .agents/skills, root 3 of {roots} (project, agents:project)\n"
+        "            the root is searched because it hangs in the working folder\n"
+        "  parse     read; its name is pdf\n"
+        "  resolve   won over 2 other files of this name\n"
+        "            rule: the strongest scope wins (managed, project, user, added, plugin, remote, bundled), "
+        "then the first in scan order\n"
+        "  gate      nothing keeps it from being offered\n"
+        "  state     ready\n"
+        "\n"
+        "↓ .claude/skills/pdf/SKILL.md\n"
+        f"  discover  found in .claude/skills, root 4 of {roots} (project, claude:project)\n"
+        "            the root is searched because it hangs in the working folder\n"
+        "  parse     read; its name is pdf\n"
+        "            warning on line 3 (repaired-colon): "
+        "The value of `description` holds a colon that ends a key in YAML; it was put in quotes.\n"
+        f"  resolve   shadowed: {reason}\n"
+        "            because root 3 is searched before root 4\n"
+        "  gate      nothing keeps it from being offered\n"
+        "  state     shadowed\n"
+        "\n"
+        "↓ ~/.claude/skills/pdf/SKILL.md\n"
+        f"  discover  found in ~/.claude/skills, root 12 of {roots} (user, claude:user)\n"
+        "            the root is searched because prowess keeps user skills there\n"
+        "  parse     read; its name is pdf\n"
+        f"  resolve   shadowed: {reason}\n"
+        "            because project is stronger than user\n"
+        "  gate      nothing keeps it from being offered\n"
+        "  state     shadowed\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({}, "“x” is ready: .agents/skills/x/SKILL.md is offered to the model."),
+        (
+            {"disable_model_invocation": "true"},
+            "“x” is loaded, but the model is not shown it: its header says `disable-model-invocation: true`.",
+        ),
+        ({"paths": '"*.sql"'}, "“x” is loaded, but dormant: it waits for a file that matches *.sql."),
+        (
+            {"metadata": '{"openclaw": {"requires": {"bins": ["no-such-program"]}}}'},
+            "“x” cannot be offered on this machine: the program no-such-program cannot be found.",
+        ),
+        ({"enabled": "false"}, "“x” is switched off: its header says `enabled: false`."),
+    ],
+)
+def test_the_answer_stands_in_one_sentence_at_the_top(terminal, fields, said):
+    terminal.skill("project/.agents/skills/x", **fields)
+    answer = terminal.run("explain", "x")
+    assert (answer.code, answer.out.splitlines()[0]) == (0, said)
+
+
+def test_a_file_that_could_not_be_loaded_keeps_its_reason_and_says_what_to_do(terminal):
+    terminal.write("project/.agents/skills/torn/SKILL.md", "---\nname: torn\n")
+    lines = terminal.run("explain", "torn").out.splitlines()
+    assert lines[0] == "“torn” could not be loaded: the header that begins on line 1 is never closed by a line `---`."
+    assert lines[5:7] == [
+        "  parse     invalid: the header that begins on line 1 is never closed by a line `---`",
+        "            error on line 1 (header-unclosed): Add a line `---` after the last field.",
+    ]
+    assert lines[-1] == "  state     invalid"
+
+
+@pytest.mark.parametrize(
+    ("host", "winner", "rule", "why"),
+    [
+        ("spec", ".agents/skills", "the first in scan order wins", "because root 1 is searched before root 2"),
+        (
+            "opencode",
+            ".agents/skills",
+            "the last in scan order wins",
+            "because root 4 is searched after root 2, and the last wins",
+        ),
+    ],
+)
+def test_who_won_follows_the_rule_of_the_host(terminal, host, winner, rule, why):
+    terminal.skill("project/.agents/skills/x")
+    terminal.skill("home/.agents/skills/x")
+    lines = terminal.run("explain", "x", "--host", host).out.splitlines()
+    assert lines[0].startswith(f"“x” is ready: {winner}/x/SKILL.md ")
+    assert f"            rule: {rule}" in lines
+    assert f"            {why}" in lines
+
+
+def test_priorities_are_named_where_they_decide(terminal):
+    terminal.skill("project/.omp/skills/x")
+    terminal.skill("project/.agents/skills/x")
+    lines = terminal.run("explain", "x", "--host", "omp").out.splitlines()
+    assert "            because its source has priority 100, this one 70" in lines
+
+
+def test_a_root_that_is_switched_off_says_by_what_and_the_other_edition_differs(terminal):
+    terminal.skill("home/.claude/skills/notes")
+    lines = terminal.run("explain", "notes", "--host", "omp").out.splitlines()
+    assert lines[:2] == [
+        "“notes” is switched off: its source is switched off by enableClaudeUser.",
+        "omp@documented differs: ready, ~/.claude/skills/notes/SKILL.md.",
+    ]
+    assert "            the root is switched off by enableClaudeUser" in lines
+
+
+def test_a_folder_named_by_a_setting_names_the_setting_and_its_place(terminal):
+    terminal.write("project/prowess.toml", 'folders = ["more"]\n')
+    terminal.skill("project/more/x")
+    said = "            the root is searched because `custom_folders` names it (prowess.toml:1)"
+    assert said in terminal.run("explain", "x").out.splitlines()
+
+
+def test_json_tells_the_same_journey(terminal):
+    terminal.skill("project/.agents/skills/x", disable_model_invocation="true")
+    location = terminal.path("project/.agents/skills/x/SKILL.md")
+    told = terminal.json("explain", "x")
+    (claim,) = told.pop("claims")
+    assert told == {
+        "version": 1,
+        "host": "prowess",
+        "edition": "current",
+        "cwd": str(terminal.project),
+        "name": "x",
+        "answer": "“x” is loaded, but the model is not shown it: its header says `disable-model-invocation: true`.",
+        "editions": [],
+    }
+    root = terminal.path("project/.agents/skills")
+    roots = len(terminal.scan().roots)
+    assert (claim["location"], claim["state"], claim["diagnostics"]) == (location, "hidden", [])
+    assert claim["journey"] == [
+        {
+            "stage": "discover",
+            "says": [
+                f"found in {root}, root 3 of {roots} (project, agents:project)",
+                "the root is searched because it hangs in the working folder",
+            ],
+        },
+        {"stage": "parse", "says": ["read; its name is x"]},
+        {"stage": "resolve", "says": ["no other file competes for this name"]},
+        {"stage": "gate", "says": ["hidden: its header says `disable-model-invocation: true`"]},
+    ]
+
+
+def test_a_name_nobody_has_gives_the_nearest_ones(terminal):
+    terminal.skill("project/.agents/skills/pdf")
+    assert terminal.run("explain", "pfd") == (
+        3,
+        "No skill here is named “pfd”, by the rules of prowess.\nDid you mean “pdf”?\n",
+        "",
+    )
+
+
+def test_a_name_that_only_other_hosts_see_names_them(terminal):
+    terminal.skill("project/.claude/skills/x")
+    assert terminal.run("explain", "x", "--host", "codex") == (
+        3,
+        "No skill here is named “x”, by the rules of codex.\n"
+        "prowess sees it: ready, .claude/skills/x/SKILL.md\n"
+        "claude-code sees it: ready, .claude/skills/x/SKILL.md\n"
+        "opencode sees it: ready, .claude/skills/x/SKILL.md\n"
+        "omp sees it: ready, .claude/skills/x/SKILL.md\n",
+        "",
+    )
+
+
+def test_a_folder_of_that_name_whose_skill_has_another_is_told(terminal):
+    terminal.skill("project/.agents/skills/pdf-tools", name="pdf")
+    answer = terminal.run("explain", "pdf-tools")
+    assert answer.code == 3
+    lines = answer.out.splitlines()
+    assert "claude-code" not in answer.out
+    assert "Its name is that of a folder whose skill has another name:" in lines
+    assert "  parse     read; its name is pdf" in lines
+
+
+def test_json_for_a_name_that_is_not_here(terminal):
+    terminal.skill("project/.claude/skills/pdf")
+    answer = terminal.run("explain", "pfd", "--host", "codex", "--json")
+    assert (answer.code, json.loads(answer.out)) == (
+        3,
+        {
+            "version": 1,
+            "host": "codex",
+            "edition": "current",
+            "cwd": str(terminal.project),
+            "name": "pfd",
+            "answer": None,
+            "claims": [],
+            "nearest": [],
+            "elsewhere": [],
+        },
+    )
+
+
+def test_the_name_in_the_header_finds_a_skill_that_goes_by_its_folder(terminal):
+    terminal.skill("project/.claude/skills/folder", name="Shown Name")
+    lines = terminal.run("explain", "Shown Name", "--host", "claude-code").out.splitlines()
+    assert lines[0] == "“Shown Name” is ready: .claude/skills/folder/SKILL.md is offered to the model."
+    assert "  parse     read; its header says Shown Name, but this host goes by the folder: folder" in lines

@@ -1,0 +1,135 @@
+"""`prowess hosts`: the hosts, what each profile follows, and what differs between editions."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from prowess.cli.hosts import render_value
+from prowess.profiles.load import BUILT_IN, differing_keys, known_editions, load_profile
+from tests.cli.terminal import Terminal
+
+
+@pytest.fixture
+def terminal(tmp_path, monkeypatch, capsys):
+    return Terminal(tmp_path, monkeypatch, capsys)
+
+
+def test_every_host_and_edition_has_a_line_with_what_it_follows(terminal):
+    answer = terminal.run("hosts")
+    assert (answer.code, answer.err) == (0, "")
+    heading, *lines = answer.out.splitlines()
+    assert heading.split() == ["HOST", "TITLE", "EDITION", "FOLLOWS"]
+    editions = [(name, edition) for name in BUILT_IN for edition in known_editions(name)]
+    assert len(lines) == len(editions) + 2
+    for line, (name, edition) in zip(lines, editions, strict=False):
+        profile = load_profile(f"{name}@{edition}")
+        measured = "measured" if profile.provenance.measured else "not measured"
+        assert line.endswith(f"{edition:<10}  {profile.provenance.release}, {measured}")
+        assert line.startswith(name if edition == "current" else " ")
+
+
+def test_one_host_is_shown_with_its_documents_departures_and_differences(terminal):
+    terminal.write(
+        "home/.config/prowess/profiles/mine.toml",
+        "\n".join(
+            [
+                'name = "mine"',
+                'title = "Mine"',
+                'extends = "spec"',
+                'editions = ["current", "old"]',
+                "[provenance]",
+                'release = "2.0"',
+                "measured = true",
+                'documents = ["notes.md"]',
+                'departures = ["It is kinder."]',
+                "[old.provenance]",
+                'release = "1.0"',
+                "measured = false",
+                "departures = []",
+                "[old.resolution]",
+                'strategy = "last"',
+                "[old.roots.extra]",
+                'at = ["{home}/extra"]',
+                'scope = "user"',
+                "gitignore = true",
+            ]
+        ),
+    )
+    assert terminal.run("hosts", "mine") == (
+        0,
+        "Mine (mine)\n"
+        "\n"
+        "mine@current\n"
+        "  follows   2.0, measured\n"
+        "  document  notes.md\n"
+        "  departs   It is kinder.\n"
+        "\n"
+        "mine@old\n"
+        "  follows   1.0, not measured\n"
+        "  document  notes.md\n"
+        "\n"
+        "mine: what is different in old\n"
+        "  roots.extra           current: not there\n"
+        "                        old: at = {home}/extra; scope = user; gitignore = yes\n"
+        "  resolution.strategy   current: first\n"
+        "                        old: last\n",
+        "",
+    )
+    assert "mine         Mine (added)           current     2.0, measured\n" in terminal.run("hosts").out
+    shaped = terminal.json("hosts", "mine")["hosts"]
+    assert [(host["name"], host["origin"], host["title"]) for host in shaped] == [("mine", "added", "Mine")]
+    assert shaped[0]["editions"] == [
+        {
+            "edition": "current",
+            "release": "2.0",
+            "measured": True,
+            "documents": ["notes.md"],
+            "departures": ["It is kinder."],
+        },
+        {"edition": "old", "release": "1.0", "measured": False, "documents": ["notes.md"], "departures": []},
+    ]
+    assert {"key": "resolution.strategy", "current": "first", "old": "last"} in shaped[0]["differences"]
+
+
+def test_diff_shows_every_key_that_differs_between_editions(terminal):
+    out = terminal.run("hosts", "--diff").out
+    for name in BUILT_IN:
+        for edition in known_editions(name)[1:]:
+            assert f"{name}: what is different in {edition}\n" in out
+            for key, _, _ in differing_keys(load_profile(name), load_profile(f"{name}@{edition}")):
+                if key.partition(".")[0] not in ("edition", "provenance"):
+                    assert f"  {key} " in out
+
+
+def test_json_lists_every_host(terminal):
+    shaped = terminal.json("hosts")
+    assert (shaped["version"], tuple(host["name"] for host in shaped["hosts"])) == (1, BUILT_IN)
+    assert {host["origin"] for host in shaped["hosts"]} == {"built in"}
+
+
+def test_a_profile_that_cannot_be_used_is_named_and_the_others_are_still_listed(terminal):
+    terminal.write("home/.config/prowess/profiles/bad.toml", 'name = "bad"\nnonsense = 1\n')
+    answer = terminal.run("hosts")
+    assert answer.code == 2
+    assert "The profile “bad” cannot be used: it has a key that no profile has (at `nonsense`)." in answer.out
+    assert "claude-code  Claude Code" in answer.out
+    shaped = json.loads(terminal.run("hosts", "--json").out)["hosts"][-1]
+    assert shaped == {
+        "name": "bad",
+        "origin": "added",
+        "problem": "The profile “bad” cannot be used: it has a key that no profile has (at `nonsense`).",
+    }
+
+
+def test_an_unknown_host_is_an_error_that_names_the_known_ones(terminal):
+    answer = terminal.run("hosts", "opencod")
+    assert (answer.code, answer.out) == (2, "")
+    assert answer.err.startswith("prowess: There is no host “opencod”; the hosts are prowess, spec, ")
+
+
+def test_values_of_profiles_are_written_for_people():
+    assert [render_value(value) for value in (None, True, False, "", "word", 3, [], ["a", ["b", "c"]], {"x": True})] == [
+        "not there", "yes", "no", "empty", "word", "3", "none", "a, b, c", "x = yes",
+    ]  # fmt: skip

@@ -1,0 +1,101 @@
+"""`prowess init`: what it makes, what it leaves alone, what it says."""
+
+from __future__ import annotations
+
+import tomllib
+
+import pytest
+
+from prowess.cli.init import TEMPLATE
+from prowess.settings.load import OWN_KEYS
+from tests.cli.terminal import Terminal
+
+
+@pytest.fixture
+def terminal(tmp_path, monkeypatch, capsys):
+    return Terminal(tmp_path, monkeypatch, capsys)
+
+
+def test_an_empty_project_gets_a_settings_file_and_a_folder_for_skills(terminal):
+    answer = terminal.run("init")
+    assert answer == (
+        0,
+        "Made prowess.toml.\nMade .prowess/skills/.\n\nNo skills were found here yet. `prowess new NAME` makes one.\n",
+        "",
+    )
+    assert terminal.tree() == [".prowess/skills/", "prowess.toml"]
+    assert (terminal.project / "prowess.toml").read_text(encoding="utf-8") == TEMPLATE
+
+
+def test_the_settings_file_that_is_made_changes_nothing(terminal):
+    before = terminal.open().settings()
+    terminal.run("init")
+    after = terminal.open().settings()
+    assert tomllib.loads(TEMPLATE) == {}
+    assert after.files == (terminal.path("project/prowess.toml"),)
+    assert {name: getattr(after, name) for name in after.__struct_fields__ if name != "files"} == {
+        name: getattr(before, name) for name in before.__struct_fields__ if name != "files"
+    }
+
+
+def test_every_setting_that_the_template_explains_is_one_that_is_read(terminal):
+    lines = [line.removeprefix("# ") for line in TEMPLATE.splitlines()]
+    settings = [line for line in lines if line.startswith("[") or " = " in line.split("`")[0]]
+    terminal.write("project/prowess.toml", "\n".join(settings))
+    assert terminal.open().settings().files == (terminal.path("project/prowess.toml"),)
+    explained = set(tomllib.loads("\n".join(settings)))
+    assert explained == {key.partition(".")[0] for key in OWN_KEYS} - {"toggles"}
+
+
+def test_what_is_there_is_never_overwritten(terminal):
+    terminal.write("project/prowess.toml", "enabled = true\n")
+    terminal.write("project/.prowess/skills/.keep")
+    answer = terminal.run("init")
+    assert (answer.code, answer.err) == (0, "")
+    assert answer.out.splitlines()[:2] == [
+        "prowess.toml was here already and stays as it is.",
+        ".prowess/skills/ was here already and stays as it is.",
+    ]
+    assert (terminal.project / "prowess.toml").read_text(encoding="utf-8") == "enabled = true\n"
+
+
+def test_a_link_that_leads_nowhere_counts_as_there(terminal):
+    terminal.link("project/prowess.toml", "elsewhere.toml")
+    assert terminal.json("init")["kept"] == [terminal.path("project/prowess.toml")]
+    assert not (terminal.project / "elsewhere.toml").exists()
+
+
+def test_it_says_which_skills_are_found_already(terminal):
+    terminal.skill("project/.claude/skills/one")
+    terminal.skill("project/.claude/skills/two", hide="true")
+    terminal.skill("home/.agents/skills/three")
+    answer = terminal.run("init")
+    assert answer.out.splitlines()[3:] == [
+        "Found 3 files in 2 folders, 2 ready to use:",
+        "  .claude/skills    2",
+        "  ~/.agents/skills  1",
+        "`prowess list` shows them; `prowess new NAME` makes another.",
+    ]
+
+
+def test_the_same_as_json(terminal):
+    terminal.skill("project/.claude/skills/one")
+    assert terminal.json("init") == {
+        "version": 1,
+        "folder": str(terminal.project),
+        "created": [terminal.path("project/prowess.toml"), terminal.path("project/.prowess/skills")],
+        "kept": [],
+        "found": {
+            "counts": {"ready": 1},
+            "roots": [{"path": terminal.path("project/.claude/skills"), "files": 1}],
+            "settings": [terminal.path("project/prowess.toml")],
+        },
+    }
+
+
+def test_a_file_in_the_way_of_the_folder_is_a_sentence(terminal):
+    terminal.write("project/.prowess", "I am a file")
+    answer = terminal.run("init")
+    where = terminal.path("project/.prowess/skills")
+    assert answer == (4, "", f"prowess: Could not make the folder {where}: Not a directory.\n")
+    assert terminal.tree() == [".prowess"]

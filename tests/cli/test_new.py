@@ -1,0 +1,204 @@
+"""`prowess new`: skills from a template, whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from prowess.cli.template import quote, render_skill
+from prowess.diagnostics import Severity
+from prowess.parse.lint import lint_skill
+from prowess.profiles.load import load_profile
+from tests.cli.terminal import Terminal
+
+
+@pytest.fixture
+def terminal(tmp_path, monkeypatch, capsys):
+    return Terminal(tmp_path, monkeypatch, capsys)
+
+
+def test_a_new_skill_goes_into_the_standard_folder_and_validates_without_findings(terminal):
+    answer = terminal.run("new", "pdf-tools")
+    assert answer == (
+        0,
+        "Made .agents/skills/pdf-tools:\n  SKILL.md\n"
+        "Next: write its instructions, then run `prowess validate .agents/skills/pdf-tools`.\n",
+        "",
+    )
+    assert terminal.run("validate", "--strict") == (0, "1 skill checked, nothing found.\n", "")
+    assert terminal.ends(terminal.scan()) == {"project/.agents/skills/pdf-tools/SKILL.md": "ready"}
+
+
+def test_resources_come_with_an_example_each_and_still_validate(terminal):
+    terminal.run("new", "pdf", "--resources", "assets, scripts,references")
+    assert terminal.tree() == [
+        ".agents/skills/pdf/SKILL.md",
+        ".agents/skills/pdf/assets/template.md",
+        ".agents/skills/pdf/references/details.md",
+        ".agents/skills/pdf/scripts/example.py",
+    ]
+    assert terminal.run("validate") == (0, "1 skill checked, nothing found.\n", "")
+    script = terminal.project / ".agents/skills/pdf/scripts/example.py"
+    assert subprocess.run([script], capture_output=True, text=True).stdout == "Replace this.\n"
+
+
+def test_every_host_of_the_standard_folder_can_use_it(terminal):
+    terminal.run("new", "pdf", "--description", "Reads PDF files. Use when: a PDF is named # or linked.")
+    for host in ("prowess", "spec", "opencode", "omp", "openclaw", "codex"):
+        skill = terminal.open(host).get("pdf")
+        assert (host, skill.description) == (host, "Reads PDF files. Use when: a PDF is named # or linked.")
+
+
+def test_the_nearest_skill_folder_of_the_project_is_used(terminal, monkeypatch):
+    terminal.git()
+    terminal.skill("project/.claude/skills/other")
+    (terminal.project / "deep/down").mkdir(parents=True)
+    monkeypatch.chdir(terminal.project / "deep/down")
+    assert terminal.json("new", "one")["folder"] == terminal.path("project/.claude/skills/one")
+    (terminal.project / "deep/.opencode/skills").mkdir(parents=True)
+    assert terminal.json("new", "two")["folder"] == terminal.path("project/deep/.opencode/skills/two")
+
+
+def test_a_plain_folder_called_skills_counts_only_where_it_holds_a_skill(terminal):
+    terminal.write("project/skills/README.txt", "about people")
+    assert terminal.json("new", "one")["folder"] == terminal.path("project/.agents/skills/one")
+    terminal.write("project/.agents/skills/one/SKILL.md", "")
+    (terminal.project / ".agents/skills/one/SKILL.md").unlink()
+    (terminal.project / ".agents/skills/one").rmdir()
+    (terminal.project / ".agents/skills").rmdir()
+    terminal.skill("project/skills/real")
+    assert terminal.json("new", "two")["folder"] == terminal.path("project/skills/two")
+
+
+def test_without_any_skill_folder_the_repository_root_gets_one(terminal, monkeypatch):
+    terminal.git()
+    (terminal.project / "deep").mkdir()
+    monkeypatch.chdir(terminal.project / "deep")
+    assert terminal.json("new", "one")["folder"] == terminal.path("project/.agents/skills/one")
+
+
+def test_the_place_can_be_named(terminal):
+    assert terminal.json("new", "one", "--in", "here/there")["folder"] == terminal.path("project/here/there/one")
+    assert terminal.json("new", "two", "--user")["folder"] == terminal.path("home/.agents/skills/two")
+    answer = terminal.run("new", "three", "--user", "--in", "x")
+    assert answer.code == 2
+    assert "--in and --user name two places; give one of them." in answer.err
+
+
+def test_json_has_the_place_the_files_and_who_else_claims_the_name(terminal):
+    other = terminal.skill("project/.claude/skills/pdf")
+    assert terminal.json("new", "pdf", "--in", ".agents/skills", "--resources", "assets") == {
+        "version": 1,
+        "name": "pdf",
+        "folder": terminal.path("project/.agents/skills/pdf"),
+        "location": terminal.path("project/.agents/skills/pdf/SKILL.md"),
+        "files": ["SKILL.md", "assets/template.md"],
+        "also_claimed_by": [str(other)],
+    }
+
+
+def test_another_file_with_the_name_is_pointed_out(terminal):
+    terminal.skill("project/.claude/skills/pdf")
+    answer = terminal.run("new", "pdf", "--in", ".agents/skills")
+    line = ".claude/skills/pdf/SKILL.md claims this name too; `prowess explain pdf` tells who has it."
+    assert answer.out.splitlines()[2] == line
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("", "it is empty"),
+        ("PDF-Tools", "it has upper case letters; only lower case ones are allowed; “pdf-tools” would do"),
+        ("pdf tools", "it has a space in it; only a-z, 0-9 and single hyphens are allowed; “pdf-tools” would do"),
+        ("pdf_tools", "it has “_” in it; only a-z, 0-9 and single hyphens are allowed; “pdf-tools” would do"),
+        ("../evil", "it has “.” in it; only a-z, 0-9 and single hyphens are allowed; “evil” would do"),
+        ("a\x1bb", "it has U+001B in it; only a-z, 0-9 and single hyphens are allowed; “a-b” would do"),
+        ("-pdf", "a hyphen may only stand alone between letters or digits; “pdf” would do"),
+        ("pdf--tools", "a hyphen may only stand alone between letters or digits; “pdf-tools” would do"),
+        ("straße", "it has “ß” in it; only a-z, 0-9 and single hyphens are allowed; “stra-e” would do"),
+        ("a" * 65, f"it has 65 characters; at most 64 are allowed; “{'a' * 64}” would do"),
+    ],
+)
+def test_a_name_that_the_standard_forbids_is_refused_with_the_rule_and_a_better_one(terminal, name, why):
+    answer = terminal.run("new", "--", name)
+    assert (answer.code, answer.out) == (2, "")
+    assert answer.err.endswith(f"” cannot be the name of a skill: {why}.\n")
+    assert terminal.tree() == []
+
+
+def test_what_is_there_is_refused_and_stays(terminal):
+    terminal.write("project/.agents/skills/pdf/notes.txt", "mine")
+    answer = terminal.run("new", "pdf")
+    where = terminal.path("project/.agents/skills/pdf")
+    assert answer == (2, "", f"prowess: There is already something at {where}; nothing was written.\n")
+    assert terminal.tree() == [".agents/skills/pdf/notes.txt"]
+
+
+@pytest.mark.parametrize("description", ["", "   ", "x" * 1025])
+def test_a_description_that_would_not_validate_is_refused(terminal, description):
+    answer = terminal.run("new", "pdf", "--description", description)
+    assert (answer.code, answer.out, terminal.tree()) == (2, "", [])
+    assert answer.err.startswith("prowess: The skill was not made, since it would not be valid: ")
+
+
+def test_an_unknown_resource_names_the_known_ones(terminal):
+    answer = terminal.run("new", "pdf", "--resources", "script")
+    assert answer.code == 2
+    assert "“script” is not one of scripts, references, assets." in answer.err
+
+
+def test_ctrl_c_leaves_no_half_made_skill(terminal, monkeypatch):
+    real = os.rename
+
+    def interrupted(source: str, target: str) -> None:
+        assert sorted(os.listdir(source)) == ["SKILL.md"]
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "rename", interrupted)
+    answer = terminal.run("new", "pdf")
+    assert (answer.code, answer.out, answer.err.strip()) == (130, "", "Stopped.")
+    assert terminal.tree() == [".agents/skills/"]
+    monkeypatch.setattr(os, "rename", real)
+    assert terminal.run("new", "pdf").code == 0
+
+
+def test_a_folder_that_cannot_be_written_is_a_sentence(terminal):
+    terminal.write("project/taken", "a file")
+    answer = terminal.run("new", "pdf", "--in", "taken")
+    where = terminal.path("project/taken/pdf")
+    assert (answer.code, answer.out) == (4, "")
+    assert answer.err == f"prowess: Could not make {where}: File exists.\n"
+
+
+def test_it_works_as_a_program(tmp_path):
+    environment = {**os.environ, "HOME": str(tmp_path / "home")}
+    made = subprocess.run(
+        [sys.executable, "-m", "prowess", "new", "pdf"], cwd=tmp_path, env=environment, capture_output=True, text=True
+    )
+    assert (made.returncode, made.stderr) == (0, "")
+    assert (tmp_path / ".agents/skills/pdf/SKILL.md").is_file()
+
+
+@settings(suppress_health_check=[HealthCheck.too_slow])
+@given(st.from_regex(r"[a-z0-9]+(-[a-z0-9]+){0,3}", fullmatch=True).filter(lambda name: len(name) <= 64))
+def test_every_name_that_is_allowed_gives_a_skill_without_findings(name):
+    rendered = render_skill(name, None, ("scripts", "references", "assets"))
+    text = rendered.files["SKILL.md"].decode()
+    assert lint_skill(text, folder_name=name, files=frozenset(rendered.files)) == ()
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=200).filter(lambda text: text.split()))
+def test_any_text_that_is_quoted_comes_back_from_the_header(text):
+    from prowess.parse.reading import read_header
+
+    text = " ".join(text.split())
+    profile = load_profile("spec")
+    header = f"---\nname: x\ndescription: {quote(text)}\n---\nbody\n"
+    reading = read_header(header.encode(), rules=profile.header, limits=profile.limits)
+    assert [finding for finding in reading.diagnostics if finding.severity is Severity.ERROR] == []
+    assert reading.frontmatter["description"] == text

@@ -1,0 +1,356 @@
+"""`prowess validate`: what is found, how it is printed, what is mended."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from prowess.cli.github import render_github
+from prowess.cli.sarif import shape_sarif
+from prowess.diagnostics import CODES, Severity, diagnose
+from tests.cli.terminal import Terminal
+from tests.workspace import skill_text
+
+GOOD = skill_text("good", "Does good. Use when good is needed.")
+COLON = "---\nname: fixable # its name\ndescription: Use when: it breaks\nlicense: MIT\n---\nDo it.\n"
+MENDED = '---\nname: fixable # its name\ndescription: "Use when: it breaks"\nlicense: MIT\n---\nDo it.\n'
+
+
+@pytest.fixture
+def terminal(tmp_path, monkeypatch, capsys):
+    return Terminal(tmp_path, monkeypatch, capsys)
+
+
+def codes(answer) -> dict[str, list[str]]:
+    """The codes of each file in a JSON answer, by the name of its folder."""
+    found = json.loads(answer.out)["files"]
+    return {os.path.basename(os.path.dirname(one["file"])): [d["code"] for d in one["diagnostics"]] for one in found}
+
+
+def test_a_file_a_folder_and_a_folder_of_skills_can_be_named(terminal):
+    terminal.write("project/skills/good/SKILL.md", GOOD)
+    terminal.write("project/skills/group/other/SKILL.md", skill_text("other", "Use when other."))
+    clean = (0, "1 skill checked, nothing found.\n", "")
+    assert terminal.run("validate", "skills/good/SKILL.md") == clean
+    assert terminal.run("validate", "skills/good") == clean
+    assert terminal.run("validate", "skills") == (0, "2 skills checked, nothing found.\n", "")
+    assert terminal.run("validate") == (0, "2 skills checked, nothing found.\n", "")
+    assert terminal.run("validate", "skills", "skills/good", "./skills/good/SKILL.md").out.startswith("2 skills")
+
+
+def test_hidden_folders_are_searched_and_what_git_ignores_is_not(terminal):
+    terminal.git()
+    terminal.write("project/.gitignore", "build/\n")
+    for folder in (
+        ".claude/skills/a",
+        "packages/web/.opencode/skills/b",
+        "build/skills/c",
+        "node_modules/x/d",
+        ".git/e",
+    ):
+        terminal.write(f"project/{folder}/SKILL.md", GOOD)
+    assert set(codes(terminal.run("validate", "--json"))) == {"a", "b"}
+    assert set(codes(terminal.run("validate", "build/skills", "--json"))) == {"c"}
+
+
+def test_findings_stand_under_their_file_with_line_and_code(terminal):
+    terminal.write("project/one/SKILL.md", "---\nname: two\ndescription: Use when one.\n---\nSee [it](missing.md).\n")
+    answer = terminal.run("validate")
+    assert answer.code == 1
+    lines = answer.out.splitlines()
+    assert lines[0] == "one/SKILL.md"
+    assert [[*line.split()[:2], line.split()[-1]] for line in lines if line.strip()[:1].isdigit()][:2] == [
+        ["2", "error", "name-mismatch"],
+        ["5", "warning", "file-reference-missing"],
+    ]
+    assert lines[-1] == "1 skill checked: 1 error, 1 warning."
+
+
+def test_errors_fail_and_strict_lets_warnings_fail_too(terminal):
+    terminal.write("project/warned/SKILL.md", skill_text("warned", "Use when warned.", body=""))
+    assert terminal.run("validate").code == 0
+    assert terminal.run("validate", "--strict").code == 1
+    terminal.write("project/broken/SKILL.md", "---\nname: broken\n")
+    assert terminal.run("validate").code == 1
+
+
+def test_notes_never_fail(terminal):
+    terminal.write("project/noted/SKILL.md", skill_text("noted", "Use when noted.", hide="true"))
+    answer = terminal.run("validate", "--strict", "--json")
+    assert (answer.code, codes(answer)) == (0, {"noted": ["field-unknown"]})
+
+
+def test_json_has_counts_and_every_file_with_its_findings(terminal):
+    file = terminal.write("project/warned/SKILL.md", skill_text("warned", "Use when warned.", body=""))
+    good = terminal.write("project/good/SKILL.md", GOOD)
+    answer = terminal.run("validate", "--json")
+    assert json.loads(answer.out) == {
+        "version": 1,
+        "counts": {"error": 0, "warning": 1, "info": 0},
+        "files": [
+            {"file": str(good), "diagnostics": [], "mendable": False},
+            {
+                "file": str(file),
+                "diagnostics": [
+                    {
+                        "code": "body-empty",
+                        "severity": "warning",
+                        "message": "There is nothing below the header.",
+                        "file": str(file),
+                        "line": 5,
+                        "hint": CODES["body-empty"].hint,
+                    }
+                ],
+                "mendable": False,
+            },
+        ],
+        "notes": [],
+    }
+    assert terminal.run("validate", "--format", "json") == answer
+
+
+@pytest.mark.parametrize("arguments", [["nope"], ["nope", "good", "neither"]])
+def test_every_path_that_is_not_there_is_named(terminal, arguments):
+    terminal.write("project/good/SKILL.md", GOOD)
+    missing = " or at ".join(path for path in arguments if path != "good")
+    assert terminal.run("validate", *arguments) == (2, "", f"prowess: There is nothing at {missing}.\n")
+
+
+def test_nothing_to_validate_is_a_sentence_and_no_success(terminal):
+    where = str(terminal.project)
+    sentence = f"prowess: There is no SKILL.md in {where}, so nothing can be validated."
+    assert terminal.run("validate") == (2, "", f"{sentence}\n")
+    file = terminal.write("project/pdf/skill.md", GOOD)
+    assert terminal.run("validate") == (
+        2,
+        "",
+        f"{sentence} {file}: The file is named skill.md; only SKILL.md is read. [wrong-file-name]\n",
+    )
+
+
+def test_a_file_of_another_name_is_checked_and_that_is_said(terminal):
+    terminal.write("project/good/skill.md", GOOD)
+    assert codes(terminal.run("validate", "good/skill.md", "--json")) == {"good": ["wrong-file-name"]}
+
+
+def test_hostile_files_cost_a_finding_each_and_nothing_else(terminal):
+    terminal.write("project/good/SKILL.md", GOOD)
+    (terminal.project / "pipe").mkdir()
+    os.mkfifo(terminal.project / "pipe/SKILL.md")
+    (terminal.project / "folder/SKILL.md").mkdir(parents=True)
+    terminal.link("project/broken/SKILL.md", "nowhere")
+    terminal.link("project/escape/SKILL.md", "/etc/hostname")
+    terminal.write("project/huge/SKILL.md", GOOD + "x" * 2_000_000)
+    terminal.write("project/wide/SKILL.md", GOOD.encode("utf-16"))
+    terminal.write("project/bytes/SKILL.md", b"---\nname: bytes\ndescription: Use when \xff.\n---\nx\n")
+    terminal.write("project/empty/SKILL.md", b"")
+    answer = terminal.run("validate", "--json")
+    assert (answer.code, codes(answer)) == (
+        1,
+        {
+            "good": [],
+            "pipe": ["not-a-file"],
+            "folder": ["not-a-file"],
+            "broken": ["not-a-file"],
+            "escape": ["link-escapes"],
+            "huge": ["file-too-large"],
+            "wide": ["utf16"],
+            "bytes": ["not-utf8"],
+            "empty": ["empty-file"],
+        },
+    )
+
+
+@pytest.mark.parametrize("path", ["pipe", "/dev/zero"])
+def test_a_pipe_or_a_device_that_is_named_itself_is_not_read(terminal, path):
+    os.mkfifo(terminal.project / "pipe")
+    answer = terminal.run("validate", path, "--json")
+    assert answer.code == 1
+    assert [one["code"] for one in json.loads(answer.out)["files"][0]["diagnostics"]] == [
+        "wrong-file-name",
+        "file-unreadable",
+    ]
+
+
+def test_what_a_skill_says_cannot_steer_the_terminal(terminal):
+    terminal.write(
+        "project/evil/SKILL.md", '---\nname: "e\\x1b[2Jvil"\ndescription: Use when [red]bold[/red].\n---\nx\n'
+    )
+    out = terminal.run("validate").out
+    assert "\x1b" not in out
+    assert "e\\x1b[2Jvil" in out
+
+
+# Mending
+
+
+def test_fix_mends_the_header_keeps_the_rest_and_validates_again(terminal):
+    file = terminal.write("project/fixable/SKILL.md", COLON)
+    file.chmod(0o600)
+    assert terminal.run("validate").out.endswith("1 skill checked: 1 error. --fix can mend 1 file.\n")
+    answer = terminal.run("validate", "--fix")
+    assert answer.code == 0
+    assert answer.out.splitlines()[0] == "Mended fixable/SKILL.md:"
+    assert answer.out.splitlines()[1].startswith("  line 3: The value of `description` ")
+    assert answer.out.splitlines()[-1] == "1 skill checked, nothing found. 1 file was mended."
+    assert file.read_text(encoding="utf-8") == MENDED
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert terminal.run("validate", "--fix") == (0, "1 skill checked, nothing found.\n", "")
+
+
+def test_fix_keeps_line_ends_and_the_byte_order_mark(terminal):
+    file = terminal.write("project/fixable/SKILL.md", b"\xef\xbb\xbf" + COLON.replace("\n", "\r\n").encode())
+    assert terminal.run("validate", "--fix").code == 0
+    assert file.read_bytes() == b"\xef\xbb\xbf" + MENDED.replace("\n", "\r\n").encode()
+
+
+def test_a_dry_run_shows_the_difference_and_writes_nothing(terminal):
+    file = terminal.write("project/fixable/SKILL.md", COLON)
+    answer = terminal.run("validate", "--fix", "--dry-run")
+    assert answer == (
+        0,
+        "--- a/fixable/SKILL.md\n"
+        "+++ b/fixable/SKILL.md\n"
+        "@@ -1,6 +1,6 @@\n"
+        " ---\n"
+        " name: fixable # its name\n"
+        "-description: Use when: it breaks\n"
+        '+description: "Use when: it breaks"\n'
+        " license: MIT\n"
+        " ---\n"
+        " Do it.\n"
+        "\n"
+        "1 skill checked, nothing found. 1 file would be mended.\n",
+        "",
+    )
+    assert file.read_text(encoding="utf-8") == COLON
+
+
+@pytest.mark.needs("git")
+def test_the_difference_is_a_patch(terminal):
+    file = terminal.write("project/fixable/SKILL.md", COLON.rstrip("\n") + "\x0c\u2028end")
+    answer = terminal.run("validate", "--fix", "--dry-run", "--json")
+    mended = json.loads(answer.out)["files"][0]["mended"]
+    assert mended["written"] is False
+    subprocess.run(["git", "apply"], input=mended["diff"].encode(), cwd=terminal.project, check=True)
+    assert file.read_bytes().decode() == MENDED.rstrip("\n") + "\x0c\u2028end"
+
+
+def test_bytes_that_are_no_text_are_never_written_back(terminal):
+    broken = COLON.encode().replace(b"Do it.", b"Do \xff it.")
+    file = terminal.write("project/fixable/SKILL.md", broken)
+    answer = terminal.run("validate", "--fix", "--json")
+    assert (answer.code, codes(answer)) == (1, {"fixable": ["not-utf8", "repaired-colon"]})
+    assert file.read_bytes() == broken
+
+
+def test_ctrl_c_while_mending_leaves_the_old_file(terminal, monkeypatch):
+    file = terminal.write("project/fixable/SKILL.md", COLON)
+
+    def interrupted(source: str, target: str) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "replace", interrupted)
+    assert terminal.run("validate", "--fix").code == 130
+    assert terminal.tree() == ["fixable/SKILL.md"]
+    assert file.read_text(encoding="utf-8") == COLON
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["--dry-run"], "--dry-run shows what --fix would change; give both."),
+        (["--json", "--format", "sarif"], "--json and --format sarif ask for two forms; give one of them."),
+    ],
+)
+def test_options_that_do_not_go_together_are_refused(terminal, arguments, sentence):
+    answer = terminal.run("validate", *arguments)
+    assert answer.code == 2
+    assert sentence in answer.err
+
+
+# Forms for machines
+
+
+def test_github_gets_one_workflow_command_for_each_finding(terminal, monkeypatch):
+    terminal.git()
+    terminal.write("project/a, b/100%/SKILL.md", "---\nname: x\n")
+    monkeypatch.chdir(terminal.project / "a, b")
+    hint = CODES["header-unclosed"].hint
+    assert terminal.run("validate", "--format", "github") == (
+        1,
+        "::error file=a%2C b/100%25/SKILL.md,line=1,title=header-unclosed::"
+        f"The header that begins on line 1 is never closed by a line `---`. {hint}\n",
+        "",
+    )
+
+
+def test_a_message_cannot_forge_a_workflow_command():
+    finding = diagnose("field-value", "a\r\n::error::b 100%", file="/r/x:y,z", hint="h", severity=Severity.INFO)
+    assert render_github([finding], base="/r") == (
+        "::notice file=x%3Ay%2Cz,title=field-value::a%0D%0A::error::b 100%25 h\n"
+    )
+
+
+def test_sarif_has_a_rule_for_each_code_and_a_place_for_each_finding(terminal):
+    terminal.git()
+    terminal.write("project/sp ace/SKILL.md", skill_text("sp-ace", "Use when needed.", body="[x](gone.md)\n"))
+    answer = terminal.run("validate", "--format", "sarif")
+    assert answer.code == 1
+    log = json.loads(answer.out)
+    (run,) = log["runs"]
+    assert (log["version"], log["$schema"]) == ("2.1.0", "https://json.schemastore.org/sarif-2.1.0.json")
+    assert run["tool"]["driver"]["name"] == "Prowess"
+    assert run["tool"]["driver"]["rules"] == [
+        {
+            "id": code,
+            "shortDescription": {"text": CODES[code].summary},
+            "help": {"text": CODES[code].hint},
+            "defaultConfiguration": {"level": "warning"},
+        }
+        for code in ("name-mismatch", "file-reference-missing")
+    ]
+    assert run["originalUriBaseIds"] == {"ROOT": {"uri": f"file://{terminal.project}/"}}
+    assert [(one["ruleId"], one["ruleIndex"], one["level"]) for one in run["results"]] == [
+        ("name-mismatch", 0, "error"),
+        ("file-reference-missing", 1, "warning"),
+    ]
+    assert run["results"][1]["message"] == {
+        "text": f"`gone.md` is referred to and does not exist. {CODES['file-reference-missing'].hint}"
+    }
+    assert run["results"][1]["locations"] == [
+        {
+            "physicalLocation": {
+                "artifactLocation": {"uri": "sp%20ace/SKILL.md", "uriBaseId": "ROOT"},
+                "region": {"startLine": 5},
+            }
+        }
+    ]
+
+
+def test_sarif_without_findings_is_a_whole_log(terminal):
+    terminal.write("project/good/SKILL.md", GOOD)
+    (run,) = json.loads(terminal.run("validate", "--format", "sarif").out)["runs"]
+    assert (run["results"], run["tool"]["driver"]["rules"]) == ([], [])
+
+
+def test_sarif_names_files_elsewhere_by_their_whole_address():
+    finding = diagnose("name-collision", "m", file="/else where/\udcff.md", related=["/r/a.md"])
+    (result,) = shape_sarif([finding], base="/r")["runs"][0]["results"]
+    uris = [
+        one["physicalLocation"]["artifactLocation"]["uri"]
+        for one in (*result["locations"], *result["relatedLocations"])
+    ]
+    assert uris == ["file:///else%20where/%FF.md", "a.md"]
+
+
+def test_it_works_as_a_program(tmp_path):
+    (tmp_path / "good").mkdir()
+    (tmp_path / "good/SKILL.md").write_text(GOOD, encoding="utf-8")
+    command = [sys.executable, "-m", "prowess", "validate", "good"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "1 skill checked, nothing found.\n", "")
