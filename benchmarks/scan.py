@@ -30,7 +30,8 @@ def generate(folder: Path, number: int) -> None:
         word = WORDS[n % len(WORDS)]
         (place / "SKILL.md").write_text(
             f"---\nname: skill-{n:05d}\ndescription: Works on {word} number {n}. Use when someone asks about {word}.\n"
-            f'license: MIT\nallowed-tools: Read Bash(git status *)\nmetadata:\n  author: someone\n  version: "1.{n % 9}"\n'
+            f"license: MIT\nallowed-tools: Read Bash(git status *)\n"
+            f'metadata:\n  author: someone\n  version: "1.{n % 9}"\n'
             f"---\n{BODY}"
         )
 
@@ -107,8 +108,8 @@ def report_scan(number: int, *, runs: int = 3) -> float:
         cold, memory = best("scan", folder, home, runs, forget)
         warm, warm_memory = best("scan", folder, home, runs, edit)
         print(
-            f"{number:>7,} skills  floor {base * 1e6 / number:5.1f} µs  cold {cold / base:4.2f}×  warm {warm / base:4.2f}×  "
-            f"memory {max(memory, warm_memory):.0f} MB"
+            f"{number:>7,} skills  floor {base * 1e6 / number:5.1f} µs  cold {cold / base:4.2f}×  "
+            f"warm {warm / base:4.2f}×  memory {max(memory, warm_memory):.0f} MB"
         )
         return cold * 1e6 / number
 
@@ -128,7 +129,10 @@ def report_command(number: int, *, runs: int = 7) -> None:
         bare = cpu_of([sys.executable, "-c", "pass"], cwd=folder, env=env, runs=runs)
         cpu_of([prowess, "list", "--json"], cwd=folder, env=env, runs=2)
         listed = cpu_of([prowess, "list", "--json"], cwd=folder, env=env, runs=runs, before=edit)
-        print(f"prowess list --json, {number:,} skills, one edited: {listed * 1e3:.0f} ms CPU, {listed / bare:.1f}× `python -c pass`")
+        print(
+            f"prowess list --json, {number:,} skills, one edited: {listed * 1e3:.0f} ms CPU, "
+            f"{listed / bare:.1f}× `python -c pass`"
+        )
 
 
 def main() -> None:
@@ -145,9 +149,10 @@ def main() -> None:
         return
     report_scan(options.skills)
     report_command(1_000)
-    costs = {number: report_scan(number, runs=2) for number in map(int, options.growth.split(",")) if number}
+    costs = {number: report_scan(number, runs=2) for number in map(int, options.growth.split(","))}
     smallest, largest = min(costs), max(costs)
-    print(f"growth: a skill costs {costs[largest] / costs[smallest]:.2f}× at {largest:,} of what it costs at {smallest:,}")
+    ratio = costs[largest] / costs[smallest]
+    print(f"growth: at {largest:,} a skill costs {ratio:.2f}× of what it costs at {smallest:,}")
 
 
 if __name__ == "__main__":

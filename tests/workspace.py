@@ -53,7 +53,9 @@ class Workspace:
         """Make a folder a repository's root."""
         (self.root / folder / ".git").mkdir(parents=True)
 
-    def facts(self, *, env: Mapping[str, str] | None = None, platform: str = "linux", bins: Iterable[str] = ()) -> Facts:
+    def facts(
+        self, *, env: Mapping[str, str] | None = None, platform: str = "linux", bins: Iterable[str] = ()
+    ) -> Facts:
         """The facts of this machine."""
         programs = frozenset(bins)
         return Facts(home=str(self.home), platform=platform, env=dict(env or {}), find_bin=programs.__contains__)

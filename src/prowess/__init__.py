@@ -71,7 +71,46 @@ _HOMES = {
 }
 
 __version__ = "0.1.0"
-__all__ = sorted(_HOMES)  # noqa: PLE0605
+__all__ = [
+    "CODES",
+    "Candidate",
+    "ContextFile",
+    "ContextFiles",
+    "Diagnostic",
+    "Event",
+    "Facts",
+    "FileSystem",
+    "FolderItem",
+    "Head",
+    "InvalidName",
+    "LoadedFrom",
+    "MachineError",
+    "Manifest",
+    "Note",
+    "Origin",
+    "Outcome",
+    "Override",
+    "Profile",
+    "ProfileError",
+    "ProwessError",
+    "Requires",
+    "Root",
+    "Scope",
+    "SettingError",
+    "Settings",
+    "Severity",
+    "Skill",
+    "Skills",
+    "Snapshot",
+    "Source",
+    "State",
+    "SwitchError",
+    "UnknownHost",
+    "UnknownSkill",
+    "UsageError",
+    "known_hosts",
+    "load_profile",
+]
 
 
 def __getattr__(name: str) -> Any:

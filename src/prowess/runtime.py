@@ -5,15 +5,15 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import msgspec
 
 from prowess.diagnostics import Diagnostic
 from prowess.discover.discovery import discover
-from prowess.discover.roots import plan_roots
+from prowess.discover.roots import make_root, plan_roots
 from prowess.errors import UnknownSkill
 from prowess.gate.gate import gate_skill
 from prowess.machine.cache import ScanCache, cache_path, code_stamp
@@ -24,13 +24,13 @@ from prowess.machine.profiles import load_added_profiles
 from prowess.model.facts import Facts
 from prowess.model.outcome import STATE_ORDER, Note, Outcome, State
 from prowess.model.settings import Settings
-from prowess.model.skill import Candidate, Document, LoadedFrom, Root, Scope, Skill, Source
+from prowess.model.skill import Candidate, Document, Root, Scope, Skill, Source
 from prowess.model.snapshot import Snapshot
 from prowess.parse.candidates import Parsed, Read, Reader, read_document
 from prowess.ports import Event, FileSystem, Listener, Reporter
 from prowess.profiles.load import load_profile
-from prowess.profiles.places import Places, expand_user_path, name_places
-from prowess.profiles.schema import Header, Profile
+from prowess.profiles.places import Place, Places, expand_user_path, name_places
+from prowess.profiles.schema import Header, Profile, RootRule
 from prowess.resolve.claims import Claim
 from prowess.resolve.resolution import Collision, Resolved, resolve
 from prowess.settings.load import load_settings
@@ -48,7 +48,7 @@ class Skills:
     until it is closed.
     """
 
-    _open: dict[tuple[Any, ...], Skills] = {}
+    _open: ClassVar[dict[tuple[Any, ...], Skills]] = {}
     _lock = threading.Lock()
 
     def __init__(
@@ -109,13 +109,11 @@ class Skills:
         """
         path = os.path.abspath(folder)
         provider, _, level = source.partition(":")
-        described = Source(provider, level or "user", path, LoadedFrom.SKILLS, source)
         found = cls(path, host=host, **options)
-        root = Root(path=path, scope=Scope.ADDED, source=described, order=0, must_exist=True)
-        rule = found.profile.roots.get("custom")
-        if rule is not None:
-            shape = {"max_depth": rule.max_depth, "leaf": rule.leaf, "required": rule.required}
-            root = msgspec.structs.replace(root, **shape)
+        rule = found.profile.roots.get("custom") or RootRule(at=(), scope=Scope.ADDED)
+        described = Source(provider, level or "user", path, rule.loaded_from, source)
+        root = make_root("custom", msgspec.structs.replace(rule, must_exist=True), Place(path, 0))
+        root = msgspec.structs.replace(root, source=described)
         found._given_roots = (root,)
         return found
 
@@ -225,9 +223,7 @@ class Skills:
             path = cache_path(cache_folder(self.facts), f"{self.cwd}\0{self.host}")
         return ScanCache(self._files, path, key=key, reading_type=Parsed)
 
-    def _read_all(
-        self, candidates: Sequence[Candidate], cache: ScanCache[Parsed], settings: Settings
-    ) -> list[Read]:
+    def _read_all(self, candidates: Sequence[Candidate], cache: ScanCache[Parsed], settings: Settings) -> list[Read]:
         limits = self.profile.limits
         reader = Reader(
             files=cache,
@@ -310,14 +306,10 @@ def _with_settings(places: Places, settings: Settings) -> Places:
     named = dict(places.named)
     if settings.workspace is not None:
         named["workspace"] = expand_user_path(settings.workspace, base=places.cwd, places=places)
-    return msgspec.structs.replace(
-        places, named=named, custom=settings.custom_folders, plugin=settings.plugin_folders
-    )
+    return msgspec.structs.replace(places, named=named, custom=settings.custom_folders, plugin=settings.plugin_folders)
 
 
-def _conclude_one(
-    candidate: Candidate, read: Read, notes: list[Note], collided: tuple[Diagnostic, ...]
-) -> Outcome:
+def _conclude_one(candidate: Candidate, read: Read, notes: list[Note], collided: tuple[Diagnostic, ...]) -> Outcome:
     diagnostics = (*read.diagnostics, *collided) if collided else read.diagnostics
     if not notes:
         return Outcome(
@@ -343,5 +335,9 @@ def _both_custom(collision: Collision) -> bool:
     return providers == {"custom"}
 
 
-_COLLISION_EVENTS = {"all": lambda collision: True, "custom": _both_custom, "none": lambda collision: False}
+_COLLISION_EVENTS: dict[str, Callable[[Collision], bool]] = {
+    "all": lambda collision: True,
+    "custom": _both_custom,
+    "none": lambda collision: False,
+}
 _PARSE_FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "parse")

@@ -82,7 +82,7 @@ def test_every_candidate_ends_in_exactly_one_state_and_the_counts_add_up(
     locations = [outcome.candidate.location for outcome in snapshot.outcomes]
     assert len(locations) == len(set(locations))
     assert sum(snapshot.counts().values()) == len(locations)
-    assert len(snapshot.shown) == sum(1 for outcome in snapshot.outcomes if outcome.state in snapshot.listed)
+    assert len(snapshot.shown) == sum(1 for outcome in snapshot.outcomes if snapshot.is_shown(outcome))
 
 
 @given(skills=skill_files, host=st.sampled_from(HOSTS))

@@ -28,12 +28,15 @@ SECONDS = 2.0
 Attack = Callable[[Path], None]
 
 
-def header(text: str) -> Attack:
-    return lambda path: path.write_text(f"---\nname: bad\n{text}\n---\nBody\n") and None
-
-
 def raw(data: bytes) -> Attack:
-    return lambda path: path.write_bytes(data) and None
+    def write(path: Path) -> None:
+        path.write_bytes(data)
+
+    return write
+
+
+def header(text: str) -> Attack:
+    return raw(f"---\nname: bad\n{text}\n---\nBody\n".encode())
 
 
 def make_fifo(path: Path) -> None:
@@ -61,9 +64,7 @@ ATTACKS: dict[str, Attack] = {
     "five megabytes of header": header("description: " + "x" * 5_000_000),
     "five megabytes of body": raw(b"---\nname: bad\ndescription: d\n---\n" + b"x" * 5_000_000),
     "an alias bomb": header(BOMB),
-    "a long scalar many times": header(
-        "a: &a " + "x" * 20_000 + "\ndescription: [" + ",".join(["*a"] * 10_000) + "]"
-    ),
+    "a long scalar many times": header("a: &a " + "x" * 20_000 + "\ndescription: [" + ",".join(["*a"] * 10_000) + "]"),
     "brackets 10,000 deep": header("description: " + "[" * 10_000),
     "braces 10,000 deep": header("description: " + "{a: " * 10_000),
     "dashes 20,000 deep": header("- " * 20_000),

@@ -61,6 +61,8 @@ def find_context_files(rules: Context, places: Places, files: FileSystem) -> Con
 def _choose_folders(rules: Context, places: Places) -> list[str | None]:
     """The folders to look in, nearest first; None for one that is left out, so that depths stay true."""
     walked = ancestors(places, up_to=rules.up_to, without_repository=rules.without_repository)
+    if rules.past_repository_below_home and places.repository and (places.cwd + "/").startswith(places.home + "/"):
+        walked = [folder for folder in ancestors(places, up_to="home") if folder != places.home]
     if rules.depth:
         walked = walked[: rules.depth]
     return [None if _is_left_out(folder, rules, places) else folder for folder in walked]

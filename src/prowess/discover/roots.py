@@ -91,7 +91,7 @@ def plan_roots(
         together = (named,) if isinstance(named, str) else named
         for id, rule, template, place in _interleave(profile, together, places):
             disabled_by = _find_off_switch(rule, conditions, bare_by)
-            planned.append(_make_root(id, rule, template, place, order=len(planned), disabled_by=disabled_by))
+            planned.append(make_root(id, rule, place, template=template, order=len(planned), disabled_by=disabled_by))
     return _drop_repeated(planned, last_wins=profile.resolution.strategy == "last")
 
 
@@ -107,9 +107,7 @@ def _drop_repeated(planned: list[Root], *, last_wins: bool) -> tuple[Root, ...]:
     return tuple(root for root in planned if kept[root.path] is root)
 
 
-def _interleave(
-    profile: Profile, ids: tuple[str, ...], places: Places
-) -> Iterator[tuple[str, RootRule, str, Place]]:
+def _interleave(profile: Profile, ids: tuple[str, ...], places: Places) -> Iterator[tuple[str, RootRule, str, Place]]:
     """The places of several rules, folder by folder: all that hang at one ancestor before the next ancestor."""
     found = [
         (place.distance, id, rule, template, place)
@@ -153,9 +151,10 @@ def _name_condition(condition: str) -> str:
     return name.partition("=")[0] or "every source toggle is off"
 
 
-def _make_root(
-    id: str, rule: RootRule, template: str, place: Place, *, order: int, disabled_by: str | None
+def make_root(
+    id: str, rule: RootRule, place: Place, *, template: str = "", order: int = 0, disabled_by: str | None = None
 ) -> Root:
+    """A root after a rule, at one place."""
     provider = rule.provider or _name_provider(template)
     label = rule.label or f"{provider}:{rule.level}"
     return Root(

@@ -200,9 +200,7 @@ def _take_ignored(walk: Walk, path: str, name: str, pattern: str) -> None:
     _take_skipped(walk, path, name, reason, (finding,))
 
 
-def _take_skipped(
-    walk: Walk, path: str, name: str, reason: str, diagnostics: tuple[Diagnostic, ...] = ()
-) -> None:
+def _take_skipped(walk: Walk, path: str, name: str, reason: str, diagnostics: tuple[Diagnostic, ...] = ()) -> None:
     location = f"{path}/{SKILL_FILE}"
     if walk.files.find_kind(location) == "file":
         walk.candidates.append(Candidate(location, path, name, walk.root, None, reason, diagnostics))

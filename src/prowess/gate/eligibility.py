@@ -36,8 +36,8 @@ class Verdict(msgspec.Struct, frozen=True, omit_defaults=True):
             f"it runs only on {_either(self.os)}" if self.os else "",
             f"the program{_plural(self.bins)} {_all(self.bins)} cannot be found" if self.bins else "",
             f"none of the programs {_either(self.any_bins)} can be found" if self.any_bins else "",
-            f"the environment variable{_plural(self.env)} {_all(self.env)} {_verb(self.env)} not set" if self.env else "",
-            f"the setting{_plural(self.config)} {_all(self.config)} {_verb(self.config)} not set" if self.config else "",
+            _not_set("environment variable", self.env),
+            _not_set("setting", self.config),
         ]
         return "; ".join(part for part in parts if part)
 
@@ -46,8 +46,10 @@ def _plural(words: tuple[str, ...]) -> str:
     return "s" if len(words) > 1 else ""
 
 
-def _verb(words: tuple[str, ...]) -> str:
-    return "are" if len(words) > 1 else "is"
+def _not_set(what: str, names: tuple[str, ...]) -> str:
+    if not names:
+        return ""
+    return f"the {what}{_plural(names)} {_all(names)} {'are' if len(names) > 1 else 'is'} not set"
 
 
 def _all(words: tuple[str, ...]) -> str:
@@ -93,7 +95,8 @@ def _is_set(ask: _Question, name: str) -> bool:
     if override is None:
         return False
     configured = override.env.get(name, "").strip()
-    return bool(configured or (name == ask.manifest.primary_env and override.api_key))
+    has_key = bool(override.api_key or override.api_key_from)
+    return bool(configured) or (name == ask.manifest.primary_env and has_key)
 
 
 def _missing_config(ask: _Question) -> tuple[str, ...]:

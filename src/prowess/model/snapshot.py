@@ -38,12 +38,16 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     @property
     def shown(self) -> tuple[Outcome, ...]:
         """What the host's own list shows, in the order of names."""
-        return tuple(o for o in self.outcomes if o.state in self.listed)
+        return tuple(outcome for outcome in self.outcomes if self.is_shown(outcome))
+
+    def is_shown(self, outcome: Outcome) -> bool:
+        """Whether the host's own list shows an outcome; never what lies where the host does not look."""
+        return outcome.state in self.listed and outcome.candidate.root.disabled_by is None
 
     def find(self, name: str) -> Outcome | None:
         """The outcome that holds a name: the one listed, else the first that claimed it."""
         claims = self.claims(name)
-        return next((o for o in claims if o.state in self.listed), claims[0] if claims else None)
+        return next((o for o in claims if self.is_shown(o)), claims[0] if claims else None)
 
     def claims(self, name: str) -> tuple[Outcome, ...]:
         """Every candidate that claimed a name, whatever became of it."""

@@ -91,7 +91,7 @@ def expand(
         return [] if filled is None else [Place(_tidy(filled, places), 0)]
     return [
         Place(_tidy(filled, places), distance)
-        for distance, folder in enumerate(_folders(many, places, up_to, without_repository, skip_home))
+        for distance, folder in enumerate(_folders(many, places, up_to, without_repository, skip_home=skip_home))
         if folder is not None
         and (filled := _fill_alternative(template, {**places.named, many: folder}, {})) is not None
     ]
@@ -104,7 +104,7 @@ def _tidy(path: str, places: Places) -> str:
 
 
 def _folders(
-    many: str, places: Places, up_to: str, without_repository: str, skip_home: bool
+    many: str, places: Places, up_to: str, without_repository: str, *, skip_home: bool
 ) -> Sequence[str | None]:
     if many != "ancestor":
         folders: Sequence[str] = getattr(places, many)

@@ -27,6 +27,22 @@ Description = Literal["text", "required-text", "text-or-number", "text-or-empty"
 Strategy = Literal["first", "last", "priority", "scope", "assembly", "all"]
 FilterTime = Literal["before", "after"]
 Collisions = Literal["all", "custom", "none"]
+CatalogFormat = Literal[
+    "claude-lines",
+    "codex-list",
+    "json",
+    "markdown",
+    "omp-list",
+    "openclaw",
+    "opencode-list",
+    "opencode-xml",
+    "prowess",
+    "xml",
+]
+CatalogOrder = Literal["name", "locale", "source"]
+Escape = Literal["xml", "xml-apos", "text", "angles"]
+BudgetStrategy = Literal["none", "prowess", "claude-even", "claude-usage", "openclaw-ladder", "round-robin"]
+Cut = Literal["ellipsis", "dots", "sentence"]
 Repair = Literal[
     "drop-controls",
     "tab-to-spaces",
@@ -139,9 +155,9 @@ class Fields(Table, frozen=True):
     `description` says what a value that is no text becomes: with `text` and `required-text` the skill is
     invalid (and with the latter where it is blank, too), with `text-or-number` numbers and truth values are
     text and anything else counts as missing, with `text-or-empty` anything else is "". `trim` takes the
-    blanks around a description off; a name keeps them only where `name_from` is `frontmatter`. `from_body` lets the first line of the body
-    stand in for a missing one, `empty_description` is used where the body is empty too. `camel_case` reads
-    `disableModelInvocation` as `disable-model-invocation`. `openclaw_at` are the places where OpenClaw's
+    blanks around a description off; a name keeps them only where `name_from` is `frontmatter`.
+    `description_from_body` lets the first line of the body stand in for a missing one, `empty_description` is used
+    where the body is empty too. `camel_case` reads `disableModelInvocation` as `disable-model-invocation`. `openclaw_at` are the places where OpenClaw's
     fields are looked for: `top` or a key under `metadata`.
     """
 
@@ -231,14 +247,72 @@ class Toggle(Table, frozen=True):
 
 
 class Context(Table, frozen=True):
-    """How context files are found: their names, how far up, and which folders are left out."""
+    """How context files are found: their names, how far up, and which folders are left out.
+
+    `past_repository_below_home` goes on above a repository that lies below home, up to home but not into it.
+    """
 
     files: tuple[str, ...] = ("AGENTS.md", "CLAUDE.md")
     depth: int = 20
     hidden: Literal["any-segment", "own-folder", "allow"] = "any-segment"
     up_to: Boundary = "filesystem"
     without_repository: Boundary = "filesystem"
-    drop_contained: bool = False
+    past_repository_below_home: bool = False
+
+
+class Catalog(Table, frozen=True):
+    """What the model is shown of the skills: in which format, in which order, with which fields.
+
+    `tool_format` is the format of the list in the description of the tool that loads skills, "" where the host
+    puts none there. `order` is by name, by name as people sort words, or by source and then name. `location`
+    writes paths below home as they are or with `~/`. `escape` is the host's spelling of what may not stand in
+    markup; a format takes it where it suits, and escapes in its own way where not. `when_empty` says what is
+    shown when there are no skills. With `needs_skill_urls` the catalog is shown only where a tool can read
+    `skill://`. `always` says what `always: true` does: the body is injected, or the skill is listed like any
+    other. Skills of a root whose group is in `left_out_groups` are never offered to the model.
+    """
+
+    format: CatalogFormat = "xml"
+    tool_format: CatalogFormat | Literal[""] = ""
+    heading: str = ""
+    order: CatalogOrder = "name"
+    location: Literal["absolute", "home"] = "absolute"
+    escape: Escape = "xml"
+    when_to_use: bool = False
+    when_empty: Literal["nothing", "sentence"] = "nothing"
+    needs_skill_urls: bool = False
+    always: Literal["list", "inject"] = "list"
+    left_out_groups: tuple[str, ...] = ()
+
+
+class Budget(Table, frozen=True):
+    """How much room the catalog has and who gets it. 0 means no bound.
+
+    The room is a `share` of the context window, counted in characters by `characters_per_token`, and at most
+    `characters`; `without_window` holds where nobody knows the window. `variable` names an environment variable
+    whose number replaces all of these. `units` and `counts` say how the host counts: characters or UTF-16 units, of the whole
+    text or of the lines without what stands around them. `skills` bounds their number, `per_item` the text of
+    each, cut as `cut` says; bundled ones too where `cap_bundled`. `least_per_item` and `most_per_item` bound
+    the equal share that a strategy gives to each, `sentence` is the length of a first sentence.
+    `always_characters` is the room for injected bodies.
+    """
+
+    strategy: BudgetStrategy = "none"
+    share: float = 0.0
+    characters_per_token: float = 4.0
+    characters: int = 0
+    without_window: int = 0
+    variable: str = ""
+    units: Literal["characters", "utf16"] = "characters"
+    counts: Literal["text", "lines"] = "text"
+    skills: int = 0
+    per_item: int = 0
+    cut: Cut = "ellipsis"
+    cap_bundled: bool = True
+    least_per_item: int = 1
+    most_per_item: int = 0
+    sentence: int = 160
+    always_characters: int = 8_000
 
 
 class Profile(Table, frozen=True):
@@ -263,6 +337,8 @@ class Profile(Table, frozen=True):
     settings_order: tuple[str, ...] = ()
     settings: dict[str, SettingsFile] = msgspec.field(default_factory=dict)
     context: Context = Context()
+    catalog: Catalog = Catalog()
+    budget: Budget = Budget()
 
 
 RawProfile = dict[str, Any]

@@ -102,7 +102,7 @@ def _choose_winners(kept: Sequence[Claim], notes: dict[int, list[Note]], rules: 
             winner = winners.setdefault(claim.name, claim)
         if winner is not claim:
             location = winner.candidate.location
-            reason = f"{location} ({winner.candidate.root.source.label}) has the same name and comes first"
+            reason = f"{location} ({winner.candidate.root.source.label}) has the same name and is stronger"
             notes.setdefault(claim.place, []).append(Note(State.SHADOWED, reason, by=location))
             collisions.append(Collision(claim, winner))
     return Resolved(notes, tuple(collisions), names)

@@ -62,7 +62,17 @@ def test_a_key_in_the_settings_stands_for_the_primary_variable_only() -> None:
 
 @pytest.mark.parametrize(
     ("value", "counts"),
-    [(True, True), (False, False), (0, False), (1, True), ("", False), ("  ", False), ("v", True), ({}, True), ([], True)],
+    [
+        (True, True),
+        (False, False),
+        (0, False),
+        (1, True),
+        ("", False),
+        ("  ", False),
+        ("v", True),
+        ({}, True),
+        ([], True),
+    ],
 )
 def test_a_setting_counts_as_openclaw_counts_it(value: Any, counts: bool) -> None:
     assert verdict(needs(config=("a.b",)), settings=Settings(raw={"a": {"b": value}})).eligible is counts

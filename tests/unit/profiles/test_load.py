@@ -95,5 +95,5 @@ def test_a_wrong_profile_names_the_key(text: str, message: str) -> None:
 
 
 def test_a_profile_that_is_not_toml_says_where() -> None:
-    with pytest.raises(ProfileError, match="it is not TOML: .*line 1"):
+    with pytest.raises(ProfileError, match=r"it is not TOML: .*line 1"):
         load_profile("mine", {"mine": "name = \n"})

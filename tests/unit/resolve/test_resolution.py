@@ -52,7 +52,7 @@ def test_each_strategy_has_its_winner_and_the_losers_know_who_beat_them(rules: d
     assert winners(resolved, *claims) == [winner]
     by = f"/r{winner}/x/SKILL.md"
     losers = [one.place for one in claims if one.place != winner]
-    reason = f"{by} (r{winner}) has the same name and comes first"
+    reason = f"{by} (r{winner}) has the same name and is stronger"
     assert resolved.notes == {place: [Note(State.SHADOWED, reason, by=by)] for place in losers}
     assert {(one.loser.place, one.winner.place) for one in resolved.collisions} == {(p, winner) for p in losers}
 

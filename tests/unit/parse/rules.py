@@ -1,0 +1,69 @@
+"""Header rules as the profiles have them, so that these tests hold whatever a profile file says today."""
+
+from __future__ import annotations
+
+from prowess.parse.reading import Reading, read_header
+from prowess.profiles.schema import Header, Limits, Repair
+
+REPAIRS: tuple[Repair, ...] = (
+    "drop-controls",
+    "tab-to-spaces",
+    "part-keys",
+    "align-keys",
+    "join-lines",
+    "block-text",
+    "close-json",
+    "quote-hint",
+    "quote-indicator",
+    "quote-colon",
+    "quote-quotes",
+    "drop-duplicates",
+    "quote-entries",
+)
+
+PROWESS = Header(unclosed="invalid", repairs=REPAIRS)
+SPEC = Header(unclosed="invalid")
+CLAUDE_CODE = Header(
+    close="anywhere", broken="empty", repairs=("quote-plain", "drop-duplicates"), empty_file_is_skill=True
+)
+OPENCODE = Header(
+    open="language",
+    close="line-prefix",
+    unclosed="header",
+    languages=("yaml", "yml", "json"),
+    repairs=("tab-dropped", "opencode-blocks"),
+    dates_are_text=False,
+)
+OPENCLAW = Header(unclosed="invalid", repairs=("quote-description",), values="text")
+OMP = Header(
+    open="prefix",
+    close="line-prefix",
+    strip_comments=True,
+    broken="empty",
+    repairs=("tab-to-spaces", "quote-pairs", "drop-duplicates", "line-by-line"),
+)
+CODEX = Header(unclosed="invalid", repairs=("quote-colon",))
+
+EVERY_HOST = {
+    "prowess": PROWESS,
+    "spec": SPEC,
+    "claude-code": CLAUDE_CODE,
+    "opencode": OPENCODE,
+    "openclaw": OPENCLAW,
+    "omp": OMP,
+    "codex": CODEX,
+}
+
+
+def read(text: str | bytes, rules: Header = PROWESS, limits: Limits = Limits()) -> Reading:
+    data = text if isinstance(text, bytes) else text.encode()
+    return read_header(data, rules=rules, limits=limits)
+
+
+def read_fields(header: str, rules: Header = PROWESS) -> Reading:
+    """Read a header that stands between proper fences."""
+    return read(f"---\n{header}---\nBody\n", rules)
+
+
+def codes(reading: Reading) -> list[tuple[str, int | None]]:
+    return [(finding.code, finding.line) for finding in reading.diagnostics]
