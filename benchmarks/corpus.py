@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from prowess.parse.naming import understand
+from prowess.parse.native import read_natively
 from prowess.parse.reading import Reading, read_header
-from prowess.parse.yaml import read_natively
 from prowess.profiles.load import load_profile
 from prowess.profiles.schema import Header, Profile
 

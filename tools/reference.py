@@ -1,4 +1,4 @@
-"""Write the reference pages from the program itself: commands, settings, diagnostic codes, profile keys.
+"""Write the reference pages from the program itself: commands, settings, codes, profile keys, the public names.
 
 `--check` writes nothing and fails where a page in `docs/reference` is not what would be written.
 """
@@ -94,6 +94,9 @@ _SETTINGS = {
     "allowed_bundled": "The bundled skills that are offered; none named means all.",
     "agent_skills": "The skills that the agent gets; not set means all.",
     "skill_commands": "Whether each skill is a slash command too.",
+    "approvals": "Where the answer “always” is remembered: `memory` or `disk`.",
+    "usage": "Whether it is counted how often skills are offered and used.",
+    "permissions": "Rules that say which agent may use which skill.",
     "limits": "Bounds on a scan, by the name of a key of [`[limits]`](profiles.md#limits).",
     "overrides": "What is set for one skill, by its name.",
 }
@@ -110,10 +113,12 @@ def render_settings() -> str:
     """Every setting, the keys of prowess.toml, and the keys of the hosts' own files."""
     from prowess.model.settings import Override, Settings
     from prowess.profiles.load import known_hosts, load_profile
-    from prowess.settings.load import OWN_KEYS
+    from prowess.settings.mapping import OWN_KEYS
 
     intro = "What can be set, and from which file of which host. `prowess config` shows what holds here and why."
     fields = [field for field in msgspec.structs.fields(Settings) if field.name not in _NOT_SET_BY_USERS]
+    if silent := [field.name for field in fields if field.name not in _SETTINGS]:
+        raise SystemExit(f"Say in _SETTINGS of tools/reference.py what {', '.join(silent)} does.")
     rows = [(f"`{field.name}`", _type_words(field.type), _SETTINGS[field.name]) for field in fields]
     parts = [
         f"## Every setting\n\n{_table(('setting', 'value', 'what it does'), rows)}",
@@ -130,7 +135,19 @@ def render_settings() -> str:
     return _page("Settings", intro, *parts)
 
 
+def render_api() -> str:
+    """Every public name of the library, from its docstring and signature."""
+    from tools.api import render_sections
+
+    intro = (
+        "Every name that can be imported from `prowess`, and the helpers of `prowess.testing`. The "
+        "[guide](../guides/using-the-library.md) shows how they are used together."
+    )
+    return _page("Library", intro, *render_sections())
+
+
 PAGES: dict[str, Callable[[], str]] = {
+    "api": render_api,
     "commands": render_commands,
     "diagnostics": render_diagnostics,
     "profiles": render_profiles,

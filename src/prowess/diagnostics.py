@@ -165,6 +165,20 @@ CODES: dict[str, Code] = {
     "file-reference-outside": _warning(
         "The body refers to a file outside the skill's folder.", "Move the file into the skill's folder."
     ),
+    # The catalog
+    "always-too-large": _warning(
+        "A skill with `always: true` does not fit into the room for such skills; it is listed like any other.",
+        "Shorten the body, or let the model read the skill when it needs it.",
+    ),
+    "always-long": _warning(
+        "A skill with `always: true` has more than 500 tokens, which every request pays for.",
+        "Shorten the body, or remove `always: true`.",
+    ),
+    # What Prowess keeps for itself
+    "state-unreadable": _warning(
+        "A file in which Prowess remembers something cannot be used; it counts as empty.",
+        "Remove the file, or correct its permissions.",
+    ),
     # Settings
     "setting-ignored": _warning("A setting has no effect here.", "Remove it, or correct its name."),
 }

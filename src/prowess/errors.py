@@ -4,6 +4,11 @@
     ├── UsageError               the request itself is wrong
     │   ├── UnknownSkill         no skill of that name; carries the nearest ones
     │   ├── UnknownHost          no profile of that name or edition
+    │   ├── UnknownFormat        no catalog format of that name
+    │   ├── UnknownEncoding      no encoding of that name to count tokens by
+    │   ├── InvalidWindow        a context window that holds nothing
+    │   ├── BudgetTooSmall       a budget that not even one skill's name fits into
+    │   ├── MissingExtra         a part of Prowess that was not installed
     │   └── InvalidName          a name that a new skill cannot have
     ├── ProfileError             a profile file cannot be used
     ├── SettingError             a settings file has a wrong value; carries file, line and key
@@ -77,6 +82,73 @@ class InvalidName(UsageError):
 
     def __str__(self) -> str:
         return f"“{self.name}” cannot be the name of a skill: {self.why}."
+
+
+class UnknownFormat(UsageError):
+    """No format of a catalog has the name that was asked for."""
+
+    def __init__(self, name: str, known: Iterable[str]) -> None:
+        self.name = name
+        self.known = tuple(known)
+        super().__init__(name)
+
+    def __str__(self) -> str:
+        return f"There is no catalog format “{self.name}”; the formats are {', '.join(self.known)}."
+
+
+class UnknownEncoding(UsageError):
+    """No encoding has the name that was asked for."""
+
+    def __init__(self, name: str, known: Iterable[str]) -> None:
+        self.name = name
+        self.known = tuple(known)
+        super().__init__(name)
+
+    def __str__(self) -> str:
+        return f"Tokens cannot be counted by “{self.name}”; the encodings are {', '.join(self.known)}."
+
+
+class InvalidWindow(UsageError):
+    """A context window that holds nothing."""
+
+    def __init__(self, tokens: int) -> None:
+        self.tokens = tokens
+        super().__init__(tokens)
+
+    def __str__(self) -> str:
+        return f"A context window of {self.tokens:,} tokens cannot be used; it must have at least 1 token."
+
+
+class BudgetTooSmall(UsageError):
+    """A budget for the catalog that holds no skill's name; knows what one name and all names need."""
+
+    def __init__(self, characters: int, *, least: int, names: int) -> None:
+        self.characters = characters
+        self.least = least
+        self.names = names
+        super().__init__(characters)
+
+    def __str__(self) -> str:
+        return (
+            f"A budget of {self.characters:,} characters holds no skill's name; at least {self.least:,} are needed "
+            f"for one name, {self.names:,} for all names."
+        )
+
+
+class MissingExtra(UsageError):
+    """A part of Prowess that is installed only on request."""
+
+    def __init__(self, extra: str, purpose: str) -> None:
+        self.extra = extra
+        self.purpose = purpose
+        super().__init__(extra)
+
+    def __str__(self) -> str:
+        return f"To {self.purpose}, Prowess needs its extra “{self.extra}”, which is not installed."
+
+    @property
+    def hint(self) -> str | None:
+        return f'Run `pip install "prowess[{self.extra}]"`.'
 
 
 class ProfileError(ProwessError):

@@ -6,13 +6,19 @@ memory.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol, TypeVar
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
 
 import msgspec
 
+if TYPE_CHECKING:
+    from prowess.diagnostics import Diagnostic
+    from prowess.model.permission import Answer, Approval, Request
+    from prowess.model.skill import Skill
+    from prowess.model.usage import Caller, Usage
 
-class FolderItem(NamedTuple):
+
+class FolderItem(msgspec.Struct, frozen=True, array_like=True, order=True, gc=False):
     """One name in a folder: what it is (`file`, `folder`, `other`), links followed, and whether it is a link.
 
     A broken or looping link is `broken`.
@@ -64,11 +70,20 @@ class FileSystem(Protocol):
 T = TypeVar("T")
 
 
+class KeptReading(msgspec.Struct, Generic[T], frozen=True, array_like=True, gc=False):
+    """What was read from a file, its size and hard links, and the stamp it had."""
+
+    stamp: Stamp
+    size: int
+    links: int
+    reading: T
+
+
 class ReadingStore(Protocol[T]):
     """What earlier scans read from files, while those files have not changed."""
 
-    def find_reading(self, location: str) -> tuple[Stamp, int, int, T] | None:
-        """The stamp, size, hard links and reading of an unchanged file; None where it must be read."""
+    def find_reading(self, location: str) -> KeptReading[T] | None:
+        """What was read from a file that has not changed since; None where it must be read."""
         ...
 
     def keep_reading(self, location: str, head: Head, reading: T) -> None:
@@ -93,4 +108,57 @@ class Reporter(Protocol):
 
     def progress(self, doing: str, done: int) -> None:
         """`done` units of the named work are finished."""
+        ...
+
+
+class Approver(Protocol):
+    """The person who decides where the rules say `ask`, or whoever stands in for one."""
+
+    def ask(self, request: Request) -> Answer:
+        """Once, always or not at all. `request.always` is what “always” would cover."""
+        ...
+
+
+class ApprovalStore(Protocol):
+    """Where “always” is remembered."""
+
+    def find(self, permission: str, pattern: str, location: str) -> Approval | None:
+        """The approval that was given for a name of the skill at a place; None where there is none."""
+        ...
+
+    def keep(self, approval: Approval) -> None:
+        """Remember an approval in place of an earlier one for the same. Raises `MachineError`."""
+        ...
+
+
+class Ranker(Protocol):
+    """Knows which skills fit a request."""
+
+    def score(self, query: str, skills: Sequence[Skill]) -> Sequence[float]:
+        """How well each skill fits, in the order of the skills; 0 is not at all."""
+        ...
+
+
+class UsageStore(Protocol):
+    """Counts how skills are used. No method raises: a store that cannot be used counts as empty."""
+
+    @property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        """Why the store could not be used, where it could not."""
+        ...
+
+    def note_offered(self, skills: Iterable[Skill]) -> None:
+        """These skills were shown to a model."""
+        ...
+
+    def note_activated(self, skill: Skill, by: Caller) -> None:
+        """This skill was loaded into a conversation."""
+        ...
+
+    def load_counts(self) -> Mapping[tuple[str, str], Usage]:
+        """The counts of every skill that was ever counted, by name and location."""
+        ...
+
+    def clear(self, name: str | None = None) -> int:
+        """Forget the counts of a name, or all of them; how many skills were forgotten."""
         ...

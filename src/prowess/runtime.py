@@ -13,14 +13,16 @@ import msgspec
 
 from prowess.diagnostics import Diagnostic
 from prowess.discover.discovery import discover
+from prowess.discover.repository import find_repository
 from prowess.discover.roots import make_root, plan_roots
 from prowess.errors import UnknownSkill
 from prowess.gate.gate import gate_skill
-from prowess.machine.cache import ScanCache, cache_path, code_stamp
+from prowess.machine.cache import ScanCache, cache_path
 from prowess.machine.dirs import cache_folder
-from prowess.machine.facts import current_facts, find_repository
+from prowess.machine.facts import current_facts
 from prowess.machine.files import LocalFiles
-from prowess.machine.profiles import load_added_profiles
+from prowess.machine.profiles import load_added_profiles, load_kept_profile
+from prowess.machine.stamps import code_stamp
 from prowess.model.facts import Facts
 from prowess.model.outcome import STATE_ORDER, Note, Outcome, State
 from prowess.model.settings import Settings
@@ -68,14 +70,17 @@ class Skills:
     ) -> None:
         self.cwd = os.path.abspath(path)
         self.facts = facts or current_facts()
-        self.host, self._added_profiles = load_added_profiles(self.facts, host)
-        self.profile: Profile = load_profile(self.host, self._added_profiles)
+        self._use_cache = cache and files is None and not self.facts.env.get("PROWESS_NO_CACHE")
+        self.host, added = load_added_profiles(self.facts, host)
+        if added or not self._use_cache:
+            self.profile: Profile = load_profile(self.host, added)
+        else:
+            self.profile = load_kept_profile(self.host, self.facts)
         self._files = files or LocalFiles()
         self._add_dirs = tuple(os.path.abspath(folder) for folder in add_dirs)
         self._bare = bare
         self._given_places = dict(places or {})
         self._given_roots = roots
-        self._use_cache = cache and files is None and not self.facts.env.get("PROWESS_NO_CACHE")
         self._on_event = on_event
         self._reporter = reporter
         self._snapshot: Snapshot | None = None
@@ -171,7 +176,7 @@ class Skills:
 
     def find_places(self) -> Places:
         """The folders that the profile's templates name, before any setting is read."""
-        repository = find_repository(self.cwd)
+        repository = find_repository(self.cwd, self._files, platform=self.facts.platform)
         places = name_places(
             self.profile.places, cwd=self.cwd, facts=self.facts, repository=repository, given=self._given_places
         )

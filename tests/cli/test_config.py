@@ -16,7 +16,9 @@ def terminal(tmp_path, monkeypatch, capsys):
 
 def test_every_value_stands_with_its_place_and_every_file_with_whether_it_is_there(terminal):
     terminal.write("home/.config/prowess/prowess.toml", "enabled = true\n")
-    terminal.write("project/prowess.toml", '\nignore = ["x*"]\n\n[skills.pdf]\nenabled = false\nenv = { KEY = "s3cret" }\n')
+    terminal.write(
+        "project/prowess.toml", '\nignore = ["x*"]\n\n[skills.pdf]\nenabled = false\nenv = { KEY = "s3cret" }\n'
+    )
     answer = terminal.run("config")
     assert (answer.code, answer.err) == (0, "")
     rows = {line.split()[0]: line.split()[1:] for line in answer.out.splitlines() if line}

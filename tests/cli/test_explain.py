@@ -21,7 +21,7 @@ def test_the_journey_of_a_name_that_three_files_claim(terminal):
     terminal.write("project/.claude/skills/pdf/SKILL.md", "---\nname: pdf\ndescription: a: b\n---\nx\n")
     terminal.skill("home/.claude/skills/pdf")
     roots = len(terminal.scan().roots)
-    reason = ".agents/skills/pdf/SKILL.md (agents:project) has the same name and comes first"
+    reason = ".agents/skills/pdf/SKILL.md (agents:project) has the same name and is stronger"
     answer = terminal.run("explain", "pdf")
     assert (answer.code, answer.err) == (0, "")
     assert answer.out == (
@@ -224,3 +224,12 @@ def test_the_name_in_the_header_finds_a_skill_that_goes_by_its_folder(terminal):
     lines = terminal.run("explain", "Shown Name", "--host", "claude-code").out.splitlines()
     assert lines[0] == "“Shown Name” is ready: .claude/skills/folder/SKILL.md is offered to the model."
     assert "  parse     read; its header says Shown Name, but this host goes by the folder: folder" in lines
+
+
+def test_very_many_claims_are_told_in_part_to_people_and_whole_to_programs(terminal):
+    for number in range(60):
+        terminal.skill(f"project/.agents/skills/f{number:02}", name="x")
+    assert terminal.run("explain", "x").out.endswith(
+        "\n10 more files have to do with this name; --json has them all.\n"
+    )
+    assert len(terminal.json("explain", "x")["claims"]) == 60

@@ -7,7 +7,7 @@ import tomllib
 import pytest
 
 from prowess.cli.init import TEMPLATE
-from prowess.settings.load import OWN_KEYS
+from prowess.settings.mapping import OWN_KEYS
 from tests.cli.terminal import Terminal
 
 

@@ -124,7 +124,7 @@ def test_every_skill_that_is_not_ready_has_a_reason_in_json(terminal):
 def test_every_state_has_a_mark_of_its_own():
     from prowess.cli.tables import MARKS
 
-    assert list(MARKS) and set(MARKS) == set(State)
+    assert set(MARKS) == set(State)
     assert len({mark for mark, _ in MARKS.values()}) == len(State)
     assert {cell_len(mark) for mark, _ in MARKS.values()} == {1}
 
@@ -251,5 +251,15 @@ def test_the_json_list_imports_nothing_that_it_does_not_need(terminal):
         answer = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
         imported = set(answer.stderr.split())
     assert json.loads(answer.stdout)["counts"] == {"ready": 1}
-    heavy = {"rich", "difflib", "pathspec", "platformdirs", "pyjson5", "hashlib", "markdown_it", "asyncio", "subprocess"}
+    heavy = {
+        "rich",
+        "difflib",
+        "pathspec",
+        "platformdirs",
+        "pyjson5",
+        "hashlib",
+        "markdown_it",
+        "asyncio",
+        "subprocess",
+    }
     assert imported & heavy == set()

@@ -49,9 +49,9 @@ def test_a_skill_is_shown_with_its_facts_its_files_and_its_body(terminal):
         "\n"
         "      122  SKILL.md\n"
         "        5  guide.md\n"
-        "           lost             link to nothing\n"
+        "           lost (link to nothing)\n"
         "        1  scripts/run.py\n"
-        "        5  scripts/same.md  link\n"
+        "        5  scripts/same.md (link)\n"
         "\n" + BODY,
         "",
     )

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from prowess.profiles.load import BUILT_IN, differing_keys, known_editions, load_profile
 from prowess.profiles.merge import merge
+from prowess.profiles.mistakes import find_mistakes
 from prowess.profiles.places import Places, ancestors, expand_user_path
 
 values = st.recursive(
@@ -64,7 +65,5 @@ def test_every_profile_loads_in_every_edition_and_differs_only_where_it_says() -
         for edition in known_editions(name):
             profile = load_profile(f"{name}@{edition}")
             assert (profile.name, profile.edition) == (name, edition)
-            ordered = {id for item in profile.order for id in ((item,) if isinstance(item, str) else item)}
-            assert ordered <= set(profile.roots)
-            assert set(profile.settings_order) <= set(profile.settings)
+            assert list(find_mistakes(profile, name)) == []
     assert differing_keys(load_profile("spec"), load_profile("spec")) == []

@@ -61,7 +61,7 @@ def _print_settings(settings: Settings, cwd: str) -> None:
         rows.append(
             (Text(escape_line(key), style), Text(_render_value(value), style), Text(_render_origin(origin, cwd), style))
         )
-    print_columns(rows, heading=("SETTING", "VALUE", "FROM"))
+    print_columns(rows, heading=("SETTING", "VALUE", "FROM"), wrap=True)
     console().print()
     print_diagnostics(settings.diagnostics, cwd)
 
@@ -88,5 +88,6 @@ def _print_files(looked_for: list[str], settings: Settings, cwd: str) -> None:
         return
     screen.print("Settings files, in the order of reading:")
     print_columns(
-        [("", "read" if path in settings.files else "not there", shorten_path(path, cwd)) for path in looked_for]
+        [("", "read" if path in settings.files else "not there", shorten_path(path, cwd)) for path in looked_for],
+        wrap=True,
     )

@@ -67,6 +67,7 @@ def _print_files(skills: Skills, found: ContextFiles) -> None:
         print_columns(
             [(str(f.depth), f"{len(f.text):,}", shorten_path(f.path, skills.cwd)) for f in found.files],
             heading=("DEPTH", "CHARACTERS", "FILE"),
+            wrap=True,
         )
         tokens = estimate_tokens(len(found.text))
         screen.print()

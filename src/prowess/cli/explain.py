@@ -18,6 +18,9 @@ from prowess.model.outcome import Outcome
 from prowess.model.snapshot import Snapshot
 from prowess.runtime import Skills
 
+# More than this nobody reads.
+_MOST_CLAIMS = 50
+
 
 class Elsewhere(msgspec.Struct, frozen=True):
     """Another host that knows the name: what it says of which file."""
@@ -110,7 +113,7 @@ def _print_claims(claims: Sequence[Outcome], skills: Skills) -> None:
 
     snapshot = skills.snapshot
     screen = console()
-    for outcome in claims:
+    for outcome in claims[:_MOST_CLAIMS]:
         screen.print()
         line = mark_state(outcome.state)
         line.append(f" {shorten_path(outcome.candidate.location, snapshot.cwd)}", "bold")
@@ -122,6 +125,9 @@ def _print_claims(claims: Sequence[Outcome], skills: Skills) -> None:
                 rows.append(("", stage, _shorten(said, claims, snapshot)))
         rows.append(("", Text("state", "dim"), Text(outcome.state.value, mark_state(outcome.state).style)))
         print_columns(rows, wrap=True)
+    if len(claims) > _MOST_CLAIMS:
+        screen.print()
+        screen.print(f"{len(claims) - _MOST_CLAIMS:,} more files have to do with this name; --json has them all.")
 
 
 def _explain_missing(

@@ -192,6 +192,8 @@ def _render_value(value: Any) -> str:
 
 
 def _print_files(outcome: Outcome) -> None:
+    from rich.text import Text
+
     from prowess.cli.tables import print_columns
 
     files, more = list_files(outcome)
@@ -200,13 +202,17 @@ def _print_files(outcome: Outcome) -> None:
     rows = []
     for file in files:
         size = "" if file.size is None else f"{file.size:,}"
-        link = {"broken": "link to nothing", "folder": "link to a folder"}.get(file.kind, "link") if file.link else ""
-        kind = file.kind if file.kind == "other" else ""
-        rows.append((f"{size:>9}", escape_line(file.path), link or kind))
-    print_columns(rows)
+        rows.append((f"{size:>9}", Text(escape_line(file.path)).append(_mark_special(file), "dim")))
+    print_columns(rows, wrap=True)
     if more:
         screen.print(f"           and more; the first {_MOST_FILES} are shown")
     screen.print()
+
+
+def _mark_special(file: SkillFile) -> str:
+    if not file.link:
+        return " (a pipe, a socket or a device)" if file.kind == "other" else ""
+    return {"broken": " (link to nothing)", "folder": " (link to a folder)"}.get(file.kind, " (link)")
 
 
 def _print_body(content: str) -> None:

@@ -27,6 +27,7 @@ MARKS: dict[State, tuple[str, str]] = {
 }
 _GAP = "  "
 _NARROWEST = 12
+_WIDEST = 64
 _LAST_NEEDS = 24
 _MOST_NAMES = 8
 
@@ -51,11 +52,14 @@ def render_columns(
     if heading:
         table.insert(0, [Text(word, "dim") for word in heading])
     widths = [max(map(_cells, column)) for column in zip(*table, strict=True)]
-    if width is not None:
-        _fit(widths, width)
-        if wrap:
-            table = [line for row in table for line in _wrap_row(row, widths[-1])]
-    return [_render_row(row, widths) for row in table]
+    if width is None:
+        # One very long name must not push every line apart; it stands out of its column instead.
+        widths[:-1] = [min(one, _WIDEST) for one in widths[:-1]]
+        return [_render_row(row, widths) for row in table]
+    _fit(widths, width)
+    if wrap:
+        table = [line for row in table for line in _wrap_row(row, widths[-1])]
+    return [_render_row([_cut(cell, one) for cell, one in zip(row, widths, strict=True)], widths) for row in table]
 
 
 def _wrap_row(row: list[Text], width: int) -> Iterator[list[Text]]:
@@ -88,12 +92,17 @@ def _fit(widths: list[int], width: int) -> None:
     widths[-1] = min(widths[-1], max(_NARROWEST, width - gaps - sum(widths[:-1])))
 
 
+def _cut(cell: Text, width: int) -> Text:
+    if _cells(cell) <= width:
+        return cell
+    cell = cell.copy()
+    cell.truncate(width, overflow="ellipsis")
+    return cell
+
+
 def _render_row(row: Sequence[Text], widths: Sequence[int]) -> Text:
     line = Text()
     for place, (cell, width) in enumerate(zip(row, widths, strict=True)):
-        if _cells(cell) > width:
-            cell = cell.copy()
-            cell.truncate(width, overflow="ellipsis")
         line.append_text(cell)
         if place < len(row) - 1:
             line.append(" " * (width - _cells(cell)) + _GAP)

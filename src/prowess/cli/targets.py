@@ -11,9 +11,10 @@ import msgspec
 from prowess.cli.out import escape_line
 from prowess.diagnostics import Diagnostic, diagnose
 from prowess.discover.discovery import discover
+from prowess.discover.repository import find_repository
 from prowess.discover.walk import SKILL_FILE
 from prowess.errors import UsageError
-from prowess.machine.facts import current_facts, find_repository
+from prowess.machine.facts import current_facts
 from prowess.machine.files import LocalFiles
 from prowess.model.settings import Settings
 from prowess.model.skill import Candidate, LoadedFrom, Root, Scope, Source
@@ -89,6 +90,7 @@ def _search_folder(path: str, reporter: Reporter | None, *, named: bool) -> Foun
 def _walk(path: str, reporter: Reporter | None, *, gitignore: bool) -> Found:
     """The skills below a folder by the rules of the standard, hidden folders included."""
     facts = current_facts()
+    files = LocalFiles()
     root = Root(
         path=path,
         scope=Scope.ADDED,
@@ -101,13 +103,13 @@ def _walk(path: str, reporter: Reporter | None, *, gitignore: bool) -> Found:
         links="known",
         skip_names=_SKIPPED_FOLDERS,
     )
-    places = Places(cwd=path, home=facts.home, platform=facts.platform, repository=find_repository(path))
+    places = Places(cwd=path, home=facts.home, platform=facts.platform, repository=find_repository(path, files))
     found = discover(
         (root,),
         places=places,
         settings=Settings(),
         limits=Limits(),
-        files=LocalFiles(),
+        files=files,
         clock=time.monotonic,
         reporter=reporter,
     )

@@ -75,7 +75,8 @@ def _choose_form(form: str, *, as_json: bool) -> str:
 
 
 def _validate(paths: Sequence[str], *, fix: bool, dry_run: bool) -> Report:
-    from prowess.machine.facts import find_repository
+    from prowess.discover.repository import find_repository
+    from prowess.machine.files import LocalFiles
 
     with Progress("looking for skills") as progress:
         found = find_targets(paths, reporter=progress)
@@ -84,7 +85,7 @@ def _validate(paths: Sequence[str], *, fix: bool, dry_run: bool) -> Report:
             progress.progress("checking skills", done)
             checked.append(check_target(target, fix=fix, write=not dry_run))
     cwd = os.getcwd()
-    return Report(tuple(checked), found.notes, dry_run, find_repository(cwd) or cwd)
+    return Report(tuple(checked), found.notes, dry_run, find_repository(cwd, LocalFiles()) or cwd)
 
 
 def _print_text(report: Report) -> None:

@@ -72,7 +72,8 @@ def _missing_os(ask: _Question) -> tuple[str, ...]:
     wanted = ask.manifest.os
     words = ask.rules.os_words
     folded = {words.get(word.lower(), word.lower()) for word in wanted}
-    return wanted if wanted and ask.facts.platform not in folded else ()
+    here = (ask.facts.platform, *ask.facts.platforms)
+    return wanted if wanted and folded.isdisjoint(here) else ()
 
 
 def _missing_bins(ask: _Question) -> tuple[str, ...]:

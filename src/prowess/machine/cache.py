@@ -10,13 +10,13 @@ from __future__ import annotations
 import os
 import time
 import zlib
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, TypeVar
 
 import msgspec
 
 from prowess.errors import MachineError
 from prowess.machine.writing import write_aside
-from prowess.ports import FileSystem, FolderItem, Head, Stamp
+from prowess.ports import FileSystem, FolderItem, Head, KeptReading, Stamp
 
 T = TypeVar("T")
 
@@ -26,20 +26,11 @@ _FORMAT = 1
 _SETTLED_NS = 100_000_000
 
 
-class KeptFolder(NamedTuple):
+class KeptFolder(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A folder's listing and the stamp it had."""
 
     stamp: Stamp
     items: list[FolderItem]
-
-
-class KeptReading(NamedTuple, Generic[T]):
-    """What was read from a file, its size and hard links, and the stamp it had."""
-
-    stamp: Stamp
-    size: int
-    links: int
-    reading: T
 
 
 class ScanCache(Generic[T]):
@@ -128,9 +119,3 @@ class ScanCache(Generic[T]):
 def cache_path(folder: str, key: str) -> str:
     """The cache file for a key; the key itself stands in the file, so a clash of names is noticed."""
     return os.path.join(folder, "scans", f"{zlib.crc32(key.encode('utf-8', 'replace')):08x}.msgpack")
-
-
-def code_stamp(folder: str) -> int:
-    """The newest change among the modules of a folder: a cache made by other code is not trusted."""
-    with os.scandir(folder) as listing:
-        return max((found.stat().st_mtime_ns for found in listing if found.name.endswith(".py")), default=0)

@@ -12,6 +12,11 @@ def cache_folder(facts: Facts) -> str:
     return _folder(facts, "PROWESS_CACHE_DIR", "XDG_CACHE_HOME", ".cache", "user_cache_dir")
 
 
+def state_folder(facts: Facts) -> str:
+    """The folder for what Prowess remembers: approvals and counts; `PROWESS_STATE_DIR` moves it."""
+    return _folder(facts, "PROWESS_STATE_DIR", "XDG_STATE_HOME", os.path.join(".local", "state"), "user_state_dir")
+
+
 def _folder(facts: Facts, own: str, variable: str, default: str, elsewhere: str) -> str:
     if facts.env.get(own):
         return facts.env[own]

@@ -22,13 +22,3 @@ def _find_bin(name: str) -> bool:
     import shutil
 
     return shutil.which(name) is not None
-
-
-def find_repository(folder: str) -> str | None:
-    """The nearest folder at or above this one that holds `.git`; a file counts too, since worktrees have one."""
-    while not os.path.lexists(os.path.join(folder, ".git")):
-        parent = os.path.dirname(folder)
-        if parent == folder:
-            return None
-        folder = parent
-    return folder

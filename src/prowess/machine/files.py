@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from operator import itemgetter
+from operator import attrgetter
 
 from prowess.ports import FolderItem, Head, Stamp
 
@@ -12,7 +12,7 @@ from prowess.ports import FolderItem, Head, Stamp
 _OPEN = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOCTTY", 0)
 _OPEN |= getattr(os, "O_BINARY", 0)
 
-_by_name = itemgetter(0)
+_by_name = attrgetter("name")
 
 
 def _stamp(status: os.stat_result) -> Stamp:

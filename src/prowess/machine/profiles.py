@@ -1,13 +1,20 @@
-"""Profiles that users added, as files."""
+"""Profiles as files: those that users added, and built-in ones kept as they were checked the last time."""
 
 from __future__ import annotations
 
 import os
 
+import msgspec
+
 from prowess.errors import MachineError
+from prowess.machine.dirs import cache_folder
+from prowess.machine.stamps import code_stamp
 from prowess.model.facts import Facts
+from prowess.profiles.load import BUILT_IN, load_profile, split_host
+from prowess.profiles.schema import Profile
 
 _MOST_BYTES = 1 << 18
+_PROFILES = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "profiles")
 
 
 def load_added_profiles(facts: Facts, host: str) -> tuple[str, dict[str, str]]:
@@ -29,6 +36,37 @@ def load_added_profiles(facts: Facts, host: str) -> tuple[str, dict[str, str]]:
         added[name] = _read(path)
         host = f"{name}{at}{edition}"
     return host, added
+
+
+def load_kept_profile(host: str, facts: Facts) -> Profile:
+    """A built-in profile, from where it is kept checked and merged; reading its files costs many times as much.
+
+    It is kept with a stamp over Prowess's own files, and one of another stamp is made anew.
+    """
+    if split_host(host)[0] not in BUILT_IN:
+        return load_profile(host)
+    stamp = code_stamp(_PROFILES) ^ code_stamp(os.path.join(_PROFILES, "data"))
+    path = os.path.join(cache_folder(facts), "profiles", f"{host}.msgpack")
+    try:
+        with open(path, "rb") as file:
+            kept, profile = msgspec.msgpack.decode(file.read(), type=tuple[int, Profile])
+        if kept == stamp:
+            return profile
+    except (OSError, msgspec.DecodeError):
+        kept = 0
+    profile = load_profile(host)
+    _keep(path, msgspec.msgpack.encode((stamp, profile)))
+    return profile
+
+
+def _keep(path: str, data: bytes) -> None:
+    from prowess.machine.writing import write_aside
+
+    try:
+        write_aside(path, data, mode=0o600, folder_mode=0o700)
+    except MachineError:
+        # A home that cannot be written costs only the time to read the files again.
+        return
 
 
 def _read(path: str) -> str:

@@ -14,8 +14,8 @@ def _no_bin(name: str) -> bool:
 class Facts(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """What the pipeline may know of a machine. Given as an argument, so another machine's facts work too.
 
-    `platform` is one of `linux`, `darwin`, `win32`. `note` heads the catalog where the facts are those of
-    a remote machine.
+    `platform` is one of `linux`, `darwin`, `win32`; `platforms` are more of them, where the facts stand for several
+    machines that are reached together. `note` heads the catalog where the facts are those of a remote machine.
     """
 
     home: str
@@ -23,6 +23,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     env: Mapping[str, str] = msgspec.field(default_factory=dict)
     find_bin: Callable[[str], bool] = _no_bin
     note: str | None = None
+    platforms: tuple[str, ...] = ()
 
     def has_bin(self, name: str) -> bool:
         """Whether a program of that name can be run."""

@@ -8,18 +8,10 @@ from typing import Any
 import msgspec
 
 from prowess.diagnostics import Diagnostic
+from prowess.model.origin import Origin
+from prowess.model.permission import Rule
 
-
-class Origin(msgspec.Struct, frozen=True):
-    """The file and line of a setting; a default has neither."""
-
-    file: str | None = None
-    line: int | None = None
-
-    def __str__(self) -> str:
-        if self.file is None:
-            return "default"
-        return self.file if self.line is None else f"{self.file}:{self.line}"
+__all__ = ["Origin", "Override", "Settings"]
 
 
 class Override(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -42,7 +34,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 
     `raw` is the host's own merged configuration, for requirements that name a field of it. `origins` has
     the place of every value, by its dotted name here (`enabled`, `toggles.enableClaudeUser`, `ignored`,
-    `overrides.pdf.enabled`). `diagnostics` are settings that are well formed but have no effect.
+    `overrides.pdf.enabled`). `permissions` are the rules of all files, in the order of reading. `approvals` says where
+    “always” is remembered, `memory` or `disk`. `diagnostics` are settings that are well formed but have no effect.
     """
 
     enabled: bool = True
@@ -60,6 +53,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     allowed_bundled: tuple[str, ...] = ()
     agent_skills: tuple[str, ...] | None = None
     skill_commands: bool | None = None
+    approvals: str | None = None
+    usage: bool | None = None
+    permissions: tuple[Rule, ...] = ()
     limits: Mapping[str, int] = msgspec.field(default_factory=dict)
     overrides: Mapping[str, Override] = msgspec.field(default_factory=dict)
     raw: Mapping[str, Any] = msgspec.field(default_factory=dict)

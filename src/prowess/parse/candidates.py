@@ -10,10 +10,8 @@ import msgspec
 from prowess.diagnostics import Diagnostic, Severity, diagnose
 from prowess.model.outcome import Note, State
 from prowess.model.skill import Candidate, Document, Manifest, Skill
-from prowess.parse.fences import split_body
 from prowess.parse.naming import understand
 from prowess.parse.reading import read_header
-from prowess.parse.text import decode
 from prowess.ports import FileSystem, ReadingStore
 from prowess.profiles.schema import Fields, Header, Limits
 
@@ -65,8 +63,8 @@ class Reader(msgspec.Struct, frozen=True, kw_only=True):
         if candidate.diagnostics:
             return _refuse(candidate, candidate.diagnostics)
         kept = self.readings.find_reading(candidate.location)
-        if kept is not None and kept[3].root == candidate.root.id:
-            _, size, links, parsed = kept
+        if kept is not None and kept.reading.root == candidate.root.id:
+            size, links, parsed = kept.size, kept.links, kept.reading
         else:
             try:
                 head = self.files.read_head(candidate.location, HEAD_BYTES)
@@ -91,9 +89,9 @@ class Reader(msgspec.Struct, frozen=True, kw_only=True):
         if root.ignored_fields:
             kept = {key: value for key, value in reading.frontmatter.items() if key not in root.ignored_fields}
             reading = msgspec.structs.replace(reading, frontmatter=kept)
-        understood = understand(
-            reading, default_name=candidate.default_name, required=root.required, fields=self.fields
-        )
+        understood = understand(reading, default_name=candidate.default_name, required=root.required, fields=self.fields)
+        # What a header that cannot be read leaves unsaid is no finding of its own.
+        diagnostics = reading.diagnostics + understood.diagnostics if reading.valid else reading.diagnostics
         return Parsed(
             root.id,
             understood.name,
@@ -103,7 +101,7 @@ class Reader(msgspec.Struct, frozen=True, kw_only=True):
             understood.label,
             understood.hidden_because,
             reading.valid and understood.valid,
-            reading.diagnostics + understood.diagnostics,
+            diagnostics,
         )
 
     def _make_skill(self, candidate: Candidate, parsed: Parsed) -> Skill:
@@ -125,6 +123,9 @@ class Reader(msgspec.Struct, frozen=True, kw_only=True):
 def read_document(data: bytes, rules: Header) -> Document:
     """The body of a whole file and the digest of its bytes."""
     import hashlib
+
+    from prowess.parse.fences import split_body
+    from prowess.parse.text import decode
 
     text, _ = decode(data)
     return Document(split_body(text, rules=rules), f"sha256:{hashlib.sha256(data).hexdigest()}")

@@ -19,6 +19,7 @@ _INNER = re.compile(
     r"""(?:(?P<key>"[^"]*"|'[^']*'|[^\s"'\[\]{},&*!|>%@`#:-][^:#]{0,80}?)[ \t]{0,8}:(?=[ \t]|$)[ \t]*)?"""
 )
 _COMMENT = re.compile(r"(?<![ \t])[ \t]+#(?=[ \t]|$)")
+_HASH_IN_TEXT = re.compile(r"(?<![ \t])[ \t]+#(?=[^\s#])")
 _OPEN, _CLOSE = "[{", "]}"
 
 
@@ -179,6 +180,13 @@ def quote_parts(parts: Sequence[str]) -> tuple[str, list[str]]:
     if any('"' in part or "\\" in part for part in parts):
         return "'", [part.replace("'", "''") for part in parts]
     return '"', list(parts)
+
+
+def find_cut(line: str) -> str | None:
+    """What ` #` cuts off a plain value in the middle of a sentence; None where it does not."""
+    value = line.partition(":")[2].strip()
+    match = _HASH_IN_TEXT.search(value) if value[:1] not in ('"', "'", "|", ">", "#", "") else None
+    return value[match.end() - 1 :] if match else None
 
 
 BLOCK_MARK = re.compile(r"[|>][-+\d]{0,2}[ \t]*(?:#.*)?$")

@@ -12,6 +12,8 @@ _FENCE_LINE = re.compile(r"---[ \t]*(?:\r\n?|\n|\Z)")
 _CLOSING_LINE = re.compile(r"(?<=[\r\n])---[ \t]*(?:\r\n?|\n|\Z)")
 _CLOSING_PREFIX = re.compile(r"(?<=[\r\n])---(?:\r\n?|\n)?")
 _CLOSING_ANYWHERE = re.compile(r"---\s*")
+_BLANK_LINES = re.compile(r"(?:[ \t]*(?:\r\n?|\n))+(?=---)")
+_LINE_END = re.compile(r"\r\n?|\n")
 _REST_OF_LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n|\Z)")
 
 
@@ -42,16 +44,22 @@ def split_header(text: str, rules: Header) -> Split:
     text = text.removeprefix("\ufeff")
     if rules.strip_comments:
         text = strip_comments(text)
+    blank = _BLANK_LINES.match(text) if rules.leading_blanks else None
+    if blank is not None:
+        text = text[blank.end() :]
     opened = _OPENINGS[rules.open](text, rules)
     if opened is None:
         return Split(text, problem="header-missing")
+    if blank is not None:
+        skipped = len(_LINE_END.findall(blank[0]))
+        opened = _Opened(opened.start, opened.line + skipped, opened.problem or "repaired-fence")
     closing = _CLOSINGS[rules.close].search(text, opened.start)
     if closing is not None:
         return Split(text, opened.start, closing.start(), closing.end(), opened.line, opened.problem)
     if rules.unclosed == "header":
         whole = len(text)
         return Split(text, opened.start, whole, whole, opened.line, opened.problem or "header-unclosed")
-    return Split(text, problem=opened.problem or "header-unclosed")
+    return Split(text, problem="header-language" if opened.problem == "header-language" else "header-unclosed")
 
 
 def split_body(text: str, *, rules: Header) -> str:

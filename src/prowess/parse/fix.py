@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from prowess.diagnostics import Diagnostic
+from prowess.diagnostics import Diagnostic, diagnose
 from prowess.parse.fences import split_header
 from prowess.parse.mending import read_lines
 from prowess.parse.text import join_lines, split_lines
@@ -18,17 +18,24 @@ def fix_header(text: str, *, rules: Header | None = None) -> tuple[str, tuple[Di
     """
     rules = rules or load_profile("prowess").header
     split = split_header(text, rules)
-    if split.end == 0 or split.problem is not None or not text.endswith(split.text):
+    below_blanks = split.problem == "repaired-fence"
+    if split.end == 0 or not (split.problem is None or below_blanks) or not text.endswith(split.text):
         return text, ()
-    # A byte order mark, and nothing else, may stand before the text that was split.
-    before = text[: len(text) - len(split.text)]
+    # A byte order mark may stand before the text that was split, and blank lines that no host reads past.
+    before = text[: len(text) - len(split.text)].rstrip("\r\n\t ")
     header = split.text[split.start : split.end]
     limits = Limits()
     if len(header) > limits.header_bytes:
         return text, ()
     lines = split_lines(header, first=split.line)
     mended = read_lines(lines, rules.repairs, limits)
-    if mended.value is None or mended.lines == lines:
+    if mended.value is None or (mended.lines == lines and not below_blanks):
         return text, ()
-    whole = before + split.text[: split.start] + join_lines(mended.lines) + split.text[split.end :]
-    return whole, tuple(mended.diagnostics)
+    fixed = join_lines(mended.lines)
+    whole = before + split.text[: split.start] + fixed + split.text[split.end :]
+    again = split_header(whole, rules)
+    if again.text[again.start : again.end] != fixed:
+        # A repair made a fence out of a line; whoever wrote that has to look at it.
+        return text, ()
+    moved = (diagnose("repaired-fence", "Blank lines before the header were left out.", line=1),) if below_blanks else ()
+    return whole, (*moved, *mended.diagnostics)

@@ -23,7 +23,6 @@ from prowess.profiles.schema import Header, Limits
 MOST_BODY_LINES = 500
 
 _WHEN = re.compile(r"\b(?:when|whenever|if|before|after|while|trigger|triggers|use (?:this|it|for|to|with))\b", re.I)
-_HIDDEN_TEXT = re.compile(r"[^\s#][ \t]+#(?=\S)")
 
 Files = Collection[str] | Callable[[str], bool]
 
@@ -39,7 +38,7 @@ def lint_skill(text: str, *, folder_name: str, files: Files, rules: Header | Non
     findings = [*_shout(reading.diagnostics)]
     if reading.valid and split.end:
         lines = locate_fields(split)
-        checks = (*_check_fields(reading, folder_name), *_check_values(split), *_check_spelling(reading))
+        checks = (*_check_fields(reading, folder_name), *_check_spelling(reading))
         findings += [_at_line(finding, lines) for finding in checks]
     if reading.valid:
         findings += _check_body(split)
@@ -60,10 +59,16 @@ def _at_line(finding: Diagnostic, lines: dict[str, int]) -> Diagnostic:
 
 
 def _shout(findings: tuple[Diagnostic, ...]) -> Iterator[Diagnostic]:
-    """What a reader forgives is an error to an author: not every host forgives it."""
+    """What a reader forgives is an error to an author: not every host forgives it, and nothing was changed."""
     for finding in findings:
-        needs_repair = finding.code.startswith("repaired-") or finding.code == "header-missing"
-        yield msgspec.structs.replace(finding, severity=Severity.ERROR) if needs_repair else finding
+        if finding.code.startswith("repaired-"):
+            # A repair says what is wrong, then what was done about it; only the first is true of the file.
+            message = finding.message.partition("; ")[0].rstrip(".") + "."
+            yield msgspec.structs.replace(finding, severity=Severity.ERROR, message=message)
+        elif finding.code == "header-missing":
+            yield msgspec.structs.replace(finding, severity=Severity.ERROR)
+        else:
+            yield finding
 
 
 def _check_fields(reading: Reading, folder_name: str) -> Iterator[Diagnostic]:
@@ -95,21 +100,9 @@ def _check_spelling(reading: Reading) -> Iterator[Diagnostic]:
             yield diagnose("field-unknown", f"`{key}` is not a known field; hosts pass over it.", field=key)
 
 
-def _check_values(split: Split) -> Iterator[Diagnostic]:
-    """Text behind ` #` is a comment to YAML, which few authors mean in the middle of a sentence."""
-    for line in split_lines(split.text[split.start : split.end], first=split.line):
-        key = find_key(line.text)
-        value = line.text.partition(":")[2].strip()
-        if key in ("description", "when_to_use") and value[:1] not in ('"', "'", "|", ">", "#", ""):
-            cut = _HIDDEN_TEXT.search(value)
-            if cut is not None:
-                message = f"`{key}` is cut off at “{value[cut.end() - 1 :][:16]}”: ` #` begins a comment."
-                yield diagnose("value-cut", message, line=line.number, field=key)
-
-
 def _check_body(split: Split) -> Iterator[Diagnostic]:
     body = split.text[split.body :]
-    first = split.text.count("\n", 0, split.body) + 1
+    first = split.text.count("\n", 0, split.body) + split.line - 1
     if not body.strip():
         yield diagnose("body-empty", "There is nothing below the header.", line=first)
         return
@@ -120,7 +113,7 @@ def _check_body(split: Split) -> Iterator[Diagnostic]:
 
 
 def _check_references(split: Split, files: Files) -> Iterator[Diagnostic]:
-    first = split.text.count("\n", 0, split.body) + 1
+    first = split.text.count("\n", 0, split.body) + split.line - 1
     seen: set[str] = set()
     for reference in find_references(split.text[split.body :], first=first):
         if reference.path in seen:

@@ -61,6 +61,9 @@ REPAIRS: dict[Repair, Repairer] = {
 # Real headers have a few dozen lines; beyond this nobody wrote the header by hand.
 _MOST_LINES = 1_500
 
+# A header that is refused for its size is not one that was mistyped.
+_REFUSALS = ("yaml-aliases", "yaml-nesting")
+
 # Most broken headers have one broken value; only where there are more is every entry looked at.
 _QUICK_ROUNDS = 4
 
@@ -82,12 +85,13 @@ def read_lines(lines: list[Line], repairs: tuple[Repair, ...], limits: Limits) -
     original = lines
     diagnostics: list[Diagnostic] = []
     text = plain_text(lines)
-    loaded = load(text, limits)
+    loaded = as_written = load(text, limits)
     first = _trouble(loaded)
     rounds = 2 * len(repairs) + 4 if len(lines) <= _MOST_LINES else 0
+    most = 2 * len(text) + 1_000
     for turn in range(rounds):
         trouble = _trouble(loaded)
-        if trouble is None:
+        if trouble is None or trouble.code in _REFUSALS or len(text) > most:
             break
         thorough = turn >= _QUICK_ROUNDS
         damage = Damage(lines, text, trouble, original=original, limits=limits, thorough=thorough)
@@ -98,12 +102,18 @@ def read_lines(lines: list[Line], repairs: tuple[Repair, ...], limits: Limits) -
         diagnostics.extend(repaired.diagnostics)
         text = plain_text(lines)
         loaded = load(text, limits)
-    trouble = _trouble(loaded)
-    if trouble is not None and trouble.code != "yaml-tag":
-        # What the author wrote is what has to be explained, not what repairs that did not help made of it.
-        return Mended(None, original, first, [])
+    if not _is_readable(loaded):
+        # What the author wrote is what counts and is explained, not what repairs that did not help made of it.
+        if not _is_readable(as_written):
+            return Mended(None, original, first, [])
+        loaded, lines, diagnostics = as_written, original, []
     diagnostics.extend(_report_tag(tag) for tag in loaded.tags)
     return Mended(loaded.value or {}, lines, None, diagnostics)
+
+
+def _is_readable(loaded: Loaded) -> bool:
+    trouble = _trouble(loaded)
+    return trouble is None or trouble.code == "yaml-tag"
 
 
 def _trouble(loaded: Loaded) -> Trouble | None:
@@ -123,6 +133,9 @@ def _repair(damage: Damage, repairs: tuple[Repair, ...]) -> Repaired | None:
     if (widened := _widen(damage)) is not None:
         return widened
     for word in repairs:
+        # A tag is good YAML: at most its own value is quoted, nothing else is touched for its sake.
+        if damage.trouble.code == "yaml-tag" and word != "quote-indicator":
+            continue
         repaired = REPAIRS[word](damage)
         if repaired is not None:
             return repaired

@@ -9,7 +9,9 @@ from typing import NamedTuple
 from urllib.parse import unquote
 
 _FENCE = re.compile(r"[ \t]{0,3}(```+|~~~+)")
-_LINK = re.compile(r"\]\(\s{0,4}(<[^<>\n]{1,400}>|[^()\s]{1,400}(?:\([^()\s]{0,200}\)[^()\s]{0,200})?)[^()\n]{0,200}\)")
+_LINK = re.compile(
+    r"\]\(\s{0,4}(<[^<>\n]{1,400}>(?=[\s)])|[^()\s]{1,400}(?:\([^()\s]{0,200}\)[^()\s]{0,200})?)[^()\n]{0,200}\)"
+)
 _DEFINITION = re.compile(r"[ \t]{0,3}\[[^\]\n]{1,200}\]:[ \t]*(\S{1,400})")
 _CODE = re.compile(r"(`+)(.{1,400}?)\1(?!`)")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z\d+.-]*:")
@@ -30,7 +32,7 @@ class Reference(NamedTuple):
     @property
     def is_outside(self) -> bool:
         """Whether the path leaves the skill's folder."""
-        return self.target.startswith(("/", "..")) and not self.target.startswith("...")
+        return self.target == ".." or self.target.startswith(("/", "../"))
 
 
 def find_references(body: str, *, first: int = 1) -> Iterator[Reference]:

@@ -10,12 +10,14 @@ from prowess.parse.damage import Damage, Patch, Repaired, apply_patches, report
 from prowess.parse.entries import BLOCK_MARK, Entry, find_key, find_values, quote_parts
 from prowess.parse.manifest import KNOWN_FIELDS
 from prowess.parse.text import Line
+from prowess.parse.yaml import is_sound
 
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f\x80-\x84\x86-\x9f\ufffe\uffff]")
 _KEY_WITHOUT_BLANK = re.compile(
     "[\u00a0\u3000\u200b\ufeff]*([^\\W\\d][\\w-]*)"
     "(?:[ \u00a0\u3000]{0,8}：[ \t\u00a0\u3000]*|:[\u00a0\u3000][ \t\u00a0\u3000]*|:(?![\\s/]))"
 )
+_PLAIN_KEY = re.compile(r"[^\W\d][\w.$-]*")
 _INNER_KEY = re.compile(r"[ ]*(?:- +)*([^\s:#][^:#]{0,80}?):(?=[ \t]|$)")
 
 
@@ -247,13 +249,22 @@ def _entry_patches(damage: Damage) -> Iterator[Patch]:
                 yield from _comment_out(damage, entry)
             continue
         first = damage.lines[entry.first]
-        key, _, rest = first.text.partition(":")
-        parts = [
-            BLOCK_MARK.sub("", rest.strip()),
-            *(line.text.strip() for line in damage.lines[entry.first + 1 : entry.last + 1]),
-        ]
-        quote, texts = quote_parts([" ".join(part for part in parts if part)])
-        text = f"{key}: {quote}{texts[0]}{quote}"
+        text = _as_text(damage, entry)
+        if not is_sound(text, damage.limits):
+            yield from _comment_out(damage, entry)
+            continue
         message = f"The value of `{entry.key}` is not YAML; the whole of it was read as text."
         finding = report("repaired-lines", message, first, entry.key)
         yield Patch(entry.first, entry.last, [first._replace(text=text)], finding)
+
+
+def _as_text(damage: Damage, entry: Entry) -> str:
+    rest = damage.lines[entry.first].text.partition(":")[2].strip()
+    below = (line.text.strip() for line in damage.lines[entry.first + 1 : entry.last + 1])
+    value = " ".join(part for part in (BLOCK_MARK.sub("", rest), *below) if part)
+    return f"{_quoted(entry.key) if not _PLAIN_KEY.fullmatch(entry.key) else entry.key}: {_quoted(value)}"
+
+
+def _quoted(text: str) -> str:
+    quote, [escaped] = quote_parts([text])
+    return f"{quote}{escaped}{quote}"

@@ -61,7 +61,12 @@ def split_lines(text: str, *, first: int = 1) -> list[Line]:
 
 def join_lines(lines: Iterable[Line]) -> str:
     """The text again, with the line ends it had."""
-    return "".join([line.text + line.end for line in lines])
+    pieces: list[str] = []
+    for line in lines:
+        # A line that has become empty must not make one line end out of two.
+        melts = line.end == "\n" and not line.text and pieces and pieces[-1].endswith("\r")
+        pieces.append("\r" if melts else line.text + line.end)
+    return "".join(pieces)
 
 
 def plain_text(lines: Iterable[Line]) -> str:

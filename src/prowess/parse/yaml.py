@@ -9,16 +9,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-import ryaml
-
+from prowess.parse.native import is_settled, read_natively
 from prowess.parse.scalars import render_scalar
 from prowess.profiles.schema import Limits
-
-read_natively: Callable[[str], Any] = ryaml.loads  # type: ignore[attr-defined]
 
 # Aliases may not make the values larger than this many bytes of text.
 _MOST_EXPANDED = 1 << 20
@@ -112,24 +108,6 @@ def is_sound(text: str, limits: Limits) -> bool:
     if type(value) is not dict:
         return value is None
     return "!" not in text or not load(text, limits).tags
-
-
-def is_settled(value: Any, depth: int, *, tags: bool) -> bool:
-    """Whether every key is text, no mapping stands for a tag, and there are at most `depth` levels."""
-    kind = type(value)
-    if kind is dict:
-        if depth <= 0:
-            return False
-        for key, item in value.items():
-            if type(key) is not str or (tags and key.startswith("!") and len(value) == 1):
-                return False
-            if type(item) in (dict, list) and not is_settled(item, depth - 1, tags=tags):
-                return False
-    elif kind is list:
-        if depth <= 0:
-            return False
-        return all(type(item) not in (dict, list) or is_settled(item, depth - 1, tags=tags) for item in value)
-    return True
 
 
 def is_bracketed_safely(text: str, depth: int) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any
@@ -44,11 +43,20 @@ def _load_built_in(host: str) -> Profile:
 def _build_profile(host: str, added: Texts) -> Profile:
     name, edition = split_host(host)
     raw = _load_raw(name, edition, added, asked=host, seen=())
+    file = _file_name(name, added)
     try:
-        return msgspec.convert({**raw, "edition": edition}, Profile)
+        profile = msgspec.convert({**raw, "edition": edition}, Profile)
     except msgspec.ValidationError as error:
-        problem, key = _explain(str(error))
-        raise ProfileError(_file_name(name, added), problem, key) from None
+        from prowess.profiles.mistakes import explain
+
+        raise ProfileError(file, *explain(str(error), raw)) from None
+    if name in added:
+        # The built-in ones are held to this by a test; a user's file is new every time.
+        from prowess.profiles.mistakes import find_mistakes
+
+        for mistake in find_mistakes(profile, name):
+            raise ProfileError(file, *mistake)
+    return profile
 
 
 def known_hosts(added: Texts | None = None) -> tuple[str, ...]:
@@ -76,13 +84,18 @@ def _load_raw(name: str, edition: str, added: Texts, *, asked: str, seen: tuple[
     raw = {key: value for key, value in raw.items() if key != "extends" and key not in editions}
     if parent is not None:
         base_name, base_edition = split_host(parent)
-        base = _load_raw(base_name, base_edition, added, asked=parent, seen=(*seen, name))
+        try:
+            base = _load_raw(base_name, base_edition, added, asked=parent, seen=(*seen, name))
+        except UnknownHost as error:
+            raise ProfileError(_file_name(name, added), str(error).rstrip("."), "extends") from None
         inherited = {key: value for key, value in base.items() if key not in ("editions", "provenance")}
         raw = merge(inherited, raw)
     return merge(raw, own)
 
 
 def _parse(name: str, added: Texts) -> RawProfile:
+    import tomllib
+
     text = added[name] if name in added else _read_built_in(name)
     try:
         return tomllib.loads(text)
@@ -97,16 +110,6 @@ def _read_built_in(name: str) -> str:
 
 def _file_name(name: str, added: Texts) -> str:
     return f"“{name}”" if name in added else f"{name}.toml"
-
-
-def _explain(message: str) -> tuple[str, str | None]:
-    """msgspec's message as our sentence and the dotted key it speaks of."""
-    problem, _, path = message.partition(" - at `$.")
-    key = path.rstrip("`") or None
-    if problem.startswith("Object contains unknown field"):
-        unknown = problem.split("`")[1]
-        return "it has a key that no profile has", f"{key}.{unknown}" if key else unknown
-    return problem[0].lower() + problem[1:], key
 
 
 def differing_keys(one: Profile, other: Profile) -> list[tuple[str, Any, Any]]:

@@ -18,7 +18,7 @@ import msgspec
 from prowess.model.facts import Facts
 
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
-_MANY = ("ancestor", "added", "custom", "plugin")
+MANY = ("ancestor", "added", "custom", "plugin")
 
 
 class Place(NamedTuple):
@@ -85,7 +85,7 @@ def expand(
 ) -> list[Place]:
     """Every folder that a template stands for, nearest first; none where it names a place that is not known."""
     names = _PLACEHOLDER.findall(template)
-    many = next((name for name in names if name in _MANY), None)
+    many = next((name for name in names if name in MANY), None)
     if many is None:
         filled = _fill_alternative(template, places.named, {})
         return [] if filled is None else [Place(_tidy(filled, places), 0)]

@@ -12,6 +12,7 @@ from typing import Any, Literal
 import msgspec
 
 from prowess.model.outcome import State
+from prowess.model.permission import Action
 from prowess.model.skill import LoadedFrom, Scope
 
 Boundary = Literal["repository", "home", "filesystem", "folder"]
@@ -27,6 +28,8 @@ Description = Literal["text", "required-text", "text-or-number", "text-or-empty"
 Strategy = Literal["first", "last", "priority", "scope", "assembly", "all"]
 FilterTime = Literal["before", "after"]
 Collisions = Literal["all", "custom", "none"]
+Combine = Literal["last", "deny-first", "strictest"]
+RuleTable = dict[str, Action | dict[str, Action]]
 CatalogFormat = Literal[
     "claude-lines",
     "codex-list",
@@ -135,12 +138,16 @@ class Limits(Table, frozen=True):
 
 
 class Header(Table, frozen=True):
-    """How a header is told from the body, and what is done when it is not there or not YAML."""
+    """How a header is told from the body, and what is done when it is not there or not YAML.
+
+    `leading_blanks` lets blank lines stand before the header, which is reported.
+    """
 
     open: FenceOpen = "line"
     close: FenceClose = "line"
     unclosed: Unclosed = "body"
     strip_comments: bool = False
+    leading_blanks: bool = False
     languages: tuple[str, ...] = ()
     broken: Broken = "invalid"
     repairs: tuple[Repair, ...] = ()
@@ -157,8 +164,8 @@ class Fields(Table, frozen=True):
     text and anything else counts as missing, with `text-or-empty` anything else is "". `trim` takes the
     blanks around a description off; a name keeps them only where `name_from` is `frontmatter`.
     `description_from_body` lets the first line of the body stand in for a missing one, `empty_description` is used
-    where the body is empty too. `camel_case` reads `disableModelInvocation` as `disable-model-invocation`. `openclaw_at` are the places where OpenClaw's
-    fields are looked for: `top` or a key under `metadata`.
+    where the body is empty too. `camel_case` reads `disableModelInvocation` as `disable-model-invocation`.
+    `openclaw_at` are the places where OpenClaw's fields are looked for: `top` or a key under `metadata`.
     """
 
     name_from: NameFrom = "either"
@@ -219,6 +226,29 @@ class Gate(Table, frozen=True):
     hidden_by: tuple[str, ...] = ("hide", "disable_model_invocation")
     dormant_by: tuple[str, ...] = ()
     disabled_by_enabled: bool = True
+
+
+class Permissions(Table, frozen=True):
+    """How the host decides whether an agent may use a skill.
+
+    `combine` says which of the rules that match decides: `last` the last one, `deny-first` a denial before a question
+    before an allowance, `strictest` the last of each settings file and among these the strictest, so that a project
+    cannot allow what its user denied. `default` holds where no rule matches, unless the skill declares a field of
+    `ask_for`. `base` are the host's own rules, `agents` those of its own agents, `switch` an environment variable
+    that holds more. A denied skill is hidden from the model where `hide_denied`; where everything is denied, always.
+    With `deny_aliases` a denial of one of a skill's names is one of all. `like_paths` lets patterns begin with `~` and
+    leaves case out of account on Windows.
+    """
+
+    combine: Combine = "last"
+    default: Action = Action.ALLOW
+    base: RuleTable = msgspec.field(default_factory=dict)
+    agents: dict[str, RuleTable] = msgspec.field(default_factory=dict)
+    switch: str = ""
+    ask_for: tuple[str, ...] = ()
+    hide_denied: bool = True
+    deny_aliases: bool = False
+    like_paths: bool = False
 
 
 class SettingsFile(Table, frozen=True):
@@ -290,10 +320,10 @@ class Budget(Table, frozen=True):
 
     The room is a `share` of the context window, counted in characters by `characters_per_token`, and at most
     `characters`; `without_window` holds where nobody knows the window. `variable` names an environment variable
-    whose number replaces all of these. `units` and `counts` say how the host counts: characters or UTF-16 units, of the whole
-    text or of the lines without what stands around them. `skills` bounds their number, `per_item` the text of
-    each, cut as `cut` says; bundled ones too where `cap_bundled`. `least_per_item` and `most_per_item` bound
-    the equal share that a strategy gives to each, `sentence` is the length of a first sentence.
+    whose number replaces all of these. `units` and `counts` say how the host counts: characters or UTF-16
+    units, of the whole text or of the lines without what stands around them. `skills` bounds their number,
+    `per_item` the text of each, cut as `cut` says; bundled ones too where `cap_bundled`. `least_per_item` and
+    `most_per_item` bound the equal share that a strategy gives to each, `sentence` a first sentence.
     `always_characters` is the room for injected bodies.
     """
 
@@ -331,6 +361,7 @@ class Profile(Table, frozen=True):
     fields: Fields = Fields()
     resolution: Resolution = Resolution()
     gate: Gate = Gate()
+    permissions: Permissions = Permissions()
     toggles: dict[str, Toggle] = msgspec.field(default_factory=dict)
     switch_words: bool = False
     bare_switches: tuple[str, ...] = ()

@@ -6,26 +6,32 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from prowess.model.permission import Rule
 from prowess.model.settings import Origin, Override, Settings
 
 MASK = "(set)"
 
-# Not settings themselves: the host's whole configuration, and where things came from.
-_LEFT_OUT = frozenset({"raw", "origins", "files", "diagnostics"})
+# Rules have lines of their own; the rest is no setting: the host's whole configuration, where things came from.
+_LEFT_OUT = frozenset({"permissions", "raw", "origins", "files", "diagnostics"})
 _SECRET_NAME = re.compile(r"key|token|secret|passw|credential|auth", re.IGNORECASE)
 
 
 def describe_settings(settings: Settings) -> list[tuple[str, Any, Origin]]:
     """Every value by its dotted name, with its origin; fields in their order, names sorted, secrets masked.
 
-    What has no value is left out.
+    What has no value is left out. The rules come last, in the order of reading.
     """
-    return [
+    described = [
         (key, value, settings.origin(key))
         for field in settings.__struct_fields__
         if field not in _LEFT_OUT
         for key, value in _describe_field(field, getattr(settings, field))
     ]
+    return [*described, *((_rule_key(rule), rule.text, rule.origin) for rule in settings.permissions)]
+
+
+def _rule_key(rule: Rule) -> str:
+    return "permissions" if rule.agent is None else f"agents.{rule.agent}.permissions"
 
 
 def _describe_field(field: str, value: Any) -> Iterator[tuple[str, Any]]:

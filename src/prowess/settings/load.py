@@ -10,6 +10,7 @@ from typing import Any
 from prowess.diagnostics import Diagnostic, diagnose
 from prowess.errors import SettingError, nearest_names
 from prowess.model.facts import Facts
+from prowess.model.permission import Rule
 from prowess.model.settings import Origin, Override, Settings
 from prowess.ports import FileSystem
 from prowess.profiles.merge import merge
@@ -26,6 +27,7 @@ Values = dict[tuple[str, ...], tuple[Any, Origin]]
 def load_settings(profile: Profile, places: Places, facts: Facts, files: FileSystem) -> Settings:
     """What users set for a host, from every settings file that exists; a wrong setting is a `SettingError`."""
     values: Values = {}
+    rules: tuple[Rule, ...] = ()
     raw: dict[str, Any] = {}
     read: list[str] = []
     for path, rule in list_settings_places(profile, places):
@@ -38,10 +40,16 @@ def load_settings(profile: Profile, places: Places, facts: Facts, files: FileSys
         if rule.substitute_env:
             text = re.sub(_VARIABLE, lambda match: _escape(facts.env.get(match[1], "")), text)
         found = read_settings(text, path, rule, places, profile=profile.name)
-        values |= found.values
+        values |= {key: value for key, value in found.values.items() if not _stays_off(key, values)}
+        rules += found.rules
         raw = merge(raw, found.raw)
         read.append(path)
-    return _build(profile, values, raw, tuple(read))
+    return _build(profile, values, rules, raw, tuple(read))
+
+
+def _stays_off(key: tuple[str, ...], values: Values) -> bool:
+    """Who switched counting off keeps it off: a project's file cannot switch it on again."""
+    return key == ("usage",) and key in values and values[key][0] is False
 
 
 def list_settings_places(profile: Profile, places: Places) -> list[tuple[str, SettingsFile]]:
@@ -86,7 +94,7 @@ def _escape(value: str) -> str:
     return json.dumps(value)[1:-1].replace("'", "\\u0027")
 
 
-def _build(profile: Profile, values: Values, raw: Any, read: tuple[str, ...]) -> Settings:
+def _build(profile: Profile, values: Values, rules: tuple[Rule, ...], raw: Any, read: tuple[str, ...]) -> Settings:
     fields: dict[str, Any] = {}
     for path, (value, _) in values.items():
         table = fields
@@ -100,6 +108,7 @@ def _build(profile: Profile, values: Values, raw: Any, read: tuple[str, ...]) ->
         **fields,
         toggles=toggles,
         overrides=overrides,
+        permissions=rules,
         raw=raw,
         origins=origins,
         files=read,
@@ -121,5 +130,5 @@ def _find_idle_toggles(profile: Profile, origins: Mapping[str, Origin]) -> Itera
             continue
         nearest = nearest_names(name, profile.toggles, most=1)
         hint = f"The nearest toggle is `{nearest[0]}`." if nearest else None
-        message = f"`{key}` has no effect: {profile.title or profile.name} has no toggle of that name"
+        message = f"`{key}` has no effect: {profile.title or profile.name} has no toggle of that name."
         yield diagnose("setting-ignored", message, file=origin.file, line=origin.line, field=key, hint=hint)

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from prowess.errors import ProfileError
+from prowess.model.permission import Rule
 from prowess.model.settings import Origin
 from prowess.profiles.merge import merge
 from prowess.profiles.places import Places
@@ -16,6 +17,7 @@ from prowess.profiles.schema import SettingsFile
 from prowess.settings.document import Document, Value, join_key
 from prowess.settings.formats import parse_settings
 from prowess.settings.marks import Path
+from prowess.settings.rules import RULES
 from prowess.settings.values import Entry, is_setting, read_named, read_setting
 
 # The keys of prowess.toml. What lies under `config` is for skills that require a field of the configuration.
@@ -30,14 +32,19 @@ OWN_KEYS: Mapping[str, str] = {
     "skills": "overrides",
     "discovery.trusted_links": "trusted_links",
     "limits": "limits",
+    "permissions": "permissions",
+    "agents": "agents",
+    "approvals": "approvals",
+    "usage": "usage",
     "config": "raw",
 }
 
 
 class FileSettings(NamedTuple):
-    """What one file sets: values by their path in `Settings`, and the part of the host's configuration in it."""
+    """What one file sets: values by their path in `Settings`, its rules, and its part of the host's configuration."""
 
     values: dict[Path, tuple[Any, Origin]]
+    rules: tuple[Rule, ...]
     raw: dict[str, Any]
 
 
@@ -49,12 +56,15 @@ def read_settings(text: str, file: str, rule: SettingsFile, places: Places, *, p
         _refuse_unknown(Value(document.data, (), document), [tuple(key.split(".")) for key in keys])
     raw = {} if rule.refuse_unknown else document.data
     values: dict[Path, tuple[Any, Origin]] = {}
+    rules: list[Rule] = []
     for target, value, found in _read_entries(document, keys):
         if target == ("raw",):
             raw = merge(raw, value)
+        elif target == RULES:
+            rules.append(value)
         else:
             values[target] = value, found.origin
-    return FileSettings(values, raw)
+    return FileSettings(values, tuple(rules), raw)
 
 
 def _keys(rule: SettingsFile, profile: str) -> Mapping[str, str]:

@@ -13,6 +13,7 @@ from prowess.profiles.places import expand_user_path
 from prowess.profiles.schema import Limits
 from prowess.settings.document import Value
 from prowess.settings.marks import Path
+from prowess.settings.rules import read_agent, read_permissions, read_rule_list, read_tools
 
 Entry = tuple[Path, Any, Value]
 Convert = Callable[[Value], Any]
@@ -140,6 +141,8 @@ _SINGLE: dict[str, tuple[str, Convert]] = {
     "allowed_bundled": ("allowed_bundled", _texts),
     "agent_skills": ("agent_skills", _texts),
     "skill_commands": ("skill_commands", _bool),
+    "usage": ("usage", _bool),
+    "approvals": ("approvals", _one_of({"memory": "memory", "disk": "disk"})),
 }
 # Settings that are a table by name; `toggles.NAME` is one entry of such a table.
 _NAMED: dict[str, ReadNamed] = {
@@ -147,13 +150,17 @@ _NAMED: dict[str, ReadNamed] = {
     "limits": _read_limit,
     "visibility": _read_visibility,
     "overrides": _read_override,
+    "agents": read_agent,
+    "rules": read_rule_list,
 }
+# Settings that are rules; those of every file hold together.
+_RULES: dict[str, Callable[[Value], Iterator[Entry]]] = {"permissions": read_permissions, "tools": read_tools}
 
 
 def is_setting(setting: str) -> bool:
     """Whether a profile may name this setting."""
     head, dot, name = setting.partition(".")
-    return setting in _SINGLE or (head in _NAMED and (not dot or bool(name)))
+    return setting in _SINGLE or setting in _RULES or (head in _NAMED and (not dot or bool(name)))
 
 
 def read_setting(setting: str, value: Value) -> Iterator[Entry]:
@@ -162,6 +169,8 @@ def read_setting(setting: str, value: Value) -> Iterator[Entry]:
     if setting in _SINGLE:
         field, convert = _SINGLE[setting]
         yield (field,), convert(value), value
+    elif setting in _RULES:
+        yield from _RULES[setting](value)
     elif name:
         yield from _NAMED[head](name, value)
     else:

@@ -110,7 +110,7 @@ def test_hidden_names_the_rule_that_decided() -> None:
 
     def why(manifest: Manifest = Manifest(), *, because: str | None = None, **settings: Any) -> str | None:  # noqa: B008
         note = find_hidden(manifest, name="x", rules=rules, settings=Settings(**settings), because=because)
-        return note and note.rule
+        return note.rule if note is not None else None
 
     assert why() is None
     assert why(Manifest(hide=True)) == "hide"

@@ -44,6 +44,8 @@ OMP = Header(
 )
 CODEX = Header(unclosed="invalid", repairs=("quote-colon",))
 
+LIMITS = Limits()
+
 EVERY_HOST = {
     "prowess": PROWESS,
     "spec": SPEC,
@@ -55,9 +57,9 @@ EVERY_HOST = {
 }
 
 
-def read(text: str | bytes, rules: Header = PROWESS, limits: Limits = Limits()) -> Reading:
+def read(text: str | bytes, rules: Header = PROWESS) -> Reading:
     data = text if isinstance(text, bytes) else text.encode()
-    return read_header(data, rules=rules, limits=limits)
+    return read_header(data, rules=rules, limits=LIMITS)
 
 
 def read_fields(header: str, rules: Header = PROWESS) -> Reading:

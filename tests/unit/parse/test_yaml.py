@@ -41,8 +41,15 @@ def test_aliases_that_could_grow_are_refused(host, header):
 @pytest.mark.parametrize("host", EVERY_HOST)
 @pytest.mark.parametrize(
     "header",
-    ["- " * 20_000, "[" * 60_000, "[" * 20_000 + "]" * 20_000, "{a: " * 15_000, "? " * 30_000, "a:\n" + "- " * 10_000]
-    + ["".join(" " * depth + "a:\n" for depth in range(300))],
+    [
+        "- " * 20_000,
+        "[" * 60_000,
+        "[" * 20_000 + "]" * 20_000,
+        "{a: " * 15_000,
+        "? " * 30_000,
+        "a:\n" + "- " * 10_000,
+        "".join(" " * depth + "a:\n" for depth in range(300)),
+    ],
     ids=["dashes", "open", "closed", "mappings", "questions", "below-a-key", "indented"],
 )
 def test_deep_nesting_is_refused_in_no_time(host, header):
@@ -70,6 +77,15 @@ def test_a_tag_is_not_interpreted():
     assert (loaded.value, loaded.tags) == ({"a": "HOME", "b": {"c": [1]}}, ("!env", "!x"))
     reading = read_fields("a: !env HOME\n", SPEC)
     assert (reading.frontmatter, codes(reading)) == ({"a": "HOME"}, [("yaml-tag", None)])
+
+
+@pytest.mark.parametrize("host", EVERY_HOST)
+def test_nothing_but_the_tagged_value_changes_for_the_sake_of_a_tag(host):
+    reading = read_fields("b: [c, d]\na: !env HOME\n", EVERY_HOST[host])
+    assert reading.valid
+    assert reading.frontmatter["b"] == ('["c","d"]' if host == "openclaw" else ["c", "d"])
+    assert reading.frontmatter["a"] == ("!env HOME" if host == "prowess" else "HOME")
+    assert len(reading.diagnostics) == 1
 
 
 def test_a_mapping_with_an_exclamation_mark_among_others_is_a_mapping():

@@ -80,7 +80,36 @@ def test_a_users_profile_extends_another_and_holds_differences() -> None:
         ),
         (
             'name = "mine"\n[resolution]\nstrategy = "random"\n',
-            "The profile “mine” cannot be used: invalid enum value 'random' (at `resolution.strategy`).",
+            "The profile “mine” cannot be used: 'random' is not one of its words "
+            "(first, last, priority, scope, assembly, all) (at `resolution.strategy`).",
+        ),
+        (
+            'name = "mine"\n[header]\nopen = "any"\n',
+            "The profile “mine” cannot be used: 'any' is not one of its words (line, prefix, language) "
+            "(at `header.open`).",
+        ),
+        (
+            'name = "mine"\n[roots.project]\nat = ["{cwd}/x"]\nscope = "mine"\n',
+            "The profile “mine” cannot be used: 'mine' is not one of its words "
+            "(managed, project, user, added, plugin, bundled, remote) (at `roots.project.scope`).",
+        ),
+        (
+            'name = "mine"\nextends = "spec"\norder = ["project", "usr"]\n',
+            "The profile “mine” cannot be used: “usr” is no root; the roots are project, user, added (at `order[1]`).",
+        ),
+        (
+            'name = "mine"\nsettings_order = ["user"]\n',
+            "The profile “mine” cannot be used: “user” is no settings file; there are none (at `settings_order`).",
+        ),
+        (
+            'name = "yours"\n',
+            "The profile “mine” cannot be used: its name is “yours”, but it is known as “mine”; "
+            "they have to be the same (at `name`).",
+        ),
+        (
+            'name = "mine"\nextends = "specs"\n',
+            "The profile “mine” cannot be used: There is no host “specs”; the hosts are prowess, spec, claude-code, "
+            "opencode, openclaw, omp, codex, mine (at `extends`).",
         ),
         (
             'name = "mine"\nextends = "mine"\n',
@@ -97,3 +126,11 @@ def test_a_wrong_profile_names_the_key(text: str, message: str) -> None:
 def test_a_profile_that_is_not_toml_says_where() -> None:
     with pytest.raises(ProfileError, match=r"it is not TOML: .*line 1"):
         load_profile("mine", {"mine": "name = \n"})
+
+
+def test_a_placeholder_that_stands_for_nothing_is_a_mistake() -> None:
+    text = 'name = "mine"\nextends = "spec"\n[roots.project]\nat = ["{ancester}/.agents/skills"]\n'
+    with pytest.raises(ProfileError) as caught:
+        load_profile("mine", {"mine": text})
+    assert caught.value.key == "roots.project.at"
+    assert caught.value.problem.startswith("“{ancester}” stands for no place; known are added, ancestor, ")

@@ -121,7 +121,7 @@ def test_a_toggle_that_the_host_does_not_have_is_reported():
         Diagnostic(
             code="setting-ignored",
             severity=Severity.WARNING,
-            message="`toggles.bundeld` has no effect: Prowess has no toggle of that name",
+            message="`toggles.bundeld` has no effect: Prowess has no toggle of that name.",
             file=PROWESS_USER,
             line=2,
             field="toggles.bundeld",
@@ -130,7 +130,7 @@ def test_a_toggle_that_the_host_does_not_have_is_reported():
         Diagnostic(
             code="setting-ignored",
             severity=Severity.WARNING,
-            message="`toggles.other` has no effect: Prowess has no toggle of that name",
+            message="`toggles.other` has no effect: Prowess has no toggle of that name.",
             file=PROWESS_USER,
             line=3,
             field="toggles.other",

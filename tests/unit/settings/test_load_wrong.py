@@ -27,7 +27,7 @@ from tests.unit.settings.hosts import (
 
 KNOWN = (
     "`enabled`, `toggles`, `disabled`, `ignore`, `include`, `folders`, `plugins`, `skills`, "
-    "`discovery.trusted_links`, `limits`, `config`"
+    "`discovery.trusted_links`, `limits`, `permissions`, `agents`, `approvals`, `usage`, `config`"
 )
 
 

@@ -1,0 +1,19 @@
+"""The repository that a folder belongs to."""
+
+from __future__ import annotations
+
+import ntpath
+import posixpath
+
+from prowess.ports import FileSystem
+
+
+def find_repository(folder: str, files: FileSystem, *, platform: str = "linux") -> str | None:
+    """The nearest folder at or above this one that holds `.git`; a file counts too, since worktrees have one."""
+    paths = ntpath if platform == "win32" else posixpath
+    while files.find_kind(paths.join(folder, ".git")) is None:
+        parent = paths.dirname(folder)
+        if parent == folder:
+            return None
+        folder = parent
+    return folder

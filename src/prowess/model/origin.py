@@ -1,0 +1,17 @@
+"""Where a setting was set."""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class Origin(msgspec.Struct, frozen=True):
+    """The file and line of a setting; a default has neither."""
+
+    file: str | None = None
+    line: int | None = None
+
+    def __str__(self) -> str:
+        if self.file is None:
+            return "default"
+        return self.file if self.line is None else f"{self.file}:{self.line}"

@@ -1,0 +1,129 @@
+"""What an agent may use: rules, the request that is held against them, the decision, and a person's answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import Enum
+from typing import Any
+
+import msgspec
+
+from prowess.model.origin import Origin
+
+
+class Action(str, Enum):
+    """What a rule says, from the mildest to the strictest."""
+
+    ALLOW = "allow"
+    ASK = "ask"
+    DENY = "deny"
+
+
+STRICTNESS: dict[Action, int] = {action: place for place, action in enumerate(Action)}
+
+
+class Rule(msgspec.Struct, frozen=True, kw_only=True):
+    """One rule: which permission and which names it is about (both with wildcards), and what it says.
+
+    `text` is the rule as it was written and `origin` the place. `agent` is the only agent it holds for, None
+    stands for all. `whole` marks a rule that speaks for a whole permission in place of a table of patterns, `weak`
+    one that every rule of the ordinary kind is laid over.
+    """
+
+    action: Action
+    permission: str = "skill"
+    pattern: str = "*"
+    text: str = ""
+    agent: str | None = None
+    origin: Origin = Origin()
+    whole: bool = False
+    weak: bool = False
+
+    def __str__(self) -> str:
+        where = f" in {self.origin}" if self.origin.file is not None else ""
+        return f"`{self.text or f'{self.permission}.{self.pattern}: {self.action.value}'}`{where}"
+
+
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """What an agent wants to do: a permission, the names it is wanted for, what “always” would cover.
+
+    `aliases` are other names of the same thing. `note` tells the person who is asked what is special this time.
+    """
+
+    permission: str = "skill"
+    patterns: tuple[str, ...]
+    always: tuple[str, ...]
+    metadata: Mapping[str, Any] = msgspec.field(default_factory=dict)
+    aliases: tuple[str, ...] = ()
+    note: str | None = None
+
+
+class Decision(msgspec.Struct, frozen=True):
+    """What the rules say of a request, and the one that decided; no rule where the host's default holds."""
+
+    action: Action
+    reason: str
+    rule: Rule | None = None
+
+
+class Reply(str, Enum):
+    """What a person who is asked may answer."""
+
+    ONCE = "once"
+    ALWAYS = "always"
+    REJECT = "reject"
+
+
+class Answer(msgspec.Struct, frozen=True):
+    """A person's reply; a rejection may say what to do instead."""
+
+    reply: Reply
+    feedback: str | None = None
+
+
+class Approval(msgspec.Struct, frozen=True, kw_only=True):
+    """An “always” that was given: for one name, of the skill at one place, as its content was then."""
+
+    permission: str
+    pattern: str
+    location: str
+    digest: str
+    approved: str
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """What there is at most one approval for."""
+        return self.permission, self.pattern, self.location
+
+
+def matches_wildcard(text: str, pattern: str) -> bool:
+    """Whether a pattern covers a whole text: `*` is any characters, `?` one, and a ` *` at the end may be missing.
+
+    Never slower than the product of both lengths, whatever the pattern.
+    """
+    if pattern == "*":
+        return True
+    if "*" not in pattern and "?" not in pattern:
+        return text == pattern
+    if pattern.endswith(" *") and _covers(text, pattern[:-2]):
+        return True
+    return _covers(text, pattern)
+
+
+def _covers(text: str, pattern: str) -> bool:
+    place = taken = 0
+    star, resume = -1, 0
+    while place < len(text):
+        wanted = pattern[taken] if taken < len(pattern) else ""
+        if wanted == "*":
+            star, resume = taken, place
+            taken += 1
+        elif wanted == "?" or wanted == text[place]:
+            place += 1
+            taken += 1
+        elif star >= 0:
+            resume += 1
+            place, taken = resume, star + 1
+        else:
+            return False
+    return not pattern[taken:].strip("*")

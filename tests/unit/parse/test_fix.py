@@ -1,0 +1,102 @@
+"""Repairs that are written into the file."""
+
+from __future__ import annotations
+
+import pytest
+import yaml
+
+from prowess.parse.fix import fix_header
+from tests.unit.parse.rules import PROWESS, SPEC, read
+from tests.unit.parse.test_repairs import CASES
+
+BROKEN = """\
+---
+# who
+name: a   # short
+description: Use when: the user asks # now
+metadata:
+    author:  me
+
+paths:
+- **/*.md
+---
+Body: stays
+---
+"""
+
+FIXED = """\
+---
+# who
+name: a   # short
+description: "Use when: the user asks" # now
+metadata:
+    author:  me
+
+paths:
+- "**/*.md"
+---
+Body: stays
+---
+"""
+
+
+def test_only_broken_lines_change():
+    text, diagnostics = fix_header(BROKEN, rules=PROWESS)
+    assert text == FIXED
+    assert [(finding.code, finding.line) for finding in diagnostics] == [
+        ("repaired-colon", 4),
+        ("repaired-indicator", 9),
+    ]
+
+
+@pytest.mark.parametrize("end", ["\r\n", "\r"])
+def test_line_ends_and_byte_order_mark_are_kept(end):
+    text, _ = fix_header("\ufeff" + BROKEN.replace("\n", end), rules=PROWESS)
+    assert text == "\ufeff" + FIXED.replace("\n", end)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_fixed_header_needs_no_repair_and_says_the_same(case):
+    header, frontmatter, _ = CASES[case]
+    text, _ = fix_header(f"---\n{header}---\nBody\n", rules=PROWESS)
+    reading = read(text, SPEC)
+    assert (reading.frontmatter, reading.valid) == (frontmatter, True)
+    assert fix_header(text, rules=PROWESS) == (text, ())
+
+
+def texts_in(value):
+    """The value with everything but text left out, since readers differ on the type of numbers."""
+    if isinstance(value, dict):
+        return {key: texts_in(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [texts_in(item) for item in value]
+    return value if isinstance(value, str) else None
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_another_yaml_reader_gets_the_same_from_a_fixed_header(case):
+    header, frontmatter, _ = CASES[case]
+    text, _ = fix_header(f"---\n{header}---\n", rules=PROWESS)
+    values = yaml.safe_load(text.removeprefix("---\n").removesuffix("---\n"))
+    assert texts_in(values) == texts_in(frontmatter)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        FIXED,
+        "no header\n",
+        "---\nname: a\n",
+        "",
+        "---\n- a\n---\n",
+        "---\na: " + "b: c" * 40_000 + "\n---\n",
+        "---\n\x00---\na: b: c\n---\n",
+    ],
+    ids=["sound", "no-header", "unclosed", "empty", "list", "too-large", "makes-a-fence"],
+)
+def test_what_needs_no_repair_or_cannot_be_repaired_stays(text):
+    assert fix_header(text, rules=PROWESS) == (text, ())
+
+
+def test_the_profile_of_prowess_is_used_where_no_rules_are_given():
+    assert fix_header("---\na: b: c\n---\n")[0] == '---\na: "b: c"\n---\n'

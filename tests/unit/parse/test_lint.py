@@ -1,0 +1,68 @@
+"""What an author is told."""
+
+from __future__ import annotations
+
+import pytest
+
+from prowess.parse.lint import lint_skill
+from tests.unit.parse.rules import PROWESS
+
+GOOD = "---\nname: pdf\ndescription: Read PDF files. Use when a file ends in .pdf.\n---\n# How\n\nSee [guide](references/guide.md).\n"
+
+
+def lint(text, files=("SKILL.md", "references/guide.md"), folder="pdf"):
+    findings = lint_skill(text, folder_name=folder, files=files, rules=PROWESS)
+    return [(finding.line, finding.code, finding.severity.value) for finding in findings]
+
+
+def with_field(line):
+    return GOOD.replace("---\n#", f"{line}\n---\n#")
+
+
+def test_a_good_skill_has_no_findings():
+    assert lint(GOOD) == []
+
+
+def test_files_may_be_a_function():
+    assert lint(GOOD, files=lambda path: path == "references/guide.md") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (GOOD.replace("name: pdf", "name: PDF"), [(2, "name-invalid", "error"), (2, "name-mismatch", "error")]),
+        (GOOD.replace("name: pdf\n", ""), [(1, "name-missing", "error")]),
+        (GOOD.replace("Use when", "Use: when"), [(3, "repaired-colon", "error")]),
+        (GOOD.replace("Use when a file ends in .pdf.", "Fast."), [(3, "description-when", "info")]),
+        (GOOD.replace("Use when", "Use when #1 or"), [(3, "value-cut", "warning")]),
+        (with_field("description: Use when twice."), [(3, "repaired-duplicate", "error")]),
+        (with_field("allowed_tools: Read"), [(4, "field-unknown", "warning")]),
+        (with_field("licence: MIT"), [(4, "field-unknown", "warning")]),
+        (with_field("hooks: {}"), [(4, "field-unknown", "info")]),
+        (with_field("colour: blue"), [(4, "field-unknown", "info")]),
+        (with_field("license: [a]"), [(4, "field-type", "warning")]),
+        (with_field("compatibility: " + "c" * 501), [(4, "field-too-long", "error")]),
+        (GOOD.partition("# How")[0], [(5, "body-empty", "warning")]),
+        (GOOD + "line\n" * 500, [(5, "body-long", "warning")]),
+        (GOOD + "[x](missing.md) [x](missing.md)\n`scripts/no.py`\n", [(8, "file-reference-missing", "warning"), (9, "file-reference-missing", "warning")]),
+        (GOOD + "[x](../other.md)\n\n[y](/etc/hosts)\n", [(8, "file-reference-outside", "warning"), (10, "file-reference-outside", "warning")]),
+        (GOOD + "[folder](references) [folder](references/)\n", []),
+        ("# No header\n", [(1, "header-missing", "error")]),
+        ("---\nname: pdf\n", [(1, "header-unclosed", "error")]),
+        ("", [(None, "empty-file", "error")]),
+        ("---\n- a\n---\nBody\n", [(None, "header-not-a-mapping", "error")]),
+    ],
+)  # fmt: skip
+def test_findings_come_with_their_line(text, found):
+    assert lint(text) == found
+
+
+def test_a_misspelled_field_names_the_right_one():
+    [finding] = lint_skill(
+        with_field("allowed_tools: Read"), folder_name="pdf", files=("references/guide.md",), rules=PROWESS
+    )
+    assert finding.message == "`allowed_tools` is not a known field; `allowed-tools` is."
+
+
+def test_the_profile_of_prowess_is_used_where_no_rules_are_given():
+    assert lint_skill(GOOD, folder_name="pdf", files=("references/guide.md",)) == ()

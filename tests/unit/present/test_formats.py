@@ -1,0 +1,216 @@
+"""Each format as a model would see it, whole."""
+
+from __future__ import annotations
+
+import json
+from typing import get_args
+
+import pytest
+
+from prowess.errors import UnknownFormat
+from prowess.model.catalog import CatalogItem
+from prowess.present.formats import FORMATS
+from prowess.present.ordering import ORDERS
+from prowess.present.strategies import STRATEGIES
+from prowess.profiles import schema
+from tests.unit.present.catalogs import show
+
+ITEMS = [
+    CatalogItem(
+        name="pdf", description="Fill <forms> & 'more'", when_to_use="a form comes", location="/home/u/pdf/SKILL.md"
+    ),
+    CatalogItem(name="bare", location="/opt/bare/SKILL.md", label="Bare one"),
+]
+
+
+def test_every_word_of_the_schema_has_its_function():
+    assert set(FORMATS) == set(get_args(schema.CatalogFormat))
+    assert set(STRATEGIES) == set(get_args(schema.BudgetStrategy))
+    assert set(ORDERS) == set(get_args(schema.CatalogOrder))
+
+
+def test_claude_code_has_a_line_each_with_when_to_use_and_label_and_bare_names():
+    assert show(ITEMS, "claude-code").text == (
+        "These skills can be started with the Skill tool:\n"
+        "\n"
+        "- bare (Bare one)\n"
+        "- pdf: Fill &lt;forms&gt; & 'more' - a form comes"
+    )
+
+
+def test_opencode_has_xml_in_which_every_skill_has_all_three_tags():
+    assert show(ITEMS, "opencode").text == (
+        "Every skill holds instructions and steps for one kind of task.\n"
+        "When a task fits the description of a skill, load that skill with the skill tool.\n"
+        "<available_skills>\n"
+        "  <skill>\n"
+        "    <name>bare</name>\n"
+        "    <description></description>\n"
+        "    <location>/opt/bare/SKILL.md</location>\n"
+        "  </skill>\n"
+        "  <skill>\n"
+        "    <name>pdf</name>\n"
+        "    <description>Fill &lt;forms&gt; &amp; &#39;more&#39;</description>\n"
+        "    <location>/home/u/pdf/SKILL.md</location>\n"
+        "  </skill>\n"
+        "</available_skills>"
+    )
+
+
+def test_openclaw_has_rules_and_paths_below_home_with_a_tilde():
+    assert show(ITEMS, "openclaw", home="/home/u").text == (
+        "## Skills\n"
+        "Before you answer, go through the descriptions of the skills below.\n"
+        "- If exactly one skill clearly fits, read the SKILL.md at its location with the read tool and follow it.\n"
+        "- If several fit, choose the most specific one.\n"
+        "- If none clearly fits, read none.\n"
+        "- Read at most one skill up front, and none before you have chosen it; never make up a location.\n"
+        "Relative paths in a skill start at the folder of its SKILL.md.\n"
+        "\n"
+        "<available_skills>\n"
+        "  <skill>\n"
+        "    <name>bare</name>\n"
+        "    <location>/opt/bare/SKILL.md</location>\n"
+        "  </skill>\n"
+        "  <skill>\n"
+        "    <name>pdf</name>\n"
+        "    <description>Fill &lt;forms&gt; &amp; &apos;more&apos;</description>\n"
+        "    <location>~/pdf/SKILL.md</location>\n"
+        "  </skill>\n"
+        "</available_skills>"
+    )
+
+
+def test_omp_has_a_list_that_sends_the_model_to_skill_urls():
+    assert show(ITEMS, "omp").text == (
+        "# Skills & Rules\n"
+        "A skill that fits the task must be read first, as skill://NAME, before anything else is done.\n"
+        "<skills>\n"
+        "- bare\n"
+        "- pdf: Fill &lt;forms&gt; &amp; 'more'\n"
+        "</skills>"
+    )
+
+
+def test_codex_has_a_list_with_files_and_rules_below_it():
+    assert show(ITEMS, "codex").text == (
+        "## Skills\n"
+        "A skill is a folder of instructions; the file that is named beside it holds them.\n"
+        "### Available skills\n"
+        "- bare: (file: /opt/bare/SKILL.md)\n"
+        "- pdf: Fill &lt;forms&gt; &amp; 'more' (file: /home/u/pdf/SKILL.md)\n"
+        "### How to use skills\n"
+        "- Use a skill when the user names it or the task clearly fits its description.\n"
+        "- Read its file first, and of the files beside it only what you need.\n"
+        "- Where several fit, use the fewest that cover the task and say which."
+    )
+
+
+def test_the_standard_has_plain_xml():
+    assert show(ITEMS, "spec").text == (
+        "<available_skills>\n"
+        "  <skill>\n"
+        "    <name>bare</name>\n"
+        "    <location>/opt/bare/SKILL.md</location>\n"
+        "  </skill>\n"
+        "  <skill>\n"
+        "    <name>pdf</name>\n"
+        "    <description>Fill &lt;forms&gt; &amp; &#39;more&#39;</description>\n"
+        "    <location>/home/u/pdf/SKILL.md</location>\n"
+        "  </skill>\n"
+        "</available_skills>"
+    )
+
+
+PROWESS_HEAD = (
+    "## Skills\n"
+    "A skill holds instructions for one kind of work. When one clearly fits the task, {} before you begin and follow it; "
+    "of several take the most specific, and where none fits read none.\n"
+    "<available_skills>\n"
+)
+
+
+def test_prowess_has_lines_without_paths_where_skill_urls_can_be_read():
+    assert show(ITEMS).text == (
+        PROWESS_HEAD.format("read it as skill://NAME")
+        + "- bare\n- pdf: Fill &lt;forms&gt; &amp; 'more' - a form comes\n</available_skills>"
+    )
+
+
+def test_prowess_has_lines_with_paths_where_they_cannot():
+    assert show(ITEMS, can_read_skill_urls=False).text == (
+        PROWESS_HEAD.format("read the file that is named beside it")
+        + "- bare (/opt/bare/SKILL.md)\n"
+        + "- pdf: Fill &lt;forms&gt; &amp; 'more' - a form comes (/home/u/pdf/SKILL.md)\n</available_skills>"
+    )
+
+
+def test_markdown_has_a_heading_and_bold_names():
+    assert show(ITEMS, "spec", format="markdown", note="A *Mac* is connected.").text == (
+        "## Skills\n"
+        "\n"
+        "A \\*Mac\\* is connected.\n"
+        "\n"
+        "- **bare** (/opt/bare/SKILL.md)\n"
+        "- **pdf**: Fill &lt;forms&gt; &amp; 'more' (/home/u/pdf/SKILL.md)"
+    )
+
+
+def test_json_is_an_array_of_objects_or_an_object_with_a_note():
+    skills = [
+        {"name": "bare", "location": "/opt/bare/SKILL.md"},
+        {"name": "pdf", "description": "Fill <forms> & 'more'", "location": "/home/u/pdf/SKILL.md"},
+    ]
+    assert json.loads(show(ITEMS, "spec", format="json").text) == skills
+    assert json.loads(show(ITEMS, "spec", format="json", note='a "Mac"').text) == {"note": 'a "Mac"', "skills": skills}
+
+
+@pytest.mark.parametrize("host", ["prowess", "spec", "claude-code", "opencode", "openclaw", "omp", "codex"])
+def test_the_note_of_a_remote_machine_heads_the_catalog(host):
+    head, note, rest = show(ITEMS, host, note="Programs run on a <Mac>\nfar away.").text.partition(
+        "Programs run on a &lt;Mac&gt; far away.\n"
+    )
+    assert note
+    assert "pdf" not in head
+    assert "pdf" in rest
+
+
+@pytest.mark.parametrize(
+    ("host", "text"),
+    [
+        ("prowess", ""),
+        ("spec", ""),
+        ("claude-code", ""),
+        ("openclaw", ""),
+        ("omp", ""),
+        ("codex", ""),
+        (
+            "opencode",
+            "Every skill holds instructions and steps for one kind of task.\n"
+            "When a task fits the description of a skill, load that skill with the skill tool.\n"
+            "There are no skills at the moment.",
+        ),
+    ],
+)
+def test_without_skills_there_is_no_section_unless_the_host_says_so(host, text):
+    catalog = show([], host)
+    assert (catalog.text, catalog.lines, catalog.characters, catalog.over_budget) == (text, (), 0, False)
+
+
+def test_without_skills_json_is_an_empty_array():
+    assert show([], "prowess", format="json").text == "[]"
+    assert show([], "opencode", format="json").text == "[]"
+
+
+def test_a_format_takes_the_hosts_spelling_only_where_it_suits():
+    assert "Fill &lt;forms&gt; &amp; &#39;more&#39;" in show(ITEMS, "claude-code", format="xml").text
+    assert "Fill &lt;forms&gt; &amp; &apos;more&apos;" in show(ITEMS, "openclaw", format="xml").text
+
+
+def test_an_unknown_format_is_refused_with_the_ones_there_are():
+    with pytest.raises(UnknownFormat) as caught:
+        show(ITEMS, format="yaml")
+    assert str(caught.value) == (
+        "There is no catalog format “yaml”; the formats are claude-lines, codex-list, json, markdown, omp-list, "
+        "openclaw, opencode-list, opencode-xml, prowess, xml."
+    )
