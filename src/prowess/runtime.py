@@ -16,7 +16,7 @@ from prowess.discover.discovery import discover
 from prowess.discover.repository import find_repository
 from prowess.discover.roots import make_root, plan_roots
 from prowess.errors import UnknownSkill
-from prowess.gate.gate import gate_skill
+from prowess.gate.gate import find_rules, gate_skill
 from prowess.machine.cache import ScanCache, cache_path
 from prowess.machine.dirs import cache_folder
 from prowess.machine.facts import current_facts
@@ -25,6 +25,7 @@ from prowess.machine.profiles import load_added_profiles, load_kept_profile
 from prowess.machine.stamps import code_stamp
 from prowess.model.facts import Facts
 from prowess.model.outcome import STATE_ORDER, Note, Outcome, State
+from prowess.model.permission import Rule
 from prowess.model.settings import Settings
 from prowess.model.skill import Candidate, Document, Root, Scope, Skill, Source
 from prowess.model.snapshot import Snapshot
@@ -62,6 +63,8 @@ class Skills:
         files: FileSystem | None = None,
         add_dirs: Iterable[str | os.PathLike[str]] = (),
         bare: bool = False,
+        agent: str | None = None,
+        rules: Iterable[Rule] = (),
         places: Mapping[str, str] | None = None,
         roots: Sequence[Root] | None = None,
         cache: bool = True,
@@ -79,6 +82,8 @@ class Skills:
         self._files = files or LocalFiles()
         self._add_dirs = tuple(os.path.abspath(folder) for folder in add_dirs)
         self._bare = bare
+        self._agent = agent
+        self._rules = tuple(rules)
         self._given_places = dict(places or {})
         self._given_roots = roots
         self._on_event = on_event
@@ -259,6 +264,7 @@ class Skills:
         collided: dict[int, tuple[Diagnostic, ...]] = {
             collision.loser.place: (collision.diagnose(),) for collision in resolved.collisions
         }
+        permissions = find_rules(settings, self.profile.permissions, self.facts, agent=self._agent, given=self._rules)
         outcomes = []
         for place, (candidate, read) in enumerate(zip(candidates, reads, strict=True)):
             notes = list(resolved.notes.get(place, ()))
@@ -272,6 +278,7 @@ class Skills:
                     facts=self.facts,
                     settings=settings,
                     hidden_because=read.hidden_because,
+                    permissions=permissions,
                 )
             outcomes.append(_conclude_one(candidate, read, notes, collided.get(place, ())))
         outcomes.sort(key=lambda outcome: (outcome.name.casefold(), outcome.name, STATE_ORDER[outcome.state] * -1))

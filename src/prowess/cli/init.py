@@ -34,6 +34,12 @@ TEMPLATE = """\
 # folders = ["../shared/skills", "~/more-skills"]
 # plugins = ["tools/my-plugin"]
 
+# How often each skill was offered and used is counted on this machine only; `prowess usage` shows it.
+# usage = false
+
+# Where “always allow” is remembered: in memory for one conversation, or on disk.
+# approvals = "disk"
+
 # What holds for one skill. `visibility` is one of on, name-only, user-only, off.
 # [skills."some-skill"]
 # enabled = true
@@ -47,6 +53,13 @@ TEMPLATE = """\
 # Bounds on a scan; 0 means no bound.
 # [limits]
 # file_bytes = 1048576
+
+# Which skills an agent may use: allow, ask or deny; the last rule that matches decides.
+# [permissions.skill]
+# "deploy-*" = "deny"
+#
+# [agents.plan.permissions]
+# skill = "ask"
 
 # What skills may require as a setting: `requires: {config: [browser.enabled]}`.
 # [config.browser]

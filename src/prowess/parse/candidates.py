@@ -89,7 +89,9 @@ class Reader(msgspec.Struct, frozen=True, kw_only=True):
         if root.ignored_fields:
             kept = {key: value for key, value in reading.frontmatter.items() if key not in root.ignored_fields}
             reading = msgspec.structs.replace(reading, frontmatter=kept)
-        understood = understand(reading, default_name=candidate.default_name, required=root.required, fields=self.fields)
+        understood = understand(
+            reading, default_name=candidate.default_name, required=root.required, fields=self.fields
+        )
         # What a header that cannot be read leaves unsaid is no finding of its own.
         diagnostics = reading.diagnostics + understood.diagnostics if reading.valid else reading.diagnostics
         return Parsed(

@@ -37,5 +37,7 @@ def fix_header(text: str, *, rules: Header | None = None) -> tuple[str, tuple[Di
     if again.text[again.start : again.end] != fixed:
         # A repair made a fence out of a line; whoever wrote that has to look at it.
         return text, ()
-    moved = (diagnose("repaired-fence", "Blank lines before the header were left out.", line=1),) if below_blanks else ()
+    moved = (
+        (diagnose("repaired-fence", "Blank lines before the header were left out.", line=1),) if below_blanks else ()
+    )
     return whole, (*moved, *mended.diagnostics)
