@@ -98,6 +98,8 @@ _SETTINGS = {
     "usage": "Whether it is counted how often skills are offered and used.",
     "permissions": "Rules that say which agent may use which skill.",
     "limits": "Bounds on a scan, by the name of a key of [`[limits]`](profiles.md#limits).",
+    "budget": "Room for the catalog, by the name of a key of [`[budget]`](profiles.md#budget): `share`, `characters`, "
+    "`skills` or `per_item`.",
     "overrides": "What is set for one skill, by its name.",
 }
 # Names in a host's `keys` that fill a setting in a way of their own.

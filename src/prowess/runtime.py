@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -24,22 +24,25 @@ from prowess.machine.files import LocalFiles
 from prowess.machine.profiles import load_added_profiles, load_kept_profile
 from prowess.machine.stamps import code_stamp
 from prowess.model.facts import Facts
-from prowess.model.outcome import STATE_ORDER, Note, Outcome, State
+from prowess.model.outcome import STATE_ORDER, Outcome
 from prowess.model.permission import Rule
 from prowess.model.settings import Settings
 from prowess.model.skill import Candidate, Document, Root, Scope, Skill, Source
 from prowess.model.snapshot import Snapshot
 from prowess.parse.candidates import Parsed, Read, Reader, read_document
-from prowess.ports import Event, FileSystem, Listener, Reporter
+from prowess.ports import FileSystem, Listener, Reporter
 from prowess.profiles.load import load_profile
 from prowess.profiles.places import Place, Places, expand_user_path, name_places
 from prowess.profiles.schema import Header, Profile, RootRule
 from prowess.resolve.claims import Claim
-from prowess.resolve.resolution import Collision, Resolved, resolve
+from prowess.resolve.resolution import Resolved, resolve
 from prowess.settings.load import load_settings
 
 if TYPE_CHECKING:
     from prowess.discover.context import ContextFiles
+    from prowess.gate.permissions import Rules
+    from prowess.model.catalog import Catalog
+    from prowess.ports import Ranker, UsageStore
 
 _MOST_BYTES = 1 << 30
 
@@ -179,6 +182,46 @@ class Skills:
         """The settings that hold here, each with the place it came from."""
         return load_settings(self.profile, self.find_places(), self.facts, self._files)
 
+    def usage(self) -> UsageStore:
+        """How often skills were offered and used on this machine; a store that counts nothing where that is off."""
+        from prowess.machine.usage import open_usage
+
+        # Counting is Prowess's own, whichever host it answers as, so its own settings decide.
+        own = Skills(self.cwd, facts=self.facts, files=self._files).settings()
+        return open_usage(self.facts, wanted=own.usage)
+
+    def catalog(
+        self,
+        *,
+        context_tokens: int | None = None,
+        characters: int | None = None,
+        format: str | None = None,
+        request: str | None = None,
+        ranker: Ranker | None = None,
+        can_read_skill_urls: bool = True,
+    ) -> Catalog:
+        """What a model is shown of the skills that are ready, within the host's budget.
+
+        `characters` and `format` replace the host's own. With a `request` and a `ranker`, what fits the request is
+        told first.
+        """
+        from prowess.gate.permissions import section_removed
+        from prowess.present.offer import offer
+
+        permissions = self._find_rules(self.snapshot.settings)
+        return offer(
+            self.snapshot,
+            profile=self.profile,
+            facts=self.facts,
+            removed=permissions is not None and section_removed(permissions),
+            counts=self.usage().load_counts(),
+            scores=None if request is None or ranker is None else ranker.score(request, self.snapshot.skills),
+            context_tokens=context_tokens,
+            characters=characters,
+            format=format,
+            can_read_skill_urls=can_read_skill_urls,
+        )
+
     def find_places(self) -> Places:
         """The folders that the profile's templates name, before any setting is read."""
         repository = find_repository(self.cwd, self._files, platform=self.facts.platform)
@@ -211,7 +254,11 @@ class Skills:
         _rename(reads, resolved.names)
         outcomes = self._conclude(found.candidates, reads, resolved, settings)
         cache.save()
-        self._publish(outcomes, resolved)
+        if self._on_event is not None:
+            from prowess.resolve.events import find_events
+
+            for event in find_events(outcomes, resolved.collisions, published=profile.resolution.collisions):
+                self._on_event(event)
         return Snapshot(
             host=profile.name,
             edition=profile.edition,
@@ -258,13 +305,16 @@ class Skills:
         ]
         return resolve(claims, rules=self.profile.resolution, settings=settings, gate=self.profile.gate)
 
+    def _find_rules(self, settings: Settings) -> Rules | None:
+        return find_rules(settings, self.profile.permissions, self.facts, agent=self._agent, given=self._rules)
+
     def _conclude(
         self, candidates: Sequence[Candidate], reads: Sequence[Read], resolved: Resolved, settings: Settings
     ) -> tuple[Outcome, ...]:
         collided: dict[int, tuple[Diagnostic, ...]] = {
             collision.loser.place: (collision.diagnose(),) for collision in resolved.collisions
         }
-        permissions = find_rules(settings, self.profile.permissions, self.facts, agent=self._agent, given=self._rules)
+        permissions = self._find_rules(settings)
         outcomes = []
         for place, (candidate, read) in enumerate(zip(candidates, reads, strict=True)):
             notes = list(resolved.notes.get(place, ()))
@@ -280,22 +330,10 @@ class Skills:
                     hidden_because=read.hidden_because,
                     permissions=permissions,
                 )
-            outcomes.append(_conclude_one(candidate, read, notes, collided.get(place, ())))
+            found = read.diagnostics + collided.get(place, ())
+            outcomes.append(Outcome.conclude(candidate, read.name, read.skill, notes, found))
         outcomes.sort(key=lambda outcome: (outcome.name.casefold(), outcome.name, STATE_ORDER[outcome.state] * -1))
         return tuple(outcomes)
-
-    def _publish(self, outcomes: Sequence[Outcome], resolved: Resolved) -> None:
-        """Tell the listener what the host would put on its bus."""
-        if self._on_event is None:
-            return
-        for outcome in outcomes:
-            if outcome.state is State.INVALID and outcome.reason is not None:
-                self._on_event(Event("parse-error", outcome.candidate.location, outcome.reason))
-        for collision in resolved.collisions:
-            if _COLLISION_EVENTS[self.profile.resolution.collisions](collision):
-                lost, won = collision.loser.candidate.location, collision.winner.candidate.location
-                message = f"The name “{collision.loser.name}” is claimed twice; {won} has it."
-                self._on_event(Event("duplicate", lost, message, won))
 
 
 def _load_document(files: FileSystem, header: Header, skill: Skill) -> Document:
@@ -321,35 +359,4 @@ def _with_settings(places: Places, settings: Settings) -> Places:
     return msgspec.structs.replace(places, named=named, custom=settings.custom_folders, plugin=settings.plugin_folders)
 
 
-def _conclude_one(candidate: Candidate, read: Read, notes: list[Note], collided: tuple[Diagnostic, ...]) -> Outcome:
-    diagnostics = (*read.diagnostics, *collided) if collided else read.diagnostics
-    if not notes:
-        return Outcome(
-            candidate=candidate, name=read.name, state=State.READY, skill=read.skill, diagnostics=diagnostics
-        )
-    notes.sort(key=lambda note: STATE_ORDER[note.state])
-    first, *others = notes
-    return Outcome(
-        candidate=candidate,
-        name=read.name,
-        state=first.state,
-        skill=read.skill,
-        reason=first.reason,
-        by=first.by,
-        rule=first.rule,
-        notes=tuple(others),
-        diagnostics=diagnostics,
-    )
-
-
-def _both_custom(collision: Collision) -> bool:
-    providers = {one.candidate.root.source.provider for one in (collision.loser, collision.winner)}
-    return providers == {"custom"}
-
-
-_COLLISION_EVENTS: dict[str, Callable[[Collision], bool]] = {
-    "all": lambda collision: True,
-    "custom": _both_custom,
-    "none": lambda collision: False,
-}
 _PARSE_FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "parse")

@@ -52,3 +52,24 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True, eq=False, gc=False):
     rule: str | None = None
     notes: tuple[Note, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
+
+    @classmethod
+    def conclude(
+        cls, candidate: Candidate, name: str, skill: Skill | None, notes: list[Note], found: tuple[Diagnostic, ...]
+    ) -> Outcome:
+        """The end of a candidate from everything that stands in its way: the first state decides, the rest stay."""
+        if not notes:
+            return cls(candidate=candidate, name=name, state=State.READY, skill=skill, diagnostics=found)
+        notes.sort(key=lambda note: STATE_ORDER[note.state])
+        first, *others = notes
+        return cls(
+            candidate=candidate,
+            name=name,
+            state=first.state,
+            skill=skill,
+            reason=first.reason,
+            by=first.by,
+            rule=first.rule,
+            notes=tuple(others),
+            diagnostics=found,
+        )

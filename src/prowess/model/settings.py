@@ -57,6 +57,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     usage: bool | None = None
     permissions: tuple[Rule, ...] = ()
     limits: Mapping[str, int] = msgspec.field(default_factory=dict)
+    budget: Mapping[str, float] = msgspec.field(default_factory=dict)
     overrides: Mapping[str, Override] = msgspec.field(default_factory=dict)
     raw: Mapping[str, Any] = msgspec.field(default_factory=dict)
     origins: Mapping[str, Origin] = msgspec.field(default_factory=dict)

@@ -32,6 +32,7 @@ OWN_KEYS: Mapping[str, str] = {
     "skills": "overrides",
     "discovery.trusted_links": "trusted_links",
     "limits": "limits",
+    "budget": "budget",
     "permissions": "permissions",
     "agents": "agents",
     "approvals": "approvals",

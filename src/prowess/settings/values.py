@@ -58,6 +58,12 @@ def _count(value: Value) -> int:
     return value.data
 
 
+def _share(value: Value) -> float:
+    if not isinstance(value.data, (int, float)) or isinstance(value.data, bool) or not 0 < value.data <= 1:
+        raise value.wrong("a share of the context window, more than 0 and at most 1")
+    return float(value.data)
+
+
 def _one_of(words: dict[str, str]) -> Convert:
     def convert(value: Value) -> str:
         if not isinstance(value.data, str) or value.data not in words:
@@ -120,9 +126,18 @@ def _read_limit(name: str, value: Value) -> Iterator[Entry]:
     yield ("limits", name), _count(value), value
 
 
+def _read_budget(name: str, value: Value) -> Iterator[Entry]:
+    if name not in _BUDGET:
+        raise value.unknown(list(_BUDGET))
+    yield ("budget", name), _BUDGET[name](value), value
+
+
 def _read_visibility(name: str, value: Value) -> Iterator[Entry]:
     yield ("overrides", name, "visibility"), _one_of(_CLAUDE_VISIBILITY)(value), value
 
+
+# What a user may set of the catalog's budget.
+_BUDGET: dict[str, Convert] = {"share": _share, "characters": _count, "skills": _count, "per_item": _count}
 
 # Settings with one value: the field of `Settings` it fills, and its type.
 _SINGLE: dict[str, tuple[str, Convert]] = {
@@ -148,6 +163,7 @@ _SINGLE: dict[str, tuple[str, Convert]] = {
 _NAMED: dict[str, ReadNamed] = {
     "toggles": _read_toggle,
     "limits": _read_limit,
+    "budget": _read_budget,
     "visibility": _read_visibility,
     "overrides": _read_override,
     "agents": read_agent,
