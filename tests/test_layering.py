@@ -22,13 +22,14 @@ SOURCE = Path(__file__).resolve().parent.parent / "src"
 # Lowest first. A package imports itself and what stands in an earlier line; never its neighbours.
 # "" is prowess/__init__.py, which gathers the public names.
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("bundled",),
+    ("bundled", "version"),
     ("diagnostics",),
     ("model",),
     ("errors",),
     ("ports",),
     ("profiles",),
     ("settings", "discover", "parse", "resolve", "gate", "present", "activate", "machine"),
+    ("scan",),
     ("runtime",),
     ("",),
     ("supply", "search"),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from prowess.version import VERSION
+
 if TYPE_CHECKING:
     from prowess.diagnostics import CODES, Diagnostic, Severity
     from prowess.discover.context import ContextFile, ContextFiles
@@ -70,7 +72,7 @@ _HOMES = {
     "load_profile": "profiles.load",
 }
 
-__version__ = "0.1.0"
+__version__ = VERSION
 __all__ = [
     "CODES",
     "Candidate",

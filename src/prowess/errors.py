@@ -3,7 +3,9 @@
     ProwessError
     ├── UsageError               the request itself is wrong
     │   ├── UnknownSkill         no skill of that name; carries the nearest ones
+    │   ├── UnknownTool          no tool of that name to carry out a command; carries the ones there are
     │   ├── UnknownHost          no profile of that name or edition
+    │   ├── NotAFolder           a working folder that is not there
     │   ├── UnknownFormat        no catalog format of that name
     │   ├── UnknownEncoding      no encoding of that name to count tokens by
     │   ├── InvalidWindow        a context window that holds nothing
@@ -13,6 +15,9 @@
     ├── ProfileError             a profile file cannot be used
     ├── SettingError             a settings file has a wrong value; carries file, line and key
     ├── SwitchError              an environment switch of a host has a value it refuses
+    ├── ToolFailed               a tool that carries out a command gave an error in place of an answer
+    ├── PromptFailed             a skill that is defined in code could not make its prompt
+    ├── Cancelled                what was under way was called off
     └── MachineError             the machine refused: a file that cannot be written, a missing program
 
 Data first: each class holds what it knows as attributes and makes its sentence from them. Surfaces
@@ -60,6 +65,28 @@ class UnknownSkill(UsageError):
         return "`prowess list --all` shows every skill that was found."
 
 
+class UnknownTool(UsageError):
+    """No tool has the name that a skill's command asks for."""
+
+    exit_code = 3
+
+    def __init__(self, name: str, known: Iterable[str] = ()) -> None:
+        self.name = name
+        self.known = tuple(known)
+        self.nearest = nearest_names(name, self.known)
+        super().__init__(name)
+
+    def __str__(self) -> str:
+        known = f"the tools are {', '.join(self.known)}" if self.known else "no tools are registered"
+        return f"There is no tool named “{self.name}” here; {known}."
+
+    @property
+    def hint(self) -> str | None:
+        if self.nearest:
+            return "Did you mean " + " or ".join(f"“{name}”" for name in self.nearest) + "?"
+        return f'Register it, or declare it in prowess.toml: `[tools.{self.name}]` with `command = ["program", …]`.'
+
+
 class UnknownHost(UsageError):
     """No profile has the name or edition that was asked for."""
 
@@ -70,6 +97,17 @@ class UnknownHost(UsageError):
 
     def __str__(self) -> str:
         return f"There is no host “{self.name}”; the hosts are {', '.join(self.known)}."
+
+
+class NotAFolder(UsageError):
+    """The working folder that was given is not there, or is no folder."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        super().__init__(path)
+
+    def __str__(self) -> str:
+        return f"{self.path} is not a folder; name one that exists."
 
 
 class InvalidName(UsageError):
@@ -194,6 +232,47 @@ class SwitchError(ProwessError):
         return (
             f"The environment variable {self.name} is “{self.value}”; the host accepts only {', '.join(self.allowed)}."
         )
+
+
+class ToolFailed(ProwessError):
+    """A tool that was called in place of the model failed."""
+
+    exit_code = 4
+
+    def __init__(self, name: str, cause: str) -> None:
+        self.name = name
+        self.cause = cause
+        super().__init__(name, cause)
+
+    def __str__(self) -> str:
+        return f"The tool “{self.name}” failed: {self.cause.rstrip('.')}."
+
+
+class PromptFailed(ProwessError):
+    """The function that makes the prompt of a skill defined in code failed."""
+
+    exit_code = 4
+
+    def __init__(self, name: str, cause: str) -> None:
+        self.name = name
+        self.cause = cause
+        super().__init__(name, cause)
+
+    def __str__(self) -> str:
+        return f"The prompt of “{self.name}” could not be made: {self.cause.rstrip('.')}."
+
+
+class Cancelled(ProwessError):
+    """Somebody called off what was under way."""
+
+    exit_code = 130
+
+    def __init__(self, doing: str) -> None:
+        self.doing = doing
+        super().__init__(doing)
+
+    def __str__(self) -> str:
+        return f"It was called off: {self.doing}."
 
 
 class MachineError(ProwessError):

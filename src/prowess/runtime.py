@@ -1,50 +1,41 @@
-"""Skills: a profile, the ports and the stages wired together. The one module that knows their order."""
+"""Skills: what a working folder has, as one host sees it. The surface over scans, catalogs and counts."""
 
 from __future__ import annotations
 
 import os
 import threading
-import time
-from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import msgspec
 
-from prowess.diagnostics import Diagnostic
-from prowess.discover.discovery import discover
 from prowess.discover.repository import find_repository
-from prowess.discover.roots import make_root, plan_roots
-from prowess.errors import UnknownSkill
-from prowess.gate.gate import find_rules, gate_skill
+from prowess.discover.roots import make_root
+from prowess.errors import NotAFolder, UnknownSkill
 from prowess.machine.cache import ScanCache, cache_path
 from prowess.machine.dirs import cache_folder
 from prowess.machine.facts import current_facts
 from prowess.machine.files import LocalFiles
 from prowess.machine.profiles import load_added_profiles, load_kept_profile
-from prowess.machine.stamps import code_stamp
+from prowess.machine.stamps import stamp_code
 from prowess.model.facts import Facts
-from prowess.model.outcome import STATE_ORDER, Outcome
 from prowess.model.permission import Rule
 from prowess.model.settings import Settings
-from prowess.model.skill import Candidate, Document, Root, Scope, Skill, Source
+from prowess.model.skill import Root, Scope, Skill, Source
 from prowess.model.snapshot import Snapshot
-from prowess.parse.candidates import Parsed, Read, Reader, read_document
-from prowess.ports import FileSystem, Listener, Reporter
+from prowess.parse.candidates import Parsed
+from prowess.ports import Event, FileSystem, Listener, Reporter
 from prowess.profiles.load import load_profile
-from prowess.profiles.places import Place, Places, expand_user_path, name_places
-from prowess.profiles.schema import Header, Profile, RootRule
-from prowess.resolve.claims import Claim
-from prowess.resolve.resolution import Resolved, resolve
+from prowess.profiles.places import Place, Places, name_places
+from prowess.profiles.schema import Profile, RootRule
+from prowess.scan import Scan, effective_limits
 from prowess.settings.load import load_settings
+from prowess.version import VERSION
 
 if TYPE_CHECKING:
     from prowess.discover.context import ContextFiles
-    from prowess.gate.permissions import Rules
     from prowess.model.catalog import Catalog
     from prowess.ports import Ranker, UsageStore
-
-_MOST_BYTES = 1 << 30
 
 
 class Skills:
@@ -134,15 +125,20 @@ class Skills:
     def snapshot(self) -> Snapshot:
         """What was found; scanned when it is first asked for, then kept."""
         with self._scan_lock:
-            if self._snapshot is None:
-                self._snapshot = self._scan()
-            return self._snapshot
+            if self._snapshot is not None:
+                return self._snapshot
+            snapshot, events = self._scan()
+            self._snapshot = snapshot
+        self._publish(events)
+        return snapshot
 
     def reload(self) -> Snapshot:
         """Scan again; what changed on disk since shows in the new snapshot, the old one stays as it was."""
         with self._scan_lock:
-            self._snapshot = self._scan()
-            return self._snapshot
+            snapshot, events = self._scan()
+            self._snapshot = snapshot
+        self._publish(events)
+        return snapshot
 
     def close(self) -> None:
         """Let go of what is held; the next `Skills.open` of this folder scans anew."""
@@ -158,7 +154,7 @@ class Skills:
     def __exit__(self, *exception: object) -> None:
         self.close()
 
-    def __iter__(self) -> Any:
+    def __iter__(self) -> Iterator[Skill]:
         return iter(self.snapshot.skills)
 
     def get(self, name: str) -> Skill:
@@ -205,10 +201,12 @@ class Skills:
         `characters` and `format` replace the host's own. With a `request` and a `ranker`, what fits the request is
         told first.
         """
+        from prowess.gate.gate import find_rules
         from prowess.gate.permissions import section_removed
         from prowess.present.offer import offer
 
-        permissions = self._find_rules(self.snapshot.settings)
+        table = self.profile.permissions
+        permissions = find_rules(self.snapshot.settings, table, self.facts, agent=self._agent, given=self._rules)
         return offer(
             self.snapshot,
             profile=self.profile,
@@ -230,133 +228,45 @@ class Skills:
         )
         return msgspec.structs.replace(places, added=self._add_dirs)
 
-    def _scan(self) -> Snapshot:
-        """Discover, read, resolve, gate: every candidate ends in one state."""
-        profile = self.profile
-        first = self.find_places()
-        settings = load_settings(profile, first, self.facts, self._files)
-        places = _with_settings(first, settings)
-        roots = self._given_roots
-        if roots is None:
-            roots = plan_roots(profile, places, settings, self.facts, bare=self._bare)
-        cache = self._open_cache()
-        found = discover(
-            roots,
+    def _scan(self) -> tuple[Snapshot, list[Event]]:
+        if self._files.find_kind(self.cwd) != "folder":
+            raise NotAFolder(self.cwd)
+        places = self.find_places()
+        settings = load_settings(self.profile, places, self.facts, self._files)
+        cache = self._open_cache(settings)
+        scan = Scan(
+            profile=self.profile,
             places=places,
             settings=settings,
-            limits=profile.limits,
-            files=cache,
-            clock=time.monotonic,
+            facts=self.facts,
+            cache=cache,
+            files=self._files,
+            bare=self._bare,
+            agent=self._agent,
+            rules=self._rules,
+            roots=self._given_roots,
             reporter=self._reporter,
         )
-        reads = self._read_all(found.candidates, cache, settings)
-        resolved = self._resolve(found.candidates, reads, settings)
-        _rename(reads, resolved.names)
-        outcomes = self._conclude(found.candidates, reads, resolved, settings)
+        snapshot, collisions = scan.run()
         cache.save()
+        if self._on_event is None:
+            return snapshot, []
+        from prowess.resolve.events import find_events
+
+        published = self.profile.resolution.collisions
+        return snapshot, list(find_events(snapshot.outcomes, collisions, published=published))
+
+    def _publish(self, events: Iterable[Event]) -> None:
+        """Tell the listener, with no lock held: it may ask for the snapshot."""
         if self._on_event is not None:
-            from prowess.resolve.events import find_events
-
-            for event in find_events(outcomes, resolved.collisions, published=profile.resolution.collisions):
+            for event in events:
                 self._on_event(event)
-        return Snapshot(
-            host=profile.name,
-            edition=profile.edition,
-            cwd=self.cwd,
-            repository=places.repository,
-            settings=settings,
-            roots=tuple(roots),
-            outcomes=outcomes,
-            listed=frozenset(profile.resolution.listed),
-            diagnostics=settings.diagnostics + found.diagnostics,
-        )
 
-    def _open_cache(self) -> ScanCache[Parsed]:
-        path = None
-        key = ""
-        if self._use_cache:
-            rules = msgspec.msgpack.encode(self.profile).hex()
-            key = f"{code_stamp(_PARSE_FOLDER)}\0{self.cwd}\0{self.host}\0{rules}"
-            path = cache_path(cache_folder(self.facts), f"{self.cwd}\0{self.host}")
+    def _open_cache(self, settings: Settings) -> ScanCache[Parsed]:
+        if not self._use_cache:
+            return ScanCache(self._files, None, key="", reading_type=Parsed)
+        limits = effective_limits(self.profile.limits, settings)
+        rules = msgspec.msgpack.encode((self.profile, limits)).hex()
+        key = f"{VERSION}\0{stamp_code()}\0{self.cwd}\0{self.host}\0{rules}"
+        path = cache_path(cache_folder(self.facts), f"{self.cwd}\0{self.host}")
         return ScanCache(self._files, path, key=key, reading_type=Parsed)
-
-    def _read_all(self, candidates: Sequence[Candidate], cache: ScanCache[Parsed], settings: Settings) -> list[Read]:
-        limits = self.profile.limits
-        reader = Reader(
-            files=cache,
-            readings=cache,
-            header=self.profile.header,
-            fields=self.profile.fields,
-            limits=msgspec.structs.replace(limits, **settings.limits) if settings.limits else limits,
-            document=partial(_load_document, self._files, self.profile.header),
-        )
-        reads = []
-        for done, candidate in enumerate(candidates):
-            reads.append(reader.read(candidate))
-            if self._reporter is not None and done % 500 == 0:
-                self._reporter.progress("reading skills", done)
-        return reads
-
-    def _resolve(self, candidates: Sequence[Candidate], reads: Sequence[Read], settings: Settings) -> Resolved:
-        claims = [
-            Claim(place, read.name, candidate, read.skill.manifest)
-            for place, (candidate, read) in enumerate(zip(candidates, reads, strict=True))
-            if read.skill is not None
-        ]
-        return resolve(claims, rules=self.profile.resolution, settings=settings, gate=self.profile.gate)
-
-    def _find_rules(self, settings: Settings) -> Rules | None:
-        return find_rules(settings, self.profile.permissions, self.facts, agent=self._agent, given=self._rules)
-
-    def _conclude(
-        self, candidates: Sequence[Candidate], reads: Sequence[Read], resolved: Resolved, settings: Settings
-    ) -> tuple[Outcome, ...]:
-        collided: dict[int, tuple[Diagnostic, ...]] = {
-            collision.loser.place: (collision.diagnose(),) for collision in resolved.collisions
-        }
-        permissions = self._find_rules(settings)
-        outcomes = []
-        for place, (candidate, read) in enumerate(zip(candidates, reads, strict=True)):
-            notes = list(resolved.notes.get(place, ()))
-            if read.note is not None:
-                notes.append(read.note)
-            if read.skill is not None:
-                notes += gate_skill(
-                    read.skill.manifest,
-                    name=read.name,
-                    rules=self.profile.gate,
-                    facts=self.facts,
-                    settings=settings,
-                    hidden_because=read.hidden_because,
-                    permissions=permissions,
-                )
-            found = read.diagnostics + collided.get(place, ())
-            outcomes.append(Outcome.conclude(candidate, read.name, read.skill, notes, found))
-        outcomes.sort(key=lambda outcome: (outcome.name.casefold(), outcome.name, STATE_ORDER[outcome.state] * -1))
-        return tuple(outcomes)
-
-
-def _load_document(files: FileSystem, header: Header, skill: Skill) -> Document:
-    """The whole of a skill's file. It holds no reference to the scan, so that snapshots can be let go."""
-    return read_document(files.read_head(skill.location, _MOST_BYTES).data, header)
-
-
-def _rename(reads: list[Read], names: Mapping[int, str]) -> None:
-    """Give the skills the names that resolution found for them."""
-    for place, name in names.items():
-        skill = reads[place].skill
-        if skill is not None:
-            reads[place] = msgspec.structs.replace(
-                reads[place], name=name, skill=msgspec.structs.replace(skill, name=name)
-            )
-
-
-def _with_settings(places: Places, settings: Settings) -> Places:
-    """The places with the folders that settings name."""
-    named = dict(places.named)
-    if settings.workspace is not None:
-        named["workspace"] = expand_user_path(settings.workspace, base=places.cwd, places=places)
-    return msgspec.structs.replace(places, named=named, custom=settings.custom_folders, plugin=settings.plugin_folders)
-
-
-_PARSE_FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "parse")

@@ -21,9 +21,11 @@ from prowess.ports import FileSystem, FolderItem, Head, KeptReading, Stamp
 T = TypeVar("T")
 
 _FORMAT = 1
-# A file changed within one tick of the clock after it was read keeps its stamp; what is younger than this is
-# read again next time instead of trusted.
-_SETTLED_NS = 100_000_000
+# A file that is changed again within one tick of the clock after it was read keeps its stamp. What is younger than
+# a tick is therefore read again next time instead of trusted. A time in whole seconds tells of a coarse clock.
+_TICK_NS = 100_000_000
+_COARSE_TICK_NS = 2_500_000_000
+_MOST_CACHES = 200
 
 
 class KeptFolder(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -101,7 +103,8 @@ class ScanCache(Generic[T]):
             self._readings[location] = KeptReading(head.stamp, head.size, head.links, reading)
 
     def _is_settled(self, stamp: Stamp) -> bool:
-        return max(stamp[0], stamp[1]) < self._started - _SETTLED_NS
+        tick = _TICK_NS if stamp[0] % 1_000_000_000 else _COARSE_TICK_NS
+        return max(stamp[0], stamp[1]) < self._started - tick
 
     def save(self) -> None:
         """Write the cache where anything changed. A cache that cannot be written is no loss: the next scan reads."""
@@ -111,9 +114,20 @@ class ScanCache(Generic[T]):
         try:
             data = msgspec.msgpack.encode((_FORMAT, self._key, self._folders, self._readings))
             write_aside(self._path, data, mode=0o600, folder_mode=0o700)
-        except (MachineError, UnicodeEncodeError):
-            # A read-only home, or a file name that is not text.
+            _forget_oldest(os.path.dirname(self._path))
+        except (MachineError, OSError, UnicodeEncodeError):
+            # A read-only home, a file name that is not text, another process that tidies up at the same time.
             self._path = None
+
+
+def _forget_oldest(folder: str) -> None:
+    """Keep the newest caches only, so that folders long gone take no room for ever."""
+    names = [name for name in os.listdir(folder) if name.endswith(".msgpack")]
+    if len(names) <= _MOST_CACHES:
+        return
+    paths = sorted((os.path.join(folder, name) for name in names), key=os.path.getmtime)
+    for path in paths[: len(paths) - _MOST_CACHES]:
+        os.unlink(path)
 
 
 def cache_path(folder: str, key: str) -> str:

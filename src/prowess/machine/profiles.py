@@ -8,13 +8,13 @@ import msgspec
 
 from prowess.errors import MachineError
 from prowess.machine.dirs import cache_folder
-from prowess.machine.stamps import code_stamp
+from prowess.machine.stamps import stamp_code
 from prowess.model.facts import Facts
 from prowess.profiles.load import BUILT_IN, load_profile, split_host
 from prowess.profiles.schema import Profile
+from prowess.version import VERSION
 
 _MOST_BYTES = 1 << 18
-_PROFILES = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "profiles")
 
 
 def load_added_profiles(facts: Facts, host: str) -> tuple[str, dict[str, str]]:
@@ -45,15 +45,15 @@ def load_kept_profile(host: str, facts: Facts) -> Profile:
     """
     if split_host(host)[0] not in BUILT_IN:
         return load_profile(host)
-    stamp = code_stamp(_PROFILES) ^ code_stamp(os.path.join(_PROFILES, "data"))
+    stamp = f"{VERSION} {stamp_code()}"
     path = os.path.join(cache_folder(facts), "profiles", f"{host}.msgpack")
     try:
         with open(path, "rb") as file:
-            kept, profile = msgspec.msgpack.decode(file.read(), type=tuple[int, Profile])
+            kept, profile = msgspec.msgpack.decode(file.read(), type=tuple[str, Profile])
         if kept == stamp:
             return profile
     except (OSError, msgspec.DecodeError):
-        kept = 0
+        kept = ""
     profile = load_profile(host)
     _keep(path, msgspec.msgpack.encode((stamp, profile)))
     return profile

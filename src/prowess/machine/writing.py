@@ -1,4 +1,4 @@
-"""Writing files so that a reader, a crash or Ctrl-C never meets half of one."""
+"""Writing files so that a reader, a program that breaks off or Ctrl-C never meets half of one."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def write_aside(
     The umask cuts `mode`; it does not cut `exact_mode`.
     """
     folder = os.path.dirname(path)
-    aside = f"{path}.{os.getpid()}.tmp"
+    aside = f"{path}.{os.urandom(6).hex()}.tmp"
     try:
         os.makedirs(folder, mode=folder_mode, exist_ok=True)
         descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), mode)

@@ -13,6 +13,9 @@ from prowess.model.settings import Settings
 from prowess.model.skill import Root, Skill
 
 
+_LOST = (State.SHADOWED, State.DUPLICATE)
+
+
 class Snapshot(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """What was found, at one moment, under one host's rules. A reload gives a new one.
 
@@ -41,16 +44,21 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         return tuple(outcome for outcome in self.outcomes if self.is_shown(outcome))
 
     def is_shown(self, outcome: Outcome) -> bool:
-        """Whether the host's own list shows an outcome; never what lies where the host does not look."""
-        return outcome.state in self.listed and outcome.candidate.root.disabled_by is None
+        """Whether the host's own list shows an outcome; never what lies where the host does not look, nor a loser."""
+        return (
+            outcome.state in self.listed
+            and outcome.candidate.root.disabled_by is None
+            and not any(note.state in _LOST for note in outcome.notes)
+        )
 
     def find(self, name: str) -> Outcome | None:
-        """The outcome that holds a name: the one listed, else the first that claimed it."""
-        claims = self.claims(name)
+        """The outcome that holds a name: the one listed, else the first that claimed it. A label counts last."""
+        named = [outcome for outcome in self.outcomes if outcome.name == name]
+        claims = named or [outcome for outcome in self.outcomes if outcome.skill and outcome.skill.label == name]
         return next((o for o in claims if self.is_shown(o)), claims[0] if claims else None)
 
     def claims(self, name: str) -> tuple[Outcome, ...]:
-        """Every candidate that claimed a name, whatever became of it."""
+        """Every candidate that claimed a name, whatever became of it, also by its label."""
         return tuple(o for o in self.outcomes if o.name == name or (o.skill and o.skill.label == name))
 
     def counts(self) -> dict[State, int]:

@@ -25,6 +25,7 @@ class Parsed(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """
 
     root: str
+    default_name: str
     name: str
     frontmatter: dict[str, Any]
     manifest: Manifest
@@ -33,6 +34,10 @@ class Parsed(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     hidden_because: str | None = None
     valid: bool = True
     diagnostics: tuple[Diagnostic, ...] = ()
+
+    def fits(self, candidate: Candidate) -> bool:
+        """Whether this was made for a candidate of the same root and the same place in it."""
+        return self.root == candidate.root.id and self.default_name == candidate.default_name
 
 
 class Read(msgspec.Struct, frozen=True, gc=False):
@@ -63,7 +68,7 @@ class Reader(msgspec.Struct, frozen=True, kw_only=True):
         if candidate.diagnostics:
             return _refuse(candidate, candidate.diagnostics)
         kept = self.readings.find_reading(candidate.location)
-        if kept is not None and kept.reading.root == candidate.root.id:
+        if kept is not None and kept.reading.fits(candidate):
             size, links, parsed = kept.size, kept.links, kept.reading
         else:
             try:
@@ -96,6 +101,7 @@ class Reader(msgspec.Struct, frozen=True, kw_only=True):
         diagnostics = reading.diagnostics + understood.diagnostics if reading.valid else reading.diagnostics
         return Parsed(
             root.id,
+            candidate.default_name,
             understood.name,
             reading.frontmatter,
             understood.manifest,

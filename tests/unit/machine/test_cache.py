@@ -17,7 +17,8 @@ from tests.workspace import Workspace, skill_text
 @pytest.fixture
 def aged(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let every file count as settled, as it would be a moment later."""
-    monkeypatch.setattr("prowess.machine.cache._SETTLED_NS", -(10**12))
+    monkeypatch.setattr("prowess.machine.cache._TICK_NS", -(10**12))
+    monkeypatch.setattr("prowess.machine.cache._COARSE_TICK_NS", -(10**12))
 
 
 def facts_of(skills: Skills) -> list[tuple[Any, ...]]:
@@ -140,3 +141,47 @@ def test_a_name_that_is_not_text_does_not_break_the_cache(workspace: Workspace, 
     Path(os.fsdecode(odd), "SKILL.md").write_text(skill_text("odd"))
     check_cached_equals_fresh(workspace)
     assert sorted(skill.name for skill in workspace.scan(cache=True).skills) == ["odd", "one"]
+
+
+def test_a_limit_that_is_set_later_shows_at_once(workspace: Workspace, aged: None) -> None:
+    workspace.skill("project/.claude/skills/one", description="a long enough description to be cut off")
+    workspace.scan(cache=True)
+    workspace.write("home/.config/prowess/prowess.toml", "[limits]\nheader_bytes = 20\n")
+    check_cached_equals_fresh(workspace)
+    assert workspace.ends(workspace.scan(cache=True)) == {"project/.claude/skills/one/SKILL.md": "invalid"}
+
+
+def test_a_folder_that_is_linked_under_another_name_has_that_name(workspace: Workspace, aged: None) -> None:
+    workspace.skill("elsewhere/real", name="")
+    workspace.link("home/.openclaw/skills/alpha", "../../../elsewhere/real")
+    assert [skill.name for skill in workspace.scan("openclaw", cache=True).skills] == ["alpha"]
+    os.rename(workspace.path("home/.openclaw/skills/alpha"), workspace.path("home/.openclaw/skills/beta"))
+    assert [skill.name for skill in workspace.scan("openclaw", cache=True).skills] == ["beta"]
+
+
+def test_a_cache_of_other_code_counts_as_none(
+    workspace: Workspace, counting: CountingFiles, aged: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workspace.skill("project/.claude/skills/one")
+    workspace.scan(cache=True)
+    monkeypatch.setattr("prowess.runtime.stamp_code", lambda: "another")
+    counting.heads.clear()
+    workspace.scan(cache=True)
+    assert workspace.path("project/.claude/skills/one/SKILL.md") in counting.heads
+
+
+def test_a_clock_of_whole_seconds_is_given_more_time(workspace: Workspace) -> None:
+    path = workspace.skill("project/.claude/skills/one", description="aaaa")
+    second = int(time.time()) - 1
+    os.utime(path, (second, second))
+    workspace.scan(cache=True)
+    caches = list(Path(workspace.home, ".cache/prowess/scans").iterdir())
+    assert b"aaaa" not in caches[0].read_bytes()
+
+
+def test_caches_do_not_pile_up(workspace: Workspace, aged: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("prowess.machine.cache._MOST_CACHES", 2)
+    for number in range(4):
+        workspace.skill(f"project/sub{number}/.claude/skills/one")
+        workspace.scan(cwd=f"project/sub{number}", cache=True)
+    assert len(list(Path(workspace.home, ".cache/prowess/scans").iterdir())) == 2

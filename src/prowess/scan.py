@@ -1,0 +1,165 @@
+"""One scan: discover, read, resolve, gate. The one module that knows the order of the stages."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from functools import partial
+
+import msgspec
+
+from prowess.diagnostics import Diagnostic
+from prowess.discover.discovery import discover
+from prowess.discover.roots import plan_roots
+from prowess.errors import MachineError
+from prowess.gate.gate import find_rules, gate_skill
+from prowess.machine.cache import ScanCache
+from prowess.model.facts import Facts
+from prowess.model.outcome import STATE_ORDER, Outcome
+from prowess.model.permission import Rule
+from prowess.model.settings import Settings
+from prowess.model.skill import Candidate, Document, Root, Skill
+from prowess.model.snapshot import Snapshot
+from prowess.parse.candidates import Parsed, Read, Reader, read_document
+from prowess.ports import FileSystem, Reporter
+from prowess.profiles.places import Places, expand_user_path
+from prowess.profiles.schema import Header, Limits, Profile
+from prowess.resolve.claims import Claim
+from prowess.resolve.resolution import Collision, Resolved, resolve
+
+# A body is read when it is asked for; no host's limit is as large as this, and nobody writes so much.
+_MOST_BYTES = 1 << 24
+
+
+class Scan(msgspec.Struct, frozen=True, kw_only=True):
+    """All that a scan needs, as values and ports."""
+
+    profile: Profile
+    places: Places
+    settings: Settings
+    facts: Facts
+    cache: ScanCache[Parsed]
+    files: FileSystem
+    bare: bool = False
+    agent: str | None = None
+    rules: tuple[Rule, ...] = ()
+    roots: Sequence[Root] | None = None
+    reporter: Reporter | None = None
+
+    def run(self) -> tuple[Snapshot, tuple[Collision, ...]]:
+        """Every candidate's end, and the collisions that the host may speak of."""
+        profile, settings = self.profile, self.settings
+        places = _with_settings(self.places, settings)
+        roots = self.roots
+        if roots is None:
+            roots = plan_roots(profile, places, settings, self.facts, bare=self.bare)
+        found = discover(
+            roots,
+            places=places,
+            settings=settings,
+            limits=profile.limits,
+            files=self.cache,
+            clock=time.monotonic,
+            reporter=self.reporter,
+        )
+        reads = self._read_all(found.candidates)
+        resolved = self._resolve(found.candidates, reads)
+        _rename(reads, resolved.names)
+        outcomes = self._conclude(found.candidates, reads, resolved)
+        snapshot = Snapshot(
+            host=profile.name,
+            edition=profile.edition,
+            cwd=places.cwd,
+            repository=places.repository,
+            settings=settings,
+            roots=tuple(roots),
+            outcomes=outcomes,
+            listed=frozenset(profile.resolution.listed),
+            diagnostics=settings.diagnostics + found.diagnostics,
+        )
+        return snapshot, resolved.collisions
+
+    def _read_all(self, candidates: Sequence[Candidate]) -> list[Read]:
+        limits = effective_limits(self.profile.limits, self.settings)
+        reader = Reader(
+            files=self.cache,
+            readings=self.cache,
+            header=self.profile.header,
+            fields=self.profile.fields,
+            limits=limits,
+            document=partial(load_document, self.files, self.profile.header),
+        )
+        reads = []
+        for done, candidate in enumerate(candidates):
+            reads.append(reader.read(candidate))
+            if self.reporter is not None and done % 500 == 0:
+                self.reporter.progress("reading skills", done)
+        return reads
+
+    def _resolve(self, candidates: Sequence[Candidate], reads: Sequence[Read]) -> Resolved:
+        claims = [
+            Claim(place, read.name, candidate, read.skill.manifest)
+            for place, (candidate, read) in enumerate(zip(candidates, reads, strict=True))
+            if read.skill is not None
+        ]
+        return resolve(claims, rules=self.profile.resolution, settings=self.settings, gate=self.profile.gate)
+
+    def _conclude(
+        self, candidates: Sequence[Candidate], reads: Sequence[Read], resolved: Resolved
+    ) -> tuple[Outcome, ...]:
+        collided: dict[int, tuple[Diagnostic, ...]] = {
+            collision.loser.place: (collision.diagnose(),) for collision in resolved.collisions
+        }
+        permissions = find_rules(
+            self.settings, self.profile.permissions, self.facts, agent=self.agent, given=self.rules
+        )
+        outcomes = []
+        for place, (candidate, read) in enumerate(zip(candidates, reads, strict=True)):
+            notes = list(resolved.notes.get(place, ()))
+            if read.note is not None:
+                notes.append(read.note)
+            if read.skill is not None:
+                notes += gate_skill(
+                    read.skill.manifest,
+                    name=read.name,
+                    rules=self.profile.gate,
+                    facts=self.facts,
+                    settings=self.settings,
+                    hidden_because=read.hidden_because,
+                    permissions=permissions,
+                )
+            found = read.diagnostics + collided.get(place, ())
+            outcomes.append(Outcome.conclude(candidate, read.name, read.skill, notes, found))
+        outcomes.sort(key=lambda outcome: (outcome.name.casefold(), outcome.name, -STATE_ORDER[outcome.state]))
+        return tuple(outcomes)
+
+
+def effective_limits(limits: Limits, settings: Settings) -> Limits:
+    """The profile's limits with what the settings change."""
+    return msgspec.structs.replace(limits, **settings.limits) if settings.limits else limits
+
+
+def load_document(files: FileSystem, header: Header, skill: Skill) -> Document:
+    """The whole of a skill's file. It holds no reference to the scan, so that snapshots can be let go."""
+    try:
+        data = files.read_head(skill.location, _MOST_BYTES).data
+    except OSError as error:
+        raise MachineError("read", skill.location, error.strerror or str(error)) from error
+    return read_document(data, header)
+
+
+def _rename(reads: list[Read], names: Mapping[int, str]) -> None:
+    """Give the skills the names that resolution found for them."""
+    for place, name in names.items():
+        skill = reads[place].skill
+        if skill is not None:
+            renamed = msgspec.structs.replace(skill, name=name)
+            reads[place] = msgspec.structs.replace(reads[place], name=name, skill=renamed)
+
+
+def _with_settings(places: Places, settings: Settings) -> Places:
+    """The places with the folders that settings name."""
+    named = dict(places.named)
+    if settings.workspace is not None:
+        named["workspace"] = expand_user_path(settings.workspace, base=places.cwd, places=places)
+    return msgspec.structs.replace(places, named=named, custom=settings.custom_folders, plugin=settings.plugin_folders)
