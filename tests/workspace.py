@@ -72,7 +72,8 @@ class Workspace:
         cache: bool = False,
         **options: Any,
     ) -> Skills:
-        """The skills that a host sees from a folder. Managed places lie in `managed` below the root."""
+        """The skills that a host sees from a folder, which is made. Managed places lie in `managed` below the root."""
+        (self.root / cwd).mkdir(parents=True, exist_ok=True)
         return Skills(
             self.root / cwd,
             host=host,

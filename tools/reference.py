@@ -94,6 +94,7 @@ _SETTINGS = {
     "allowed_bundled": "The bundled skills that are offered; none named means all.",
     "agent_skills": "The skills that the agent gets; not set means all.",
     "skill_commands": "Whether each skill is a slash command too.",
+    "shell_commands": "`false` keeps commands inside the bodies of skills from being run.",
     "approvals": "Where the answer “always” is remembered: `memory` or `disk`.",
     "usage": "Whether it is counted how often skills are offered and used.",
     "permissions": "Rules that say which agent may use which skill.",
@@ -101,14 +102,18 @@ _SETTINGS = {
     "budget": "Room for the catalog, by the name of a key of [`[budget]`](profiles.md#budget): `share`, `characters`, "
     "`skills` or `per_item`.",
     "overrides": "What is set for one skill, by its name.",
+    "tools": "Programs that the commands of skills can go to, by the name that `command-tool` gives: `command` is the "
+    "program and its arguments, with `{argument}` for what was typed.",
 }
 # Names in a host's `keys` that fill a setting in a way of their own.
 _OTHER_TARGETS = {
     "disabled": "`disabled_extensions`, by plain names",
     "visibility": "`overrides.NAME.visibility`",
+    "no_shell_commands": "`shell_commands`, turned round",
+    "declared_tools": "`tools`",
     "raw": "fields that skills may require (`requires.config`)",
 }
-_NOT_SET_BY_USERS = {"raw", "origins", "files", "diagnostics", "api_key_from"}
+_NOT_SET_BY_USERS = {"raw", "origins", "files", "project_files", "diagnostics", "api_key_from"}
 
 
 def render_settings() -> str:

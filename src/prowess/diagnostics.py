@@ -76,13 +76,18 @@ CODES: dict[str, Code] = {
     "file-too-large": _error("SKILL.md is larger than the host reads.", "Move detail into files beside SKILL.md."),
     "link-escapes": _error(
         "A symbolic link leads outside the places that may be followed.",
-        "Copy the skill, or add the target to `discovery.trusted_links` in prowess.toml.",
+        "Copy the skill, or add the target to `discovery.trusted_links` in your own prowess.toml.",
     ),
     "hard-linked": _error(
         "SKILL.md has more than one hard link, which this host refuses.", "Copy the file instead of linking it."
     ),
     "wrong-file-name": _warning("The file is not spelled SKILL.md and is not read.", "Rename it to SKILL.md."),
     "folder-ignored": _info("A folder with a skill is skipped because git ignores it.", "Remove it from .gitignore."),
+    "ignore-pattern": _warning(
+        "A line of .gitignore is no pattern that can be matched; it was left out.",
+        "Correct the line: a `[` that is not closed, a backslash at its end and a `!` alone mean nothing.",
+    ),
+    "context-cut": _warning("A context file is longer than is read; its end was left out.", "Shorten the file."),
     "limit-reached": _warning(
         "A limit on files, folders or time was reached; the rest was not looked at.",
         "Raise the limit in the profile, or split the folder.",
@@ -157,7 +162,6 @@ CODES: dict[str, Code] = {
     "metadata-unreadable": _warning("`metadata` is not JSON, JSON5 or a mapping.", "Write it as a mapping."),
     # Names
     "name-collision": _warning("Two skills claim one name.", "Rename one of them, or disable one."),
-    "same-file": _info("One file was reached by two paths; it counts once.", "Nothing needs doing."),
     # Body and folder, for authors
     "body-empty": _warning("There are no instructions below the header.", "Write what the agent is to do."),
     "body-long": _warning("The body is longer than 500 lines.", "Move detail into files beside SKILL.md."),
@@ -174,11 +178,40 @@ CODES: dict[str, Code] = {
         "A skill with `always: true` has more than 500 tokens, which every request pays for.",
         "Shorten the body, or remove `always: true`.",
     ),
+    # Skills defined in code
+    "files-not-unpacked": _warning(
+        "The files of a skill that is defined in code cannot be unpacked; its prompt goes on without them.",
+        "Correct the names of the files, or make room in the folder for temporary files.",
+    ),
+    # Activation
+    "variable-unset": _warning(
+        "A variable in the body has no value here and stays as it is.",
+        "Do not rely on it in skills without a folder, or outside of a conversation.",
+    ),
+    "command-not-run": _warning(
+        "A command inside the body was not run; it stays as text, marked as not run.",
+        "Read the skill; if you trust its project, say so with `prowess trust`.",
+    ),
+    "command-unclosed": _warning(
+        "A block of commands in the body is never closed; nothing of it is run.", "Close it with a line of three `."
+    ),
+    "environment-refused": _warning(
+        "A variable that is set for a skill does not reach its commands.", "Remove it, or choose another name."
+    ),
+    "environment-unresolved": _warning(
+        "A key that is kept elsewhere cannot be found there.", "Store the key, or correct the reference to it."
+    ),
+    # Conditions
+    "pattern-invalid": _warning(
+        "A pattern under `paths` or `globs` can match no file; it was left out.",
+        "Write it as in .gitignore: close every `[`, end with no backslash, and keep `{a,b}` few.",
+    ),
     # What Prowess keeps for itself
     "state-unreadable": _warning(
         "A file in which Prowess remembers something cannot be used; it counts as empty.",
         "Remove the file, or correct its permissions.",
     ),
+    "host-refuses": _error("A host that was asked for would not load the skill.", "Mend what the message names."),
     # Settings
     "setting-ignored": _warning("A setting has no effect here.", "Remove it, or correct its name."),
 }

@@ -4,12 +4,14 @@
     ├── UsageError               the request itself is wrong
     │   ├── UnknownSkill         no skill of that name; carries the nearest ones
     │   ├── UnknownTool          no tool of that name to carry out a command; carries the ones there are
+    │   ├── AddressError         a skill:// address that cannot be answered; says of which kind the trouble is
     │   ├── UnknownHost          no profile of that name or edition
     │   ├── NotAFolder           a working folder that is not there
     │   ├── UnknownFormat        no catalog format of that name
     │   ├── UnknownEncoding      no encoding of that name to count tokens by
     │   ├── InvalidWindow        a context window that holds nothing
     │   ├── BudgetTooSmall       a budget that not even one skill's name fits into
+    │   ├── TooWide              a folder that holds too much to be trusted as one project
     │   ├── MissingExtra         a part of Prowess that was not installed
     │   └── InvalidName          a name that a new skill cannot have
     ├── ProfileError             a profile file cannot be used
@@ -18,6 +20,8 @@
     ├── ToolFailed               a tool that carries out a command gave an error in place of an answer
     ├── PromptFailed             a skill that is defined in code could not make its prompt
     ├── Cancelled                what was under way was called off
+    ├── CommandRefused           a command inside a skill would run an argument as code, or cannot be given it
+    ├── CommandFailed            a command inside a skill failed; carries the command and the end of its output
     └── MachineError             the machine refused: a file that cannot be written, a missing program
 
 Data first: each class holds what it knows as attributes and makes its sentence from them. Surfaces
@@ -85,6 +89,24 @@ class UnknownTool(UsageError):
         if self.nearest:
             return "Did you mean " + " or ".join(f"“{name}”" for name in self.nearest) + "?"
         return f'Register it, or declare it in prowess.toml: `[tools.{self.name}]` with `command = ["program", …]`.'
+
+
+class AddressError(UsageError):
+    """A `skill://` address that cannot be answered.
+
+    `kind` is one of `malformed`, `no-name`, `absolute`, `outside`, `missing`, `not-a-file`, `too-large`, `unreadable`,
+    `no-such-line`. `path` is what was asked for inside the skill, as it was written: no place on the machine is told.
+    """
+
+    def __init__(self, address: str, kind: str, problem: str, *, path: str = "") -> None:
+        self.address = address
+        self.kind = kind
+        self.problem = problem
+        self.path = path
+        super().__init__(address, kind)
+
+    def __str__(self) -> str:
+        return f"{self.address}: {self.problem}."
 
 
 class UnknownHost(UsageError):
@@ -275,6 +297,58 @@ class Cancelled(ProwessError):
         return f"It was called off: {self.doing}."
 
 
+class CommandRefused(ProwessError):
+    """A command inside a skill was not run, since an argument could not be handed to it safely."""
+
+    exit_code = 4
+
+    def __init__(self, command: str, why: str) -> None:
+        self.command = command
+        self.why = why
+        super().__init__(command, why)
+
+    def __str__(self) -> str:
+        return f"The command `{_shorten(self.command)}` inside the skill was not run: {self.why}."
+
+    @property
+    def hint(self) -> str | None:
+        return r"Hand the argument over as a word of its own, or write `\$1` where a program's own `$1` is meant."
+
+
+class CommandFailed(ProwessError):
+    """A command inside a skill ended with an error, or was stopped at its time limit (`code` is None)."""
+
+    exit_code = 4
+
+    def __init__(self, command: str, *, code: int | None, seconds: float, tail: str) -> None:
+        self.command = command
+        self.code = code
+        self.seconds = seconds
+        self.tail = tail
+        super().__init__(command)
+
+    def __str__(self) -> str:
+        how = f"took longer than {self.seconds:g} seconds and was stopped" if self.code is None else self._describe()
+        wrote = f" The end of its output:\n{self.tail}" if self.tail else " It wrote nothing."
+        return f"The command `{_shorten(self.command)}` inside the skill {how}.{wrote}"
+
+    def _describe(self) -> str:
+        if self.code is not None and self.code < 0:
+            return f"was ended by signal {-self.code}"
+        return f"ended with exit code {self.code}"
+
+
+class TooWide(UsageError):
+    """A folder that cannot be trusted as one project, since everything of a user or a machine lies below it."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        super().__init__(path)
+
+    def __str__(self) -> str:
+        return f"{self.path} holds too much to be trusted as one project; go to the project's own folder."
+
+
 class MachineError(ProwessError):
     """The machine refused something that the request needs."""
 
@@ -288,6 +362,12 @@ class MachineError(ProwessError):
 
     def __str__(self) -> str:
         return f"Could not {self.doing} {self.path}: {self.cause}."
+
+
+def _shorten(command: str, most: int = 200) -> str:
+    """A command as part of a sentence: its first line, within bounds."""
+    first, _, rest = command.strip().partition("\n")
+    return first[: most - 1] + "…" if rest or len(first) > most else first
 
 
 def nearest_names(name: str, known: Iterable[str], *, most: int = 3) -> tuple[str, ...]:

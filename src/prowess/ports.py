@@ -13,6 +13,7 @@ import msgspec
 
 if TYPE_CHECKING:
     from prowess.diagnostics import Diagnostic
+    from prowess.model.command import Command, Finished
     from prowess.model.permission import Answer, Approval, Request
     from prowess.model.skill import Skill
     from prowess.model.usage import Caller, Usage
@@ -161,4 +162,39 @@ class UsageStore(Protocol):
 
     def clear(self, name: str | None = None) -> int:
         """Forget the counts of a name, or all of them; how many skills were forgotten."""
+        ...
+
+
+class Unpacker(Protocol):
+    """Puts the files of skills that are defined in code where programs can read them."""
+
+    def find_folder(self, name: str) -> str:
+        """Where the files of a skill lie or will lie; nothing is made yet."""
+        ...
+
+    def unpack(self, name: str, files: Mapping[str, str | bytes]) -> str:
+        """The folder with the files of a skill, by their paths below it.
+
+        They are written at the first call, once, whoever calls at the same time. A failure is remembered too: the
+        same `MachineError` is raised every time.
+        """
+        ...
+
+
+class Runner(Protocol):
+    """Runs the commands of skills, within their bounds. Whoever gives one has asked for permission before."""
+
+    def run(self, command: Command, *, is_cancelled: Callable[[], bool] | None = None) -> Finished:
+        """Run a command to its end, its time limit, or until it is called off.
+
+        Raises `MachineError` where it cannot be started, and `Cancelled`.
+        """
+        ...
+
+
+class SecretStore(Protocol):
+    """Knows the secrets that settings only refer to."""
+
+    def find_secret(self, reference: Mapping[str, Any]) -> str | None:
+        """The secret that a reference leads to; None where there is none. Raises `MachineError`."""
         ...

@@ -74,6 +74,8 @@ class Skills:
         else:
             self.profile = load_kept_profile(self.host, self.facts)
         self._files = files or LocalFiles()
+        # A file system in memory has folders only where it has files; an empty one is no mistake.
+        self._kinds_of_cwd = ("folder",) if files is None else ("folder", None)
         self._add_dirs = tuple(os.path.abspath(folder) for folder in add_dirs)
         self._bare = bare
         self._agent = agent
@@ -229,7 +231,7 @@ class Skills:
         return msgspec.structs.replace(places, added=self._add_dirs)
 
     def _scan(self) -> tuple[Snapshot, list[Event]]:
-        if self._files.find_kind(self.cwd) != "folder":
+        if self._files.find_kind(self.cwd) not in self._kinds_of_cwd:
             raise NotAFolder(self.cwd)
         places = self.find_places()
         settings = load_settings(self.profile, places, self.facts, self._files)

@@ -20,7 +20,7 @@ from rich.text import Text
 
 import prowess
 from prowess.cli import app, main
-from prowess.cli.out import count_words, escape_line, escape_text, estimate_tokens, first_line, shorten_path
+from prowess.cli.out import count_words, escape_line, escape_text, first_line, shorten_path
 from prowess.cli.progress import Progress
 from prowess.cli.tables import render_columns
 from tests.cli.terminal import Terminal
@@ -92,7 +92,7 @@ def test_a_mistyped_command_suggests_the_nearest(terminal):
 
 
 def test_a_mistyped_option_suggests_the_nearest(terminal):
-    answer = terminal.run("list", "--jsn")
+    answer = terminal.run("check", "--jsn")
     assert (answer.code, answer.err.splitlines()[-1]) == (2, "Error: No such option '--jsn'. Did you mean '--json'?")
 
 
@@ -108,8 +108,9 @@ def test_debug_may_stand_anywhere_and_shows_where_an_error_came_from(terminal):
     arguments = ["show", "nothing"]
     assert terminal.run(*arguments).code == 3
     for place in range(3):
-        with pytest.raises(prowess.UnknownSkill):
-            main([*arguments[:place], "--debug", *arguments[place:]])
+        answer = terminal.run(*arguments[:place], "--debug", *arguments[place:])
+        assert (answer.code, answer.err.splitlines()[0]) == (3, "Traceback (most recent call last):")
+        assert "prowess: There is no skill named “nothing” here." in answer.err.splitlines()
     assert terminal.run("--debug", "lsit").code == 2
 
 
@@ -196,13 +197,32 @@ def test_colour_and_cut_lines_are_for_terminals_only(terminal):
     assert "●  a     ready  project  agents:proj…  long long long long …\n" in plain
 
 
+STEERING_COMMANDS = (
+    (),
+    ("list",),
+    ("list", "--unused"),
+    ("show", "a"),
+    ("show", "a", "--raw"),
+    ("explain", "a"),
+    ("explain", "a", "--deny", "a"),
+    ("catalog",),
+    ("catalog", "--budget", "290"),
+    ("catalog", "--explain"),
+    ("cost",),
+    ("check",),
+    ("doctor", "a"),
+    ("compare",),
+)
+
+
 def test_what_a_skill_says_cannot_steer_a_terminal(terminal):
     nasty = "\\e]0;x\\a \\e[2J \\u202e"
     terminal.write(
         "project/.agents/skills/a/SKILL.md",
-        f'---\nname: a\ndescription: "{nasty}"\nlicense: "{nasty}"\n---\n\x1b[2J\x1b]8;;http://x\x07[a](http://y)\n',
+        f'---\nname: a\ndescription: "{nasty}"\nlicense: "{nasty}"\nwhen_to_use: "{nasty}"\nalways: true\nrequires:\n  bins: '
+        f'["{nasty}"]\n---\n\x1b[2J\x1b]8;;http://x\x07[a](http://y)\n',
     )
-    for arguments in ((), ("list",), ("show", "a"), ("show", "a", "--raw"), ("explain", "a"), ("check",), ("compare",)):
+    for arguments in STEERING_COMMANDS:
         sent = run_on_terminal(*arguments)
         assert re.sub(r"\x1b\[[0-9;]*m", "", sent).replace("\n", "").isprintable(), arguments
 
@@ -227,11 +247,14 @@ def test_completion_for_the_shell_can_be_installed(terminal):
         (["prowess", "list", "--host", "om"], {"omp"}),
         (["prowess", "list", "--host", "omp@"], {"omp@current", "omp@documented"}),
         (["prowess", "show", "--host", "nobody", "p"], set()),
+        (["prowess", "show", "x"], {"x.y:z-1", "xé"}),
     ],
 )
 def test_commands_skills_and_hosts_are_completed(terminal, words, found):
     terminal.skill("project/.agents/skills/pdf")
     terminal.skill("project/.agents/skills/other")
+    for number, name in enumerate(("x.y:z-1", "xé", "x$(touch pwned)", "x y", "x'", "x\\e[31m", "x`id`", "x;id")):
+        terminal.write(f"project/.agents/skills/n{number}/SKILL.md", f'---\nname: "{name}"\ndescription: d\n---\n')
     environment = {
         **os.environ,
         "_PROWESS_COMPLETE": "bash_complete",
@@ -321,7 +344,6 @@ def test_small_words_and_numbers():
         "2 skills",
         "1,200 skills",
     ]
-    assert [estimate_tokens(number) for number in (0, 1, 4, 5)] == [0, 1, 1, 2]
 
 
 def test_paths_are_written_as_people_do(monkeypatch):

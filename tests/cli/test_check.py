@@ -106,6 +106,7 @@ def test_json_has_every_finding_and_the_counts(terminal):
                     "related": [f"{folder}/pdf/SKILL.md"],
                 },
             ],
+            "ineligible": [],
         },
     )
 
@@ -125,3 +126,45 @@ def test_file_names_cannot_steer_the_terminal(terminal):
     answer = terminal.run("check")
     assert ".agents/skills/\\x1b[31m/SKILL.md" in answer.out
     assert "\x1b" not in answer.out
+
+
+def write_ineligible(terminal: Terminal) -> None:
+    fields = {
+        "requires": {"bins": ["no-such-jq", "no-such-tool"], "env": ["NO_SUCH_KEY"]},
+        "install": [{"kind": "uv", "package": "jq", "bins": ["no-such-jq"]}],
+    }
+    terminal.skill("project/.agents/skills/w", metadata=json.dumps({"openclaw": fields}))
+
+
+REASON = "the programs no-such-jq, no-such-tool cannot be found; the environment variable NO_SUCH_KEY is not set"
+
+
+def test_what_cannot_be_offered_here_is_told_with_the_command_that_would_mend_it(terminal):
+    write_ineligible(terminal)
+    assert terminal.run("check") == (
+        0,
+        "1 skill cannot be offered on this machine:\n"
+        f"  w  {REASON}\n"
+        "     no-such-jq: uv tool install jq\n"
+        "     no-such-tool: the skill names no way to install it here\n"
+        "     NO_SUCH_KEY: export NO_SUCH_KEY=VALUE\n"
+        "`prowess doctor NAME` tells all about one.\n"
+        "\n"
+        "Nothing else to say about 1 file.\n",
+        "",
+    )
+
+
+def test_json_has_what_is_missing_and_every_way_to_mend_it(terminal):
+    write_ineligible(terminal)
+    (found,) = terminal.json("check")["ineligible"]
+    assert (found["name"], found["location"], found["reason"]) == (
+        "w",
+        terminal.path("project/.agents/skills/w/SKILL.md"),
+        REASON,
+    )
+    assert [(one["kind"], one["names"], one["ways"][0]["command"]) for one in found["missing"]] == [
+        ("program", ["no-such-jq"], "uv tool install jq"),
+        ("program", ["no-such-tool"], None),
+        ("variable", ["NO_SUCH_KEY"], "export NO_SUCH_KEY=VALUE"),
+    ]

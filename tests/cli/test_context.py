@@ -25,7 +25,7 @@ def test_context_files_are_listed_farthest_first_with_depth_and_size(terminal):
         f"2      8           {outer}\n"
         "0      8           CLAUDE.md\n"
         "\n"
-        "2 files, about 4 tokens (an estimate), farthest first. --text prints them as one.\n",
+        "2 files, about 5 tokens (an estimate), farthest first. --text prints them as one.\n",
         "",
     )
 

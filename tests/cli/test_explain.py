@@ -20,7 +20,12 @@ def test_the_journey_of_a_name_that_three_files_claim(terminal):
     terminal.skill("project/.agents/skills/pdf")
     terminal.write("project/.claude/skills/pdf/SKILL.md", "---\nname: pdf\ndescription: a: b\n---\nx\n")
     terminal.skill("home/.claude/skills/pdf")
-    roots = len(terminal.scan().roots)
+    scanned = terminal.scan().roots
+    roots = len(scanned)
+    folders = ("project/.agents/skills", "project/.claude/skills", "home/.claude/skills")
+    agents, claude, user = (
+        next(root.order + 1 for root in scanned if root.path == terminal.path(folder)) for folder in folders
+    )
     reason = ".agents/skills/pdf/SKILL.md (agents:project) has the same name and is stronger"
     answer = terminal.run("explain", "pdf")
     assert (answer.code, answer.err) == (0, "")
@@ -28,28 +33,29 @@ def test_the_journey_of_a_name_that_three_files_claim(terminal):
         "“pdf” is ready: .agents/skills/pdf/SKILL.md is offered to the model; it beat 2 other files of this name.\n"
         "\n"
         "● .agents/skills/pdf/SKILL.md\n"
-        f"  discover  found in .agents/skills, root 3 of {roots} (project, agents:project)\n"
+        f"  discover  found in .agents/skills, root {agents} of {roots} (project, agents:project)\n"
         "            the root is searched because it hangs in the working folder\n"
         "  parse     read; its name is pdf\n"
         "  resolve   won over 2 other files of this name\n"
         "            rule: the strongest scope wins (managed, project, user, added, plugin, remote, bundled), "
         "then the first in scan order\n"
         "  gate      nothing keeps it from being offered\n"
+        "  present   the model is shown its name and all that describes it\n"
         "  state     ready\n"
         "\n"
         "↓ .claude/skills/pdf/SKILL.md\n"
-        f"  discover  found in .claude/skills, root 4 of {roots} (project, claude:project)\n"
+        f"  discover  found in .claude/skills, root {claude} of {roots} (project, claude:project)\n"
         "            the root is searched because it hangs in the working folder\n"
         "  parse     read; its name is pdf\n"
         "            warning on line 3 (repaired-colon): "
         "The value of `description` holds a colon that ends a key in YAML; it was put in quotes.\n"
         f"  resolve   shadowed: {reason}\n"
-        "            because root 3 is searched before root 4\n"
+        f"            because root {agents} is searched before root {claude}\n"
         "  gate      nothing keeps it from being offered\n"
         "  state     shadowed\n"
         "\n"
         "↓ ~/.claude/skills/pdf/SKILL.md\n"
-        f"  discover  found in ~/.claude/skills, root 12 of {roots} (user, claude:user)\n"
+        f"  discover  found in ~/.claude/skills, root {user} of {roots} (user, claude:user)\n"
         "            the root is searched because prowess keeps user skills there\n"
         "  parse     read; its name is pdf\n"
         f"  resolve   shadowed: {reason}\n"
@@ -233,3 +239,81 @@ def test_very_many_claims_are_told_in_part_to_people_and_whole_to_programs(termi
         "\n10 more files have to do with this name; --json has them all.\n"
     )
     assert len(terminal.json("explain", "x")["claims"]) == 60
+
+
+def explain_gate(terminal: Terminal, *arguments: str) -> list[str]:
+    """What is said of the gate, of the catalog and of the state, line by line."""
+    lines = terminal.run("explain", *arguments).out.splitlines()
+    start = next(place for place, line in enumerate(lines) if line.startswith("  gate "))
+    return [line[12:] for line in lines[start:]]
+
+
+def test_a_denied_skill_names_its_rule_and_the_line_it_stands_on(terminal):
+    terminal.skill("project/.agents/skills/deploy")
+    terminal.write("project/prowess.toml", '[permissions.skill]\n"*" = "allow"\n"dep*" = "deny"\n')
+    lines = terminal.run("explain", "deploy").out.splitlines()
+    reason = "the rule `skill.dep*: deny` in prowess.toml:3 denies it"
+    assert lines[0] == f"“deploy” may not be used here: {reason}."
+    assert lines[-2:] == [f"  gate      denied: {reason}", "  state     denied"]
+
+
+def test_rules_for_one_agent_hold_for_that_agent(terminal):
+    terminal.skill("project/.agents/skills/x")
+    terminal.write("project/prowess.toml", '[agents.plan.permissions]\nskill = "deny"\n')
+    assert explain_gate(terminal, "x")[-1] == "ready"
+    assert explain_gate(terminal, "x", "--agent", "plan") == [
+        "denied: the rule `skill: deny` in prowess.toml:2 denies it",
+        "denied",
+    ]
+
+
+def test_a_rule_that_asks_or_allows_is_told_and_silence_is_not(terminal):
+    terminal.skill("project/.agents/skills/x")
+    shown = "the model is shown its name and all that describes it"
+    assert explain_gate(terminal, "x") == ["nothing keeps it from being offered", shown, "ready"]
+    assert explain_gate(terminal, "x", "--ask", "x") == [
+        "nothing keeps it from being offered",
+        "permission: ask, since the rule `ask: Skill(x)` in the command line wants it to be asked for",
+        shown,
+        "ready",
+    ]
+    assert explain_gate(terminal, "x", "--allow", "x")[1] == (
+        "permission: allow, since the rule `allow: Skill(x)` in the command line allows it"
+    )
+    terminal.skill("project/.agents/skills/x", allowed_tools="Read")
+    assert explain_gate(terminal, "x")[1] == "permission: ask, since its header has `allowed-tools`, which is asked for"
+
+
+def test_claude_code_shows_what_it_denies_and_explain_says_so(terminal):
+    terminal.skill("project/.claude/skills/x")
+    terminal.write("project/.claude/settings.json", '{"permissions": {"deny": ["Skill(x)"]}}\n')
+    assert explain_gate(terminal, "x", "--host", "claude-code") == [
+        "nothing keeps it from being offered",
+        "permission: deny, since the rule `deny: Skill(x)` in .claude/settings.json:1 denies it",
+        "the model is shown its name and all that describes it",
+        "ready",
+    ]
+
+
+def test_what_the_model_is_shown_of_a_skill_is_told_with_the_reason(terminal):
+    terminal.skill("project/.agents/skills/named")
+    terminal.skill("project/.agents/skills/rules", always="true")
+    terminal.skill("project/.agents/skills/long", description="word " * 400)
+    terminal.write("project/prowess.toml", '[skills.named]\nvisibility = "name-only"\n')
+    told = {name: explain_gate(terminal, name)[1] for name in ("named", "rules", "long")}
+    assert told == {
+        "named": "the model is shown its name only: the settings show its name only",
+        "rules": "its whole text stands in every request: its header says `always: true`",
+        "long": "the model is shown its name and a part of what describes it: "
+        "its text has 1,999 characters; at most 1,024 are shown of a skill",
+    }
+
+
+def test_a_budget_that_cannot_be_used_does_not_hide_the_other_stages(terminal, monkeypatch):
+    terminal.skill("project/.claude/skills/x")
+    monkeypatch.setenv("SLASH_COMMAND_TOOL_CHAR_BUDGET", "lots")
+    assert explain_gate(terminal, "x", "--host", "claude-code") == [
+        "nothing keeps it from being offered",
+        "there is no catalog: SLASH_COMMAND_TOOL_CHAR_BUDGET is “lots”; it must be a number of characters, 1 or more",
+        "ready",
+    ]

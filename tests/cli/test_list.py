@@ -263,3 +263,41 @@ def test_the_json_list_imports_nothing_that_it_does_not_need(terminal):
         "subprocess",
     }
     assert imported & heavy == set()
+
+
+def test_a_denied_skill_shows_its_rule_and_the_line_it_stands_on(terminal):
+    terminal.skill("project/.agents/skills/deploy", description="Deploys.")
+    terminal.skill("project/.agents/skills/pdf", description="Reads PDF files.")
+    terminal.write("project/prowess.toml", '[permissions.skill]\ndeploy = "deny"\n')
+    assert terminal.run("list") == (
+        0,
+        "   NAME    STATE   SCOPE    SOURCE          DESCRIPTION\n"
+        "⊘  deploy  denied  project  agents:project  the rule `skill.deploy: deny` in prowess.toml:2 denies it\n"
+        "●  pdf     ready   project  agents:project  Reads PDF files.\n"
+        "\n"
+        "prowess finds 2 files: 1 ready, 1 denied.\n"
+        "`prowess explain NAME` tells how one came to its state.\n",
+        "",
+    )
+    (denied, _) = terminal.json("list")["skills"]
+    assert (denied["state"], denied["rule"], denied["reason"]) == (
+        "denied",
+        "skill.deploy: deny",
+        f"the rule `skill.deploy: deny` in {terminal.path('project/prowess.toml')}:2 denies it",
+    )
+
+
+def test_rules_and_agents_can_be_given_for_once(terminal):
+    terminal.skill("project/.agents/skills/deploy")
+    terminal.write("project/prowess.toml", '[agents.plan.permissions]\nskill = "deny"\n')
+
+    def states(*arguments: str) -> list[str]:
+        return [skill["state"] for skill in terminal.json("list", *arguments)["skills"]]
+
+    assert states() == ["ready"]
+    assert states("--deny", "dep*") == ["denied"]
+    assert states("--deny", "Skill(deploy)") == ["denied"]
+    assert states("--deny", "other") == ["ready"]
+    assert states("--agent", "plan") == ["denied"]
+    assert states("--agent", "other") == ["ready"]
+    assert terminal.run("list", "--deny", "Skill(").code == 2

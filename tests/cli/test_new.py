@@ -189,7 +189,8 @@ def test_it_works_as_a_program(tmp_path):
 def test_every_name_that_is_allowed_gives_a_skill_without_findings(name):
     rendered = render_skill(name, None, ("scripts", "references", "assets"))
     text = rendered.files["SKILL.md"].decode()
-    assert lint_skill(text, folder_name=name, files=frozenset(rendered.files)) == ()
+    rules, fields = load_profile("prowess").header, load_profile("spec").fields
+    assert lint_skill(text, folder_name=name, files=frozenset(rendered.files), rules=rules, fields=fields) == ()
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=200).filter(lambda text: text.split()))
@@ -202,3 +203,13 @@ def test_any_text_that_is_quoted_comes_back_from_the_header(text):
     reading = read_header(header.encode(), rules=profile.header, limits=profile.limits)
     assert [finding for finding in reading.diagnostics if finding.severity is Severity.ERROR] == []
     assert reading.frontmatter["description"] == text
+
+
+def test_a_new_skill_for_a_host_goes_where_that_host_looks(terminal):
+    assert terminal.run("new", "one", "--host", "claude-code")[1].splitlines()[0] == "Made .claude/skills/one:"
+    assert terminal.run("new", "two", "--host", "omp")[1].splitlines()[0] == "Made .claude/skills/two:"
+    assert (
+        terminal.run("new", "three", "--host", "claude-code", "--user")[1].splitlines()[0]
+        == "Made ~/.claude/skills/three:"
+    )
+    assert sorted(skill.name for skill in terminal.scan("claude-code").skills) == ["one", "three", "two"]

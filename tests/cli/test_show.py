@@ -45,7 +45,7 @@ def test_a_skill_is_shown_with_its_facts_its_files_and_its_body(terminal):
         "license        MIT\n"
         "allowed-tools  Read, Write\n"
         f"digest         {digest}\n"
-        "cost           about 5 tokens in every request, 9 tokens more when it is used (an estimate)\n"
+        "cost           about 5 tokens in every request, 12 tokens more when it is used (an estimate)\n"
         "\n"
         "      122  SKILL.md\n"
         "        5  guide.md\n"
@@ -98,7 +98,7 @@ def test_json_has_everything_about_the_skill(terminal):
             },
             "digest": digest,
             "content": BODY,
-            "cost": {"listed_tokens": 5, "body_tokens": 9},
+            "cost": {"listed_tokens": 5, "body_tokens": 12},
             "files": [
                 {"path": "SKILL.md", "kind": "file", "size": 122, "link": False},
                 {"path": "guide.md", "kind": "file", "size": 5, "link": False},

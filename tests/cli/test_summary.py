@@ -33,8 +33,7 @@ def test_the_summary_tells_what_is_here_what_it_costs_and_what_is_wrong(terminal
         "  user     1 ready, 1 shadowed\n"
         "           in ~/.claude/skills\n"
         "\n"
-        "They cost about 50 tokens in every request. This is an estimate: a token for every four characters of their "
-        "names and descriptions.\n"
+        "They cost about 76 tokens in every request (an estimate); `prowess cost` tells what each costs.\n"
         "\n"
         "1 error and 1 warning:\n"
         "  error    .claude/skills/torn/SKILL.md\n"
@@ -45,10 +44,16 @@ def test_the_summary_tells_what_is_here_what_it_costs_and_what_is_wrong(terminal
         "Try next:\n"
         "  prowess list         every skill, with its state\n"
         "  prowess explain pdf  how a name came to its state\n"
+        "  prowess catalog      what the model would see of them\n"
         "  prowess compare      which agent sees which skill\n"
         "  prowess check        everything that was noticed\n",
         "",
     )
+
+
+def test_a_command_to_copy_quotes_the_name_in_it(terminal):
+    terminal.write("project/.agents/skills/x/SKILL.md", "---\nname: $(touch pwned)\ndescription: d\n---\nText\n")
+    assert "  prowess explain '$(touch pwned)'  how" in terminal.run().out
 
 
 def test_where_nothing_is_found_it_says_where_it_looked_and_how_to_begin(terminal):
@@ -92,7 +97,7 @@ def test_json_has_counts_roots_findings_and_cost(terminal):
             {"path": user, "scope": "user", "label": "claude:user", "candidates": 2, "disabled_by": None},
         ],
         "diagnostics": {"error": 1, "warning": 1, "info": 0},
-        "cost": {"skills": 2, "characters": 200, "estimated_tokens": 50},
+        "cost": {"skills": 2, "characters": 461, "estimated_tokens": 76},
     }
 
 
@@ -115,3 +120,13 @@ def test_more_than_the_worst_few_findings_are_counted(terminal):
         "  error  .agents/skills/s2/SKILL.md",
         "  and 3 more",
     ]
+
+
+def test_a_budget_that_cannot_be_used_does_not_hide_the_rest(terminal, monkeypatch):
+    terminal.skill("project/.claude/skills/a")
+    monkeypatch.setenv("SLASH_COMMAND_TOOL_CHAR_BUDGET", "lots")
+    problem = "SLASH_COMMAND_TOOL_CHAR_BUDGET is “lots”; it must be a number of characters, 1 or more."
+    answer = terminal.run("--host", "claude-code")
+    assert (answer.code, answer.err) == (0, "")
+    assert f"What they cost cannot be told: {problem}\n" in answer.out
+    assert terminal.json("--host", "claude-code")["cost"] == {"skills": 1, "problem": problem}

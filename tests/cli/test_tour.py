@@ -120,6 +120,7 @@ def test_piped_it_is_plain_lines(terminal):
         "2  Parse  What does each say?",
         "3  Resolve  Who gets the name?",
         "4  Gate  Can it be offered here and now?",
+        "5  Present  What would the model see?",
     ]
 
 
@@ -171,3 +172,18 @@ def test_the_sample_validates_but_for_the_two_skills_that_are_meant_to_be_broken
         ".opencode/skills/chart-legend/SKILL.md": ["header-unclosed"],
         ".opencode/skills/triage/SKILL.md": ["repaired-colon", "repaired-hint"],
     }
+
+
+def test_the_tour_shows_what_the_model_would_see_and_what_it_costs(terminal):
+    present = terminal.json("tour")["present"]
+    assert present["shown"] == dict.fromkeys(STATES["ready"], "whole")
+    assert present["text"].count("\n- ") == 5
+    assert present["characters"] == len(present["text"]) < present["budget"] == 8000
+    assert 150 < present["estimated_tokens"] < 300
+    lines = terminal.run("tour").out.splitlines()
+    size = f"{present['characters']:,} of the 8,000 characters that there are"
+    assert (
+        f"   This text, word for word. It takes {size}, about {present['estimated_tokens']} tokens in every request:"
+        in lines
+    )
+    assert [line[6:] for line in lines if line.startswith("   │")] == present["text"].splitlines()

@@ -354,3 +354,12 @@ def test_it_works_as_a_program(tmp_path):
     command = [sys.executable, "-m", "prowess", "validate", "good"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert (done.returncode, done.stdout, done.stderr) == (0, "1 skill checked, nothing found.\n", "")
+
+
+def test_validating_for_a_host_says_whether_it_would_load_the_skill(terminal):
+    terminal.write("project/x/SKILL.md", "---\ndescription: Does it. Use when asked.\n---\nBody\n")
+    code, out, _ = terminal.run("validate", "x", "--host", "opencode", "--host", "claude-code", "--json")
+    assert code == 1
+    found = json.loads(out)["files"][0]["diagnostics"]
+    refused = [one["message"] for one in found if one["code"] == "host-refuses"]
+    assert refused == ["opencode would not load the skill: The header has no `name`; this host requires one."]

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from prowess.gate.eligibility import judge
+from prowess.model.catalog import Shown
 from prowess.model.outcome import Outcome, State
 from prowess.model.snapshot import Snapshot
 from prowess.ports import Event
@@ -104,9 +105,31 @@ def _as_openclaw(tree: Tree, snapshot: Snapshot, outcome: Outcome) -> dict[str, 
     }
 
 
+# The release's list calls a skill with `os: [Linux]` visible to the model, and its prompt leaves it out. Prowess goes by
+# the list: a platform may be spelled in any case.
+AT_ODDS = {"f2_os": ["os-upper"]}
+
+
+@pytest.mark.parametrize("case", load_cases("openclaw"))
+def test_prowess_offers_the_skills_openclaw_offers_in_its_order(case: dict[str, Any], tmp_path: Path) -> None:
+    catalog = Tree(case, tmp_path).open().catalog(context_tokens=200_000)
+    offered = [line.name for line in catalog.lines if line.shown is Shown.WHOLE]
+    at_odds = AT_ODDS.get(case["case"], [])
+    assert [name for name in offered if name not in at_odds] == case["expect"]["prompt_skills"]
+    visible = [skill["name"] for skill in case["expect"]["skills"] if skill["modelVisible"]]
+    assert sorted(offered) == sorted(visible)
+
+
+@pytest.mark.parametrize("case", load_cases("claude-code"))
+def test_prowess_shows_the_lines_claude_code_shows_in_its_order(case: dict[str, Any], tmp_path: Path) -> None:
+    catalog = Tree(case, tmp_path).open().catalog(context_tokens=200_000)
+    _, _, lines = catalog.text.partition("\n\n")
+    assert lines.split("\n") == [f"- {line}" for line in case["expect"]["listing"]]
+
+
 @pytest.mark.parametrize("case", load_cases("claude-code"))
 def test_prowess_sees_the_skills_claude_code_lists(case: dict[str, Any], tmp_path: Path) -> None:
-    """The recorded lines are the catalog's; here the skills behind them are compared."""
+    """The skills behind the lines of the catalog."""
     tree = Tree(case, tmp_path)
     listed = [_as_line(outcome) for outcome in tree.open().snapshot.shown if outcome.state is State.READY]
     assert sorted(listed) == sorted((skill["name"], skill["description"]) for skill in case["expect"]["skills"])

@@ -27,7 +27,7 @@ def list_folders(title: str) -> list[str]:
     """The folders of a host's list, strongest first; what stands behind a semicolon needs a switch."""
     section = PAGE.read_text(encoding="utf-8").partition(f"\n## {title}\n")[2].partition("\n## ")[0]
     items = re.findall(r"^\d+\. (.*(?:\n   .*)*)", section, re.MULTILINE)
-    return [path for item in items for path in re.findall(r"`([~./\w-]*(?:skills|commands))`", item.partition(";")[0])]
+    return [path for item in items for path in re.findall(r"`([~./\w-]*(?:skills?|commands))`", item.partition(";")[0])]
 
 
 def locate(folder: str) -> str:
@@ -55,7 +55,7 @@ def test_of_two_neighbours_in_a_list_the_first_wins(workspace, title, stronger, 
 
 def test_every_host_that_chooses_has_a_list():
     assert {title: len(list_folders(title)) for title in HOSTS} == {
-        "Prowess": 18,
+        "Prowess": 27,
         "Claude Code": 6,
         "opencode": 10,
         "OpenClaw": 4,

@@ -450,3 +450,11 @@ def test_a_skill_can_be_switched_off_in_both_editions(workspace: Workspace, host
     write(workspace, f"{SKILLS}/it")
     workspace.write("home/.claude/settings.json", '{"skillOverrides": {"it": "off"}}')
     assert workspace.ends(workspace.scan(host)) == {f"{SKILLS}/it/SKILL.md": "disabled"}
+
+
+def test_bare_leaves_the_commands_of_an_added_folder_out(workspace):
+    workspace.skill("added/.claude/skills/kept")
+    workspace.write("added/.claude/commands/old.md", "---\ndescription: d\n---\nText\n")
+    options = {"add_dirs": [workspace.path("added")]}
+    assert set(workspace.listed(workspace.scan("claude-code", **options))) == {"kept", "old"}
+    assert set(workspace.listed(workspace.scan("claude-code", bare=True, **options))) == {"kept"}

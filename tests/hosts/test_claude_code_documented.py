@@ -331,7 +331,8 @@ def test_a_skill_is_a_folder_with_skill_md_and_files_beside_it(workspace: Worksp
         (name, workspace.path(f"{SKILLS}/{name}"), workspace.path(f"{SKILLS}/{name}/SKILL.md"))
         for name in ("another-skill", "my-skill")
     ]
-    assert len(snapshot.outcomes) == 2
+    assert workspace.outcome(snapshot, f"{SKILLS}/group/nested/SKILL.md").state is State.SKIPPED
+    assert len(snapshot.outcomes) == 3
     assert Path(snapshot.skills[1].folder, "reference.txt").read_text() == "facts"
 
 

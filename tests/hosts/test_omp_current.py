@@ -565,3 +565,15 @@ def test_a_context_file_must_have_the_exact_name_and_some_text(workspace: Worksp
 def test_a_context_file_is_left_out_only_where_its_own_folder_is_hidden():
     folders = ["/w", "/w/.tools", "/w/.tools/x", "/w/.tools/x/.y"]
     assert find_context("/w/.tools/x/.y", *folders) == ["/w", "/w/.tools/x"]
+
+
+def test_a_managed_skill_needs_a_plain_name(workspace):
+    workspace.skill("home/.omp/agent/managed-skills/ok")
+    workspace.skill("home/.omp/agent/managed-skills/bad", name="Bad Name")
+    workspace.skill("home/.omp/agent/skills/free", name="Free Name")
+    snapshot = workspace.scan("omp")
+    assert workspace.ends(snapshot) == {
+        "home/.omp/agent/managed-skills/ok/SKILL.md": "ready",
+        "home/.omp/agent/managed-skills/bad/SKILL.md": "invalid",
+        "home/.omp/agent/skills/free/SKILL.md": "ready",
+    }

@@ -23,6 +23,7 @@ from prowess.testing import MemoryFiles, make_facts
 from tests.workspace import Workspace, skill_text
 
 HOST = "omp@documented"
+RULES, STANDARD = load_profile("prowess").header, load_profile("spec").fields
 TOGGLES = ["enableCodexUser", "enableClaudeUser", "enableClaudeProject", "enablePiUser", "enablePiProject"]
 
 # Every provider's roots as the seed ranks them, strongest first, seen from `project/a` in the repository `project`.
@@ -124,7 +125,11 @@ def test_every_provider_finds_skills_exactly_one_level_below_its_root(workspace:
     workspace.write(f"{root}/flat.md", skill_text("flat"))
     snapshot = scan_all(workspace)
     assert workspace.listed(snapshot) == {"postgres": f"{root}/postgres/SKILL.md"}
-    assert snapshot.counts() == {State.READY: 1}
+    assert workspace.ends(snapshot) == {
+        f"{root}/postgres/SKILL.md": "ready",
+        f"{root}/team/internal/SKILL.md": "skipped",
+        f"{root}/SKILL.md": "skipped",
+    }
 
 
 @pytest.mark.seed("P-07", "P-08")
@@ -530,6 +535,7 @@ def test_one_folder_can_be_read_through_the_very_same_scan(workspace: Workspace)
         "shelf/bare/SKILL.md": "invalid",
         "shelf/broken/SKILL.md": "invalid",
         "shelf/pdf/SKILL.md": "ready",
+        "shelf/team/nested/SKILL.md": "skipped",
     }
 
 
@@ -600,7 +606,7 @@ def test_authors_are_told_to_write_name_and_description_though_the_host_accepts_
     text = "---\nlicense: MIT\n---\nBody\n"
     workspace.write("project/.claude/skills/pdf/SKILL.md", text)
     assert workspace.ends(workspace.scan(HOST)) == {"project/.claude/skills/pdf/SKILL.md": "ready"}
-    told = lint_skill(text, folder_name="pdf", files=())
+    told = lint_skill(text, folder_name="pdf", files=(), rules=RULES, fields=STANDARD)
     assert [(finding.code, finding.severity.value, finding.hint) for finding in told] == [
         ("name-missing", "error", "Add `name:` to the header."),
         ("description-missing", "error", "Add `description:` to the header."),
@@ -613,8 +619,8 @@ def test_authors_are_told_to_keep_files_inside_the_skills_own_folder():
     files = ("references/tables.md", "scripts/read.py")
     inside = "See [tables](references/tables.md), skill://pdf/references/tables.md, and run `scripts/read.py`.\n"
     outside = "See [shared](../shared/tables.md) and [more](references/gone.md).\n"
-    assert lint_skill(header + inside, folder_name="pdf", files=files) == ()
-    assert lint_skill(header + outside, folder_name="pdf", files=files) == (
+    assert lint_skill(header + inside, folder_name="pdf", files=files, rules=RULES, fields=STANDARD) == ()
+    assert lint_skill(header + outside, folder_name="pdf", files=files, rules=RULES, fields=STANDARD) == (
         diagnose("file-reference-outside", "`../shared/tables.md` lies outside the skill's folder.", line=5),
         diagnose("file-reference-missing", "`references/gone.md` is referred to and does not exist.", line=5),
     )

@@ -271,10 +271,11 @@ def test_of_a_folder_three_hundred_folders_are_looked_at_and_the_rest_is_skipped
     workspace.skill("project/skills/.hidden")
     workspace.write("project/skills/0.txt")
     snapshot = workspace.scan(HOST)
-    assert snapshot.counts() == {State.SKIPPED: 3, State.READY: 300}
-    assert {one.name: one.reason for one in snapshot.outcomes if one.state is State.SKIPPED} == dict.fromkeys(
-        ("s300", "s301", "s302"), "only the first 300 folders beside it are looked at"
-    )
+    assert snapshot.counts() == {State.SKIPPED: 4, State.READY: 300}
+    assert {one.name: one.reason for one in snapshot.outcomes if one.state is State.SKIPPED} == {
+        ".hidden": "its folder begins with a dot; this host passes over those",
+        **dict.fromkeys(("s300", "s301", "s302"), "only the first 300 folders beside it are looked at"),
+    }
     assert [(one.code, one.message, one.file) for one in snapshot.diagnostics] == [
         (
             "limit-reached",
@@ -507,7 +508,7 @@ Body
 """
 
 
-def test_only_the_document_reads_openclaws_fields_at_the_top(workspace: Workspace):
+def test_only_the_document_reads_all_of_openclaws_fields_at_the_top(workspace: Workspace):
     workspace.write("project/skills/it/SKILL.md", TOP_LEVEL)
     [documented] = workspace.scan(DOCUMENTED).outcomes
     [current] = workspace.scan(HOST).outcomes
@@ -525,7 +526,7 @@ def test_only_the_document_reads_openclaws_fields_at_the_top(workspace: Workspac
         install=({"kind": "brew", "formula": "x"},),
     )
     assert current.skill is not None
-    assert current.skill.manifest == Manifest(name="it", description="d")
+    assert current.skill.manifest == Manifest(name="it", description="d", emoji="🌤", homepage="https://example.com")
 
 
 def test_only_the_document_gates_by_requirements_at_the_top(workspace: Workspace):
@@ -561,3 +562,14 @@ def test_only_the_document_has_a_skills_environment_directly_under_skills(worksp
     other = Override(env={"A": "b"})
     assert documented == {"weather": Override(env={"OPENWEATHER_KEY": "k"}), "other": other}
     assert current == {"other": other}
+
+
+def test_a_raised_limit_on_candidates_raises_the_limit_on_folders(workspace):
+    for number in range(40):
+        workspace.skill(f"project/skills/s{number:02}")
+    limits = "{skills: {limits: {maxCandidatesPerRoot: %d, maxSkillsLoadedPerSource: 100}}}"
+    workspace.write("home/.openclaw/openclaw.json", limits % 6)
+    assert len(workspace.listed(workspace.scan("openclaw"))) == 6
+    workspace.write("home/.openclaw/openclaw.json", limits % 40)
+    snapshot = workspace.scan("openclaw")
+    assert (len(workspace.listed(snapshot)), snapshot.diagnostics) == (40, ())

@@ -248,7 +248,11 @@ def test_workspace_skills_lie_one_level_below_skills(workspace: Workspace):
     workspace.skill("project/skills/group/deep")
     workspace.write("project/skills/SKILL.md", skill_text("root"))
     workspace.write("project/skills/flat.md", skill_text("flat"))
-    assert workspace.ends(workspace.scan(HOST)) == {"project/skills/near/SKILL.md": "ready"}
+    assert workspace.ends(workspace.scan(HOST)) == {
+        "project/skills/near/SKILL.md": "ready",
+        "project/skills/group/deep/SKILL.md": "skipped",
+        "project/skills/SKILL.md": "skipped",
+    }
 
 
 @pytest.mark.seed("W-27")
@@ -309,7 +313,7 @@ def test_no_layer_is_searched_deeper_than_one_level(workspace: Workspace):
         workspace.skill(f"{folder}/group/far", name=f"far {label}")
     snapshot = workspace.scan(HOST, roots=plan(workspace))
     assert {one.name: one.source.label for one in snapshot.skills} == {label: label for _, label in LAYERS}
-    assert len(snapshot.outcomes) == len(LAYERS)
+    assert snapshot.counts() == {State.SKIPPED: len(LAYERS), State.READY: len(LAYERS)}
 
 
 @pytest.mark.seed("A-14", "W-30")
@@ -435,7 +439,10 @@ def test_requirements_are_read_at_the_top_and_under_metadata(workspace: Workspac
 def test_hidden_folders_are_no_candidates(workspace: Workspace):
     workspace.skill("project/skills/.hidden")
     workspace.skill("project/skills/shown")
-    assert workspace.ends(workspace.scan(HOST)) == {"project/skills/shown/SKILL.md": "ready"}
+    assert workspace.ends(workspace.scan(HOST)) == {
+        "project/skills/shown/SKILL.md": "ready",
+        "project/skills/.hidden/SKILL.md": "skipped",
+    }
 
 
 @pytest.mark.seed("A-17")
@@ -445,7 +452,10 @@ def test_a_candidate_is_a_folders_skill_md_and_no_other_file(workspace: Workspac
     workspace.write("project/skills/three/README.md", skill_text("three"))
     workspace.write("project/skills/four/docs/SKILL.md", skill_text("four"))
     snapshot = workspace.scan(HOST)
-    assert workspace.ends(snapshot) == {"project/skills/one/SKILL.md": "ready"}
+    assert workspace.ends(snapshot) == {
+        "project/skills/one/SKILL.md": "ready",
+        "project/skills/four/docs/SKILL.md": "skipped",
+    }
     assert [(one.code, workspace.relative(one.file)) for one in snapshot.diagnostics] == [
         ("wrong-file-name", "project/skills/two/skill.md")
     ]

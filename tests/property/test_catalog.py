@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from prowess.model.catalog import SHOWN_ORDER, Catalog, CatalogItem, Shown
+from prowess.model.markup import tidy_block, tidy_line
 from prowess.present.catalog import present
-from prowess.present.escape import tidy_block, tidy_line
 from prowess.profiles.load import known_editions, known_hosts, load_profile
 
 HOSTS = [f"{host}@{edition}" for host in known_hosts() for edition in known_editions(host)]

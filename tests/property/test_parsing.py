@@ -78,7 +78,7 @@ def test_a_fix_changes_no_meaning_and_leaves_nothing_to_fix(text):
 
 @given(text=files)
 def test_an_author_is_told_something_about_every_file_that_needs_it(text):
-    findings = lint_skill(text, folder_name="x", files=(), rules=PROWESS)
+    findings = lint_skill(text, folder_name="x", files=(), rules=PROWESS, fields=FIELDS["spec"])
     fixed, _ = fix_header(text, rules=PROWESS)
     assert findings or fixed == text
     assert [finding.line or 0 for finding in findings] == sorted(finding.line or 0 for finding in findings)

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import random
-from collections.abc import Mapping
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
+from unittest import mock
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from prowess.model.outcome import State
 from prowess.model.snapshot import Snapshot
-from prowess.ports import FolderItem
 from prowess.profiles.load import BUILT_IN
 from prowess.runtime import Skills
 from prowess.testing import MemoryFiles, make_facts
@@ -43,6 +47,9 @@ HEADERS = (
     "",
 )
 
+# A file that makes the working folder exist.
+WORK = "/home/me/p/a/README.md"
+
 skill_files = st.dictionaries(
     st.tuples(st.sampled_from(FOLDERS), st.sampled_from(("one", "two", "group/three", ".hidden"))).map("/".join),
     st.tuples(st.sampled_from(HEADERS), st.sampled_from(NAMES)),
@@ -51,7 +58,8 @@ skill_files = st.dictionaries(
 
 
 def lay_out(skills: Mapping[str, tuple[str, str]]) -> dict[str, str]:
-    return {f"{folder}/SKILL.md": header.format(name=name) for folder, (header, name) in skills.items()}
+    files = {f"{folder}/SKILL.md": header.format(name=name) for folder, (header, name) in skills.items()}
+    return {WORK: "", **files}
 
 
 def scan(host: str, files: MemoryFiles) -> Snapshot:
@@ -62,26 +70,42 @@ def facts_of(snapshot: Snapshot) -> list[tuple[Any, ...]]:
     return [(o.candidate.location, o.name, o.state, o.reason, o.by, o.notes) for o in snapshot.outcomes]
 
 
-class ShuffledFiles(MemoryFiles):
-    """A disk that made its folders in another order. A listing is sorted by the port's contract, whatever the disk does."""
+@contextmanager
+def shuffled_disk(seed: int) -> Iterator[None]:
+    """A disk whose folders list their items in any order, as disks do."""
+    real_scandir = os.scandir
+    chance = random.Random(seed)
 
-    def __init__(self, files: Mapping[str, str], seed: int) -> None:
-        pairs = list(files.items())
-        random.Random(seed).shuffle(pairs)
-        super().__init__(dict(pairs))
+    @contextmanager
+    def scandir(path: str) -> Iterator[Iterator[os.DirEntry[str]]]:
+        with real_scandir(path) as listing:
+            items = list(listing)
+        chance.shuffle(items)
+        yield iter(items)
 
-    def list_folder(self, path: str) -> list[FolderItem]:
-        return sorted(super().list_folder(path))
+    with mock.patch("prowess.machine.files.os.scandir", scandir):
+        yield
+
+
+def scan_disk(host: str, machine: Path) -> Snapshot:
+    home = str(machine / "home/me")
+    cwd = machine / "home/me/p/a"
+    return Skills(cwd, host=host, facts=make_facts(home), places={"managed": "/none"}, cache=False).snapshot
+
+
+def lies_below_a_root(path: str, snapshot: Snapshot) -> bool:
+    return any(path.startswith(root.path + "/") for root in snapshot.roots)
 
 
 @given(skills=skill_files, host=st.sampled_from(HOSTS))
-def test_every_candidate_ends_in_exactly_one_state_and_the_counts_add_up(
+def test_every_file_below_a_root_ends_in_exactly_one_state_and_the_counts_add_up(
     skills: dict[str, tuple[str, str]], host: str
 ) -> None:
-    snapshot = scan(host, MemoryFiles(lay_out(skills)))
-    locations = [outcome.candidate.location for outcome in snapshot.outcomes]
-    assert len(locations) == len(set(locations))
-    assert sum(snapshot.counts().values()) == len(locations)
+    files = lay_out(skills)
+    snapshot = scan(host, MemoryFiles(files))
+    expected = [path for path in files if lies_below_a_root(path, snapshot)]
+    assert sorted(outcome.candidate.location for outcome in snapshot.outcomes) == sorted(expected)
+    assert sum(snapshot.counts().values()) == len(expected)
     assert len(snapshot.shown) == sum(1 for outcome in snapshot.outcomes if snapshot.is_shown(outcome))
 
 
@@ -103,8 +127,17 @@ def test_at_most_one_skill_is_listed_under_a_name(skills: dict[str, tuple[str, s
 def test_results_do_not_depend_on_the_order_of_the_disk(
     skills: dict[str, tuple[str, str]], host: str, seed: int
 ) -> None:
-    files = lay_out(skills)
-    assert facts_of(scan(host, ShuffledFiles(files, seed))) == facts_of(scan(host, MemoryFiles(files)))
+    with tempfile.TemporaryDirectory() as folder:
+        machine = Path(os.path.realpath(folder))
+        for path, text in lay_out(skills).items():
+            place = machine / path.lstrip("/")
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_text(text)
+        plain = scan_disk(host, machine)
+        with shuffled_disk(seed):
+            shuffled = scan_disk(host, machine)
+    assert facts_of(shuffled) == facts_of(plain)
+    assert shuffled.diagnostics == plain.diagnostics
 
 
 @given(skills=skill_files, host=st.sampled_from(HOSTS))

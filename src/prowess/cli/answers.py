@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from prowess.cli.options import open_skills
+from prowess.cli.options import ANYONE, Who, open_skills
 from prowess.errors import ProwessError
 from prowess.model.outcome import Outcome
 from prowess.model.snapshot import Snapshot
@@ -48,7 +48,7 @@ def differing_names(one: Answers, other: Answers) -> list[str]:
 
 
 def load_other_editions(
-    skills: Skills, host: str, add_dirs: tuple[str, ...] = (), *, bare: bool = False
+    skills: Skills, host: str, add_dirs: tuple[str, ...] = (), *, bare: bool = False, who: Who = ANYONE
 ) -> Iterator[OtherEdition]:
     """The same folder scanned under every other edition of the host; none where the host has one edition."""
     base = host.partition("@")[0]
@@ -57,7 +57,7 @@ def load_other_editions(
             continue
         named = f"{skills.profile.name}@{edition}"
         try:
-            snapshot = open_skills(f"{base}@{edition}", add_dirs, bare=bare).snapshot
+            snapshot = open_skills(f"{base}@{edition}", add_dirs, bare=bare, who=who).snapshot
         except ProwessError as error:
             yield OtherEdition(named, {}, str(error))
         else:

@@ -35,11 +35,15 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "list": ("list", "List the skills that a host sees here."),
     "show": ("show", "Show one skill: what it says and which files it has."),
     "explain": ("explain", "Tell the journey of a name through the stages."),
+    "catalog": ("catalog", "Show what a model would see of the skills here."),
+    "cost": ("cost", "Show how many tokens skills cost, in every request and when used."),
     "check": ("check", "Show everything that was noticed about the skills here."),
+    "doctor": ("doctor", "Tell what a skill misses on this machine and how to mend it."),
     "validate": ("validate", "Check skills strictly, for authors and CI."),
     "compare": ("compare", "Show which host sees which skill, and which file wins."),
     "enable": ("enable", "Switch a skill on."),
     "disable": ("disable", "Switch a skill off."),
+    "usage": ("usage", "Show how often skills were offered and used here."),
     "context": ("context", "Show the context files (AGENTS.md and its kin) that hold here."),
     "hosts": ("hosts", "List the hosts and their editions."),
     "config": ("config", "Show every setting and where it came from."),
@@ -151,7 +155,9 @@ def run(arguments: Sequence[str] | None = None) -> int:
         return error.exit_code
     except Exception as error:
         if debug:
-            raise
+            import traceback
+
+            traceback.print_exc()
         return _tell(error)
 
 

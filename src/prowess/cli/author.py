@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
@@ -13,8 +13,11 @@ from prowess.machine.files import LocalFiles
 from prowess.machine.writing import rewrite_aside
 from prowess.parse.fix import fix_header
 from prowess.parse.lint import lint_skill
+from prowess.parse.naming import understand
+from prowess.parse.reading import read_header
 from prowess.parse.text import decode
 from prowess.profiles.load import load_profile
+from prowess.profiles.schema import Profile
 
 _BOM = b"\xef\xbb\xbf"
 
@@ -37,8 +40,11 @@ class Checked(msgspec.Struct, frozen=True):
     mendable: bool = False
 
 
-def check_target(target: Target, *, fix: bool = False, write: bool = False) -> Checked:
-    """Check one file; with `fix` the findings are those of the mended text, which `write` puts in its place."""
+def check_target(target: Target, hosts: Sequence[Profile] = (), *, fix: bool = False, write: bool = False) -> Checked:
+    """Check one file; with `fix` the findings are those of the mended text, which `write` puts in its place.
+
+    Of each of the `hosts` it is said, too, if it would not read the file.
+    """
     problems = target.problems
     if any(problem.severity is Severity.ERROR for problem in problems):
         return Checked(target.location, problems)
@@ -53,16 +59,40 @@ def check_target(target: Target, *, fix: bool = False, write: bool = False) -> C
     # Text with replaced bytes is never written back: what was replaced would be lost.
     mended = _mend(text, target.location) if trouble is None else None
     if mended is None or not fix:
-        return Checked(target.location, _lint(text, target, problems), mendable=mended is not None)
+        return Checked(target.location, _lint(text, target, problems, hosts), mendable=mended is not None)
     if write:
         bom = _BOM if data.startswith(_BOM) else b""
         rewrite_aside(target.location, bom + mended.after.encode())
-    return Checked(target.location, _lint(mended.after, target, problems), mended)
+    return Checked(target.location, _lint(mended.after, target, problems, hosts), mended)
 
 
-def _lint(text: str, target: Target, problems: tuple[Diagnostic, ...]) -> tuple[Diagnostic, ...]:
-    findings = lint_skill(text, folder_name=os.path.basename(target.folder), files=_Folder(target.folder))
-    return _place((*problems, *findings), target.location)
+def _lint(
+    text: str, target: Target, problems: tuple[Diagnostic, ...], hosts: Sequence[Profile]
+) -> tuple[Diagnostic, ...]:
+    findings = lint_skill(
+        text,
+        folder_name=os.path.basename(target.folder),
+        files=_Folder(target.folder),
+        rules=load_profile("prowess").header,
+        fields=load_profile("spec").fields,
+    )
+    refusals = (refusal for profile in hosts for refusal in _ask_host(text, target, profile))
+    return _place((*problems, *findings, *refusals), target.location)
+
+
+def _ask_host(text: str, target: Target, profile: Profile) -> Iterator[Diagnostic]:
+    """Why a host would not load a file, where it would not."""
+    reading = read_header(text.encode(), rules=profile.header, limits=profile.limits)
+    name = os.path.basename(target.folder)
+    understood = understand(reading, default_name=name, required=(), fields=profile.fields)
+    if reading.valid and understood.valid:
+        return
+    found = reading.diagnostics if not reading.valid else understood.diagnostics
+    reason = next((one for one in found if one.severity is Severity.ERROR), None)
+    why = reason.message if reason is not None else "Its header cannot be read."
+    line = reason.line if reason is not None else None
+    message = f"{profile.title or profile.name} would not load the skill: {why}"
+    yield diagnose("host-refuses", message, line=line, field=reason.field if reason is not None else None)
 
 
 def _read(location: str) -> bytes | Diagnostic:
@@ -80,7 +110,7 @@ def _read(location: str) -> bytes | Diagnostic:
 
 
 def _mend(text: str, location: str) -> Mended | None:
-    after, changes = fix_header(text)
+    after, changes = fix_header(text, rules=load_profile("prowess").header)
     return None if after == text else Mended(_place(changes, location), text, after)
 
 

@@ -5,14 +5,21 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import groupby
+from typing import TYPE_CHECKING, Any
 
 import click
+import msgspec
 
 from prowess.cli.options import open_skills, scan_options
 from prowess.cli.out import console, count_words, escape_line, print_json, shorten_path
 from prowess.cli.shapes import shape_diagnostic, shape_scan
 from prowess.diagnostics import Diagnostic, Severity
+from prowess.model.outcome import Outcome, State
 from prowess.model.snapshot import Snapshot
+from prowess.runtime import Skills
+
+if TYPE_CHECKING:
+    from prowess.cli.requirements import Requirement
 
 _RANK = {severity: rank for rank, severity in enumerate(Severity)}
 _STYLES = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}
@@ -31,9 +38,12 @@ _NOUNS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "
 def command(severity: str, host: str, add_dirs: tuple[str, ...], bare: bool, as_json: bool) -> int:
     """Show everything that was noticed about the skills here.
 
-    Exits with 1 if there is an error, whatever is shown. Counts are those of all findings.
+    What cannot be offered on this machine is shown with the command that would mend it. Exits with 1 if there
+    is an error, whatever is shown. Counts are those of all findings.
     """
-    snapshot = open_skills(host, add_dirs, bare=bare).snapshot
+    skills = open_skills(host, add_dirs, bare=bare)
+    snapshot = skills.snapshot
+    ineligible = [one for one in snapshot.outcomes if one.state is State.INELIGIBLE and one.skill is not None]
     everything = sort_diagnostics(snapshot.all_diagnostics())
     counts = Counter(diagnostic.severity for diagnostic in everything)
     shown = [one for one in everything if _RANK[one.severity] <= _RANK[Severity(severity)]]
@@ -43,11 +53,13 @@ def command(severity: str, host: str, add_dirs: tuple[str, ...], bare: bool, as_
                 **shape_scan(snapshot),
                 "counts": {one.value: counts[one] for one in Severity},
                 "diagnostics": [shape_diagnostic(diagnostic) for diagnostic in shown],
+                "ineligible": [_shape_ineligible(outcome, skills) for outcome in ineligible],
             }
         )
     else:
         print_diagnostics(shown, snapshot.cwd)
-        _print_footer(snapshot, counts, hidden=len(everything) - len(shown))
+        _print_ineligible(ineligible, skills)
+        _print_footer(snapshot, counts, hidden=len(everything) - len(shown), else_said=bool(ineligible))
     return 1 if counts[Severity.ERROR] else 0
 
 
@@ -92,10 +104,48 @@ def render_message(diagnostic: Diagnostic, cwd: str) -> str:
     return escape_line(message)
 
 
-def _print_footer(snapshot: Snapshot, counts: Counter[Severity], *, hidden: int) -> None:
+def _shape_ineligible(outcome: Outcome, skills: Skills) -> dict[str, Any]:
+    return {
+        "name": outcome.name,
+        "location": outcome.candidate.location,
+        "reason": outcome.reason,
+        "missing": [msgspec.to_builtins(one) for one in _list_missing(outcome, skills)],
+    }
+
+
+def _list_missing(outcome: Outcome, skills: Skills) -> tuple[Requirement, ...]:
+    from prowess.cli.requirements import diagnose_skill
+
+    return diagnose_skill(outcome.skill, skills).missing if outcome.skill is not None else ()
+
+
+def _print_ineligible(outcomes: Sequence[Outcome], skills: Skills) -> None:
+    """The skills that miss something on this machine, each with what it misses and the first way to mend it."""
+    if not outcomes:
+        return
+    from rich.text import Text
+
+    from prowess.cli.tables import print_columns
+
+    screen = console()
+    screen.print(f"{count_words(len(outcomes), 'skill')} cannot be offered on this machine:", style="bold")
+    rows: list[tuple[str, str | Text, str | Text]] = []
+    for outcome in outcomes:
+        rows.append(("", Text(escape_line(outcome.name), "yellow"), escape_line(outcome.reason or "")))
+        for missing in _list_missing(outcome, skills):
+            way = next((way for way in missing.ways if way.command is not None), missing.ways[0])
+            names = " or ".join(missing.names)
+            rows.append(("", "", Text(escape_line(f"{names}: {way.command or way.says}"), "dim")))
+    print_columns(rows, wrap=True)
+    screen.print(Text("`prowess doctor NAME` tells all about one.", "dim"))
+    screen.print()
+
+
+def _print_footer(snapshot: Snapshot, counts: Counter[Severity], *, hidden: int, else_said: bool) -> None:
     found = [count_words(counts[severity], _NOUNS[severity]) for severity in Severity if counts[severity]]
     about = count_words(len(snapshot.outcomes), "file")
-    summary = f"{', '.join(found)} about {about}." if found else f"Nothing to say about {about}."
+    nothing = "Nothing else to say" if else_said else "Nothing to say"
+    summary = f"{', '.join(found)} about {about}." if found else f"{nothing} about {about}."
     if hidden:
         summary += f" {hidden:,} not shown."
     console().print(summary)

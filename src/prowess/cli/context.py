@@ -7,9 +7,10 @@ import sys
 import click
 
 from prowess.cli.options import host_option, json_option
-from prowess.cli.out import console, count_words, escape_text, estimate_tokens, print_json, shorten_path
+from prowess.cli.out import console, count_words, escape_text, print_json, shorten_path
 from prowess.cli.shapes import shape_diagnostic
 from prowess.discover.context import ContextFile, ContextFiles
+from prowess.present.tokens import estimate_tokens
 from prowess.runtime import Skills
 
 
@@ -46,7 +47,7 @@ def _shape(file: ContextFile) -> dict[str, object]:
         "path": file.path,
         "depth": file.depth,
         "characters": len(file.text),
-        "estimated_tokens": estimate_tokens(len(file.text)),
+        "estimated_tokens": estimate_tokens(file.text),
     }
 
 
@@ -69,7 +70,7 @@ def _print_files(skills: Skills, found: ContextFiles) -> None:
             heading=("DEPTH", "CHARACTERS", "FILE"),
             wrap=True,
         )
-        tokens = estimate_tokens(len(found.text))
+        tokens = estimate_tokens(found.text)
         screen.print()
         screen.print(
             f"{count_words(len(found.files), 'file')}, about {count_words(tokens, 'token')} (an estimate), "

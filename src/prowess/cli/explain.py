@@ -9,8 +9,9 @@ import click
 import msgspec
 
 from prowess.cli.answers import OtherEdition, load_other_editions, same_answer
-from prowess.cli.journey import Step, find_claims, tell_answer, tell_journey
-from prowess.cli.options import name_argument, open_skills, scan_options
+from prowess.cli.journey import Offer, Step, find_claims, tell_answer, tell_journey
+from prowess.cli.offered import load_offer
+from prowess.cli.options import Who, agent_options, name_argument, open_skills, scan_options
 from prowess.cli.out import console, escape_line, print_json, shorten_path
 from prowess.cli.shapes import shape_diagnostic, shape_outcome, shape_scan
 from prowess.errors import ProwessError, UnknownSkill, nearest_names
@@ -32,26 +33,28 @@ class Elsewhere(msgspec.Struct, frozen=True):
 
 @click.command("explain")
 @name_argument
+@agent_options
 @scan_options
-def command(name: str, host: str, add_dirs: tuple[str, ...], bare: bool, as_json: bool) -> int:
+def command(name: str, who: Who, host: str, add_dirs: tuple[str, ...], bare: bool, as_json: bool) -> int:
     """Tell the journey of a name through the stages.
 
-    Every file that claimed the name: where it was found, what was read, who won and why, and what keeps it
-    from being offered. Where no skill here has the name: the nearest names, and the hosts that see it.
+    Every file that claimed the name: where it was found, what was read, who won and why, what keeps it from
+    being offered, and what the model is shown of it. Where no skill here has the name: the nearest names, and
+    the hosts that see it.
     """
-    skills = open_skills(host, add_dirs, bare=bare)
+    skills = open_skills(host, add_dirs, bare=bare, who=who)
     claims = find_claims(skills.snapshot, name)
     holder = skills.snapshot.find(name)
     if holder is None:
-        return _explain_missing(skills, name, claims, add_dirs, bare=bare, as_json=as_json)
+        return _explain_missing(skills, name, claims, add_dirs, bare=bare, who=who, as_json=as_json)
     others = [
         other
-        for other in load_other_editions(skills, host, add_dirs, bare=bare)
+        for other in load_other_editions(skills, host, add_dirs, bare=bare, who=who)
         if other.problem is not None or not same_answer(other.answers.get(holder.name), holder)
     ]
     answer = tell_answer(name, holder, claims)
     if as_json:
-        shaped = _shape_claims(claims, skills)
+        shaped = _shape_claims(claims, skills, who)
         editions = [_shape_edition(other, holder.name) for other in others]
         print_json(
             {**shape_scan(skills.snapshot), "name": name, "answer": answer, "claims": shaped, "editions": editions}
@@ -61,23 +64,24 @@ def command(name: str, host: str, add_dirs: tuple[str, ...], bare: bool, as_json
     screen.print(_shorten(answer, claims, skills.snapshot), style="bold")
     for other in others:
         screen.print(_render_edition(other, holder.name, skills.snapshot.cwd), style="yellow")
-    _print_claims(claims, skills)
+    _print_claims(claims, skills, who)
     return 0
 
 
-def _shape_claims(claims: Sequence[Outcome], skills: Skills) -> list[dict[str, Any]]:
+def _shape_claims(claims: Sequence[Outcome], skills: Skills, who: Who) -> list[dict[str, Any]]:
+    offer = load_offer(skills, who)
     return [
         {
             **shape_outcome(outcome),
-            "journey": [msgspec.to_builtins(step) for step in _journey(outcome, claims, skills)],
+            "journey": [msgspec.to_builtins(step) for step in _journey(outcome, claims, skills, offer)],
             "diagnostics": [shape_diagnostic(diagnostic) for diagnostic in outcome.diagnostics],
         }
         for outcome in claims
     ]
 
 
-def _journey(outcome: Outcome, claims: Sequence[Outcome], skills: Skills) -> list[Step]:
-    return tell_journey(outcome, claims, skills.snapshot, skills.profile)
+def _journey(outcome: Outcome, claims: Sequence[Outcome], skills: Skills, offer: Offer) -> list[Step]:
+    return tell_journey(outcome, claims, skills.snapshot, skills.profile, offer)
 
 
 def _shape_edition(other: OtherEdition, name: str) -> dict[str, Any]:
@@ -106,12 +110,13 @@ def _shorten(text: str, claims: Sequence[Outcome], snapshot: Snapshot) -> str:
     return escape_line(text)
 
 
-def _print_claims(claims: Sequence[Outcome], skills: Skills) -> None:
+def _print_claims(claims: Sequence[Outcome], skills: Skills, who: Who) -> None:
     from rich.text import Text
 
     from prowess.cli.tables import mark_state, print_columns
 
     snapshot = skills.snapshot
+    offer = load_offer(skills, who)
     screen = console()
     for outcome in claims[:_MOST_CLAIMS]:
         screen.print()
@@ -119,7 +124,7 @@ def _print_claims(claims: Sequence[Outcome], skills: Skills) -> None:
         line.append(f" {shorten_path(outcome.candidate.location, snapshot.cwd)}", "bold")
         screen.print(line)
         rows: list[tuple[str, Text, str | Text]] = []
-        for step in _journey(outcome, claims, skills):
+        for step in _journey(outcome, claims, skills, offer):
             for place, said in enumerate(step.says):
                 stage = Text(step.stage if place == 0 else "", "dim")
                 rows.append(("", stage, _shorten(said, claims, snapshot)))
@@ -131,19 +136,26 @@ def _print_claims(claims: Sequence[Outcome], skills: Skills) -> None:
 
 
 def _explain_missing(
-    skills: Skills, name: str, claims: Sequence[Outcome], add_dirs: tuple[str, ...], *, bare: bool, as_json: bool
+    skills: Skills,
+    name: str,
+    claims: Sequence[Outcome],
+    add_dirs: tuple[str, ...],
+    *,
+    bare: bool,
+    who: Who,
+    as_json: bool,
 ) -> int:
     """No skill here has the name: what comes near it, and who sees it."""
     snapshot = skills.snapshot
     nearest = nearest_names(name, {one.name: None for one in snapshot.outcomes})
-    elsewhere = list(_look_elsewhere(skills, name, add_dirs, bare=bare))
+    elsewhere = list(_look_elsewhere(skills, name, add_dirs, bare=bare, who=who))
     if as_json:
         print_json(
             {
                 **shape_scan(snapshot),
                 "name": name,
                 "answer": None,
-                "claims": _shape_claims(claims, skills),
+                "claims": _shape_claims(claims, skills, who),
                 "nearest": nearest,
                 "elsewhere": [msgspec.to_builtins(one) for one in elsewhere],
             }
@@ -157,7 +169,7 @@ def _explain_missing(
         screen.print(f"{one.host} sees it: {one.state}, {shorten_path(one.location, snapshot.cwd)}")
     if claims:
         screen.print("Its name is that of a folder whose skill has another name:")
-        _print_claims(claims, skills)
+        _print_claims(claims, skills, who)
     if not nearest and not elsewhere and not claims:
         screen.print(
             "`prowess list --all` shows every skill that was found; `prowess` tells where they are looked for."
@@ -165,7 +177,9 @@ def _explain_missing(
     return UnknownSkill.exit_code
 
 
-def _look_elsewhere(skills: Skills, name: str, add_dirs: tuple[str, ...], *, bare: bool) -> Iterator[Elsewhere]:
+def _look_elsewhere(
+    skills: Skills, name: str, add_dirs: tuple[str, ...], *, bare: bool, who: Who
+) -> Iterator[Elsewhere]:
     """What other hosts say of the name; a host that cannot be asked stays silent, since nobody asked for it."""
     from prowess.machine.profiles import load_added_profiles
     from prowess.profiles.load import known_hosts
@@ -175,7 +189,7 @@ def _look_elsewhere(skills: Skills, name: str, add_dirs: tuple[str, ...], *, bar
         if host == skills.profile.name:
             continue
         try:
-            found = open_skills(host, add_dirs, bare=bare).snapshot.find(name)
+            found = open_skills(host, add_dirs, bare=bare, who=who).snapshot.find(name)
         except ProwessError:
             continue
         if found is not None:

@@ -54,7 +54,13 @@ TEMPLATE = """\
 # [limits]
 # file_bytes = 1048576
 
-# Which skills an agent may use: allow, ask or deny; the last rule that matches decides.
+# Room for what a model is shown of the skills; `prowess catalog` shows it.
+# [budget]
+# characters = 8000
+# per_item = 500
+
+# Which skills an agent may use: allow, ask or deny. Of the rules that match, the last of each file counts, and of
+# these the strictest.
 # [permissions.skill]
 # "deploy-*" = "deny"
 #

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 
 from prowess.cli.out import count_words
+from prowess.model.catalog import CatalogLine, Shown
 from prowess.model.outcome import Note, Outcome, State
-from prowess.model.skill import Root
+from prowess.model.permission import Action, Decision
+from prowess.model.skill import Root, Skill
 from prowess.model.snapshot import Snapshot
 from prowess.profiles.schema import Profile, Resolution
 
@@ -33,7 +35,20 @@ def find_claims(snapshot: Snapshot, name: str) -> list[Outcome]:
     return by_name + [one for one in folded if one.candidate.root.layout != "commands"]
 
 
-def tell_journey(outcome: Outcome, claims: Sequence[Outcome], snapshot: Snapshot, profile: Profile) -> list[Step]:
+class Offer(msgspec.Struct, frozen=True):
+    """What the rules and the catalog say of skills: a decision for each, and what is shown of each that is ready.
+
+    `shown` goes by location; `problem` is the sentence that says why there is no catalog, where there is none.
+    """
+
+    decide: Callable[[Skill], Decision]
+    shown: Mapping[str, CatalogLine]
+    problem: str | None = None
+
+
+def tell_journey(
+    outcome: Outcome, claims: Sequence[Outcome], snapshot: Snapshot, profile: Profile, offer: Offer
+) -> list[Step]:
     """Stage by stage, up to the state in which the candidate ended."""
     steps = [
         Step("discover", _tell_discovery(outcome, snapshot, profile)),
@@ -41,7 +56,9 @@ def tell_journey(outcome: Outcome, claims: Sequence[Outcome], snapshot: Snapshot
     ]
     if outcome.skill is not None:
         steps.append(Step("resolve", _tell_resolution(outcome, claims, profile.resolution)))
-        steps.append(Step("gate", _tell_gate(outcome)))
+        steps.append(Step("gate", _tell_gate(outcome, offer.decide(outcome.skill))))
+    if outcome.state is State.READY:
+        steps.append(Step("present", _tell_presenting(outcome, offer)))
     return steps
 
 
@@ -86,7 +103,7 @@ def _tell_parsing(outcome: Outcome, profile: Profile) -> tuple[str, ...]:
         says = [_tell_name(outcome, profile)]
     for one in outcome.diagnostics:
         # Collisions are told where they are decided.
-        if one.code in ("name-collision", "same-file"):
+        if one.code == "name-collision":
             continue
         place = f" on line {one.line}" if one.line is not None else ""
         if one.message.rstrip(".") == outcome.reason:
@@ -157,11 +174,30 @@ def _tell_why(winner: Root, loser: Root, rules: Resolution) -> str:
     return f"because root {winner.order + 1} is searched {when} root {loser.order + 1}{wins}"
 
 
-def _tell_gate(outcome: Outcome) -> tuple[str, ...]:
+def _tell_gate(outcome: Outcome, decision: Decision) -> tuple[str, ...]:
     notes = [note for note in _notes(outcome) if note.state in _GATED]
-    if not notes:
-        return ("nothing keeps it from being offered",)
-    return tuple(f"{note.state.value}: {note.reason}" for note in notes)
+    says = [f"{note.state.value}: {note.reason}" for note in notes] or ["nothing keeps it from being offered"]
+    # That a host's own rules allow everything is worth no line.
+    spoken = decision.action is not Action.ALLOW or (decision.rule is not None and decision.rule.origin.file)
+    if spoken and State.DENIED not in (note.state for note in notes):
+        says.append(f"permission: {decision.action.value}, since {decision.reason}")
+    return tuple(says)
+
+
+_SHOWN: dict[Shown, str] = {
+    Shown.WHOLE: "the model is shown its name and all that describes it",
+    Shown.SHORTENED: "the model is shown its name and a part of what describes it",
+    Shown.NAME_ONLY: "the model is shown its name only",
+    Shown.LEFT_OUT: "the model is not shown it",
+    Shown.INJECTED: "its whole text stands in every request",
+}
+
+
+def _tell_presenting(outcome: Outcome, offer: Offer) -> tuple[str, ...]:
+    line = offer.shown.get(outcome.candidate.location)
+    if line is None:
+        return (f"there is no catalog: {offer.problem}" if offer.problem else "the model is not shown it",)
+    return (f"{_SHOWN[line.shown]}: {line.why}" if line.why else _SHOWN[line.shown],)
 
 
 _ANSWERS: dict[State, str] = {

@@ -4,31 +4,58 @@ from __future__ import annotations
 
 import click
 
-from prowess.cli.options import open_skills, scan_options
+from prowess.cli.options import Who, agent_options, open_skills, scan_options
 from prowess.cli.out import print_json
 from prowess.cli.shapes import shape_outcome, shape_scan
+from prowess.errors import MachineError, UsageError
+from prowess.model.outcome import Outcome, State
+from prowess.runtime import Skills
 
 
 @click.command("list")
 @click.option("--all", "show_all", is_flag=True, help="Show every candidate, whatever became of it.")
+@click.option("--unused", is_flag=True, help="Show the skills that are ready and were never used.")
+@agent_options
 @scan_options
-def command(show_all: bool, host: str, add_dirs: tuple[str, ...], bare: bool, as_json: bool) -> int:
+def command(
+    show_all: bool, unused: bool, who: Who, host: str, add_dirs: tuple[str, ...], bare: bool, as_json: bool
+) -> int:
     """List the skills that a host sees here.
 
     Shows what the host's own list shows; skills that cannot be offered are marked. --all shows every
     candidate that was found and what became of it.
     """
-    skills = open_skills(host, add_dirs, bare=bare)
+    if show_all and unused:
+        raise UsageError("--all shows every candidate and --unused only some; give one of them.")
+    skills = open_skills(host, add_dirs, bare=bare, who=who)
     snapshot = skills.snapshot
-    outcomes = snapshot.outcomes if show_all else snapshot.shown
+    outcomes = _find_unused(skills) if unused else snapshot.outcomes if show_all else snapshot.shown
     if as_json:
         counts = {state.value: number for state, number in snapshot.counts().items()}
         shaped = [shape_outcome(outcome) for outcome in outcomes]
         print_json({**shape_scan(snapshot), "counts": counts, "skills": shaped})
         return 0
     from prowess.cli.answers import load_other_editions
-    from prowess.cli.tables import print_outcomes
+    from prowess.cli.tables import print_outcomes, print_unused
 
-    others = load_other_editions(skills, host, add_dirs, bare=bare)
+    if unused:
+        print_unused(snapshot, outcomes)
+        return 0
+    others = load_other_editions(skills, host, add_dirs, bare=bare, who=who)
     print_outcomes(snapshot, outcomes, show_all=show_all, others=others)
     return 0
+
+
+def _find_unused(skills: Skills) -> tuple[Outcome, ...]:
+    """The skills that are ready and were never activated; raises where nobody counted."""
+    from prowess.cli.usage import explain_off
+
+    off = explain_off(skills.facts)
+    if off is not None:
+        raise UsageError(f"Uses are not counted, since {off}; so nobody knows which skills are unused.")
+    store = skills.usage()
+    used = {key for key, usage in store.load_counts().items() if usage.activated}
+    for finding in store.diagnostics:
+        raise MachineError("read the counts in", finding.file or "", finding.message.rstrip("."))
+    ready = (outcome for outcome in skills.snapshot.outcomes if outcome.state is State.READY)
+    return tuple(outcome for outcome in ready if (outcome.name, outcome.candidate.location) not in used)

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 
 import click
 
-from prowess.cli.options import json_option, open_skills
+from prowess.cli.options import host_option, json_option, open_skills
 from prowess.cli.out import console, print_json, shorten_path
 from prowess.cli.template import RESOURCES, check_name, render_skill
 from prowess.errors import UsageError
-from prowess.model.skill import Scope
+from prowess.model.skill import LoadedFrom, Root, Scope
 from prowess.model.snapshot import Snapshot
 
 _DEFAULT_ROOT = os.path.join(".agents", "skills")
@@ -28,7 +28,9 @@ def _split_resources(ctx: click.Context, param: click.Parameter, value: str) -> 
 @click.command("new")
 @click.argument("name")
 @click.option("--in", "folder", metavar="DIR", help="The folder that holds skills; a folder NAME is made in it.")
-@click.option("--user", is_flag=True, help="Make it in ~/.agents/skills, for all your projects.")
+@click.option(
+    "--user", is_flag=True, help="Make it for all your projects, in ~/.agents/skills or the host's own folder."
+)
 @click.option("--description", metavar="TEXT", help="What the skill does and when to use it.")
 @click.option(
     "--resources",
@@ -37,20 +39,28 @@ def _split_resources(ctx: click.Context, param: click.Parameter, value: str) -> 
     callback=_split_resources,
     help=f"Folders to make beside SKILL.md, with an example in each: {','.join(RESOURCES)}.",
 )
+@host_option
 @json_option
 def command(
-    name: str, folder: str | None, user: bool, description: str | None, resources: tuple[str, ...], as_json: bool
+    name: str,
+    folder: str | None,
+    user: bool,
+    description: str | None,
+    resources: tuple[str, ...],
+    host: str,
+    as_json: bool,
 ) -> int:
     """Make a skill from a template.
 
-    The skill goes into the nearest skill folder of the project, or into .agents/skills where there is none.
+    The skill goes into the nearest skill folder of the project that the host reads, or into .agents/skills (or
+    the host's own first folder) where there is none.
     It passes `prowess validate` as it is; what is left is to say in it what the agent is to do.
     """
     check_name(name)
     if folder is not None and user:
         raise click.UsageError("--in and --user name two places; give one of them.")
     rendered = render_skill(name, description, resources)
-    snapshot = open_skills("prowess").snapshot
+    snapshot = open_skills(host).snapshot
     root = _choose_root(snapshot, folder, user=user)
     target = os.path.join(root, name)
     if os.path.lexists(target):
@@ -73,9 +83,24 @@ def _choose_root(snapshot: Snapshot, folder: str | None, *, user: bool) -> str:
     if folder is not None:
         return os.path.abspath(os.path.expanduser(folder))
     if user:
-        return os.path.join(os.path.expanduser("~"), _DEFAULT_ROOT)
+        home = os.path.join(os.path.expanduser("~"), _DEFAULT_ROOT)
+        own = [root.path for root in snapshot.roots if _holds_new_skills(root, Scope.USER)]
+        return home if home in own or not own else own[0]
     existing = _existing_roots(snapshot)
-    return existing[0] if existing else os.path.join(snapshot.repository or snapshot.cwd, _DEFAULT_ROOT)
+    if existing:
+        return existing[0]
+    top = snapshot.repository or snapshot.cwd
+    default = os.path.join(top, _DEFAULT_ROOT)
+    inside = top.rstrip(os.sep) + os.sep
+    read = [root for root in snapshot.roots if _holds_new_skills(root, Scope.PROJECT) and root.path.startswith(inside)]
+    # Not every host reads the shared folder; one that does not gets the first of its own at the top.
+    if not read or default in [root.path for root in read]:
+        return default
+    return max(read, key=lambda root: root.distance).path
+
+
+def _holds_new_skills(root: Root, scope: Scope) -> bool:
+    return root.scope is scope and root.source.loaded_from is not LoadedFrom.COMMANDS and root.disabled_by is None
 
 
 def _existing_roots(snapshot: Snapshot) -> list[str]:
@@ -87,7 +112,7 @@ def _existing_roots(snapshot: Snapshot) -> list[str]:
     return [
         root.path
         for root in snapshot.roots
-        if root.scope is Scope.PROJECT
+        if _holds_new_skills(root, Scope.PROJECT)
         and os.path.isdir(root.path)
         and (root.path in used or os.path.basename(os.path.dirname(root.path)).startswith("."))
     ]

@@ -3,15 +3,33 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
+from functools import wraps
 from typing import Any, TypeVar
 
 import click
+import msgspec
 
 from prowess.errors import ProwessError
+from prowess.machine.facts import current_facts
+from prowess.model.origin import Origin
+from prowess.model.permission import Rule
+from prowess.profiles.schema import Profile
 from prowess.runtime import Skills
 
 F = TypeVar("F", bound=Callable[..., Any])
+_PLAIN_NAME = re.compile(r"\w[\w.:-]*")
+
+
+class Who(msgspec.Struct, frozen=True):
+    """For whom skills are opened: an agent by its name, and rules that were given for this once."""
+
+    agent: str | None = None
+    rules: tuple[Rule, ...] = ()
+
+
+ANYONE = Who()
 
 
 def complete_hosts(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
@@ -36,7 +54,9 @@ def complete_names(ctx: click.Context, param: click.Parameter, incomplete: str) 
         outcomes = Skills.open(".", host=ctx.params.get("host") or "prowess").snapshot.outcomes
     except (ProwessError, OSError):
         return []
-    return sorted({outcome.name for outcome in outcomes if outcome.name.startswith(incomplete)})
+    names = {outcome.name for outcome in outcomes if outcome.name.startswith(incomplete)}
+    # A shell takes what it is offered into the line: a name that means more there than itself is not offered.
+    return sorted(name for name in names if _PLAIN_NAME.fullmatch(name))
 
 
 def _check_folders(ctx: click.Context, param: click.Parameter, folders: tuple[str, ...]) -> tuple[str, ...]:
@@ -45,6 +65,15 @@ def _check_folders(ctx: click.Context, param: click.Parameter, folders: tuple[st
             problem = "is not a folder" if os.path.lexists(folder) else "does not exist"
             raise click.BadParameter(f"“{folder}” {problem}.", ctx, param)
     return folders
+
+
+def load_host(host: str) -> Profile:
+    """The profile of a host, a user's own too."""
+    from prowess.machine.profiles import load_added_profiles
+    from prowess.profiles.load import load_profile
+
+    name, added = load_added_profiles(current_facts(), host)
+    return load_profile(name, added)
 
 
 host_option = click.option(
@@ -75,12 +104,51 @@ def scan_options(command: F) -> F:
     return command
 
 
-def open_skills(host: str, add_dirs: tuple[str, ...] = (), *, bare: bool = False) -> Skills:
+def agent_options(command: F) -> F:
+    """The options --agent, --allow, --ask and --deny; the command gets them as one value, `who`."""
+
+    @wraps(command)
+    def with_who(
+        *arguments: Any,
+        agent: str | None,
+        allow: tuple[str, ...],
+        ask: tuple[str, ...],
+        deny: tuple[str, ...],
+        **options: Any,
+    ) -> Any:
+        return command(*arguments, who=Who(agent, _parse_rules(allow, ask, deny)), **options)
+
+    decorated: Any = with_who
+    for action, verb in (("deny", "Deny"), ("ask", "Ask for"), ("allow", "Allow")):
+        text = f"{verb} skills for this once: a name, a pattern such as `deploy-*`, or a rule such as `Skill(deploy)`."
+        decorated = click.option(f"--{action}", multiple=True, metavar="RULE", help=text)(decorated)
+    agent_help = "Answer for the agent of this name, whose rules may differ."
+    return click.option("--agent", metavar="NAME", help=agent_help)(decorated)  # type: ignore[no-any-return]
+
+
+def _parse_rules(allow: tuple[str, ...], ask: tuple[str, ...], deny: tuple[str, ...]) -> tuple[Rule, ...]:
+    if not (allow or ask or deny):
+        return ()
+    from prowess.gate.permissions import parse_given
+
+    rules = parse_given(allow=map(_as_rule, allow), ask=map(_as_rule, ask), deny=map(_as_rule, deny))
+    # Whoever reads a decision wants to know where its rule stands, also where that is no file.
+    return tuple(msgspec.structs.replace(rule, origin=Origin("the command line")) for rule in rules)
+
+
+def _as_rule(text: str) -> str:
+    """A rule as hosts write it. A plain name or pattern is about skills, since nothing else can be meant here."""
+    return text if "(" in text or ")" in text or text.strip() in ("", "Skill") else f"Skill({text})"
+
+
+def open_skills(host: str, add_dirs: tuple[str, ...] = (), *, bare: bool = False, who: Who = ANYONE) -> Skills:
     """The skills of the working folder, scanned, with progress shown where that is slow."""
     from prowess.cli.progress import Progress
 
     with Progress() as progress:
-        skills = Skills.open(".", host=host, add_dirs=add_dirs, bare=bare, reporter=progress)
+        skills = Skills.open(
+            ".", host=host, add_dirs=add_dirs, bare=bare, agent=who.agent, rules=who.rules, reporter=progress
+        )
         # Scanned here and kept, so that the line of progress ends with the scan.
         _ = skills.snapshot
     return skills

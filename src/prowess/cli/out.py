@@ -16,7 +16,6 @@ JSON_VERSION = 1
 _JOINERS = "\u200c\u200d"
 # What can steer a terminal or the order of a line: controls, formats, surrogates, line and paragraph separators.
 _STEERING = ("Cc", "Cf", "Cs", "Zl", "Zp")
-_CHARACTERS_PER_TOKEN = 4
 
 
 def print_json(value: dict[str, Any]) -> None:
@@ -93,8 +92,3 @@ def shorten_path(path: str, cwd: str | None = None) -> str:
 def count_words(number: int, noun: str) -> str:
     """`1 error`, `2 errors`, `1,200 skills`."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
-
-
-def estimate_tokens(characters: int) -> int:
-    """About how many tokens a model counts for so many characters: a rule of thumb, since no two tokenizers agree."""
-    return -(-characters // _CHARACTERS_PER_TOKEN)

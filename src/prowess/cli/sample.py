@@ -13,6 +13,7 @@ from prowess.diagnostics import Diagnostic
 from prowess.errors import MachineError
 from prowess.machine.facts import current_facts
 from prowess.machine.writing import copy_folder, make_folder, scratch_folder
+from prowess.model.catalog import Catalog
 from prowess.model.facts import Facts
 from prowess.model.outcome import Outcome, State
 from prowess.model.skill import Root
@@ -36,8 +37,8 @@ class HostAnswer(msgspec.Struct, frozen=True):
 
 
 class Tour(msgspec.Struct, frozen=True):
-    """What the tour tells: the scan, the roots that are there, and two hosts' answers for one contested name ("" where
-    whoever tried things out in the sample left none).
+    """What the tour tells: the scan, the roots that are there, what a model would see, and two hosts' answers for one
+    contested name ("" where whoever tried things out in the sample left none).
 
     `workspace` is where the sample lies, `scanned` the copy of it that was read.
     """
@@ -46,6 +47,7 @@ class Tour(msgspec.Struct, frozen=True):
     scanned: str
     snapshot: Snapshot
     existing: tuple[Root, ...]
+    catalog: Catalog
     contested: str
     answers: tuple[HostAnswer, ...]
     seconds: float
@@ -67,11 +69,14 @@ def take_tour() -> Iterator[Tour]:
         if not os.path.lexists(os.path.join(scanned, ".git")):
             make_folder(os.path.join(scanned, ".git"))
         facts = _find_facts(os.path.join(scratch, "home"))
-        snapshot = _open(scanned, "prowess", facts).snapshot
+        skills = _open(scanned, "prowess", facts)
+        snapshot = skills.snapshot
         contested = next((one.name for one in snapshot.outcomes if one.state is State.SHADOWED), "")
         answers = tuple(_ask(_open(scanned, host, facts), contested) for host in HOSTS if contested)
         existing = tuple(root for root in snapshot.roots if os.path.isdir(root.path))
-        yield Tour(workspace, scanned, snapshot, existing, contested, answers, time.perf_counter() - started)
+        catalog = skills.catalog()
+        seconds = time.perf_counter() - started
+        yield Tour(workspace, scanned, snapshot, existing, catalog, contested, answers, seconds)
 
 
 def find_workspace() -> str:

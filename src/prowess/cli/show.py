@@ -15,7 +15,6 @@ from prowess.cli.out import (
     count_words,
     escape_line,
     escape_text,
-    estimate_tokens,
     print_json,
     shorten_path,
 )
@@ -25,6 +24,9 @@ from prowess.machine.files import LocalFiles
 from prowess.model.outcome import Outcome
 from prowess.model.skill import Document, Skill
 from prowess.model.snapshot import Snapshot
+from prowess.present.cost import count_item
+from prowess.present.items import describe_skill
+from prowess.present.tokens import estimate_tokens
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -130,8 +132,8 @@ def _shape(outcome: Outcome, document: Document | None) -> dict[str, Any]:
 
 def _cost(skill: Skill, document: Document) -> dict[str, int]:
     return {
-        "listed_tokens": estimate_tokens(len(skill.name) + len(skill.description or "")),
-        "body_tokens": estimate_tokens(len(document.content)),
+        "listed_tokens": count_item(describe_skill(skill)),
+        "body_tokens": estimate_tokens(document.content),
     }
 
 

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
 from prowess.cli.options import open_skills
-from prowess.cli.out import console, count_words, escape_line, estimate_tokens, print_json, shorten_path
+from prowess.cli.out import console, count_words, escape_line, print_json, shorten_path
 from prowess.cli.shapes import shape_scan
 from prowess.diagnostics import Diagnostic, Severity
+from prowess.errors import UsageError
 from prowess.machine.files import LocalFiles
 from prowess.model.outcome import State
 from prowess.model.skill import Root, Scope
 from prowess.model.snapshot import Snapshot
+from prowess.runtime import Skills
 
 _WORST = 3
 _MOST_ROOTS = 4
@@ -21,15 +24,16 @@ _MOST_ROOTS = 4
 
 def show_summary(host: str = "prowess", *, as_json: bool = False) -> int:
     """Print the summary of the working folder."""
-    snapshot = open_skills(host).snapshot
+    skills = open_skills(host)
+    snapshot = skills.snapshot
     if as_json:
-        print_json(_shape(snapshot))
+        print_json(_shape(skills))
         return 0
     if not snapshot.outcomes:
         _print_nothing_found(snapshot)
     else:
         _print_here(snapshot)
-        _print_cost(snapshot)
+        _print_cost(skills)
     _print_wrong(snapshot)
     _print_next(snapshot)
     return 0
@@ -52,10 +56,6 @@ def _count_severities(snapshot: Snapshot) -> dict[Severity, int]:
     return {severity: counted[severity] for severity in Severity}
 
 
-def _catalog_characters(snapshot: Snapshot) -> int:
-    return sum(len(skill.name) + len(skill.description or "") for skill in snapshot.skills)
-
-
 def _existing_roots(snapshot: Snapshot) -> list[Root]:
     """The roots that are there, each folder once, in scan order."""
     files = LocalFiles()
@@ -63,10 +63,10 @@ def _existing_roots(snapshot: Snapshot) -> list[Root]:
     return sorted(found.values(), key=lambda root: root.order)
 
 
-def _shape(snapshot: Snapshot) -> dict[str, Any]:
+def _shape(skills: Skills) -> dict[str, Any]:
+    snapshot = skills.snapshot
     per_root = Counter(outcome.candidate.root.path for outcome in snapshot.outcomes)
     scopes = _count_states(snapshot)
-    characters = _catalog_characters(snapshot)
     return {
         **shape_scan(snapshot),
         "counts": {state.value: number for state, number in snapshot.counts().items()},
@@ -82,12 +82,16 @@ def _shape(snapshot: Snapshot) -> dict[str, Any]:
             for root in _existing_roots(snapshot)
         ],
         "diagnostics": {severity.value: number for severity, number in _count_severities(snapshot).items()},
-        "cost": {
-            "skills": len(snapshot.skills),
-            "characters": characters,
-            "estimated_tokens": estimate_tokens(characters),
-        },
+        "cost": {"skills": len(snapshot.skills), **_shape_cost(skills)},
     }
+
+
+def _shape_cost(skills: Skills) -> dict[str, Any]:
+    try:
+        catalog = skills.catalog()
+    except UsageError as error:
+        return {"problem": str(error)}
+    return {"characters": catalog.characters, "estimated_tokens": catalog.tokens}
 
 
 def _name_host(snapshot: Snapshot) -> str:
@@ -126,16 +130,16 @@ def _print_nothing_found(snapshot: Snapshot) -> None:
     screen.print()
 
 
-def _print_cost(snapshot: Snapshot) -> None:
-    skills = snapshot.skills
-    if not skills:
+def _print_cost(skills: Skills) -> None:
+    if not skills.snapshot.skills:
         return
-    tokens = estimate_tokens(_catalog_characters(snapshot))
     screen = console()
-    screen.print(
-        f"They cost about {count_words(tokens, 'token')} in every request. This is an estimate: a token for every four "
-        "characters of their names and descriptions."
-    )
+    try:
+        tokens = count_words(skills.catalog().tokens, "token")
+        screen.print(f"They cost about {tokens} in every request (an estimate); `prowess cost` tells what each costs.")
+    except UsageError as error:
+        # What is wrong with a budget must not keep anybody from seeing what is here.
+        screen.print(f"What they cost cannot be told: {escape_line(str(error))}")
     screen.print()
 
 
@@ -178,14 +182,15 @@ def _choose_worst(diagnostics: Sequence[Diagnostic]) -> list[Diagnostic]:
 def _print_next(snapshot: Snapshot) -> None:
     from prowess.cli.tables import print_columns
 
-    option = "" if snapshot.host == "prowess" else f" --host {_name_host(snapshot)}"
+    option = "" if snapshot.host == "prowess" else f" --host {escape_line(shlex.quote(_name_host(snapshot)))}"
     tries: list[tuple[str, str]] = []
     if snapshot.outcomes:
         example = next(
             (one.name for one in snapshot.outcomes if one.state is not State.READY), snapshot.outcomes[0].name
         )
         tries.append((f"prowess list{option}", "every skill, with its state"))
-        tries.append((f"prowess explain {escape_line(example)}{option}", "how a name came to its state"))
+        tries.append((f"prowess explain {escape_line(shlex.quote(example))}{option}", "how a name came to its state"))
+        tries.append((f"prowess catalog{option}", "what the model would see of them"))
         tries.append(("prowess compare", "which agent sees which skill"))
     if any(one.severity is not Severity.INFO for one in snapshot.all_diagnostics()):
         tries.append((f"prowess check{option}", "everything that was noticed"))

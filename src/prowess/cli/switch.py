@@ -9,10 +9,10 @@ from typing import Any, TypeVar
 import click
 import msgspec
 
-from prowess.cli.options import json_option, name_argument, open_skills
+from prowess.cli.options import host_option, json_option, name_argument, open_skills
 from prowess.cli.out import console, escape_line, print_json, shorten_path
 from prowess.cli.shapes import shape_outcome
-from prowess.errors import MachineError, UnknownSkill
+from prowess.errors import MachineError, UnknownSkill, UsageError
 from prowess.machine.files import LocalFiles
 from prowess.machine.writing import rewrite_aside
 from prowess.model.outcome import Outcome, State
@@ -20,6 +20,9 @@ from prowess.model.snapshot import Snapshot
 from prowess.runtime import Skills
 from prowess.settings.edit import set_skill_enabled
 from prowess.settings.load import MOST_BYTES, list_settings_places
+
+# Settings by which a host switches one skill off.
+_SWITCHES = ("visibility", "overrides", "disabled_extensions")
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -35,14 +38,15 @@ class Switched(msgspec.Struct, frozen=True):
 def switch_options(command: F) -> F:
     """The argument and options of both commands."""
     user = click.option("--user", is_flag=True, help="Set it for all your projects instead of this one.")
-    for decorate in (json_option, user, name_argument):
+    for decorate in (json_option, host_option, user, name_argument):
         command = decorate(command)
     return command
 
 
-def switch_skill(name: str, *, enabled: bool, user: bool, as_json: bool) -> int:
+def switch_skill(name: str, *, enabled: bool, user: bool, host: str, as_json: bool) -> int:
     """Set a skill's switch, then say what changed and what state the skill is in now."""
-    skills = open_skills("prowess")
+    skills = open_skills(host)
+    _refuse_other_hosts(skills)
     if not skills.snapshot.claims(name):
         raise UnknownSkill(name, {outcome.name for outcome in skills.snapshot.outcomes})
     done = _write_switch(_find_file(skills, user=user), name, enabled=enabled)
@@ -54,6 +58,21 @@ def switch_skill(name: str, *, enabled: bool, user: bool, as_json: bool) -> int:
     else:
         _tell(name, done, snapshot, outcome, enabled=enabled)
     return 0
+
+
+def _refuse_other_hosts(skills: Skills) -> None:
+    """Only a host that reads prowess.toml can be switched there; of another, say where its own switch is."""
+    profile = skills.profile
+    if any(rule.refuse_unknown for rule in profile.settings.values()):
+        return
+    switches = [
+        f"`{key}` in {path}"
+        for path, rule in list_settings_places(profile, skills.find_places())
+        for key, setting in rule.keys.items()
+        if setting in _SWITCHES
+    ]
+    own = f"; its own switch is {switches[0]}" if switches else "; it has no switch for one skill"
+    raise UsageError(f"prowess.toml is not read by {profile.title or profile.name}{own}.")
 
 
 def _find_file(skills: Skills, *, user: bool) -> str:

@@ -30,6 +30,7 @@ _NARROWEST = 12
 _WIDEST = 64
 _LAST_NEEDS = 24
 _MOST_NAMES = 8
+_HEADING = ("", "NAME", "STATE", "SCOPE", "SOURCE", "DESCRIPTION")
 
 Cell = Text | str
 
@@ -123,10 +124,7 @@ def print_outcomes(
 ) -> None:
     """The table of skills, what it leaves out, and where the host's other editions answer differently."""
     if outcomes:
-        print_columns(
-            [_outcome_row(outcome) for outcome in outcomes],
-            heading=("", "NAME", "STATE", "SCOPE", "SOURCE", "DESCRIPTION"),
-        )
+        print_columns([_outcome_row(outcome, snapshot) for outcome in outcomes], heading=_HEADING)
     screen = console()
     if outcomes:
         screen.print()
@@ -142,9 +140,26 @@ def print_outcomes(
         screen.print(Text("`prowess` tells where skills are looked for; `prowess new NAME` makes one.", "dim"))
 
 
-def _outcome_row(outcome: Outcome) -> list[Cell]:
+def print_unused(snapshot: Snapshot, outcomes: Sequence[Outcome]) -> None:
+    """The table of skills that were never used, and how many of the ready ones they are."""
+    screen = console()
+    ready = snapshot.counts().get(State.READY, 0)
+    if outcomes:
+        print_columns([_outcome_row(outcome, snapshot) for outcome in outcomes], heading=_HEADING)
+        screen.print()
+        were = "was" if len(outcomes) == 1 else "were"
+        screen.print(f"{len(outcomes):,} of {count_words(ready, 'skill')} that are ready {were} never used.")
+        screen.print(Text("`prowess usage` has the counts; `prowess cost` tells what each skill costs.", "dim"))
+    else:
+        screen.print(f"Every skill that is ready was used: {ready:,}." if ready else "No skill is ready here.")
+
+
+def _outcome_row(outcome: Outcome, snapshot: Snapshot) -> list[Cell]:
     root = outcome.candidate.root
     described = outcome.skill.description if outcome.skill else outcome.reason
+    if outcome.state is State.DENIED:
+        # Which rule denies it, and where that stands, is what whoever misses a skill asks first.
+        described = render_reason(outcome, snapshot)
     quiet = outcome.state in (State.SHADOWED, State.DISABLED, State.DUPLICATE)
     return [
         mark_state(outcome.state),
@@ -154,6 +169,14 @@ def _outcome_row(outcome: Outcome) -> list[Cell]:
         escape_line(root.source.label),
         Text(first_line(described), "dim" if quiet else ""),
     ]
+
+
+def render_reason(outcome: Outcome, snapshot: Snapshot) -> str:
+    """Why a skill ended as it did, with the paths of settings files as people write them."""
+    reason = outcome.reason or ""
+    for file in snapshot.settings.files:
+        reason = reason.replace(file, shorten_path(file, snapshot.cwd))
+    return reason
 
 
 def _render_footer(snapshot: Snapshot, outcomes: Sequence[Outcome], *, show_all: bool) -> str:

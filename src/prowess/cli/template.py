@@ -96,8 +96,10 @@ def render_skill(name: str, description: str | None, resources: Sequence[str]) -
 
 def _check(text: str, name: str, files: dict[str, bytes]) -> None:
     from prowess.parse.lint import lint_skill
+    from prowess.profiles.load import load_profile
 
-    findings = lint_skill(text, folder_name=name, files=frozenset(files))
+    rules, fields = load_profile("prowess").header, load_profile("spec").fields
+    findings = lint_skill(text, folder_name=name, files=frozenset(files), rules=rules, fields=fields)
     error = next((finding for finding in findings if finding.severity is Severity.ERROR), None)
     if error is not None:
         raise UsageError(f"The skill was not made, since it would not be valid: {error.message}")

@@ -60,6 +60,13 @@ def shape_tour(tour: Tour) -> dict[str, Any]:
         },
         "resolve": [shape_outcome(one) for one in list_decided(snapshot, DECIDED_BY_RESOLVING)],
         "gate": [shape_outcome(one) for one in list_decided(snapshot, DECIDED_BY_GATING)],
+        "present": {
+            "text": tour.catalog.prompt,
+            "characters": tour.catalog.characters,
+            "budget": tour.catalog.budget,
+            "estimated_tokens": tour.catalog.tokens,
+            "shown": {line.name: line.shown.value for line in tour.catalog.lines},
+        },
         "states": {state.value: [one.name for one in list_decided(snapshot, (state,))] for state in snapshot.counts()},
         "hosts": {"name": tour.contested, "answers": [_shape_answer(answer) for answer in tour.answers]},
     }

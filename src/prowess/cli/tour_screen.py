@@ -39,6 +39,7 @@ def print_tour(tour: Tour) -> None:
     _print_parse(screen, tour)
     _print_resolve(screen, tour)
     _print_gate(screen, tour)
+    _print_present(screen, tour)
     _print_states(screen, tour)
     _print_hosts(screen, tour)
     _print_next(screen, tour)
@@ -99,6 +100,20 @@ def _print_gate(screen: Console, tour: Tour) -> None:
     _print_rows(screen, [_reason_row(outcome, tour) for outcome in decided])
 
 
+def _print_present(screen: Console, tour: Tour) -> None:
+    catalog = tour.catalog
+    _print_heading(screen, 5, "Present", "What would the model see?")
+    if not catalog.prompt:
+        _say(screen, "Nothing: no skill is ready.", indent=_INDENT)
+        return
+    room = f"of the {catalog.budget:,} characters that there are" if catalog.budget is not None else "characters"
+    size = f"{catalog.characters:,} {room}, about {count_words(catalog.tokens, 'token')} in every request"
+    _say(screen, f"This text, word for word. It takes {size}:", indent=_INDENT)
+    for line in catalog.prompt.splitlines():
+        _print_rows(screen, [(Text("│", "dim"), Text(escape_line(tour.relative(line))))])
+    _say(screen, "The instructions themselves are read only when a task calls for one.", indent=_INDENT)
+
+
 def _print_states(screen: Console, tour: Tour) -> None:
     snapshot = tour.snapshot
     counts = snapshot.counts()
@@ -148,6 +163,7 @@ def _print_next(screen: Console, tour: Tour) -> None:
     tries = (
         (f"cd {_quote(shorten_path(tour.workspace, os.getcwd()))}", ""),
         (f"prowess explain {escape_line(tour.contested) or 'NAME'}", "the journey of one name, file by file"),
+        ("prowess cost", "what each skill costs, in the catalog and when it is used"),
         ("prowess compare", "which agent sees which skill, side by side"),
         ("prowess validate", "the strict check for authors; --fix mends what can be mended"),
     )

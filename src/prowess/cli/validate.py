@@ -12,6 +12,7 @@ import click
 import msgspec
 
 from prowess.cli.author import Checked, Mended, check_target
+from prowess.cli.options import complete_hosts, load_host
 from prowess.cli.out import console, count_words, escape_line, escape_text, print_json, shorten_path
 from prowess.cli.progress import Progress
 from prowess.cli.shapes import shape_diagnostic
@@ -53,7 +54,17 @@ class Report(msgspec.Struct, frozen=True):
 @click.option("--strict", is_flag=True, help="Let warnings count as errors.")
 @click.option("--fix", is_flag=True, help="Mend headers that can be mended; comments and order are kept.")
 @click.option("--dry-run", is_flag=True, help="With --fix: show what would change, and write nothing.")
-def command(paths: tuple[str, ...], form: str, as_json: bool, strict: bool, fix: bool, dry_run: bool) -> int:
+@click.option(
+    "--host",
+    "hosts",
+    multiple=True,
+    metavar="NAME[@EDITION]",
+    shell_complete=complete_hosts,
+    help="Check also whether this host would read the file; can be given more than once.",
+)
+def command(
+    paths: tuple[str, ...], form: str, as_json: bool, strict: bool, fix: bool, dry_run: bool, hosts: tuple[str, ...]
+) -> int:
     """Check skills strictly, for authors and CI.
 
     PATH is a SKILL.md, a skill's folder, or a folder of skills; without one, the working folder is searched.
@@ -62,7 +73,7 @@ def command(paths: tuple[str, ...], form: str, as_json: bool, strict: bool, fix:
     form = _choose_form(form, as_json=as_json)
     if dry_run and not fix:
         raise click.UsageError("--dry-run shows what --fix would change; give both.")
-    report = _validate(paths, fix=fix, dry_run=dry_run)
+    report = _validate(paths, hosts, fix=fix, dry_run=dry_run)
     _FORMS[form](report)
     counts = report.counts()
     return 1 if counts[Severity.ERROR] or (strict and counts[Severity.WARNING]) else 0
@@ -74,16 +85,17 @@ def _choose_form(form: str, *, as_json: bool) -> str:
     return "json" if as_json else form
 
 
-def _validate(paths: Sequence[str], *, fix: bool, dry_run: bool) -> Report:
+def _validate(paths: Sequence[str], hosts: Sequence[str], *, fix: bool, dry_run: bool) -> Report:
     from prowess.discover.repository import find_repository
     from prowess.machine.files import LocalFiles
 
+    profiles = [load_host(host) for host in hosts]
     with Progress("looking for skills") as progress:
         found = find_targets(paths, reporter=progress)
         checked = []
         for done, target in enumerate(found.targets):
             progress.progress("checking skills", done)
-            checked.append(check_target(target, fix=fix, write=not dry_run))
+            checked.append(check_target(target, profiles, fix=fix, write=not dry_run))
     cwd = os.getcwd()
     return Report(tuple(checked), found.notes, dry_run, find_repository(cwd, LocalFiles()) or cwd)
 

@@ -6,9 +6,12 @@ and has the last word.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import msgspec
 
 from prowess.diagnostics import Diagnostic, diagnose
+from prowess.discover.links import find_real_repository, lies_inside
 from prowess.ports import FileSystem
 from prowess.profiles.places import Places, ancestors
 from prowess.profiles.schema import Context
@@ -36,26 +39,55 @@ class ContextFiles(msgspec.Struct, frozen=True):
         return "\n\n".join(file.text.strip() for file in self.files)
 
 
-def find_context_files(rules: Context, places: Places, files: FileSystem) -> ContextFiles:
+def find_context_files(
+    rules: Context, places: Places, files: FileSystem, *, trusted_links: Iterable[str] = ()
+) -> ContextFiles:
     """Every context file from the working folder upwards."""
     found: list[ContextFile] = []
     problems: list[Diagnostic] = []
+    repository = find_real_repository(places, files)
+    trusted = [files.find_real_path(folder) for folder in trusted_links]
     for depth, folder in enumerate(_choose_folders(rules, places)):
-        if folder is None:
-            continue
-        for name in rules.files:
+        for name in rules.files if folder is not None else ():
             path = places.paths.join(folder, name)
             if files.find_kind(path) != "file":
                 continue
-            try:
-                text = files.read_head(path, _MOST_BYTES).data.decode("utf-8-sig", "replace")
-            except OSError as error:
-                problems.append(diagnose("file-unreadable", f"The file cannot be read: {error}.", file=path))
+            escape = _find_escape(path, str(folder), places, (repository, *trusted), files)
+            if escape is not None:
+                problems.append(escape)
                 continue
+            text, problem = _load(path, files)
+            if problem is not None:
+                problems.append(problem)
             if text.strip():
                 found.append(ContextFile(path, text, depth))
     found.sort(key=lambda file: -file.depth)
     return ContextFiles(tuple(found), tuple(problems))
+
+
+def _find_escape(
+    path: str, folder: str, places: Places, known: tuple[str | None, ...], files: FileSystem
+) -> Diagnostic | None:
+    """What speaks against reading a file that is a link: only in home, or above it, may one lead anywhere."""
+    own = files.find_real_path(folder) or folder
+    real = files.find_real_path(path)
+    home = files.find_real_path(places.home) or places.home
+    if real is not None and (lies_inside(home, (own,)) or lies_inside(real, (own, *known))):
+        return None
+    where = "to a place that cannot be told" if real is None else f"to {real}"
+    return diagnose("link-escapes", f"The file leads {where}, outside the project; it is not read.", file=path)
+
+
+def _load(path: str, files: FileSystem) -> tuple[str, Diagnostic | None]:
+    try:
+        head = files.read_head(path, _MOST_BYTES)
+    except OSError as error:
+        return "", diagnose("file-unreadable", f"The file cannot be read: {error}.", file=path)
+    text = head.data.decode("utf-8-sig", "replace")
+    if head.size <= _MOST_BYTES:
+        return text, None
+    message = f"The file has {head.size:,} bytes; the first {_MOST_BYTES:,} are read."
+    return text.rstrip("\ufffd"), diagnose("context-cut", message, file=path)
 
 
 def _choose_folders(rules: Context, places: Places) -> list[str | None]:

@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from prowess.diagnostics import Diagnostic
-from prowess.discover.ignore import IgnoreRules
+from prowess.diagnostics import Diagnostic, diagnose
+from prowess.discover.ignore import IgnoreFiles, IgnoreRules
 from prowess.discover.layouts import find_candidates
-from prowess.discover.links import LinkRules
+from prowess.discover.links import LinkRules, learn_links
 from prowess.discover.walk import Walk
 from prowess.model.settings import Settings
 from prowess.model.skill import Candidate, Root
@@ -36,30 +36,34 @@ def discover(
     reporter: Reporter | None = None,
 ) -> Discovered:
     """Walk every root. One that fails costs its neighbours nothing."""
-    limits = msgspec.structs.replace(limits, **settings.limits) if settings.limits else limits
-    links = _learn_links(roots, places, settings, files)
+    limits = limits.change(settings.limits)
+    links = learn_links(roots, places, settings.trusted_links, files)
+    ignores = IgnoreFiles(files)
     candidates: list[Candidate] = []
     diagnostics: list[Diagnostic] = []
     for root in roots:
-        ignore = _learn_ignores(root, places, files) if root.gitignore and links.roots[root.path] else None
+        if root.path in links.refused:
+            diagnostics.append(_refuse(root, links))
+            continue
+        ignore = _learn_ignores(root, places, ignores) if root.gitignore and links.roots[root.path] else None
         walk = Walk(root, files=files, limits=limits, links=links, ignore=ignore, clock=clock)
         found = find_candidates(walk)
         candidates += found.candidates
         diagnostics += found.diagnostics
         if reporter is not None:
             reporter.progress("looking for skills", len(candidates))
-    return Discovered(tuple(candidates), tuple(diagnostics))
+    return Discovered(tuple(candidates), (*diagnostics, *ignores.diagnostics))
 
 
-def _learn_links(roots: Sequence[Root], places: Places, settings: Settings, files: FileSystem) -> LinkRules:
-    real = {root.path: files.find_real_path(root.path) for root in roots}
-    repository = files.find_real_path(places.repository) if places.repository else None
-    known = tuple(path for path in (*real.values(), repository) if path is not None)
-    trusted = tuple(path for path in map(files.find_real_path, settings.trusted_links) if path is not None)
-    return LinkRules(real, known, trusted)
+def _refuse(root: Root, links: LinkRules) -> Diagnostic:
+    real, bounds = links.roots[root.path], links.refused[root.path]
+    found = "lies" if real == root.path else f"leads to {real},"
+    message = f"The folder {found} outside {bounds}, to which it belongs; skills are not looked for there."
+    hint = "If you trust it, name it under `discovery.trusted_links` in your own prowess.toml, not the project's."
+    return diagnose("link-escapes", message, file=root.path, hint=hint)
 
 
-def _learn_ignores(root: Root, places: Places, files: FileSystem) -> IgnoreRules:
+def _learn_ignores(root: Root, places: Places, files: IgnoreFiles) -> IgnoreRules:
     """The ignore files between the repository's root and the folder that holds a skills root."""
     above: list[str] = []
     folder = places.paths.dirname(root.path)

@@ -3,15 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
+from prowess.diagnostics import Diagnostic, diagnose
+from prowess.model import ignore
+from prowess.model.ignore import IGNORE_FILE, MOST_BYTES, IgnoreFile, parse_ignore_file
 from prowess.ports import FileSystem, FolderItem
 
-if TYPE_CHECKING:
-    from pathspec import GitIgnoreSpec
+# A file that is no list of patterns at all must not bury other findings.
+_MOST_FINDINGS = 8
+_MOST_SHOWN = 40
 
-_FILE = ".gitignore"
-_MOST_BYTES = 1 << 18
+
+class IgnoreFiles:
+    """The ignore files of one scan. Each is read once, however many roots lie below it."""
+
+    def __init__(self, files: FileSystem) -> None:
+        self._files = files
+        self._loaded: dict[str, IgnoreFile | None] = {}
+        self.diagnostics: list[Diagnostic] = []
+
+    def exists_in(self, folder: str) -> bool:
+        """Whether a folder has an ignore file."""
+        return folder in self._loaded or self._files.find_kind(f"{folder}/{IGNORE_FILE}") == "file"
+
+    def load(self, folder: str) -> IgnoreFile | None:
+        """The ignore file of a folder; None where it cannot be read. Lines that mean nothing are noted."""
+        if folder not in self._loaded:
+            path = f"{folder}/{IGNORE_FILE}"
+            try:
+                data = self._files.read_head(path, MOST_BYTES).data
+            except OSError:
+                self._loaded[folder] = None
+                return None
+            loaded = self._loaded[folder] = parse_ignore_file(folder, data)
+            for line, text in loaded.broken[:_MOST_FINDINGS]:
+                message = f"“{text[:_MOST_SHOWN]}” is no pattern that can be matched; the line was left out."
+                self.diagnostics.append(diagnose("ignore-pattern", message, file=path, line=line))
+        return self._loaded[folder]
 
 
 class IgnoreRules:
@@ -21,50 +49,26 @@ class IgnoreRules:
     skills there wants them found. The rules that ignore it are then left out.
     """
 
-    def __init__(self, files: FileSystem, specs: tuple[tuple[str, GitIgnoreSpec], ...] = ()) -> None:
+    def __init__(self, files: IgnoreFiles, rules: ignore.IgnoreRules | None = None) -> None:
         self._files = files
-        self._specs = specs
+        self._rules = rules or ignore.IgnoreRules()
 
     @classmethod
-    def above(cls, root: str, folders: Iterable[str], files: FileSystem) -> IgnoreRules:
+    def above(cls, root: str, folders: Iterable[str], files: IgnoreFiles) -> IgnoreRules:
         """The rules of the folders above a root, outermost first, without those that ignore the root itself."""
-        rules = cls(files)
+        rules = ignore.IgnoreRules()
         for folder in folders:
-            if files.find_kind(f"{folder}/{_FILE}") == "file":
-                rules = rules._with(folder)
-        kept = tuple(one for one in rules._specs if _find_match(one, root) is None)
-        return cls(files, kept)
+            if files.exists_in(folder):
+                rules = rules.add(files.load(folder))
+        return cls(files, rules.without(root))
 
     def enter(self, folder: str, items: Iterable[FolderItem]) -> IgnoreRules | None:
         """The rules that hold inside a folder, given what lies in it; None where there are none at all."""
-        inside = self
-        if any(item.name == _FILE and item.kind == "file" for item in items):
-            inside = self._with(folder)
-        return inside if inside._specs else None
+        rules = self._rules
+        if any(item.name == IGNORE_FILE and item.kind == "file" for item in items):
+            rules = rules.add(self._files.load(folder))
+        return IgnoreRules(self._files, rules) if rules else None
 
     def find_pattern(self, folder: str) -> str | None:
-        """The pattern that ignores a folder, None where none does. The innermost file that says something decides."""
-        for one in reversed(self._specs):
-            found = _find_match(one, folder)
-            if found is not None:
-                return found
-        return None
-
-    def _with(self, folder: str) -> IgnoreRules:
-        from pathspec import GitIgnoreSpec
-
-        try:
-            text = self._files.read_head(f"{folder}/{_FILE}", _MOST_BYTES).data.decode("utf-8", "replace")
-        except OSError:
-            return self
-        return IgnoreRules(self._files, (*self._specs, (folder, GitIgnoreSpec.from_lines(text.splitlines()))))
-
-
-def _find_match(one: tuple[str, GitIgnoreSpec], folder: str) -> str | None:
-    base, spec = one
-    if not folder.startswith(base.rstrip("/") + "/"):
-        return None
-    result = spec.check_file(folder[len(base.rstrip("/")) + 1 :] + "/")
-    if not result.include or result.index is None:
-        return None
-    return str(spec.patterns[result.index].pattern)
+        """The pattern that ignores a folder, None where none does."""
+        return self._rules.find_pattern(folder, is_folder=True)

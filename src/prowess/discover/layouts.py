@@ -20,7 +20,7 @@ def find_candidates(walk: Walk) -> Found:
         walk.note("root-not-a-folder", "Skills are looked for here, but it is not a folder.", root.path)
     elif root.must_exist:
         walk.note("root-missing", "The folder does not exist, though a setting names it.", root.path)
-    return Found(tuple(walk.candidates), tuple(walk.diagnostics))
+    return Found((*walk.candidates, *walk.passed_over), tuple(walk.diagnostics))
 
 
 def _search_skills(walk: Walk) -> None:

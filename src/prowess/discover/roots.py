@@ -10,12 +10,14 @@ import msgspec
 from prowess.errors import SwitchError
 from prowess.model.facts import Facts
 from prowess.model.settings import Settings
-from prowess.model.skill import Root, Source
+from prowess.model.skill import Root, Scope, Source
 from prowess.profiles.places import Place, Places, expand
 from prowess.profiles.schema import Profile, RootRule
 
 _TRUE_WORDS = ("true", "yes", "on", "1", "y")
 _FALSE_WORDS = ("false", "no", "off", "0", "n")
+# Words of a path template that do not name whose folder it is.
+_NO_PROVIDERS = ("skills", "skill", "managed-skills", "commands", "ancestor", "added", "home", "config", "")
 
 
 class Conditions(msgspec.Struct, frozen=True):
@@ -91,7 +93,17 @@ def plan_roots(
         together = (named,) if isinstance(named, str) else named
         for id, rule, template, place in _interleave(profile, together, places):
             disabled_by = _find_off_switch(rule, conditions, bare_by)
-            planned.append(make_root(id, rule, place, template=template, order=len(planned), disabled_by=disabled_by))
+            planned.append(
+                make_root(
+                    id,
+                    rule,
+                    place,
+                    template=template,
+                    order=len(planned),
+                    within=_find_bounds(rule, template, place, places, settings),
+                    disabled_by=disabled_by,
+                )
+            )
     return _drop_repeated(planned, last_wins=profile.resolution.strategy == "last")
 
 
@@ -152,7 +164,14 @@ def _name_condition(condition: str) -> str:
 
 
 def make_root(
-    id: str, rule: RootRule, place: Place, *, template: str = "", order: int = 0, disabled_by: str | None = None
+    id: str,
+    rule: RootRule,
+    place: Place,
+    *,
+    template: str = "",
+    order: int = 0,
+    within: str | None = None,
+    disabled_by: str | None = None,
 ) -> Root:
     """A root after a rule, at one place."""
     provider = rule.provider or _name_provider(template)
@@ -179,8 +198,22 @@ def make_root(
         required=rule.required,
         must_exist=rule.must_exist,
         qualifier=_name_qualifier(template, place.path),
+        within=within,
+        name_pattern=rule.name_pattern,
         disabled_by=disabled_by,
     )
+
+
+def _find_bounds(rule: RootRule, template: str, place: Place, places: Places, settings: Settings) -> str | None:
+    """The folder that a root hangs below, where it is not its user's own and could be made to lead elsewhere."""
+    before, _, rest = template.partition("{")
+    name, _, below = rest.partition("}")
+    if name in ("custom", "plugin"):
+        return places.cwd if settings.is_from_project(f"{name}_folders") else None
+    if rule.scope not in (Scope.PROJECT, Scope.ADDED) or before or not name:
+        return None
+    tail = places.paths.normpath(below.lstrip("/")) if below else ""
+    return str(place.path.removesuffix(tail)).rstrip("/\\") or place.path
 
 
 def _name_qualifier(template: str, path: str) -> str | None:
@@ -192,5 +225,5 @@ def _name_qualifier(template: str, path: str) -> str | None:
 def _name_provider(template: str) -> str:
     """`{ancestor}/.claude/skills` → claude, `{claude}/skills` → claude, `{ancestor}/skills` → folder."""
     parts = [part.strip("{}").lstrip(".") for part in re.split(r"[/\\]", template)]
-    words = [part for part in parts if part not in ("skills", "skill", "ancestor", "added", "home", "config", "")]
+    words = [part for part in parts if part not in _NO_PROVIDERS]
     return words[-1] if words else "folder"

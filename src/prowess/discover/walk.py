@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 
 import msgspec
 
-from prowess.diagnostics import Diagnostic, diagnose
+from prowess.diagnostics import Diagnostic, Severity, diagnose
 from prowess.discover.ignore import IgnoreRules
 from prowess.discover.links import LinkRules
 from prowess.model.skill import Candidate, Root
@@ -18,6 +18,8 @@ from prowess.ports import FileSystem, FolderItem
 from prowess.profiles.schema import Limits
 
 SKILL_FILE = "SKILL.md"
+# How many folders that a host passes over are looked into, to tell what lies there. It is a courtesy, so it is bounded.
+_MOST_PROBES = 1_000
 
 
 class Found(msgspec.Struct, frozen=True):
@@ -28,13 +30,17 @@ class Found(msgspec.Struct, frozen=True):
 
 
 class Folder(msgspec.Struct, gc=False):
-    """A folder to look into: its path, the path without links (None if unknown), and its depth below the root."""
+    """A folder to look into: its path, the path without links (None if unknown), and its depth below the root.
+
+    `again` marks one that was entered before, by another way; `rules` are the ignore files that hold in it.
+    """
 
     path: str
     real: str | None
     name: str
     depth: int
-    linked: bool = False
+    again: bool = False
+    rules: IgnoreRules | None = None
 
 
 class Walk:
@@ -57,6 +63,8 @@ class Walk:
         self.ignore = ignore
         self.clock = clock
         self.candidates: list[Candidate] = []
+        self.passed_over: list[Candidate] = []
+        self.probes = 0
         self.diagnostics: list[Diagnostic] = []
         self.entered: set[str] = set()
         self.kept = 0
@@ -83,9 +91,25 @@ class Walk:
     def start_again(self) -> None:
         """Forget what was found, to search the root in another way."""
         self.candidates.clear()
+        self.passed_over.clear()
         self.diagnostics.clear()
         self.entered.clear()
         self.kept = 0
+
+    def pass_over(self, folder: str, name: str, reason: str, diagnostics: tuple[Diagnostic, ...] = ()) -> bool:
+        """Keep the skill of a folder that the host does not look at, if there is one, as skipped for a reason."""
+        if not self._may_probe() or self.files.find_kind(f"{folder}/{SKILL_FILE}") != "file":
+            return False
+        found = Candidate(f"{folder}/{SKILL_FILE}", folder, name, self.root, None, reason, diagnostics)
+        self.passed_over.append(found)
+        return True
+
+    def _may_probe(self) -> bool:
+        self.probes += 1
+        if self.probes == _MOST_PROBES:
+            message = f"More than {_MOST_PROBES:,} folders here are passed over; skills in the rest are not listed."
+            self.diagnostics.append(diagnose("limit-reached", message, file=self.root.path, severity=Severity.INFO))
+        return self.probes < _MOST_PROBES
 
     def _reached_bound(self) -> bool:
         limits = self.limits
@@ -142,11 +166,18 @@ def walk_skills(walk: Walk, start: Folder | None = None, *, min_depth: int, max_
     while waiting:
         folder = waiting.pop()
         items = walk.list_items(folder)
-        holds_skill = folder.depth >= min_depth and _take_skill(walk, folder, items)
-        if folder.depth < max_depth and not (holds_skill and walk.root.leaf):
-            below = list(_choose_folders(walk, folder, items))
-            below.reverse()
-            waiting += below
+        if folder.depth < min_depth:
+            holds_skill = False
+            _pass_over_shallow(walk, folder, items)
+        else:
+            holds_skill = _take_skill(walk, folder, items)
+        if folder.depth < max_depth:
+            if not (holds_skill and walk.root.leaf):
+                below = list(_choose_folders(walk, folder, items))
+                below.reverse()
+                waiting += below
+        elif not (holds_skill or folder.again):
+            _pass_over_deep(walk, folder, items)
 
 
 def open_root(walk: Walk) -> Folder:
@@ -169,16 +200,44 @@ def _take_skill(walk: Walk, folder: Folder, items: list[FolderItem]) -> bool:
     return False
 
 
+def _pass_over_shallow(walk: Walk, folder: Folder, items: list[FolderItem]) -> None:
+    """SKILL.md where the host expects folders of skills."""
+    if any(item.name == SKILL_FILE and item.kind == "file" for item in items):
+        walk.pass_over(folder.path, folder.name, "it lies in the root itself; this host looks in the folders below it")
+
+
+def _pass_over_deep(walk: Walk, folder: Folder, items: list[FolderItem]) -> None:
+    """Skills one folder deeper than the host looks: a folder around folders is a common mistake."""
+    for item in items:
+        if item.kind == "folder" and not item.is_link and item.name[0] != ".":
+            reason = f"it lies {folder.depth + 1} folders below the root; this host looks {folder.depth} deep"
+            walk.pass_over(f"{folder.path}/{item.name}", item.name, reason)
+
+
+def _pass_over_name(walk: Walk, path: str, item: FolderItem) -> None:
+    """A folder that is left out for its name. What a link leads to is not looked at."""
+    if item.name == ".git" or item.is_link:
+        return
+    if item.name in walk.root.skip_names:
+        walk.pass_over(path, item.name, f"this host passes over folders called {item.name}")
+    else:
+        walk.pass_over(path, item.name, "its folder begins with a dot; this host passes over those")
+
+
 def _choose_folders(walk: Walk, folder: Folder, items: list[FolderItem]) -> Iterator[Folder]:
     root = walk.root
     most = walk.limits.items_per_folder
     count = 0
-    rules = walk.ignore.enter(folder.path, items) if walk.ignore else None
+    outer = folder.rules or walk.ignore
+    rules = outer.enter(folder.path, items) if outer else None
     for item in items:
-        name = item.name
-        if item.kind != "folder" or name in root.skip_names or (name[0] == "." and not root.hidden) or name == ".git":
+        if item.kind != "folder":
             continue
+        name = item.name
         path = f"{folder.path}/{name}"
+        if name in root.skip_names or (name[0] == "." and not root.hidden) or name == ".git":
+            _pass_over_name(walk, path, item)
+            continue
         count += 1
         if count > most > 0:
             _take_skipped(walk, path, name, f"only the first {most} folders beside it are looked at")
@@ -187,7 +246,8 @@ def _choose_folders(walk: Walk, folder: Folder, items: list[FolderItem]) -> Iter
         elif item.is_link:
             yield from _follow(walk, folder, path, name)
         else:
-            yield Folder(path, None if folder.real is None else f"{folder.real}/{name}", name, folder.depth + 1)
+            real = None if folder.real is None else f"{folder.real}/{name}"
+            yield Folder(path, real, name, folder.depth + 1, False, rules)
     if count > most > 0:
         message = f"The folder has {count} folders in it; the first {most} are looked at."
         walk.note("limit-reached", message, folder.path)
@@ -197,13 +257,21 @@ def _take_ignored(walk: Walk, path: str, name: str, pattern: str) -> None:
     """A skill in an ignored folder is not lost: it is kept as skipped, with the pattern that decided."""
     reason = f"git ignores its folder (`{pattern}`)"
     finding = diagnose("folder-ignored", f"The folder is skipped because {reason}.", file=path)
-    _take_skipped(walk, path, name, reason, (finding,))
+    if walk.pass_over(path, name, reason, (finding,)):
+        return
+    try:
+        items = walk.files.list_folder(path)
+    except OSError:
+        return
+    for item in items:
+        if item.kind == "folder" and not item.is_link and item.name[0] != ".":
+            walk.pass_over(f"{path}/{item.name}", item.name, reason, (finding,))
 
 
-def _take_skipped(walk: Walk, path: str, name: str, reason: str, diagnostics: tuple[Diagnostic, ...] = ()) -> None:
+def _take_skipped(walk: Walk, path: str, name: str, reason: str) -> None:
     location = f"{path}/{SKILL_FILE}"
     if walk.files.find_kind(location) == "file":
-        walk.candidates.append(Candidate(location, path, name, walk.root, None, reason, diagnostics))
+        walk.candidates.append(Candidate(location, path, name, walk.root, None, reason))
 
 
 def _follow(walk: Walk, folder: Folder, path: str, name: str) -> Iterator[Folder]:
@@ -215,10 +283,10 @@ def _follow(walk: Walk, folder: Folder, path: str, name: str) -> Iterator[Folder
             walk.candidates.append(Candidate(location, path, name, walk.root, None, None, (_escape(path, real),)))
         return
     shown = real if walk.root.links == "real-folder" and real else path
-    target = Folder(shown, real, name, folder.depth + 1, linked=True)
+    target = Folder(shown, real, name, folder.depth + 1, rules=folder.rules)
     if real is None or real in walk.entered or _is_inside(folder.real, real):
         # Entered before, or a link to a folder we are in: only what lies directly in it can be a skill of its own.
-        target.depth = walk.root.max_depth
+        target.depth, target.again = walk.root.max_depth, True
         if real is None or _is_inside(folder.real, real):
             return
     walk.entered.add(real)

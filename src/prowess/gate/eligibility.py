@@ -126,8 +126,8 @@ CHECKS: dict[str, Callable[[_Question], tuple[str, ...]]] = {
 
 def judge(manifest: Manifest, *, name: str, rules: Gate, facts: Facts, settings: Settings) -> Verdict:
     """Hold a skill's requirements against the facts of a machine."""
-    override = settings.overrides.get(manifest.skill_key or name)
-    ask = _Question(manifest, rules, facts, settings, override)
+    found = settings.find_override(manifest.skill_key, name)
+    ask = _Question(manifest, rules, facts, settings, None if found is None else found[1])
     skipped = rules.always_skips if manifest.always else ()
     return Verdict(**{check: CHECKS[check](ask) for check in rules.checks if check not in skipped})
 

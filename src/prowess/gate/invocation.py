@@ -23,9 +23,8 @@ class Invocation(msgspec.Struct, frozen=True):
 
 def judge_invocation(manifest: Manifest, *, name: str, rules: Gate, settings: Settings) -> Invocation:
     """Who may start a skill, by its header and by what the user set for it."""
-    key = next((key for key in (manifest.skill_key, name) if key in settings.overrides), name)
-    override = settings.overrides.get(key or name, Override())
-    if override.enabled is False or override.visibility == "off":
+    key, override = settings.find_override(manifest.skill_key, name) or (name, Override())
+    if override.is_off:
         rule = f"overrides.{key}.{'enabled' if override.enabled is False else 'visibility'}"
         return Invocation(False, False, rule, rule)
     user_rule = "user-invocable" if manifest.user_invocable is False else None

@@ -29,7 +29,7 @@ def find_hidden(manifest: Manifest, *, name: str, rules: Gate, settings: Setting
             return Note(State.HIDDEN, f"its header says `{declared}: true`", rule=declared)
     if settings.agent_skills is not None and name not in settings.agent_skills:
         return Note(State.HIDDEN, "it is not on the list of skills for this agent", rule="agent_skills")
-    override = settings.overrides.get(name)
-    if override is not None and override.visibility == "user-only":
-        return Note(State.HIDDEN, "the settings leave it to the user", rule=f"overrides.{name}.visibility")
+    found = settings.find_override(manifest.skill_key, name) if settings.overrides else None
+    if found is not None and found[1].visibility == "user-only":
+        return Note(State.HIDDEN, "the settings leave it to the user", rule=f"overrides.{found[0]}.visibility")
     return None

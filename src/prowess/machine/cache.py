@@ -71,7 +71,7 @@ class ScanCache(Generic[T]):
     def list_folder(self, path: str) -> list[FolderItem]:
         """What lies in a folder, from the cache where the folder has not changed."""
         kept = self._old_folders.get(path)
-        if kept is not None and self._files.get_stamp(path) == kept.stamp:
+        if kept is not None and self.get_stamp(path) == kept.stamp:
             self._folders[path] = kept
             return kept.items
         stamp = self._files.get_stamp(path) if self._path else None
@@ -88,7 +88,7 @@ class ScanCache(Generic[T]):
         if kept is None:
             return None
         try:
-            fresh = self._files.get_stamp(location) == kept.stamp
+            fresh = self.get_stamp(location) == kept.stamp
         except OSError:
             return None
         if fresh:

@@ -11,7 +11,7 @@ from prowess.diagnostics import Diagnostic
 from prowess.model.origin import Origin
 from prowess.model.permission import Rule
 
-__all__ = ["Origin", "Override", "Settings"]
+__all__ = ["DeclaredTool", "Origin", "Override", "Settings"]
 
 
 class Override(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -28,6 +28,18 @@ class Override(msgspec.Struct, frozen=True, omit_defaults=True):
     api_key_from: Mapping[str, Any] = msgspec.field(default_factory=dict)
     config: Mapping[str, Any] = msgspec.field(default_factory=dict)
 
+    @property
+    def is_off(self) -> bool:
+        """Whether the skill is switched off."""
+        return self.enabled is False or self.visibility == "off"
+
+
+class DeclaredTool(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A tool that a settings file declares: the program and its arguments, with `{argument}` for what was typed."""
+
+    command: tuple[str, ...]
+    description: str | None = None
+
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """The settings that hold for one scan.
@@ -35,7 +47,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     `raw` is the host's own merged configuration, for requirements that name a field of it. `origins` has
     the place of every value, by its dotted name here (`enabled`, `toggles.enableClaudeUser`, `ignored`,
     `overrides.pdf.enabled`). `permissions` are the rules of all files, in the order of reading. `approvals` says where
-    “always” is remembered, `memory` or `disk`. `diagnostics` are settings that are well formed but have no effect.
+    “always” is remembered, `memory` or `disk`. `project_files` are those of `files` that a project brings along, which
+    its user need not have read. `shell_commands` says whether commands inside bodies run. `tools` are programs that
+    commands can go to. `diagnostics` are settings that are well formed but have no effect.
     """
 
     enabled: bool = True
@@ -53,17 +67,32 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     allowed_bundled: tuple[str, ...] = ()
     agent_skills: tuple[str, ...] | None = None
     skill_commands: bool | None = None
+    shell_commands: bool | None = None
     approvals: str | None = None
     usage: bool | None = None
     permissions: tuple[Rule, ...] = ()
     limits: Mapping[str, int] = msgspec.field(default_factory=dict)
     budget: Mapping[str, float] = msgspec.field(default_factory=dict)
     overrides: Mapping[str, Override] = msgspec.field(default_factory=dict)
+    tools: Mapping[str, DeclaredTool] = msgspec.field(default_factory=dict)
     raw: Mapping[str, Any] = msgspec.field(default_factory=dict)
     origins: Mapping[str, Origin] = msgspec.field(default_factory=dict)
     files: tuple[str, ...] = ()
+    project_files: tuple[str, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
 
     def origin(self, key: str) -> Origin:
         """Where the value of a dotted key was set; the default's origin where nobody set it."""
         return self.origins.get(key, Origin())
+
+    def is_from_project(self, key: str) -> bool:
+        """Whether the value of a dotted key was set by a file that a project brings along."""
+        return self.origin(key).file in self.project_files
+
+    def find_override(self, key: str | None, name: str) -> tuple[str, Override] | None:
+        """What the user set for a skill, under its own key or under its name, and which of both it was.
+
+        Whoever switched it off under either is heard first; else its own key comes before its name.
+        """
+        found = [(one, self.overrides[one]) for one in (key, name) if one is not None and one in self.overrides]
+        return next((one for one in found if one[1].is_off), found[0] if found else None)

@@ -53,8 +53,10 @@ class Root(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
     `order` is the root's place in the host's scan, `distance` how many folders above the working folder
     it hangs. `qualifier` is the name of the folder that an option added, for hosts that tell equal names apart
-    by it. `disabled_by` names the setting or switch that turns the whole root off: its candidates are still
-    found, so that nothing is lost, and end as disabled.
+    by it. `within` is the folder that a root of a project hangs below, or of a folder that was added: it must
+    really lie in there or in the repository around it; None where it may lie anywhere. `name_pattern` is what a
+    skill's name must look like here, where the root has a rule of its own. `disabled_by` names the setting or switch
+    that turns the whole root off: its candidates are still found, so that nothing is lost, and end as disabled.
     """
 
     path: str
@@ -78,6 +80,8 @@ class Root(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     required: tuple[str, ...] = ()
     must_exist: bool = False
     qualifier: str | None = None
+    within: str | None = None
+    name_pattern: str = ""
     disabled_by: str | None = None
 
 

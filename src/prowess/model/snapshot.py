@@ -12,7 +12,6 @@ from prowess.model.outcome import Outcome, State
 from prowess.model.settings import Settings
 from prowess.model.skill import Root, Skill
 
-
 _LOST = (State.SHADOWED, State.DUPLICATE)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -99,6 +100,8 @@ class Reader(msgspec.Struct, frozen=True, kw_only=True):
         )
         # What a header that cannot be read leaves unsaid is no finding of its own.
         diagnostics = reading.diagnostics + understood.diagnostics if reading.valid else reading.diagnostics
+        pattern = root.name_pattern or self.fields.name_pattern
+        misnamed = _find_misnamed(understood.name, pattern) if pattern else ()
         return Parsed(
             root.id,
             candidate.default_name,
@@ -108,8 +111,8 @@ class Reader(msgspec.Struct, frozen=True, kw_only=True):
             understood.description,
             understood.label,
             understood.hidden_because,
-            reading.valid and understood.valid,
-            diagnostics,
+            reading.valid and understood.valid and not misnamed,
+            diagnostics + misnamed,
         )
 
     def _make_skill(self, candidate: Candidate, parsed: Parsed) -> Skill:
@@ -126,6 +129,13 @@ class Reader(msgspec.Struct, frozen=True, kw_only=True):
             label=parsed.label,
             read=self.document,
         )
+
+
+def _find_misnamed(name: str, pattern: str) -> tuple[Diagnostic, ...]:
+    if re.fullmatch(pattern, name):
+        return ()
+    message = f"The name has {len(name)} characters and reads “{name[:80]}”; here it must match `{pattern}`."
+    return (diagnose("name-invalid", message, field="name"),)
 
 
 def read_document(data: bytes, rules: Header) -> Document:

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from prowess.diagnostics import Diagnostic, Severity, diagnose
 from prowess.parse.entries import find_cut, find_key
-from prowess.parse.fences import Split, split_header
+from prowess.parse.fences import LINE_END, Split, split_header
+from prowess.parse.findings import bound_findings
 from prowess.parse.mending import read_lines
 from prowess.parse.record import Reading
 from prowess.parse.text import Line, decode, find_lead, plain_text, split_lines
@@ -31,6 +32,8 @@ def read_with_care(data: bytes, rules: Header, limits: Limits) -> Reading:
             return Reading({}, lead, tuple(found), valid=False)
     if split.end == 0:
         return Reading({}, lead, tuple(found))
+    if split.odd_closing:
+        found.append(_report_closing(split))
     return _read_split(split, lead, found, rules, limits)
 
 
@@ -56,6 +59,17 @@ def _report_fence(split: Split, rules: Header) -> Diagnostic:
     return diagnose("header-missing", "The file does not begin with a line `---`, so it has no header.", line=1)
 
 
+def _report_closing(split: Split) -> Diagnostic:
+    """Say that a header ends where its author may not have meant it to."""
+    before = split.text[split.start : split.end]
+    number = split.line + len(LINE_END.findall(before))
+    if not before or before[-1] in "\r\n":
+        message = f"The header is closed by line {number}, which begins with `---`; what follows on it counts as body."
+    else:
+        message = f"The header is closed by `---` in the middle of line {number}; what follows counts as body."
+    return diagnose("repaired-fence", message, line=number)
+
+
 def _read_split(split: Split, lead: str, found: list[Diagnostic], rules: Header, limits: Limits) -> Reading:
     header = split.text[split.start : split.end]
     valid = rules.broken == "empty"
@@ -70,7 +84,7 @@ def _read_split(split: Split, lead: str, found: list[Diagnostic], rules: Header,
         found.append(_report_trouble(mended.trouble, mended.lines, severity))
         return Reading({}, lead, tuple(found), valid=valid)
     value = reread(mended.value, plain_text(mended.lines), rules)
-    return Reading(value, lead, (*found, *mended.diagnostics, *_report_cuts(mended.lines)))
+    return Reading(value, lead, bound_findings((*found, *mended.diagnostics, *_report_cuts(mended.lines))))
 
 
 def _report_cuts(lines: list[Line]) -> Iterator[Diagnostic]:

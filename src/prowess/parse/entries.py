@@ -21,6 +21,11 @@ _INNER = re.compile(
 _COMMENT = re.compile(r"(?<![ \t])[ \t]+#(?=[ \t]|$)")
 _HASH_IN_TEXT = re.compile(r"(?<![ \t])[ \t]+#(?=[^\s#])")
 _OPEN, _CLOSE = "[{", "]}"
+_BRACKET_OR_QUOTE = re.compile(r"""["'\[\]{}\\]""")
+
+# Closing brackets are looked for in at most so many times an entry's length. A value that closes costs its own
+# length; without a bound, brackets that are never closed would be looked for from each of their lines to the end.
+_MOST_LOOKS = 4
 
 
 class Entry(NamedTuple):
@@ -69,15 +74,23 @@ def split_entries(lines: Sequence[Line]) -> list[Entry]:
 def find_values(lines: Sequence[Line], entry: Entry) -> Iterator[Value]:
     """The values inside an entry: its own, or those of the keys and dashes below it."""
     index = entry.first
+    looks = _Looks(_MOST_LOOKS * sum(len(line.text) for line in lines[entry.first : entry.last + 1]))
     while index <= entry.last:
-        value = _find_value(lines, index, entry.last)
+        value = _find_value(lines, index, entry.last, looks)
         if value is not None:
             yield value
             index = value.last
         index += 1
 
 
-def _find_value(lines: Sequence[Line], index: int, last: int) -> Value | None:
+class _Looks:
+    """How many characters may still be searched for a closing bracket."""
+
+    def __init__(self, left: int) -> None:
+        self.left = left
+
+
+def _find_value(lines: Sequence[Line], index: int, last: int, looks: _Looks) -> Value | None:
     text = lines[index].text
     match = _INNER.match(text)
     key = match["key"] if match else None
@@ -88,14 +101,14 @@ def _find_value(lines: Sequence[Line], index: int, last: int) -> Value | None:
     if not rest or rest.startswith("#"):
         return None
     indent = match.end("dashes") if key is not None else match["dashes"].rindex("-")
-    end = _find_end(lines, index, last, indent, rest)
+    end = _find_end(lines, index, last, indent, rest, looks)
     parts = (rest, *(line.text.strip() for line in lines[index + 1 : end + 1]))
     return Value(index, end, indent, column, (key or "").strip("\"'"), parts)
 
 
-def _find_end(lines: Sequence[Line], first: int, last: int, indent: int, rest: str) -> int:
+def _find_end(lines: Sequence[Line], first: int, last: int, indent: int, rest: str, looks: _Looks) -> int:
     if rest[0] in _OPEN:
-        end = _find_closing(lines, first, last, lines[first].text.index(rest[0], indent))
+        end = _find_closing(lines, first, last, lines[first].text.index(rest[0], indent), looks)
         if end is not None:
             return end
     end = first
@@ -109,9 +122,12 @@ def _find_end(lines: Sequence[Line], first: int, last: int, indent: int, rest: s
     return end
 
 
-def _find_closing(lines: Sequence[Line], first: int, last: int, column: int) -> int | None:
+def _find_closing(lines: Sequence[Line], first: int, last: int, column: int, looks: _Looks) -> int | None:
     brackets = Brackets()
     for index in range(first, last + 1):
+        looks.left -= len(lines[index].text)
+        if looks.left < 0:
+            return None
         if brackets.close_in(lines[index].text[column:] if index == first else lines[index].text):
             return index
     return None
@@ -127,11 +143,14 @@ class Brackets:
 
     def close_in(self, text: str) -> bool:
         """Go over more text; True as soon as the outermost bracket is closed."""
-        escaped = False
-        for character in text:
+        escaped = -1
+        for match in _BRACKET_OR_QUOTE.finditer(text):
+            character = match[0]
             if self.quote:
-                if escaped or (character == "\\" and self.quote == '"'):
-                    escaped = not escaped
+                if match.start() == escaped:
+                    continue
+                if character == "\\" and self.quote == '"':
+                    escaped = match.end()
                 elif character == self.quote:
                     self.quote = ""
             elif character in "\"'":

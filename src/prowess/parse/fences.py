@@ -12,8 +12,10 @@ _FENCE_LINE = re.compile(r"---[ \t]*(?:\r\n?|\n|\Z)")
 _CLOSING_LINE = re.compile(r"(?<=[\r\n])---[ \t]*(?:\r\n?|\n|\Z)")
 _CLOSING_PREFIX = re.compile(r"(?<=[\r\n])---(?:\r\n?|\n)?")
 _CLOSING_ANYWHERE = re.compile(r"---\s*")
-_BLANK_LINES = re.compile(r"(?:[ \t]*(?:\r\n?|\n))+(?=---)")
-_LINE_END = re.compile(r"\r\n?|\n")
+# An atomic group: where one line end could be read as two, a failing search would try every way of doing so.
+_BLANK_LINES = re.compile(r"(?>[ \t]*(?:\r\n?|\n))+(?=---)")
+LINE_END = re.compile(r"\r\n?|\n")
+_PLAIN_CLOSING = re.compile(r"(?<![^\r\n])---[ \t]*(?:[\r\n]|\Z)")
 _REST_OF_LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n|\Z)")
 
 
@@ -22,7 +24,8 @@ class Split(NamedTuple):
 
     The header is `text[start:end]` and begins on line `line` of the file, the body is `text[body:]`; both
     count in `text`, which is the file's text without what the host strips first. `problem` is the code of
-    a diagnostic where the fences are not as they should be; a file without a header has `end` 0.
+    a diagnostic where the fences are not as they should be; a file without a header has `end` 0. With
+    `odd_closing` the header is closed by something else than a plain line `---`.
     """
 
     text: str
@@ -31,6 +34,7 @@ class Split(NamedTuple):
     body: int = 0
     line: int = 2
     problem: str | None = None
+    odd_closing: bool = False
 
 
 class _Opened(NamedTuple):
@@ -51,11 +55,12 @@ def split_header(text: str, rules: Header) -> Split:
     if opened is None:
         return Split(text, problem="header-missing")
     if blank is not None:
-        skipped = len(_LINE_END.findall(blank[0]))
+        skipped = len(LINE_END.findall(blank[0]))
         opened = _Opened(opened.start, opened.line + skipped, opened.problem or "repaired-fence")
     closing = _CLOSINGS[rules.close].search(text, opened.start)
     if closing is not None:
-        return Split(text, opened.start, closing.start(), closing.end(), opened.line, opened.problem)
+        odd = _PLAIN_CLOSING.match(text, closing.start()) is None
+        return Split(text, opened.start, closing.start(), closing.end(), opened.line, opened.problem, odd)
     if rules.unclosed == "header":
         whole = len(text)
         return Split(text, opened.start, whole, whole, opened.line, opened.problem or "header-unclosed")

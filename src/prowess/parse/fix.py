@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from prowess.diagnostics import Diagnostic, diagnose
 from prowess.parse.fences import split_header
+from prowess.parse.findings import bound_findings
 from prowess.parse.mending import read_lines
 from prowess.parse.text import join_lines, split_lines
-from prowess.profiles.load import load_profile
 from prowess.profiles.schema import Header, Limits
 
 
-def fix_header(text: str, *, rules: Header | None = None) -> tuple[str, tuple[Diagnostic, ...]]:
+def fix_header(text: str, *, rules: Header) -> tuple[str, tuple[Diagnostic, ...]]:
     """The text with its header repaired, and what was changed; the same text where nothing helps or is needed.
 
     Lines that need no repair keep every byte, their line ends too; comments and the order of keys stay.
-    `rules` are those of the `prowess` profile unless others are given.
     """
-    rules = rules or load_profile("prowess").header
     split = split_header(text, rules)
     below_blanks = split.problem == "repaired-fence"
     if split.end == 0 or not (split.problem is None or below_blanks) or not text.endswith(split.text):
@@ -40,4 +38,4 @@ def fix_header(text: str, *, rules: Header | None = None) -> tuple[str, tuple[Di
     moved = (
         (diagnose("repaired-fence", "Blank lines before the header were left out.", line=1),) if below_blanks else ()
     )
-    return whole, (*moved, *mended.diagnostics)
+    return whole, (*moved, *bound_findings(mended.diagnostics))

@@ -12,13 +12,14 @@ from prowess.diagnostics import Diagnostic, Severity, diagnose
 from prowess.errors import nearest_names
 from prowess.parse.entries import find_key
 from prowess.parse.fences import Split, split_header
+from prowess.parse.findings import MOST_OF_A_KIND, bound_findings
 from prowess.parse.manifest import KNOWN_FIELDS
 from prowess.parse.naming import understand
+from prowess.parse.openclaw import PAGE_FIELDS
 from prowess.parse.reading import Reading, read_header
 from prowess.parse.references import Reference, find_references
 from prowess.parse.text import split_lines
-from prowess.profiles.load import load_profile
-from prowess.profiles.schema import Header, Limits
+from prowess.profiles.schema import Fields, Header, Limits
 
 MOST_BODY_LINES = 500
 
@@ -27,22 +28,22 @@ _WHEN = re.compile(r"\b(?:when|whenever|if|before|after|while|trigger|triggers|u
 Files = Collection[str] | Callable[[str], bool]
 
 
-def lint_skill(text: str, *, folder_name: str, files: Files, rules: Header | None = None) -> tuple[Diagnostic, ...]:
+def lint_skill(text: str, *, folder_name: str, files: Files, rules: Header, fields: Fields) -> tuple[Diagnostic, ...]:
     """Every finding about a SKILL.md, in the order of its lines.
 
-    `files` tells what lies in the skill's folder: paths with `/` between names, or a function that knows.
+    `files` tells what lies in the skill's folder: paths with `/` between names, or a function that knows. The
+    header is read by `rules` and held against `fields`, those of the standard.
     """
-    rules = rules or load_profile("prowess").header
     reading = read_header(text.encode(errors="replace"), rules=rules, limits=Limits())
     split = split_header(text, rules)
     findings = [*_shout(reading.diagnostics)]
     if reading.valid and split.end:
         lines = locate_fields(split)
-        checks = (*_check_fields(reading, folder_name), *_check_spelling(reading))
+        checks = (*_check_fields(reading, folder_name, fields), *bound_findings([*_check_spelling(reading, fields)]))
         findings += [_at_line(finding, lines) for finding in checks]
     if reading.valid:
         findings += _check_body(split)
-        findings += _check_references(split, files)
+        findings += bound_findings([*_check_references(split, files)])
     return tuple(sorted(findings, key=lambda finding: finding.line or 0))
 
 
@@ -71,8 +72,7 @@ def _shout(findings: tuple[Diagnostic, ...]) -> Iterator[Diagnostic]:
             yield finding
 
 
-def _check_fields(reading: Reading, folder_name: str) -> Iterator[Diagnostic]:
-    fields = load_profile("spec").fields
+def _check_fields(reading: Reading, folder_name: str, fields: Fields) -> Iterator[Diagnostic]:
     understood = understand(reading, default_name=folder_name, required=(), fields=fields)
     for finding in understood.diagnostics:
         if finding.code != "field-unknown":
@@ -83,16 +83,15 @@ def _check_fields(reading: Reading, folder_name: str) -> Iterator[Diagnostic]:
         yield diagnose("description-when", message, field="description")
 
 
-def _check_spelling(reading: Reading) -> Iterator[Diagnostic]:
-    standard = load_profile("spec").fields.known
-    for key in reading.frontmatter:
-        if key in standard:
-            continue
-        if key in KNOWN_FIELDS:
+def _check_spelling(reading: Reading, fields: Fields) -> Iterator[Diagnostic]:
+    unknown = [key for key in reading.frontmatter if key not in fields.known]
+    for number, key in enumerate(unknown):
+        if key in KNOWN_FIELDS or key in PAGE_FIELDS:
             message = f"`{key}` is not in the standard; only some hosts read it."
             yield diagnose("field-unknown", message, field=key, hint="Nothing needs doing, if that is meant.")
             continue
-        near = nearest_names(key.replace("_", "-"), KNOWN_FIELDS, most=1)
+        # What comes later is only counted, and looking for names is slow.
+        near = nearest_names(key.replace("_", "-"), KNOWN_FIELDS, most=1) if number < MOST_OF_A_KIND else ()
         if near:
             message = f"`{key}` is not a known field; `{near[0]}` is."
             yield diagnose("field-unknown", message, field=key, severity=Severity.WARNING)

@@ -14,7 +14,7 @@ import msgspec
 from prowess.diagnostics import Diagnostic, diagnose
 from prowess.model.skill import Manifest
 from prowess.parse.lists import split_names, split_patterns, split_tools
-from prowess.parse.openclaw import OPENCLAW_FIELDS, read_openclaw
+from prowess.parse.openclaw import OPENCLAW_FIELDS, OPENCLAW_KEYS, read_openclaw
 from prowess.parse.scalars import render_scalar
 from prowess.profiles.schema import Fields
 
@@ -218,7 +218,7 @@ def read_manifest(frontmatter: Mapping[str, Any], *, fields: Fields) -> tuple[Ma
     for key, value in frontmatter.items():
         field = FIELDS.get(key)
         if field is None:
-            if key in OPENCLAW_FIELDS:
+            if key in OPENCLAW_KEYS:
                 has_openclaw = True
                 continue
             field = _CAMEL_CASE.get(key) if fields.camel_case else None

@@ -67,6 +67,10 @@ _REFUSALS = ("yaml-aliases", "yaml-nesting")
 # Most broken headers have one broken value; only where there are more is every entry looked at.
 _QUICK_ROUNDS = 4
 
+# How many characters the reader may be given again after a repair. A header of 16 KB gets every round that the
+# repairs can ask for; one that is as large as is read, and was therefore made by no hand, gets a few.
+_MOST_WORK = 1 << 19
+
 _ODD_BREAK = re.compile("[\x85\u2028\u2029]")
 _NUMBER = re.compile(r"[-+]?[\w.]+")
 
@@ -89,10 +93,12 @@ def read_lines(lines: list[Line], repairs: tuple[Repair, ...], limits: Limits) -
     first = _trouble(loaded)
     rounds = 2 * len(repairs) + 4 if len(lines) <= _MOST_LINES else 0
     most = 2 * len(text) + 1_000
+    work = _MOST_WORK
     for turn in range(rounds):
         trouble = _trouble(loaded)
-        if trouble is None or trouble.code in _REFUSALS or len(text) > most:
+        if trouble is None or trouble.code in _REFUSALS or len(text) > min(most, work):
             break
+        work -= len(text)
         thorough = turn >= _QUICK_ROUNDS
         damage = Damage(lines, text, trouble, original=original, limits=limits, thorough=thorough)
         repaired = _repair(damage, repairs)

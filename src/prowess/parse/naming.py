@@ -10,6 +10,7 @@ import msgspec
 
 from prowess.diagnostics import Diagnostic, Severity, diagnose
 from prowess.model.skill import Manifest
+from prowess.parse.findings import bound_findings
 from prowess.parse.manifest import describe, read_manifest
 from prowess.parse.reading import Reading
 from prowess.parse.scalars import render_scalar
@@ -66,7 +67,7 @@ def understand(reading: Reading, *, default_name: str, required: tuple[str, ...]
 def _merge(found: Found, findings: tuple[Diagnostic, ...]) -> tuple[Diagnostic, ...]:
     # What is said of name and description here says more than that their type is wrong.
     spoken = {finding.field for finding in found}
-    return (*found, *(finding for finding in findings if finding.field not in spoken))
+    return bound_findings((*found, *(finding for finding in findings if finding.field not in spoken)))
 
 
 def _missing_name() -> Diagnostic:
@@ -142,7 +143,7 @@ def _take_scalar(value: Any, fields: Fields, found: Found, *, needed: bool) -> s
 
 
 def _take_text_or_empty(value: Any, fields: Fields, found: Found, *, needed: bool) -> str | None:
-    if needed and (value is _MISSING or not value):
+    if needed and _is_falsy(value):
         found.append(_missing_description())
     if type(value) is str:
         return value.strip() if fields.trim else value
@@ -150,6 +151,13 @@ def _take_text_or_empty(value: Any, fields: Fields, found: Found, *, needed: boo
         message = f"`description` is {describe(value)}; it has to be text and counts as empty."
         found.append(diagnose("field-type", message, field="description"))
     return ""
+
+
+def _is_falsy(value: Any) -> bool:
+    """Whether JavaScript takes a value for nothing; empty lists and mappings are something to it."""
+    if isinstance(value, (bool, int, float)):
+        return not value or value != value
+    return value is _MISSING or value is None or value == ""
 
 
 _DESCRIPTIONS: dict[Description, Callable[..., str | None]] = {

@@ -19,6 +19,9 @@ Found = list[Diagnostic]
 _KINDS = ("brew", "node", "go", "uv", "download")
 _REQUIREMENTS = {"bins": "bins", "anyBins": "any_bins", "env": "env", "config": "config"}
 
+PAGE_FIELDS = ("homepage", "website", "url")
+"""Fields at the top that name a skill's page, where `metadata` does not; the first that says something counts."""
+
 
 def read_openclaw(
     frontmatter: Mapping[str, Any], metadata: Mapping[str, Any], fields: Fields, found: Found
@@ -26,7 +29,8 @@ def read_openclaw(
     """The attributes of a manifest that OpenClaw's fields set, from the places a host looks at.
 
     Of the keys under `metadata` only the first that holds a mapping counts; a field that stands in two
-    places is taken from the one that is named first.
+    places is taken from the one that is named first. A page and an emoji are for show only, so they count at
+    the top wherever the other fields are looked for.
     """
     values: dict[str, Any] = {}
     seen_block = False
@@ -41,7 +45,15 @@ def read_openclaw(
             field = OPENCLAW_FIELDS.get(key)
             if field is not None and field[0] not in values and value is not None:
                 values[field[0]] = field[1](prefix + key, value, fields, found)
+    for attribute, keys in (("homepage", PAGE_FIELDS), ("emoji", ("emoji",))):
+        if values.get(attribute) is None and (text := _find_text(frontmatter, keys)):
+            values[attribute] = text
     return values
+
+
+def _find_text(frontmatter: Mapping[str, Any], keys: tuple[str, ...]) -> str | None:
+    texts = (value.strip() for key in keys if isinstance(value := frontmatter.get(key), str))
+    return next((text for text in texts if text), None)
 
 
 def _refuse(key: str, allowed: str, found: Found) -> None:
@@ -126,3 +138,6 @@ OPENCLAW_FIELDS: dict[str, tuple[str, Callable[[str, Any, Fields, Found], Any]]]
     "requires": ("requires", _read_requires),
     "install": ("install", _read_install),
 }
+
+OPENCLAW_KEYS = frozenset((*OPENCLAW_FIELDS, *PAGE_FIELDS))
+"""Every key at the top of a header that may matter to OpenClaw."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -46,8 +47,12 @@ def read_old_scalars(frontmatter: dict[str, Any], header: str) -> dict[str, Any]
 
     Moments are in UTC, so that they come back unchanged from a cache.
     """
+    lines: dict[str, list[str]] | None = None
     for key, value in frontmatter.items():
-        if type(value) is not str or not value[:1].isdigit() or not _stands_bare(header, key, value):
+        if type(value) is not str or not value[:1].isdigit():
+            continue
+        lines = lines or _index_lines(header)
+        if not _stands_bare(lines.get(key, ()), value):
             continue
         older: datetime | int | None = _read_moment(value)
         if older is None and _OLD_INTEGER.fullmatch(value):
@@ -57,13 +62,19 @@ def read_old_scalars(frontmatter: dict[str, Any], header: str) -> dict[str, Any]
     return frontmatter
 
 
-def _stands_bare(header: str, key: str, value: str) -> bool:
+def _index_lines(header: str) -> dict[str, list[str]]:
+    """What stands behind the colon of every line, by what stands before it."""
+    lines: dict[str, list[str]] = {}
     for line in header.split("\n"):
-        if line.startswith(key):
-            name, _, rest = line.partition(":")
-            text = rest.strip()
-            if name.rstrip() == key and text.startswith(value):
-                return text == value or text[len(value) :].lstrip().startswith("#")
+        name, _, rest = line.partition(":")
+        lines.setdefault(name.rstrip(), []).append(rest.strip())
+    return lines
+
+
+def _stands_bare(texts: Sequence[str], value: str) -> bool:
+    for text in texts:
+        if text.startswith(value):
+            return text == value or text[len(value) :].lstrip().startswith("#")
     return False
 
 

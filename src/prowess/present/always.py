@@ -8,10 +8,11 @@ import msgspec
 
 from prowess.diagnostics import Diagnostic, diagnose
 from prowess.model.catalog import CatalogItem
+from prowess.model.markup import escape_xml, tidy_line
 from prowess.present.budget import MEASURES
-from prowess.present.escape import escape_body, escape_xml, tidy_line
+from prowess.present.escape import escape_body
 from prowess.present.tokens import estimate_tokens
-from prowess.profiles.schema import Budget
+from prowess.profiles.offering import Budget
 
 MOST_TOKENS = 500
 

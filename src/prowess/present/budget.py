@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from prowess.errors import InvalidWindow
-from prowess.profiles.schema import Budget
+from prowess.profiles.offering import Budget
 
 # A share such as 0.07 has no exact binary form; a hair more keeps 7 % of 100 at 7.
 _HAIR = 1e-6

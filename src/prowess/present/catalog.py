@@ -8,15 +8,16 @@ import msgspec
 
 from prowess.errors import BudgetTooSmall
 from prowess.model.catalog import Catalog, CatalogItem, CatalogLine, Shown
+from prowess.model.markup import tidy_block, tidy_line
 from prowess.present.always import Injection, inject_always
 from prowess.present.budget import MEASURES, find_budget
-from prowess.present.escape import ESCAPES, tidy_block, tidy_line
+from prowess.present.escape import ESCAPES
 from prowess.present.formats import Format, Scene, get_format
 from prowess.present.ordering import ORDERS
 from prowess.present.sheet import Choice, Sheet
 from prowess.present.strategies import STRATEGIES
 from prowess.present.tokens import estimate_tokens
-from prowess.profiles import schema
+from prowess.profiles import offering
 
 
 class _Page(msgspec.Struct, frozen=True):
@@ -43,8 +44,8 @@ class _Page(msgspec.Struct, frozen=True):
 def present(
     items: Iterable[CatalogItem],
     *,
-    catalog: schema.Catalog,
-    budget: schema.Budget,
+    catalog: offering.Catalog,
+    budget: offering.Budget,
     context_tokens: int | None = None,
     home: str = "",
     can_read_skill_urls: bool = True,
@@ -77,8 +78,8 @@ def present(
 
 
 def _open_page(
-    catalog: schema.Catalog,
-    budget: schema.Budget,
+    catalog: offering.Catalog,
+    budget: offering.Budget,
     *,
     home: str,
     skill_urls: bool,
@@ -113,7 +114,7 @@ def _shorten_home(path: str, home: str) -> str:
 
 
 def _settle(
-    items: Sequence[CatalogItem], catalog: schema.Catalog, injection: Injection, *, skill_urls: bool
+    items: Sequence[CatalogItem], catalog: offering.Catalog, injection: Injection, *, skill_urls: bool
 ) -> dict[int, Choice]:
     """The skills that no budget decides about: injected ones, and those that are never listed here."""
     if catalog.needs_skill_urls and not skill_urls:
@@ -125,7 +126,7 @@ def _settle(
 
 
 def _make_sheet(
-    items: Sequence[CatalogItem], page: _Page, catalog: schema.Catalog, budget: schema.Budget, room: int | None
+    items: Sequence[CatalogItem], page: _Page, catalog: offering.Catalog, budget: offering.Budget, room: int | None
 ) -> Sheet:
     tidy = tidy_block if page.format.blocks else tidy_line
 

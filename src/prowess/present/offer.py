@@ -14,7 +14,8 @@ from prowess.model.snapshot import Snapshot
 from prowess.model.usage import Usage
 from prowess.present.catalog import present
 from prowess.present.items import describe_skill
-from prowess.profiles.schema import Budget, Profile
+from prowess.profiles.offering import Budget
+from prowess.profiles.schema import Profile
 
 Counts = Mapping[tuple[str, str], Usage]
 

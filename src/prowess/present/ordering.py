@@ -6,9 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from prowess.model.catalog import CatalogItem
-
-# Where people sort words, a low line stands before a hyphen, and both before digits.
-_BEFORE_DIGITS = str.maketrans({"_": "\x1e", "-": "\x1f"})
+from prowess.model.collation import collate
 
 
 def _by_name(item: CatalogItem) -> tuple[Any, ...]:
@@ -16,15 +14,7 @@ def _by_name(item: CatalogItem) -> tuple[Any, ...]:
 
 
 def _by_locale(item: CatalogItem) -> tuple[Any, ...]:
-    """Letters first, then accents, then small before capital ones: as the English locale compares."""
-    name = letters = item.name
-    if not name.isascii():
-        import unicodedata
-
-        name = unicodedata.normalize("NFD", name)
-        letters = "".join(char for char in name if not unicodedata.combining(char))
-    folded = letters.casefold().translate(_BEFORE_DIGITS)
-    return (folded, name.casefold().translate(_BEFORE_DIGITS), name.swapcase(), item.name, item.location)
+    return (*collate(item.name), item.location)
 
 
 def _by_source(item: CatalogItem) -> tuple[Any, ...]:

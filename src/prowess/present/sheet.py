@@ -8,7 +8,7 @@ import msgspec
 
 from prowess.model.catalog import CatalogItem, Shown
 from prowess.present.cuts import CUTS
-from prowess.profiles.schema import Budget
+from prowess.profiles.offering import Budget
 
 
 class Choice(msgspec.Struct, frozen=True, gc=False):

@@ -7,6 +7,7 @@ words. Unknown keys are refused.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Literal
 
 import msgspec
@@ -14,6 +15,11 @@ import msgspec
 from prowess.model.outcome import State
 from prowess.model.permission import Action
 from prowess.model.skill import LoadedFrom, Scope
+from prowess.profiles.activation import Commands, Compaction, RequestRules
+from prowess.profiles.expansion import Arguments, Embedded
+from prowess.profiles.loading import Conditions, Resources, Tool
+from prowess.profiles.offering import Budget, Catalog
+from prowess.profiles.table import Table
 
 Boundary = Literal["repository", "home", "filesystem", "folder"]
 Links = Literal["follow", "inside-root", "root-only", "real-folder", "known", "never"]
@@ -30,22 +36,6 @@ FilterTime = Literal["before", "after"]
 Collisions = Literal["all", "custom", "none"]
 Combine = Literal["last", "deny-first", "strictest"]
 RuleTable = dict[str, Action | dict[str, Action]]
-CatalogFormat = Literal[
-    "claude-lines",
-    "codex-list",
-    "json",
-    "markdown",
-    "omp-list",
-    "openclaw",
-    "opencode-list",
-    "opencode-xml",
-    "prowess",
-    "xml",
-]
-CatalogOrder = Literal["name", "locale", "source"]
-Escape = Literal["xml", "xml-apos", "text", "angles"]
-BudgetStrategy = Literal["none", "prowess", "claude-even", "claude-usage", "openclaw-ladder", "round-robin"]
-Cut = Literal["ellipsis", "dots", "sentence"]
 Repair = Literal[
     "drop-controls",
     "tab-to-spaces",
@@ -69,10 +59,6 @@ Repair = Literal[
 ]
 
 
-class Table(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A table of a profile file: every key is known or refused."""
-
-
 class Provenance(Table, frozen=True):
     """What a profile follows: the release that was measured, the documents, and where it departs from them."""
 
@@ -90,6 +76,7 @@ class RootRule(Table, frozen=True):
     and `{plugin}` for each folder that an option or a setting names. `when` (any must hold) and `unless`
     (none may) are conditions: `env:NAME` (a true word), `env-one:NAME` (1 or true),
     `env-set:NAME` (anything), `env-moved:NAME=~/FOLDER` (another folder), `toggle:NAME`, `any-toggle`, `provider:NAME`.
+    `name_pattern` is a regular expression that a skill's whole name must match here.
     """
 
     at: tuple[str, ...]
@@ -118,13 +105,15 @@ class RootRule(Table, frozen=True):
     unless: tuple[str, ...] = ()
     keep_when_bare: bool = False
     must_exist: bool = False
+    name_pattern: str = ""
 
 
 class Limits(Table, frozen=True):
     """Bounds on one scan. 0 means no bound.
 
     `*_per_root` and `per_folder` cut a sorted list, so the cut is stable. `items_per_folder` counts the folders in
-    a folder that may hold skills, not its files.
+    a folder that may hold skills, not its files. Where `folders_per_item` is set, `folders_per_root` is that many
+    times `items_per_folder`, whoever changes the latter.
     """
 
     file_bytes: int = 0
@@ -132,9 +121,17 @@ class Limits(Table, frozen=True):
     skills_per_root: int = 100_000
     folders_per_root: int = 200_000
     items_per_folder: int = 0
+    folders_per_item: int = 0
     seconds_per_root: float = 60.0
     yaml_aliases: int = 32
     yaml_depth: int = 64
+
+    def change(self, changes: Mapping[str, float]) -> Limits:
+        """These limits with some of them changed, and what follows from them."""
+        changed = msgspec.structs.replace(self, **changes) if changes else self
+        if not changed.folders_per_item or not changed.items_per_folder:
+            return changed
+        return msgspec.structs.replace(changed, folders_per_root=changed.folders_per_item * changed.items_per_folder)
 
 
 class Header(Table, frozen=True):
@@ -177,6 +174,7 @@ class Fields(Table, frozen=True):
     empty_description: str | None = None
     description_hidden_when_missing: bool = False
     reserved_names: tuple[str, ...] = ()
+    name_pattern: str = ""
     true_words: tuple[str, ...] = ("true", "yes", "on", "1")
     false_words: tuple[str, ...] = ("false", "no", "off", "0")
     flags_need_booleans: bool = False
@@ -257,7 +255,7 @@ class SettingsFile(Table, frozen=True):
     `keys` maps a dotted key of the file to the name of a setting; a last part `*` stands for every key there
     that no other entry names. A file that refuses unknown keys and has no `keys` holds Prowess's own. Files are
     read in the order of the profile, `{ancestor}` from the farthest to the nearest; a later one replaces values
-    of an earlier one.
+    of an earlier one. What hangs at the working folder or above it comes along with a project.
     """
 
     at: tuple[str, ...]
@@ -268,6 +266,19 @@ class SettingsFile(Table, frozen=True):
     substitute_env: bool = False
     up_to: Boundary = "repository"
     without_repository: Boundary = "filesystem"
+
+    @property
+    def is_project(self) -> bool:
+        """Whether the file comes along with a project, so that its user need not have read it."""
+        return any(place in template for template in self.at for place in _PROJECT_PLACES)
+
+    @property
+    def is_own(self) -> bool:
+        """Whether the file is Prowess's and not a host's."""
+        return self.refuse_unknown and not self.keys
+
+
+_PROJECT_PLACES = ("{ancestor}", "{cwd}", "{repository}", "{workspace}", "{added}")
 
 
 class Toggle(Table, frozen=True):
@@ -288,61 +299,6 @@ class Context(Table, frozen=True):
     up_to: Boundary = "filesystem"
     without_repository: Boundary = "filesystem"
     past_repository_below_home: bool = False
-
-
-class Catalog(Table, frozen=True):
-    """What the model is shown of the skills: in which format, in which order, with which fields.
-
-    `tool_format` is the format of the list in the description of the tool that loads skills, "" where the host
-    puts none there. `order` is by name, by name as people sort words, or by source and then name. `location`
-    writes paths below home as they are or with `~/`. `escape` is the host's spelling of what may not stand in
-    markup; a format takes it where it suits, and escapes in its own way where not. `when_empty` says what is
-    shown when there are no skills. With `needs_skill_urls` the catalog is shown only where a tool can read
-    `skill://`. `always` says what `always: true` does: the body is injected, or the skill is listed like any
-    other. Skills of a root whose group is in `left_out_groups` are never offered to the model.
-    """
-
-    format: CatalogFormat = "xml"
-    tool_format: CatalogFormat | Literal[""] = ""
-    heading: str = ""
-    order: CatalogOrder = "name"
-    location: Literal["absolute", "home"] = "absolute"
-    escape: Escape = "xml"
-    when_to_use: bool = False
-    when_empty: Literal["nothing", "sentence"] = "nothing"
-    needs_skill_urls: bool = False
-    always: Literal["list", "inject"] = "list"
-    left_out_groups: tuple[str, ...] = ()
-
-
-class Budget(Table, frozen=True):
-    """How much room the catalog has and who gets it. 0 means no bound.
-
-    The room is a `share` of the context window, counted in characters by `characters_per_token`, and at most
-    `characters`; `without_window` holds where nobody knows the window. `variable` names an environment variable
-    whose number replaces all of these. `units` and `counts` say how the host counts: characters or UTF-16
-    units, of the whole text or of the lines without what stands around them. `skills` bounds their number,
-    `per_item` the text of each, cut as `cut` says; bundled ones too where `cap_bundled`. `least_per_item` and
-    `most_per_item` bound the equal share that a strategy gives to each, `sentence` a first sentence.
-    `always_characters` is the room for injected bodies.
-    """
-
-    strategy: BudgetStrategy = "none"
-    share: float = 0.0
-    characters_per_token: float = 4.0
-    characters: int = 0
-    without_window: int = 0
-    variable: str = ""
-    units: Literal["characters", "utf16"] = "characters"
-    counts: Literal["text", "lines"] = "text"
-    skills: int = 0
-    per_item: int = 0
-    cut: Cut = "ellipsis"
-    cap_bundled: bool = True
-    least_per_item: int = 1
-    most_per_item: int = 0
-    sentence: int = 160
-    always_characters: int = 8_000
 
 
 class Profile(Table, frozen=True):
@@ -370,6 +326,14 @@ class Profile(Table, frozen=True):
     context: Context = Context()
     catalog: Catalog = Catalog()
     budget: Budget = Budget()
+    commands: Commands = Commands()
+    requests: RequestRules = RequestRules()
+    compaction: Compaction = Compaction()
+    arguments: Arguments = Arguments()
+    embedded: Embedded = Embedded()
+    tool: Tool = Tool()
+    resources: Resources = Resources()
+    conditions: Conditions = Conditions()
 
 
 RawProfile = dict[str, Any]

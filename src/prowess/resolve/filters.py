@@ -52,11 +52,10 @@ def _not_included(claim: Claim, settings: Settings) -> tuple[str, str] | None:
 
 
 def _override(claim: Claim, settings: Settings) -> tuple[str, str] | None:
-    for key in {claim.key: None, claim.name: None}:
-        override = settings.overrides.get(key)
-        if override is not None and (override.enabled is False or override.visibility == "off"):
-            return "it is switched off in the settings", f"overrides.{key}"
-    return None
+    found = settings.find_override(claim.key, claim.name)
+    if found is None or not found[1].is_off:
+        return None
+    return "it is switched off in the settings", f"overrides.{found[0]}"
 
 
 def _not_on_bundled_list(claim: Claim, settings: Settings) -> tuple[str, str] | None:

@@ -12,7 +12,7 @@ from prowess.model.settings import Origin, Override, Settings
 MASK = "(set)"
 
 # Rules have lines of their own; the rest is no setting: the host's whole configuration, where things came from.
-_LEFT_OUT = frozenset({"permissions", "raw", "origins", "files", "diagnostics"})
+_LEFT_OUT = frozenset({"permissions", "raw", "origins", "files", "project_files", "diagnostics"})
 _SECRET_NAME = re.compile(r"key|token|secret|passw|credential|auth", re.IGNORECASE)
 
 

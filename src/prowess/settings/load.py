@@ -30,6 +30,9 @@ def load_settings(profile: Profile, places: Places, facts: Facts, files: FileSys
     rules: tuple[Rule, ...] = ()
     raw: dict[str, Any] = {}
     read: list[str] = []
+    refused: list[Diagnostic] = []
+    brought: list[str] = []
+    users: Values = {}
     for path, rule in list_settings_places(profile, places):
         kind = files.find_kind(path)
         if kind is None:
@@ -40,16 +43,29 @@ def load_settings(profile: Profile, places: Places, facts: Facts, files: FileSys
         if rule.substitute_env:
             text = re.sub(_VARIABLE, lambda match: _escape(facts.env.get(match[1], "")), text)
         found = read_settings(text, path, rule, places, profile=profile.name)
-        values |= {key: value for key, value in found.values.items() if not _stays_off(key, values)}
+        if not rule.is_own:
+            values |= {key: value for key, value in found.values.items() if not _stays_off(key, values)}
+        elif rule.is_project:
+            from prowess.settings.trust import take_projects
+
+            refused += take_projects(values, found.values, users, profile.limits)
+        else:
+            from prowess.settings.trust import take_users
+
+            take_users(values, found.values)
+            users = dict(values)
+        if rule.is_project:
+            brought.append(path)
         rules += found.rules
         raw = merge(raw, found.raw)
         read.append(path)
-    return _build(profile, values, rules, raw, tuple(read))
+    named = {"files": tuple(read), "project_files": tuple(brought)}
+    return _build(profile, values, refused, permissions=rules, raw=raw, **named)
 
 
 def _stays_off(key: tuple[str, ...], values: Values) -> bool:
-    """Who switched counting off keeps it off: a project's file cannot switch it on again."""
-    return key == ("usage",) and key in values and values[key][0] is False
+    """Commands that one file of a host switches off stay off: no later file can have them run again."""
+    return key == ("shell_commands",) and key in values and values[key][0] is False
 
 
 def list_settings_places(profile: Profile, places: Places) -> list[tuple[str, SettingsFile]]:
@@ -94,7 +110,7 @@ def _escape(value: str) -> str:
     return json.dumps(value)[1:-1].replace("'", "\\u0027")
 
 
-def _build(profile: Profile, values: Values, rules: tuple[Rule, ...], raw: Any, read: tuple[str, ...]) -> Settings:
+def _build(profile: Profile, values: Values, refused: list[Diagnostic], **rest: Any) -> Settings:
     fields: dict[str, Any] = {}
     for path, (value, _) in values.items():
         table = fields
@@ -108,11 +124,9 @@ def _build(profile: Profile, values: Values, rules: tuple[Rule, ...], raw: Any, 
         **fields,
         toggles=toggles,
         overrides=overrides,
-        permissions=rules,
-        raw=raw,
         origins=origins,
-        files=read,
-        diagnostics=tuple(_find_idle_toggles(profile, origins)),
+        diagnostics=(*refused, *_find_idle_toggles(profile, origins)),
+        **rest,
     )
 
 

@@ -37,6 +37,9 @@ OWN_KEYS: Mapping[str, str] = {
     "agents": "agents",
     "approvals": "approvals",
     "usage": "usage",
+    "skill_commands": "skill_commands",
+    "shell_commands": "shell_commands",
+    "tools": "declared_tools",
     "config": "raw",
 }
 

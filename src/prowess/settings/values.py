@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from prowess.model.settings import DeclaredTool
 from prowess.profiles.places import expand_user_path
 from prowess.profiles.schema import Limits
 from prowess.settings.document import Value
@@ -80,10 +81,14 @@ def _secret(value: Value) -> str:
 
 
 def _key_or_place(value: Value) -> Any:
-    """A key, or in a host's file also a table that says where the key is kept."""
-    if isinstance(value.data, dict) and not value.document.rule.refuse_unknown:
-        return value.data
-    return _secret(value)
+    """A key, or a table that says where the key is kept: in a host's file the host's own, in ours a keyring."""
+    if not isinstance(value.data, dict):
+        return _secret(value)
+    if value.document.rule.refuse_unknown:
+        texts = all(isinstance(part, str) and part for part in value.data.values())
+        if not texts or "keyring" not in value.data or value.data.keys() - {"keyring", "account"}:
+            raise value.wrong('a text, or the place of one: { keyring = "SERVICE", account = "NAME" }')
+    return value.data
 
 
 def _as_is(value: Value) -> Any:
@@ -136,6 +141,30 @@ def _read_visibility(name: str, value: Value) -> Iterator[Entry]:
     yield ("overrides", name, "visibility"), _one_of(_CLAUDE_VISIBILITY)(value), value
 
 
+_DECLARED = ("command", "description")
+
+
+def _read_declared_tool(name: str, value: Value) -> Iterator[Entry]:
+    """A program that commands can go to, whole: of two files the later one declares all of it."""
+    fields = dict(value.children())
+    for key, child in fields.items():
+        if key not in _DECLARED:
+            raise child.unknown([f"tools.{name}.{known}" for known in _DECLARED])
+    if "command" not in fields:
+        raise value.refuse("has no `command`; it must be a list: the program and each of its arguments")
+    described = _text(fields["description"]) if "description" in fields else None
+    yield ("tools", name), DeclaredTool(command=_command(fields["command"]), description=described), value
+
+
+def _command(value: Value) -> tuple[str, ...]:
+    if not isinstance(value.data, list) or not value.data or value.data[0] == "":
+        raise value.wrong("a list: the program and each of its arguments")
+    program, *arguments = value.items()
+    # A program with a folder in front lies where the file says, wherever the command is typed.
+    is_path = "/" in _text(program) or "\\" in _text(program)
+    return (_folder(program) if is_path else _text(program), *(_text(argument) for argument in arguments))
+
+
 # What a user may set of the catalog's budget.
 _BUDGET: dict[str, Convert] = {"share": _share, "characters": _count, "skills": _count, "per_item": _count}
 
@@ -156,6 +185,8 @@ _SINGLE: dict[str, tuple[str, Convert]] = {
     "allowed_bundled": ("allowed_bundled", _texts),
     "agent_skills": ("agent_skills", _texts),
     "skill_commands": ("skill_commands", _bool),
+    "shell_commands": ("shell_commands", _bool),
+    "no_shell_commands": ("shell_commands", lambda value: not _bool(value)),
     "usage": ("usage", _bool),
     "approvals": ("approvals", _one_of({"memory": "memory", "disk": "disk"})),
 }
@@ -166,6 +197,7 @@ _NAMED: dict[str, ReadNamed] = {
     "budget": _read_budget,
     "visibility": _read_visibility,
     "overrides": _read_override,
+    "declared_tools": _read_declared_tool,
     "agents": read_agent,
     "rules": read_rule_list,
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
@@ -41,7 +42,11 @@ def find(
 
 
 def names(found: Discovered) -> list[str]:
-    return [candidate.location.removeprefix(f"{ROOT}/") for candidate in found.candidates]
+    return [one.location.removeprefix(f"{ROOT}/") for one in found.candidates if one.skipped is None]
+
+
+def skipped(found: Discovered) -> dict[str, str]:
+    return {one.location.removeprefix(f"{ROOT}/"): one.skipped for one in found.candidates if one.skipped is not None}
 
 
 def codes(found: Discovered) -> list[tuple[str, str | None]]:
@@ -89,6 +94,50 @@ DEEP = MemoryFiles(
 )
 def test_depths_leaves_and_names_decide_which_folders_are_searched(rules: dict[str, Any], expected: list[str]) -> None:
     assert names(find(DEEP, make_root(**rules))) == expected
+
+
+IN_ROOT = "it lies in the root itself; this host looks in the folders below it"
+DOTTED = "its folder begins with a dot; this host passes over those"
+
+
+@pytest.mark.parametrize(
+    ("rules", "expected"),
+    [
+        (
+            {"skip_names": ("node_modules",)},
+            {
+                "SKILL.md": IN_ROOT,
+                ".hidden/SKILL.md": DOTTED,
+                "node_modules/SKILL.md": "this host passes over folders called node_modules",
+                "group/two/SKILL.md": "it lies 2 folders below the root; this host looks 1 deep",
+            },
+        ),
+        (
+            {"max_depth": 2, "hidden": True},
+            {
+                "SKILL.md": IN_ROOT,
+                "group/sub/three/SKILL.md": "it lies 3 folders below the root; this host looks 2 deep",
+            },
+        ),
+        ({"min_depth": 0, "max_depth": 9, "leaf": False}, {".hidden/SKILL.md": DOTTED}),
+        ({"min_depth": 0}, {}),
+    ],
+)
+def test_what_a_host_does_not_look_at_is_kept_with_the_reason(rules: dict[str, Any], expected: dict[str, str]) -> None:
+    assert skipped(find(DEEP, make_root(**rules))) == expected
+
+
+def test_looking_at_what_is_passed_over_is_bounded() -> None:
+    files = MemoryFiles({f"{ROOT}/group/s{number}/SKILL.md": "" for number in range(1_200)})
+    found = find(files)
+    assert len(skipped(found)) == 999
+    assert codes(found) == [("limit-reached", ROOT)]
+
+
+def test_a_link_to_a_folder_that_was_entered_adds_nothing_that_is_passed_over() -> None:
+    files = MemoryFiles({f"{ROOT}/group/x/SKILL.md": ""}, {f"{ROOT}/z-one": "group", f"{ROOT}/z-two": "group"})
+    reason = "it lies 2 folders below the root; this host looks 1 deep"
+    assert skipped(find(files)) == {"group/x/SKILL.md": reason, "z-one/x/SKILL.md": reason}
 
 
 def test_commands_are_named_by_their_path() -> None:
@@ -159,6 +208,13 @@ def test_settings_can_change_a_limit() -> None:
     assert [one.skipped is None for one in found.candidates] == [True, False, False]
 
 
+def test_the_bound_on_folders_can_follow_from_the_bound_on_what_lies_in_one() -> None:
+    limits = Limits(items_per_folder=300, folders_per_item=6)
+    assert limits.change({}).folders_per_root == 1_800
+    assert limits.change({"items_per_folder": 5_000}).folders_per_root == 30_000
+    assert Limits(folders_per_root=7).change({}).folders_per_root == 7
+
+
 LINKED = {
     f"{ROOT}/real/SKILL.md": "",
     "/p/elsewhere/inside/SKILL.md": "",
@@ -219,13 +275,57 @@ def test_ignored_folders_are_skipped_and_their_skills_kept_with_the_pattern() ->
         }
     )
     found = find(files, make_root(gitignore=True))
-    assert [(one.default_name, one.skipped) for one in found.candidates] == [
-        ("drafts", "git ignores its folder (`drafts`)"),
-        ("tmp-one", "git ignores its folder (`tmp-*/`)"),
-        ("good", None),
-        ("tmp-keep", None),
-    ]
+    assert names(found) == ["good/SKILL.md", "tmp-keep/SKILL.md"]
+    assert skipped(found) == {
+        "drafts/SKILL.md": "git ignores its folder (`drafts`)",
+        "tmp-one/SKILL.md": "git ignores its folder (`tmp-*/`)",
+    }
+    assert {found.code for one in found.candidates for found in one.diagnostics} == {"folder-ignored"}
     assert [one.skipped for one in find(files, make_root(gitignore=False)).candidates] == [None] * 4
+
+
+def test_skills_one_folder_deeper_in_an_ignored_folder_are_kept_too() -> None:
+    files = MemoryFiles({"/p/.gitignore": "drafts\n", f"{ROOT}/drafts/x/SKILL.md": "", f"{ROOT}/good/SKILL.md": ""})
+    found = find(files, make_root(gitignore=True, max_depth=6))
+    assert names(found) == ["good/SKILL.md"]
+    assert skipped(found) == {"drafts/x/SKILL.md": "git ignores its folder (`drafts`)"}
+
+
+def test_an_ignore_file_further_in_takes_a_folder_in_again() -> None:
+    files = MemoryFiles(
+        {
+            "/p/.gitignore": "build\n",
+            f"{ROOT}/.gitignore": "!build\n",
+            f"{ROOT}/build/SKILL.md": "",
+            f"{ROOT}/group/build/SKILL.md": "",
+        }
+    )
+    found = find(files, make_root(gitignore=True, max_depth=6))
+    assert (names(found), skipped(found)) == (["build/SKILL.md", "group/build/SKILL.md"], {})
+
+
+def test_a_line_that_is_no_pattern_costs_only_itself() -> None:
+    files = MemoryFiles(
+        {
+            "/p/.gitignore": "foo\\\ntmp\n!\n\\\n# note\n\n",
+            f"{ROOT}/foo/SKILL.md": "",
+            f"{ROOT}/tmp/SKILL.md": "",
+        }
+    )
+    found = find(files, make_root(gitignore=True), make_root("/p/more", gitignore=True))
+    assert names(found) == ["foo/SKILL.md"]
+    assert list(skipped(found)) == ["tmp/SKILL.md"]
+    assert [(one.code, one.file, one.line) for one in found.diagnostics] == [
+        ("ignore-pattern", "/p/.gitignore", line) for line in (1, 3, 4)
+    ]
+
+
+def test_no_ignore_file_makes_a_walk_slow() -> None:
+    lines = "\n".join("*a" * count + "c" for count in range(1, 40))
+    files = MemoryFiles({"/p/.gitignore": lines, f"{ROOT}/{'a' * 250}/SKILL.md": ""})
+    started = time.process_time()
+    assert len(names(find(files, make_root(gitignore=True)))) == 1
+    assert time.process_time() - started < 0.5
 
 
 def test_a_root_that_git_ignores_as_a_whole_is_still_searched() -> None:

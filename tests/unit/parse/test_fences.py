@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
 from prowess.parse.fences import split_body, split_header, strip_comments
@@ -42,6 +43,42 @@ def test_the_documented_claude_code_closes_a_header_only_on_a_line_of_its_own():
 def test_claude_code_today_closes_a_header_at_the_first_three_dashes():
     reading = read("---\ndescription: a --- b\n---\nBody\n", CLAUDE_CODE)
     assert (reading.frontmatter, reading.lead) == ({"description": "a"}, "b")
+
+
+IN_A_LINE = "The header is closed by `---` in the middle of line {}; what follows counts as body."
+AT_THE_START = "The header is closed by line {}, which begins with `---`; what follows on it counts as body."
+
+
+@pytest.mark.parametrize(
+    ("host", "text", "line", "message"),
+    [
+        ("claude-code", "---\nname: a\ndescription: a --- b\n---\nBody\n", 3, IN_A_LINE),
+        ("claude-code", "---\r\nname: a\r\ndescription: a---\r\n---\r\nBody\r\n", 3, IN_A_LINE),
+        ("claude-code", "---\nname: a\n  ---\nBody\n", 3, IN_A_LINE),
+        ("claude-code", "---\nname: a\n---x\nBody\n", 3, AT_THE_START),
+        ("claude-code", "---\n---- x\n", 2, AT_THE_START),
+        ("opencode", "---\nname: a\n---x\nBody\n", 3, AT_THE_START),
+        ("opencode", "---\nname: a\n----\nBody\n", 3, AT_THE_START),
+        ("omp", "---\nname: a\n--- x", 3, AT_THE_START),
+        ("omp", "----\nname: a\n----\nBody\n", 3, AT_THE_START),
+    ],
+)
+def test_a_header_that_is_closed_by_more_than_a_plain_line_is_reported(host, text, line, message):
+    [finding] = read(text, EVERY_HOST[host]).diagnostics
+    assert (finding.code, finding.line, finding.severity.value) == ("repaired-fence", line, "warning")
+    assert finding.message == message.format(line)
+
+
+@pytest.mark.parametrize("host", EVERY_HOST)
+@pytest.mark.parametrize("closing", ["---\n", "---", "--- \t\n", "---\r\n", "--- \r", "---\n\nBody\n---x\n"])
+def test_a_header_that_is_closed_by_a_plain_line_is_not(host, closing):
+    assert read(f"---\nname: a\n{closing}", EVERY_HOST[host]).diagnostics == ()
+
+
+def test_a_closing_fence_is_counted_from_the_start_of_the_file():
+    rules = msgspec.structs.replace(EVERY_HOST["claude-code"], leading_blanks=True)
+    reading = read("\n\n---\nname: a---\n", rules)
+    assert codes(reading) == [("repaired-fence", 1), ("repaired-fence", 4)]
 
 
 @pytest.mark.seed("C-37", "O-05")

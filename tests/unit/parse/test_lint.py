@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
 from prowess.parse.lint import lint_skill
+from prowess.profiles.load import load_profile
 from tests.unit.parse.rules import PROWESS
 
+STANDARD = load_profile("spec").fields
 GOOD = "---\nname: pdf\ndescription: Read PDF files. Use when a file ends in .pdf.\n---\n# How\n\nSee [guide](references/guide.md).\n"
 
 
 def lint(text, files=("SKILL.md", "references/guide.md"), folder="pdf"):
-    findings = lint_skill(text, folder_name=folder, files=files, rules=PROWESS)
+    findings = lint_skill(text, folder_name=folder, files=files, rules=PROWESS, fields=STANDARD)
     return [(finding.line, finding.code, finding.severity.value) for finding in findings]
 
 
@@ -59,10 +62,26 @@ def test_findings_come_with_their_line(text, found):
 
 def test_a_misspelled_field_names_the_right_one():
     [finding] = lint_skill(
-        with_field("allowed_tools: Read"), folder_name="pdf", files=("references/guide.md",), rules=PROWESS
+        with_field("allowed_tools: Read"),
+        folder_name="pdf",
+        files=("references/guide.md",),
+        rules=PROWESS,
+        fields=STANDARD,
     )
     assert finding.message == "`allowed_tools` is not a known field; `allowed-tools` is."
 
 
-def test_the_profile_of_prowess_is_used_where_no_rules_are_given():
-    assert lint_skill(GOOD, folder_name="pdf", files=("references/guide.md",)) == ()
+def test_the_fields_of_the_standard_are_those_it_is_given():
+    fields = msgspec.structs.replace(STANDARD, known=("name", "description", "colour"))
+    findings = lint_skill(
+        with_field("colour: blue\nlicense: MIT"), folder_name="pdf", files=lambda _: True, rules=PROWESS, fields=fields
+    )
+    assert [(finding.code, finding.field) for finding in findings] == [("field-unknown", "license")]
+
+
+def test_a_page_that_only_openclaw_shows_is_a_known_field():
+    assert lint(with_field("website: https://example.org")) == [(4, "field-unknown", "info")]
+    [finding] = lint_skill(
+        with_field("url: https://example.org"), folder_name="pdf", files=lambda _: True, rules=PROWESS, fields=STANDARD
+    )
+    assert finding.message == "`url` is not in the standard; only some hosts read it."

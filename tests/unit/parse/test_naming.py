@@ -246,3 +246,16 @@ def test_messages_name_what_was_found_and_what_is_allowed():
         "`name` is “" + "A" * 39 + "…” and the folder “a”; they have to be the same.",
         "`x` is not one of the known fields (name, description, license, compatibility, metadata, allowed-tools).",
     ]
+
+
+@pytest.mark.parametrize(
+    ("value", "valid"),
+    [
+        *((value, False) for value in (None, "", 0, 0.0, -0.0, False, float("nan"))),
+        *((value, True) for value in (" ", [], {}, [0], {"a": 1}, 1, -1, True, float("inf"), "0", "false")),
+    ],
+)
+def test_omp_wants_a_description_that_is_true_in_javascript(value, valid):
+    understood = grasp({"name": "a", "description": value}, OMP, required=("description",))
+    assert understood.valid is valid
+    assert understood.description == (value if isinstance(value, str) else "")

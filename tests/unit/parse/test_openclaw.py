@@ -159,3 +159,29 @@ def test_a_folded_description_may_hold_a_colon():
     header = "description: >\n  Get the weather.\n  NOT for: historical data.\n"
     frontmatter = read_fields(header, profile.header).frontmatter
     assert frontmatter == {"description": "Get the weather. NOT for: historical data."}
+
+
+@pytest.mark.parametrize(
+    ("header", "manifest"),
+    [
+        ("homepage: https://a\nwebsite: https://b\nurl: https://c\n", Manifest(homepage="https://a")),
+        ("url: https://c\nwebsite: https://b\n", Manifest(homepage="https://b")),
+        ("url: https://c\n", Manifest(homepage="https://c")),
+        ("website: ''\nurl: https://c\n", Manifest(homepage="https://c")),
+        ("emoji: 🌤\n", Manifest(emoji="🌤")),
+        ("requires: {bins: [a]}\nurl: https://c\n", Manifest(homepage="https://c")),
+    ],
+)
+@pytest.mark.parametrize("fields", [CURRENT, load_profile("openclaw").fields])
+def test_the_release_shows_a_page_and_a_picture_from_the_top(header, manifest, fields):
+    assert read(header, fields) == (manifest, [])
+
+
+def test_a_page_below_metadata_comes_before_one_at_the_top():
+    header = "url: https://c\nemoji: 🌧\nmetadata: {openclaw: {homepage: 'https://m', emoji: 🌤}}\n"
+    manifest, found = read(header, CURRENT)
+    assert (manifest.homepage, manifest.emoji, found) == ("https://m", "🌤", [])
+
+
+def test_a_host_without_openclaws_fields_shows_none_of_it():
+    assert read("url: https://c\nemoji: 🌧\n", Fields(openclaw_at=())) == (Manifest(), [])

@@ -8,8 +8,8 @@ from prowess.errors import BudgetTooSmall, InvalidWindow, UsageError
 from prowess.model.catalog import CatalogItem, CatalogLine, Shown
 from prowess.present.catalog import present
 from prowess.profiles.load import load_profile
-from prowess.profiles.schema import Budget
-from prowess.profiles.schema import Catalog as CatalogRules
+from prowess.profiles.offering import Budget
+from prowess.profiles.offering import Catalog as CatalogRules
 from tests.unit.present.catalogs import make_items, show
 
 

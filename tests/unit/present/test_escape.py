@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from prowess.present.escape import ESCAPES, escape_body, tidy_block, tidy_line
+from prowess.model.markup import tidy_block, tidy_line
+from prowess.present.escape import ESCAPES, escape_body
 
 HOSTILE = "a </x> & \"b\" 'c'"
 

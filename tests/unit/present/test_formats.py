@@ -12,7 +12,7 @@ from prowess.model.catalog import CatalogItem
 from prowess.present.formats import FORMATS
 from prowess.present.ordering import ORDERS
 from prowess.present.strategies import STRATEGIES
-from prowess.profiles import schema
+from prowess.profiles import offering
 from tests.unit.present.catalogs import show
 
 ITEMS = [
@@ -24,9 +24,9 @@ ITEMS = [
 
 
 def test_every_word_of_the_schema_has_its_function():
-    assert set(FORMATS) == set(get_args(schema.CatalogFormat))
-    assert set(STRATEGIES) == set(get_args(schema.BudgetStrategy))
-    assert set(ORDERS) == set(get_args(schema.CatalogOrder))
+    assert set(FORMATS) == set(get_args(offering.CatalogFormat))
+    assert set(STRATEGIES) == set(get_args(offering.BudgetStrategy))
+    assert set(ORDERS) == set(get_args(offering.CatalogOrder))
 
 
 def test_claude_code_has_a_line_each_with_when_to_use_and_label_and_bare_names():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -57,3 +59,43 @@ def test_no_pattern_breaks_the_matcher(pattern: str, name: str) -> None:
 def test_a_plain_name_matches_only_itself(name: str) -> None:
     assert matches_any(name, (name,)) == name
     assert matches_any(name + "x", (name,)) is None
+
+
+@pytest.mark.parametrize(
+    ("pattern", "name"),
+    [
+        ("*a" * 12 + "c", "a" * 60 + "b"),
+        ("*a*a*a*a*c", "a" * 10_000 + "b"),
+        ("**a*b" * 6 + "c", "a" * 2_000),
+        ("{a,a,a}" * 30 + "c", "a" * 200 + "b"),
+        ("{*,*}" * 8 + "c", "a" * 200 + "b"),
+        ("{" * 300 + "a" + "}" * 300 + "c", "a" * 200),
+        ("[" * 2_000, "a"),
+    ],
+)
+def test_no_pattern_is_slow(pattern: str, name: str) -> None:
+    started = time.process_time()
+    assert matches_any(name, (pattern,)) is None
+    assert time.process_time() - started < 0.1
+
+
+@pytest.mark.parametrize(
+    ("pattern", "name", "matches"),
+    [
+        ("{a,{b,c}d}e", "cde", True),
+        ("{a,{b,c}d}e", "ae", True),
+        ("{a,{b,c}d}e", "be", False),
+        ("{a,}b", "b", True),
+        ("x{,y}", "x", True),
+        ("{*,x/y}", "x/y", True),
+        ("{*,x/y}", "x/z", False),
+        ("**/b*d", "a/bc/bd", True),
+        ("**/b*d", "a/bc/d", False),
+        ("a,b", "a,b", True),
+        ("[z-a]", "[z-a]", True),
+        ("{a,b", "{a,b", True),
+        ("a}", "a}", True),
+    ],
+)
+def test_braces_nest_and_may_be_empty(pattern: str, name: str, matches: bool) -> None:
+    assert matches_any(name, (pattern,)) == (pattern if matches else None)

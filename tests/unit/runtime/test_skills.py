@@ -84,7 +84,7 @@ def test_an_unknown_name_knows_the_nearest_ones(workspace: Workspace) -> None:
 
 def test_a_working_folder_that_is_not_there_is_said_so(workspace: Workspace) -> None:
     with pytest.raises(NotAFolder) as caught:
-        _ = workspace.open(cwd="nowhere").snapshot
+        _ = Skills(workspace.path("nowhere"), facts=workspace.facts(), cache=False).snapshot
     assert str(caught.value) == f"{workspace.path('nowhere')} is not a folder; name one that exists."
 
 

@@ -322,6 +322,7 @@ def test_the_settings_of_claude_code_are_read_skill_by_skill():
             "toggles.disableBundledSkills": Origin(CLAUDE_USER, 2),
         },
         files=(CLAUDE_USER, CLAUDE_PROJECT),
+        project_files=(CLAUDE_PROJECT,),
     )
 
 

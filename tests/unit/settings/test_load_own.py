@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import msgspec
+import pytest
 
 from prowess.diagnostics import Diagnostic, Severity
 from prowess.model.settings import Origin, Override, Settings
 from tests.unit.settings.hosts import (
+    CWD,
     OPENCLAW,
     OPENCLAW_FILE,
     PROWESS,
     PROWESS_PROJECT,
     PROWESS_USER,
-    REPOSITORY,
     load,
 )
 
@@ -49,17 +50,17 @@ visibility = "name-only"
 
 
 def test_every_key_of_our_own_file_is_read():
-    settings = load(PROWESS, {PROWESS_PROJECT: PROWESS_TEXT})
+    settings = load(PROWESS, {PROWESS_USER: PROWESS_TEXT})
     lines = {key: origin.line for key, origin in settings.origins.items()}
-    assert {origin.file for origin in settings.origins.values()} == {PROWESS_PROJECT}
+    assert {origin.file for origin in settings.origins.values()} == {PROWESS_USER}
     assert msgspec.structs.replace(settings, origins={}) == Settings(
         toggles={"bundled": False},
         disabled_extensions=("skill:pdf", "skill:docs"),
         ignored=("draft-*",),
         included=("team-*", "pdf"),
-        custom_folders=("/home/me/skills", f"{REPOSITORY}/extra", "/opt/skills"),
-        plugin_folders=(f"{REPOSITORY}/plugins/one",),
-        trusted_links=("/home/me/code/shared",),
+        custom_folders=("/home/me/skills", "/home/me/.config/prowess/extra", "/opt/skills"),
+        plugin_folders=("/home/me/.config/prowess/plugins/one",),
+        trusted_links=("/home/me/.config/shared",),
         limits={"file_bytes": 500_000},
         overrides={
             "pdf": Override(
@@ -68,7 +69,7 @@ def test_every_key_of_our_own_file_is_read():
             "a.b": Override(visibility="name-only"),
         },
         raw={"weather": {"apiKey": "w"}},
-        files=(PROWESS_PROJECT,),
+        files=(PROWESS_USER,),
     )
     assert lines == {
         "enabled": 1,
@@ -90,16 +91,83 @@ def test_every_key_of_our_own_file_is_read():
 
 
 def test_overrides_of_two_files_merge_field_by_field():
-    user = '[skills.pdf]\nenabled = false\nenv = { A = "1", B = "2" }\napi_key = "k"\n[skills.docs]\nenabled = true\n'
-    project = '[skills.pdf]\nenabled = true\nenv.B = "3"\n'
+    user = '[skills.pdf]\nenabled = true\nenv = { A = "1", B = "2" }\napi_key = "k"\n[skills.docs]\nenabled = true\n'
+    project = '[skills.pdf]\nenabled = false\nenv.B = "3"\n'
     settings = load(PROWESS, {PROWESS_USER: user, PROWESS_PROJECT: project})
     assert settings.overrides == {
-        "pdf": Override(enabled=True, env={"A": "1", "B": "3"}, api_key="k"),
+        "pdf": Override(enabled=False, env={"A": "1", "B": "3"}, api_key="k"),
         "docs": Override(enabled=True),
     }
     assert settings.origin("overrides.pdf.enabled") == Origin(PROWESS_PROJECT, 2)
     assert settings.origin("overrides.pdf.env.A") == Origin(PROWESS_USER, 3)
     assert settings.origin("overrides.pdf.env.B") == Origin(PROWESS_PROJECT, 3)
+
+
+INNER = f"{CWD}/prowess.toml"
+UNDOING = {
+    "enabled": ("enabled = false\n", "enabled = true\n"),
+    "usage": ("usage = false\n", "usage = true\n"),
+    "skills.pdf.enabled": ("skills.pdf.enabled = false\n", "skills.pdf.enabled = true\n"),
+    "skills.pdf.visibility": ('skills.pdf.visibility = "off"\n', 'skills.pdf.visibility = "on"\n'),
+    "limits.file_bytes": ("limits.file_bytes = 10\n", "limits.file_bytes = 11\n"),
+    "limits.skills_per_root": ("", "limits.skills_per_root = 100_001\n"),
+    "limits.seconds_per_root": ("", "limits.seconds_per_root = 0\n"),
+    "discovery.trusted_links": ('discovery.trusted_links = ["~/a"]\n', 'discovery.trusted_links = ["~"]\n'),
+}
+
+
+@pytest.mark.parametrize(("key", "user", "project"), [(key, *texts) for key, texts in UNDOING.items()])
+def test_a_project_can_neither_trust_itself_nor_undo_what_its_user_decided(key: str, user: str, project: str):
+    alone = load(PROWESS, {PROWESS_USER: user})
+    settings = load(PROWESS, {PROWESS_USER: user, PROWESS_PROJECT: "\n" + project})
+    kept = {"files": alone.files, "project_files": (), "diagnostics": ()}
+    assert msgspec.structs.replace(settings, **kept) == alone
+    assert [(found.code, found.file, found.line, found.field) for found in settings.diagnostics] == [
+        ("setting-ignored", PROWESS_PROJECT, 2, key)
+    ]
+
+
+def test_a_project_can_lower_a_limit_and_switch_its_own_skills_on_again():
+    outer = "limits.file_bytes = 10\nlimits.yaml_depth = 8\nskills.pdf.enabled = false\n"
+    inner = "limits.file_bytes = 20\nskills.pdf.enabled = true\n"
+    settings = load(PROWESS, {PROWESS_USER: "limits.file_bytes = 30\n", PROWESS_PROJECT: outer, INNER: inner})
+    assert (settings.limits, settings.overrides) == (
+        {"file_bytes": 20, "yaml_depth": 8},
+        {"pdf": Override(enabled=True)},
+    )
+    assert settings.diagnostics == ()
+    assert settings.project_files == (PROWESS_PROJECT, INNER)
+
+
+def test_lists_of_what_is_left_out_add_up():
+    user = 'disabled = ["a", "b"]\nignore = ["x-*"]\n'
+    settings = load(PROWESS, {PROWESS_USER: user, PROWESS_PROJECT: 'disabled = ["b", "c"]\nignore = []\n'})
+    assert settings.disabled_extensions == ("skill:a", "skill:b", "skill:c")
+    assert settings.ignored == ("x-*",)
+
+
+def test_which_folders_a_project_named_can_be_told():
+    files = {PROWESS_USER: 'folders = ["a"]\n', PROWESS_PROJECT: 'plugins = ["b"]\n'}
+    settings = load(PROWESS, files)
+    assert not settings.is_from_project("custom_folders")
+    assert settings.is_from_project("plugin_folders")
+    assert not settings.is_from_project("ignored")
+
+
+@pytest.mark.parametrize(
+    ("overrides", "key", "expected"),
+    [
+        ({}, "k", None),
+        ({"k": Override(enabled=True), "n": Override(visibility="on")}, "k", "k"),
+        ({"n": Override(visibility="on")}, "k", "n"),
+        ({"n": Override()}, None, "n"),
+        ({"k": Override(enabled=True), "n": Override(enabled=False)}, "k", "n"),
+        ({"k": Override(), "n": Override(visibility="off")}, "k", "n"),
+    ],
+)
+def test_what_is_set_for_a_skill_is_found_by_its_key_or_its_name(overrides, key, expected):
+    found = Settings(overrides=overrides).find_override(key, "n")
+    assert found == (None if expected is None else (expected, overrides[expected]))
 
 
 def test_a_key_replaces_the_place_of_a_key():

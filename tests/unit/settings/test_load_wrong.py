@@ -8,6 +8,7 @@ import pytest
 
 from prowess.errors import ProfileError
 from prowess.ports import Head
+from prowess.settings.mapping import OWN_KEYS
 from prowess.testing import MemoryFiles
 from tests.unit.settings.hosts import (
     CLAUDE,
@@ -25,10 +26,7 @@ from tests.unit.settings.hosts import (
     problem,
 )
 
-KNOWN = (
-    "`enabled`, `toggles`, `disabled`, `ignore`, `include`, `folders`, `plugins`, `skills`, "
-    "`discovery.trusted_links`, `limits`, `permissions`, `agents`, `approvals`, `usage`, `config`"
-)
+KNOWN = ", ".join(f"`{key}`" for key in OWN_KEYS)
 
 
 @pytest.mark.parametrize(
@@ -86,7 +84,11 @@ def test_an_unknown_key_of_our_own_file_is_an_error_that_names_the_nearest(text,
         ),
         ("[skills.pdf.env]\nPIN = 1234\n", ":2: `skills.pdf.env.PIN` is a number; it must be a text."),
         ("[skills.pdf]\napi_key = 1234\n", ":2: `skills.pdf.api_key` is a number; it must be a text."),
-        ("[skills.pdf]\napi_key = {id = 'X'}\n", ":2: `skills.pdf.api_key` is a table; it must be a text."),
+        (
+            "[skills.pdf]\napi_key = {id = 'X'}\n",
+            ":2: `skills.pdf.api_key` is a table; it must be a text, or the place of one: "
+            '{ keyring = "SERVICE", account = "NAME" }.',
+        ),
         (
             f"enabled = '{'x' * 50}'\n",
             f":1: `enabled` is the text “{'x' * 39}…”; it must be true or false.",

@@ -1,0 +1,96 @@
+"""How long one touched file takes, with many skills that wait for files.
+
+    python benchmarks/conditions.py [--skills 10000]
+
+Several collections of patterns, each with as many skills as asked for. CPU time per file, after warm-up: the median
+over files that were never asked for before, and the worst of them. Beside it stands the time of trying every skill.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from prowess.activate.conditions import Condition, Conditions
+from prowess.activate.patterns import covers, parse_patterns
+
+ALLOWED = 2e-3
+ENDINGS = ("py", "ts", "tsx", "md", "rs", "go", "java", "css", "sql", "toml")
+
+
+def _ordinary(n: int) -> tuple[str, ...]:
+    ending = ENDINGS[n % len(ENDINGS)]
+    return (f"packages/pkg{n}/**/*.{ending}", f"src/feature_{n}/**", f"**/test_{n}_*.{ending}", f"docs/{n}.md")
+
+
+def _braces(n: int) -> tuple[str, ...]:
+    return (f"src/{{app,lib}}{n}/**/*.{{ts,tsx}}", f"{{docs,notes}}/part-{n}-*.md")
+
+
+def _negated(n: int) -> tuple[str, ...]:
+    return ("*.py", f"!generated_{n}.py", "!src/vendor/**")
+
+
+COLLECTIONS: dict[str, Callable[[int], tuple[str, ...]]] = {
+    "four patterns each": _ordinary,
+    "with braces": _braces,
+    "by ending, all different": lambda n: (f"*.x{n}",),
+    "in the middle of a name": lambda n: (f"**/*part{n}-*",),
+    "one beginning and one ending for all": lambda n: (f"src/*/component-*-{n}-*.tsx",),
+    "all the same": lambda n: ("*.py",),
+    "with exceptions": _negated,
+}
+FILES = [
+    f"{top}/pkg{n * 37}/feature_{n}/deep/er/test_{n}_component-a-{n}-b.part{n}-x.{ENDINGS[n % len(ENDINGS)]}"
+    for top in ("packages", "src", "app3/src")
+    for n in range(100)
+]
+
+
+def cover_each(parsed: list[Any], names: list[str]) -> list[bool]:
+    """Whether each set of patterns covers one of the names, one set after the other."""
+    return [covers(one, names) for one in parsed]
+
+
+def measure(work: Callable[[list[str]], object], files: list[str]) -> list[float]:
+    """CPU seconds of each file."""
+    spent = []
+    for file in files:
+        started = time.process_time()
+        work(file.split("/"))
+        spent.append(time.process_time() - started)
+    return spent
+
+
+def main() -> None:
+    """Print the times of every collection; fails where the median file takes more than two milliseconds."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--skills", type=int, default=10_000)
+    options = parser.parse_args()
+    print(f"{options.skills:,} conditional skills, {len(FILES)} files; a file may take {ALLOWED * 1e3:.0f} ms of CPU")
+    slow = []
+    for title, make in COLLECTIONS.items():
+        waiting = [Condition(f"skill-{n}", f"/s/{n}/SKILL.md", make(n)) for n in range(options.skills)]
+        started = time.process_time()
+        conditions = Conditions(waiting)
+        built = time.process_time() - started
+        measure(conditions.find_met, [f"warm/{ending}.{ending}" for ending in ENDINGS])
+        spent = measure(conditions.find_met, FILES)
+        parsed = [parse_patterns(one.patterns, most=1_000)[0] for one in waiting]
+        naive = min(measure(partial(cover_each, parsed), FILES[:2]))
+        median = statistics.median(spent)
+        slow += [title] if median > ALLOWED else []
+        print(
+            f"  {title:<38} {median * 1e3:6.3f} ms, worst {max(spent) * 1e3:6.3f}"
+            f"  (one by one {naive * 1e3:7.1f} ms; made ready in {built:5.2f} s)"
+        )
+    if slow:
+        raise SystemExit(f"too slow: {', '.join(slow)}")
+
+
+if __name__ == "__main__":
+    main()

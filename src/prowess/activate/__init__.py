@@ -1,0 +1,1 @@
+"""The sixth stage: from a name to instructions, commands, tools and files."""

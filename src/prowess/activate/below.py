@@ -1,0 +1,109 @@
+"""Folders of skills below the working folder, found when a file beside them is touched."""
+
+from __future__ import annotations
+
+import ntpath
+import posixpath
+from collections.abc import Mapping
+
+import msgspec
+
+from prowess.activate.conditions import Watch, find_names_below
+from prowess.model.ignore import IGNORE_FILE, MOST_BYTES, IgnoreRules, parse_ignore_file
+from prowess.ports import FileSystem
+from prowess.profiles.schema import RootRule
+
+_ANCESTOR = "{ancestor}/"
+
+
+class FolderBelow(msgspec.Struct, frozen=True):
+    """A folder of skills: where it is, the rule and template of the profile it follows, and the folder that holds it.
+
+    `qualifier` is that folder as it is seen from the working folder, for names that are already taken.
+    """
+
+    path: str
+    rule: str
+    template: str
+    holder: str
+    qualifier: str
+
+
+class FoundBelow(msgspec.Struct, frozen=True):
+    """The watch after looking, and the folders that were not known before, the nearest to the file first."""
+
+    watch: Watch
+    folders: tuple[FolderBelow, ...] = ()
+
+
+def find_folders_below(
+    path: str,
+    cwd: str,
+    *,
+    rules: Mapping[str, RootRule],
+    watch: Watch,
+    files: FileSystem,
+    repository: str | None = None,
+    platform: str = "linux",
+) -> FoundBelow:
+    """The folders of skills between a touched file and the working folder, which is not looked into again.
+
+    Every folder is looked into once in a conversation, and what git ignores is passed over. Where links lead is
+    judged when the folders are searched, as for every root.
+    """
+    names = find_names_below(path, cwd, platform=platform) or []
+    paths = ntpath if platform == "win32" else posixpath
+    holders = [paths.join(cwd, *names[:count]) for count in range(1, len(names))]
+    new = [holder for holder in holders if holder not in watch.looked_at]
+    if not new:
+        return FoundBelow(watch)
+    watch = msgspec.structs.replace(watch, looked_at=watch.looked_at.union(new))
+    found = [one for holder in reversed(new) for one in _look_into(holder, cwd, rules, files)]
+    if found:
+        seen = _list_seen(holders, cwd, repository or cwd, files)
+        found = [one for one in found if one.holder in seen]
+    return FoundBelow(watch, tuple(found))
+
+
+def _look_into(holder: str, cwd: str, rules: Mapping[str, RootRule], files: FileSystem) -> list[FolderBelow]:
+    """The folders of skills that hang at one folder, in the order of the profile."""
+    qualifier = holder[len(cwd.rstrip("/\\")) + 1 :].replace("\\", "/")
+    return [
+        FolderBelow(f"{holder}/{template.removeprefix(_ANCESTOR)}", id, template, holder, qualifier)
+        for id, rule in rules.items()
+        for template in rule.at
+        if template.startswith(_ANCESTOR)
+        and files.find_kind(f"{holder}/{template.removeprefix(_ANCESTOR)}") == "folder"
+    ]
+
+
+def _list_seen(holders: list[str], cwd: str, top: str, files: FileSystem) -> list[str]:
+    """The folders on the way down to a file that git does not ignore; what lies in an ignored one is ignored too.
+
+    Who works in an ignored folder wants what is in it, so rules that ignore the working folder itself do not count.
+    """
+    ignored = IgnoreRules()
+    for folder in _list_down(cwd, top):
+        ignored = _add_rules(ignored, folder, files)
+    ignored = ignored.without(cwd)
+    for count, holder in enumerate(holders):
+        if ignored and ignored.find_pattern(holder, is_folder=True) is not None:
+            return holders[:count]
+        ignored = _add_rules(ignored, holder, files)
+    return holders
+
+
+def _list_down(folder: str, top: str) -> list[str]:
+    """The folders from the top down to a folder, both included."""
+    names = find_names_below(folder, top) or []
+    return ["/".join([top.rstrip("/"), *names[:count]]) for count in range(len(names) + 1)]
+
+
+def _add_rules(ignored: IgnoreRules, folder: str, files: FileSystem) -> IgnoreRules:
+    path = f"{folder}/{IGNORE_FILE}"
+    if files.find_kind(path) != "file":
+        return ignored
+    try:
+        return ignored.add(parse_ignore_file(folder, files.read_head(path, MOST_BYTES).data))
+    except OSError:
+        return ignored

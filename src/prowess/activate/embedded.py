@@ -1,0 +1,264 @@
+"""Commands inside a body: planned as values, run by whoever is given for that, their output placed by position.
+
+Variables are filled first and commands run after that. Values reach a command as variables of its shell. What a
+command wrote is put where it stood and is not read again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Literal
+
+import msgspec
+
+from prowess.activate.bash import BashScript
+from prowess.activate.marks import Spot, find_commands
+from prowess.activate.powershell import PowerShellScript
+from prowess.activate.simple_command import Unsafe
+from prowess.activate.substitution import Given, Substitution
+from prowess.diagnostics import Diagnostic, diagnose
+from prowess.errors import CommandFailed, CommandRefused
+from prowess.model.command import Command, Finished
+from prowess.model.facts import Facts
+from prowess.model.masking import Masker
+from prowess.model.permission import Request
+from prowess.model.skill import LoadedFrom, Scope, Skill
+from prowess.model.usage import Caller
+from prowess.ports import Runner
+from prowess.profiles.expansion import Arguments, Embedded
+
+NotRun = Literal["mcp", "remote", "untrusted", "off"]
+"""Why the commands of a skill stay text."""
+
+PREFIX = "PROWESS_"
+"""What the names of the variables begin with that a command gets its values by."""
+
+NO_OUTPUT = "(no output)"
+_TAIL = 2_000
+
+_REASONS: Mapping[NotRun, str] = {
+    "mcp": "it comes from an MCP server",
+    "remote": "it comes from a remote source",
+    "untrusted": "its project is not trusted",
+    "off": "commands in skills are switched off",
+}
+
+
+class Shell(msgspec.Struct, frozen=True):
+    """A kind of shell: the programs it may be, the options before the script, and what rewrites a script for it."""
+
+    programs: tuple[str, ...]
+    options: tuple[str, ...]
+    script: Callable[..., BashScript | PowerShellScript]
+
+
+SHELLS: Mapping[str, Shell] = {
+    "bash": Shell(("bash",), ("-c",), BashScript),
+    "powershell": Shell(("pwsh", "powershell"), ("-NoProfile", "-NonInteractive", "-Command"), PowerShellScript),
+}
+
+
+class Surroundings(msgspec.Struct, frozen=True, kw_only=True):
+    """What the commands of one call run in: working folder, machine, and the variables that are this skill's alone.
+
+    `not_run` says why they do not run, None where they do.
+    """
+
+    facts: Facts
+    cwd: str | None = None
+    env: Mapping[str, str] = msgspec.field(default_factory=dict)
+    not_run: NotRun | None = None
+
+
+class Draft(msgspec.Struct, frozen=True):
+    """A body with everything filled but the output of its commands, which stand where they stood."""
+
+    pieces: tuple[str | Command, ...]
+    tolerant: frozenset[int] = frozenset()
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+    @property
+    def commands(self) -> tuple[Command, ...]:
+        """The commands, in the order in which they run."""
+        return tuple(piece for piece in self.pieces if isinstance(piece, Command))
+
+    def place(self, outputs: Iterable[str]) -> str:
+        """The text with an output for every command, in their order."""
+        left = iter(outputs)
+        return "".join(piece if isinstance(piece, str) else next(left) for piece in self.pieces)
+
+
+def find_not_run(skill: Skill, rules: Embedded, *, is_trusted: bool, switched_on: bool | None = None) -> NotRun | None:
+    """Why the commands of a skill are not to be run; None where they are.
+
+    `switched_on` is the setting `shell_commands`, None where nobody set it.
+    """
+    if skill.source.loaded_from is LoadedFrom.MCP:
+        return "mcp"
+    if skill.scope is Scope.REMOTE:
+        return "remote"
+    if switched_on is False and skill.scope not in rules.exempt:
+        return "off"
+    return None if is_trusted else "untrusted"
+
+
+def draft_body(
+    body: str,
+    given: Given,
+    around: Surroundings,
+    *,
+    arguments: Arguments,
+    embedded: Embedded,
+    names: Iterable[str] = (),
+    shell: str | None = None,
+    caller: Caller = "user",
+    file: str | None = None,
+) -> Draft:
+    """A body with its placeholders filled, its commands planned and arguments that nothing took added.
+
+    `names` are the arguments that the header declares and `shell` the one it asks for; one that is not known is bash.
+    For a caller whose calls the host does not fill, the body stays as it is. Raises `CommandRefused` where a command
+    would run an argument.
+    """
+    if caller not in arguments.callers:
+        return Draft((body,))
+    filling = Substitution(arguments, given, names=names, file=file)
+    found = find_commands(body) if embedded.recognised else None
+    if found is None or not (found.spots or found.unclosed):
+        text = filling.fill(body)
+        return Draft((text + filling.finish(),), diagnostics=filling.diagnostics)
+    kind = shell if shell is not None and shell in SHELLS else "bash"
+    planner = _Planner(filling, around, embedded, shell=kind, folder=given.folder)
+    pieces: list[str | Command] = []
+    place = 0
+    for spot in found.spots:
+        pieces.append(filling.fill(body[place : spot.start]))
+        pieces.append(planner.plan(spot) if around.not_run is None else planner.mark(body, spot, around.not_run))
+        place = spot.end
+    pieces += [filling.fill(body[place:]), filling.finish()]
+    findings = (*filling.diagnostics, *_diagnose(found.spots, found.unclosed, around.not_run, file))
+    return Draft(tuple(piece for piece in pieces if piece), frozenset(planner.tolerant), findings)
+
+
+class _Planner:
+    """Makes the commands of one body."""
+
+    def __init__(
+        self, filling: Substitution, around: Surroundings, rules: Embedded, *, shell: str, folder: str | None
+    ) -> None:
+        self.tolerant: list[int] = []
+        self._filling = filling
+        self._around = around
+        self._rules = rules
+        self._kind = shell
+        self._shell = SHELLS[shell]
+        self._count = 0
+        self._env = {**around.env, **({} if folder is None else {f"{PREFIX}SKILL_DIR": folder})}
+
+    def plan(self, spot: Spot) -> Command:
+        """The command at a spot, with its values as variables."""
+        references = list(self._filling.find_references(spot.command))
+        try:
+            script = self._shell.script(spot.command, references, prefix=PREFIX)
+        except Unsafe as unsafe:
+            raise CommandRefused(spot.command, str(unsafe)) from None
+        for reference in script.used:
+            self._filling.note_filled(reference)
+        if _matches(script.last, self._rules.tolerated):
+            self.tolerant.append(self._count)
+        self._count += 1
+        program = next(filter(self._around.facts.has_bin, self._shell.programs), self._shell.programs[0])
+        return Command(
+            text=spot.command,
+            argv=(program, *self._shell.options, _check(spot.command, script.script)),
+            env={**self._env, **{name: _check(spot.command, value) for name, value in script.env.items()}},
+            cwd=self._around.cwd,
+            shell=self._kind,
+            seconds=find_seconds(self._rules, self._around.facts),
+            output_bytes=self._rules.output_bytes,
+        )
+
+    def mark(self, body: str, spot: Spot, reason: NotRun) -> str:
+        """The command as text, with a note that it was not run."""
+        return f"{self._filling.fill(body[spot.start : spot.end])} [not run: {_REASONS[reason]}]"
+
+
+def find_seconds(rules: Embedded, facts: Facts) -> float:
+    """How long a command may take."""
+    milliseconds = facts.env.get(rules.milliseconds_variable, "") if rules.milliseconds_variable else ""
+    return int(milliseconds) / 1_000 if milliseconds.isdecimal() and int(milliseconds) else rules.seconds
+
+
+def request_commands(skill: Skill, commands: Sequence[Command]) -> Request:
+    """The request to run the commands of a skill, for the rules and for the person who is asked."""
+    texts = tuple(dict.fromkeys(command.text for command in commands))
+    details = {"skill": skill.name, "location": skill.location, "commands": list(texts)}
+    return Request(permission="bash", patterns=texts, always=texts, metadata=details)
+
+
+def run_draft(
+    draft: Draft, runner: Runner, *, masker: Masker | None = None, is_cancelled: Callable[[], bool] | None = None
+) -> str:
+    """Run the commands of a draft, one after the other, and place their output.
+
+    Raises `CommandFailed` at the first that fails, with the end of its output; secrets are masked everywhere.
+    """
+    masker = masker or Masker()
+    outputs = []
+    for place, command in enumerate(draft.commands):
+        finished = runner.run(command, is_cancelled=is_cancelled)
+        is_answer = finished.code == 0 or (finished.code == 1 and place in draft.tolerant)
+        if not is_answer:
+            tail = masker.mask_tail(finished.tail) if finished.left_out else masker.mask(finished.output)
+            raise CommandFailed(
+                masker.mask(command.text), code=finished.code, seconds=command.seconds, tail=_cut_tail(tail.strip())
+            )
+        outputs.append(render_output(finished, masker))
+    return draft.place(outputs)
+
+
+def render_output(finished: Finished, masker: Masker) -> str:
+    """What the model sees of a command's output: without the line ends after it, with a note where it was cut."""
+    if finished.left_out:
+        return f"{masker.mask_head(finished.output)}\n[{finished.left_out:,} more bytes of output left out]"
+    return masker.mask(finished.output.rstrip("\r\n")) or NO_OUTPUT
+
+
+def _cut_tail(text: str) -> str:
+    return text if len(text) <= _TAIL else f"…{text[-_TAIL:]}"
+
+
+def _matches(last: Sequence[str], tolerated: Iterable[str]) -> bool:
+    """Whether the last command of a script is one of these: `grep`, or `git diff` with its first word."""
+    return bool(last) and any(list(last[: len(words)]) == words for words in map(str.split, tolerated))
+
+
+def _check(command: str, value: str) -> str:
+    """A value that a program can be given."""
+    if "\0" in value:
+        raise CommandRefused(command, "it would get a NUL character, which no program can be given")
+    try:
+        value.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        raise CommandRefused(command, "it would get half of a character, which no program can be given") from None
+    return value
+
+
+def _diagnose(
+    spots: Sequence[Spot], unclosed: int | None, not_run: NotRun | None, file: str | None
+) -> Iterable[Diagnostic]:
+    if unclosed is not None:
+        message = f"The block of commands that begins on line {unclosed} of the body is never closed, so it is not run."
+        yield diagnose("command-unclosed", message, file=file)
+    if not_run is not None:
+        for spot in spots:
+            message = f"The command `{spot.command.splitlines()[0]}` was not run, since {_REASONS[not_run]}."
+            hint = None if not_run == "untrusted" else _HINTS[not_run]
+            yield diagnose("command-not-run", message, file=file, hint=hint)
+
+
+_HINTS: Mapping[NotRun, str] = {
+    "mcp": "Commands from MCP servers never run; read the text and run what is needed yourself.",
+    "remote": "Install the skill after reading it; then its commands can run.",
+    "off": "`shell_commands` in the settings switches commands on.",
+}

@@ -1,0 +1,104 @@
+"""What of the loaded skills is given back to a model after its conversation was shortened."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import msgspec
+
+from prowess.activate.ledger import Ledger, LedgerEntry
+from prowess.model.markup import tidy_path
+from prowess.profiles.activation import Compaction
+
+# How far back the end of a line may be, in characters, to be taken for a short text.
+_NEAR = 200
+
+Count = Callable[[str], int]
+"""How many tokens a text has."""
+
+
+class Survivor(msgspec.Struct, frozen=True, kw_only=True):
+    """A skill that is given back: its text, cut where it was too long. A cut text ends with where to read on."""
+
+    name: str
+    text: str
+    tokens: int
+    cut: bool = False
+
+
+class Survival(msgspec.Struct, frozen=True):
+    """What is given back, the newest first, and the names of the skills that are not."""
+
+    kept: tuple[Survivor, ...] = ()
+    dropped: tuple[str, ...] = ()
+
+    @property
+    def tokens(self) -> int:
+        """How much room it takes."""
+        return sum(survivor.tokens for survivor in self.kept)
+
+
+def find_survivors(ledger: Ledger, rules: Compaction, *, count: Count) -> Survival:
+    """The skills that are given back: newest first, each within its bound, all within theirs.
+
+    Where the room ends everything older is dropped, so that a small old skill never overtakes a newer one.
+    """
+    kept: list[Survivor] = []
+    loaded = ledger.loaded
+    room = rules.tokens
+    for entry in loaded:
+        survivor = _fit(entry, min(rules.per_skill, room), rules.least, count) if entry.text else None
+        if survivor is None:
+            break
+        kept.append(survivor)
+        room -= survivor.tokens
+    return Survival(tuple(kept), tuple(entry.name for entry in loaded[len(kept) :]))
+
+
+def compact(ledger: Ledger, survival: Survival) -> Ledger:
+    """The ledger after the conversation was shortened: what was dropped is forgotten, what was cut is partial."""
+    after = ledger.forget(*survival.dropped) if survival.dropped else ledger
+    for survivor in survival.kept:
+        entry = after.find(survivor.name)
+        if entry is not None and survivor.cut:
+            cut = msgspec.structs.replace(entry, text=survivor.text, tokens=survivor.tokens, partial=True)
+            after = after.replace(cut)
+    return after
+
+
+def _fit(entry: LedgerEntry, most: int, least: int, count: Count) -> Survivor | None:
+    whole = count(entry.text)
+    if whole <= most:
+        return Survivor(name=entry.name, text=entry.text, tokens=whole, cut=entry.partial)
+    note = f"\n\n{_where_to_read_on(entry)}"
+    if most < max(least, count(note)):
+        return None
+    text = _cut(entry.text, lambda beginning: count(beginning + note) <= most)
+    if text is None:
+        return None
+    return Survivor(name=entry.name, text=text + note, tokens=count(text + note), cut=True)
+
+
+def _where_to_read_on(entry: LedgerEntry) -> str:
+    if not entry.location:
+        return "[The rest of this skill was left out to save room. Load the skill again to have all of it.]"
+    return f"[The rest of this skill was left out to save room. Read on in {tidy_path(entry.location)}.]"
+
+
+def _cut(text: str, fits: Callable[[str], bool]) -> str | None:
+    """The longest beginning that fits, up to the end of a line where one is near; None where not even nothing fits."""
+    low, high = 0, len(text)
+    while low < high:
+        middle = (low + high + 1) // 2
+        if fits(text[:middle]):
+            low = middle
+        else:
+            high = middle - 1
+    line = text.rfind("\n", max(low - max(low // 5, _NEAR), 0), low)
+    end = line if line > 0 else low
+    # Counting need not grow with the text, so what was found is looked at once more.
+    while not fits(text[:end].rstrip()):
+        if end == 0:
+            return None
+        end = end * 9 // 10
+    return text[:end].rstrip()

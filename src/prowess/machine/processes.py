@@ -1,0 +1,161 @@
+"""The real `Runner`: a child process with nothing of ours but what it needs, bounded in time and output.
+
+A child gets a short list of variables of our environment and those of its skill, no input, and a session of its own,
+so that it can be ended with everything it started. A program that leaves the session on purpose is not followed.
+"""
+
+from __future__ import annotations
+
+import codecs
+import contextlib
+import os
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Mapping
+
+from prowess.errors import Cancelled, MachineError
+from prowess.model.command import Command, Finished
+from prowess.model.facts import Facts
+
+# What programs need to find their way about; none of these carries code or a secret.
+PASSED_ON = frozenset(
+    "COLORTERM COLUMNS HOME LANG LANGUAGE LINES LOGNAME NO_COLOR PATH SHELL TEMP TERM TMP TMPDIR TZ USER "
+    "XDG_CACHE_HOME XDG_CONFIG_HOME XDG_DATA_HOME XDG_RUNTIME_DIR XDG_STATE_HOME "
+    "APPDATA COMSPEC HOMEDRIVE HOMEPATH LOCALAPPDATA PATHEXT PROGRAMDATA PROGRAMFILES SYSTEMDRIVE SYSTEMROOT "
+    "USERNAME USERPROFILE WINDIR".split()
+)
+_PASSED_ON_PREFIX = "LC_"
+
+_CHUNK = 65_536
+_TAIL_BYTES = 4_096
+_PAUSE = 0.05
+# How long output that is under way may still take once everything has ended.
+_GRACE = 1.0
+_IS_POSIX = os.name == "posix"
+
+
+def pass_on(env: Mapping[str, str]) -> dict[str, str]:
+    """The variables of an environment that every child gets."""
+    return {name: value for name, value in env.items() if name in PASSED_ON or name.startswith(_PASSED_ON_PREFIX)}
+
+
+class ProcessRunner:
+    """Runs commands on this machine. `facts.env` is the environment that children get their share of."""
+
+    def __init__(self, facts: Facts) -> None:
+        self._base = pass_on(facts.env)
+
+    def run(self, command: Command, *, is_cancelled: Callable[[], bool] | None = None) -> Finished:
+        """Run a command to its end, its time limit, or until it is called off; nothing it started is left behind."""
+        process = self._start(command)
+        output = _Output(process, keep=command.output_bytes)
+        try:
+            code = _wait(process, output, command, is_cancelled)
+        finally:
+            _end_all(process)
+            output.ended.wait(_GRACE)
+        return output.finish(code)
+
+    def _start(self, command: Command) -> subprocess.Popen[bytes]:
+        env = {**self._base, **command.env}
+        program = _get_program(command, env)
+        try:
+            return subprocess.Popen(
+                [program, *command.argv[1:]],
+                cwd=command.cwd,
+                env=env,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                start_new_session=_IS_POSIX,
+                creationflags=0 if _IS_POSIX else getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
+            )
+        except (OSError, ValueError) as error:
+            cause = getattr(error, "strerror", None) or str(error)
+            if command.cwd is not None and not os.path.isdir(command.cwd):
+                raise MachineError("work in", command.cwd, cause) from None
+            raise MachineError("run", command.argv[0], cause) from None
+
+
+def _get_program(command: Command, env: Mapping[str, str]) -> str:
+    import shutil
+
+    name = command.argv[0]
+    found = shutil.which(name, path=env.get("PATH"))
+    if found is None:
+        wanted = f"; a skill asks for the shell “{command.shell}”" if command.shell else ""
+        raise MachineError("run", name, f"there is no such program here{wanted}")
+    return found
+
+
+class _Output:
+    """What a process writes, read as it comes. The beginning and the end are kept, what lies between is counted."""
+
+    def __init__(self, process: subprocess.Popen[bytes], *, keep: int) -> None:
+        self.ended = threading.Event()
+        self._keep = keep
+        self._head = bytearray()
+        self._tail = bytearray()
+        self._total = 0
+        self._lock = threading.Lock()
+        threading.Thread(target=self._read, args=(process,), daemon=True).start()
+
+    def _read(self, process: subprocess.Popen[bytes]) -> None:
+        stream = process.stdout
+        assert stream is not None
+        with stream:
+            while data := os.read(stream.fileno(), _CHUNK):
+                self._take(data)
+        self.ended.set()
+
+    def _take(self, data: bytes) -> None:
+        with self._lock:
+            self._total += len(data)
+            self._head += data[: max(self._keep - len(self._head), 0)]
+            self._tail += data[-_TAIL_BYTES:]
+            del self._tail[:-_TAIL_BYTES]
+
+    def finish(self, code: int | None) -> Finished:
+        """What came of it all; bytes that are no text are replaced, a character that was cut in two is left out."""
+        with self._lock:
+            left_out = self._total - len(self._head)
+            decoder = codecs.getincrementaldecoder("utf-8")("replace")
+            output = decoder.decode(bytes(self._head), final=not left_out)
+            tail = bytes(self._tail)
+        while left_out and tail and tail[0] & 0xC0 == 0x80:
+            tail = tail[1:]
+        text = tail.decode("utf-8", "replace") if left_out else ""
+        return Finished(code=code, output=output, tail=text, left_out=left_out)
+
+
+def _wait(
+    process: subprocess.Popen[bytes], output: _Output, command: Command, is_cancelled: Callable[[], bool] | None
+) -> int | None:
+    """The exit code, or None where the time is up. Waits for the output first, since most programs end with it."""
+    deadline = time.monotonic() + command.seconds
+    while process.poll() is None:
+        pause = min(_PAUSE, deadline - time.monotonic())
+        if pause <= 0:
+            return None
+        if is_cancelled is not None and is_cancelled():
+            raise Cancelled(f"the command `{command.text}` was ended")
+        if not output.ended.is_set():
+            output.ended.wait(pause)
+        else:
+            try:
+                process.wait(pause)
+            except subprocess.TimeoutExpired:
+                continue
+    return process.returncode
+
+
+def _end_all(process: subprocess.Popen[bytes]) -> None:
+    """End a process with everything it started, whether it has ended itself or not."""
+    if _IS_POSIX:
+        with contextlib.suppress(OSError):
+            os.killpg(process.pid, signal.SIGKILL)
+    elif process.poll() is None:
+        subprocess.run(["taskkill", "/F", "/T", "/PID", str(process.pid)], capture_output=True, check=False)
+    process.wait()

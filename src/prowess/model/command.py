@@ -1,0 +1,40 @@
+"""A command that a skill has run, and what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import msgspec
+
+
+class Command(msgspec.Struct, frozen=True, kw_only=True):
+    """A program to run for a skill, whole: nothing is left to be put in.
+
+    `text` is the command as its author wrote it, which is what people are asked about. `env` are the variables it
+    gets beside those that every program needs; they may hold secrets and are never shown. `shell` is the kind of shell
+    that `argv` starts, "" where there is none. `seconds` and `output_bytes` bound it.
+    """
+
+    text: str
+    argv: tuple[str, ...]
+    env: Mapping[str, str] = msgspec.field(default_factory=dict)
+    cwd: str | None = None
+    shell: str = ""
+    seconds: float = 120.0
+    output_bytes: int = 30_000
+
+    def __repr__(self) -> str:
+        return f"Command(text={self.text!r}, argv={self.argv!r}, env=<{len(self.env)} hidden>, cwd={self.cwd!r})"
+
+
+class Finished(msgspec.Struct, frozen=True, kw_only=True):
+    """What came of a command: its exit code, None where it was stopped at its time limit, and its output.
+
+    Where the output was longer than allowed, `output` is its beginning, `tail` its end, and `left_out` the number of
+    bytes that `output` lacks.
+    """
+
+    code: int | None
+    output: str = ""
+    tail: str = ""
+    left_out: int = 0

@@ -1,0 +1,287 @@
+"""Skills that wait for a file, and folders of skills that are found beside one."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import msgspec
+import pytest
+
+from prowess.activate.below import FolderBelow, FoundBelow, find_folders_below
+from prowess.activate.conditions import (
+    Condition,
+    Conditions,
+    Watch,
+    Woken,
+    find_conditions,
+    find_names_below,
+    wake,
+)
+from prowess.activate.patterns import expand_braces
+from prowess.model.skill import Skill
+from prowess.profiles.load import load_profile
+from prowess.testing import MemoryFiles
+from tests.unit.activate.skills import make_outcome
+
+CLAUDE = load_profile("claude-code@documented")
+
+
+def waiting(name: str, *patterns: str) -> Condition:
+    return Condition(name, f"/skills/{name}/SKILL.md", patterns)
+
+
+def meets(patterns: list[str], path: str) -> bool:
+    return bool(Conditions([waiting("one", *patterns)]).find_met(path.split("/")))
+
+
+# What wakes a skill
+
+
+@pytest.mark.seed("C-87")
+@pytest.mark.parametrize(
+    ("patterns", "met", "not_met"),
+    [
+        (["*.md"], ["a.md", "docs/deep/a.md", ".md"], ["a.mdx", "md"]),
+        (["docs"], ["docs/a", "x/docs/a/b", "docs"], ["docs2/a"]),
+        (["docs/"], ["docs/a", "x/docs/a/b"], ["docs"]),
+        (
+            ["src/components/**/*.tsx"],
+            ["src/components/A.tsx", "src/components/a/b/A.tsx"],
+            ["src/A.tsx", "a/src/components/A.tsx"],
+        ),
+        (["src/**/*.{ts,tsx}"], ["src/a.ts", "src/b/a.tsx"], ["src/a.js", "src/a.{ts,tsx}"]),
+        (["{src,lib}/*.py", "!lib/skip.py"], ["src/a.py", "lib/a.py", "src/skip.py"], ["lib/skip.py", "app/a.py"]),
+        (["*.md", "!README.md"], ["a.md"], ["README.md", "docs/README.md"]),
+        (["!README.md", "*.md"], ["README.md"], []),
+        (["src/**", "!src/a/**"], ["src/x", "src/a/x"], ["a/x"]),
+        (["src/*", "!src/a"], ["src/x/y"], ["src/a"]),
+        (["*", "!a"], ["b/c", "a/b"], ["a"]),
+        (["[ab].py", "x[", "*.go"], ["a.py", "m.go"], ["x[", "c.py"]),
+        (["/a.py"], ["a.py"], ["b/a.py"]),
+        (["**/a/**"], ["a/b", "x/a/b/c"], ["a", "b/a"]),
+    ],
+)
+def test_a_skill_waits_until_a_file_that_its_patterns_mean_is_touched(
+    patterns: list[str], met: list[str], not_met: list[str]
+) -> None:
+    assert [path for path in met if not meets(patterns, path)] == []
+    assert [path for path in not_met if meets(patterns, path)] == []
+
+
+@pytest.mark.seed("C-88")
+def test_one_file_may_wake_several_skills_in_their_order() -> None:
+    conditions = Conditions(
+        [waiting("b", "*.py"), waiting("x", "*.go"), waiting("a", "src/**"), waiting("c", "*.{py,ts}")]
+    )
+    woken = wake(Watch(), conditions, "/p/src/m.py", cwd="/p")
+    assert [one.name for one in woken.conditions] == ["b", "a", "c"]
+    assert woken.watch.awake == {f"/skills/{name}/SKILL.md" for name in "abc"}
+
+
+@pytest.mark.seed("C-89")
+def test_a_woken_skill_stays_awake_and_wakes_only_once() -> None:
+    conditions = Conditions([waiting("py", "*.py"), waiting("go", "*.go")])
+    first = wake(Watch(), conditions, "/p/a.py", cwd="/p")
+    again = wake(first.watch, conditions, "/p/b.py", cwd="/p")
+    other = wake(first.watch, conditions, "/p/a.go", cwd="/p")
+    assert [one.name for one in first.conditions] == ["py"]
+    assert again == Woken(first.watch)
+    assert [one.name for one in other.conditions] == ["go"]
+    assert other.watch.awake == {"/skills/py/SKILL.md", "/skills/go/SKILL.md"}
+    assert wake(other.watch, conditions, "/p/readme", cwd="/p").watch == other.watch
+
+
+def test_a_watch_can_be_saved_and_goes_on_where_it_stopped() -> None:
+    conditions = Conditions([waiting("py", "*.py")])
+    watch = wake(Watch(), conditions, "a.py", cwd="/p").watch
+    restored = msgspec.json.decode(msgspec.json.encode(watch), type=Watch)
+    assert restored == watch
+    assert wake(restored, conditions, "b.py", cwd="/p") == Woken(restored)
+
+
+@pytest.mark.parametrize(
+    ("path", "names"),
+    [
+        ("/p/src/a.py", ["src", "a.py"]),
+        ("src/a.py", ["src", "a.py"]),
+        ("/p/src/../b.py", ["b.py"]),
+        ("/p/./x//y", ["x", "y"]),
+        ("/elsewhere/a.py", None),
+        ("/p-other/a.py", None),
+        ("../a.py", None),
+        ("/p", None),
+    ],
+)
+def test_patterns_begin_at_the_working_folder(path: str, names: list[str] | None) -> None:
+    assert find_names_below(path, "/p") == names
+    assert find_names_below(path.replace("/p/", "/"), "/") != []
+
+
+def test_windows_paths_are_taken_apart_by_their_own_rules() -> None:
+    assert find_names_below("C:\\p\\src\\a.py", "C:\\p", platform="win32") == ["src", "a.py"]
+    assert find_names_below("C:/p/a.py", "C:\\p", platform="win32") == ["a.py"]
+    assert find_names_below("D:\\p\\a.py", "C:\\p", platform="win32") is None
+
+
+def make_skill(name: str, **fields: Any) -> Skill:
+    skill = make_outcome(name, **fields).skill
+    assert skill is not None
+    return skill
+
+
+def test_conditions_come_from_the_fields_that_make_a_skill_wait() -> None:
+    skills = [
+        make_skill("both", paths=("*.py",), globs=("*.ts",)),
+        make_skill("none"),
+        make_skill("every", paths=("docs", "**")),
+    ]
+    both = "/skills/both/SKILL.md"
+    expected = [Condition("both", both, ("*.py",), "paths"), Condition("both", both, ("*.ts",), "globs")]
+    assert find_conditions(skills, load_profile("prowess").gate.dormant_by) == expected
+    assert find_conditions(skills, CLAUDE.gate.dormant_by) == expected[:1]
+    woken = wake(Watch(), Conditions(expected), "a.ts", cwd="/p")
+    assert [one.field for one in woken.conditions] == ["globs"]
+
+
+# Patterns that mean nothing
+
+
+def test_a_pattern_that_means_nothing_disables_only_itself_and_is_told() -> None:
+    bomb = "{a,b}" * 12
+    conditions = Conditions([waiting("one", "x[", bomb, "*.py"), waiting("two", "*.go")])
+    assert [one.name for one in conditions.find_met(["a.py"])] == ["one"]
+    assert [one.name for one in conditions.find_met(["a.go"])] == ["two"]
+    assert [(found.code, found.file, found.field, found.message) for found in conditions.diagnostics] == [
+        (
+            "pattern-invalid",
+            "/skills/one/SKILL.md",
+            "paths",
+            "The pattern “x[” was left out: it can match no file.",
+        ),
+        (
+            "pattern-invalid",
+            "/skills/one/SKILL.md",
+            "paths",
+            f"The pattern “{bomb}” was left out: with its braces it stands for too much; at most 1,000 patterns are matched.",
+        ),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "spellings"),
+    [
+        ("a", ["a"]),
+        ("*.{ts,tsx}", ["*.ts", "*.tsx"]),
+        ("{a,b}{c,d}", ["ac", "ad", "bc", "bd"]),
+        ("a{b,c{d,e}}f", ["abf", "acdf", "acef"]),
+        ("{a,}b", ["ab", "b"]),
+        ("{a}", ["{a}"]),
+        ("{}", ["{}"]),
+        ("{a,b", ["{a,b"]),
+        ("a,b}", ["a,b}"]),
+        ("\\{a,b}", ["\\{a,b}"]),
+        ("[{]{a,b}", ["[{]a", "[{]b"]),
+        ("{a{b,c}}", ["{ab}", "{ac}"]),
+        ("!{a,b}", ["!a", "!b"]),
+    ],
+)
+def test_braces_stand_for_each_of_their_choices(text: str, spellings: list[str]) -> None:
+    assert list(expand_braces(text)) == spellings
+
+
+# Folders of skills below the working folder
+
+RULES = {id: CLAUDE.roots[id] for id in CLAUDE.conditions.below}
+
+
+def below(path: str, *, template: str = "{ancestor}/.claude/skills", rule: str = "project") -> FolderBelow:
+    """The folder of skills at a path that is relative to the working folder."""
+    return FolderBelow(f"/p/{path}/{template.removeprefix('{ancestor}/')}", rule, template, f"/p/{path}", path)
+
+
+def look(path: str, files: MemoryFiles, watch: Watch | None = None, **options: Any) -> FoundBelow:
+    options = {"rules": RULES, "repository": "/p"} | options
+    return find_folders_below(path, options.pop("cwd", "/p"), watch=watch or Watch(), files=files, **options)
+
+
+def tree(*holders: str, **others: str) -> MemoryFiles:
+    return MemoryFiles({f"/p/{holder}/.claude/skills/x/SKILL.md": "" for holder in holders} | {"/p/file": ""} | others)
+
+
+@pytest.mark.seed("C-84")
+def test_folders_between_a_touched_file_and_the_working_folder_are_found_nearest_first() -> None:
+    files = tree("a/b/c", "a", "other", ".")
+    assert look("/p/a/b/c/d/file.py", files) == FoundBelow(
+        Watch(looked_at=frozenset({"/p/a", "/p/a/b", "/p/a/b/c", "/p/a/b/c/d"})), (below("a/b/c"), below("a"))
+    )
+    assert look("/p/file.py", files) == FoundBelow(Watch())
+    assert look("/elsewhere/file.py", files) == FoundBelow(Watch())
+
+
+@pytest.mark.seed("C-85")
+def test_folders_that_git_ignores_are_passed_over_with_all_that_is_in_them() -> None:
+    files = tree(
+        "build", "build/in", "src/gen", "src", "kept", **{"/p/.gitignore": "build/\n", "/p/src/.gitignore": "gen\n"}
+    )
+    assert look("/p/build/in/x", files).folders == ()
+    assert look("/p/src/gen/x", files).folders == (below("src"),)
+    assert look("/p/kept/x", files).folders == (below("kept"),)
+
+
+def test_a_folder_of_modules_that_git_does_not_ignore_is_looked_into() -> None:
+    assert look("/p/node_modules/m/x", tree("node_modules/m")).folders == (below("node_modules/m"),)
+
+
+def test_rules_above_the_working_folder_hold_but_not_those_that_ignore_it() -> None:
+    files = MemoryFiles(
+        {
+            "/p/.gitignore": "work/\ntmp/\n",
+            "/p/work/a/.claude/skills/x/SKILL.md": "",
+            "/p/work/tmp/.claude/skills/x/SKILL.md": "",
+        }
+    )
+    assert [one.qualifier for one in look("/p/work/a/x", files, cwd="/p/work").folders] == ["a"]
+    assert look("/p/work/tmp/x", files, cwd="/p/work").folders == ()
+
+
+def test_a_folder_of_skills_that_is_itself_ignored_is_still_found() -> None:
+    assert look("/p/a/x", tree("a", **{"/p/.gitignore": ".claude/\n"})).folders == (below("a"),)
+
+
+@pytest.mark.seed("C-86")
+def test_each_folder_is_looked_into_once() -> None:
+    class Counting(MemoryFiles):
+        asked: ClassVar[list[str]] = []
+
+        def find_kind(self, path: str) -> str | None:
+            self.asked.append(path)
+            return super().find_kind(path)
+
+    files = Counting({"/p/a/.claude/skills/x/SKILL.md": "", "/p/a/b/file": ""})
+    first = look("/p/a/b/file", files)
+    assert first.folders == (below("a"),)
+    files.asked.clear()
+    assert look("/p/a/b/other", files, first.watch) == FoundBelow(first.watch)
+    assert files.asked == []
+    assert look("/p/a/c/file", files, first.watch).watch.looked_at == first.watch.looked_at | {"/p/a/c"}
+    assert [path for path in files.asked if path.endswith("skills")] == ["/p/a/c/.claude/skills"]
+
+
+def test_prowess_looks_for_the_folders_of_every_host_in_its_order() -> None:
+    profile = load_profile("prowess")
+    rules = {id: profile.roots[id] for id in profile.conditions.below}
+    files = MemoryFiles({f"/p/a/{folder}/skills/x/SKILL.md": "" for folder in (".claude", ".agents", ".omp")})
+    found = look("/p/a/x", files, rules=rules)
+    templates = [f"{{ancestor}}/{folder}/skills" for folder in (".agents", ".claude", ".omp")]
+    assert found.folders == tuple(below("a", template=template) for template in templates)
+
+
+@pytest.mark.parametrize("host", ["opencode", "omp", "openclaw"])
+def test_hosts_that_do_not_look_below_have_no_rules_for_it(host: str) -> None:
+    assert load_profile(host).conditions.below == ()
+
+
+def test_below_works_without_a_repository() -> None:
+    files = tree("a", "b", **{"/p/.gitignore": "b\n"})
+    assert look("/p/a/x", files, repository=None).folders == (below("a"),)
+    assert look("/p/b/x", files, repository=None).folders == ()
