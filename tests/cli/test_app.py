@@ -129,8 +129,9 @@ def test_an_interrupted_process_leaves_no_traceback(terminal):
     time.sleep(0.25)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=20)
-    assert (b"Traceback" in err, process.returncode in (0, 130)) == (False, True)
-    assert (out == b"") == (process.returncode == 130)
+    # On a busy machine the signal can come before our own code runs at all; the interpreter then ends by itself.
+    assert (b"Traceback" in err, process.returncode in (0, 130, -signal.SIGINT)) == (False, True)
+    assert (out == b"") == (process.returncode != 0)
 
 
 def test_a_defect_is_told_as_one_and_not_as_a_traceback(terminal, monkeypatch):

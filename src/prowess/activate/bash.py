@@ -1,8 +1,8 @@
 """A bash script with placeholders, rewritten so that every value reaches it as a variable and never as text.
 
 Only `${NAME}` is ever written into the script, with quotes that fit the place, so a value can neither end a quote
-nor begin a command, whatever it holds; were a place misread, a value might be split at its blanks and no more. What
-can still run a value is the author's own command, by handing it on as code: such commands are refused.
+nor begin a command, whatever it holds. What can still run a value is the author's own command, by handing it on as
+code: such commands are refused.
 """
 
 from __future__ import annotations
@@ -12,70 +12,25 @@ from collections.abc import Callable, Mapping, Sequence
 
 from prowess.activate.simple_command import SimpleCommand, Unsafe
 from prowess.activate.substitution import Reference
+from prowess.activate.tape import Heredoc, Level, Tape
 
 _DEEPEST = 40
 _HEREDOC = re.compile(r"<<(?P<dash>-?)[ \t]*(?P<word>(?:'[^'\n]*'|\"[^\"\n]*\"|\\.|[^\s;&|<>()'\"\\])+)")
 _REDIRECT = re.compile(r"&?[<>][<>&|]*")
 _COMMENT = re.compile(r"[^\n]*")
 _OPERATOR = re.compile(r"&&|\|\||\|&|[;&|]")
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _WORD_INDEX = re.compile(r"\$[0-9]")
 _SPECIAL_IN_HEREDOC = re.compile(r"[\\$`]")
 _EVALUATED_IN_HEREDOC = re.compile(r"`|\$[({[]")
-_QUOTED: Mapping[str, str] = {
-    "bare": '"${%s}"',
-    "double": "${%s}",
-    "single": "'\"${%s}\"'",
-    "ansi": "'\"${%s}\"$'",
-}
 
 
-class _Heredoc:
-    """A text block that begins on the next line. `place` is where its end word stands in what was written so far."""
-
-    def __init__(self, word: str, *, dash: bool, place: int) -> None:
-        self.end = re.sub(r"\\(.)|['\"]", r"\1", word)
-        self.is_quoted = self.end != word
-        self.dash = dash
-        self.place = place
-
-
-class _Level:
-    """What belongs to one level of nesting: the word and the command that are being read.
-
-    `is_tainted` says that the word holds an argument, `ever_tainted` that anything at this level does.
-    """
-
-    __slots__ = ("command", "ever_tainted", "is_data", "is_tainted", "redirect", "word")
-
-    def __init__(self, *, is_data: bool = False) -> None:
-        self.word: list[str] | None = None
-        self.is_tainted = False
-        self.ever_tainted = False
-        self.redirect = ""
-        self.is_data = is_data
-        self.command = SimpleCommand()
-
-
-class BashScript:
-    """Reads a script from left to right and writes it anew. Raises `Unsafe`.
-
-    `script` is the result, `env` the variables it needs, `used` the placeholders that were filled, and `last` the
-    words of the last command, whose exit code is that of the script.
-    """
+class BashScript(Tape):
+    """Reads a script from left to right and writes it anew. Raises `Unsafe`."""
 
     def __init__(self, source: str, references: Sequence[Reference], *, prefix: str) -> None:
-        self.env: dict[str, str] = {}
-        self.used: list[Reference] = []
-        self.last: tuple[str, ...] = ()
-        self._source = source
-        self._references = {reference.start: reference for reference in references}
-        self._prefix = prefix
-        self._at = 0
-        self._out: list[str] = []
-        self._depth = 0
-        self._level = _Level()
-        self._heredocs: list[_Heredoc] = []
-        self._line: list[SimpleCommand] = []
+        super().__init__(source, references, prefix=prefix)
+        self._heredocs: list[Heredoc] = []
         self._read_code("")
         self.script = "".join(self._out)
 
@@ -84,7 +39,7 @@ class BashScript:
         self._depth += 1
         if self._depth > _DEEPEST:
             raise Unsafe("it is nested too deeply to be read")
-        outer, self._level = self._level, _Level(is_data=is_data)
+        outer, self._level = self._level, Level(is_data=is_data)
         while self._at < len(self._source) and (not closer or self._source[self._at] != closer):
             if not self._put("bare"):
                 _READERS.get(self._source[self._at], BashScript._read_character)(self)
@@ -119,9 +74,10 @@ class BashScript:
         elif self._level.command.is_open_test or operator is None:
             self._read_blank()
         else:
-            ended = self._end_command()
-            is_pipe = operator[0] in ("|", "|&")
-            self._level.command = SimpleCommand(input_is_tainted=is_pipe and ended.is_tainted)
+            self._end_command()
+            # What is piped may come from a group, a loop or a function; any argument before it may be in it.
+            is_piped = operator[0] in ("|", "|&") and self._took_argument
+            self._level.command = SimpleCommand(input_is_tainted=is_piped)
             self._copy(len(operator[0]))
 
     def _read_comment(self) -> None:
@@ -143,6 +99,7 @@ class BashScript:
             self._end_command()
             self._copy(1)
             self._read_code(")")
+            self._level.is_tainted = False
 
     def _read_bracket(self) -> None:
         """A subscript, which takes everything up to its end where an assignment may stand."""
@@ -173,7 +130,7 @@ class BashScript:
         heredoc = _HEREDOC.match(self._source, self._at)
         if heredoc is not None and not self._source.startswith("<<<", self._at):
             self._copy(heredoc.start("word") - self._at)
-            self._heredocs.append(_Heredoc(heredoc["word"], dash=bool(heredoc["dash"]), place=len(self._out)))
+            self._heredocs.append(Heredoc(heredoc["word"], dash=bool(heredoc["dash"]), place=len(self._out)))
             self._copy(len(heredoc["word"]))
             return
         redirect = _REDIRECT.match(self._source, self._at)
@@ -247,10 +204,12 @@ class BashScript:
         elif following[:1] == "'" and not is_quoted:
             self._read_ansi()
         else:
+            self._note_name(self._at + 1)
             self._read_character()
 
     def _read_braces(self, *, is_quoted: bool) -> None:
         self._grow(self._copy(2))
+        self._note_name(self._at)
         while self._at < len(self._source) and self._source[self._at] != "}":
             character = self._source[self._at]
             if self._put("double", refuse="an argument would be evaluated inside `${…}`"):
@@ -265,15 +224,17 @@ class BashScript:
 
     def _read_arithmetic(self, opening: str, closing: str) -> None:
         self._grow(self._copy(len(opening)))
-        depth = 0
+        start, depth = self._at, 0
         while self._at < len(self._source) and (depth or not self._source.startswith(closing, self._at)):
             if self._put("double", refuse="an argument would be evaluated as arithmetic"):
                 continue
             depth = max(depth + {"(": 1, ")": -1}.get(self._source[self._at], 0), 0)
             self._read_quoted()
+        if not self._names.isdisjoint(_NAME.findall(self._source, start, self._at)):
+            raise Unsafe("an argument would be evaluated as arithmetic")
         self._grow(self._copy(len(closing)))
 
-    def _read_heredoc(self, heredoc: _Heredoc) -> None:
+    def _read_heredoc(self, heredoc: Heredoc) -> None:
         end = self._find_heredoc_end(heredoc)
         inside = [one for at, one in self._references.items() if self._at <= at < end]
         for command in self._line if any(one.kind == "argument" for one in inside) else ():
@@ -290,7 +251,7 @@ class BashScript:
         self._copy((line_end if line_end >= 0 else len(self._source)) - self._at)
         self._level.word, self._level.is_tainted = None, False
 
-    def _find_heredoc_end(self, heredoc: _Heredoc) -> int:
+    def _find_heredoc_end(self, heredoc: Heredoc) -> int:
         place = self._at
         while place < len(self._source):
             line_end = self._source.find("\n", place)
@@ -310,7 +271,7 @@ class BashScript:
             if not self._put("double"):
                 self._copy(1)
 
-    def _write_literal_block(self, heredoc: _Heredoc, end: int) -> None:
+    def _write_literal_block(self, heredoc: Heredoc, end: int) -> None:
         """A block in which the shell fills nothing: made one in which it does, with everything else escaped."""
         if not heredoc.end.isidentifier():
             raise Unsafe(f"an argument stands in a text block that ends with “{heredoc.end}”, which is no plain word")
@@ -322,66 +283,6 @@ class BashScript:
                 self._copy(1)
             if reference is None or reference.kind == "literal":
                 self._out[place:] = [_SPECIAL_IN_HEREDOC.sub(r"\\\g<0>", "".join(self._out[place:]))]
-
-    def _put(self, quoting: str, *, refuse: str = "") -> bool:
-        """Write the placeholder that stands here, if one does."""
-        reference = self._references.get(self._at)
-        if reference is None:
-            return False
-        self._at = reference.end
-        if reference.kind == "literal":
-            self._out.append(reference.value)
-            self._grow(reference.value)
-            return True
-        if reference.kind == "argument":
-            if refuse:
-                raise Unsafe(refuse)
-            self._level.is_tainted = self._level.ever_tainted = True
-        name = f"{self._prefix}{reference.label}"
-        self.env[name] = reference.value
-        self.used.append(reference)
-        self._out.append(_QUOTED[quoting] % name)
-        self._grow("")
-        return True
-
-    def _copy(self, count: int) -> str:
-        text = self._source[self._at : self._at + count]
-        self._out.append(text)
-        self._at += count
-        return text
-
-    def _grow(self, text: str) -> None:
-        if self._level.word is None:
-            self._level.word = []
-        self._level.word.append(text)
-
-    def _end_word(self) -> None:
-        level = self._level
-        word, is_tainted, redirect = level.word, level.is_tainted, level.redirect
-        if word is None:
-            return
-        level.word, level.is_tainted, level.redirect = None, False, ""
-        command = level.command
-        if not redirect and not level.is_data:
-            command.take("".join(word), is_tainted=is_tainted)
-            return
-        command.is_tainted = command.is_tainted or is_tainted
-        command.input_is_tainted = command.input_is_tainted or (is_tainted and redirect == "<<<")
-        if level.is_data and is_tainted and word[0] == "[":
-            raise Unsafe("an argument would be evaluated as arithmetic")
-        if is_tainted and redirect[1:] == "&":
-            # Bash expands the word after `>&` a second time, and with it what a variable held.
-            raise Unsafe("an argument would be evaluated after `>&`")
-
-    def _end_command(self) -> SimpleCommand:
-        self._end_word()
-        ended = self._level.command
-        ended.finish()
-        self._line.append(ended)
-        if self._depth == 1 and ended.head is not None:
-            self.last = (ended.head, *ended.words)
-        self._level.command = SimpleCommand()
-        return ended
 
 
 _READERS: Mapping[str, Callable[[BashScript], None]] = {

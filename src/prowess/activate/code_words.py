@@ -97,7 +97,7 @@ def _reads_code(program: str, words: Sequence[str]) -> bool:
     operands = [word for word in words if not word.startswith("-")]
     if not operands or "-" in words or "-s" in words or "/dev/stdin" in words:
         return not any(pattern.fullmatch(word) for word in words) or not operands
-    return _find_interpreter(operands[0]) is not None
+    return _find_interpreter(operands[0]) is not None or _is_unknown(base_name(operands[0]))
 
 
 def _is_unknown(head: str) -> bool:

@@ -45,16 +45,25 @@ _REASONS: Mapping[NotRun, str] = {
 
 
 class Shell(msgspec.Struct, frozen=True):
-    """A kind of shell: the programs it may be, the options before the script, and what rewrites a script for it."""
+    """A kind of shell: the programs it may be, what rewrites a script for it, and the options before the script.
+
+    `with_values` are the options before a script that gets values.
+    """
 
     programs: tuple[str, ...]
-    options: tuple[str, ...]
     script: Callable[..., BashScript | PowerShellScript]
+    options: tuple[str, ...]
+    with_values: tuple[str, ...]
 
+
+# Bash goes on behind some mistakes in a script, and then reads the rest of it otherwise than it was read here. So a
+# script that gets values is checked as a whole before any of it runs.
+_CHECK_AND_RUN = 'bash -n -c "$0" && exec bash -c "$0"'
+_POWERSHELL = ("-NoProfile", "-NonInteractive", "-Command")
 
 SHELLS: Mapping[str, Shell] = {
-    "bash": Shell(("bash",), ("-c",), BashScript),
-    "powershell": Shell(("pwsh", "powershell"), ("-NoProfile", "-NonInteractive", "-Command"), PowerShellScript),
+    "bash": Shell(("bash",), BashScript, ("-c",), ("-c", _CHECK_AND_RUN)),
+    "powershell": Shell(("pwsh", "powershell"), PowerShellScript, _POWERSHELL, _POWERSHELL),
 }
 
 
@@ -167,10 +176,11 @@ class _Planner:
         if _matches(script.last, self._rules.tolerated):
             self.tolerant.append(self._count)
         self._count += 1
+        options = self._shell.with_values if script.env else self._shell.options
         program = next(filter(self._around.facts.has_bin, self._shell.programs), self._shell.programs[0])
         return Command(
             text=spot.command,
-            argv=(program, *self._shell.options, _check(spot.command, script.script)),
+            argv=(program, *options, _check(spot.command, script.script)),
             env={**self._env, **{name: _check(spot.command, value) for name, value in script.env.items()}},
             cwd=self._around.cwd,
             shell=self._kind,

@@ -30,8 +30,8 @@ TEMPLATE = """\
 # ignore = ["draft-*"]
 # include = ["team-*"]
 
-# More folders that hold skills, and folders of plugins. Relative paths begin at this file.
-# folders = ["../shared/skills", "~/more-skills"]
+# More folders that hold skills, and folders of plugins. Relative paths begin at this file; here they stay inside it.
+# folders = ["tools/skills"]
 # plugins = ["tools/my-plugin"]
 
 # How often each skill was offered and used is counted on this machine only; `prowess usage` shows it.
@@ -46,7 +46,7 @@ TEMPLATE = """\
 # visibility = "user-only"
 # env = { SOME_VARIABLE = "value" }
 
-# Folders outside this project that symbolic links may lead to.
+# Folders outside this project that symbolic links may lead to. This counts only in ~/.config/prowess/prowess.toml.
 # [discovery]
 # trusted_links = ["~/skills-of-my-team"]
 

@@ -13,7 +13,7 @@ _MOST_PATTERNS = 5_000
 
 
 class IgnoreFile:
-    """The patterns of one file, in its order, found by the last name that they end with.
+    """The patterns of one file, in its order, found by what they end with: a name, or a stretch of one.
 
     `broken` are the lines that mean nothing, each with its number.
     """
@@ -25,17 +25,24 @@ class IgnoreFile:
         self.patterns = tuple(patterns)
         self.broken = tuple(broken)
         self._by_name: dict[str, list[int]] = {}
-        self._others: list[int] = []
+        self._others: list[tuple[str, int]] = []
         for place, pattern in enumerate(self.patterns):
             last = pattern.segments[-1]
-            (self._by_name.setdefault(last, []) if isinstance(last, str) else self._others).append(place)
+            if isinstance(last, str):
+                self._by_name.setdefault(last, []).append(place)
+            else:
+                self._others.append((max(last.runs, key=len, default=""), place))
 
     def find(self, path: str, *, is_folder: bool) -> Pattern | None:
         """The last pattern that means exactly this path, None where none does."""
         if not path.startswith(self.folder):
             return None
         names = path[len(self.folder) :].split("/")
-        for place in sorted(self._by_name.get(names[-1], []) + self._others, reverse=True):
+        last = names[-1]
+        places = [place for run, place in self._others if run in last]
+        if last in self._by_name:
+            places = sorted(places + self._by_name[last])
+        for place in reversed(places):
             if self.patterns[place].matches(names, is_folder=is_folder):
                 return self.patterns[place]
         return None

@@ -31,6 +31,9 @@ def find_mistakes(profile: Profile, name: str) -> Iterator[Mistake]:
     for id in profile.settings_order:
         if id not in profile.settings:
             yield f"“{id}” is no settings file; there are {', '.join(profile.settings) or 'none'}", "settings_order"
+    for place, id in enumerate(profile.conditions.below):
+        if id not in profile.roots:
+            yield f"“{id}” is no root; the roots are {', '.join(profile.roots)}", f"conditions.below[{place}]"
     for id, rule in profile.roots.items():
         yield from _find_unknown_places(profile, f"roots.{id}.at", rule)
 

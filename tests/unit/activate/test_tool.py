@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from prowess.activate.commands import build_commands
 from prowess.activate.sample import Sample
 from prowess.activate.shapes import Loaded, render_file_url, wrap_body
 from prowess.activate.tool import (
@@ -26,6 +27,7 @@ from prowess.present.catalog import present
 from prowess.profiles.load import load_profile
 from prowess.testing import MemoryFiles
 from tests.unit.activate.skills import make_outcome
+from tests.workspace import Workspace
 
 DOCUMENTED = load_profile("opencode@documented")
 CURRENT = load_profile("opencode")
@@ -133,6 +135,18 @@ def test_a_call_without_a_name_is_refused_in_a_sentence(parameters: dict[str, An
 
 
 # What a call does
+
+
+@pytest.mark.seed("C-01")
+def test_a_skill_is_offered_as_a_command_to_the_user_and_through_the_tool_to_the_model(workspace: Workspace) -> None:
+    workspace.write("project/.claude/skills/deploy/SKILL.md", "---\ndescription: Ships it.\n---\n# Deploy\n")
+    profile = load_profile("claude-code@documented")
+    snapshot = workspace.scan("claude-code@documented")
+    assert [command.name for command in build_commands(snapshot, profile.commands)] == ["deploy"]
+    office = Office(*snapshot.skills, body=snapshot.skills[0].content)
+    called = office.call("deploy", host="claude-code@documented")
+    folder = workspace.path("project/.claude/skills/deploy")
+    assert called.text == f"Base folder of this skill: {folder}\n\n# Deploy\n"
 
 
 class Office:

@@ -98,6 +98,11 @@ def test_a_users_profile_extends_another_and_holds_differences() -> None:
             "The profile “mine” cannot be used: “usr” is no root; the roots are project, user, added (at `order[1]`).",
         ),
         (
+            'name = "mine"\nextends = "spec"\n[conditions]\nbelow = ["nested"]\n',
+            "The profile “mine” cannot be used: “nested” is no root; the roots are project, user, added "
+            "(at `conditions.below[0]`).",
+        ),
+        (
             'name = "mine"\nsettings_order = ["user"]\n',
             "The profile “mine” cannot be used: “user” is no settings file; there are none (at `settings_order`).",
         ),
