@@ -174,7 +174,8 @@ class Skills:
         """The context files (AGENTS.md and its kin) that hold here, farthest first."""
         from prowess.discover.context import find_context_files
 
-        return find_context_files(self.profile.context, self.find_places(), self._files)
+        trusted = self.settings().trusted_links
+        return find_context_files(self.profile.context, self.find_places(), self._files, trusted_links=trusted)
 
     def settings(self) -> Settings:
         """The settings that hold here, each with the place it came from."""

@@ -136,7 +136,7 @@ class Scan(msgspec.Struct, frozen=True, kw_only=True):
 
 def effective_limits(limits: Limits, settings: Settings) -> Limits:
     """The profile's limits with what the settings change."""
-    return msgspec.structs.replace(limits, **settings.limits) if settings.limits else limits
+    return limits.change(settings.limits) if settings.limits else limits
 
 
 def load_document(files: FileSystem, header: Header, skill: Skill) -> Document:

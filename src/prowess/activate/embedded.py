@@ -189,8 +189,9 @@ class _Planner:
         )
 
     def mark(self, body: str, spot: Spot, reason: NotRun) -> str:
-        """The command as text, with a note that it was not run."""
-        return f"{self._filling.fill(body[spot.start : spot.end])} [not run: {_REASONS[reason]}]"
+        """The command as text, with a note that it was not run; nothing may stand on the line that ends a block."""
+        between = "\n" if body.startswith("`", spot.start) else " "
+        return f"{self._filling.fill(body[spot.start : spot.end])}{between}[not run: {_REASONS[reason]}]"
 
 
 def find_seconds(rules: Embedded, facts: Facts) -> float:
