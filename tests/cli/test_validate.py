@@ -363,3 +363,13 @@ def test_validating_for_a_host_says_whether_it_would_load_the_skill(terminal):
     found = json.loads(out)["files"][0]["diagnostics"]
     refused = [one["message"] for one in found if one["code"] == "host-refuses"]
     assert refused == ["opencode would not load the skill: The header has no `name`; this host requires one."]
+
+
+def test_a_long_body_that_goes_into_every_request_is_warned_of(terminal):
+    head = "---\nname: x\ndescription: Does it. Use when asked.\nalways: true\n---\n"
+    terminal.write("project/x/SKILL.md", head + "Do this and then that, with care.\n" * 100)
+    found = json.loads(terminal.run("validate", "x", "--json").out)["files"][0]["diagnostics"]
+    assert "always-long" in [one["code"] for one in found]
+    terminal.write("project/x/SKILL.md", head + "Do this.\n")
+    found = json.loads(terminal.run("validate", "x", "--json").out)["files"][0]["diagnostics"]
+    assert "always-long" not in [one["code"] for one in found]

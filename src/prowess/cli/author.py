@@ -11,11 +11,15 @@ from prowess.cli.targets import Target
 from prowess.diagnostics import Diagnostic, Severity, diagnose
 from prowess.machine.files import LocalFiles
 from prowess.machine.writing import rewrite_aside
+from prowess.model.catalog import CatalogItem
+from prowess.parse.fences import split_body
 from prowess.parse.fix import fix_header
 from prowess.parse.lint import lint_skill
+from prowess.parse.manifest import read_manifest
 from prowess.parse.naming import understand
 from prowess.parse.reading import read_header
 from prowess.parse.text import decode
+from prowess.present.always import find_long_body
 from prowess.profiles.load import load_profile
 from prowess.profiles.schema import Profile
 
@@ -77,7 +81,19 @@ def _lint(
         fields=load_profile("spec").fields,
     )
     refusals = (refusal for profile in hosts for refusal in _ask_host(text, target, profile))
-    return _place((*problems, *findings, *refusals), target.location)
+    return _place((*problems, *findings, *_check_always(text), *refusals), target.location)
+
+
+def _check_always(text: str) -> Iterator[Diagnostic]:
+    """A body that goes into every request should be short."""
+    profile = load_profile("prowess")
+    reading = read_header(text.encode(), rules=profile.header, limits=profile.limits)
+    manifest, _ = read_manifest(reading.frontmatter, fields=profile.fields)
+    if manifest.always:
+        body = split_body(text, rules=profile.header)
+        finding = find_long_body(CatalogItem(name=manifest.name or "", always=True, body=body))
+        if finding is not None:
+            yield finding
 
 
 def _ask_host(text: str, target: Target, profile: Profile) -> Iterator[Diagnostic]:
