@@ -19,6 +19,7 @@ _HEREDOC = re.compile(r"<<(?P<dash>-?)[ \t]*(?P<word>(?:'[^'\n]*'|\"[^\"\n]*\"|\
 _REDIRECT = re.compile(r"&?[<>][<>&|]*")
 _COMMENT = re.compile(r"[^\n]*")
 _OPERATOR = re.compile(r"&&|\|\||\|&|[;&|]")
+_PLAIN = re.compile(r"[A-Za-z0-9_./,:@%+-]+")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _WORD_INDEX = re.compile(r"\$[0-9]")
 _SPECIAL_IN_HEREDOC = re.compile(r"[\\$`]")
@@ -51,7 +52,9 @@ class BashScript(Tape):
         self._depth -= 1
 
     def _read_character(self) -> None:
-        self._grow(self._copy(1))
+        """One character, or as many as mean nothing anywhere."""
+        plain = _PLAIN.match(self._source, self._at)
+        self._grow(self._copy(len(plain[0]) if plain is not None else 1))
 
     def _read_blank(self) -> None:
         self._end_word()
@@ -71,8 +74,9 @@ class BashScript(Tape):
         operator = _OPERATOR.match(self._source, self._at)
         if self._source.startswith("&>", self._at):
             self._read_redirect()
-        elif self._level.command.is_open_test or operator is None:
+        elif operator is None or (self._level.command.is_open_test and operator[0] in ("&&", "||")):
             self._read_blank()
+            self._copy(1 if operator is not None else 0)
         else:
             self._end_command()
             # What is piped may come from a group, a loop or a function; any argument before it may be in it.
@@ -117,14 +121,16 @@ class BashScript(Tape):
     def _read_redirect(self) -> None:
         level = self._level
         level.is_data = False
-        if level.command.is_open_test:
+        redirect = _REDIRECT.match(self._source, self._at)
+        if level.command.is_open_test and redirect is not None and redirect[0] in ("<", ">"):
             self._read_blank()
             return
         if self._source.startswith(("<(", ">("), self._at):
             self._grow(self._copy(2))
             self._read_code(")")
             return
-        if level.word is not None and not "".join(level.word).isdigit():
+        is_number = level.word is not None and "".join(level.word).isdigit()
+        if not is_number or level.is_tainted or level.plain is not None:
             self._end_word()
         level.word = None
         heredoc = _HEREDOC.match(self._source, self._at)
@@ -133,7 +139,6 @@ class BashScript(Tape):
             self._heredocs.append(Heredoc(heredoc["word"], dash=bool(heredoc["dash"]), place=len(self._out)))
             self._copy(len(heredoc["word"]))
             return
-        redirect = _REDIRECT.match(self._source, self._at)
         level.redirect = self._copy(len(redirect[0]) if redirect is not None else 1)
 
     def _read_backslash(self) -> None:
@@ -141,6 +146,7 @@ class BashScript(Tape):
             # The value's own quotes come next; a backslash before them would be read as part of them.
             self._at += 1
             return
+        self._note_quote()
         copied = self._copy(2)
         if copied != "\\\n":
             self._grow(copied[1:])
@@ -152,6 +158,7 @@ class BashScript(Tape):
     def _read_single(self) -> None:
         # `$1` in a program that stands in single quotes is that program's own, as awk's fields are.
         is_program = self._level.command.runs_next("".join(self._level.word or ()))
+        self._note_quote()
         self._copy(1)
         self._grow("")
         while self._at < len(self._source) and self._source[self._at] != "'":
@@ -161,6 +168,7 @@ class BashScript(Tape):
         self._copy(1)
 
     def _read_ansi(self) -> None:
+        self._note_quote()
         self._copy(2)
         self._grow("")
         while self._at < len(self._source) and self._source[self._at] != "'":
@@ -169,6 +177,7 @@ class BashScript(Tape):
         self._copy(1)
 
     def _read_double(self) -> None:
+        self._note_quote()
         self._copy(1)
         self._grow("")
         while self._at < len(self._source) and self._source[self._at] != '"':

@@ -46,9 +46,10 @@ _PROGRAM_OPTIONS = ("-e", "--expression", "--source")
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\+?=")
 
 
-def is_assignment(word: str) -> bool:
-    """Whether a word gives a value to a variable."""
-    return _ASSIGNMENT.match(word) is not None
+def is_assignment(word: str, plain: int | None = None) -> bool:
+    """Whether a word gives a value to a variable. `plain` is how much of it stands before the first quote, if any."""
+    found = _ASSIGNMENT.match(word)
+    return found is not None and (plain is None or plain >= found.end())
 
 
 def base_name(word: str) -> str:

@@ -80,10 +80,13 @@ class Surroundings(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Draft(msgspec.Struct, frozen=True):
-    """A body with everything filled but the output of its commands, which stand where they stood."""
+    """A body with everything filled but the output of its commands, which stand where they stood.
+
+    `tolerated` are programs whose exit code 1 is an answer and no failure.
+    """
 
     pieces: tuple[str | Command, ...]
-    tolerant: frozenset[int] = frozenset()
+    tolerated: tuple[str, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
 
     @property
@@ -146,7 +149,7 @@ def draft_body(
         place = spot.end
     pieces += [filling.fill(body[place:]), filling.finish()]
     findings = (*filling.diagnostics, *_diagnose(found.spots, found.unclosed, around.not_run, file))
-    return Draft(tuple(piece for piece in pieces if piece), frozenset(planner.tolerant), findings)
+    return Draft(tuple(piece for piece in pieces if piece), embedded.tolerated, findings)
 
 
 class _Planner:
@@ -155,38 +158,40 @@ class _Planner:
     def __init__(
         self, filling: Substitution, around: Surroundings, rules: Embedded, *, shell: str, folder: str | None
     ) -> None:
-        self.tolerant: list[int] = []
         self._filling = filling
         self._around = around
         self._rules = rules
         self._kind = shell
         self._shell = SHELLS[shell]
-        self._count = 0
         self._env = {**around.env, **({} if folder is None else {f"{PREFIX}SKILL_DIR": folder})}
 
     def plan(self, spot: Spot) -> Command:
         """The command at a spot, with its values as variables."""
-        references = list(self._filling.find_references(spot.command))
-        try:
-            script = self._shell.script(spot.command, references, prefix=PREFIX)
-        except Unsafe as unsafe:
-            raise CommandRefused(spot.command, str(unsafe)) from None
-        for reference in script.used:
-            self._filling.note_filled(reference)
-        if _matches(script.last, self._rules.tolerated):
-            self.tolerant.append(self._count)
-        self._count += 1
-        options = self._shell.with_values if script.env else self._shell.options
+        script, env = self._rewrite(spot.command)
+        options = self._shell.with_values if env else self._shell.options
         program = next(filter(self._around.facts.has_bin, self._shell.programs), self._shell.programs[0])
         return Command(
             text=spot.command,
-            argv=(program, *options, _check(spot.command, script.script)),
-            env={**self._env, **{name: _check(spot.command, value) for name, value in script.env.items()}},
+            argv=(program, *options, _check(spot.command, script)),
+            env={**self._env, **{name: _check(spot.command, value) for name, value in env.items()}},
             cwd=self._around.cwd,
             shell=self._kind,
             seconds=find_seconds(self._rules, self._around.facts),
             output_bytes=self._rules.output_bytes,
         )
+
+    def _rewrite(self, command: str) -> tuple[str, Mapping[str, str]]:
+        """The script of a command, and the variables that it gets its values by."""
+        references = list(self._filling.find_references(command))
+        if not references:
+            return command, {}
+        try:
+            script = self._shell.script(command, references, prefix=PREFIX)
+        except Unsafe as unsafe:
+            raise CommandRefused(command, str(unsafe)) from None
+        for reference in script.used:
+            self._filling.note_filled(reference)
+        return script.script, script.env
 
     def mark(self, body: str, spot: Spot, reason: NotRun) -> str:
         """The command as text, with a note that it was not run; nothing may stand on the line that ends a block."""
@@ -216,9 +221,9 @@ def run_draft(
     """
     masker = masker or Masker()
     outputs = []
-    for place, command in enumerate(draft.commands):
+    for command in draft.commands:
         finished = runner.run(command, is_cancelled=is_cancelled)
-        is_answer = finished.code == 0 or (finished.code == 1 and place in draft.tolerant)
+        is_answer = finished.code == 0 or (finished.code == 1 and _answers_by_1(command, draft.tolerated))
         if not is_answer:
             tail = masker.mask_tail(finished.tail) if finished.left_out else masker.mask(finished.output)
             raise CommandFailed(
@@ -239,8 +244,11 @@ def _cut_tail(text: str) -> str:
     return text if len(text) <= _TAIL else f"…{text[-_TAIL:]}"
 
 
-def _matches(last: Sequence[str], tolerated: Iterable[str]) -> bool:
+def _answers_by_1(command: Command, tolerated: Iterable[str]) -> bool:
     """Whether the last command of a script is one of these: `grep`, or `git diff` with its first word."""
+    if command.shell != "bash":
+        return False
+    last = BashScript(command.text, (), prefix=PREFIX).last
     return bool(last) and any(list(last[: len(words)]) == words for words in map(str.split, tolerated))
 
 

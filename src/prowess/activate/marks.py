@@ -40,9 +40,10 @@ def find_commands(body: str) -> Found:
     at = 0
     while at < len(lines):
         start, line = lines[at]
-        fence = _FENCE.match(line)
+        fence = _FENCE.match(line) if "```" in line or "~~~" in line else None
         if fence is None or (fence["run"][0] == "`" and "`" in fence["info"]):
-            spots += _find_inline(line, start)
+            if "!`" in line:
+                spots += _find_inline(line, start)
             at += 1
             continue
         close = _find_close(lines, at + 1, fence["run"])

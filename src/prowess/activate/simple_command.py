@@ -16,7 +16,7 @@ class Unsafe(Exception):
 class SimpleCommand:
     """A program and its words. `is_tainted` where an argument has a part in it, or in what is piped into it."""
 
-    __slots__ = ("_is_wrapped", "head", "input_is_tainted", "is_tainted", "words")
+    __slots__ = ("_is_test", "_is_wrapped", "head", "input_is_tainted", "is_tainted", "words")
 
     def __init__(self, *, input_is_tainted: bool = False) -> None:
         self.head: str | None = None
@@ -24,12 +24,16 @@ class SimpleCommand:
         self.is_tainted = input_is_tainted
         self.input_is_tainted = input_is_tainted
         self._is_wrapped = False
+        self._is_test = False
 
-    def take(self, word: str, *, is_tainted: bool) -> None:
-        """Add a word. Raises `Unsafe` where it holds an argument and would be run."""
+    def take(self, word: str, *, is_tainted: bool, plain: int | None = None) -> None:
+        """Add a word. Raises `Unsafe` where it holds an argument and would be run.
+
+        `plain` is how much of the word stands before its first quote; a word of the shell's grammar has none.
+        """
         self.is_tainted = self.is_tainted or is_tainted
         if self.head is None:
-            self._take_head(word, is_tainted=is_tainted)
+            self._take_head(word, is_tainted=is_tainted, plain=plain)
             return
         if is_tainted and self.runs_next(word):
             raise Unsafe(f"`{self.head}` would run an argument as code")
@@ -38,7 +42,7 @@ class SimpleCommand:
     @property
     def is_open_test(self) -> bool:
         """Whether this is a `[[` that was not closed yet."""
-        return self.head == "[[" and self.words[-1:] != ["]]"]
+        return self._is_test and self.words[-1:] != ["]]"]
 
     def runs_next(self, word: str) -> bool:
         """Whether the word that comes next would be run as code."""
@@ -48,13 +52,14 @@ class SimpleCommand:
         """Look at the command as a whole. Raises `Unsafe`."""
         if self.head is None:
             return
-        if self.head == "[[" and self.is_tainted and code_words.is_arithmetic_test(self.words):
+        if self._is_test and self.is_tainted and code_words.is_arithmetic_test(self.words):
             raise Unsafe("an argument would be evaluated as arithmetic")
         if self.input_is_tainted and code_words.runs_input(self.head, self.words):
             raise Unsafe(f"`{self.head}` would run an argument as code")
 
-    def _take_head(self, word: str, *, is_tainted: bool) -> None:
-        if word in code_words.RESERVED or code_words.is_assignment(word):
+    def _take_head(self, word: str, *, is_tainted: bool, plain: int | None) -> None:
+        is_reserved = plain is None and word in code_words.RESERVED
+        if is_reserved or code_words.is_assignment(word, plain):
             return
         if is_tainted:
             raise Unsafe("an argument would decide which program is run")
@@ -65,3 +70,4 @@ class SimpleCommand:
             self._is_wrapped = True
         else:
             self.head = name
+            self._is_test = name == "[[" and plain is None and not self._is_wrapped

@@ -114,8 +114,8 @@ class Substitution:
     def _resolve(self, match: re.Match[str]) -> Reference | None:
         group = match.lastgroup
         start, end = match.span()
-        if group == "escaped":
-            return Reference(start, end, match["escaped"], "literal")
+        if group != "variable" and _is_escaped(match.string, start):
+            return Reference(start - 1, end, match[0], "literal")
         if group == "variable":
             name = match["variable"]
             value = self._values[name]
@@ -127,7 +127,7 @@ class Substitution:
             return self._take(match, self._names[match["name"]], "")
         if group == "all":
             return Reference(start, end, self._raw, "argument", "ARGUMENTS", bool(self._raw))
-        index = match["item"] or match["index"]
+        index = match[group or 0]
         # A number of many digits names no argument, and reading it would take long.
         return self._take(match, int(index) - self._rules.first_index if len(index) < 7 else -1, None)
 
@@ -149,22 +149,23 @@ def substitute(
 
 @lru_cache(maxsize=256)
 def _compile(names: tuple[str, ...], variables: tuple[str, ...], placeholders: bool) -> re.Pattern[str] | None:  # noqa: FBT001
-    """One pattern for everything that can be put in. Longer names come first, so that none hides another."""
+    """One pattern for everything that can be put in. Longer names come first, so that none hides another.
+
+    It begins with a plain character, which the search for it runs ahead to.
+    """
     declared = "|".join(re.escape(name) for name in sorted(names, key=lambda name: (-len(name), name)))
-    plain = [r"ARGUMENTS(?:\[[0-9]+\])?", rf"[0-9]+{_AFTER_NAME}"]
     forms = []
     if variables:
-        forms.append(rf"\$\{{(?P<variable>{'|'.join(map(re.escape, variables))})\}}")
+        forms.append(rf"\{{(?P<variable>{'|'.join(map(re.escape, variables))})\}}")
     if placeholders:
-        named = [rf"(?:{declared}){_AFTER_NAME}"] if declared else []
-        forms.append(rf"(?<!\\)\\(?P<escaped>\$(?:{'|'.join([*named, *plain])}))")
-        forms += [rf"\$(?P<name>{declared}){_AFTER_NAME}"] if declared else []
-        forms += [
-            r"\$ARGUMENTS\[(?P<item>[0-9]+)\]",
-            r"(?P<all>\$ARGUMENTS)",
-            rf"\$(?P<index>[0-9]+){_AFTER_NAME}",
-        ]
-    return re.compile("|".join(forms)) if forms else None
+        forms += [rf"(?P<name>{declared}){_AFTER_NAME}"] if declared else []
+        forms += [r"ARGUMENTS\[(?P<item>[0-9]+)\]", r"(?P<all>ARGUMENTS)", rf"(?P<index>[0-9]+){_AFTER_NAME}"]
+    return re.compile(rf"\$(?:{'|'.join(forms)})") if forms else None
+
+
+def _is_escaped(text: str, place: int) -> bool:
+    """Whether one backslash stands before a place; two are two backslashes."""
+    return text.endswith("\\", 0, place) and not text.endswith("\\\\", 0, place)
 
 
 def _guard(value: str) -> str:

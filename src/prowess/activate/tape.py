@@ -32,13 +32,15 @@ class Heredoc:
 class Level:
     """What belongs to one level of nesting: the word and the command that are being read.
 
-    `is_tainted` says that the word holds an argument, `ever_tainted` that anything at this level does.
+    `is_tainted` says that the word holds an argument, `ever_tainted` that anything at this level does; `plain` is how
+    much of the word stands before its first quote, None where it has none.
     """
 
-    __slots__ = ("command", "ever_tainted", "is_data", "is_tainted", "redirect", "word")
+    __slots__ = ("command", "ever_tainted", "is_data", "is_tainted", "plain", "redirect", "word")
 
     def __init__(self, *, is_data: bool = False) -> None:
         self.word: list[str] | None = None
+        self.plain: int | None = None
         self.is_tainted = False
         self.ever_tainted = False
         self.redirect = ""
@@ -104,6 +106,11 @@ class Tape:
             self._level.word = []
         self._level.word.append(text)
 
+    def _note_quote(self) -> None:
+        """A quote or a backslash stands here: the word has one from now on."""
+        if self._level.plain is None:
+            self._level.plain = sum(map(len, self._level.word or ()))
+
     def _note_name(self, place: int) -> None:
         """A variable of the script is read; one that was given an argument passes it on."""
         name = _VARIABLE.match(self._source, place)
@@ -114,13 +121,13 @@ class Tape:
         level = self._level
         if level.word is None:
             return
-        word, is_tainted, redirect = "".join(level.word), level.is_tainted, level.redirect
-        level.word, level.is_tainted, level.redirect = None, False, ""
+        word, is_tainted, redirect, plain = "".join(level.word), level.is_tainted, level.redirect, level.plain
+        level.word, level.is_tainted, level.redirect, level.plain = None, False, "", None
         command = level.command
         if is_tainted:
             self._note_values(word, command)
         if not redirect and not level.is_data:
-            command.take(word, is_tainted=is_tainted)
+            command.take(word, is_tainted=is_tainted, plain=plain)
             return
         command.is_tainted = command.is_tainted or is_tainted
         command.input_is_tainted = command.input_is_tainted or (is_tainted and redirect == "<<<")

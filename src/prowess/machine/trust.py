@@ -152,7 +152,7 @@ class TrustFile:
         write_aside(self.path, data + b"\n", mode=0o600, folder_mode=0o700)
 
     def _disregard(self, reason: str) -> list[Trusted]:
-        message = f"No project counts as trusted, since {reason}."
+        message = f"The list of trusted projects is not used, since {reason}; no project counts as trusted."
         self.diagnostics = (diagnose("state-unreadable", message, file=self.path),)
         return []
 

@@ -78,7 +78,7 @@ def test_a_plan_is_a_value_that_says_all_there_is_to_run() -> None:
         seconds=120.0,
         output_bytes=30_000,
     )
-    assert planned == Draft(("A ", command, " B"))
+    assert planned == Draft(("A ", command, " B"), load_profile("prowess").embedded.tolerated)
     assert planned.commands == (command,)
     assert "hidden" in repr(command)
     assert "'k'" not in repr(command)
@@ -269,7 +269,8 @@ def test_every_reason_not_to_run_has_its_mark(not_run: str, mark: str) -> None:
 def test_a_block_that_is_never_closed_is_reported_and_not_run() -> None:
     planned = draft("x\n```!\ndate $0\n", "me", file="/S.md")
     message = "The block of commands that begins on line 2 of the body is never closed, so it is not run."
-    assert planned == Draft(("x\n```!\ndate me\n",), diagnostics=(diagnose("command-unclosed", message, file="/S.md"),))
+    assert planned.pieces == ("x\n```!\ndate me\n",)
+    assert planned.diagnostics == (diagnose("command-unclosed", message, file="/S.md"),)
 
 
 def test_a_setting_switches_commands_off_but_not_those_of_scopes_that_the_host_exempts(workspace: Workspace) -> None:
