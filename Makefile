@@ -17,6 +17,7 @@ help: ## show this list
 
 run: $(VENV)/.installed ## set up and take the tour of a sample workspace
 	@$(BIN)/prowess tour
+	@echo "The program is $(BIN)/prowess."
 
 test: $(VENV)/.dev ## set up and run the whole test suite
 	@$(PY) -m pytest -n auto --dist worksteal $(ARGS)

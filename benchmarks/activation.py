@@ -1,9 +1,13 @@
-"""How much it costs to fill the body of a skill, as a ratio against reading its file in the same run.
+"""How much it costs to load a skill, as a ratio against reading its file in the same run.
 
-    python benchmarks/activation.py [--kilobytes 5] [--placeholders 10]
+    python benchmarks/activation.py [--kilobytes 5] [--placeholders 10] [--files 3]
 
-A SKILL.md of that size is read from disk as activation reads it, and its body is filled for a call with arguments.
-CPU time is compared, the best of several runs of many rounds.
+First the body alone: a SKILL.md of that size is filled for a call with arguments. Then everything that loading does,
+through a conversation, for skills that were never loaded into it before: the skill is looked up and permitted, its file
+judged and read, its digest made, its header taken off, its body filled and wrapped, the files beside it listed, and the
+ledger written. Reading is what Python itself takes for the text of the file; the bare system calls take less than half
+of that and are told, too. CPU time is compared, the best of several runs of many rounds. How often a skill was used is
+counted in a small database, which takes longer than all else and is told apart.
 """
 
 from __future__ import annotations
@@ -18,11 +22,16 @@ from tempfile import TemporaryDirectory
 from prowess.activate.embedded import Surroundings, draft_body
 from prowess.activate.substitution import Given
 from prowess.machine.files import LocalFiles
+from prowess.model.usage import Caller
 from prowess.profiles.load import load_profile
+from prowess.runtime import Skills
 from prowess.testing import make_facts
 
 ALLOWED = 20.0
 ROUNDS = 500
+SKILLS = 51
+HOSTS = {"prowess": ".prowess/skills", "claude-code": ".claude/skills", "opencode": ".config/opencode/skills"}
+ARGUMENTS = "PROJ-12 'the login page' now"
 PLACEHOLDERS = ("$ARGUMENTS", "$0", "$1", "$ARGUMENTS[1]", "$ticket", "${CLAUDE_SKILL_DIR}", "${CLAUDE_SESSION_ID}")
 LINE = "Look at every file that the change touches, and say in one line what it is for. "
 COMMANDS = ("!`git log --oneline -5`", "!`cat ${CLAUDE_SKILL_DIR}/notes.md | head -20`", "!`grep -n $0 README.md`")
@@ -47,23 +56,38 @@ def best(work: Callable[[], object], runs: int = 7) -> float:
     return min(spent)
 
 
-def main() -> None:
-    """Print the ratio of every host that fills bodies; fails where one takes longer than twenty readings."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--kilobytes", type=int, default=5)
-    parser.add_argument("--placeholders", type=int, default=10)
-    options = parser.parse_args()
-    body = write_body(options.kilobytes * 1_000, options.placeholders)
-    call = Given(arguments="PROJ-12 'the login page' now", folder="/home/me/.claude/skills/x", session="c-1")
+def write_skills(root: Path, body: str, *, count: int, files: int) -> list[str]:
+    """So many skills of the same body, with files beside each; their names."""
+    names = [f"skill-{number:04}" for number in range(count)]
+    for name in names:
+        folder = root / name
+        folder.mkdir(parents=True)
+        header = f"---\nname: {name}\ndescription: Looks at a change\narguments: ticket\n---\n"
+        (folder / "SKILL.md").write_text(header + body, encoding="utf-8")
+        for number in range(files):
+            (folder / f"file-{number}.md").write_text("x", encoding="utf-8")
+    return names
+
+
+def measure_loading(skills: Skills, names: list[str], by: Caller, runs: int = 20) -> float:
+    """CPU seconds of one loading, the best of several conversations that load every skill once."""
+    spent = []
+    for _ in range(runs):
+        conversation = skills.conversation(session="c-1")
+        conversation.activate(names[0], by=by)
+        started = time.process_time()
+        for name in names[1:]:
+            conversation.activate(name, ARGUMENTS, by=by)
+        spent.append((time.process_time() - started) / (len(names) - 1))
+    return min(spent)
+
+
+def measure_bodies(body: str, floor: float) -> list[str]:
+    """Print what filling the body costs in every host that fills bodies; those that take too long."""
+    call = Given(arguments=ARGUMENTS, folder="/home/me/.claude/skills/x", session="c-1")
     around = Surroundings(facts=make_facts(bins=["bash"]), cwd="/home/me/project")
-    with TemporaryDirectory() as folder:
-        path = Path(folder, "SKILL.md")
-        path.write_text(f"---\nname: x\ndescription: x\n---\n{body}", encoding="utf-8")
-        files = LocalFiles()
-        floor = best(lambda: files.read_head(str(path), 1 << 30))
-    print(f"{len(body):,} characters, {options.placeholders} placeholders  reading the file {floor * 1e6:.1f} µs")
     slow = []
-    for host in ("prowess", "claude-code", "opencode"):
+    for host in HOSTS:
         profile = load_profile(host)
         for what, text in (("text", body), ("text and 3 commands", body + "\n".join(COMMANDS))):
             spent = best(
@@ -76,10 +100,47 @@ def main() -> None:
                     names=("ticket",),
                 )
             )
-            ratio = spent / floor
             # Commands are planned for a shell, which takes a hundred times longer to start.
-            slow += [host] if ratio > ALLOWED and text is body else []
-            print(f"  {host:<12} {ratio:5.2f}×  {spent * 1e6:7.1f} µs  {what}")
+            slow += [host] if spent / floor > ALLOWED and text is body else []
+            print(f"  {host:<12} {spent / floor:5.2f}×  {spent * 1e6:7.1f} µs  filling the body: {what}")
+    return slow
+
+
+def measure_whole(body: str, floor: float, *, root: Path, files: int) -> list[str]:
+    """Print what loading costs in every host; those that take too long."""
+    slow = []
+    for host, place in HOSTS.items():
+        home = root / host
+        names = write_skills(home / place, body, count=SKILLS, files=files)
+        (root / "project").mkdir(exist_ok=True)
+        for by in ("user", "model"):
+            quiet = Skills(root / "project", host=host, facts=make_facts(home=str(home), env={"PROWESS_NO_USAGE": "1"}))
+            spent = measure_loading(quiet, names, by)
+            slow += [f"{host} by the {by}"] if spent / floor > ALLOWED else []
+            print(f"  {host:<12} {spent / floor:5.2f}×  {spent * 1e6:7.1f} µs  loading, by the {by}")
+        counting = Skills(root / "project", host=host, facts=make_facts(home=str(home)))
+        spent = measure_loading(counting, names[:51], "user", runs=2) - spent
+        print(f"  {host:<12}         {spent * 1e6:7.1f} µs  counting the use of a skill, beside that")
+    return slow
+
+
+def main() -> None:
+    """Print every ratio; fails where one is more than twenty readings."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--kilobytes", type=int, default=5)
+    parser.add_argument("--placeholders", type=int, default=10)
+    parser.add_argument("--files", type=int, default=3)
+    options = parser.parse_args()
+    body = write_body(options.kilobytes * 1_000, options.placeholders)
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "SKILL.md")
+        path.write_text(f"---\nname: x\ndescription: x\n---\n{body}", encoding="utf-8")
+        files = LocalFiles()
+        floor = best(lambda: path.read_text(encoding="utf-8"))
+        bare = best(lambda: files.read_head(str(path), 1 << 30))
+        print(f"{len(body):,} characters, {options.placeholders} placeholders, {options.files} files beside them")
+        print(f"reading the file {floor * 1e6:.1f} µs, its bare bytes {bare * 1e6:.1f} µs")
+        slow = measure_bodies(body, floor) + measure_whole(body, floor, root=Path(folder), files=options.files)
     if slow:
         raise SystemExit(f"too slow: {', '.join(slow)}; {ALLOWED:.0f} readings are allowed")
 

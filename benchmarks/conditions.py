@@ -4,6 +4,8 @@
 
 Several collections of patterns, each with as many skills as asked for. CPU time per file, after warm-up: the median
 over files that were never asked for before, and the worst of them. Beside it stands the time of trying every skill.
+Then the same through `Skills.touched`, with the skills on disk: also the folders on the way to a file are looked into,
+each of them once, and what woke is told. The worst file is one that wakes skills.
 """
 
 from __future__ import annotations
@@ -13,10 +15,14 @@ import statistics
 import time
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from prowess.activate.conditions import Condition, Conditions
 from prowess.activate.patterns import covers, parse_patterns
+from prowess.runtime import Skills
+from prowess.testing import make_facts
 
 ALLOWED = 2e-3
 ENDINGS = ("py", "ts", "tsx", "md", "rs", "go", "java", "css", "sql", "toml")
@@ -88,8 +94,40 @@ def main() -> None:
             f"  {title:<38} {median * 1e3:6.3f} ms, worst {max(spent) * 1e3:6.3f}"
             f"  (one by one {naive * 1e3:7.1f} ms; made ready in {built:5.2f} s)"
         )
+    slow += measure_touches(options.skills)
     if slow:
         raise SystemExit(f"too slow: {', '.join(slow)}")
+
+
+def touch(skills: Skills, woken: list[int], names: list[str]) -> None:
+    """Touch a file, and note how many skills it woke."""
+    woken.append(len(skills.touched("/".join(names))))
+
+
+def measure_touches(count: int) -> list[str]:
+    """Print the times of touching files in a project whose user has so many skills that wait; those that are slow."""
+    slow = []
+    for host, place in {"prowess": ".prowess/skills", "claude-code": ".claude/skills"}.items():
+        with TemporaryDirectory() as folder:
+            home, project = Path(folder, "home"), Path(folder, "project")
+            (project / ".git").mkdir(parents=True)
+            for number in range(count):
+                path = home / place / f"skill-{number}" / "SKILL.md"
+                path.parent.mkdir(parents=True)
+                patterns = ", ".join(f'"{pattern}"' for pattern in _ordinary(number))
+                path.write_text(f"---\nname: skill-{number}\ndescription: d\npaths: [{patterns}]\n---\nBody\n")
+            skills = Skills(project, host=host, facts=make_facts(home=str(home)), cache=False)
+            skills.touched("warm/up.md")
+            woken: list[int] = []
+            spent = measure(partial(touch, skills, woken), FILES)
+        median = statistics.median(spent)
+        slow += [f"touching in {host}"] if median > ALLOWED else []
+        title = f"Skills.touched in {host}"
+        print(
+            f"  {title:<38} {median * 1e3:6.3f} ms, worst {max(spent) * 1e3:6.3f}"
+            f"  ({sum(map(bool, woken))} files woke {sum(woken)} skills)"
+        )
+    return slow
 
 
 if __name__ == "__main__":

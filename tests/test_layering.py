@@ -30,6 +30,8 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("profiles",),
     ("settings", "discover", "parse", "resolve", "gate", "present", "activate", "machine"),
     ("scan",),
+    ("project",),
+    ("conversation",),
     ("runtime",),
     ("",),
     ("supply", "search"),
@@ -56,10 +58,13 @@ MAY_TOUCH: dict[str, frozenset[str]] = {
     # Reads the profiles that ship beside it.
     "prowess.profiles.load": frozenset({"open"}),
     # Callers give folders as they like; here they become absolute text.
+    "prowess.project": frozenset({"os"}),
     "prowess.runtime": frozenset({"os"}),
     # The terminal is the command line's own: its arguments, its streams, its width.
     "prowess.cli": frozenset({"os", "sys"}),
     "prowess.__main__": frozenset({"sys"}),
+    # Libraries that wait in an event loop get the core's answers from a worker thread.
+    "prowess.adapters": frozenset({"asyncio"}),
     # What users of the library run in their tests.
     "prowess.testing": frozenset({"os", "pathlib", "tempfile"}),
 }

@@ -6,7 +6,7 @@ import enum
 import inspect
 import re
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, is_typeddict
 
 import msgspec
 
@@ -14,15 +14,21 @@ from prowess.errors import ProwessError
 
 # In the order in which someone meets them. A name that is public and not here stands at the end of the page.
 _GROUPS = {
-    "The skills of a folder": "Skills Snapshot Outcome State Note Event",
+    "The skills of a folder": "Skills Options Snapshot Outcome State Note Event",
+    "Conversations": "Conversation Activation Requests ModelTool ToolAnswer Message Notice Plain SlashCommand Key "
+    "Delivery Resource Ledger LedgerEntry Survival",
+    "Commands that go around the model": "ToolReply ToolRun Cancel",
+    "Skills in code": "DefinedSkill PromptContext",
+    "Permission": "Rule Action Request Approver Answer Reply",
+    "What a model sees": "Catalog",
     "One skill": "Skill Manifest Requires Scope Source LoadedFrom Candidate Root",
     "Findings": "Diagnostic Severity CODES",
     "Hosts": "Profile known_hosts load_profile",
     "Settings": "Settings Override Origin",
     "Context files": "ContextFile ContextFiles",
     "The machine": "Facts FileSystem FolderItem Head",
-    "Errors": "ProwessError UsageError UnknownSkill UnknownHost InvalidName ProfileError SettingError SwitchError "
-    "MachineError",
+    "Errors": "ProwessError UsageError UnknownSkill Unavailable NotPermitted UnknownTool AddressError UnknownHost "
+    "InvalidName ProfileError SettingError SwitchError ToolFailed CommandRefused CommandFailed MachineError",
 }
 # What has a page of its own.
 _PAGES = {
@@ -84,18 +90,25 @@ def _has_own_constructor(value: type[Any]) -> bool:
 
 
 def _list_fields(value: type[Any]) -> list[str]:
-    kinds = value.__annotations__
+    kinds = {name: kind for one in reversed(value.__mro__) for name, kind in inspect.get_annotations(one).items()}
     if issubclass(value, msgspec.Struct):
         return [_render_field(one.name, kinds[one.name], _default(one)) for one in msgspec.structs.fields(value)]
-    if issubclass(value, tuple):
-        return [_render_field(name, kinds[name], "required") for name in kinds]
+    if issubclass(value, tuple) or is_typeddict(value):
+        default = "required" if issubclass(value, tuple) else "optional"
+        return [_render_field(name, kinds[name], default) for name in kinds]
     return []
 
 
 def _render_field(name: str, kind: Any, default: str) -> str:
-    # Annotations are text here; a named tuple wraps them once more.
-    shown = getattr(kind, "__forward_arg__", str(kind)).replace("|", "\\|")
-    return f"| `{name}` | `{shown}` | {default} |"
+    # Most annotations are text, which a named tuple wraps once more; the others are the types themselves.
+    text = getattr(kind, "__forward_arg__", kind)
+    shown = text if isinstance(text, str) else _without_modules(inspect.formatannotation(text))
+    escaped = shown.replace("|", "\\|")
+    return f"| `{name}` | `{escaped}` | {default} |"
+
+
+def _without_modules(text: str) -> str:
+    return re.sub(r"\b(?:prowess|collections|typing)(?:\.\w+)*\.(?=\w)", "", text)
 
 
 def _default(field: msgspec.structs.FieldInfo) -> str:
@@ -128,7 +141,7 @@ def _signature(function: Any) -> str:
     """The parameters as they are written, without the one that Python fills in."""
     signature = inspect.signature(function)
     kept = [one for one in signature.parameters.values() if one.name not in ("self", "cls")]
-    shown = str(signature.replace(parameters=kept))
+    shown = _without_modules(str(signature.replace(parameters=kept)))
     # Annotations are text here, and `inspect` puts them in quotes.
     return re.sub(r"(: |-> )'([^']*)'", r"\1\2", shown).removesuffix(" -> None")
 

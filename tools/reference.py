@@ -58,6 +58,7 @@ _EXITS = {
     "USAGE": "The request cannot be carried out as it was put: an option, a host, a setting or a profile is wrong.",
     "UNKNOWN_SKILL": "There is no skill of the name that was asked for.",
     "MACHINE": "The machine refused: a file cannot be read or written, a program is missing.",
+    "REFUSED": "It is not permitted: a rule, a person or a missing trust stands against it, or the skill's state does.",
     "INTERNAL": "A defect in Prowess.",
     "INTERRUPTED": "Stopped by Ctrl-C.",
 }
@@ -113,7 +114,7 @@ _OTHER_TARGETS = {
     "declared_tools": "`tools`",
     "raw": "fields that skills may require (`requires.config`)",
 }
-_NOT_SET_BY_USERS = {"raw", "origins", "files", "project_files", "diagnostics", "api_key_from"}
+_NOT_SET_BY_USERS = {"raw", "origins", "entries", "files", "project_files", "diagnostics", "api_key_from"}
 
 
 def render_settings() -> str:

@@ -7,6 +7,17 @@ from typing import TYPE_CHECKING, Any
 from prowess.version import VERSION
 
 if TYPE_CHECKING:
+    from prowess.activate.commands import SlashCommand
+    from prowess.activate.defined import DefinedSkill, PromptContext
+    from prowess.activate.delivery import Delivery, Key
+    from prowess.activate.dispatch import Cancel, ToolReply, ToolRun
+    from prowess.activate.ledger import Ledger, LedgerEntry
+    from prowess.activate.messages import Message
+    from prowess.activate.resources import Resource
+    from prowess.activate.survival import Survival
+    from prowess.activate.typed import Notice, Plain
+    from prowess.conversation.conversation import Conversation
+    from prowess.conversation.model_tool import ModelTool, ToolAnswer
     from prowess.diagnostics import CODES, Diagnostic, Severity
     from prowess.discover.context import ContextFile, ContextFiles
     from prowess.errors import (
@@ -20,22 +31,47 @@ if TYPE_CHECKING:
         UnknownSkill,
         UsageError,
     )
+    from prowess.errors.activation import (
+        AddressError,
+        CommandFailed,
+        CommandRefused,
+        NotPermitted,
+        ToolFailed,
+        Unavailable,
+        UnknownTool,
+    )
+    from prowess.model.activation import Activation, Requests
+    from prowess.model.catalog import Catalog
     from prowess.model.facts import Facts
     from prowess.model.outcome import Note, Outcome, State
+    from prowess.model.permission import Action, Answer, Reply, Request, Rule
     from prowess.model.settings import Origin, Override, Settings
     from prowess.model.skill import Candidate, LoadedFrom, Manifest, Requires, Root, Scope, Skill, Source
     from prowess.model.snapshot import Snapshot
-    from prowess.ports import Event, FileSystem, FolderItem, Head
+    from prowess.ports import Approver, Event, FileSystem, FolderItem, Head
     from prowess.profiles.load import known_hosts, load_profile
     from prowess.profiles.schema import Profile
+    from prowess.project import Options
     from prowess.runtime import Skills
 
 # Where each public name lives. A name is imported when it is first used, so `import prowess` costs next to nothing.
 _HOMES = {
+    "Action": "model.permission",
+    "Activation": "model.activation",
+    "AddressError": "errors.activation",
+    "Answer": "model.permission",
+    "Approver": "ports",
     "CODES": "diagnostics",
+    "Cancel": "activate.dispatch",
     "Candidate": "model.skill",
+    "Catalog": "model.catalog",
+    "CommandFailed": "errors.activation",
+    "CommandRefused": "errors.activation",
     "ContextFile": "discover.context",
     "ContextFiles": "discover.context",
+    "Conversation": "conversation.conversation",
+    "DefinedSkill": "activate.defined",
+    "Delivery": "activate.delivery",
     "Diagnostic": "diagnostics",
     "Event": "ports",
     "Facts": "model.facts",
@@ -43,30 +79,53 @@ _HOMES = {
     "FolderItem": "ports",
     "Head": "ports",
     "InvalidName": "errors",
+    "Key": "activate.delivery",
+    "Ledger": "activate.ledger",
+    "LedgerEntry": "activate.ledger",
     "LoadedFrom": "model.skill",
     "MachineError": "errors",
     "Manifest": "model.skill",
+    "Message": "activate.messages",
+    "ModelTool": "conversation.model_tool",
+    "NotPermitted": "errors.activation",
     "Note": "model.outcome",
+    "Notice": "activate.typed",
+    "Options": "project",
     "Origin": "model.settings",
     "Outcome": "model.outcome",
     "Override": "model.settings",
+    "Plain": "activate.typed",
     "Profile": "profiles.schema",
     "ProfileError": "errors",
+    "PromptContext": "activate.defined",
     "ProwessError": "errors",
+    "Reply": "model.permission",
+    "Request": "model.permission",
+    "Requests": "model.activation",
     "Requires": "model.skill",
+    "Resource": "activate.resources",
     "Root": "model.skill",
+    "Rule": "model.permission",
     "Scope": "model.skill",
     "SettingError": "errors",
     "Settings": "model.settings",
     "Severity": "diagnostics",
     "Skill": "model.skill",
     "Skills": "runtime",
+    "SlashCommand": "activate.commands",
     "Snapshot": "model.snapshot",
     "Source": "model.skill",
     "State": "model.outcome",
+    "Survival": "activate.survival",
     "SwitchError": "errors",
+    "ToolAnswer": "conversation.model_tool",
+    "ToolFailed": "errors.activation",
+    "ToolReply": "activate.dispatch",
+    "ToolRun": "activate.dispatch",
+    "Unavailable": "errors.activation",
     "UnknownHost": "errors",
     "UnknownSkill": "errors",
+    "UnknownTool": "errors.activation",
     "UsageError": "errors",
     "known_hosts": "profiles.load",
     "load_profile": "profiles.load",
@@ -75,9 +134,21 @@ _HOMES = {
 __version__ = VERSION
 __all__ = [
     "CODES",
+    "Action",
+    "Activation",
+    "AddressError",
+    "Answer",
+    "Approver",
+    "Cancel",
     "Candidate",
+    "Catalog",
+    "CommandFailed",
+    "CommandRefused",
     "ContextFile",
     "ContextFiles",
+    "Conversation",
+    "DefinedSkill",
+    "Delivery",
     "Diagnostic",
     "Event",
     "Facts",
@@ -85,30 +156,53 @@ __all__ = [
     "FolderItem",
     "Head",
     "InvalidName",
+    "Key",
+    "Ledger",
+    "LedgerEntry",
     "LoadedFrom",
     "MachineError",
     "Manifest",
+    "Message",
+    "ModelTool",
+    "NotPermitted",
     "Note",
+    "Notice",
+    "Options",
     "Origin",
     "Outcome",
     "Override",
+    "Plain",
     "Profile",
     "ProfileError",
+    "PromptContext",
     "ProwessError",
+    "Reply",
+    "Request",
+    "Requests",
     "Requires",
+    "Resource",
     "Root",
+    "Rule",
     "Scope",
     "SettingError",
     "Settings",
     "Severity",
     "Skill",
     "Skills",
+    "SlashCommand",
     "Snapshot",
     "Source",
     "State",
+    "Survival",
     "SwitchError",
+    "ToolAnswer",
+    "ToolFailed",
+    "ToolReply",
+    "ToolRun",
+    "Unavailable",
     "UnknownHost",
     "UnknownSkill",
+    "UnknownTool",
     "UsageError",
     "known_hosts",
     "load_profile",

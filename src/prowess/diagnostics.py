@@ -5,7 +5,7 @@ surface shows them. What went wrong with the *request* or the *machine* is an ex
 `prowess.errors`.
 """
 
-from __future__ import annotations
+# Without postponed annotations, for the reason given in `prowess.model.skill`.
 
 from collections.abc import Iterable
 from enum import Enum
@@ -73,6 +73,7 @@ CODES: dict[str, Code] = {
         "SKILL.md is a folder, a pipe, a device or a broken link.", "Replace it with an ordinary text file."
     ),
     "file-unreadable": _error("SKILL.md cannot be read.", "Check its permissions."),
+    "file-unwritable": _error("SKILL.md can be mended but not written.", "Check its permissions and its folder's."),
     "file-too-large": _error("SKILL.md is larger than the host reads.", "Move detail into files beside SKILL.md."),
     "link-escapes": _error(
         "A symbolic link leads outside the places that may be followed.",
@@ -191,6 +192,10 @@ CODES: dict[str, Code] = {
     "command-not-run": _warning(
         "A command inside the body was not run; it stays as text, marked as not run.",
         "Read the skill; if you trust its project, say so with `prowess trust`.",
+    ),
+    "request-withheld": _warning(
+        "A skill was loaded without the tools and hooks that it asks for, since nobody was there to approve them.",
+        "Give the conversation an approver, or allow the skill by a permission rule.",
     ),
     "command-unclosed": _warning(
         "A block of commands in the body is never closed; nothing of it is run.", "Close it with a line of three `."

@@ -1,41 +1,36 @@
-"""Skills: what a working folder has, as one host sees it. The surface over scans, catalogs and counts."""
+"""Skills: what a working folder has, as one host sees it. The surface over scans, catalogs and conversations."""
 
 from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any, ClassVar, Unpack
 
 import msgspec
 
-from prowess.discover.repository import find_repository
 from prowess.discover.roots import make_root
-from prowess.errors import NotAFolder, UnknownSkill
-from prowess.machine.cache import ScanCache, cache_path
-from prowess.machine.dirs import cache_folder
-from prowess.machine.facts import current_facts
-from prowess.machine.files import LocalFiles
-from prowess.machine.profiles import load_added_profiles, load_kept_profile
-from prowess.machine.stamps import stamp_code
-from prowess.model.facts import Facts
-from prowess.model.permission import Rule
+from prowess.errors import UnknownSkill
 from prowess.model.settings import Settings
-from prowess.model.skill import Root, Scope, Skill, Source
+from prowess.model.skill import Scope, Skill, Source
 from prowess.model.snapshot import Snapshot
-from prowess.parse.candidates import Parsed
-from prowess.ports import Event, FileSystem, Listener, Reporter
-from prowess.profiles.load import load_profile
-from prowess.profiles.places import Place, Places, name_places
-from prowess.profiles.schema import Profile, RootRule
-from prowess.scan import Scan, effective_limits
-from prowess.settings.load import load_settings
-from prowess.version import VERSION
+from prowess.ports import Listener
+from prowess.profiles.places import Place, Places
+from prowess.profiles.schema import RootRule
+from prowess.project import Options, Project
 
 if TYPE_CHECKING:
+    from prowess.activate.commands import CommandIndex
+    from prowess.activate.defined import DefinedSkill
+    from prowess.activate.dispatch import ToolFunction
+    from prowess.activate.resources import Resource
+    from prowess.conversation.conversation import Conversation, RunResult
+    from prowess.conversation.model_tool import ModelTool
     from prowess.discover.context import ContextFiles
+    from prowess.model.activation import Activation
     from prowess.model.catalog import Catalog
-    from prowess.ports import Ranker, UsageStore
+    from prowess.model.usage import Caller
+    from prowess.ports import Approver, Ranker, Runner, SecretStore, UsageStore
 
 
 class Skills:
@@ -45,7 +40,7 @@ class Skills:
     until it is closed.
     """
 
-    _open: ClassVar[dict[tuple[Any, ...], Skills]] = {}
+    _open: ClassVar[dict[tuple[str, str], Skills]] = {}
     _lock = threading.Lock()
 
     def __init__(
@@ -53,40 +48,20 @@ class Skills:
         path: str | os.PathLike[str] = ".",
         *,
         host: str = "prowess",
-        facts: Facts | None = None,
-        files: FileSystem | None = None,
-        add_dirs: Iterable[str | os.PathLike[str]] = (),
-        bare: bool = False,
-        agent: str | None = None,
-        rules: Iterable[Rule] = (),
-        places: Mapping[str, str] | None = None,
-        roots: Sequence[Root] | None = None,
-        cache: bool = True,
         on_event: Listener | None = None,
-        reporter: Reporter | None = None,
+        **options: Unpack[Options],
     ) -> None:
-        self.cwd = os.path.abspath(path)
-        self.facts = facts or current_facts()
-        self._use_cache = cache and files is None and not self.facts.env.get("PROWESS_NO_CACHE")
-        self.host, added = load_added_profiles(self.facts, host)
-        if added or not self._use_cache:
-            self.profile: Profile = load_profile(self.host, added)
-        else:
-            self.profile = load_kept_profile(self.host, self.facts)
-        self._files = files or LocalFiles()
-        # A file system in memory has folders only where it has files; an empty one is no mistake.
-        self._kinds_of_cwd = ("folder",) if files is None else ("folder", None)
-        self._add_dirs = tuple(os.path.abspath(folder) for folder in add_dirs)
-        self._bare = bare
-        self._agent = agent
-        self._rules = tuple(rules)
-        self._given_places = dict(places or {})
-        self._given_roots = roots
+        self.project = Project(path, host, **options)
+        self.cwd = self.project.cwd
+        self.host = self.project.host
+        self.facts = self.project.facts
+        self.profile = self.project.profile
         self._on_event = on_event
-        self._reporter = reporter
         self._snapshot: Snapshot | None = None
-        self._scan_lock = threading.Lock()
-        self._memo_key: tuple[Any, ...] | None = None
+        self._availability: tuple[bool, ...] = ()
+        self._conversation: Conversation | None = None
+        self._scan_lock = threading.RLock()
+        self._memo_key: tuple[str, str] | None = None
 
     @classmethod
     def open(cls, path: str | os.PathLike[str] = ".", *, host: str = "prowess", **options: Any) -> Skills:
@@ -119,27 +94,31 @@ class Skills:
         rule = found.profile.roots.get("custom") or RootRule(at=(), scope=Scope.ADDED)
         described = Source(provider, level or "user", path, rule.loaded_from, source)
         root = make_root("custom", msgspec.structs.replace(rule, must_exist=True), Place(path, 0))
-        root = msgspec.structs.replace(root, source=described)
-        found._given_roots = (root,)
+        found.project.roots = (msgspec.structs.replace(root, source=described),)
         return found
 
     @property
     def snapshot(self) -> Snapshot:
         """What was found; scanned when it is first asked for, then kept."""
         with self._scan_lock:
-            if self._snapshot is not None:
+            # What is defined in code is asked every time whether it is there.
+            if self._snapshot is not None and self._availability == self.project.availability:
                 return self._snapshot
-            snapshot, events = self._scan()
-            self._snapshot = snapshot
-        self._publish(events)
-        return snapshot
+        return self.reload()
 
     def reload(self) -> Snapshot:
         """Scan again; what changed on disk since shows in the new snapshot, the old one stays as it was."""
         with self._scan_lock:
-            snapshot, events = self._scan()
+            self._availability = self.project.availability
+            snapshot, collisions = self.project.scan()
             self._snapshot = snapshot
-        self._publish(events)
+        if self._on_event is not None:
+            from prowess.resolve.events import find_events
+
+            published = self.profile.resolution.collisions
+            # The listener is told with no lock held: it may ask for the snapshot.
+            for event in find_events(snapshot.outcomes, collisions, published=published):
+                self._on_event(event)
         return snapshot
 
     def close(self) -> None:
@@ -149,6 +128,8 @@ class Skills:
                 Skills._open.pop(self._memo_key, None)
                 self._memo_key = None
         self._snapshot = None
+        self._conversation = None
+        self.project.close()
 
     def __enter__(self) -> Skills:
         return self
@@ -168,26 +149,27 @@ class Skills:
 
     def folders(self) -> tuple[str, ...]:
         """The folder of every skill that was read, sorted; also of those that lost their name to another."""
-        return tuple(sorted({one.skill.folder for one in self.snapshot.outcomes if one.skill is not None}))
+        found = {one.skill.folder for one in self.snapshot.outcomes if one.skill is not None}
+        return tuple(sorted(found - {""}))
 
     def context_files(self) -> ContextFiles:
         """The context files (AGENTS.md and its kin) that hold here, farthest first."""
         from prowess.discover.context import find_context_files
 
         trusted = self.settings().trusted_links
-        return find_context_files(self.profile.context, self.find_places(), self._files, trusted_links=trusted)
+        return find_context_files(self.profile.context, self.find_places(), self.project.files, trusted_links=trusted)
 
     def settings(self) -> Settings:
         """The settings that hold here, each with the place it came from."""
-        return load_settings(self.profile, self.find_places(), self.facts, self._files)
+        return self.project.load_settings()
 
     def usage(self) -> UsageStore:
         """How often skills were offered and used on this machine; a store that counts nothing where that is off."""
-        from prowess.machine.usage import open_usage
+        return self.project.open_usage()
 
-        # Counting is Prowess's own, whichever host it answers as, so its own settings decide.
-        own = Skills(self.cwd, facts=self.facts, files=self._files).settings()
-        return open_usage(self.facts, wanted=own.usage)
+    def find_places(self) -> Places:
+        """The folders that the profile's templates name, before any setting is read."""
+        return self.project.find_places()
 
     def catalog(
         self,
@@ -204,72 +186,86 @@ class Skills:
         `characters` and `format` replace the host's own. With a `request` and a `ranker`, what fits the request is
         told first.
         """
-        from prowess.gate.gate import find_rules
-        from prowess.gate.permissions import section_removed
-        from prowess.present.offer import offer
-
-        table = self.profile.permissions
-        permissions = find_rules(self.snapshot.settings, table, self.facts, agent=self._agent, given=self._rules)
-        return offer(
-            self.snapshot,
-            profile=self.profile,
-            facts=self.facts,
-            removed=permissions is not None and section_removed(permissions),
-            counts=self.usage().load_counts(),
-            scores=None if request is None or ranker is None else ranker.score(request, self.snapshot.skills),
+        return self.project.offer(
+            self.snapshot if self._conversation is None else self._conversation.snapshot,
             context_tokens=context_tokens,
             characters=characters,
             format=format,
+            request=request,
+            ranker=ranker,
             can_read_skill_urls=can_read_skill_urls,
         )
 
-    def find_places(self) -> Places:
-        """The folders that the profile's templates name, before any setting is read."""
-        repository = find_repository(self.cwd, self._files, platform=self.facts.platform)
-        places = name_places(
-            self.profile.places, cwd=self.cwd, facts=self.facts, repository=repository, given=self._given_places
+    def conversation(
+        self,
+        *,
+        session: str | None = None,
+        effort: str | int | None = None,
+        saved: str | None = None,
+        taken: Iterable[str] = (),
+        approver: Approver | None = None,
+        runner: Runner | None = None,
+        secrets: SecretStore | None = None,
+        count: bool = True,
+    ) -> Conversation:
+        """A new conversation, or one that goes on from what was `saved`.
+
+        `session` is its id, `effort` how hard the model thinks, `taken` the names of the agent's own commands. The
+        `approver` is asked where the rules say so; without one, that is refused. `runner` and `secrets` replace those
+        of this machine. Without `count` nothing of it is counted as a use.
+        """
+        from prowess.conversation.conversation import Conversation
+        from prowess.conversation.ground import Ground
+
+        ground = Ground(
+            self.project, lambda: self.snapshot, approver=approver, runner=runner, secrets=secrets, count=count
         )
-        return msgspec.structs.replace(places, added=self._add_dirs)
+        return Conversation(ground, session=session, effort=effort, saved=saved, taken=taken)
 
-    def _scan(self) -> tuple[Snapshot, list[Event]]:
-        if self._files.find_kind(self.cwd) not in self._kinds_of_cwd:
-            raise NotAFolder(self.cwd)
-        places = self.find_places()
-        settings = load_settings(self.profile, places, self.facts, self._files)
-        cache = self._open_cache(settings)
-        scan = Scan(
-            profile=self.profile,
-            places=places,
-            settings=settings,
-            facts=self.facts,
-            cache=cache,
-            files=self._files,
-            bare=self._bare,
-            agent=self._agent,
-            rules=self._rules,
-            roots=self._given_roots,
-            reporter=self._reporter,
-        )
-        snapshot, collisions = scan.run()
-        cache.save()
-        if self._on_event is None:
-            return snapshot, []
-        from prowess.resolve.events import find_events
+    @property
+    def default_conversation(self) -> Conversation:
+        """The conversation that the methods below speak in. It has no id, and nobody to ask."""
+        with self._scan_lock:
+            if self._conversation is None:
+                self._conversation = self.conversation()
+            return self._conversation
 
-        published = self.profile.resolution.collisions
-        return snapshot, list(find_events(snapshot.outcomes, collisions, published=published))
+    def activate(self, name: str, arguments: str = "", *, by: Caller = "user") -> Activation:
+        """Load a skill: the text that the model receives, its files, and what it asks of its agent."""
+        return self.default_conversation.activate(name, arguments, by=by)
 
-    def _publish(self, events: Iterable[Event]) -> None:
-        """Tell the listener, with no lock held: it may ask for the snapshot."""
-        if self._on_event is not None:
-            for event in events:
-                self._on_event(event)
+    def tool(self, **options: Any) -> ModelTool:
+        """The tool with which a model loads skills: name, description, JSON schema, and the function itself."""
+        return self.default_conversation.tool(**options)
 
-    def _open_cache(self, settings: Settings) -> ScanCache[Parsed]:
-        if not self._use_cache:
-            return ScanCache(self._files, None, key="", reading_type=Parsed)
-        limits = effective_limits(self.profile.limits, settings)
-        rules = msgspec.msgpack.encode((self.profile, limits)).hex()
-        key = f"{VERSION}\0{stamp_code()}\0{self.cwd}\0{self.host}\0{rules}"
-        path = cache_path(cache_folder(self.facts), f"{self.cwd}\0{self.host}")
-        return ScanCache(self._files, path, key=key, reading_type=Parsed)
+    def run(self, text: str, **options: Any) -> RunResult:
+        """Carry out what a user typed, such as `/name arguments`."""
+        return self.default_conversation.run(text, **options)
+
+    def commands(self) -> CommandIndex:
+        """What a user can type here."""
+        return self.default_conversation.commands
+
+    def read(self, url: str) -> Resource:
+        """What a `skill://` address stands for."""
+        return self.default_conversation.read(url)
+
+    def touched(self, path: str | os.PathLike[str]) -> tuple[Skill, ...]:
+        """A file was read, written or edited: the skills that woke by it, which stay awake."""
+        return self.default_conversation.touched(os.path.join(self.cwd, path))
+
+    def register_tool(self, name: str, function: ToolFunction, *, description: str = "") -> None:
+        """A tool that commands can go to in place of the model. A later one of the same name replaces it.
+
+        The function gets `{command, commandName, skillName}` and the run: its id, the way to call it off, and the
+        variables of the skill.
+        """
+        from prowess.activate.dispatch import Tool
+
+        self.project.tools = self.project.tools.add(Tool(name=name, function=function, description=description))
+
+    def define(self, *skills: DefinedSkill) -> None:
+        """Add skills that are defined in code. They are there from the next snapshot on."""
+        self.project.defined = self.project.defined.register(*skills)
+        with self._scan_lock:
+            self._snapshot = None

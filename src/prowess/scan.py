@@ -15,24 +15,25 @@ from prowess.errors import MachineError
 from prowess.gate.gate import find_rules, gate_skill
 from prowess.machine.cache import ScanCache
 from prowess.model.facts import Facts
-from prowess.model.outcome import STATE_ORDER, Outcome
+from prowess.model.outcome import STATE_ORDER, Note, Outcome
 from prowess.model.permission import Rule
 from prowess.model.settings import Settings
 from prowess.model.skill import Candidate, Document, Root, Skill
 from prowess.model.snapshot import Snapshot
-from prowess.parse.candidates import Parsed, Read, Reader, read_document
+from prowess.parse.candidates import MOST_BYTES, Parsed, Read, Reader, read_document
 from prowess.ports import FileSystem, Reporter
 from prowess.profiles.places import Places, expand_user_path
 from prowess.profiles.schema import Header, Limits, Profile
 from prowess.resolve.claims import Claim
 from prowess.resolve.resolution import Collision, Resolved, resolve
 
-# A body is read when it is asked for; no host's limit is as large as this, and nobody writes so much.
-_MOST_BYTES = 1 << 24
-
 
 class Scan(msgspec.Struct, frozen=True, kw_only=True):
-    """All that a scan needs, as values and ports."""
+    """All that a scan needs, as values and ports.
+
+    `roots` replace those of the profile, `further` are searched after them. `defined` are skills that lie nowhere,
+    with the note that keeps one away where there is any.
+    """
 
     profile: Profile
     places: Places
@@ -44,6 +45,8 @@ class Scan(msgspec.Struct, frozen=True, kw_only=True):
     agent: str | None = None
     rules: tuple[Rule, ...] = ()
     roots: Sequence[Root] | None = None
+    further: Sequence[Root] = ()
+    defined: Sequence[tuple[Candidate, Skill, Note | None]] = ()
     reporter: Reporter | None = None
 
     def run(self) -> tuple[Snapshot, tuple[Collision, ...]]:
@@ -53,6 +56,7 @@ class Scan(msgspec.Struct, frozen=True, kw_only=True):
         roots = self.roots
         if roots is None:
             roots = plan_roots(profile, places, settings, self.facts, bare=self.bare)
+        roots = (*roots, *self.further)
         found = discover(
             roots,
             places=places,
@@ -62,17 +66,17 @@ class Scan(msgspec.Struct, frozen=True, kw_only=True):
             clock=time.monotonic,
             reporter=self.reporter,
         )
-        reads = self._read_all(found.candidates)
-        resolved = self._resolve(found.candidates, reads)
+        candidates, reads = self._add_defined(found.candidates, self._read_all(found.candidates))
+        resolved = self._resolve(candidates, reads)
         _rename(reads, resolved.names)
-        outcomes = self._conclude(found.candidates, reads, resolved)
+        outcomes = self._conclude(candidates, reads, resolved)
         snapshot = Snapshot(
             host=profile.name,
             edition=profile.edition,
             cwd=places.cwd,
             repository=places.repository,
             settings=settings,
-            roots=tuple(roots),
+            roots=roots,
             outcomes=outcomes,
             listed=frozenset(profile.resolution.listed),
             diagnostics=settings.diagnostics + found.diagnostics,
@@ -87,7 +91,9 @@ class Scan(msgspec.Struct, frozen=True, kw_only=True):
             header=self.profile.header,
             fields=self.profile.fields,
             limits=limits,
-            document=partial(load_document, self.files, self.profile.header),
+            document=partial(
+                load_document, self.files, self.profile.header, min(limits.file_bytes or MOST_BYTES, MOST_BYTES)
+            ),
         )
         reads = []
         for done, candidate in enumerate(candidates):
@@ -96,11 +102,24 @@ class Scan(msgspec.Struct, frozen=True, kw_only=True):
                 self.reporter.progress("reading skills", done)
         return reads
 
+    def _add_defined(
+        self, candidates: Sequence[Candidate], reads: list[Read]
+    ) -> tuple[Sequence[Candidate], list[Read]]:
+        """What was found with what is defined in code, at the end of the order where that is the weakest."""
+        if not self.defined:
+            return candidates, reads
+        defined = [candidate for candidate, _, _ in self.defined]
+        read = [Read(skill.name, skill, note) for _, skill, note in self.defined]
+        if self.profile.resolution.strategy == "last":
+            return (*defined, *candidates), [*read, *reads]
+        return (*candidates, *defined), [*reads, *read]
+
     def _resolve(self, candidates: Sequence[Candidate], reads: Sequence[Read]) -> Resolved:
         claims = [
-            Claim(place, read.name, candidate, read.skill.manifest)
+            Claim(place, read.name, candidate, read.skill.declared)
             for place, (candidate, read) in enumerate(zip(candidates, reads, strict=True))
-            if read.skill is not None
+            # What is defined in code and not available now is not there for the others.
+            if read.skill is not None and read.note is None
         ]
         return resolve(claims, rules=self.profile.resolution, settings=self.settings, gate=self.profile.gate)
 
@@ -120,7 +139,7 @@ class Scan(msgspec.Struct, frozen=True, kw_only=True):
                 notes.append(read.note)
             if read.skill is not None:
                 notes += gate_skill(
-                    read.skill.manifest,
+                    read.skill.declared,
                     name=read.name,
                     rules=self.profile.gate,
                     facts=self.facts,
@@ -139,13 +158,23 @@ def effective_limits(limits: Limits, settings: Settings) -> Limits:
     return limits.change(settings.limits) if settings.limits else limits
 
 
-def load_document(files: FileSystem, header: Header, skill: Skill) -> Document:
-    """The whole of a skill's file. It holds no reference to the scan, so that snapshots can be let go."""
+def load_document(files: FileSystem, header: Header, most: int, skill: Skill) -> Document:
+    """The whole of a skill's file. It holds no reference to the scan, so that snapshots can be let go.
+
+    A file that became a link since, or lies behind one, was never judged: it is not read. Neither is one of more
+    bytes than `most`, since a part of it could mean something else.
+    """
+    real = files.find_real_path(skill.location)
+    if None not in (skill.real, real) and skill.real != real:
+        cause = f"it was {skill.real} when skills were looked for and leads to {real} now; look for skills again"
+        raise MachineError("read", skill.location, cause)
     try:
-        data = files.read_head(skill.location, _MOST_BYTES).data
+        head = files.read_head(real or skill.location, most)
     except OSError as error:
         raise MachineError("read", skill.location, error.strerror or str(error)) from error
-    return read_document(data, header)
+    if head.size > most:
+        raise MachineError("read", skill.location, f"it has {head.size:,} bytes; at most {most:,} are read")
+    return read_document(head.data, header)
 
 
 def _rename(reads: list[Read], names: Mapping[int, str]) -> None:

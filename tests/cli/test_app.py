@@ -351,3 +351,34 @@ def test_paths_are_written_as_people_do(monkeypatch):
     monkeypatch.setenv("HOME", "/home/me")
     paths = ["/home/me/p/a", "/home/me/p", "/home/me/x", "/home/me", "/home/me2/x", "/etc/\x1b"]
     assert [shorten_path(path, "/home/me/p") for path in paths] == ["a", ".", "~/x", "~", "/home/me2/x", "/etc/\\x1b"]
+
+
+@pytest.mark.needs("bash")
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("prowess list --host op", ["opencode", "openclaw"]),
+        ("prowess list --host opencode@", ["@current", "@documented"]),
+        ("prowess list --host opencode@doc", ["@documented"]),
+        ("prowess list --host=", ["prowess", "spec", "claude-code", "opencode", "openclaw", "omp", "codex"]),
+        ("prowess list --host=om", ["omp"]),
+        ("prowess list --host=omp@d", ["@documented"]),
+        ("prowess show a:", ["b", "c"]),
+        ("prowess show ", ["a:b", "a:c", "pdf"]),
+    ],
+)
+def test_bash_completes_words_that_hold_its_word_breaks(terminal, line, found):
+    for number, name in enumerate(("a:b", "a:c", "pdf")):
+        terminal.write(f"project/.agents/skills/n{number}/SKILL.md", f'---\nname: "{name}"\ndescription: d\n---\n')
+    program = terminal.write("bin/prowess", f'#!/bin/sh\nexec {sys.executable} -m prowess "$@"\n')
+    program.chmod(0o755)
+    script = f"""
+        eval "$(_PROWESS_COMPLETE=bash_source prowess)"
+        COMP_LINE='{line}' COMP_POINT={len(line)}
+        _prowess_completion prowess "" ""
+        printf '%s\\n' "${{COMPREPLY[@]}}"
+    """
+    environment = {**os.environ, "PATH": f"{program.parent}:{os.environ['PATH']}"}
+    process = subprocess.run(["bash", "-c", script], env=environment, capture_output=True, text=True, timeout=60)
+    # Of the word that is being typed bash replaces what stands behind its last word break, an @ included.
+    assert (process.stdout.splitlines(), process.stderr) == (found, "")

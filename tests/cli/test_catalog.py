@@ -67,7 +67,7 @@ def test_where_not_all_fits_it_says_who_was_cut_and_why_on_the_error_output(term
         0,
         f"{HEAD}- pdf: Reads PDF files. Use when one is named.\n- sql\n</available_skills>\n",
         "Of 2 skills the catalog shows 1 by name only.\n"
-        "  name only: sql (its whole text does not fit into the 64 characters that there are for skills)\n"
+        "  name only: sql (its whole text has no room in the 64 characters that the lines of all skills share)\n"
         "304 of 315 characters, about 73 tokens (an estimate).\n",
     )
 
@@ -79,7 +79,7 @@ def test_many_skills_with_the_same_fate_are_told_together(terminal):
     assert answer.err.splitlines()[:2] == [
         "Of 20 skills the catalog shows 20 by name only.",
         "  name only: s00, s01, s02, s03, s04, s05 and 14 more "
-        "(its whole text does not fit into the 149 characters that there are for skills)",
+        "(its whole text has no room in the 149 characters that the lines of all skills share)",
     ]
 
 
@@ -159,7 +159,7 @@ def test_json_has_the_text_its_size_and_every_line(terminal):
                 {
                     "name": "sql",
                     "shown": "name-only",
-                    "why": "its whole text does not fit into the 64 characters that there are for skills",
+                    "why": "its whole text has no room in the 64 characters that the lines of all skills share",
                     "text": "",
                 },
             ],

@@ -94,7 +94,8 @@ def test_a_host_whose_settings_are_wrong_is_named_and_the_others_still_answer(te
     terminal.write("home/.omp/agent/config.yml", "skills:\n  enabled: perhaps\n")
     answer = terminal.run("compare", "--host", "omp", "--host", "codex")
     assert answer.code == 2
-    assert answer.out.startswith("     omp  codex\npdf  ·    ● a\n")
+    assert answer.out.startswith("     omp  codex\npdf  ?    ● a\n")
+    assert "\n● ready  · not seen\n? cannot be asked, for the reason below\n" in answer.out
     assert "\nomp cannot be asked: ~/.omp/agent/config.yml:2: `skills.enabled` " in answer.out.replace(
         str(terminal.home), "~"
     )
@@ -116,3 +117,58 @@ def test_letters_go_on_after_z():
     assert [_name_letter(number) for number in (0, 25, 26, 27, 51, 52, 701, 702)] == [
         "a", "z", "aa", "ab", "az", "ba", "zz", "aaa",
     ]  # fmt: skip
+
+
+def test_a_skill_whose_folder_has_another_name_is_one_row(terminal):
+    location = str(terminal.skill("project/.claude/skills/folder", name="header"))
+    answer = terminal.run("compare", "--host", "claude-code", "--host", "opencode", "--host", "prowess")
+    assert answer.out.splitlines()[:2] == [
+        "                 claude-code  opencode  prowess",
+        "header / folder  ● a          ● a       ● a",
+    ]
+    assert "Two names in a row: some hosts go by the header, others by the folder." in answer.out
+    shaped = terminal.json("compare", "--host", "claude-code", "--host", "opencode")["skills"]
+    assert shaped == [
+        {
+            "name": "folder",
+            "hosts": {
+                "claude-code": {"name": "folder", "state": "ready", "location": location},
+                "opencode": {"name": "header", "state": "ready", "location": location},
+            },
+        }
+    ]
+
+
+def test_names_that_one_host_knows_both_of_stay_two_rows(terminal):
+    terminal.skill("project/.claude/skills/a", name="b")
+    terminal.skill("project/.claude/skills/b", name="a")
+    shaped = terminal.json("compare", "--host", "claude-code", "--host", "opencode")["skills"]
+    assert [
+        (row["name"], {host: one["location"].split("/")[-2] for host, one in row["hosts"].items()}) for row in shaped
+    ] == [
+        ("a", {"claude-code": "a", "opencode": "b"}),
+        ("b", {"claude-code": "b", "opencode": "a"}),
+    ]
+
+
+def test_slow_comparing_says_how_far_it_has_come(terminal, monkeypatch):
+    import sys
+    import time
+
+    from prowess.cli import compare, progress
+    from prowess.cli.answers import index_answers
+
+    def slowly(snapshot):
+        time.sleep(0.1)
+        return index_answers(snapshot)
+
+    write_skills(terminal)
+    monkeypatch.setattr(compare, "index_answers", slowly)
+    monkeypatch.setattr(progress, "_QUIET_SECONDS", 0.0)
+    monkeypatch.setattr(progress, "_EVERY_SECONDS", 0.01)
+    monkeypatch.setattr(type(sys.stderr), "isatty", lambda self: True, raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    answer = terminal.run("compare", "--host", "codex", "--host", "claude-code")
+    assert "\x1b[Kasking codex: " in answer.err
+    assert "\x1b[Kasking claude-code: " in answer.err
+    assert answer.err.endswith("\r\x1b[K")

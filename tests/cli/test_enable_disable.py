@@ -18,7 +18,8 @@ def test_disabling_makes_the_settings_file_and_says_the_new_state(terminal):
     terminal.skill("project/.claude/skills/pdf")
     assert terminal.run("disable", "pdf") == (
         0,
-        "Switched “pdf” off in the new file prowess.toml.\nIt is now disabled: it is switched off in the settings.\n",
+        "Switched “pdf” off in the new file prowess.toml.\n"
+        "It is now disabled: it is switched off in the settings (prowess.toml:2).\n",
         "",
     )
     assert (terminal.project / "prowess.toml").read_text(encoding="utf-8") == "[skills.pdf]\nenabled = false\n"
@@ -41,7 +42,7 @@ def test_doing_it_twice_writes_once(terminal):
     assert terminal.run("disable", "pdf") == (
         0,
         "“pdf” is already switched off in prowess.toml; nothing was written.\n"
-        "It is disabled: it is switched off in the settings.\n",
+        "It is disabled: it is switched off in the settings (prowess.toml:2).\n",
         "",
     )
     assert os.stat(terminal.project / "prowess.toml") == before
@@ -73,21 +74,111 @@ def test_for_all_projects_of_the_user(terminal):
     assert terminal.ends(terminal.scan()) == {"project/.claude/skills/pdf/SKILL.md": "disabled"}
 
 
-def test_a_switch_that_a_stronger_file_overrules_is_told(terminal):
+def test_what_another_file_switches_off_is_not_reported_as_switched_on(terminal):
     terminal.skill("project/.claude/skills/pdf")
     terminal.run("disable", "pdf")
     assert terminal.run("enable", "pdf", "--user") == (
-        0,
-        "Switched “pdf” on in the new file ~/.config/prowess/prowess.toml.\n"
-        "It is still disabled: it is switched off in the settings.\nprowess.toml:2 decides.\n",
+        2,
         "",
+        "prowess: “pdf” stays disabled: it is switched off in the settings (prowess.toml:2). "
+        "`prowess enable pdf` changes that file. Nothing was written.\n",
     )
+    assert not (terminal.home / ".config").exists()
+    terminal.run("enable", "pdf")
+    terminal.run("disable", "pdf", "--user")
+    code, out, err = terminal.run("enable", "pdf")
+    assert (code, out) == (2, "")
+    assert "(~/.config/prowess/prowess.toml:2). `prowess enable pdf --user` changes that file. Nothing" in err
+    assert terminal.run("enable", "pdf", "--user").code == 0
 
 
 def test_an_author_who_disabled_a_skill_is_not_overruled_and_that_is_told(terminal):
     terminal.skill("project/.claude/skills/pdf", enabled="false")
-    answer = terminal.run("enable", "pdf")
-    assert answer.out.splitlines()[1] == "It is still disabled: its header says `enabled: false`."
+    assert terminal.run("enable", "pdf") == (
+        2,
+        "",
+        "prowess: “pdf” stays disabled: its header says `enabled: false`. "
+        "Remove that line from .claude/skills/pdf/SKILL.md. Nothing was written.\n",
+    )
+    assert terminal.tree() == [".claude/skills/pdf/SKILL.md"]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        (
+            'disabled = ["a", "pdf"] # two\n',
+            'disabled = ["a"] # two\n',
+            "Took “pdf” out of `disabled` in prowess.toml (line 1).",
+        ),
+        ('disabled = ["skill:pdf"]\n', "disabled = []\n", "Took “pdf” out of `disabled` in prowess.toml (line 1)."),
+        (
+            'ignore = [\n  "x-*",\n  "pdf", # slow\n]\n',
+            'ignore = [\n  "x-*",\n]\n',
+            "Took “pdf” out of `ignore` in prowess.toml (line 3).",
+        ),
+        (
+            '[skills.pdf]\nvisibility = "off" # for now\n',
+            '[skills.pdf]\nvisibility = "on" # for now\n',
+            "Set `visibility` of “pdf” to “on” in prowess.toml (line 2).",
+        ),
+    ],
+)
+def test_whatever_names_the_skill_is_taken_back(terminal, before, after, said):
+    terminal.skill("project/.claude/skills/pdf")
+    terminal.write("project/prowess.toml", before)
+    assert terminal.run("enable", "pdf") == (0, f"{said}\nIt is now ready.\n", "")
+    assert (terminal.project / "prowess.toml").read_text(encoding="utf-8") == after
+
+
+def test_a_profile_of_ones_own_that_reads_our_settings_is_switched_too(terminal):
+    terminal.skill("project/.claude/skills/pdf")
+    terminal.write("project/mine.toml", 'name = "mine"\nextends = "prowess"\n')
+    terminal.write("project/prowess.toml", 'disabled = ["pdf"]\n')
+    assert terminal.run("enable", "pdf", "--host", "./mine.toml").code == 0
+    assert (terminal.project / "prowess.toml").read_text(encoding="utf-8") == "disabled = []\n"
+
+
+def test_several_obstacles_in_several_files_are_all_taken_away(terminal, monkeypatch):
+    terminal.git()
+    terminal.skill("project/.claude/skills/pdf")
+    terminal.write("project/prowess.toml", 'disabled = ["pdf"]\n')
+    terminal.write("project/deep/prowess.toml", 'ignore = ["pdf"]\n[skills.pdf]\nenabled = false\nvisibility = "off"\n')
+    monkeypatch.chdir(terminal.project / "deep")
+    done = terminal.json("enable", "pdf")
+    assert (done["file"], done["changed"], done["skill"]["state"]) == (
+        terminal.path("project/deep/prowess.toml"),
+        True,
+        "ready",
+    )
+    assert [(one["setting"], one["line"]) for one in done["undone"]] == [
+        ("disabled", 1),
+        ("ignore", 1),
+        ("enabled", None),
+        ("visibility", 4),
+    ]
+    assert (terminal.project / "prowess.toml").read_text(encoding="utf-8") == "disabled = []\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            'ignore = ["p*"]\n',
+            "its name matches the ignored pattern `p*` (prowess.toml:1). Change the pattern there, or rename the skill.",
+        ),
+        (
+            'include = ["x"]\n',
+            "its name matches no pattern of the include list (prowess.toml:1). Add the name to the list there.",
+        ),
+        ("\nenabled = false\n", "skills are switched off altogether (prowess.toml:2). Set `enabled = true` there."),
+    ],
+)
+def test_what_is_not_about_this_skill_alone_stays_and_is_named(terminal, text, said):
+    terminal.skill("project/.claude/skills/pdf")
+    terminal.write("project/prowess.toml", text + "# end\n")
+    assert terminal.run("enable", "pdf") == (2, "", f"prowess: “pdf” stays disabled: {said} Nothing was written.\n")
+    assert (terminal.project / "prowess.toml").read_text(encoding="utf-8") == text + "# end\n"
 
 
 def test_the_same_as_json(terminal):
@@ -101,6 +192,7 @@ def test_the_same_as_json(terminal):
         "file": terminal.path("project/prowess.toml"),
         "created": True,
         "changed": True,
+        "undone": [],
     }
     assert (skill["name"], skill["location"], skill["state"]) == ("pdf", str(location), "disabled")
 

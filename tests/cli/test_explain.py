@@ -317,3 +317,44 @@ def test_a_budget_that_cannot_be_used_does_not_hide_the_other_stages(terminal, m
         "there is no catalog: SLASH_COMMAND_TOOL_CHAR_BUDGET is “lots”; it must be a number of characters, 1 or more",
         "ready",
     ]
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "line", "reason"),
+    [
+        ("home/.config/prowess/prowess.toml", 'disabled = ["pdf"]\n', 1, "it is listed as `skill:pdf`"),
+        ("project/prowess.toml", 'ignore = [\n  "a",\n  "p*",\n]\n', 3, "its name matches the ignored pattern `p*`"),
+        ("project/prowess.toml", '\ninclude = ["x"]\n', 2, "its name matches no pattern of the include list"),
+        ("project/prowess.toml", "\nenabled = false\n", 2, "skills are switched off altogether"),
+        ("project/prowess.toml", "[skills.pdf]\nenabled = false\n", 2, "it is switched off in the settings"),
+        ("project/prowess.toml", '[skills.pdf]\n\nvisibility = "off"\n', 3, "it is switched off in the settings"),
+    ],
+)
+def test_a_setting_that_disables_a_skill_is_named_with_its_file_and_line(terminal, file, text, line, reason):
+    terminal.skill("project/.claude/skills/pdf")
+    # The lists of both files add up; each entry has a place of its own.
+    other = "project" if file.startswith("home") else "home/.config/prowess"
+    terminal.write(f"{other}/prowess.toml", 'disabled = ["x"]\nignore = ["y"]\n')
+    terminal.write(file, text)
+    origin = {"file": terminal.path(file), "line": line}
+    claim = terminal.json("explain", "pdf")["claims"][0]
+    assert (claim["state"], claim["reason"], claim["origin"]) == ("disabled", reason, origin)
+    assert terminal.json("show", "pdf")["skill"]["origin"] == origin
+    where = file.removeprefix("project/").replace("home/", "~/")
+    told = terminal.run("explain", "pdf").out
+    assert told.splitlines()[0] == f"“pdf” is switched off: {reason} ({where}:{line})."
+    assert f"  resolve   disabled: {reason} ({where}:{line})\n" in told
+    assert f"state   – disabled: {reason} ({where}:{line})\n" in terminal.run("show", "pdf").out
+
+
+def test_a_setting_of_another_host_is_named_too(terminal):
+    terminal.skill("project/.claude/skills/pdf")
+    settings = terminal.write("project/.claude/settings.json", '{\n"skillOverrides": {\n"pdf": "user-invocable-only"}}')
+    claim = terminal.json("explain", "pdf", "--host", "claude-code")["claims"][0]
+    assert (claim["state"], claim["origin"]) == ("hidden", {"file": str(settings), "line": 3})
+    config = terminal.write("home/.omp/agent/config.yml", "skills:\n  ignoredSkills:\n    - a\n    - pdf\n")
+    claim = terminal.json("explain", "pdf", "--host", "omp")["claims"][0]
+    assert (claim["state"], claim["origin"]) == ("disabled", {"file": str(config), "line": 4})
+    terminal.write("home/.omp/agent/config.yml", "skills:\n  enableClaudeProject: false\n")
+    claim = terminal.json("explain", "pdf", "--host", "omp")["claims"][0]
+    assert (claim["state"], claim["origin"]) == ("disabled", {"file": str(config), "line": 2})

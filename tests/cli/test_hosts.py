@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import click
 import pytest
 
 from prowess.cli.hosts import render_value
@@ -110,16 +111,16 @@ def test_json_lists_every_host(terminal):
 
 
 def test_a_profile_that_cannot_be_used_is_named_and_the_others_are_still_listed(terminal):
-    terminal.write("home/.config/prowess/profiles/bad.toml", 'name = "bad"\nnonsense = 1\n')
+    file = terminal.write("home/.config/prowess/profiles/bad.toml", 'name = "bad"\nnonsense = 1\n')
     answer = terminal.run("hosts")
     assert answer.code == 2
-    assert "The profile “bad” cannot be used: it has a key that no profile has (at `nonsense`)." in answer.out
+    assert f"The profile {file}:2 cannot be used: it has a key that no profile has (at `nonsense`)." in answer.out
     assert "claude-code  Claude Code" in answer.out
     shaped = json.loads(terminal.run("hosts", "--json").out)["hosts"][-1]
     assert shaped == {
         "name": "bad",
         "origin": "added",
-        "problem": "The profile “bad” cannot be used: it has a key that no profile has (at `nonsense`).",
+        "problem": f"The profile {file}:2 cannot be used: it has a key that no profile has (at `nonsense`).",
     }
 
 
@@ -133,3 +134,47 @@ def test_values_of_profiles_are_written_for_people():
     assert [render_value(value) for value in (None, True, False, "", "word", 3, [], ["a", ["b", "c"]], {"x": True})] == [
         "not there", "yes", "no", "empty", "word", "3", "none", "a, b, c", "x = yes",
     ]  # fmt: skip
+
+
+def test_the_host_can_be_named_as_everywhere_else(terminal):
+    assert terminal.run("hosts", "--host", "opencode") == terminal.run("hosts", "opencode")
+    assert terminal.run("hosts", "--host", "omp@documented", "--json") == terminal.run("hosts", "omp", "--json")
+    answer = terminal.run("hosts", "omp", "--host", "codex")
+    assert (answer.code, answer.out) == (2, "")
+    assert "“omp” and --host codex name two hosts; give one of them." in answer.err
+
+
+def test_every_command_takes_a_host_and_json():
+    from prowess.cli.app import COMMANDS, app
+
+    for name in COMMANDS:
+        command = app.get_command(click.Context(app), name)
+        assert command is not None
+        taken = {option for parameter in command.params for option in parameter.opts}
+        assert (name, {"--host", "--json"} <= taken) == (name, True)
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ('name = "mine"\nextends = "spec"\n[header]\nopne = 1\n', 4),
+        ('name = "mine"\nextends = "specs"\n', 2),
+        ('name = "mine"\nextends = "spec"\n\n[roots.user]\nat = [\n', 5),
+        ('name = "mine"\nextends = "spec"\n[current.resolution]\nstrategy = "random"\n', 4),
+        ('name = "mine"\nextends = "spec"\norder = ["project",\n"usr"]\n', 3),
+        ('name = "mine"\nextends = "spec"\n[roots.more]\nscope = "user"\nat = ["{nowhere}/x"]\n', 5),
+        ('name = "yours"\nextends = "spec"\n', 1),
+    ],
+)
+def test_a_mistake_in_a_profile_is_named_with_file_and_line(terminal, text, line):
+    file = terminal.write("home/.config/prowess/profiles/mine.toml", text)
+    answer = terminal.run("list", "--host", "mine")
+    assert (answer.code, answer.out) == (2, "")
+    assert answer.err.startswith(f"prowess: The profile {file}:{line} cannot be used: ")
+
+
+def test_a_profile_of_ones_own_that_replaces_a_built_in_one_is_marked(terminal):
+    terminal.write("home/.config/prowess/profiles/codex.toml", 'name = "codex"\ntitle = "Mine"\nextends = "spec"\n')
+    lines = terminal.run("hosts").out.splitlines()
+    assert [line.split()[:3] for line in lines if line.startswith("codex")] == [["codex", "Mine", "(added)"]]
+    assert {one["name"]: one["origin"] for one in terminal.json("hosts")["hosts"]}["codex"] == "added"

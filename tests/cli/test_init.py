@@ -21,10 +21,10 @@ def test_an_empty_project_gets_a_settings_file_and_a_folder_for_skills(terminal)
     answer = terminal.run("init")
     assert answer == (
         0,
-        "Made prowess.toml.\nMade .prowess/skills/.\n\nNo skills were found here yet. `prowess new NAME` makes one.\n",
+        "Made prowess.toml.\nMade .agents/skills/.\n\nNo skills were found here yet. `prowess new NAME` makes one.\n",
         "",
     )
-    assert terminal.tree() == [".prowess/skills/", "prowess.toml"]
+    assert terminal.tree() == [".agents/skills/", "prowess.toml"]
     assert (terminal.project / "prowess.toml").read_text(encoding="utf-8") == TEMPLATE
 
 
@@ -43,19 +43,17 @@ def test_every_setting_that_the_template_explains_is_one_that_is_read(terminal):
     terminal.write("project/prowess.toml", "\n".join(settings))
     assert terminal.open().settings().files == (terminal.path("project/prowess.toml"),)
     explained = set(tomllib.loads("\n".join(settings)))
-    # The last three are read for the stage activate, which no command uses yet.
-    silent = {"toggles", "skill_commands", "shell_commands", "tools"}
-    assert explained == {key.partition(".")[0] for key in OWN_KEYS} - silent
+    assert explained == {key.partition(".")[0] for key in OWN_KEYS} - {"toggles"}
 
 
 def test_what_is_there_is_never_overwritten(terminal):
     terminal.write("project/prowess.toml", "enabled = true\n")
-    terminal.write("project/.prowess/skills/.keep")
+    terminal.write("project/.agents/skills/.keep")
     answer = terminal.run("init")
     assert (answer.code, answer.err) == (0, "")
     assert answer.out.splitlines()[:2] == [
         "prowess.toml was here already and stays as it is.",
-        ".prowess/skills/ was here already and stays as it is.",
+        ".agents/skills/ was here already and stays as it is.",
     ]
     assert (terminal.project / "prowess.toml").read_text(encoding="utf-8") == "enabled = true\n"
 
@@ -83,9 +81,13 @@ def test_the_same_as_json(terminal):
     terminal.skill("project/.claude/skills/one")
     assert terminal.json("init") == {
         "version": 1,
+        "host": "prowess",
+        "edition": "current",
+        "cwd": str(terminal.project),
         "folder": str(terminal.project),
-        "created": [terminal.path("project/prowess.toml"), terminal.path("project/.prowess/skills")],
-        "kept": [],
+        "created": [terminal.path("project/prowess.toml")],
+        "kept": [terminal.path("project/.claude/skills")],
+        "skills_folder": terminal.path("project/.claude/skills"),
         "found": {
             "counts": {"ready": 1},
             "roots": [{"path": terminal.path("project/.claude/skills"), "files": 1}],
@@ -95,8 +97,38 @@ def test_the_same_as_json(terminal):
 
 
 def test_a_file_in_the_way_of_the_folder_is_a_sentence(terminal):
-    terminal.write("project/.prowess", "I am a file")
+    terminal.write("project/.agents", "I am a file")
     answer = terminal.run("init")
-    where = terminal.path("project/.prowess/skills")
+    where = terminal.path("project/.agents/skills")
     assert answer == (4, "", f"prowess: Could not make the folder {where}: Not a directory.\n")
-    assert terminal.tree() == [".prowess"]
+    assert terminal.tree() == [".agents"]
+
+
+@pytest.mark.parametrize(
+    ("host", "folder"),
+    [
+        ("prowess", ".agents/skills"),
+        ("opencode", ".agents/skills"),
+        ("codex", ".agents/skills"),
+        ("claude-code", ".claude/skills"),
+    ],
+)
+def test_the_folder_for_skills_is_one_that_the_host_reads_and_new_uses_it(terminal, host, folder):
+    made = terminal.json("init", "--host", host)
+    assert (made["host"], made["skills_folder"]) == (host, terminal.path(f"project/{folder}"))
+    assert terminal.json("new", "pdf", "--host", host)["folder"] == terminal.path(f"project/{folder}/pdf")
+    assert [skill.name for skill in terminal.open(host)] == ["pdf"]
+
+
+def test_a_project_with_a_folder_for_skills_is_given_no_second_one(terminal):
+    terminal.skill("project/.claude/skills/one")
+    terminal.run("init")
+    assert terminal.tree() == [".claude/skills/one/SKILL.md", "prowess.toml"]
+
+
+def test_a_host_that_does_not_read_the_folder_that_is_there_gets_its_own(terminal):
+    terminal.skill("project/.agents/skills/one")
+    assert terminal.json("init", "--host", "claude-code")["created"] == [
+        terminal.path("project/prowess.toml"),
+        terminal.path("project/.claude/skills"),
+    ]

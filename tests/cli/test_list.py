@@ -217,7 +217,7 @@ def test_a_host_that_does_not_exist_is_an_error_that_names_the_hosts(terminal):
         2,
         "",
         "prowess: There is no host “opencod”; the hosts are "
-        "prowess, spec, claude-code, opencode, openclaw, omp, codex.\n",
+        "prowess, spec, claude-code, opencode, openclaw, omp, codex.\nDid you mean opencode?\n",
     )
     assert terminal.run("list", "--host", "codex@documented").code == 2
 
@@ -301,3 +301,25 @@ def test_rules_and_agents_can_be_given_for_once(terminal):
     assert states("--agent", "plan") == ["denied"]
     assert states("--agent", "other") == ["ready"]
     assert terminal.run("list", "--deny", "Skill(").code == 2
+
+
+def test_what_a_touched_file_wakes_is_listed_as_awake(terminal):
+    terminal.skill("project/.agents/skills/sql", paths='"*.sql"')
+    terminal.skill("project/.agents/skills/css", paths='"*.css"')
+    terminal.skill("project/web/.agents/skills/below")
+
+    def list_states(*options: str) -> dict[str, str]:
+        return {one["name"]: one["state"] for one in terminal.json("list", *options)["skills"]}
+
+    asleep = list_states("--all")
+    assert asleep == {"sql": "dormant", "css": "dormant"}
+    assert list_states("--all", "--touched", "db/a.sql") == {"sql": "ready", "css": "dormant"}
+    both = list_states("--all", "--touched", "a.css", "--touched", terminal.path("project/b.sql"))
+    assert both == {"sql": "ready", "css": "ready"}
+    assert "below" in str(list_states("--all", "--touched", "web/index.html"))
+    assert list_states("--all") == asleep
+    assert terminal.run("list", "--touched", "x", "--unused") == (
+        2,
+        "",
+        "prowess: --touched tells what would be and --unused what was; give one of them.\n",
+    )

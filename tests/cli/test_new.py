@@ -213,3 +213,13 @@ def test_a_new_skill_for_a_host_goes_where_that_host_looks(terminal):
         == "Made ~/.claude/skills/three:"
     )
     assert sorted(skill.name for skill in terminal.scan("claude-code").skills) == ["one", "three", "two"]
+
+
+def test_of_folders_side_by_side_the_one_that_most_agents_read_is_taken_and_our_own_last(terminal):
+    for folder in (".prowess", ".claude", ".agents"):
+        (terminal.project / folder / "skills").mkdir(parents=True)
+    assert terminal.json("new", "one")["folder"] == terminal.path("project/.agents/skills/one")
+    os.rename(terminal.project / ".agents", terminal.project / "away")
+    assert terminal.json("new", "two")["folder"] == terminal.path("project/.claude/skills/two")
+    os.rename(terminal.project / ".claude", terminal.project / "gone")
+    assert terminal.json("new", "three")["folder"] == terminal.path("project/.prowess/skills/three")

@@ -121,6 +121,7 @@ def test_piped_it_is_plain_lines(terminal):
         "3  Resolve  Who gets the name?",
         "4  Gate  Can it be offered here and now?",
         "5  Present  What would the model see?",
+        "6  Activate  What does it get when a task calls for one?",
     ]
 
 
@@ -175,7 +176,8 @@ def test_the_sample_validates_but_for_the_two_skills_that_are_meant_to_be_broken
 
 
 def test_the_tour_shows_what_the_model_would_see_and_what_it_costs(terminal):
-    present = terminal.json("tour")["present"]
+    tour = terminal.json("tour")
+    present = tour["present"]
     assert present["shown"] == dict.fromkeys(STATES["ready"], "whole")
     assert present["text"].count("\n- ") == 5
     assert present["characters"] == len(present["text"]) < present["budget"] == 8000
@@ -186,4 +188,46 @@ def test_the_tour_shows_what_the_model_would_see_and_what_it_costs(terminal):
         f"   This text, word for word. It takes {size}, about {present['estimated_tokens']} tokens in every request:"
         in lines
     )
-    assert [line[6:] for line in lines if line.startswith("   │")] == present["text"].splitlines()
+    given = [*present["text"].splitlines(), *tour["activate"]["text"].splitlines()]
+    assert [line[6:] for line in lines if line.startswith("   │")] == given
+
+
+def test_the_tour_loads_a_skill_with_its_arguments(terminal):
+    loaded = terminal.json("tour")["activate"]
+    assert (loaded["name"], loaded["arguments"]) == ("fix-issue", "42 tide-times")
+    assert loaded["text"].startswith('<skill_content name="fix-issue">\n# Skill: fix-issue\n\n# Fix issue 42\n')
+    assert "\n2. Make a branch named `tide-times`; " in loaded["text"]
+    assert "\nBase folder of this skill: .claude/skills/fix-issue\n" in loaded["text"]
+    said = f"   Loading “fix-issue 42 tide-times” gives it this, about {loaded['estimated_tokens']} tokens:"
+    assert 150 < loaded["estimated_tokens"] < 250
+    assert said in terminal.run("tour").out.splitlines()
+
+
+def test_where_nothing_is_ready_the_tour_loads_nothing(terminal, monkeypatch):
+    empty = terminal.root / "empty"
+    empty.mkdir()
+    monkeypatch.setattr(sample, "find_workspace", lambda: str(empty))
+    assert terminal.json("tour")["activate"] is None
+    assert "6  Activate" not in terminal.run("tour").out
+
+
+def test_the_sample_can_be_walked_as_any_host(terminal):
+    assert {key: terminal.json("tour")[key] for key in ("host", "edition")} == {"host": "prowess", "edition": "current"}
+    tour = terminal.json("tour", "--host", "claude-code@documented")
+    assert (tour["host"], tour["edition"]) == ("claude-code", "documented")
+    assert [root["path"] for root in tour["discover"]["roots"]] == [".claude/skills"]
+    for host in ("claude-code", "opencode", "openclaw", "omp", "codex", "spec"):
+        answer = terminal.run("tour", "--host", host)
+        assert (host, answer.code, answer.err) == (host, 0, "")
+        assert f" makes of {WORKSPACE}, a small project with skills for several agents." in answer.out
+        assert f"prowess cost --host {host}" in answer.out
+
+
+def test_a_profile_of_ones_own_walks_the_sample_too(terminal):
+    terminal.write(
+        "home/.config/prowess/profiles/mine.toml", 'name = "mine"\ntitle = "Mine"\nextends = "claude-code"\n'
+    )
+    tour = terminal.json("tour", "--host", "mine")
+    assert [root["path"] for root in tour["discover"]["roots"]] == [".claude/skills"]
+    terminal.write("project/other.toml", 'name = "other"\nextends = "codex"\n')
+    assert terminal.json("tour", "--host", "other.toml")["host"] == "other"

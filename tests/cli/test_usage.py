@@ -199,3 +199,12 @@ def test_what_was_used_comes_first_in_the_catalog(terminal):
     count(terminal)
     shown = {line["name"]: line["shown"] for line in terminal.json("catalog", "--budget", "370")["lines"]}
     assert shown == {"pdf": "name-only", "ship": "name-only", "sql": "whole"}
+
+
+def test_only_the_skills_that_a_host_sees_here(terminal):
+    count(terminal)
+    terminal.skill("project/.claude/skills/only-there")
+    assert [one["name"] for one in terminal.json("usage", "--host", "opencode")["skills"]] == ["sql", "pdf", "ship"]
+    answer = terminal.run("usage", "--host", "claude-code")
+    assert answer.out.splitlines()[0] == "Nothing is counted of the skills that claude-code sees here."
+    assert "leave --host out" in terminal.run("usage", "--host", "codex", "--clear").err

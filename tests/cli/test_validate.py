@@ -109,6 +109,7 @@ def test_json_has_counts_and_every_file_with_its_findings(terminal):
             },
         ],
         "notes": [],
+        "not_checked": 0,
     }
     assert terminal.run("validate", "--format", "json") == answer
 
@@ -373,3 +374,49 @@ def test_a_long_body_that_goes_into_every_request_is_warned_of(terminal):
     terminal.write("project/x/SKILL.md", head + "Do this.\n")
     found = json.loads(terminal.run("validate", "x", "--json").out)["files"][0]["diagnostics"]
     assert "always-long" not in [one["code"] for one in found]
+
+
+def test_a_file_that_cannot_be_written_is_an_error_and_the_others_are_mended(terminal, monkeypatch):
+    files = [terminal.write(f"project/{name}/SKILL.md", COLON.replace("fixable", name)) for name in ("a", "b", "c")]
+    real = os.replace
+
+    def refuse(source: str, target: str) -> None:
+        if target == str(files[1]):
+            raise PermissionError(13, "Permission denied")
+        real(source, target)
+
+    monkeypatch.setattr(os, "replace", refuse)
+    answer = terminal.run("validate", "--fix")
+    assert (answer.code, answer.err) == (1, "")
+    assert [line for line in answer.out.splitlines() if line.startswith("Mended")] == [
+        "Mended a/SKILL.md:",
+        "Mended c/SKILL.md:",
+    ]
+    assert "The file can be mended but not written: Permission denied." in answer.out
+    assert answer.out.endswith("3 skills checked: 2 errors. 2 files were mended.\n")
+    assert files[1].read_text(encoding="utf-8") == COLON.replace("fixable", "b")
+    assert terminal.tree() == ["a/SKILL.md", "b/SKILL.md", "c/SKILL.md"]
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_ctrl_c_while_mending_tells_what_was_mended_before(terminal, monkeypatch, form):
+    files = [terminal.write(f"project/{name}/SKILL.md", COLON.replace("fixable", name)) for name in ("a", "b", "c")]
+    real = os.replace
+
+    def interrupted(source: str, target: str) -> None:
+        if target == str(files[1]):
+            raise KeyboardInterrupt
+        real(source, target)
+
+    monkeypatch.setattr(os, "replace", interrupted)
+    answer = terminal.run("validate", "--fix", "--format", form)
+    assert (answer.code, answer.err.strip()) == (130, "Stopped.")
+    if form == "text":
+        assert answer.out.startswith("Mended a/SKILL.md:\n")
+        assert answer.out.endswith("1 file was mended. 2 files not looked at, since it was stopped.\n")
+    else:
+        told = json.loads(answer.out)
+        assert [("mended" in one, one["file"]) for one in told["files"]] == [(True, str(files[0]))]
+        assert told["not_checked"] == 2
+    assert files[1].read_text(encoding="utf-8") == COLON.replace("fixable", "b")
+    assert terminal.tree() == ["a/SKILL.md", "b/SKILL.md", "c/SKILL.md"]

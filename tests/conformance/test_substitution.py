@@ -10,7 +10,7 @@ import pytest
 
 from prowess.activate.embedded import Surroundings, draft_body, run_draft
 from prowess.activate.substitution import Given
-from prowess.errors import CommandFailed
+from prowess.errors.activation import CommandFailed
 from prowess.machine.facts import current_facts
 from prowess.machine.processes import ProcessRunner
 from prowess.profiles.load import load_profile

@@ -14,7 +14,8 @@ import pytest
 
 from prowess.activate.addresses import parse_address
 from prowess.activate.resources import EMPTY_FOLDER, Resource, resolve
-from prowess.errors import AddressError, UnknownSkill
+from prowess.errors import UnknownSkill
+from prowess.errors.activation import AddressError
 from prowess.machine.files import LocalFiles
 from prowess.profiles.load import load_profile
 from tests.conformance.trees import CASES, Tree

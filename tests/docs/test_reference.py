@@ -60,3 +60,14 @@ def test_every_page_is_reached_from_the_index():
     linked = {(ROOT / "docs" / target).resolve() for target in re.findall(r"\]\(([^)#\s]+\.md)\)", index)}
     below = {path for folder in ("guides", "concepts", "reference") for path in (ROOT / "docs" / folder).glob("*.md")}
     assert below - linked == set()
+
+
+def test_the_page_on_settings_names_all_that_a_project_may_not_set():
+    from prowess.settings.trust import USERS_OWN
+
+    page = (ROOT / "docs" / "guides" / "settings.md").read_text(encoding="utf-8")
+    table = page.partition("## What a project may not set")[2].partition("\n## ")[0]
+    written = {"trusted_links": "discovery.trusted_links", "overrides": "skills"}
+    for head, *rest in USERS_OWN:
+        key = ".".join([written.get(head, head), *("NAME" if part == "*" else part for part in rest)])
+        assert f"`{key.removesuffix('.NAME') if head == 'limits' else key}`" in table

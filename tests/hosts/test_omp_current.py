@@ -479,13 +479,14 @@ def test_a_custom_skill_replaces_every_providers_without_a_word_and_two_custom_o
     assert events == [Event("duplicate", file, message, kept) for file in lost]
 
 
-def test_a_custom_folder_that_is_missing_is_passed_over_and_one_that_is_a_file_is_noticed(workspace: Workspace):
+def test_a_custom_folder_that_is_missing_or_a_file_is_noticed(workspace: Workspace):
     workspace.git()
     workspace.write("file", "text")
     configure(workspace, skills={"customDirectories": [workspace.path("gone"), workspace.path("file")]})
     snapshot = workspace.scan(HOST)
     assert [(found.code, found.severity.value, found.file) for found in snapshot.diagnostics] == [
-        ("root-not-a-folder", "warning", workspace.path("file"))
+        ("root-missing", "warning", workspace.path("gone")),
+        ("root-not-a-folder", "warning", workspace.path("file")),
     ]
 
 

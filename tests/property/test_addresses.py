@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from prowess.activate.addresses import Address, Dots, parse_address
 from prowess.activate.resources import resolve
-from prowess.errors import AddressError, UnknownSkill
+from prowess.errors import UnknownSkill
+from prowess.errors.activation import AddressError
 from prowess.machine.files import LocalFiles
 from prowess.model.skill import Skill
 from prowess.ports import FolderItem, Head

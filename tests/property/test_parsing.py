@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 
 import msgspec
 import pytest
@@ -10,6 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prowess.diagnostics import Severity
+from prowess.machine.cache import ScanCache
+from prowess.model.skill import Candidate, LoadedFrom, Root, Scope, Source
+from prowess.parse.candidates import MOST_BYTES, Parsed, Reader
 from prowess.parse.fences import split_body
 from prowess.parse.fix import fix_header
 from prowess.parse.lint import lint_skill
@@ -17,9 +21,12 @@ from prowess.parse.naming import understand
 from prowess.parse.reading import Reading, read_header
 from prowess.profiles.load import load_profile
 from prowess.profiles.schema import Limits
+from prowess.scan import load_document
+from prowess.testing import MemoryFiles
 from tests.unit.parse.rules import EVERY_HOST, PROWESS, SPEC
 
 LIMITS = Limits()
+SPEC_AS_WRITTEN = msgspec.structs.replace(SPEC, values="written")
 FIELDS = {host: load_profile(host).fields for host in EVERY_HOST}
 
 PIECES = [
@@ -32,7 +39,8 @@ PIECES = [
 ]
 headers = st.lists(st.sampled_from(PIECES), max_size=30).map("".join)
 closings = st.sampled_from(["\n---\nBody\n", "---\n", "\r\n---\r\nBody", ""])
-files = st.builds(lambda header, closing: f"---\n{header}{closing}", headers, closings)
+openings = st.sampled_from(["---\n"] * 6 + ["---yaml\n", "---js\n", "--- JSON \r\n", "---toml\r"])
+files = st.builds(lambda opening, header, closing: f"{opening}{header}{closing}", openings, headers, closings)
 anything = st.one_of(st.binary(max_size=400), files.map(str.encode), st.binary().map(lambda data: b"---\n" + data))
 
 
@@ -68,7 +76,7 @@ def test_a_fix_changes_no_meaning_and_leaves_nothing_to_fix(text):
     lenient = read_header(text.encode(), rules=PROWESS, limits=LIMITS)
     fixed, diagnostics = fix_header(text, rules=PROWESS)
     if fixed != text:
-        strict = read_header(fixed.encode(), rules=SPEC, limits=LIMITS)
+        strict = read_header(fixed.encode(), rules=SPEC_AS_WRITTEN, limits=LIMITS)
         assert repr((strict.frontmatter, strict.lead)) == repr((lenient.frontmatter, lenient.lead))
         assert split_body(fixed, rules=PROWESS) == split_body(text, rules=PROWESS)
     else:
@@ -103,3 +111,35 @@ def test_a_sentence_with_colons_is_read_word_for_word(text):
     value = f"Use when: {text}".strip()
     reading = read_header(f"---\nname: x\ndescription: {value}\n---\n".encode(), rules=PROWESS, limits=LIMITS)
     assert reading.frontmatter == {"name": "x", "description": value}
+
+
+ROOT = Root(
+    path="/s",
+    scope=Scope.USER,
+    source=Source("claude", "user", "/s", LoadedFrom.SKILLS, "claude:user"),
+    order=0,
+)
+CANDIDATE = Candidate("/s/x/SKILL.md", "/s/x", "x", ROOT, "/s/x/SKILL.md")
+
+
+@pytest.mark.parametrize("host", EVERY_HOST)
+@given(data=anything)
+def test_whatever_a_file_holds_every_part_of_its_skill_can_be_asked_for(host, data):
+    profile = load_profile(host)
+    files = MemoryFiles({CANDIDATE.location: data})
+    cache = ScanCache(files, None, key="", reading_type=Parsed)
+    reader = Reader(
+        files=files,
+        readings=cache,
+        header=profile.header,
+        fields=profile.fields,
+        limits=profile.limits,
+        document=partial(load_document, files, profile.header, MOST_BYTES),
+    )
+    read = reader.read(CANDIDATE)
+    assert (read.skill is None) is (read.note is not None)
+    if read.skill is not None:
+        skill = read.skill
+        assert repr(skill.frontmatter) == repr(read_header(data, rules=profile.header, limits=LIMITS).frontmatter)
+        assert skill.manifest == skill.manifest or "nan" in repr(skill.manifest)
+        assert (type(skill.content), len(skill.digest)) == (str, 71)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from prowess.errors import MachineError
 from prowess.model.outcome import State
 from prowess.profiles.load import BUILT_IN
 from tests.workspace import Workspace, skill_text
@@ -194,3 +195,37 @@ def test_text_of_a_skill_stays_text_whatever_it_says(workspace: Workspace) -> No
     (skill,) = workspace.scan().skills
     assert skill.description == evil
     assert not (workspace.root / "project/pwned").exists()
+
+
+@pytest.mark.parametrize("swapped", ["file", "folder"])
+@pytest.mark.parametrize("ask", ["content", "digest"])
+def test_a_link_that_was_swapped_in_after_the_scan_is_not_followed(
+    workspace: Workspace, swapped: str, ask: str
+) -> None:
+    secret = workspace.write("elsewhere/SKILL.md", "secret")
+    path = workspace.skill("project/.claude/skills/good")
+    skill = workspace.open().get("good")
+    assert skill.content == "Body\n"
+    path.unlink()
+    if swapped == "file":
+        path.symlink_to(secret)
+    else:
+        path.parent.rmdir()
+        path.parent.symlink_to(secret.parent)
+    with pytest.raises(MachineError) as caught:
+        getattr(skill, ask)
+    assert str(caught.value) == (
+        f"Could not read {path}: it was {path} when skills were looked for and leads to {secret} now; "
+        "look for skills again."
+    )
+
+
+def test_a_link_that_the_scan_allowed_is_read_and_one_that_is_gone_is_told(workspace: Workspace) -> None:
+    workspace.git()
+    path = workspace.skill("project/shared/good")
+    workspace.link("project/.claude/skills/good", str(path.parent))
+    skill = workspace.open().get("good")
+    assert skill.content == "Body\n"
+    path.unlink()
+    with pytest.raises(MachineError, match=r"Could not read .*good/SKILL\.md: No such file or directory\."):
+        skill.content  # noqa: B018

@@ -13,7 +13,7 @@ import pytest
 from prowess.activate.embedded import Surroundings, draft_body, run_draft
 from prowess.activate.environment import build_environment
 from prowess.activate.substitution import Given
-from prowess.errors import CommandFailed, CommandRefused
+from prowess.errors.activation import CommandFailed, CommandRefused
 from prowess.machine.facts import current_facts
 from prowess.machine.processes import ProcessRunner
 from prowess.machine.trust import TrustFile

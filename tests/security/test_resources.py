@@ -17,7 +17,8 @@ from prowess.activate.conditions import Condition, Conditions, Watch
 from prowess.activate.resources import Resource, resolve
 from prowess.activate.sample import sample_files
 from prowess.activate.shapes import Loaded, wrap_body
-from prowess.errors import AddressError, UnknownSkill
+from prowess.errors import UnknownSkill
+from prowess.errors.activation import AddressError
 from prowess.machine.files import LocalFiles
 from prowess.model.skill import Skill
 from prowess.profiles.load import load_profile

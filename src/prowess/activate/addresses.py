@@ -8,7 +8,7 @@ from typing import Literal
 import msgspec
 
 from prowess.activate.lines import Lines, split_lines
-from prowess.errors import AddressError
+from prowess.errors.activation import AddressError
 
 SCHEME = "skill://"
 Dots = Literal["refuse", "fold"]

@@ -31,7 +31,7 @@ def settle(result: Any, wait: Wait | None) -> Any:
     raise NobodyWaits("its result has to be awaited, and nobody was given who can wait")
 
 
-def describe_failure(error: Exception) -> str:
+def describe_failure(error: BaseException) -> str:
     """What went wrong in somebody's function, in one line."""
     told = " ".join(str(error).split())
     if isinstance(error, NobodyWaits):

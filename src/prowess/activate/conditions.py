@@ -19,6 +19,8 @@ from prowess.model.gitignore import Pattern
 from prowess.model.skill import Skill
 
 _EVERYTHING = ("**", "**/*")
+# For fewer it is faster to look at each than to keep the numbers of all that are awake.
+_MANY = 500
 
 
 class Condition(msgspec.Struct, frozen=True, gc=False):
@@ -84,9 +86,10 @@ class Conditions:
         The file is given as the names of its path.
         """
         found = self._index.find(names)
-        if awake and found:
+        if awake and len(found) > _MANY:
             found -= self._find_awake(awake)
-        return [self._conditions[owner] for owner in sorted(found)]
+        met = [self._conditions[owner] for owner in sorted(found)]
+        return [one for one in met if one.location not in awake] if awake else met
 
     def _find_awake(self, awake: frozenset[str]) -> set[int]:
         """The numbers of the skills that are awake. One watch asks again and again, so the last answer is kept."""

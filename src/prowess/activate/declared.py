@@ -9,8 +9,10 @@ import re
 from collections.abc import Mapping, Sequence
 
 from prowess.activate.dispatch import Tool, ToolRun
-from prowess.errors import ToolFailed
+from prowess.activate.embedded import render_output
+from prowess.errors.activation import ToolFailed
 from prowess.model.command import Command, Finished
+from prowess.model.masking import Masker
 from prowess.model.settings import DeclaredTool
 from prowess.ports import Runner
 
@@ -40,8 +42,8 @@ def make_tool(name: str, declared: DeclaredTool, runner: Runner, *, cwd: str | N
         command = Command(text=render_template(declared.command), argv=argv, env=run.env, cwd=cwd)
         finished = runner.run(command, is_cancelled=lambda: run.cancel.is_cancelled)
         if finished.code != 0:
-            raise ToolFailed(name, _explain(finished))
-        return finished.output
+            raise ToolFailed(name, _explain(finished, run.masker))
+        return render_output(finished, run.masker) if finished.left_out else finished.output
 
     return Tool(name=name, function=function, description=declared.description or "")
 
@@ -58,9 +60,10 @@ def make_tools(declared: Mapping[str, DeclaredTool], runner: Runner, *, cwd: str
     return tuple(make_tool(name, declared[name], runner, cwd=cwd) for name in sorted(declared))
 
 
-def _explain(finished: Finished) -> str:
+def _explain(finished: Finished, masker: Masker) -> str:
     if finished.code is None:
         return "the program was stopped at its time limit"
-    output = (finished.tail or finished.output).strip()
+    # Secrets go before anything is cut, or half of one would be left.
+    output = (masker.mask_tail(finished.tail) if finished.left_out else masker.mask(finished.output)).strip()
     tail = output if len(output) <= _TAIL else "…" + output[-_TAIL:]
     return f"the program ended with exit code {finished.code}" + (f" and wrote: {tail}" if tail else "")

@@ -10,11 +10,11 @@ import msgspec
 from prowess.activate.awaiting import Wait, describe_failure, settle
 from prowess.activate.messages import render_folder_line
 from prowess.diagnostics import Diagnostic, diagnose
-from prowess.errors import InvalidName, MachineError, PromptFailed, ProwessError
+from prowess.errors import InvalidName, MachineError, ProwessError, UnknownSkill
+from prowess.errors.activation import PromptFailed
+from prowess.model.activation import IN_CODE
 from prowess.model.skill import Candidate, Document, LoadedFrom, Manifest, Root, Scope, Skill, Source
 from prowess.ports import Unpacker
-
-LOCATION = "<built-in>"
 
 Block = Mapping[str, Any]
 """A content block: a mapping with a `type`; `{"type": "text", "text": …}` is text."""
@@ -106,6 +106,13 @@ class DefinedSkills(msgspec.Struct, frozen=True, eq=False):
         by_name = next((skill for skill in self.skills if skill.name == name), None)
         return by_name or next((skill for skill in self.skills if name in skill.aliases), None)
 
+    def get(self, name: str) -> DefinedSkill:
+        """The skill of exactly that name. Raises `UnknownSkill`."""
+        found = next((skill for skill in self.skills if skill.name == name), None)
+        if found is None:
+            raise UnknownSkill(name, [skill.name for skill in self.skills])
+        return found
+
     def __iter__(self) -> Iterator[DefinedSkill]:
         return iter(self.skills)
 
@@ -146,9 +153,9 @@ def make_prompt(
     folder, found = _unpack(defined, unpacker)
     try:
         blocks = _as_blocks(settle(defined.get_prompt(arguments, context), wait))
-    except ProwessError:
+    except (ProwessError, KeyboardInterrupt):
         raise
-    except Exception as error:
+    except BaseException as error:
         raise PromptFailed(defined.name, describe_failure(error)) from error
     if folder is not None:
         blocks = _with_folder(blocks, folder)
@@ -199,17 +206,16 @@ def as_skill(defined: DefinedSkill, *, unpacker: Unpacker, wait: Wait | None = N
     return Skill(
         name=defined.name,
         description=defined.description,
-        location=LOCATION,
+        location=IN_CODE,
         folder=find_folder(defined, unpacker) or "",
         scope=Scope.BUNDLED,
-        source=Source("bundled", "bundled", LOCATION, LoadedFrom.BUNDLED, "bundled"),
-        manifest=defined.manifest,
-        frontmatter={},
+        source=Source("bundled", "bundled", IN_CODE, LoadedFrom.BUNDLED, "bundled"),
+        declared=defined.manifest,
         read=read,
     )
 
 
 def as_candidate(skill: Skill, *, order: int) -> Candidate:
     """What resolution needs to know of a skill in code: it lies nowhere, and belongs to the bundled ones."""
-    root = Root(path=LOCATION, scope=Scope.BUNDLED, source=skill.source, order=order, id="defined", group="bundled")
-    return Candidate(LOCATION, skill.folder, skill.name, root, None)
+    root = Root(path=IN_CODE, scope=Scope.BUNDLED, source=skill.source, order=order, id="defined", group="bundled")
+    return Candidate(IN_CODE, skill.folder, skill.name, root, None)

@@ -13,7 +13,9 @@ import msgspec
 
 from prowess.activate.awaiting import Wait, describe_failure, settle
 from prowess.diagnostics import Diagnostic, diagnose
-from prowess.errors import Cancelled, ProwessError, ToolFailed, UnknownTool
+from prowess.errors import ProwessError
+from prowess.errors.activation import Cancelled, ToolFailed, UnknownTool
+from prowess.model.masking import Masker
 from prowess.model.skill import Manifest
 
 DONE = "Done."
@@ -67,11 +69,18 @@ class Cancel:
 
 
 class ToolRun(msgspec.Struct, frozen=True, kw_only=True, eq=False):
-    """One run of a tool: its id, the way to call it off, and the variables that are meant for this skill alone."""
+    """One run of a tool: its id, the way to call it off, and the variables that are meant for this skill alone.
+
+    `masker` hides the secrets among them in what is told. Neither shows a value in the `repr`.
+    """
 
     id: str
     cancel: Cancel = msgspec.field(default_factory=Cancel)
     env: Mapping[str, str] = msgspec.field(default_factory=dict)
+    masker: Masker = msgspec.field(default_factory=Masker)
+
+    def __repr__(self) -> str:
+        return f"ToolRun(id={self.id!r}, env=<{len(self.env)} hidden>)"
 
 
 ToolFunction = Callable[[Mapping[str, str], ToolRun], Any]
@@ -113,13 +122,17 @@ class Tools(msgspec.Struct, frozen=True, eq=False):
         return len(self.by_name)
 
 
-class Reply(msgspec.Struct, frozen=True, kw_only=True, eq=False):
-    """What the user gets back: the text of the tool's result, and the result itself."""
+class ToolReply(msgspec.Struct, frozen=True, kw_only=True, eq=False):
+    """What the user gets back: the text of the tool's result, and the result itself.
+
+    `diagnostics` say which variables of the skill the tool was not given.
+    """
 
     text: str
     tool: str
     run_id: str
     result: Any = None
+    diagnostics: tuple[Diagnostic, ...] = ()
 
 
 def dispatch(
@@ -131,7 +144,7 @@ def dispatch(
     tools: Tools,
     run: ToolRun,
     wait: Wait | None = None,
-) -> Reply:
+) -> ToolReply:
     """Call the tool that a command goes to, with the arguments as they were typed; its text is the reply.
 
     Raises `UnknownTool`, `Cancelled`, and `ToolFailed` where the tool itself raises.
@@ -142,13 +155,14 @@ def dispatch(
     params = {"command": arguments, "commandName": command_name, "skillName": skill_name}
     try:
         result = settle(tool.function(params, run), wait)
-    except ProwessError:
+    except (ProwessError, KeyboardInterrupt):
         raise
-    except Exception as error:
+    except BaseException as error:
+        # A tool that ends its program, as `sys.exit` does, must not end the agent.
         if run.cancel.is_cancelled:
             raise Cancelled(f"the tool “{tool.name}” was stopped") from error
         raise ToolFailed(tool.name, describe_failure(error)) from error
-    return Reply(text=find_text(result) or DONE, tool=tool.name, run_id=run.id, result=result)
+    return ToolReply(text=find_text(result) or DONE, tool=tool.name, run_id=run.id, result=result)
 
 
 def find_text(result: Any) -> str | None:

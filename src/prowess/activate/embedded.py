@@ -17,7 +17,7 @@ from prowess.activate.powershell import PowerShellScript
 from prowess.activate.simple_command import Unsafe
 from prowess.activate.substitution import Given, Substitution
 from prowess.diagnostics import Diagnostic, diagnose
-from prowess.errors import CommandFailed, CommandRefused
+from prowess.errors.activation import CommandFailed, CommandRefused
 from prowess.model.command import Command, Finished
 from prowess.model.facts import Facts
 from prowess.model.masking import Masker

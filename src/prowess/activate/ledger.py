@@ -5,7 +5,7 @@ A ledger never changes; recording gives a new one. It is saved as JSON, so that 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import msgspec
@@ -17,7 +17,8 @@ VERSION = 1
 
 
 class LedgerEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One activation. `at` is in seconds since 1970, `digest` that of the SKILL.md, `tokens` those of `text`.
+    """One activation. `at` is in seconds since 1970, `digest` that of the SKILL.md, `tokens` those of `text`, 0 where
+    nobody counted them yet.
 
     `text` is what the model received, kept only for the latest activation of each skill. `loaded` says whether it is
     still in the conversation, `partial` that only its beginning is.
@@ -44,6 +45,17 @@ class Ledger(msgspec.Struct, frozen=True):
         """The ledger with one more activation. Of the same skill's earlier ones only the fact remains."""
         earlier = (_without_text(old) if old.name == entry.name else old for old in self.entries)
         return Ledger((*earlier, entry))
+
+    def count(self, count: Callable[[str], int]) -> Ledger:
+        """The ledger with the tokens of every text that nobody counted so far."""
+        if all(entry.tokens or not entry.text for entry in self.entries):
+            return self
+        return Ledger(
+            tuple(
+                msgspec.structs.replace(entry, tokens=count(entry.text)) if entry.text and not entry.tokens else entry
+                for entry in self.entries
+            )
+        )
 
     def find(self, name: str) -> LedgerEntry | None:
         """The latest activation of a skill that is still in the conversation; None where there is none."""

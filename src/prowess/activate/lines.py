@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from prowess.errors import AddressError
+from prowess.errors.activation import AddressError
 
 _RANGE = r"\d{1,9}(?:[-+]\d{1,9})?"
 _SELECTOR = re.compile(rf":(?:(raw):)?({_RANGE}(?:,{_RANGE})*)\Z|:(raw)\Z")

@@ -7,16 +7,21 @@ the order of things, tags and labels are the host's.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 
 from prowess.activate.commands import SlashCommand
 from prowess.activate.delivery import Delivery
 from prowess.activate.typed import Call, Mention, Notice
+from prowess.diagnostics import Diagnostic
+from prowess.model.activation import IN_CODE, Requests
 from prowess.model.markup import escape_tags, escape_text, tidy_line, tidy_path
 from prowess.model.skill import LoadedFrom
 from prowess.profiles.activation import Commands, MessageShape
+
+WITHOUT_FOLDER = (LoadedFrom.COMMANDS, LoadedFrom.MCP)
+"""What skills are loaded from that have no folder of their own on this machine."""
 
 ReadBody = Callable[[SlashCommand, str], str]
 """The body of a command's skill as it is on disk now, without its header and made ready for these arguments."""
@@ -26,7 +31,8 @@ class Message(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What the model receives in place of the typed text.
 
     `parts` are texts that belong into one message, one after the other. A `custom` message is shown as the skill's,
-    not as the user's own words. `details` are for whoever shows it. `skills` are the names of the skills in it.
+    not as the user's own words. `details` are for whoever shows it. `skills` are the names of the skills in it, and
+    `requests` what each of those asks for whose body is in it. `blocks` are content blocks that are no text.
     """
 
     parts: tuple[str, ...]
@@ -34,6 +40,9 @@ class Message(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     kind: Literal["user", "custom"] = "user"
     skills: tuple[str, ...] = ()
     details: Mapping[str, str] = msgspec.field(default_factory=dict)
+    requests: Mapping[str, Requests] = msgspec.field(default_factory=dict)
+    blocks: tuple[Mapping[str, Any], ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = ()
 
     @property
     def text(self) -> str:
@@ -83,8 +92,8 @@ def _render_body(work: _Work) -> Message:
 
 
 def _with_folder(command: SlashCommand, body: str) -> str:
-    """The line with the folder and the body; a command file has no folder of its own."""
-    if not command.folder or command.loaded_from is LoadedFrom.COMMANDS:
+    """The line with the folder and the body; not every skill has a folder of its own."""
+    if not command.folder or command.loaded_from in WITHOUT_FOLDER or command.location == IN_CODE:
         return body
     return f"{render_folder_line(command.folder)}\n\n{body}"
 

@@ -13,7 +13,9 @@ import msgspec
 
 from prowess.activate.addresses import Address
 from prowess.activate.lines import select_lines
-from prowess.errors import AddressError, UnknownSkill
+from prowess.errors import UnknownSkill
+from prowess.errors.activation import AddressError
+from prowess.model.activation import IN_CODE
 from prowess.model.collation import collate
 from prowess.model.markup import tidy_path
 from prowess.model.skill import Skill
@@ -21,6 +23,7 @@ from prowess.ports import FileSystem, FolderItem
 from prowess.profiles.loading import Resources
 
 PLAIN = "text/plain"
+MARKDOWN = "text/markdown"
 EMPTY_FOLDER = "(empty folder)"
 
 
@@ -70,12 +73,17 @@ def _prefer_literal(address: Address, skill: Skill, files: FileSystem) -> Addres
 
 def _find(address: Address, skill: Skill, files: FileSystem, rules: Resources) -> Resource:
     folder = skill.folder.rstrip("/")
+    if skill.location == IN_CODE:
+        # Its files are unpacked with its prompt, and not before.
+        content = skill.read(skill).content
+        if not address.path:
+            return Resource(url=address.url, content=content, content_type=MARKDOWN, path="", size=_measure(content))
     if address.path and not folder:
         raise _missing(address)
+    own = _get_own_path(address, skill, files)
     path = f"{folder}/{address.path}" if address.path else skill.location
     if path == skill.location:
-        # The file that was loaded as the skill; whether it may be a link was decided when it was found.
-        return _read_file(address, path, path, files, rules)
+        return _read_file(address, path, own, files, rules)
     real = _get_real_path(address, folder, path, files)
     kind = files.find_kind(real)
     if kind == "folder":
@@ -85,6 +93,26 @@ def _find(address: Address, skill: Skill, files: FileSystem, rules: Resources) -
     if kind == "other":
         raise AddressError(address.url, "not-a-file", f"“{address.path}” is no file and no folder", path=address.path)
     raise _missing(address)
+
+
+def _get_own_path(address: Address, skill: Skill, files: FileSystem) -> str:
+    """The path without links of the file that was loaded as the skill.
+
+    Whether it may be a link was decided when it was found; what leads elsewhere since then was never judged.
+    """
+    if skill.location == IN_CODE or skill.real is None:
+        return skill.location
+    real = files.find_real_path(skill.location)
+    if real is None:
+        raise _missing(address if address.path else msgspec.structs.replace(address, path=_name_of(skill)))
+    if real != skill.real:
+        problem = f"“{_name_of(skill)}” leads elsewhere since skills were looked for; look for skills again"
+        raise AddressError(address.url, "outside", problem, path=_name_of(skill))
+    return real
+
+
+def _name_of(skill: Skill) -> str:
+    return skill.location.rpartition("/")[2]
 
 
 def _get_real_path(address: Address, folder: str, path: str, files: FileSystem) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from prowess.errors import Cancelled
+from prowess.errors.activation import Cancelled
 from prowess.model.ignore import MOST_BYTES, IgnoreRules, parse_ignore_file
 from prowess.ports import FileSystem, FolderItem
 from prowess.profiles.loading import Tool
@@ -64,11 +64,20 @@ class _Walk:
                 if self._folders >= _MOST_FOLDERS or self.count >= _MOST_FILES:
                     self.complete = False
                     return
-                waiting += reversed(self._enter(path, ignored))
+                steps = self._enter(path, ignored)
+                if any(step[1].kind == "folder" for step in steps if step[1] is not None):
+                    waiting += reversed(steps)
+                else:
+                    self._take(steps)
             else:
-                self.count += 1
-                if len(self.found) < self._rules.files:
-                    self.found.append(path)
+                self._take([(path, item, ignored)])
+
+    def _take(self, steps: list[_Step]) -> None:
+        """Files that come next."""
+        self.count += len(steps)
+        room = self._rules.files - len(self.found)
+        if room > 0:
+            self.found += [path for path, _, _ in steps[:room]]
 
     def _enter(self, folder: str, ignored: IgnoreRules) -> list[_Step]:
         if self._is_cancelled is not None and self._is_cancelled():
@@ -79,8 +88,9 @@ class _Walk:
         except OSError:
             self.complete = False
             return []
+        plain = {item.name for item in items if item.kind == "file" and not item.is_link}
         for name in self._rules.ignore_files:
-            if any(item.name == name and item.kind == "file" and not item.is_link for item in items):
+            if name in plain:
                 ignored = self._add_rules(ignored, folder, name)
         steps: list[_Step] = [(f"{folder}/{item.name}", item, ignored) for item in items if _is_wanted(item)]
         if ignored:

@@ -63,10 +63,7 @@ class Substitution:
         self._words = split_arguments(self._raw, rules.split) if self._raw and rules.placeholders else ()
         self._names = list_names(names) if rules.placeholders else {}
         self._pattern = _compile(tuple(self._names), tuple(rules.variables), rules.placeholders)
-        self._values = {
-            name: None if (value := getattr(given, meaning)) is None else str(value)
-            for name, meaning in rules.variables.items()
-        }
+        self._given = given
         self._file = file
         self._unset: dict[str, None] = {}
         self._took_arguments = False
@@ -78,11 +75,14 @@ class Substitution:
         guard = self._rules.guard_marks
         parts: list[str] = []
         place = 0
-        for reference in self.find_references(text):
-            self.note_filled(reference)
-            is_guarded = guard and reference.kind == "argument"
-            parts += (text[place : reference.start], _guard(reference.value) if is_guarded else reference.value)
-            place = reference.end
+        for match in self._pattern.finditer(text):
+            reference = self._resolve(match)
+            if reference is None:
+                continue
+            start, end, value, kind, _, takes = reference
+            self._took_arguments = self._took_arguments or takes
+            parts += (text[place:start], _guard(value) if guard and kind == "argument" else value)
+            place = end
         return "".join((*parts, text[place:])) if parts else text
 
     def find_references(self, text: str) -> Iterator[Reference]:
@@ -118,11 +118,11 @@ class Substitution:
             return Reference(start - 1, end, match[0], "literal")
         if group == "variable":
             name = match["variable"]
-            value = self._values[name]
+            value = getattr(self._given, self._rules.variables[name])
             if value is None:
                 self._unset[name] = None
                 return None
-            return Reference(start, end, value, "variable", name)
+            return Reference(start, end, str(value), "variable", name)
         if group == "name":
             return self._take(match, self._names[match["name"]], "")
         if group == "all":
@@ -165,7 +165,7 @@ def _compile(names: tuple[str, ...], variables: tuple[str, ...], placeholders: b
 
 def _is_escaped(text: str, place: int) -> bool:
     """Whether one backslash stands before a place; two are two backslashes."""
-    return text.endswith("\\", 0, place) and not text.endswith("\\\\", 0, place)
+    return place > 0 and text[place - 1] == "\\" and not text.endswith("\\\\", 0, place)
 
 
 def _guard(value: str) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import msgspec
 
 from prowess.activate.ledger import Ledger, LedgerEntry
+from prowess.model.activation import IN_CODE
 from prowess.model.markup import tidy_path
 from prowess.profiles.activation import Compaction
 
@@ -80,7 +81,7 @@ def _fit(entry: LedgerEntry, most: int, least: int, count: Count) -> Survivor | 
 
 
 def _where_to_read_on(entry: LedgerEntry) -> str:
-    if not entry.location:
+    if entry.location in ("", IN_CODE):
         return "[The rest of this skill was left out to save room. Load the skill again to have all of it.]"
     return f"[The rest of this skill was left out to save room. Read on in {tidy_path(entry.location)}.]"
 

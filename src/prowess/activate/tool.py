@@ -7,14 +7,15 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from prowess.activate.messages import WITHOUT_FOLDER
 from prowess.activate.sample import sample_files
 from prowess.activate.shapes import Loaded, render_repeated, wrap_body
 from prowess.diagnostics import Diagnostic
 from prowess.errors import UnknownSkill, UsageError
-from prowess.model.activation import Activation, Requests
+from prowess.model.activation import IN_CODE, Activation, Requests
 from prowess.model.catalog import Catalog, Shown
 from prowess.model.markup import tidy_line
-from prowess.model.skill import LoadedFrom, Skill
+from prowess.model.skill import Skill
 from prowess.ports import FileSystem
 from prowess.profiles.loading import Tool
 
@@ -44,11 +45,16 @@ class ToolCall(msgspec.Struct, frozen=True):
 
 
 class Prepared(msgspec.Struct, frozen=True, kw_only=True):
-    """A body that was read and made ready for a call: its text, the digest of its file, what it asks for."""
+    """A body that was read and made ready for a call: its text, the digest of its file, what it asks for.
+
+    `ran_commands` says that commands inside it wrote a part of it. `blocks` are content blocks that are no text.
+    """
 
     body: str
     digest: str = ""
     requests: Requests = Requests()
+    ran_commands: bool = False
+    blocks: tuple[Mapping[str, Any], ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
 
 
@@ -110,7 +116,7 @@ def _describe_name(examples: Sequence[str]) -> str:
 
 def parse_call(parameters: Mapping[str, Any], rules: Tool) -> ToolCall:
     """A model's call of the tool. Raises `UsageError` where it holds no name."""
-    name = parameters.get(rules.parameter)
+    name = parameters.get(rules.parameter) if isinstance(parameters, Mapping) else None
     if not isinstance(name, str) or not name.strip():
         raise UsageError(f"The tool {rules.name} needs `{rules.parameter}`, the name of a skill, as a text.")
     arguments = parameters.get(rules.arguments) if rules.arguments else None
@@ -157,8 +163,14 @@ def _get_skill(name: str, desk: Desk, rules: Tool) -> Skill:
 
 
 def find_own_folder(skill: Skill) -> str | None:
-    """The folder that belongs to a skill alone; None for a command file, which lies among others."""
-    return None if skill.source.loaded_from is LoadedFrom.COMMANDS else skill.folder or None
+    """The folder that belongs to a skill alone; None for a command file, which lies among others.
+
+    One from an MCP server has none on this machine, wherever it is kept. A skill that is defined in code says itself
+    where its files are, once they are there.
+    """
+    if skill.source.loaded_from in WITHOUT_FOLDER or skill.location == IN_CODE:
+        return None
+    return skill.folder or None
 
 
 def _conclude(skill: Skill, prepared: Prepared, *, text: str, repeated: bool = False) -> Activation:
@@ -173,6 +185,7 @@ def _conclude(skill: Skill, prepared: Prepared, *, text: str, repeated: bool = F
         metadata=metadata,
         requests=prepared.requests,
         repeated=repeated,
+        blocks=() if repeated else prepared.blocks,
         diagnostics=prepared.diagnostics,
     )
 

@@ -11,7 +11,8 @@ from importlib import import_module
 import click
 
 from prowess import __version__
-from prowess.errors import ProwessError, nearest_names
+from prowess.cli.trouble import print_error, tell, wants_json
+from prowess.errors import nearest_names
 
 
 class Exit(IntEnum):
@@ -22,6 +23,7 @@ class Exit(IntEnum):
     USAGE = 2
     UNKNOWN_SKILL = 3
     MACHINE = 4
+    REFUSED = 5
     INTERNAL = 70
     INTERRUPTED = 130
 
@@ -36,6 +38,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "show": ("show", "Show one skill: what it says and which files it has."),
     "explain": ("explain", "Tell the journey of a name through the stages."),
     "catalog": ("catalog", "Show what a model would see of the skills here."),
+    "activate": ("activate", "Print what a model receives when a skill is loaded."),
+    "run": ("run", "Carry out a command such as `/name arguments`."),
+    "read": ("read", "Print what a skill:// address stands for."),
+    "trust": ("trust", "Let the commands of a project's skills run."),
     "cost": ("cost", "Show how many tokens skills cost, in every request and when used."),
     "check": ("check", "Show everything that was noticed about the skills here."),
     "doctor": ("doctor", "Tell what a skill misses on this machine and how to mend it."),
@@ -52,9 +58,9 @@ COMMANDS: dict[str, tuple[str, str]] = {
 _EPILOG = """\b
 Exit codes:
   0  all is well            4    the machine refused
-  1  skills have errors     70   a defect in Prowess
-  2  the request is wrong   130  stopped
-  3  no such skill
+  1  skills have errors     5    not permitted, or not trusted
+  2  the request is wrong   70   a defect in Prowess
+  3  no such skill          130  stopped
 
 \b
 Completion, once in the settings of your shell:
@@ -130,12 +136,15 @@ def build() -> click.Group:
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and translate every kind of trouble, once."""
     arguments = sys.argv[1:] if arguments is None else list(arguments)
-    debug = "--debug" in arguments or bool(os.environ.get("PROWESS_DEBUG"))
-    # `--debug` may stand anywhere, since it is added after something went wrong.
-    arguments = [argument for argument in arguments if argument != "--debug"]
+    arguments, debug = _take_debug(arguments)
+    if not _find_streams():
+        return Exit.MACHINE
     try:
         _accept_any_text()
         if "_PROWESS_COMPLETE" in os.environ:
+            from prowess.cli.completion import set_up
+
+            set_up()
             app.main(arguments, prog_name="prowess")
         with app.make_context("prowess", arguments) as context:
             code = int(app.invoke(context) or Exit.OK)
@@ -152,13 +161,35 @@ def run(arguments: Sequence[str] | None = None) -> int:
         return Exit.OK
     except click.ClickException as error:
         error.show()
+        if wants_json(arguments):
+            print_error(error, error.exit_code, error.format_message())
         return error.exit_code
     except Exception as error:
         if debug:
             import traceback
 
             traceback.print_exc()
-        return _tell(error)
+        return tell(error, as_json=wants_json(arguments))
+
+
+def _find_streams() -> bool:
+    """Whether there is anywhere to write to. A closed error output is no reason to stop, a closed output is."""
+    if sys.stderr is None:
+        sys.stderr = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
+    if sys.stdout is None:
+        click.echo("prowess: The output is closed, so there is nowhere to write an answer; nothing was done.", err=True)
+        return False
+    return True
+
+
+def _take_debug(arguments: list[str]) -> tuple[list[str], bool]:
+    """The arguments without `--debug`, and whether it was given.
+
+    It may stand anywhere, since it is added after something went wrong; behind `--` it is text like any other.
+    """
+    end = arguments.index("--") if "--" in arguments else len(arguments)
+    kept = [argument for argument in arguments[:end] if argument != "--debug"]
+    return kept + arguments[end:], len(kept) < end or bool(os.environ.get("PROWESS_DEBUG"))
 
 
 def _accept_any_text() -> None:
@@ -166,20 +197,3 @@ def _accept_any_text() -> None:
     for stream in (sys.stdout, sys.stderr):
         if getattr(stream, "errors", None) == "strict":
             stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
-
-
-def _tell(error: Exception) -> int:
-    """Say what went wrong as a sentence; the exit code that stands for it."""
-    from prowess.cli.out import escape_text
-
-    code, hint = int(Exit.INTERNAL), "This is a defect in Prowess. `--debug` shows where it came from."
-    said = f"an unexpected error: {type(error).__name__}: {error}"
-    if isinstance(error, ProwessError):
-        code, hint, said = error.exit_code, error.hint or "", str(error)
-    elif isinstance(error, OSError):
-        place = f" ({error.filename})" if error.filename else ""
-        code, hint, said = Exit.MACHINE, "", f"The machine refused: {error.strerror or error}{place}."
-    for line in (f"prowess: {said}", hint):
-        if line:
-            click.echo(escape_text(line), err=True)
-    return code

@@ -9,6 +9,7 @@ import msgspec
 
 from prowess.cli.targets import Target
 from prowess.diagnostics import Diagnostic, Severity, diagnose
+from prowess.errors import MachineError
 from prowess.machine.files import LocalFiles
 from prowess.machine.writing import rewrite_aside
 from prowess.model.catalog import CatalogItem
@@ -64,10 +65,20 @@ def check_target(target: Target, hosts: Sequence[Profile] = (), *, fix: bool = F
     mended = _mend(text, target.location) if trouble is None else None
     if mended is None or not fix:
         return Checked(target.location, _lint(text, target, problems, hosts), mendable=mended is not None)
-    if write:
-        bom = _BOM if data.startswith(_BOM) else b""
-        rewrite_aside(target.location, bom + mended.after.encode())
+    refused = _write(target.location, data, mended) if write else None
+    if refused is not None:
+        return Checked(target.location, _lint(text, target, (*problems, refused), hosts), mendable=True)
     return Checked(target.location, _lint(mended.after, target, problems, hosts), mended)
+
+
+def _write(location: str, data: bytes, mended: Mended) -> Diagnostic | None:
+    """Put the mended text in its place, or say why that cannot be: other files are mended all the same."""
+    bom = _BOM if data.startswith(_BOM) else b""
+    try:
+        rewrite_aside(location, bom + mended.after.encode())
+    except MachineError as error:
+        return diagnose("file-unwritable", f"The file can be mended but not written: {error.cause}.", file=location)
+    return None
 
 
 def _lint(

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 import msgspec
 
-from prowess.cli.answers import Answers, index_answers, same_answer
+from prowess.cli.answers import Answers, index_answers
 from prowess.cli.options import add_dir_option, bare_option, complete_hosts, json_option, open_skills
 from prowess.cli.out import console, count_words, escape_line, print_json, shorten_path
+from prowess.cli.progress import Progress
+from prowess.cli.rows import Row, gather_rows, is_different
 from prowess.errors import ProwessError, UnknownHost
 from prowess.model.outcome import Outcome, State
 
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 _NOT_SEEN = "·"
+_NOT_ASKED = "?"
 
 
 class Column(msgspec.Struct, frozen=True):
@@ -45,21 +48,21 @@ class Column(msgspec.Struct, frozen=True):
 def command(hosts: tuple[str, ...], only_different: bool, add_dirs: tuple[str, ...], bare: bool, as_json: bool) -> int:
     """Show which host sees which skill, and which file wins.
 
-    A letter stands for the folder whose file wins, a mark for the state in which it ends there.
+    A letter stands for the folder whose file wins, a mark for the state in which it ends there. A skill that some
+    hosts call by its header and others by its folder is one row with both names.
     """
-    columns = [_load_column(host, add_dirs, bare=bare) for host in dict.fromkeys(hosts or _default_hosts())]
-    names = sorted({name for column in columns for name in column.answers}, key=lambda name: (name.casefold(), name))
-    different = [name for name in names if _is_different(name, columns)]
-    shown = different if only_different else names
+    with Progress() as progress:
+        named = dict.fromkeys(hosts or _default_hosts())
+        columns = [_load_column(host, add_dirs, bare=bare, progress=progress) for host in named]
+    asked = {column.host: column.answers for column in columns if column.problem is None}
+    rows = gather_rows(asked)
+    different = [row for row in rows if is_different(row, asked)]
+    shown = different if only_different else rows
     if as_json:
-        print_json(
-            {
-                "hosts": [_shape_column(column) for column in columns],
-                "skills": [{"name": name, "hosts": _shape_row(name, columns)} for name in shown],
-            }
-        )
+        hosts_shape = [_shape_column(column) for column in columns]
+        print_json({"hosts": hosts_shape, "skills": [_shape_row(row, asked) for row in shown]})
     else:
-        _print_table(shown, columns, total=len(names), different=len(different))
+        _print_table(shown, columns, total=len(rows), different=len(different))
     return 2 if any(column.problem is not None for column in columns) else 0
 
 
@@ -69,9 +72,10 @@ def _default_hosts() -> tuple[str, ...]:
     return tuple(name for name in BUILT_IN if name != "spec")
 
 
-def _load_column(host: str, add_dirs: tuple[str, ...], *, bare: bool) -> Column:
+def _load_column(host: str, add_dirs: tuple[str, ...], *, bare: bool, progress: Progress) -> Column:
+    progress.begin(f"asking {escape_line(host)}")
     try:
-        return Column(host, index_answers(open_skills(host, add_dirs, bare=bare).snapshot))
+        return Column(host, index_answers(open_skills(host, add_dirs, bare=bare, progress=progress).snapshot))
     except UnknownHost:
         raise
     except ProwessError as error:
@@ -79,40 +83,38 @@ def _load_column(host: str, add_dirs: tuple[str, ...], *, bare: bool) -> Column:
         return Column(host, {}, str(error))
 
 
-def _is_different(name: str, columns: Sequence[Column]) -> bool:
-    asked = [column for column in columns if column.problem is None]
-    return not all(same_answer(column.answers.get(name), asked[0].answers.get(name)) for column in asked)
-
-
 def _shape_column(column: Column) -> dict[str, Any]:
     return {"name": column.host} if column.problem is None else {"name": column.host, "problem": column.problem}
 
 
-def _shape_row(name: str, columns: Sequence[Column]) -> dict[str, Any]:
-    row: dict[str, Any] = {}
-    for column in columns:
-        outcome = column.answers.get(name)
+def _shape_row(row: Row, hosts: Iterable[str]) -> dict[str, Any]:
+    """A row; where hosts call the skill by different names, each answer has its own."""
+    answers: dict[str, Any] = {}
+    for host in hosts:
+        outcome = row.answers.get(host)
         if outcome is not None:
-            row[column.host] = {"state": outcome.state.value, "location": outcome.candidate.location}
+            answers[host] = {"name": outcome.name} if len(row.names) > 1 else {}
+            answers[host] |= {"state": outcome.state.value, "location": outcome.candidate.location}
             if outcome.reason is not None:
-                row[column.host]["reason"] = outcome.reason
-    return row
+                answers[host]["reason"] = outcome.reason
+    return {"name": row.names[0], "hosts": answers}
 
 
-def _print_table(names: Sequence[str], columns: Sequence[Column], *, total: int, different: int) -> None:
+def _print_table(rows: Sequence[Row], columns: Sequence[Column], *, total: int, different: int) -> None:
     from prowess.cli.tables import print_columns
 
     screen = console()
-    letters: dict[str, str] = {}
-    states: set[State] = set()
-    rows: list[list[Text | str]] = []
-    for name in names:
-        cells = [_render_cell(column.answers.get(name), letters, states) for column in columns]
-        rows.append([escape_line(name), *cells])
-    if rows:
-        print_columns(rows, heading=("", *(escape_line(column.host) for column in columns)))
+    legend = _Legend({}, set())
+    lines: list[list[Text | str]] = []
+    for row in rows:
+        cells = [_render_cell(row.answers.get(column.host), column, legend) for column in columns]
+        lines.append([escape_line(" / ".join(row.names)), *cells])
+    if lines:
+        print_columns(lines, heading=("", *(escape_line(column.host) for column in columns)))
         screen.print()
-        _print_legend(letters, states)
+        _print_legend(legend, has_problem=any(column.problem is not None for column in columns))
+    if any(len(row.names) > 1 for row in rows):
+        screen.print("Two names in a row: some hosts go by the header, others by the folder.", style="dim")
     for column in columns:
         if column.problem is not None:
             screen.print(f"{escape_line(column.host)} cannot be asked: {escape_line(column.problem)}", style="red")
@@ -123,13 +125,24 @@ def _print_table(names: Sequence[str], columns: Sequence[Column], *, total: int,
         screen.print("None of these hosts finds a skill here.")
 
 
-def _render_cell(outcome: Outcome | None, letters: dict[str, str], states: set[State]) -> Text | str:
+class _Legend(NamedTuple):
+    """What a table needs explained: the letter of each folder, and the states whose marks stand in it."""
+
+    letters: dict[str, str]
+    states: set[State]
+
+
+def _render_cell(outcome: Outcome | None, column: Column, legend: _Legend) -> Text | str:
+    from rich.text import Text
+
     from prowess.cli.tables import mark_state
 
+    if column.problem is not None:
+        return Text(_NOT_ASKED, "red")
     if outcome is None:
         return _NOT_SEEN
-    states.add(outcome.state)
-    letter = letters.setdefault(outcome.candidate.root.path, _name_letter(len(letters)))
+    legend.states.add(outcome.state)
+    letter = legend.letters.setdefault(outcome.candidate.root.path, _name_letter(len(legend.letters)))
     cell = mark_state(outcome.state)
     return cell.append(f" {letter}", "default")
 
@@ -140,16 +153,17 @@ def _name_letter(number: int) -> str:
     return letter if number < 26 else _name_letter(number // 26 - 1) + letter
 
 
-def _print_legend(letters: dict[str, str], states: set[State]) -> None:
+def _print_legend(legend: _Legend, *, has_problem: bool) -> None:
+    from rich.text import Text
+
     from prowess.cli.tables import mark_state, print_columns
 
     cwd = os.getcwd()
-    print_columns([("", letter, shorten_path(path, cwd)) for path, letter in letters.items()])
-    marks = [mark_state(state, word=True) for state in reversed(State) if state in states]
-    line = marks[0].copy()
-    for mark in marks[1:]:
-        line.append("  ").append_text(mark)
-    line.append(f"  {_NOT_SEEN} not seen", "default")
+    print_columns([("", letter, shorten_path(path, cwd)) for path, letter in legend.letters.items()])
+    marks = [mark_state(state, word=True) for state in reversed(State) if state in legend.states]
+    marks.append(Text(f"{_NOT_SEEN} not seen", "default"))
     screen = console()
     screen.print()
-    screen.print(line)
+    screen.print(Text("  ").join(marks))
+    if has_problem:
+        screen.print(f"{_NOT_ASKED} cannot be asked, for the reason below", style="red")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import click
@@ -10,10 +11,13 @@ import msgspec
 from prowess.cli.options import host_option, json_option
 from prowess.cli.out import console, escape_line, print_json, shorten_path
 from prowess.cli.shapes import shape_diagnostic
+from prowess.machine.files import LocalFiles
 from prowess.model.settings import Origin, Settings
 from prowess.runtime import Skills
-from prowess.settings.describe import describe_settings
-from prowess.settings.load import list_settings_places
+from prowess.settings.describe import Described, describe_configuration, describe_settings, list_read
+from prowess.settings.document import join_key
+from prowess.settings.lines import list_lines
+from prowess.settings.load import MOST_BYTES, list_settings_places
 
 
 @click.command("config")
@@ -22,11 +26,14 @@ from prowess.settings.load import list_settings_places
 def command(host: str, as_json: bool) -> int:
     """Show every setting and where it came from.
 
-    Values that are secrets are shown as set. A later file replaces values of an earlier one.
+    Shown is what the host's settings files can set, whether they do or not. Values that are secrets are shown as set.
+    A later file replaces values of an earlier one.
     """
     skills = Skills.open(".", host=host)
     settings = skills.settings()
-    looked_for = [path for path, _ in list_settings_places(skills.profile, skills.find_places())]
+    places = list_settings_places(skills.profile, skills.find_places())
+    looked_for = [path for path, _ in places]
+    described = [*describe_settings(settings, skills.profile), *_describe_configuration(settings, skills)]
     if as_json:
         print_json(
             {
@@ -34,35 +41,64 @@ def command(host: str, as_json: bool) -> int:
                 "edition": skills.profile.edition,
                 "cwd": skills.cwd,
                 "files": [{"path": path, "found": path in settings.files} for path in looked_for],
-                "settings": [_shape(*setting) for setting in describe_settings(settings)],
+                "settings": [_shape(settings, *setting) for setting in described],
                 "diagnostics": [shape_diagnostic(diagnostic) for diagnostic in settings.diagnostics],
             }
         )
         return 0
-    _print_settings(settings, skills.cwd)
+    _print_settings(described, settings, skills.cwd)
     _print_files(looked_for, settings, skills.cwd)
     return 0
 
 
-def _shape(key: str, value: Any, origin: Origin) -> dict[str, Any]:
-    return {"key": key, "value": msgspec.to_builtins(value), "file": origin.file, "line": origin.line}
+def _shape(settings: Settings, key: str, value: Any, origin: Origin) -> dict[str, Any]:
+    shape = {"key": key, "value": msgspec.to_builtins(value), "file": origin.file, "line": origin.line}
+    entries = settings.entries.get(key)
+    if entries:
+        shape["entries"] = [{"value": entry, "file": at.file, "line": at.line} for entry, at in entries.items()]
+    return shape
 
 
-def _print_settings(settings: Settings, cwd: str) -> None:
+def _list_origins(settings: Settings, key: str, origin: Origin) -> list[Origin]:
+    """Where a value came from: one place, or those of its entries where several files add to one list."""
+    places = list(settings.entries.get(key, {}).values())
+    return places if len({place.file for place in places}) > 1 else [origin]
+
+
+def _describe_configuration(settings: Settings, skills: Skills) -> Iterator[Described]:
+    """What skills can require as a setting, each with its place."""
+    values = describe_configuration(settings, skills.profile)
+    if not values and "raw" in list_read(skills.profile):
+        yield "config", {}, Origin()
+    lines = {}
+    for path, rule in list_settings_places(skills.profile, skills.find_places()) if values else ():
+        if path in settings.files:
+            text = LocalFiles().read_head(path, MOST_BYTES).data.decode("utf-8", "replace")
+            prefix = ("config",) if rule.is_own else ()
+            lines[path] = (prefix, list_lines(text, rule.format))
+    for key, value in values.items():
+        # The file that was read last holds.
+        found = [
+            Origin(path, held[(*prefix, *key)]) for path, (prefix, held) in lines.items() if (*prefix, *key) in held
+        ]
+        yield join_key(("config", *key)), value, found[-1] if found else Origin()
+
+
+def _print_settings(described: Sequence[Described], settings: Settings, cwd: str) -> None:
     from rich.text import Text
 
     from prowess.cli.check import print_diagnostics
     from prowess.cli.tables import print_columns
 
     rows: list[tuple[Text | str, Text | str, Text | str]] = []
-    for key, value, origin in describe_settings(settings):
+    for key, value, origin in described:
         is_set = origin.file is not None
         style = "" if is_set else "dim"
-        rows.append(
-            (Text(escape_line(key), style), Text(_render_value(value), style), Text(_render_origin(origin, cwd), style))
-        )
-    print_columns(rows, heading=("SETTING", "VALUE", "FROM"), wrap=True)
-    console().print()
+        places = ", ".join(_render_origin(place, cwd) for place in _list_origins(settings, key, origin))
+        rows.append((Text(escape_line(key), style), Text(_render_value(value), style), Text(places, style)))
+    if rows:
+        print_columns(rows, heading=("SETTING", "VALUE", "FROM"), wrap=True)
+        console().print()
     print_diagnostics(settings.diagnostics, cwd)
 
 
@@ -76,6 +112,8 @@ def _render_origin(origin: Origin, cwd: str) -> str:
 def _render_value(value: Any) -> str:
     if isinstance(value, str):
         return escape_line(value)
+    if value is None or value == {}:
+        return "not set" if value is None else "none"
     return escape_line(msgspec.json.encode(value).decode("utf-8"))
 
 

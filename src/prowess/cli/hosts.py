@@ -14,7 +14,7 @@ from prowess.errors import ProwessError
 from prowess.machine.facts import current_facts
 from prowess.machine.profiles import load_added_profiles
 from prowess.model.skill import Scope
-from prowess.profiles.load import BUILT_IN, differing_keys, known_editions, known_hosts, load_profile
+from prowess.profiles.load import differing_keys, known_editions, known_hosts, load_profile
 from prowess.profiles.schema import Profile, RootRule
 
 # What says which edition it is, not how the host behaves.
@@ -42,28 +42,34 @@ class Host(msgspec.Struct, frozen=True):
 @click.command("hosts")
 @click.argument("name", required=False, shell_complete=complete_hosts)
 @click.option("--diff", is_flag=True, help="Also show what differs between the editions of each host.")
+@click.option(
+    "--host", metavar="NAME[@EDITION]", shell_complete=complete_hosts, help="Show this host; the same as NAME."
+)
 @json_option
-def command(name: str | None, diff: bool, as_json: bool) -> int:
+def command(name: str | None, diff: bool, host: str | None, as_json: bool) -> int:
     """List the hosts and their editions.
 
     With NAME: what that profile follows, where it departs from it, and what differs between its editions.
     Your own profiles lie in profiles/*.toml in Prowess's configuration folder.
     """
+    if name is not None and host is not None and name != host:
+        raise click.UsageError(f"“{name}” and --host {host} name two hosts; give one of them.")
+    name = name or host
     asked, added = load_added_profiles(current_facts(), name or "prowess")
     names = known_hosts(added) if name is None else (asked.partition("@")[0],)
     if name is not None:
         # A wrong name is an error that names the right ones.
         load_profile(asked, added)
-    hosts = [_load_host(one, added) for one in names]
+    found = [_load_host(one, added) for one in names]
     if as_json:
-        print_json({"hosts": [_shape(host) for host in hosts]})
+        print_json({"hosts": [_shape(one) for one in found]})
     elif name is not None:
-        _print_host(hosts[0])
+        _print_host(found[0])
     else:
-        _print_hosts(hosts)
-        for host in hosts if diff else ():
-            _print_differences(host)
-    return 2 if any(host.problem is not None for host in hosts) else 0
+        _print_hosts(found)
+        for one in found if diff else ():
+            _print_differences(one)
+    return 2 if any(one.problem is not None for one in found) else 0
 
 
 def _load_host(name: str, added: Mapping[str, str]) -> Host:
@@ -114,7 +120,7 @@ def _print_hosts(hosts: Sequence[Host]) -> None:
             continue
         for profile in host.editions:
             first = profile is host.editions[0]
-            title = escape_line(profile.title) + ("" if host.name in BUILT_IN else " (added)")
+            title = escape_line(profile.title) + (" (added)" if host.origin == "added" else "")
             rows.append(
                 [
                     Text(escape_line(host.name) if first else "", "bold"),

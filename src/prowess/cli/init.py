@@ -6,15 +6,17 @@ import os
 from collections import Counter
 
 import click
+import msgspec
 
-from prowess.cli.options import json_option, open_skills
+from prowess.cli.options import host_option, json_option, open_skills, render_host_option
 from prowess.cli.out import console, count_words, print_json, shorten_path
+from prowess.cli.placing import choose_missing, find_existing
+from prowess.cli.shapes import shape_scan
 from prowess.machine.writing import make_folder, write_aside
 from prowess.model.outcome import State
 from prowess.model.snapshot import Snapshot
 
 SETTINGS_FILE = "prowess.toml"
-SKILLS_FOLDER = os.path.join(".prowess", "skills")
 
 TEMPLATE = """\
 # What this project sets for Prowess. Every setting below is a comment: as it is, this file changes nothing.
@@ -37,8 +39,15 @@ TEMPLATE = """\
 # How often each skill was offered and used is counted on this machine only; `prowess usage` shows it.
 # usage = false
 
-# Where “always allow” is remembered: in memory for one conversation, or on disk.
-# approvals = "disk"
+# Where “always allow” is remembered: in memory for one conversation, or on disk; that counts only in your own file,
+# ~/.config/prowess/prowess.toml.
+# approvals = "memory"
+
+# Whether each skill is a command too, such as /some-skill; `prowess run` carries one out.
+# skill_commands = false
+
+# Whether commands inside the bodies of skills are run; those of a project only once you trust it: `prowess trust`.
+# shell_commands = false
 
 # What holds for one skill. `visibility` is one of on, name-only, user-only, off.
 # [skills."some-skill"]
@@ -67,6 +76,12 @@ TEMPLATE = """\
 # [agents.plan.permissions]
 # skill = "ask"
 
+# Programs that the command of a skill can go to, past the model: its header names one under `command-tool`. What was
+# typed takes the place of {argument} and is always one argument, whatever it holds.
+# [tools.tide]
+# command = ["python", "scripts/tide.py", "{argument}"]
+# description = "Tells the tide of a harbour."
+
 # What skills may require as a setting: `requires: {config: [browser.enabled]}`.
 # [config.browser]
 # enabled = true
@@ -74,33 +89,46 @@ TEMPLATE = """\
 
 
 @click.command("init")
+@host_option
 @json_option
-def command(as_json: bool) -> int:
+def command(host: str, as_json: bool) -> int:
     """Set Prowess up in this project.
 
-    Makes prowess.toml, in which every setting is explained and none is set, and the folder .prowess/skills.
+    Makes prowess.toml, in which every setting is explained and none is set, and a folder for skills: .agents/skills,
+    which most agents read, or with --host the first folder of the project that this host reads.
     What is already there stays as it is.
     """
     cwd = os.getcwd()
-    created, kept = _set_up(cwd)
-    snapshot = open_skills("prowess").snapshot
+    skills = open_skills(host)
+    made = _set_up(cwd, skills.snapshot)
+    snapshot = skills.reload()
     if as_json:
-        print_json({"folder": cwd, "created": created, "kept": kept, "found": _shape_found(snapshot)})
+        paths = {"created": made.created, "kept": made.kept, "skills_folder": made.folder}
+        print_json({**shape_scan(snapshot), "folder": cwd, **paths, "found": _shape_found(snapshot)})
         return 0
-    _tell(created, kept, snapshot)
+    _tell(made, snapshot)
     return 0
 
 
-def _set_up(cwd: str) -> tuple[list[str], list[str]]:
-    """Make what is missing; the paths that were made, and those that were there."""
-    paths = {name: os.path.join(cwd, name) for name in (SETTINGS_FILE, SKILLS_FOLDER)}
-    kept = [path for path in paths.values() if os.path.lexists(path)]
-    created = [path for path in paths.values() if path not in kept]
-    if paths[SKILLS_FOLDER] in created:
-        make_folder(paths[SKILLS_FOLDER])
-    if paths[SETTINGS_FILE] in created:
-        write_aside(paths[SETTINGS_FILE], TEMPLATE.encode())
-    return created, kept
+class Made(msgspec.Struct, frozen=True):
+    """What was made and what was there already, and which of both is the folder for skills."""
+
+    created: list[str]
+    kept: list[str]
+    folder: str
+
+
+def _set_up(cwd: str, snapshot: Snapshot) -> Made:
+    """Make what is missing. A project that has a folder for skills is given no second one."""
+    folder = find_existing(snapshot, within=os.path.join(cwd, "")) or choose_missing(snapshot, cwd)
+    settings = os.path.join(cwd, SETTINGS_FILE)
+    kept = [path for path in (settings, folder) if os.path.lexists(path)]
+    created = [path for path in (settings, folder) if path not in kept]
+    if folder in created:
+        make_folder(folder)
+    if settings in created:
+        write_aside(settings, TEMPLATE.encode())
+    return Made(created, kept, folder)
 
 
 def _count_by_root(snapshot: Snapshot) -> list[tuple[str, int]]:
@@ -117,16 +145,17 @@ def _shape_found(snapshot: Snapshot) -> dict[str, object]:
     }
 
 
-def _tell(created: list[str], kept: list[str], snapshot: Snapshot) -> None:
+def _tell(made: Made, snapshot: Snapshot) -> None:
     screen = console()
-    for path in created:
+    for path in made.created:
         screen.print(f"Made {_name(path, snapshot)}.")
-    for path in kept:
+    for path in made.kept:
         screen.print(f"{_name(path, snapshot)} was here already and stays as it is.")
     screen.print()
     roots = _count_by_root(snapshot)
+    option = render_host_option(snapshot)
     if not roots:
-        screen.print("No skills were found here yet. `prowess new NAME` makes one.")
+        screen.print(f"No skills were found here yet. `prowess new NAME{option}` makes one.")
         return
     ready = snapshot.counts().get(State.READY, 0)
     found = sum(number for _, number in roots)
@@ -134,7 +163,7 @@ def _tell(created: list[str], kept: list[str], snapshot: Snapshot) -> None:
     from prowess.cli.tables import print_columns
 
     print_columns([("", shorten_path(path, snapshot.cwd), f"{number:,}") for path, number in roots])
-    screen.print("`prowess list` shows them; `prowess new NAME` makes another.")
+    screen.print(f"`prowess list{option}` shows them; `prowess new NAME{option}` makes another.")
 
 
 def _name(path: str, snapshot: Snapshot) -> str:

@@ -66,7 +66,7 @@ def _notes(outcome: Outcome) -> list[Note]:
     """Everything that keeps a candidate from being ready, what decided first."""
     if outcome.reason is None:
         return list(outcome.notes)
-    return [Note(outcome.state, outcome.reason, outcome.by, outcome.rule), *outcome.notes]
+    return [Note(outcome.state, outcome.reason, outcome.by, outcome.rule, outcome.origin), *outcome.notes]
 
 
 def _tell_discovery(outcome: Outcome, snapshot: Snapshot, profile: Profile) -> tuple[str, ...]:
@@ -86,7 +86,7 @@ def _tell_discovery(outcome: Outcome, snapshot: Snapshot, profile: Profile) -> t
 def _tell_reason(root: Root, templates: Sequence[str], snapshot: Snapshot) -> str:
     for placeholder, setting in (("{custom}", "custom_folders"), ("{plugin}", "plugin_folders")):
         if any(placeholder in template for template in templates):
-            return f"`{setting}` names it ({snapshot.settings.origin(setting)})"
+            return f"`{setting}` names it ({snapshot.settings.entry_origin(setting, root.path)})"
     if any("{added}" in template for template in templates):
         return "--add-dir names it"
     if root.distance:
@@ -128,7 +128,7 @@ def _tell_resolution(outcome: Outcome, claims: Sequence[Outcome], rules: Resolut
     rivals = [one for one in claims if one.name == outcome.name and one.skill is not None and one is not outcome]
     says = []
     for note in notes:
-        says.append(f"{note.state.value}: {note.reason}")
+        says.append(f"{note.state.value}: {tell_reason(note)}")
         winner = next((one for one in rivals if one.candidate.location == note.by), None)
         if note.state is State.SHADOWED and winner is not None:
             says.append(_tell_why(winner.candidate.root, outcome.candidate.root, rules))
@@ -176,7 +176,7 @@ def _tell_why(winner: Root, loser: Root, rules: Resolution) -> str:
 
 def _tell_gate(outcome: Outcome, decision: Decision) -> tuple[str, ...]:
     notes = [note for note in _notes(outcome) if note.state in _GATED]
-    says = [f"{note.state.value}: {note.reason}" for note in notes] or ["nothing keeps it from being offered"]
+    says = [f"{note.state.value}: {tell_reason(note)}" for note in notes] or ["nothing keeps it from being offered"]
     # That a host's own rules allow everything is worth no line.
     spoken = decision.action is not Action.ALLOW or (decision.rule is not None and decision.rule.origin.file)
     if spoken and State.DENIED not in (note.state for note in notes):
@@ -218,7 +218,7 @@ def tell_answer(name: str, holder: Outcome, claims: Sequence[Outcome]) -> str:
     """The whole answer in one sentence."""
     said = _ANSWERS[holder.state].format(name=name)
     if holder.reason is not None:
-        said += f": {soften(holder.reason)}"
+        said += f": {soften(tell_reason(holder))}"
     else:
         said += f": {holder.candidate.location} is offered to the model"
     others = [one for one in claims if one is not holder and one.name == holder.name]
@@ -226,6 +226,12 @@ def tell_answer(name: str, holder: Outcome, claims: Sequence[Outcome]) -> str:
     if lost and holder.state is not State.SHADOWED:
         said += f"; it beat {count_words(lost, 'other file')} of this name"
     return f"{said}."
+
+
+def tell_reason(found: Outcome | Note) -> str:
+    """Why something is not ready, with the file and line of the setting that says so."""
+    reason = found.reason or ""
+    return reason if found.origin is None else f"{reason} ({found.origin})"
 
 
 def soften(reason: str) -> str:

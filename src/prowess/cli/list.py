@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import click
 
 from prowess.cli.options import Who, agent_options, open_skills, scan_options
@@ -9,16 +11,30 @@ from prowess.cli.out import print_json
 from prowess.cli.shapes import shape_outcome, shape_scan
 from prowess.errors import MachineError, UsageError
 from prowess.model.outcome import Outcome, State
+from prowess.model.snapshot import Snapshot
 from prowess.runtime import Skills
 
 
 @click.command("list")
 @click.option("--all", "show_all", is_flag=True, help="Show every candidate, whatever became of it.")
 @click.option("--unused", is_flag=True, help="Show the skills that are ready and were never used.")
+@click.option(
+    "--touched",
+    multiple=True,
+    metavar="FILE",
+    help="List as after an agent read or changed FILE, which wakes the skills that wait for it.",
+)
 @agent_options
 @scan_options
 def command(
-    show_all: bool, unused: bool, who: Who, host: str, add_dirs: tuple[str, ...], bare: bool, as_json: bool
+    show_all: bool,
+    unused: bool,
+    touched: tuple[str, ...],
+    who: Who,
+    host: str,
+    add_dirs: tuple[str, ...],
+    bare: bool,
+    as_json: bool,
 ) -> int:
     """List the skills that a host sees here.
 
@@ -27,8 +43,10 @@ def command(
     """
     if show_all and unused:
         raise UsageError("--all shows every candidate and --unused only some; give one of them.")
+    if touched and unused:
+        raise UsageError("--touched tells what would be and --unused what was; give one of them.")
     skills = open_skills(host, add_dirs, bare=bare, who=who)
-    snapshot = skills.snapshot
+    snapshot = _touch(skills, touched) if touched else skills.snapshot
     outcomes = _find_unused(skills) if unused else snapshot.outcomes if show_all else snapshot.shown
     if as_json:
         counts = {state.value: number for state, number in snapshot.counts().items()}
@@ -41,9 +59,18 @@ def command(
     if unused:
         print_unused(snapshot, outcomes)
         return 0
-    others = load_other_editions(skills, host, add_dirs, bare=bare, who=who)
+    # The other editions were touched by nothing, so their answers cannot be compared.
+    others = () if touched else load_other_editions(skills, host, add_dirs, bare=bare, who=who)
     print_outcomes(snapshot, outcomes, show_all=show_all, others=others)
     return 0
+
+
+def _touch(skills: Skills, files: tuple[str, ...]) -> Snapshot:
+    """What there is once these files were touched."""
+    talk = skills.conversation(count=False)
+    for file in files:
+        talk.touched(os.path.abspath(file))
+    return talk.snapshot
 
 
 def _find_unused(skills: Skills) -> tuple[Outcome, ...]:

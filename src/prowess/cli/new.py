@@ -9,12 +9,10 @@ import click
 
 from prowess.cli.options import host_option, json_option, open_skills
 from prowess.cli.out import console, print_json, shorten_path
+from prowess.cli.placing import choose_project_folder, choose_user_folder
 from prowess.cli.template import RESOURCES, check_name, render_skill
 from prowess.errors import UsageError
-from prowess.model.skill import LoadedFrom, Root, Scope
 from prowess.model.snapshot import Snapshot
-
-_DEFAULT_ROOT = os.path.join(".agents", "skills")
 
 
 def _split_resources(ctx: click.Context, param: click.Parameter, value: str) -> tuple[str, ...]:
@@ -52,8 +50,9 @@ def command(
 ) -> int:
     """Make a skill from a template.
 
-    The skill goes into the nearest skill folder of the project that the host reads, or into .agents/skills (or
-    the host's own first folder) where there is none.
+    The skill goes into the nearest skill folder of the project that the host reads. Where several lie side by side
+    that is .agents/skills, which most agents read, and .prowess/skills, which no other reads, comes last. Where
+    there is none, .agents/skills is made, or the host's own first folder.
     It passes `prowess validate` as it is; what is left is to say in it what the agent is to do.
     """
     check_name(name)
@@ -61,8 +60,7 @@ def command(
         raise click.UsageError("--in and --user name two places; give one of them.")
     rendered = render_skill(name, description, resources)
     snapshot = open_skills(host).snapshot
-    root = _choose_root(snapshot, folder, user=user)
-    target = os.path.join(root, name)
+    target = os.path.join(_choose_folder(snapshot, folder, user=user), name)
     if os.path.lexists(target):
         raise UsageError(f"There is already something at {target}; nothing was written.")
     from prowess.machine.writing import write_folder_aside
@@ -78,44 +76,11 @@ def command(
     return 0
 
 
-def _choose_root(snapshot: Snapshot, folder: str | None, *, user: bool) -> str:
+def _choose_folder(snapshot: Snapshot, folder: str | None, *, user: bool) -> str:
     """The folder that the new skill's folder is made in."""
     if folder is not None:
         return os.path.abspath(os.path.expanduser(folder))
-    if user:
-        home = os.path.join(os.path.expanduser("~"), _DEFAULT_ROOT)
-        own = [root.path for root in snapshot.roots if _holds_new_skills(root, Scope.USER)]
-        return home if home in own or not own else own[0]
-    existing = _existing_roots(snapshot)
-    if existing:
-        return existing[0]
-    top = snapshot.repository or snapshot.cwd
-    default = os.path.join(top, _DEFAULT_ROOT)
-    inside = top.rstrip(os.sep) + os.sep
-    read = [root for root in snapshot.roots if _holds_new_skills(root, Scope.PROJECT) and root.path.startswith(inside)]
-    # Not every host reads the shared folder; one that does not gets the first of its own at the top.
-    if not read or default in [root.path for root in read]:
-        return default
-    return max(read, key=lambda root: root.distance).path
-
-
-def _holds_new_skills(root: Root, scope: Scope) -> bool:
-    return root.scope is scope and root.source.loaded_from is not LoadedFrom.COMMANDS and root.disabled_by is None
-
-
-def _existing_roots(snapshot: Snapshot) -> list[str]:
-    """The project's skill folders that are there, nearest first.
-
-    A plain folder called `skills` may be something else altogether; it counts once it holds a skill.
-    """
-    used = {outcome.candidate.root.path for outcome in snapshot.outcomes}
-    return [
-        root.path
-        for root in snapshot.roots
-        if _holds_new_skills(root, Scope.PROJECT)
-        and os.path.isdir(root.path)
-        and (root.path in used or os.path.basename(os.path.dirname(root.path)).startswith("."))
-    ]
+    return choose_user_folder(snapshot) if user else choose_project_folder(snapshot)
 
 
 def _tell(name: str, target: str, files: Sequence[str], others: Sequence[str]) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable
+from contextlib import nullcontext
 from functools import wraps
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 import msgspec
@@ -17,6 +18,10 @@ from prowess.model.origin import Origin
 from prowess.model.permission import Rule
 from prowess.profiles.schema import Profile
 from prowess.runtime import Skills
+
+if TYPE_CHECKING:
+    from prowess.cli.progress import Progress
+    from prowess.model.snapshot import Snapshot
 
 F = TypeVar("F", bound=Callable[..., Any])
 _PLAIN_NAME = re.compile(r"\w[\w.:-]*")
@@ -55,8 +60,12 @@ def complete_names(ctx: click.Context, param: click.Parameter, incomplete: str) 
     except (ProwessError, OSError):
         return []
     names = {outcome.name for outcome in outcomes if outcome.name.startswith(incomplete)}
-    # A shell takes what it is offered into the line: a name that means more there than itself is not offered.
-    return sorted(name for name in names if _PLAIN_NAME.fullmatch(name))
+    return sorted(filter(is_plain_name, names))
+
+
+def is_plain_name(name: str) -> bool:
+    """Whether a shell can be offered a name: it takes it into the line, so it must mean nothing there but itself."""
+    return _PLAIN_NAME.fullmatch(name) is not None
 
 
 def _check_folders(ctx: click.Context, param: click.Parameter, folders: tuple[str, ...]) -> tuple[str, ...]:
@@ -95,6 +104,17 @@ add_dir_option = click.option(
 )
 bare_option = click.option("--bare", is_flag=True, help="Search nothing but what --add-dir names.")
 name_argument = click.argument("name", shell_complete=complete_names)
+
+
+def render_host_option(snapshot: Snapshot) -> str:
+    """What to add to a command so that it answers as the host of a scan does; nothing where that is Prowess itself."""
+    import shlex
+
+    from prowess.cli.out import escape_line
+
+    edition = "" if snapshot.edition == "current" else f"@{snapshot.edition}"
+    host = f"{snapshot.host}{edition}"
+    return "" if host == "prowess" else f" --host {escape_line(shlex.quote(host))}"
 
 
 def scan_options(command: F) -> F:
@@ -141,13 +161,23 @@ def _as_rule(text: str) -> str:
     return text if "(" in text or ")" in text or text.strip() in ("", "Skill") else f"Skill({text})"
 
 
-def open_skills(host: str, add_dirs: tuple[str, ...] = (), *, bare: bool = False, who: Who = ANYONE) -> Skills:
-    """The skills of the working folder, scanned, with progress shown where that is slow."""
+def open_skills(
+    host: str,
+    add_dirs: tuple[str, ...] = (),
+    *,
+    bare: bool = False,
+    who: Who = ANYONE,
+    progress: Progress | None = None,
+) -> Skills:
+    """The skills of the working folder, scanned, with progress shown where that is slow.
+
+    The scan is a part of longer work where `progress` is given, which then goes on.
+    """
     from prowess.cli.progress import Progress
 
-    with Progress() as progress:
+    with nullcontext(progress) if progress is not None else Progress() as reporter:
         skills = Skills.open(
-            ".", host=host, add_dirs=add_dirs, bare=bare, agent=who.agent, rules=who.rules, reporter=progress
+            ".", host=host, add_dirs=add_dirs, bare=bare, agent=who.agent, rules=who.rules, reporter=reporter
         )
         # Scanned here and kept, so that the line of progress ends with the scan.
         _ = skills.snapshot

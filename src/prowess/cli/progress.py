@@ -19,12 +19,17 @@ class Progress:
 
     def __init__(self, doing: str = "looking for skills") -> None:
         self._doing = doing
+        self._part = ""
         self._done = 0
         self._finished = threading.Event()
         self._thread: threading.Thread | None = None
         if sys.stderr.isatty() and os.environ.get("TERM") != "dumb":
             self._thread = threading.Thread(target=self._write_line, daemon=True)
             self._thread.start()
+
+    def begin(self, part: str) -> None:
+        """The next part of the work, named before whatever is done in it."""
+        self._part, self._done = f"{part}: ", 0
 
     def progress(self, doing: str, done: int) -> None:
         """`done` units of the named work are finished."""
@@ -50,7 +55,7 @@ class Progress:
         while not self._finished.wait(_EVERY_SECONDS):
             seconds = time.monotonic() - started + _QUIET_SECONDS
             counted = f" {self._done:,}" if self._done else ""
-            sys.stderr.write(f"\r\x1b[K{self._doing} …{counted} ({seconds:.0f} s)")
+            sys.stderr.write(f"\r\x1b[K{self._part}{self._doing} …{counted} ({seconds:.0f} s)")
             sys.stderr.flush()
         sys.stderr.write("\r\x1b[K")
         sys.stderr.flush()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from prowess.diagnostics import Diagnostic
-from prowess.model.outcome import Outcome
+from prowess.model.outcome import Note, Outcome
 from prowess.model.snapshot import Snapshot
 
 
@@ -34,10 +34,19 @@ def shape_outcome(outcome: Outcome) -> dict[str, Any]:
         shape["by"] = outcome.by
     if outcome.rule is not None:
         shape["rule"] = outcome.rule
+    if outcome.origin is not None:
+        shape["origin"] = {"file": outcome.origin.file, "line": outcome.origin.line}
     if skill is not None and skill.label is not None:
         shape["label"] = skill.label
     if outcome.notes:
-        shape["notes"] = [{"state": note.state.value, "reason": note.reason} for note in outcome.notes]
+        shape["notes"] = [_shape_note(note) for note in outcome.notes]
+    return shape
+
+
+def _shape_note(note: Note) -> dict[str, Any]:
+    shape: dict[str, Any] = {"state": note.state.value, "reason": note.reason}
+    if note.origin is not None:
+        shape["origin"] = {"file": note.origin.file, "line": note.origin.line}
     return shape
 
 

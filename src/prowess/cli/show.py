@@ -147,7 +147,7 @@ def _print_facts(snapshot: Snapshot, outcome: Outcome, document: Document | None
     from rich.text import Text
 
     from prowess.cli.check import print_findings
-    from prowess.cli.tables import mark_state, print_columns
+    from prowess.cli.tables import mark_state, print_columns, render_reason
 
     screen = console()
     skill = outcome.skill
@@ -158,7 +158,7 @@ def _print_facts(snapshot: Snapshot, outcome: Outcome, document: Document | None
     screen.print()
     state = mark_state(outcome.state, word=True)
     if outcome.reason:
-        state.append_text(Text(f": {escape_line(outcome.reason)}", "default"))
+        state.append_text(Text(f": {escape_line(render_reason(outcome, snapshot))}", "default"))
     rows: list[tuple[str, Text | str]] = [
         ("state", state),
         ("file", shorten_path(outcome.candidate.location, snapshot.cwd)),

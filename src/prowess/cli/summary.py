@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from prowess.cli.options import open_skills
+from prowess.cli.options import open_skills, render_host_option
 from prowess.cli.out import console, count_words, escape_line, print_json, shorten_path
 from prowess.cli.shapes import shape_scan
 from prowess.diagnostics import Diagnostic, Severity
@@ -182,7 +182,7 @@ def _choose_worst(diagnostics: Sequence[Diagnostic]) -> list[Diagnostic]:
 def _print_next(snapshot: Snapshot) -> None:
     from prowess.cli.tables import print_columns
 
-    option = "" if snapshot.host == "prowess" else f" --host {escape_line(shlex.quote(_name_host(snapshot)))}"
+    option = render_host_option(snapshot)
     tries: list[tuple[str, str]] = []
     if snapshot.outcomes:
         example = next(

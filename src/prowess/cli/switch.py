@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import click
 import msgspec
 
+from prowess.cli.enabling import Plan, Undone, plan_enabling
 from prowess.cli.options import host_option, json_option, name_argument, open_skills
 from prowess.cli.out import console, escape_line, print_json, shorten_path
 from prowess.cli.shapes import shape_outcome
@@ -28,11 +29,13 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Switched(msgspec.Struct, frozen=True):
-    """What was done to the settings file: which one, whether it was made for this, whether anything changed."""
+    """What was done to the settings: in which file, whether it was made for this, whether anything changed, and what
+    stood against the switch and was taken away, in whichever file."""
 
     file: str
     created: bool
     changed: bool
+    undone: tuple[Undone, ...] = ()
 
 
 def switch_options(command: F) -> F:
@@ -49,12 +52,17 @@ def switch_skill(name: str, *, enabled: bool, user: bool, host: str, as_json: bo
     _refuse_other_hosts(skills)
     if not skills.snapshot.claims(name):
         raise UnknownSkill(name, {outcome.name for outcome in skills.snapshot.outcomes})
-    done = _write_switch(_find_file(skills, user=user), name, enabled=enabled)
+    file = _find_file(skills, user=user)
+    before = skills.snapshot.find(name)
+    if enabled and before is not None and before.state is State.DISABLED:
+        done = _write_plan(plan_enabling(skills, host, name, file, user=user), file)
+    else:
+        done = _write_switch(file, name, enabled=enabled)
     snapshot = skills.reload()
     outcome = snapshot.find(name)
     if as_json:
         shown = None if outcome is None else shape_outcome(outcome)
-        print_json({"name": name, "enabled": enabled, **msgspec.structs.asdict(done), "skill": shown})
+        print_json({"name": name, "enabled": enabled, **msgspec.to_builtins(done), "skill": shown})
     else:
         _tell(name, done, snapshot, outcome, enabled=enabled)
     return 0
@@ -95,6 +103,15 @@ def _write_switch(file: str, name: str, *, enabled: bool) -> Switched:
     return Switched(file, created, new != old)
 
 
+def _write_plan(plan: Plan, file: str) -> Switched:
+    written = list(plan.texts)
+    created = [path for path in written if not os.path.lexists(path)]
+    for path, text in plan.texts.items():
+        rewrite_aside(path, text.encode())
+    shown = file if file in written else written[0]
+    return Switched(shown, shown in created, True, plan.undone)
+
+
 def _load_text(file: str) -> str:
     # The scan has read the file before, so it is text of a bounded size; only the machine can still refuse.
     try:
@@ -104,21 +121,28 @@ def _load_text(file: str) -> str:
 
 
 def _tell(name: str, done: Switched, snapshot: Snapshot, outcome: Outcome | None, *, enabled: bool) -> None:
+    from prowess.cli.tables import render_reason
+
     screen = console()
     where = shorten_path(done.file, snapshot.cwd)
     shown = escape_line(name)
     word = "on" if enabled else "off"
+    made = "the new file " if done.created else ""
     if not done.changed:
         screen.print(f"“{shown}” is already switched {word} in {where}; nothing was written.")
-    else:
-        made = "the new file " if done.created else ""
+    elif not done.undone:
         screen.print(f"Switched “{shown}” {word} in {made}{where}.")
+    for one in done.undone:
+        file = shorten_path(one.file, snapshot.cwd)
+        screen.print(_UNDONE.get(one.setting, _TAKEN_OUT).format(name=shown, file=made + file, one=one))
     if outcome is None:
         return
-    as_wanted = (outcome.state is not State.DISABLED) == enabled
-    reason = f": {escape_line(outcome.reason)}" if outcome.reason else ""
-    when = "still " if not as_wanted else "now " if done.changed else ""
-    screen.print(f"It is {when}{outcome.state.value}{reason}.")
-    origin = snapshot.settings.origin(f"overrides.{name}.enabled")
-    if not as_wanted and origin.file not in (None, done.file):
-        screen.print(f"{shorten_path(str(origin), snapshot.cwd)} decides.")
+    reason = f": {escape_line(render_reason(outcome, snapshot))}" if outcome.reason else ""
+    screen.print(f"It is {'now ' if done.changed else ''}{outcome.state.value}{reason}.")
+
+
+_TAKEN_OUT = "Took “{name}” out of `{one.setting}` in {file} (line {one.line})."
+_UNDONE = {
+    "enabled": "Switched “{name}” on in {file}.",
+    "visibility": "Set `visibility` of “{name}” to “on” in {file} (line {one.line}).",
+}

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 
 from rich.cells import cell_len
 from rich.text import Text
 
 from prowess.cli.answers import Answers, OtherEdition, differing_names, index_answers
+from prowess.cli.journey import tell_reason
 from prowess.cli.out import console, count_words, escape_line, first_line, shorten_path
 from prowess.model.outcome import Outcome, State
 from prowess.model.snapshot import Snapshot
@@ -30,6 +32,7 @@ _NARROWEST = 12
 _WIDEST = 64
 _LAST_NEEDS = 24
 _MOST_NAMES = 8
+_AT_ONCE = 200
 _HEADING = ("", "NAME", "STATE", "SCOPE", "SOURCE", "DESCRIPTION")
 
 Cell = Text | str
@@ -49,6 +52,12 @@ def render_columns(
     Where a width is given, the last column is cut to it, or goes on below itself, and wide ones before it
     give way.
     """
+    return list(_lay_out(rows, width=width, heading=heading, wrap=wrap))
+
+
+def _lay_out(
+    rows: Iterable[Sequence[Cell]], *, width: int | None, heading: Sequence[str], wrap: bool
+) -> Iterator[Text]:
     table = [[_as_text(cell) for cell in row] for row in rows]
     if heading:
         table.insert(0, [Text(word, "dim") for word in heading])
@@ -56,11 +65,12 @@ def render_columns(
     if width is None:
         # One very long name must not push every line apart; it stands out of its column instead.
         widths[:-1] = [min(one, _WIDEST) for one in widths[:-1]]
-        return [_render_row(row, widths) for row in table]
+        yield from (_render_row(row, widths) for row in table)
+        return
     _fit(widths, width)
-    if wrap:
-        table = [line for row in table for line in _wrap_row(row, widths[-1])]
-    return [_render_row([_cut(cell, one) for cell, one in zip(row, widths, strict=True)], widths) for row in table]
+    for row in table:
+        for line in _wrap_row(row, widths[-1]) if wrap else (row,):
+            yield _render_row([_cut(cell, one) for cell, one in zip(line, widths, strict=True)], widths)
 
 
 def _wrap_row(row: list[Text], width: int) -> Iterator[list[Text]]:
@@ -114,9 +124,22 @@ def _render_row(row: Sequence[Text], widths: Sequence[int]) -> Text:
 def print_columns(rows: Iterable[Sequence[Cell]], *, heading: Sequence[str] = (), wrap: bool = False) -> None:
     """Print rows as aligned columns: cut or wrapped to a terminal's width, whole when piped."""
     screen = console()
-    lines = render_columns(rows, width=screen.width if screen.is_terminal else None, heading=heading, wrap=wrap)
-    if lines:
-        screen.print(Text("\n").join(lines), no_wrap=True, overflow="ignore", crop=False)
+    if not screen.is_terminal:
+        screen.file.write("".join(f"{line}\n" for line in render_plain([heading, *rows] if heading else rows)))
+        return
+    lines = _lay_out(rows, width=screen.width, heading=heading, wrap=wrap)
+    # A long table is laid out piece by piece, so that its beginning is there at once.
+    while piece := list(islice(lines, _AT_ONCE)):
+        screen.print(Text("\n").join(piece), no_wrap=True, overflow="ignore", crop=False)
+
+
+def render_plain(rows: Iterable[Sequence[Cell]]) -> Iterator[str]:
+    """Rows as aligned lines without colour, whole; many times as fast as with it."""
+    table = [[cell if isinstance(cell, str) else cell.plain for cell in row] for row in rows]
+    widths = [min(max(map(cell_len, column)), _WIDEST) for column in zip(*(row[:-1] for row in table), strict=True)]
+    for row in table:
+        padded = (cell + " " * (width - cell_len(cell)) for cell, width in zip(row, widths, strict=False))
+        yield _GAP.join((*padded, row[-1])).rstrip()
 
 
 def print_outcomes(
@@ -172,8 +195,8 @@ def _outcome_row(outcome: Outcome, snapshot: Snapshot) -> list[Cell]:
 
 
 def render_reason(outcome: Outcome, snapshot: Snapshot) -> str:
-    """Why a skill ended as it did, with the paths of settings files as people write them."""
-    reason = outcome.reason or ""
+    """Why a skill ended as it did and which setting says so, with the paths of settings files as people write them."""
+    reason = tell_reason(outcome)
     for file in snapshot.settings.files:
         reason = reason.replace(file, shorten_path(file, snapshot.cwd))
     return reason

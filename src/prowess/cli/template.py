@@ -10,7 +10,7 @@ import msgspec
 
 from prowess.diagnostics import Severity
 from prowess.errors import InvalidName, UsageError
-from prowess.parse.naming import MOST_NAME, NAME
+from prowess.parse.naming import MOST_NAME, is_standard
 
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9 ,.;()/’'-]* [A-Za-z0-9 ,.;()/’'-]*[A-Za-z0-9.)]")
 _UNPRINTABLE = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
@@ -71,7 +71,7 @@ def _find_fault(name: str) -> str | None:
     if wrong is not None:
         shown = "a space" if wrong == " " else f"“{wrong}”" if wrong.isprintable() else f"U+{ord(wrong):04X}"
         return f"it has {shown} in it; only a-z, 0-9 and single hyphens are allowed"
-    return None if NAME.fullmatch(name) else "a hyphen may only stand alone between letters or digits"
+    return None if is_standard(name) else "a hyphen may only stand alone between letters or digits"
 
 
 def _propose(name: str) -> str:

@@ -6,12 +6,13 @@ from typing import Any
 
 import click
 
-from prowess.cli.options import json_option
+from prowess.cli.options import host_option, json_option
 from prowess.cli.out import print_json
 from prowess.cli.sample import (
     DECIDED_BY_GATING,
     DECIDED_BY_RESOLVING,
     HostAnswer,
+    Loaded,
     Tour,
     list_decided,
     list_inside,
@@ -20,17 +21,20 @@ from prowess.cli.sample import (
 )
 from prowess.cli.shapes import shape_diagnostic, shape_outcome
 from prowess.model.outcome import State
+from prowess.present.tokens import estimate_tokens
 
 
 @click.command("tour")
+@host_option
 @json_option
-def command(as_json: bool) -> int:
+def command(host: str, as_json: bool) -> int:
     """Walk a sample workspace through every stage.
 
     Shows what Prowess does with a project that has skills in the folders of several agents, and what to try
-    next. Reads no skills of yours, leaves nothing behind, needs no network.
+    next; with --host, what that host makes of the same project. Reads no skills of yours, leaves nothing behind,
+    needs no network.
     """
-    with take_tour() as tour:
+    with take_tour(host) as tour:
         if as_json:
             print_json(shape_tour(tour))
         else:
@@ -67,11 +71,20 @@ def shape_tour(tour: Tour) -> dict[str, Any]:
             "estimated_tokens": tour.catalog.tokens,
             "shown": {line.name: line.shown.value for line in tour.catalog.lines},
         },
+        "activate": None if tour.loaded is None else _shape_loaded(tour.loaded, tour),
         "states": {state.value: [one.name for one in list_decided(snapshot, (state,))] for state in snapshot.counts()},
         "hosts": {"name": tour.contested, "answers": [_shape_answer(answer) for answer in tour.answers]},
     }
     here = _make_relative(shape, tour)
-    return {"workspace": tour.workspace, "seconds": round(tour.seconds, 3), **here}
+    asked = {"host": snapshot.host, "edition": snapshot.edition}
+    return {**asked, "workspace": tour.workspace, "seconds": round(tour.seconds, 3), **here}
+
+
+def _shape_loaded(loaded: Loaded, tour: Tour) -> dict[str, Any]:
+    made = loaded.activation
+    # Of the text as it is shown: the scanned copy lies in a folder with a name of its own every time.
+    tokens = estimate_tokens(tour.relative(made.text))
+    return {"name": made.name, "arguments": loaded.arguments, "text": made.text, "estimated_tokens": tokens}
 
 
 def _shape_answer(answer: HostAnswer) -> dict[str, Any]:

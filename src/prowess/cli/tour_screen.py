@@ -10,7 +10,9 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
-from prowess.cli.out import console, count_words, escape_line, first_line, shorten_path
+from prowess.cli.journey import tell_reason
+from prowess.cli.options import render_host_option
+from prowess.cli.out import console, count_words, escape_line, escape_text, first_line, shorten_path
 from prowess.cli.sample import (
     DECIDED_BY_GATING,
     DECIDED_BY_RESOLVING,
@@ -22,6 +24,7 @@ from prowess.cli.sample import (
 )
 from prowess.cli.tables import mark_state
 from prowess.model.outcome import Outcome, State
+from prowess.present.tokens import estimate_tokens
 
 _INDENT = 3
 _GAP = 2
@@ -40,6 +43,7 @@ def print_tour(tour: Tour) -> None:
     _print_resolve(screen, tour)
     _print_gate(screen, tour)
     _print_present(screen, tour)
+    _print_activate(screen, tour)
     _print_states(screen, tour)
     _print_hosts(screen, tour)
     _print_next(screen, tour)
@@ -48,15 +52,25 @@ def print_tour(tour: Tour) -> None:
 def _print_opening(screen: Console, tour: Tour) -> None:
     _say(screen, Text.assemble(("Prowess", "bold"), " finds the skills of a project, whichever agent they are for."))
     where = shorten_path(tour.workspace, os.getcwd())
-    folders = count_words(len(tour.existing), "folder")
-    _say(screen, f"This is what it does with {where}, a small project that keeps skills in {folders}.")
+    if tour.snapshot.host == "prowess":
+        folders = count_words(len(tour.existing), "folder")
+        _say(screen, f"This is what it does with {where}, a small project that keeps skills in {folders}.")
+    else:
+        made = f"This is what {_name_host(tour)} makes of {where}, a small project with skills for several agents."
+        _say(screen, made)
+
+
+def _name_host(tour: Tour) -> str:
+    edition = "" if tour.snapshot.edition == "current" else f", {tour.snapshot.edition} edition,"
+    return escape_line(tour.title) + edition
 
 
 def _print_discover(screen: Console, tour: Tour) -> None:
     snapshot = tour.snapshot
     _print_heading(screen, 1, "Discover", "Where are skills?")
     found = count_words(len(snapshot.outcomes), "file")
-    searched = f"{len(snapshot.roots)} folders may hold skills here. {len(tour.existing)} do, with {found}:"
+    verb = "does" if len(tour.existing) == 1 else "do"
+    searched = f"{len(snapshot.roots)} folders may hold skills here. {len(tour.existing)} {verb}, with {found}:"
     _say(screen, searched, indent=_INDENT)
     rows = []
     for root in tour.existing:
@@ -72,7 +86,8 @@ def _print_parse(screen: Console, tour: Tour) -> None:
     _print_heading(screen, 2, "Parse", "What does each say?")
     repaired = [outcome for outcome in outcomes if list_repairs(outcome)]
     invalid = list_decided(tour.snapshot, (State.INVALID, State.SKIPPED))
-    _say(screen, f"{read} of {len(outcomes)} were read, {len(repaired)} of them after a repair:", indent=_INDENT)
+    after = f", {len(repaired)} of them after a repair" if repaired else ""
+    _say(screen, f"{read} of {len(outcomes)} were read{after}{':' if repaired or invalid else '.'}", indent=_INDENT)
     rows: list[Row] = []
     for outcome in repaired:
         for number, finding in enumerate(list_repairs(outcome)):
@@ -87,16 +102,16 @@ def _print_resolve(screen: Console, tour: Tour) -> None:
     _print_heading(screen, 3, "Resolve", "Who gets the name?")
     decided = list_decided(tour.snapshot, DECIDED_BY_RESOLVING)
     claims = [outcome.name for outcome in tour.snapshot.outcomes if outcome.skill is not None]
-    claimed = f"{len(claims)} files claim {len(set(claims))} names. A setting may switch one off; of equals one wins:"
-    _say(screen, claimed, indent=_INDENT)
+    rule = "A setting may switch one off; of equals one wins:" if decided else "Each has its name to itself."
+    _say(screen, f"{len(claims)} files claim {len(set(claims))} names. {rule}", indent=_INDENT)
     _print_rows(screen, [_reason_row(outcome, tour) for outcome in decided])
 
 
 def _print_gate(screen: Console, tour: Tour) -> None:
     _print_heading(screen, 4, "Gate", "Can it be offered here and now?")
     decided = list_decided(tour.snapshot, DECIDED_BY_GATING)
-    asked = "What a skill asks of the machine and its readers is held against what is there:"
-    _say(screen, asked, indent=_INDENT)
+    asked = "What a skill asks of the machine and its readers is held against what is there"
+    _say(screen, f"{asked}:" if decided else f"{asked}; nothing stands in the way.", indent=_INDENT)
     _print_rows(screen, [_reason_row(outcome, tour) for outcome in decided])
 
 
@@ -109,9 +124,26 @@ def _print_present(screen: Console, tour: Tour) -> None:
     room = f"of the {catalog.budget:,} characters that there are" if catalog.budget is not None else "characters"
     size = f"{catalog.characters:,} {room}, about {count_words(catalog.tokens, 'token')} in every request"
     _say(screen, f"This text, word for word. It takes {size}:", indent=_INDENT)
-    for line in catalog.prompt.splitlines():
-        _print_rows(screen, [(Text("│", "dim"), Text(escape_line(tour.relative(line))))])
+    _print_quoted(screen, tour, catalog.prompt)
     _say(screen, "The instructions themselves are read only when a task calls for one.", indent=_INDENT)
+
+
+def _print_activate(screen: Console, tour: Tour) -> None:
+    if tour.loaded is None:
+        return
+    made = tour.loaded.activation
+    typed = escape_line(f"{made.name} {tour.loaded.arguments}".strip())
+    size = count_words(estimate_tokens(tour.relative(made.text)), "token")
+    _print_heading(screen, 6, "Activate", "What does it get when a task calls for one?")
+    _say(screen, f"Loading “{typed}” gives it this, about {size}:", indent=_INDENT)
+    _print_quoted(screen, tour, made.text)
+    _say(screen, "A command inside it would run only in a project that you trust.", indent=_INDENT)
+
+
+def _print_quoted(screen: Console, tour: Tour, text: str) -> None:
+    """A text that a model is given, line by line."""
+    for line in text.splitlines():
+        _print_rows(screen, [(Text("│", "dim"), Text(escape_text(tour.relative(line))))])
 
 
 def _print_states(screen: Console, tour: Tour) -> None:
@@ -160,10 +192,13 @@ def _describe(outcome: Outcome) -> str:
 def _print_next(screen: Console, tour: Tour) -> None:
     screen.print()
     screen.print(Text("Try it yourself", "bold cyan"))
+    option = render_host_option(tour.snapshot)
+    loaded = escape_line(tour.loaded.activation.name) if tour.loaded is not None else "NAME"
     tries = (
         (f"cd {_quote(shorten_path(tour.workspace, os.getcwd()))}", ""),
-        (f"prowess explain {escape_line(tour.contested) or 'NAME'}", "the journey of one name, file by file"),
-        ("prowess cost", "what each skill costs, in the catalog and when it is used"),
+        (f"prowess explain {escape_line(tour.contested) or 'NAME'}{option}", "the journey of one name, file by file"),
+        (f"prowess activate {loaded}{option}", "what the model receives when it uses a skill"),
+        (f"prowess cost{option}", "what each skill costs, in the catalog and when it is used"),
         ("prowess compare", "which agent sees which skill, side by side"),
         ("prowess validate", "the strict check for authors; --fix mends what can be mended"),
     )
@@ -192,10 +227,7 @@ def _name(outcome: Outcome) -> Text:
 
 
 def _reason_row(outcome: Outcome, tour: Tour) -> Row:
-    reason = Text(escape_line(tour.relative(outcome.reason or "")))
-    origin = tour.snapshot.settings.origin(f"{outcome.rule}.enabled")
-    if outcome.state is State.DISABLED and origin.file is not None:
-        reason.append(f" ({escape_line(tour.relative(str(origin)))})")
+    reason = Text(escape_line(tour.relative(tell_reason(outcome))))
     if outcome.state is State.SHADOWED and outcome.by is not None:
         lost, won = (escape_line(tour.relative(path)) for path in (outcome.candidate.location, outcome.by))
         reason = Text(f"{lost} loses to {won}")

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from prowess.cli.options import json_option
+from prowess.cli.options import complete_hosts, json_option, open_skills
 from prowess.cli.out import console, count_words, escape_line, print_json, shorten_path
 from prowess.cli.shapes import shape_diagnostic
 from prowess.errors import MachineError, UnknownSkill
@@ -30,17 +30,28 @@ _ALL = "\0"
     metavar="[NAME]",
     help="Forget the counts of a name, or all of them.",
 )
+@click.option(
+    "--host",
+    metavar="NAME[@EDITION]",
+    shell_complete=complete_hosts,
+    help="Show only the skills that this host sees in the working folder.",
+)
 @json_option
-def command(clear: str | None, as_json: bool) -> int:
+def command(clear: str | None, host: str | None, as_json: bool) -> int:
     """Show how often skills were offered and used here.
 
     The counts never leave this machine, and hold names, paths, numbers and times only.
     """
+    if clear is not None and host is not None:
+        raise click.UsageError("--clear forgets counts whichever host they are of; leave --host out.")
     facts = current_facts()
     store = UsageFile(usage_path(facts))
     if clear is not None:
         return _clear(store, None if clear == _ALL else clear, as_json=as_json)
     counts = sort_usage(store.load_counts().values())
+    if host is not None:
+        seen = {(one.name, one.candidate.location) for one in open_skills(host).snapshot.outcomes}
+        counts = [usage for usage in counts if (usage.name, usage.location) in seen]
     off = explain_off(facts)
     if as_json:
         print_json(
@@ -52,7 +63,7 @@ def command(clear: str | None, as_json: bool) -> int:
             }
         )
         return 0
-    _print_counts(counts)
+    _print_counts(counts, host)
     _print_place(store, off)
     return 0
 
@@ -121,11 +132,14 @@ def _tell_unknown(name: str, known: set[str]) -> None:
     click.echo(f"Nothing is counted for “{escape_line(name)}”, so nothing was forgotten.{hint}", err=True)
 
 
-def _print_counts(counts: Sequence[Usage]) -> None:
+def _print_counts(counts: Sequence[Usage], host: str | None) -> None:
     from rich.text import Text
 
     from prowess.cli.tables import print_columns
 
+    if not counts and host is not None:
+        console().print(f"Nothing is counted of the skills that {escape_line(host)} sees here.")
+        return
     if not counts:
         console().print(
             "Nothing is counted yet: skills are counted when an agent is offered them and when one is used."

@@ -23,12 +23,16 @@ _NOUNS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "
 
 
 class Report(msgspec.Struct, frozen=True):
-    """What validating came to: every file, what belongs to none of them, and whether repairs were only shown."""
+    """What validating came to: every file, what belongs to none of them, and whether repairs were only shown.
+
+    `stopped_before` is the number of files that were left when somebody stopped it.
+    """
 
     checked: tuple[Checked, ...]
     notes: tuple[Diagnostic, ...]
     dry_run: bool
     base: str
+    stopped_before: int = 0
 
     @property
     def findings(self) -> tuple[Diagnostic, ...]:
@@ -75,6 +79,8 @@ def command(
         raise click.UsageError("--dry-run shows what --fix would change; give both.")
     report = _validate(paths, hosts, fix=fix, dry_run=dry_run)
     _FORMS[form](report)
+    if report.stopped_before:
+        raise KeyboardInterrupt
     counts = report.counts()
     return 1 if counts[Severity.ERROR] or (strict and counts[Severity.WARNING]) else 0
 
@@ -90,14 +96,21 @@ def _validate(paths: Sequence[str], hosts: Sequence[str], *, fix: bool, dry_run:
     from prowess.machine.files import LocalFiles
 
     profiles = [load_host(host) for host in hosts]
+    checked: list[Checked] = []
+    left = 0
     with Progress("looking for skills") as progress:
         found = find_targets(paths, reporter=progress)
-        checked = []
-        for done, target in enumerate(found.targets):
-            progress.progress("checking skills", done)
-            checked.append(check_target(target, profiles, fix=fix, write=not dry_run))
+        try:
+            for done, target in enumerate(found.targets):
+                progress.progress("checking skills", done)
+                checked.append(check_target(target, profiles, fix=fix, write=not dry_run))
+        except KeyboardInterrupt:
+            # What was written has to be told; where nothing was, there is nothing to tell.
+            if dry_run or not any(one.mended is not None for one in checked):
+                raise
+            left = len(found.targets) - len(checked)
     cwd = os.getcwd()
-    return Report(tuple(checked), found.notes, dry_run, find_repository(cwd, LocalFiles()) or cwd)
+    return Report(tuple(checked), found.notes, dry_run, find_repository(cwd, LocalFiles()) or cwd, left)
 
 
 def _print_text(report: Report) -> None:
@@ -121,7 +134,9 @@ def _summarize(report: Report) -> str:
     if mended:
         verb = "would be" if report.dry_run else "were" if mended > 1 else "was"
         said += f" {count_words(mended, 'file')} {verb} mended."
-    if mendable:
+    if report.stopped_before:
+        said += f" {count_words(report.stopped_before, 'file')} not looked at, since it was stopped."
+    elif mendable and not any(finding.code == "file-unwritable" for finding in report.findings):
         said += f" --fix can mend {count_words(mendable, 'file')}."
     return said
 
@@ -171,6 +186,7 @@ def _print_json(report: Report) -> None:
             "counts": {severity.value: counts[severity] for severity in Severity},
             "files": [_shape_checked(one, dry_run=report.dry_run) for one in report.checked],
             "notes": [shape_diagnostic(finding) for finding in report.notes],
+            "not_checked": report.stopped_before,
         }
     )
 

@@ -6,11 +6,11 @@ and has the last word.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
-from prowess.diagnostics import Diagnostic, diagnose
+from prowess.diagnostics import Diagnostic, Severity, diagnose
 from prowess.discover.links import find_real_repository, lies_inside
 from prowess.ports import FileSystem
 from prowess.profiles.places import Places, ancestors
@@ -42,35 +42,72 @@ class ContextFiles(msgspec.Struct, frozen=True):
 def find_context_files(
     rules: Context, places: Places, files: FileSystem, *, trusted_links: Iterable[str] = ()
 ) -> ContextFiles:
-    """Every context file from the working folder upwards."""
+    """Every context file from the working folder upwards. One real file counts once, where it is met first."""
     found: list[ContextFile] = []
     problems: list[Diagnostic] = []
-    repository = find_real_repository(places, files)
+    seen: set[str | None] = set()
     trusted = [files.find_real_path(folder) for folder in trusted_links]
-    for depth, folder in enumerate(_choose_folders(rules, places)):
-        for name in rules.files if folder is not None else ():
-            path = places.paths.join(folder, name)
-            if files.find_kind(path) != "file":
-                continue
-            escape = _find_escape(path, str(folder), places, (repository, *trusted), files)
-            if escape is not None:
-                problems.append(escape)
-                continue
-            text, problem = _load(path, files)
-            if problem is not None:
-                problems.append(problem)
-            if text.strip():
-                found.append(ContextFile(path, text, depth))
+    known = (find_real_repository(places, files), *trusted)
+    walked = _choose_folders(rules, places)
+    near = walked[: rules.depth] if rules.depth else walked
+    for depth, path in _list_paths(near, rules, places):
+        kind = files.find_kind(path)
+        if kind != "file":
+            problems += _report_kind(path, kind)
+            continue
+        real = files.find_real_path(path)
+        if real in seen:
+            continue
+        escape = _find_escape(path, real, places, known, files)
+        if escape is not None:
+            problems.append(escape)
+            continue
+        seen.add(real)
+        text, problem = _load(path, files)
+        if problem is not None:
+            problems.append(problem)
+        if text.strip():
+            found.append(ContextFile(path, text, depth))
+    problems += _report_far(walked, rules, places, files)
     found.sort(key=lambda file: -file.depth)
     return ContextFiles(tuple(found), tuple(problems))
 
 
+def _list_paths(folders: Sequence[str | None], rules: Context, places: Places) -> Iterator[tuple[int, str]]:
+    """Where a context file may lie, nearest first, with its depth."""
+    for depth, folder in enumerate(folders):
+        if folder is not None:
+            for name in rules.files:
+                yield depth, str(places.paths.join(folder, name))
+
+
+def _report_kind(path: str, kind: str | None) -> Iterator[Diagnostic]:
+    """What has the name of a context file and is none."""
+    if kind is not None:
+        what = "a folder" if kind == "folder" else "a pipe, a socket or a device"
+        message = f"It has the name of a context file and is {what}; only an ordinary file is read."
+        yield diagnose("not-a-file", message, file=path, severity=Severity.WARNING)
+
+
+def _report_far(
+    walked: Sequence[str | None], rules: Context, places: Places, files: FileSystem
+) -> Iterator[Diagnostic]:
+    """The context files that lie farther up than is looked."""
+    if not rules.depth:
+        return
+    for depth, path in _list_paths(walked, rules, places):
+        if depth >= rules.depth and files.find_kind(path) == "file":
+            message = f"The file lies {depth} folders above the working folder; {rules.depth} folders are looked at."
+            hint = "Move it nearer, or work in a folder that is not so deep."
+            yield diagnose("limit-reached", message, file=path, hint=hint)
+
+
 def _find_escape(
-    path: str, folder: str, places: Places, known: tuple[str | None, ...], files: FileSystem
+    path: str, real: str | None, places: Places, known: tuple[str | None, ...], files: FileSystem
 ) -> Diagnostic | None:
     """What speaks against reading a file that is a link: only in home, or above it, may one lead anywhere."""
+    folder = str(places.paths.dirname(path))
     own = files.find_real_path(folder) or folder
-    real = files.find_real_path(path)
     home = files.find_real_path(places.home) or places.home
     if real is not None and (lies_inside(home, (own,)) or lies_inside(real, (own, *known))):
         return None
@@ -95,8 +132,6 @@ def _choose_folders(rules: Context, places: Places) -> list[str | None]:
     walked = ancestors(places, up_to=rules.up_to, without_repository=rules.without_repository)
     if rules.past_repository_below_home and places.repository and (places.cwd + "/").startswith(places.home + "/"):
         walked = [folder for folder in ancestors(places, up_to="home") if folder != places.home]
-    if rules.depth:
-        walked = walked[: rules.depth]
     return [None if _is_left_out(folder, rules, places) else folder for folder in walked]
 
 

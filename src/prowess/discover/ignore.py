@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from prowess.diagnostics import Diagnostic, diagnose
-from prowess.model import ignore
-from prowess.model.ignore import IGNORE_FILE, MOST_BYTES, IgnoreFile, parse_ignore_file
 from prowess.ports import FileSystem, FolderItem
 
+if TYPE_CHECKING:
+    from prowess.model import ignore
+    from prowess.model.ignore import IgnoreFile
+
+# The engine behind the patterns is imported when the first such file is met.
+_IGNORE_FILE = ".gitignore"
 # A file that is no list of patterns at all must not bury other findings.
 _MOST_FINDINGS = 8
 _MOST_SHOWN = 40
@@ -24,12 +29,14 @@ class IgnoreFiles:
 
     def exists_in(self, folder: str) -> bool:
         """Whether a folder has an ignore file."""
-        return folder in self._loaded or self._files.find_kind(f"{folder}/{IGNORE_FILE}") == "file"
+        return folder in self._loaded or self._files.find_kind(f"{folder}/{_IGNORE_FILE}") == "file"
 
     def load(self, folder: str) -> IgnoreFile | None:
         """The ignore file of a folder; None where it cannot be read. Lines that mean nothing are noted."""
         if folder not in self._loaded:
-            path = f"{folder}/{IGNORE_FILE}"
+            from prowess.model.ignore import MOST_BYTES, parse_ignore_file
+
+            path = f"{folder}/{_IGNORE_FILE}"
             try:
                 data = self._files.read_head(path, MOST_BYTES).data
             except OSError:
@@ -51,24 +58,30 @@ class IgnoreRules:
 
     def __init__(self, files: IgnoreFiles, rules: ignore.IgnoreRules | None = None) -> None:
         self._files = files
-        self._rules = rules or ignore.IgnoreRules()
+        self._rules = rules
 
     @classmethod
     def above(cls, root: str, folders: Iterable[str], files: IgnoreFiles) -> IgnoreRules:
         """The rules of the folders above a root, outermost first, without those that ignore the root itself."""
-        rules = ignore.IgnoreRules()
+        rules = None
         for folder in folders:
             if files.exists_in(folder):
-                rules = rules.add(files.load(folder))
-        return cls(files, rules.without(root))
+                rules = _add(rules, files.load(folder))
+        return cls(files, None if rules is None else rules.without(root))
 
     def enter(self, folder: str, items: Iterable[FolderItem]) -> IgnoreRules | None:
         """The rules that hold inside a folder, given what lies in it; None where there are none at all."""
         rules = self._rules
-        if any(item.name == IGNORE_FILE and item.kind == "file" for item in items):
-            rules = rules.add(self._files.load(folder))
+        if any(item.name == _IGNORE_FILE and item.kind == "file" for item in items):
+            rules = _add(rules, self._files.load(folder))
         return IgnoreRules(self._files, rules) if rules else None
 
     def find_pattern(self, folder: str) -> str | None:
         """The pattern that ignores a folder, None where none does."""
-        return self._rules.find_pattern(folder, is_folder=True)
+        return self._rules.find_pattern(folder, is_folder=True) if self._rules else None
+
+
+def _add(rules: ignore.IgnoreRules | None, file: IgnoreFile | None) -> ignore.IgnoreRules:
+    from prowess.model.ignore import IgnoreRules
+
+    return (rules or IgnoreRules()).add(file)

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-import ntpath
 import posixpath
+from types import ModuleType
 
 from prowess.ports import FileSystem
 
 
 def find_repository(folder: str, files: FileSystem, *, platform: str = "linux") -> str | None:
     """The nearest folder at or above this one that holds `.git`; a file counts too, since worktrees have one."""
-    paths = ntpath if platform == "win32" else posixpath
+    paths: ModuleType = posixpath
+    if platform == "win32":
+        import ntpath
+
+        paths = ntpath
     while files.find_kind(paths.join(folder, ".git")) is None:
         parent = paths.dirname(folder)
         if parent == folder:

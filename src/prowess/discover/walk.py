@@ -20,6 +20,8 @@ from prowess.profiles.schema import Limits
 SKILL_FILE = "SKILL.md"
 # How many folders that a host passes over are looked into, to tell what lies there. It is a courtesy, so it is bounded.
 _MOST_PROBES = 1_000
+# As many where it is the time that was up.
+_MOST_LATE_PROBES = 100
 
 
 class Found(msgspec.Struct, frozen=True):
@@ -70,7 +72,8 @@ class Walk:
         self.kept = 0
         self.looked_at = 0
         self.deadline = clock() + limits.seconds_per_root if limits.seconds_per_root else None
-        self.stopped = False
+        self.stopped_by: str | None = None
+        self.stopped_after = ""
 
     def note(self, code: str, message: str, path: str) -> None:
         """Keep a finding that belongs to no candidate."""
@@ -78,7 +81,7 @@ class Walk:
 
     def list_items(self, folder: Folder) -> list[FolderItem]:
         """The items of a folder; empty, and noted, where it cannot be listed or a bound is reached."""
-        if self.stopped or self._reached_bound():
+        if self.stopped_by or self._reached_bound():
             return []
         self.looked_at += 1
         try:
@@ -96,11 +99,13 @@ class Walk:
         self.entered.clear()
         self.kept = 0
 
-    def pass_over(self, folder: str, name: str, reason: str, diagnostics: tuple[Diagnostic, ...] = ()) -> bool:
-        """Keep the skill of a folder that the host does not look at, if there is one, as skipped for a reason."""
+    def pass_over(
+        self, folder: str, name: str, rule: str, reason: str, diagnostics: tuple[Diagnostic, ...] = ()
+    ) -> bool:
+        """Keep the skill of a folder that the host does not look at, if there is one, as skipped by a rule."""
         if not self._may_probe() or self.files.find_kind(f"{folder}/{SKILL_FILE}") != "file":
             return False
-        found = Candidate(f"{folder}/{SKILL_FILE}", folder, name, self.root, None, reason, diagnostics)
+        found = Candidate(f"{folder}/{SKILL_FILE}", folder, name, self.root, None, reason, diagnostics, rule)
         self.passed_over.append(found)
         return True
 
@@ -114,32 +119,30 @@ class Walk:
     def _reached_bound(self) -> bool:
         limits = self.limits
         if limits.folders_per_root and self.looked_at >= limits.folders_per_root:
-            bound = f"{limits.folders_per_root} folders"
+            self.stopped_by, self.stopped_after = "limits.folders_per_root", f"{limits.folders_per_root} folders"
         elif self.deadline is not None and self.looked_at % 64 == 0 and self.clock() > self.deadline:
-            bound = f"{limits.seconds_per_root:g} seconds"
+            self.stopped_by, self.stopped_after = "limits.seconds_per_root", f"{limits.seconds_per_root:g} seconds"
         else:
             return False
-        self.stopped = True
-        self.note("limit-reached", f"Looking for skills stopped after {bound}; the rest was not seen.", self.root.path)
+        message = f"Looking for skills stopped after {self.stopped_after}; the rest was not seen."
+        self.note("limit-reached", message, self.root.path)
         return True
 
     def add(self, folder: Folder, item: FolderItem, name: str) -> None:
         """Keep a file as a candidate, in whatever state it is."""
         location = f"{folder.path}/{item.name}"
-        skipped = None
-        if self.kept >= self.limits.skills_per_root > 0:
-            skipped = f"the limit of {self.limits.skills_per_root} skills in one root was reached"
-        self.kept += 1
         if item.kind == "file" and not item.is_link:
             real = None if folder.real is None else f"{folder.real}/{item.name}"
-            candidate = Candidate(location, folder.path, name, self.root, real, skipped)
+            candidate = Candidate(location, folder.path, name, self.root, real)
         else:
-            candidate = self._add_special(folder, item, name, location, skipped)
+            candidate = self._make_special(folder, item, name, location)
+        if self.kept >= self.limits.skills_per_root > 0:
+            reason = f"the limit of {self.limits.skills_per_root} skills in one root was reached"
+            candidate = msgspec.structs.replace(candidate, skipped=reason, skipped_by="limits.skills_per_root")
+        self.kept += 1
         self.candidates.append(candidate)
 
-    def _add_special(
-        self, folder: Folder, item: FolderItem, name: str, location: str, skipped: str | None
-    ) -> Candidate:
+    def _make_special(self, folder: Folder, item: FolderItem, name: str, location: str) -> Candidate:
         """A candidate whose file is a link or no file at all."""
         real = self.files.find_real_path(location) if item.is_link else None
         problem: tuple[Diagnostic, ...] = ()
@@ -147,7 +150,7 @@ class Walk:
             problem = (diagnose("not-a-file", _name_special(item), file=location),)
         elif not self.links.allows_file(self.root, folder.real, real):
             problem = (_escape(location, real),)
-        return Candidate(location, folder.path, name, self.root, real, skipped, problem)
+        return Candidate(location, folder.path, name, self.root, real, None, problem)
 
 
 def _name_special(item: FolderItem) -> str:
@@ -166,6 +169,9 @@ def walk_skills(walk: Walk, start: Folder | None = None, *, min_depth: int, max_
     while waiting:
         folder = waiting.pop()
         items = walk.list_items(folder)
+        if walk.stopped_by:
+            _pass_over_rest(walk, [folder, *reversed(waiting)], min_depth)
+            return
         if folder.depth < min_depth:
             holds_skill = False
             _pass_over_shallow(walk, folder, items)
@@ -200,10 +206,20 @@ def _take_skill(walk: Walk, folder: Folder, items: list[FolderItem]) -> bool:
     return False
 
 
+def _pass_over_rest(walk: Walk, folders: list[Folder], min_depth: int) -> None:
+    """The skills of folders that were still to be looked at when a bound was reached; what is deeper stays unknown."""
+    is_late = walk.stopped_by == "limits.seconds_per_root"
+    for folder in folders[:_MOST_LATE_PROBES] if is_late else folders:
+        if folder.depth >= min_depth:
+            reason = f"looking for skills stopped after {walk.stopped_after}"
+            walk.pass_over(folder.path, folder.name, walk.stopped_by or "", reason)
+
+
 def _pass_over_shallow(walk: Walk, folder: Folder, items: list[FolderItem]) -> None:
     """SKILL.md where the host expects folders of skills."""
     if any(item.name == SKILL_FILE and item.kind == "file" for item in items):
-        walk.pass_over(folder.path, folder.name, "it lies in the root itself; this host looks in the folders below it")
+        reason = "it lies in the root itself; this host looks in the folders below it"
+        walk.pass_over(folder.path, folder.name, "min_depth", reason)
 
 
 def _pass_over_deep(walk: Walk, folder: Folder, items: list[FolderItem]) -> None:
@@ -211,7 +227,7 @@ def _pass_over_deep(walk: Walk, folder: Folder, items: list[FolderItem]) -> None
     for item in items:
         if item.kind == "folder" and not item.is_link and item.name[0] != ".":
             reason = f"it lies {folder.depth + 1} folders below the root; this host looks {folder.depth} deep"
-            walk.pass_over(f"{folder.path}/{item.name}", item.name, reason)
+            walk.pass_over(f"{folder.path}/{item.name}", item.name, "max_depth", reason)
 
 
 def _pass_over_name(walk: Walk, path: str, item: FolderItem) -> None:
@@ -219,9 +235,9 @@ def _pass_over_name(walk: Walk, path: str, item: FolderItem) -> None:
     if item.name == ".git" or item.is_link:
         return
     if item.name in walk.root.skip_names:
-        walk.pass_over(path, item.name, f"this host passes over folders called {item.name}")
+        walk.pass_over(path, item.name, "skip_names", f"this host passes over folders called {item.name}")
     else:
-        walk.pass_over(path, item.name, "its folder begins with a dot; this host passes over those")
+        walk.pass_over(path, item.name, "hidden", "its folder begins with a dot; this host passes over those")
 
 
 def _choose_folders(walk: Walk, folder: Folder, items: list[FolderItem]) -> Iterator[Folder]:
@@ -240,7 +256,7 @@ def _choose_folders(walk: Walk, folder: Folder, items: list[FolderItem]) -> Iter
             continue
         count += 1
         if count > most > 0:
-            _take_skipped(walk, path, name, f"only the first {most} folders beside it are looked at")
+            _take_skipped(walk, path, name, most)
         elif rules and (pattern := rules.find_pattern(path)):
             _take_ignored(walk, path, name, pattern)
         elif item.is_link:
@@ -257,7 +273,7 @@ def _take_ignored(walk: Walk, path: str, name: str, pattern: str) -> None:
     """A skill in an ignored folder is not lost: it is kept as skipped, with the pattern that decided."""
     reason = f"git ignores its folder (`{pattern}`)"
     finding = diagnose("folder-ignored", f"The folder is skipped because {reason}.", file=path)
-    if walk.pass_over(path, name, reason, (finding,)):
+    if walk.pass_over(path, name, "gitignore", reason, (finding,)):
         return
     try:
         items = walk.files.list_folder(path)
@@ -265,13 +281,16 @@ def _take_ignored(walk: Walk, path: str, name: str, pattern: str) -> None:
         return
     for item in items:
         if item.kind == "folder" and not item.is_link and item.name[0] != ".":
-            walk.pass_over(f"{path}/{item.name}", item.name, reason, (finding,))
+            walk.pass_over(f"{path}/{item.name}", item.name, "gitignore", reason, (finding,))
 
 
-def _take_skipped(walk: Walk, path: str, name: str, reason: str) -> None:
+def _take_skipped(walk: Walk, path: str, name: str, most: int) -> None:
+    """A skill beyond the folders that are looked at beside each other."""
     location = f"{path}/{SKILL_FILE}"
     if walk.files.find_kind(location) == "file":
-        walk.candidates.append(Candidate(location, path, name, walk.root, None, reason))
+        reason = f"only the first {most} folders beside it are looked at"
+        found = Candidate(location, path, name, walk.root, None, reason, (), "limits.items_per_folder")
+        walk.candidates.append(found)
 
 
 def _follow(walk: Walk, folder: Folder, path: str, name: str) -> Iterator[Folder]:

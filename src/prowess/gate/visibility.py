@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from prowess.model.origin import Origin
 from prowess.model.outcome import Note, State
 from prowess.model.settings import Settings
 from prowess.model.skill import Manifest
@@ -28,8 +29,15 @@ def find_hidden(manifest: Manifest, *, name: str, rules: Gate, settings: Setting
             declared = field.replace("_", "-")
             return Note(State.HIDDEN, f"its header says `{declared}: true`", rule=declared)
     if settings.agent_skills is not None and name not in settings.agent_skills:
-        return Note(State.HIDDEN, "it is not on the list of skills for this agent", rule="agent_skills")
+        reason = "it is not on the list of skills for this agent"
+        return Note(State.HIDDEN, reason, rule="agent_skills", origin=_find_origin(settings, "agent_skills"))
     found = settings.find_override(manifest.skill_key, name) if settings.overrides else None
     if found is not None and found[1].visibility == "user-only":
-        return Note(State.HIDDEN, "the settings leave it to the user", rule=f"overrides.{found[0]}.visibility")
+        rule = f"overrides.{found[0]}.visibility"
+        return Note(State.HIDDEN, "the settings leave it to the user", rule=rule, origin=_find_origin(settings, rule))
     return None
+
+
+def _find_origin(settings: Settings, key: str) -> Origin | None:
+    origin = settings.origin(key)
+    return origin if origin.file is not None else None

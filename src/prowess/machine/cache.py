@@ -20,12 +20,15 @@ from prowess.ports import FileSystem, FolderItem, Head, KeptReading, Stamp
 
 T = TypeVar("T")
 
-_FORMAT = 1
+_FORMAT = 2
 # A file that is changed again within one tick of the clock after it was read keeps its stamp. What is younger than
 # a tick is therefore read again next time instead of trusted. A time in whole seconds tells of a coarse clock.
 _TICK_NS = 100_000_000
 _COARSE_TICK_NS = 2_500_000_000
 _MOST_CACHES = 200
+# Writing the cache costs as much as reading many files. Where less than one in so many entries changed, it stays as it
+# is, and those few are read again next time.
+_FEW = 200
 
 
 class KeptFolder(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -43,7 +46,8 @@ class ScanCache(Generic[T]):
         self._path = path
         self._key = key
         self._started = time.time_ns()
-        self._changed = False
+        self._made = 0
+        self._has_none = False
         shape = tuple[int, str, dict[str, KeptFolder], dict[str, KeptReading[reading_type]]]  # type: ignore[valid-type]
         self._decoder: msgspec.msgpack.Decoder[Any] = msgspec.msgpack.Decoder(shape)
         self._old_folders, self._old_readings = self._load()
@@ -61,10 +65,10 @@ class ScanCache(Generic[T]):
             data = self._files.read_head(self._path, 1 << 30).data
             format, key, folders, readings = self._decoder.decode(data)
         except (OSError, msgspec.DecodeError):
-            self._changed = True
+            self._has_none = True
             return {}, {}
         if (format, key) != (_FORMAT, self._key):
-            self._changed = True
+            self._has_none = True
             return {}, {}
         return folders, readings
 
@@ -76,7 +80,7 @@ class ScanCache(Generic[T]):
             return kept.items
         stamp = self._files.get_stamp(path) if self._path else None
         items = self._files.list_folder(path)
-        self._changed = True
+        self._made += 1
         # What a link leads to can change while the folder that holds it does not.
         if stamp is not None and self._is_settled(stamp) and not any(item.is_link for item in items):
             self._folders[path] = KeptFolder(stamp, items)
@@ -98,7 +102,7 @@ class ScanCache(Generic[T]):
 
     def keep_reading(self, location: str, head: Head, reading: T) -> None:
         """Remember what was read from a file."""
-        self._changed = True
+        self._made += 1
         if self._path is not None and self._is_settled(head.stamp):
             self._readings[location] = KeptReading(head.stamp, head.size, head.links, reading)
 
@@ -107,9 +111,8 @@ class ScanCache(Generic[T]):
         return max(stamp[0], stamp[1]) < self._started - tick
 
     def save(self) -> None:
-        """Write the cache where anything changed. A cache that cannot be written is no loss: the next scan reads."""
-        unchanged = not self._changed and len(self._old_readings) == len(self._readings)
-        if self._path is None or (unchanged and len(self._old_folders) == len(self._folders)):
+        """Write the cache where enough changed. A cache that cannot be written is no loss: the next scan reads."""
+        if self._path is None or not self._is_worth_writing():
             return
         try:
             data = msgspec.msgpack.encode((_FORMAT, self._key, self._folders, self._readings))
@@ -118,6 +121,11 @@ class ScanCache(Generic[T]):
         except (MachineError, OSError, UnicodeEncodeError):
             # A read-only home, a file name that is not text, another process that tidies up at the same time.
             self._path = None
+
+    def _is_worth_writing(self) -> bool:
+        kept = len(self._readings) + len(self._folders)
+        gone = max(len(self._old_readings) + len(self._old_folders) - kept, 0)
+        return self._has_none or (self._made + gone) * _FEW > kept
 
 
 def _forget_oldest(folder: str) -> None:

@@ -15,7 +15,9 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 
-from prowess.errors import Cancelled, MachineError
+from prowess.errors import MachineError
+from prowess.errors.activation import Cancelled
+from prowess.machine.interrupts import hold_interrupts
 from prowess.model.command import Command, Finished
 from prowess.model.facts import Facts
 
@@ -49,13 +51,19 @@ class ProcessRunner:
 
     def run(self, command: Command, *, is_cancelled: Callable[[], bool] | None = None) -> Finished:
         """Run a command to its end, its time limit, or until it is called off; nothing it started is left behind."""
-        process = self._start(command)
-        output = _Output(process, keep=command.output_bytes)
+        process: subprocess.Popen[bytes] | None = None
+        output: _Output | None = None
         try:
+            # Ctrl-C in the midst of starting would leave a child that nobody knows of.
+            with hold_interrupts():
+                process = self._start(command)
+                output = _Output(process, keep=command.output_bytes)
             code = _wait(process, output, command, is_cancelled)
         finally:
-            _end_all(process)
-            output.ended.wait(_GRACE)
+            if process is not None:
+                _end_all(process)
+            if output is not None:
+                output.ended.wait(_GRACE)
         return output.finish(code)
 
     def _start(self, command: Command) -> subprocess.Popen[bytes]:

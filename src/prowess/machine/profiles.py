@@ -10,7 +10,7 @@ from prowess.errors import MachineError
 from prowess.machine.dirs import cache_folder
 from prowess.machine.stamps import stamp_code
 from prowess.model.facts import Facts
-from prowess.profiles.load import BUILT_IN, load_profile, split_host
+from prowess.profiles.load import BUILT_IN, ProfileText, load_profile, split_host
 from prowess.profiles.schema import Profile
 from prowess.version import VERSION
 
@@ -69,9 +69,9 @@ def _keep(path: str, data: bytes) -> None:
         return
 
 
-def _read(path: str) -> str:
+def _read(path: str) -> ProfileText:
     try:
         with open(path, encoding="utf-8", errors="replace") as file:
-            return file.read(_MOST_BYTES)
+            return ProfileText(file.read(_MOST_BYTES), path)
     except OSError as error:
         raise MachineError("read the profile", path, error.strerror or str(error)) from error

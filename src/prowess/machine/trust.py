@@ -14,7 +14,8 @@ from collections.abc import Callable
 import msgspec
 
 from prowess.diagnostics import Diagnostic, diagnose
-from prowess.errors import MachineError, TooWide
+from prowess.errors import MachineError
+from prowess.errors.activation import TooWide
 from prowess.machine.dirs import state_folder
 from prowess.machine.files import LocalFiles
 from prowess.machine.locks import hold_lock
@@ -88,13 +89,13 @@ class TrustFile:
         real = os.path.realpath(folder)
         for place in (real, *_list_parents(real)):
             if os.path.lexists(os.path.join(place, ".git")):
-                return (real, False) if self._is_too_wide(place) else (place, True)
+                return (real, False) if self.is_too_wide(place) else (place, True)
         return real, False
 
     def trust(self, folder: str) -> Trusted:
         """Trust the project that a folder belongs to. Raises `TooWide` and `MachineError`."""
         root, _ = self.find_project(folder)
-        if self._is_too_wide(root):
+        if self.is_too_wide(root):
             raise TooWide(root)
         if not os.path.isdir(root):
             raise MachineError("trust", root, "it is not a folder")
@@ -130,7 +131,8 @@ class TrustFile:
             return self._disregard("another version of Prowess wrote it")
         return file.trusted
 
-    def _is_too_wide(self, root: str) -> bool:
+    def is_too_wide(self, root: str) -> bool:
+        """Whether everything of the user, or of the machine, lies below a folder."""
         return root in (self._home, *_list_parents(self._home))
 
     def _load_for_change(self) -> list[Trusted]:

@@ -9,8 +9,11 @@ import msgspec
 
 from prowess.diagnostics import Diagnostic
 
+IN_CODE = "<built-in>"
+"""The location of a skill that is defined in code and lies nowhere."""
 
-class Requests(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+
+class Requests(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, repr_omit_defaults=True):
     """What a skill asks of its agent, as its header declares it; an agent may refuse any of it.
 
     `allowed_tools` are approved beforehand for the turn, `disallowed_tools` are taken away for it. `fork` wants the
@@ -27,12 +30,13 @@ class Requests(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     hooks: Mapping[str, Any] = msgspec.field(default_factory=dict)
 
 
-class Activation(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Activation(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, repr_omit_defaults=True):
     """What the model receives when a skill is loaded.
 
     `text` is the whole text, in the host's shape; `title` and `metadata` go beside it. `files` are a sample of the
     files in the skill's folder, `more_files` how many more there are. `digest` is that of the SKILL.md that was read.
     `repeated` marks a skill that was already in the conversation and unchanged, so that only a line was given.
+    `blocks` are content blocks that are no text, which only skills defined in code have.
     """
 
     name: str
@@ -45,4 +49,5 @@ class Activation(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     metadata: Mapping[str, str] = msgspec.field(default_factory=dict)
     requests: Requests = Requests()
     repeated: bool = False
+    blocks: tuple[Mapping[str, Any], ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()

@@ -7,6 +7,7 @@ from enum import Enum
 import msgspec
 
 from prowess.diagnostics import Diagnostic
+from prowess.model.origin import Origin
 from prowess.model.skill import Candidate, Skill
 
 
@@ -31,13 +32,15 @@ STATE_ORDER: dict[State, int] = {state: place for place, state in enumerate(Stat
 class Note(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """One thing that keeps a candidate from being ready: the state it asks for and why.
 
-    `by` is the file that beat it, where there is one; `rule` the setting, switch or field that decided.
+    `by` is the file that beat it, where there is one; `rule` the setting, switch or field that decided, and `origin`
+    the file and line of that setting.
     """
 
     state: State
     reason: str
     by: str | None = None
     rule: str | None = None
+    origin: Origin | None = None
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True, eq=False, gc=False):
@@ -50,6 +53,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True, eq=False, gc=False):
     reason: str | None = None
     by: str | None = None
     rule: str | None = None
+    origin: Origin | None = None
     notes: tuple[Note, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
 
@@ -70,6 +74,19 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True, eq=False, gc=False):
             reason=first.reason,
             by=first.by,
             rule=first.rule,
+            origin=first.origin,
             notes=tuple(others),
             diagnostics=found,
         )
+
+    def asks_for(self, state: State) -> bool:
+        """Whether anything that stands in its way asks for a state, even where another decided."""
+        return self.state is state or any(note.state is state for note in self.notes)
+
+    def without(self, state: State) -> Outcome:
+        """The end of the same candidate with one obstacle gone, such as the wait for a file that came."""
+        if not self.asks_for(state) or state is State.READY:
+            return self
+        first = Note(self.state, self.reason or "", self.by, self.rule, self.origin)
+        notes = [note for note in (first, *self.notes) if note.state is not state]
+        return Outcome.conclude(self.candidate, self.name, self.skill, notes, self.diagnostics)

@@ -46,10 +46,11 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 
     `raw` is the host's own merged configuration, for requirements that name a field of it. `origins` has
     the place of every value, by its dotted name here (`enabled`, `toggles.enableClaudeUser`, `ignored`,
-    `overrides.pdf.enabled`). `permissions` are the rules of all files, in the order of reading. `approvals` says where
-    “always” is remembered, `memory` or `disk`. `project_files` are those of `files` that a project brings along, which
-    its user need not have read. `shell_commands` says whether commands inside bodies run. `tools` are programs that
-    commands can go to. `diagnostics` are settings that are well formed but have no effect.
+    `overrides.pdf.enabled`), `entries` that of every entry of a list, by the list's name. `permissions` are the rules
+    of all files, in the order of reading. `approvals` says where “always” is remembered, `memory` or `disk`.
+    `project_files` are those of `files` that a project brings along, which its user need not have read.
+    `shell_commands` says whether commands inside bodies run. `tools` are programs that commands can go to.
+    `diagnostics` are settings that are well formed but have no effect.
     """
 
     enabled: bool = True
@@ -77,6 +78,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     tools: Mapping[str, DeclaredTool] = msgspec.field(default_factory=dict)
     raw: Mapping[str, Any] = msgspec.field(default_factory=dict)
     origins: Mapping[str, Origin] = msgspec.field(default_factory=dict)
+    entries: Mapping[str, Mapping[str, Origin]] = msgspec.field(default_factory=dict)
     files: tuple[str, ...] = ()
     project_files: tuple[str, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
@@ -84,6 +86,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     def origin(self, key: str) -> Origin:
         """Where the value of a dotted key was set; the default's origin where nobody set it."""
         return self.origins.get(key, Origin())
+
+    def entry_origin(self, key: str, entry: str) -> Origin:
+        """Where an entry of a list was set; lists of several files add up, so each has a place of its own."""
+        return self.entries.get(key, {}).get(entry) or self.origin(key)
 
     def is_from_project(self, key: str) -> bool:
         """Whether the value of a dotted key was set by a file that a project brings along."""

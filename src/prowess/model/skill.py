@@ -4,7 +4,8 @@ None of these values can be part of a cycle, so the collector need not watch the
 thousands of skills that is a fifth of a scan.
 """
 
-from __future__ import annotations
+# Annotations are real types here, not text: msgspec reads them at every start, and parsing text would cost it more
+# than all else it does to load what a scan keeps.
 
 from collections.abc import Callable, Mapping
 from enum import Enum
@@ -89,7 +90,8 @@ class Candidate(msgspec.Struct, frozen=True, gc=False):
     """A SKILL.md (or a command file) that was found, before anything is decided.
 
     `default_name` is the name its place gives it. `real` is the path without links, None where it cannot
-    be told; a candidate without one is never taken for another's duplicate.
+    be told; a candidate without one is never taken for another's duplicate. `skipped` says in words why it is not
+    read, `skipped_by` which limit or rule of the profile decided that.
     """
 
     location: str
@@ -99,6 +101,7 @@ class Candidate(msgspec.Struct, frozen=True, gc=False):
     real: str | None
     skipped: str | None = None
     diagnostics: tuple[Diagnostic, ...] = ()
+    skipped_by: str | None = None
 
 
 class Requires(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
@@ -162,10 +165,25 @@ class Document(msgspec.Struct, frozen=True):
     digest: str
 
 
+class Details(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The parts of a manifest that are mappings of any shape; see `Skill`."""
+
+    metadata: dict[str, Any] = msgspec.field(default_factory=dict)
+    hooks: dict[str, Any] | None = None
+    install: tuple[dict[str, Any], ...] = ()
+
+
+_read_fields = msgspec.msgpack.Decoder(dict[str, Any]).decode
+_read_details = msgspec.msgpack.Decoder(Details).decode
+
+
 class Skill(msgspec.Struct, frozen=True, kw_only=True, eq=False, gc=False):
     """A candidate that was read.
 
-    The body is not held: `content` and `digest` read the file when they are asked for.
+    The body is not held: `content` and `digest` read the file when they are asked for. What could be changed by
+    whoever holds it is kept packed: `frontmatter` and `manifest` give fresh values each time. `declared` is the
+    manifest as stages need it, without `metadata` and `install`. `real` is the file's path without links, as the
+    scan found it.
     """
 
     name: str
@@ -174,10 +192,27 @@ class Skill(msgspec.Struct, frozen=True, kw_only=True, eq=False, gc=False):
     folder: str
     scope: Scope
     source: Source
-    manifest: Manifest
-    frontmatter: Mapping[str, Any]
+    declared: Manifest
+    packed_details: bytes = b""
+    packed_frontmatter: bytes = b""
     label: str | None = None
-    read: Callable[[Skill], Document]
+    real: str | None = None
+    read: "Callable[[Skill], Document]"
+
+    @property
+    def frontmatter(self) -> Mapping[str, Any]:
+        """The whole header, fields that nobody knows too."""
+        return _read_fields(self.packed_frontmatter) if self.packed_frontmatter else {}
+
+    @property
+    def manifest(self) -> Manifest:
+        """What the author declared, checked."""
+        if not self.packed_details:
+            return msgspec.structs.replace(self.declared, metadata=dict(self.declared.metadata))
+        details = _read_details(self.packed_details)
+        return msgspec.structs.replace(
+            self.declared, metadata=details.metadata, hooks=details.hooks, install=details.install
+        )
 
     @property
     def content(self) -> str:

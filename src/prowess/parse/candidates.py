@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from typing import Any
 
 import msgspec
 
@@ -12,24 +11,30 @@ from prowess.diagnostics import Diagnostic, Severity, diagnose
 from prowess.model.outcome import Note, State
 from prowess.model.skill import Candidate, Document, Manifest, Skill
 from prowess.parse.naming import understand
-from prowess.parse.reading import read_header
-from prowess.ports import FileSystem, ReadingStore
+from prowess.parse.reading import Reading, read_header
+from prowess.ports import FileSystem, Head, ReadingStore
 from prowess.profiles.schema import Fields, Header, Limits
 
 HEAD_BYTES = 1 << 18
+# No host's own limit on a file is as large as this, and nobody writes so much.
+MOST_BYTES = 1 << 24
+
+_pack = msgspec.msgpack.Encoder().encode
 
 
 class Parsed(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """All that a scan keeps of a file: what its header says, understood under the rules of one root of one host.
 
-    It knows no path, so it can be kept for as long as the file does not change.
+    It knows no path, so it can be kept for as long as the file does not change. What few ask for, the whole header
+    and the mappings of the manifest, stays packed.
     """
 
     root: str
     default_name: str
     name: str
-    frontmatter: dict[str, Any]
+    frontmatter: bytes
     manifest: Manifest
+    details: bytes = b""
     description: str | None = None
     label: str | None = None
     hidden_because: str | None = None
@@ -64,7 +69,7 @@ class Reader(msgspec.Struct, frozen=True, kw_only=True):
     def read(self, candidate: Candidate) -> Read:
         """Read one candidate; whatever is wrong with it becomes a note and diagnostics, never an exception."""
         if candidate.skipped is not None:
-            note = Note(State.SKIPPED, candidate.skipped, rule="limit")
+            note = Note(State.SKIPPED, candidate.skipped, rule=candidate.skipped_by)
             return Read(candidate.default_name, None, note, diagnostics=candidate.diagnostics)
         if candidate.diagnostics:
             return _refuse(candidate, candidate.diagnostics)
@@ -74,10 +79,11 @@ class Reader(msgspec.Struct, frozen=True, kw_only=True):
         else:
             try:
                 head = self.files.read_head(candidate.location, HEAD_BYTES)
+                reading = self._read_header(head, candidate.location)
             except (OSError, ValueError) as error:
                 return _refuse(candidate, (_unreadable(candidate, error),))
             size, links = head.size, head.links
-            parsed = self._parse(head.data, candidate)
+            parsed = self._parse(reading, candidate)
             self.readings.keep_reading(candidate.location, head, parsed)
         if self.limits.file_bytes and size > self.limits.file_bytes:
             return _too_large(candidate, size, self.limits.file_bytes)
@@ -89,9 +95,17 @@ class Reader(msgspec.Struct, frozen=True, kw_only=True):
             return _refuse(candidate, diagnostics, name=parsed.name)
         return Read(parsed.name, self._make_skill(candidate, parsed), None, parsed.hidden_because, diagnostics)
 
-    def _parse(self, data: bytes, candidate: Candidate) -> Parsed:
+    def _read_header(self, head: Head, location: str) -> Reading:
+        """Read the header; where the first bytes do not hold its end, as much of the file as this host reads."""
+        reading = read_header(head.data, rules=self.header, limits=self.limits)
+        most = min(self.limits.file_bytes or MOST_BYTES, MOST_BYTES)
+        if len(head.data) < head.size <= most and any(one.code == "header-unclosed" for one in reading.diagnostics):
+            whole = self.files.read_head(location, most)
+            reading = read_header(whole.data, rules=self.header, limits=self.limits)
+        return reading
+
+    def _parse(self, reading: Reading, candidate: Candidate) -> Parsed:
         root = candidate.root
-        reading = read_header(data, rules=self.header, limits=self.limits)
         if root.ignored_fields:
             kept = {key: value for key, value in reading.frontmatter.items() if key not in root.ignored_fields}
             reading = msgspec.structs.replace(reading, frontmatter=kept)
@@ -102,12 +116,14 @@ class Reader(msgspec.Struct, frozen=True, kw_only=True):
         diagnostics = reading.diagnostics + understood.diagnostics if reading.valid else reading.diagnostics
         pattern = root.name_pattern or self.fields.name_pattern
         misnamed = _find_misnamed(understood.name, pattern) if pattern else ()
+        manifest, details = _pack_details(understood.manifest)
         return Parsed(
             root.id,
             candidate.default_name,
             understood.name,
-            reading.frontmatter,
-            understood.manifest,
+            _pack(reading.frontmatter),
+            manifest,
+            details,
             understood.description,
             understood.label,
             understood.hidden_because,
@@ -124,11 +140,21 @@ class Reader(msgspec.Struct, frozen=True, kw_only=True):
             folder=candidate.folder,
             scope=root.scope,
             source=root.source,
-            manifest=parsed.manifest,
-            frontmatter=parsed.frontmatter,
+            declared=parsed.manifest,
+            packed_details=parsed.details,
+            packed_frontmatter=parsed.frontmatter,
             label=parsed.label,
+            real=candidate.real,
             read=self.document,
         )
+
+
+def _pack_details(manifest: Manifest) -> tuple[Manifest, bytes]:
+    """A manifest without the mappings that no stage of a scan asks for, and these packed."""
+    if not (manifest.metadata or manifest.install or manifest.hooks):
+        return manifest, b""
+    packed = _pack({"metadata": manifest.metadata, "hooks": manifest.hooks, "install": manifest.install})
+    return msgspec.structs.replace(manifest, metadata={}, install=()), packed
 
 
 def _find_misnamed(name: str, pattern: str) -> tuple[Diagnostic, ...]:
@@ -164,7 +190,7 @@ def _refuse(candidate: Candidate, diagnostics: tuple[Diagnostic, ...], *, name: 
 def _too_large(candidate: Candidate, size: int, most: int) -> Read:
     message = f"The file has {size:,} bytes; at most {most:,} are read."
     finding = diagnose("file-too-large", message, file=candidate.location)
-    note = Note(State.SKIPPED, message.rstrip("."), rule="file-too-large")
+    note = Note(State.SKIPPED, message.rstrip("."), rule="limits.file_bytes")
     return Read(candidate.default_name, None, note, diagnostics=(finding,))
 
 

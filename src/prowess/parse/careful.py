@@ -8,9 +8,10 @@ from prowess.diagnostics import Diagnostic, Severity, diagnose
 from prowess.parse.entries import find_cut, find_key
 from prowess.parse.fences import LINE_END, Split, split_header
 from prowess.parse.findings import bound_findings
+from prowess.parse.lead import find_lead
 from prowess.parse.mending import read_lines
 from prowess.parse.record import Reading
-from prowess.parse.text import Line, decode, find_lead, plain_text, split_lines
+from prowess.parse.text import Line, decode, plain_text, split_lines
 from prowess.parse.values import reread
 from prowess.parse.yaml import Trouble
 from prowess.profiles.schema import Header, Limits
@@ -30,7 +31,7 @@ def read_with_care(data: bytes, rules: Header, limits: Limits) -> Reading:
         found.append(_report_fence(split, rules))
         if found[-1].severity is Severity.ERROR:
             return Reading({}, lead, tuple(found), valid=False)
-    if split.end == 0:
+    if split.end == 0 or split.problem == "header-language":
         return Reading({}, lead, tuple(found))
     if split.odd_closing:
         found.append(_report_closing(split))
@@ -48,11 +49,17 @@ def _report_fence(split: Split, rules: Header) -> Diagnostic:
         first = split.text[3:].split("\n", 1)[0].strip()[:24]
         known = ", ".join(rules.languages) or "YAML"
         message = f"The header is written in “{first}”; only {known} is read, and nothing is evaluated."
-        return diagnose("header-language", message, line=1)
+        # Where the word is forgiven, the skill loads as one without a header.
+        severity = Severity.WARNING if split.language else None
+        return diagnose("header-language", message, line=split.line - 1, severity=severity)
     if split.problem == "header-unclosed":
         severity = Severity.ERROR if rules.unclosed == "invalid" else Severity.WARNING
         message = "The header that begins on line 1 is never closed by a line `---`."
         return diagnose("header-unclosed", message, line=1, severity=severity)
+    if split.problem == "repaired-fence" and split.language:
+        message = f"The fence names the language “{split.language[:24]}”; the header was read as YAML all the same."
+        hint = "Write `---` alone on its line: most hosts read no header behind anything else."
+        return diagnose("repaired-fence", message, line=split.line - 1, hint=hint)
     if split.problem == "repaired-fence":
         message = "Blank lines stand before the header; they were left out, since hosts read no header below them."
         return diagnose("repaired-fence", message, line=1, hint="Begin the file with the line `---`.")

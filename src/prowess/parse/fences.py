@@ -9,6 +9,7 @@ from typing import NamedTuple
 from prowess.profiles.schema import FenceClose, FenceOpen, Header
 
 _FENCE_LINE = re.compile(r"---[ \t]*(?:\r\n?|\n|\Z)")
+_LANGUAGE_LINE = re.compile(r"---[ \t]*([A-Za-z][\w.+-]*)?[ \t]*(?:\r\n?|\n|\Z)")
 _CLOSING_LINE = re.compile(r"(?<=[\r\n])---[ \t]*(?:\r\n?|\n|\Z)")
 _CLOSING_PREFIX = re.compile(r"(?<=[\r\n])---(?:\r\n?|\n)?")
 _CLOSING_ANYWHERE = re.compile(r"---\s*")
@@ -25,7 +26,8 @@ class Split(NamedTuple):
     The header is `text[start:end]` and begins on line `line` of the file, the body is `text[body:]`; both
     count in `text`, which is the file's text without what the host strips first. `problem` is the code of
     a diagnostic where the fences are not as they should be; a file without a header has `end` 0. With
-    `odd_closing` the header is closed by something else than a plain line `---`.
+    `odd_closing` the header is closed by something else than a plain line `---`. `language` is the word behind the
+    opening fence, where the host forgives one.
     """
 
     text: str
@@ -35,12 +37,14 @@ class Split(NamedTuple):
     line: int = 2
     problem: str | None = None
     odd_closing: bool = False
+    language: str = ""
 
 
 class _Opened(NamedTuple):
     start: int
     line: int = 2
     problem: str | None = None
+    language: str = ""
 
 
 def split_header(text: str, rules: Header) -> Split:
@@ -56,11 +60,15 @@ def split_header(text: str, rules: Header) -> Split:
         return Split(text, problem="header-missing")
     if blank is not None:
         skipped = len(LINE_END.findall(blank[0]))
-        opened = _Opened(opened.start, opened.line + skipped, opened.problem or "repaired-fence")
+        opened = opened._replace(line=opened.line + skipped, problem=opened.problem or "repaired-fence")
     closing = _CLOSINGS[rules.close].search(text, opened.start)
     if closing is not None:
         odd = _PLAIN_CLOSING.match(text, closing.start()) is None
-        return Split(text, opened.start, closing.start(), closing.end(), opened.line, opened.problem, odd)
+        place = (opened.start, closing.start(), closing.end(), opened.line)
+        return Split(text, *place, opened.problem, odd, opened.language)
+    if opened.language and opened.problem == "header-language":
+        # A line such as `--- Title` that no other fence follows is text.
+        return Split(text, problem="header-missing")
     if rules.unclosed == "header":
         whole = len(text)
         return Split(text, opened.start, whole, whole, opened.line, opened.problem or "header-unclosed")
@@ -105,10 +113,19 @@ def _open_language(text: str, rules: Header) -> _Opened | None:
     return _Opened(rest.end() if rest else 3, problem=problem)
 
 
+def _open_line_or_language(text: str, rules: Header) -> _Opened | None:
+    fence = _LANGUAGE_LINE.match(text)
+    if fence is None or not fence[1]:
+        return _Opened(fence.end()) if fence else None
+    problem = "repaired-fence" if fence[1].lower() in rules.languages else "header-language"
+    return _Opened(fence.end(), problem=problem, language=fence[1])
+
+
 _OPENINGS: dict[FenceOpen, Callable[[str, Header], _Opened | None]] = {
     "line": _open_line,
     "prefix": _open_prefix,
     "language": _open_language,
+    "line-or-language": _open_line_or_language,
 }
 
 _CLOSINGS: dict[FenceClose, re.Pattern[str]] = {

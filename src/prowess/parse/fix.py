@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from prowess.diagnostics import Diagnostic, diagnose
-from prowess.parse.fences import split_header
+from prowess.parse.fences import Split, split_header
 from prowess.parse.findings import bound_findings
 from prowess.parse.mending import read_lines
 from prowess.parse.text import join_lines, split_lines
@@ -16,8 +18,8 @@ def fix_header(text: str, *, rules: Header) -> tuple[str, tuple[Diagnostic, ...]
     Lines that need no repair keep every byte, their line ends too; comments and the order of keys stay.
     """
     split = split_header(text, rules)
-    below_blanks = split.problem == "repaired-fence"
-    if split.end == 0 or not (split.problem is None or below_blanks) or not text.endswith(split.text):
+    bad_fence = split.problem == "repaired-fence"
+    if split.end == 0 or not (split.problem is None or bad_fence) or not text.endswith(split.text):
         return text, ()
     # A byte order mark may stand before the text that was split, and blank lines that no host reads past.
     before = text[: len(text) - len(split.text)].rstrip("\r\n\t ")
@@ -27,15 +29,22 @@ def fix_header(text: str, *, rules: Header) -> tuple[str, tuple[Diagnostic, ...]
         return text, ()
     lines = split_lines(header, first=split.line)
     mended = read_lines(lines, rules.repairs, limits)
-    if mended.value is None or (mended.lines == lines and not below_blanks):
+    if mended.value is None or (mended.lines == lines and not bad_fence):
         return text, ()
     fixed = join_lines(mended.lines)
-    whole = before + split.text[: split.start] + fixed + split.text[split.end :]
+    opening = split.text[: split.start].replace(split.language, "", 1) if split.language else split.text[: split.start]
+    whole = before + opening + fixed + split.text[split.end :]
     again = split_header(whole, rules)
     if again.text[again.start : again.end] != fixed:
         # A repair made a fence out of a line; whoever wrote that has to look at it.
         return text, ()
-    moved = (
-        (diagnose("repaired-fence", "Blank lines before the header were left out.", line=1),) if below_blanks else ()
-    )
-    return whole, (*moved, *bound_findings(mended.diagnostics))
+    return whole, (*_report_fence(split), *bound_findings(mended.diagnostics))
+
+
+def _report_fence(split: Split) -> Iterator[Diagnostic]:
+    if split.problem != "repaired-fence":
+        return
+    if split.line > 2:
+        yield diagnose("repaired-fence", "Blank lines before the header were left out.", line=1)
+    if split.language:
+        yield diagnose("repaired-fence", "The language behind the opening fence was left out.", line=split.line - 1)

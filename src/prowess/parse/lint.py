@@ -32,12 +32,14 @@ def lint_skill(text: str, *, folder_name: str, files: Files, rules: Header, fiel
     """Every finding about a SKILL.md, in the order of its lines.
 
     `files` tells what lies in the skill's folder: paths with `/` between names, or a function that knows. The
-    header is read by `rules` and held against `fields`, those of the standard.
+    header is read by `rules` and held against `fields`, those of the standard. What only Prowess forgives, a number
+    where text belongs, is not forgiven here.
     """
+    rules = msgspec.structs.replace(rules, values="typed")
     reading = read_header(text.encode(errors="replace"), rules=rules, limits=Limits())
     split = split_header(text, rules)
     findings = [*_shout(reading.diagnostics)]
-    if reading.valid and split.end:
+    if reading.valid and split.end and split.problem != "header-language":
         lines = locate_fields(split)
         checks = (*_check_fields(reading, folder_name, fields), *bound_findings([*_check_spelling(reading, fields)]))
         findings += [_at_line(finding, lines) for finding in checks]
@@ -66,7 +68,7 @@ def _shout(findings: tuple[Diagnostic, ...]) -> Iterator[Diagnostic]:
             # A repair says what is wrong, then what was done about it; only the first is true of the file.
             message = finding.message.partition("; ")[0].rstrip(".") + "."
             yield msgspec.structs.replace(finding, severity=Severity.ERROR, message=message)
-        elif finding.code == "header-missing":
+        elif finding.code in ("header-missing", "header-language"):
             yield msgspec.structs.replace(finding, severity=Severity.ERROR)
         else:
             yield finding

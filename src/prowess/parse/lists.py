@@ -7,9 +7,10 @@ from typing import Any
 
 import msgspec
 
-_BLANKS_OR_COMMAS = re.compile(r"[\s,]+")
-_TOOL = re.compile(r"[^\s,()]*\([^()]*\)|[^\s,]+")
-_PATTERN = re.compile(r"(?:[^,{}\n]|\{[^{}\n]*\}|[{}])+")
+# Compiled when they are first needed, which for most headers is never.
+_BLANKS_OR_COMMAS = r"[\s,]+"
+_TOOL = r"[^\s,()]*\([^()]*\)|[^\s,]+"
+_PATTERN = r"(?:[^,{}\n]|\{[^{}\n]*\}|[{}])+"
 
 
 def unpack_json(text: str) -> Any:
@@ -36,17 +37,17 @@ def _clean(words: list[str]) -> tuple[str, ...]:
 
 def split_names(text: str) -> tuple[str, ...]:
     """Words with blanks or commas between them."""
-    return _unpack(text) or _clean(_BLANKS_OR_COMMAS.split(text))
+    return _unpack(text) or _clean(re.split(_BLANKS_OR_COMMAS, text))
 
 
 def split_tools(text: str) -> tuple[str, ...]:
     """Tools with blanks or commas between them; `Bash(git add *)` is one."""
-    return _unpack(text) or _clean(_TOOL.findall(text))
+    return _unpack(text) or _clean(re.findall(_TOOL, text))
 
 
 def split_patterns(text: str) -> tuple[str, ...]:
     """Patterns with commas or line ends between them; `{a,b}` stays together."""
-    return _unpack(text) or _clean(_PATTERN.findall(text))
+    return _unpack(text) or _clean(re.findall(_PATTERN, text))
 
 
 def split_commas(text: str) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ becomes a diagnostic, and the field counts as not given.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
@@ -24,7 +24,7 @@ Found = list[Diagnostic]
 Reader = Callable[[str, Any, Fields, Found], Any]
 
 
-class Field(NamedTuple):
+class Field(msgspec.Struct, frozen=True):
     """A field of a header: the attribute of the manifest that holds it, how it is read, and the words it may be."""
 
     attribute: str
@@ -226,6 +226,6 @@ def read_manifest(frontmatter: Mapping[str, Any], *, fields: Fields) -> tuple[Ma
                 continue
         values[field.attribute] = field.read(key, value, fields, found)
     metadata = values.get("metadata")
-    if fields.openclaw_at and (has_openclaw or metadata):
+    if fields.openclaw_at and (has_openclaw or (metadata and any(place in metadata for place in fields.openclaw_at))):
         values.update(read_openclaw(frontmatter, metadata or {}, fields, found))
     return Manifest(**values), tuple(found)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import Any
 
@@ -16,7 +15,7 @@ from prowess.parse.reading import Reading
 from prowess.parse.scalars import render_scalar
 from prowess.profiles.schema import Description, Fields, NameFrom
 
-NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+_NAME_CHARACTERS = "abcdefghijklmnopqrstuvwxyz0123456789-"
 MOST_NAME, MOST_DESCRIPTION, MOST_COMPATIBILITY = 64, 1024, 500
 
 _MISSING = object()
@@ -55,8 +54,11 @@ def understand(reading: Reading, *, default_name: str, required: tuple[str, ...]
         found.append(_missing_name())
     if fields.strict:
         _check_standard(reading, name, default_name, description, manifest, fields, found)
-    elif fields.known:
-        _report_unknown(frontmatter, fields, found, severity=None)
+    else:
+        if fields.standard_names and manifest.name is not None and (name != default_name or not is_standard(name)):
+            _warn_of_name(name, default_name, found)
+        if fields.known:
+            _report_unknown(frontmatter, fields, found, severity=None)
     if not found and not findings:
         return Understood(name, label, description, manifest, (), reading.valid, hidden)
     diagnostics = _merge(found, findings)
@@ -216,12 +218,32 @@ def _check_name(name: str, folder: str, found: Found) -> None:
     if len(name) > MOST_NAME:
         message = f"`name` has {len(name)} characters; at most {MOST_NAME} are allowed."
         found.append(diagnose("name-invalid", message, field="name"))
-    elif not NAME.fullmatch(name):
+    elif not is_standard(name):
         message = f"`name` is {describe(name)}; only a-z, 0-9 and single hyphens between them are allowed."
         found.append(diagnose("name-invalid", message, field="name"))
     if name != folder:
         message = f"`name` is {describe(name)} and the folder {describe(folder)}; they have to be the same."
         found.append(diagnose("name-mismatch", message, field="name", severity=Severity.ERROR))
+
+
+def is_standard(name: str) -> bool:
+    """Whether the standard allows a name: 1 to 64 of a-z, 0-9 and single hyphens between them."""
+    if not 0 < len(name) <= MOST_NAME or name.strip(_NAME_CHARACTERS):
+        return False
+    return name[0] != "-" and name[-1] != "-" and "--" not in name
+
+
+def _warn_of_name(name: str, folder: str, found: Found) -> None:
+    """What the standard would refuse of a name that is taken as it is."""
+    if not is_standard(name):
+        length = f" of {len(name)} characters" if len(name) > MOST_NAME else ""
+        message = f"`name` is {describe(name)}{length}; the standard allows 1 to 64 of a-z, 0-9 and single hyphens."
+        found.append(diagnose("name-invalid", message, field="name", severity=Severity.WARNING))
+    if name != folder:
+        message = (
+            f"`name` is {describe(name)} and the folder {describe(folder)}; hosts differ in which of them they use."
+        )
+        found.append(diagnose("name-mismatch", message, field="name"))
 
 
 def _too_long(key: str, length: int, most: int, code: str) -> Diagnostic:

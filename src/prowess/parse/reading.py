@@ -6,9 +6,10 @@ else is `prowess.parse.careful`, which is imported when it is needed.
 
 from __future__ import annotations
 
+from prowess.parse.lead import find_lead
 from prowess.parse.native import is_settled, read_natively
 from prowess.parse.record import Reading
-from prowess.parse.text import find_lead
+from prowess.parse.written import keep_written
 from prowess.profiles.schema import Header, Limits
 
 __all__ = ["Reading", "read_header"]
@@ -20,6 +21,8 @@ _LEAD_BYTES = 400
 _FEW_BRACKETS = 16
 _SAFE_DEPTH = 64
 _COLLECTIONS = (dict, list)
+# Where a header has none of these, which one look tells, it need not be looked through for each of them.
+_RARE = b"\r!&[{"
 
 
 def read_header(data: bytes, *, rules: Header, limits: Limits) -> Reading:
@@ -38,7 +41,7 @@ def _read_plain(data: bytes, rules: Header, limits: Limits) -> Reading | None:
     if end < 0 or data[end + 4 : end + 5] != b"\n" or not data.startswith(b"---\n") or end > limits.header_bytes > 0:
         return None
     header = data[4 : end + 1]
-    if b"\r" in header or b"!" in header or b" #" in header or _needs_guard(header):
+    if b" #" in header or (len(header.translate(None, _RARE)) < len(header) and _needs_care(header)):
         return None
     if (rules.close == "anywhere" and b"---" in header) or (rules.strip_comments and b"<!--" in data):
         return None
@@ -51,19 +54,25 @@ def _read_plain(data: bytes, rules: Header, limits: Limits) -> Reading | None:
     if type(value) is not dict:
         return None
     depth = (limits.yaml_depth or _SAFE_DEPTH) - 1
+    has_numbers = False
     for key, item in value.items():
-        if type(key) is not str or (type(item) in _COLLECTIONS and not is_settled(item, depth, tags=False)):
+        kind = type(item)
+        if type(key) is not str or (kind in _COLLECTIONS and not is_settled(item, depth, tags=False)):
             return None
-    if rules.values == "text" or not rules.dates_are_text:
+        if kind is not str:
+            has_numbers = has_numbers or kind is not dict or type(item.get("version", "")) is not str
+    if rules.values == "written" and rules.dates_are_text:
+        value = keep_written(value, header) if has_numbers else value
+    elif rules.values == "text" or not rules.dates_are_text:
         from prowess.parse.values import reread
 
         value = reread(value, header.decode(), rules)
     return Reading(value, _find_lead(data, end + 5))
 
 
-def _needs_guard(header: bytes) -> bool:
-    """Whether there may be aliases, or enough brackets for nesting to be counted."""
-    if b"&" in header and b"*" in header:
+def _needs_care(header: bytes) -> bool:
+    """Whether there may be other line ends, tags or aliases, or enough brackets for nesting to be counted."""
+    if b"\r" in header or b"!" in header or (b"&" in header and b"*" in header):
         return True
     return (b"[" in header or b"{" in header) and header.count(b"[") + header.count(b"{") > _FEW_BRACKETS
 

@@ -12,8 +12,8 @@ _LINE = re.compile(r"([^\r\n]*)(\r\n|\n|\r|\Z)")
 _UTF16 = (b"\xff\xfe", b"\xfe\xff", b"-\0-\0", b"\0-\0-")
 _BOM = "\ufeff"
 
-# Whoever reads only the beginning of a file may have cut a character in two.
-_MAY_BE_CUT = 1 << 16
+# Whoever reads only the beginning of a file reads so many bytes, or a multiple, and may have cut a character in two.
+_CUT_AT = 1 << 18
 
 
 class Line(NamedTuple):
@@ -42,7 +42,7 @@ def decode(data: bytes) -> tuple[str, Diagnostic | None]:
 
 def is_cut(data: bytes, error: UnicodeDecodeError) -> bool:
     """Whether the bytes are wrong only because the last character was cut in two."""
-    return error.reason == "unexpected end of data" and len(data) >= _MAY_BE_CUT
+    return error.reason == "unexpected end of data" and len(data) % _CUT_AT == 0
 
 
 def split_lines(text: str, *, first: int = 1) -> list[Line]:
@@ -72,13 +72,3 @@ def join_lines(lines: Iterable[Line]) -> str:
 def plain_text(lines: Iterable[Line]) -> str:
     """The text with every line ended by LF, as the YAML reader is given it."""
     return "".join([line.text + "\n" for line in lines])
-
-
-def find_lead(body: str) -> str:
-    """The first line of a body that is not empty, without heading marks; "" where there is none."""
-    line = body.lstrip().partition("\n")[0].partition("\r")[0].rstrip()
-    if not line.startswith("#"):
-        return line
-    rest = line.lstrip("#")
-    is_heading = len(line) - len(rest) <= 6 and rest[:1] in ("", " ", "\t")
-    return rest.lstrip() if is_heading else line

@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from prowess.parse.scalars import render_json, render_scalar
+from prowess.parse.written import keep_written
 from prowess.profiles.schema import Header
 
 _DATE = re.compile(r"(\d{4})-(\d\d)-(\d\d)")
@@ -26,6 +27,8 @@ def reread(value: dict[str, Any], header: str, rules: Header) -> dict[str, Any]:
         value = read_old_scalars(value, header)
     if rules.values == "text":
         value = values_as_text(value, structured="metadata")
+    elif rules.values == "written":
+        value = keep_written(value, header)
     return value
 
 

@@ -103,16 +103,16 @@ class Sheet:
 
     def leave_out(self) -> Choice:
         """A skill whose name does not fit either."""
-        return Choice(Shown.LEFT_OUT, why=f"the names before it use up the {self._room_in_words()}", lost=True)
+        return Choice(Shown.LEFT_OUT, why=f"the names before it use up {self._room_in_words()}", lost=True)
 
     def _silence(self, place: int) -> str:
         return "the settings show its name only" if self.items[place].name_only else "it has no description"
 
     def _used_up(self) -> str:
-        return f"its whole text does not fit into the {self._room_in_words()}"
+        return f"its whole text has no room in {self._room_in_words()}"
 
     def _room_in_words(self) -> str:
-        return f"{max(self.room or 0, 0):,} characters that there are for skills"
+        return f"the {max(self.room or 0, 0):,} characters that the lines of all skills share"
 
     def _capped(self, place: int) -> str:
         length, most = len(self.whole(place)), self.rules.per_item

@@ -1,6 +1,6 @@
 """The tables of a profile that are about activation: what can be typed, what a skill may ask for, what survives."""
 
-from __future__ import annotations
+# Without postponed annotations, for the reason given in `prowess.profiles.schema`.
 
 from typing import Literal
 

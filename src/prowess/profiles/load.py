@@ -19,6 +19,18 @@ Texts = Mapping[str, str]
 """Profiles that a user added: the name of each and the text of its file."""
 
 
+class ProfileText(str):
+    """The text of a profile that was read from a file, and the file's path, to be named where something is wrong."""
+
+    path: str
+
+    def __new__(cls, text: str, path: str) -> ProfileText:
+        """Keep the path beside the text."""
+        made = super().__new__(cls, text)
+        made.path = path
+        return made
+
+
 def split_host(host: str) -> tuple[str, str]:
     """`name@edition` in its two parts; the edition is `current` where none is given."""
     name, _, edition = host.partition("@")
@@ -43,19 +55,18 @@ def _load_built_in(host: str) -> Profile:
 def _build_profile(host: str, added: Texts) -> Profile:
     name, edition = split_host(host)
     raw = _load_raw(name, edition, added, asked=host, seen=())
-    file = _file_name(name, added)
     try:
         profile = msgspec.convert({**raw, "edition": edition}, Profile)
     except msgspec.ValidationError as error:
         from prowess.profiles.mistakes import explain
 
-        raise ProfileError(file, *explain(str(error), raw)) from None
+        raise _fail(name, added, *explain(str(error), raw)) from None
     if name in added:
         # The built-in ones are held to this by a test; a user's file is new every time.
         from prowess.profiles.mistakes import find_mistakes
 
         for mistake in find_mistakes(profile, name):
-            raise ProfileError(file, *mistake)
+            raise _fail(name, added, *mistake)
     return profile
 
 
@@ -78,7 +89,7 @@ def _load_raw(name: str, edition: str, added: Texts, *, asked: str, seen: tuple[
     if edition not in editions:
         raise UnknownHost(asked, [f"{name}@{known}" for known in editions])
     if name in seen:
-        raise ProfileError(_file_name(name, added), f"it extends itself: {' → '.join((*seen, name))}", "extends")
+        raise _fail(name, added, f"it extends itself: {' → '.join((*seen, name))}", "extends")
     own = raw.get(edition, {})
     parent = raw.get("extends")
     raw = {key: value for key, value in raw.items() if key != "extends" and key not in editions}
@@ -87,7 +98,7 @@ def _load_raw(name: str, edition: str, added: Texts, *, asked: str, seen: tuple[
         try:
             base = _load_raw(base_name, base_edition, added, asked=parent, seen=(*seen, name))
         except UnknownHost as error:
-            raise ProfileError(_file_name(name, added), str(error).rstrip("."), "extends") from None
+            raise _fail(name, added, str(error).rstrip("."), "extends") from None
         inherited = {key: value for key, value in base.items() if key not in ("editions", "provenance")}
         raw = merge(inherited, raw)
     return merge(raw, own)
@@ -100,7 +111,7 @@ def _parse(name: str, added: Texts) -> RawProfile:
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise ProfileError(_file_name(name, added), f"it is not TOML: {error}") from None
+        raise _fail(name, added, f"it is not TOML: {error}") from None
 
 
 def _read_built_in(name: str) -> str:
@@ -108,8 +119,14 @@ def _read_built_in(name: str) -> str:
         return file.read()
 
 
-def _file_name(name: str, added: Texts) -> str:
-    return f"“{name}”" if name in added else f"{name}.toml"
+def _fail(name: str, added: Texts, problem: str, key: str | None = None) -> ProfileError:
+    """What is wrong with a profile, with its file and line where it has a file of its own."""
+    text = added.get(name)
+    if not isinstance(text, ProfileText):
+        return ProfileError(f"{name}.toml" if text is None else f"“{name}”", problem, key)
+    from prowess.profiles.mistakes import find_line
+
+    return ProfileError(text.path, problem, key, find_line(text, key, problem))
 
 
 def differing_keys(one: Profile, other: Profile) -> list[tuple[str, Any, Any]]:

@@ -1,6 +1,6 @@
 """The tables of a profile that are about loading: the tool a model calls, `skill://` addresses, what wakes a skill."""
 
-from __future__ import annotations
+# Without postponed annotations, for the reason given in `prowess.profiles.schema`.
 
 from typing import Literal
 

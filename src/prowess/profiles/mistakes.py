@@ -93,3 +93,32 @@ def _list_words(kind: Any) -> Iterator[str]:
     else:
         for inner in get_args(kind):
             yield from _list_words(inner)
+
+
+_HEADER = re.compile(r"\s*\[+\s*([^\]]+?)\s*\]+")
+_KEY = re.compile(r"""\s*((?:[\w-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[\w-]+|"[^"]*"|'[^']*'))*)\s*=""")
+_TOML_LINE = re.compile(r"at line (\d+)")
+
+
+def find_line(text: str, key: str | None, problem: str) -> int | None:
+    """The line of a profile that a mistake is about: the one of its key, of the nearest table above it, or the one
+    that the reader of TOML names. What an edition changes stands below the edition's name."""
+    if key is None:
+        found = _TOML_LINE.search(problem)
+        return int(found[1]) if found else len(text.splitlines()) or None
+    wanted = tuple(re.sub(r"\[[^\]]*\]", "", key).split("."))
+    best: tuple[int, int | None] = (0, None)
+    table: tuple[str, ...] = ()
+    for number, line in enumerate(text.splitlines(), 1):
+        header, entry = _HEADER.match(line), _KEY.match(line)
+        if header:
+            table = _split_key(header[1])
+        path = table if header else (*table, *_split_key(entry[1])) if entry else ()
+        for one in (path, path[1:]):
+            if len(one) > best[0] and one == wanted[: len(one)]:
+                best = len(one), number
+    return best[1]
+
+
+def _split_key(key: str) -> tuple[str, ...]:
+    return tuple(part.strip().strip("\"'") for part in key.split("."))

@@ -1,6 +1,6 @@
 """The tables of a profile that say what a model is shown: the catalog and its budget."""
 
-from __future__ import annotations
+# Without postponed annotations, for the reason given in `prowess.profiles.schema`.
 
 from typing import Literal
 

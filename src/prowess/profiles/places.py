@@ -6,12 +6,10 @@ platform; both separators are understood on Windows.
 
 from __future__ import annotations
 
-import ntpath
 import posixpath
 import re
 from collections.abc import Mapping, Sequence
 from types import ModuleType
-from typing import NamedTuple
 
 import msgspec
 
@@ -21,7 +19,7 @@ _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 MANY = ("ancestor", "added", "custom", "plugin")
 
 
-class Place(NamedTuple):
+class Place(msgspec.Struct, frozen=True):
     """A folder that a template stands for, and how many folders above the working folder it was found."""
 
     path: str
@@ -43,7 +41,11 @@ class Places(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def paths(self) -> ModuleType:
         """The path rules of the machine these places are on."""
-        return ntpath if self.platform == "win32" else posixpath
+        if self.platform != "win32":
+            return posixpath
+        import ntpath
+
+        return ntpath
 
 
 Rule = Sequence[str] | Mapping[str, str]

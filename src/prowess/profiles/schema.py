@@ -5,7 +5,8 @@ that is not a number is a word from a fixed set; the stage that owns it has a ta
 words. Unknown keys are refused.
 """
 
-from __future__ import annotations
+# Annotations are real types here, not text: msgspec reads them at every start, and parsing text would cost it more
+# than all else it does to load a profile.
 
 from collections.abc import Mapping
 from typing import Any, Literal
@@ -24,12 +25,12 @@ from prowess.profiles.table import Table
 Boundary = Literal["repository", "home", "filesystem", "folder"]
 Links = Literal["follow", "inside-root", "root-only", "real-folder", "known", "never"]
 Layout = Literal["skills", "commands", "extra"]
-FenceOpen = Literal["line", "prefix", "language"]
+FenceOpen = Literal["line", "prefix", "language", "line-or-language"]
 FenceClose = Literal["line", "anywhere", "line-prefix"]
 Unclosed = Literal["body", "invalid", "header"]
 Broken = Literal["invalid", "empty"]
 NameFrom = Literal["frontmatter", "folder", "either"]
-Values = Literal["typed", "text"]
+Values = Literal["typed", "text", "written"]
 Description = Literal["text", "required-text", "text-or-number", "text-or-empty"]
 Strategy = Literal["first", "last", "priority", "scope", "assembly", "all"]
 FilterTime = Literal["before", "after"]
@@ -126,7 +127,7 @@ class Limits(Table, frozen=True):
     yaml_aliases: int = 32
     yaml_depth: int = 64
 
-    def change(self, changes: Mapping[str, float]) -> Limits:
+    def change(self, changes: Mapping[str, float]) -> "Limits":
         """These limits with some of them changed, and what follows from them."""
         changed = msgspec.structs.replace(self, **changes) if changes else self
         if not changed.folders_per_item or not changed.items_per_folder:
@@ -137,7 +138,11 @@ class Limits(Table, frozen=True):
 class Header(Table, frozen=True):
     """How a header is told from the body, and what is done when it is not there or not YAML.
 
-    `leading_blanks` lets blank lines stand before the header, which is reported.
+    A fence `open`s as a `line` of its own, as the `prefix` of one, or with a `language` behind it, of which those in
+    `languages` are read; with `line-or-language` that is forgiven and reported, and a header in another language counts
+    as none. `leading_blanks` lets blank lines stand before the header, which is reported. `values` says what becomes of
+    a value without quotes: with `typed` what YAML makes of it, with `text` everything is text, with `written` a field
+    that is text by definition keeps the text that its author wrote (`version: 1.10`).
     """
 
     open: FenceOpen = "line"
@@ -162,7 +167,8 @@ class Fields(Table, frozen=True):
     blanks around a description off; a name keeps them only where `name_from` is `frontmatter`.
     `description_from_body` lets the first line of the body stand in for a missing one, `empty_description` is used
     where the body is empty too. `camel_case` reads `disableModelInvocation` as `disable-model-invocation`.
-    `openclaw_at` are the places where OpenClaw's fields are looked for: `top` or a key under `metadata`.
+    `openclaw_at` are the places where OpenClaw's fields are looked for: `top` or a key under `metadata`. `strict` makes
+    every breach of the standard an error; `standard_names` warns of names that break it.
     """
 
     name_from: NameFrom = "either"
@@ -182,6 +188,7 @@ class Fields(Table, frozen=True):
     openclaw_at: tuple[str, ...] = ("top", "openclaw", "clawdbot")
     known: tuple[str, ...] = ()
     strict: bool = False
+    standard_names: bool = False
 
 
 class Resolution(Table, frozen=True):
@@ -255,12 +262,16 @@ class SettingsFile(Table, frozen=True):
     `keys` maps a dotted key of the file to the name of a setting; a last part `*` stands for every key there
     that no other entry names. A file that refuses unknown keys and has no `keys` holds Prowess's own. Files are
     read in the order of the profile, `{ancestor}` from the farthest to the nearest; a later one replaces values
-    of an earlier one. What hangs at the working folder or above it comes along with a project.
+    of an earlier one. What hangs at the working folder or above it comes along with a project. `about_skills` are
+    tables of a host's file in which nothing stands but settings of skills, so that an unknown key there is reported;
+    `also` are keys that the host knows and that set nothing here.
     """
 
     at: tuple[str, ...]
     format: Literal["toml", "json5", "yaml"]
     keys: dict[str, str] = msgspec.field(default_factory=dict)
+    about_skills: tuple[str, ...] = ()
+    also: tuple[str, ...] = ()
     refuse_unknown: bool = False
     relative_to: Literal["cwd", "file"] = "cwd"
     substitute_env: bool = False

@@ -1,6 +1,6 @@
 """What every table of a profile file is made of; a module of its own, so that tables need not live in one file."""
 
-from __future__ import annotations
+# Without postponed annotations, for the reason given in `prowess.profiles.schema`.
 
 import msgspec
 

@@ -8,61 +8,73 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from prowess.model.origin import Origin
 from prowess.model.outcome import Note, State
 from prowess.model.settings import Settings
 from prowess.profiles.schema import Gate, Resolution
 from prowess.resolve.claims import Claim
 
-Filter = Callable[[Claim, Settings], tuple[str, str] | None]
+Speech = tuple[str, str, Origin]
+"""Why a claim is disabled, the setting that says so, and where it says so."""
+
+Filter = Callable[[Claim, Settings], Speech | None]
 
 
-def _all_disabled(claim: Claim, settings: Settings) -> tuple[str, str] | None:
-    return None if settings.enabled else ("skills are switched off altogether", "enabled")
+def _all_disabled(claim: Claim, settings: Settings) -> Speech | None:
+    return None if settings.enabled else ("skills are switched off altogether", "enabled", settings.origin("enabled"))
 
 
-def _disabled_extension(claim: Claim, settings: Settings) -> tuple[str, str] | None:
+def _disabled_extension(claim: Claim, settings: Settings) -> Speech | None:
     entry = f"skill:{claim.name}"
     if entry in settings.disabled_extensions:
-        return f"it is listed as `{entry}`", "disabled_extensions"
+        return f"it is listed as `{entry}`", "disabled_extensions", settings.entry_origin("disabled_extensions", entry)
     return None
 
 
-def _toggle(claim: Claim, settings: Settings) -> tuple[str, str] | None:
+def _toggle(claim: Claim, settings: Settings) -> Speech | None:
     root = claim.candidate.root
     if root.disabled_by is not None:
-        return f"its source is switched off by {root.disabled_by}", root.disabled_by
-    if root.source.provider in settings.disabled_providers:
-        return f"the provider {root.source.provider} is disabled", "disabled_providers"
+        off = root.disabled_by
+        return f"its source is switched off by {off}", off, settings.origin(f"toggles.{off}")
+    provider = root.source.provider
+    if provider in settings.disabled_providers:
+        origin = settings.entry_origin("disabled_providers", provider)
+        return f"the provider {provider} is disabled", "disabled_providers", origin
     return None
 
 
-def _ignored(claim: Claim, settings: Settings) -> tuple[str, str] | None:
+def _ignored(claim: Claim, settings: Settings) -> Speech | None:
     from prowess.resolve.globs import matches_any
 
     pattern = matches_any(claim.name, settings.ignored)
-    return (f"its name matches the ignored pattern `{pattern}`", "ignored") if pattern is not None else None
+    if pattern is None:
+        return None
+    return f"its name matches the ignored pattern `{pattern}`", "ignored", settings.entry_origin("ignored", pattern)
 
 
-def _not_included(claim: Claim, settings: Settings) -> tuple[str, str] | None:
+def _not_included(claim: Claim, settings: Settings) -> Speech | None:
     from prowess.resolve.globs import matches_any
 
     if not settings.included or matches_any(claim.name, settings.included) is not None:
         return None
-    return "its name matches no pattern of the include list", "included"
+    return "its name matches no pattern of the include list", "included", settings.origin("included")
 
 
-def _override(claim: Claim, settings: Settings) -> tuple[str, str] | None:
+def _override(claim: Claim, settings: Settings) -> Speech | None:
     found = settings.find_override(claim.key, claim.name)
     if found is None or not found[1].is_off:
         return None
-    return "it is switched off in the settings", f"overrides.{found[0]}"
+    key = f"overrides.{found[0]}"
+    field = "enabled" if found[1].enabled is False else "visibility"
+    return "it is switched off in the settings", key, settings.origin(f"{key}.{field}")
 
 
-def _not_on_bundled_list(claim: Claim, settings: Settings) -> tuple[str, str] | None:
+def _not_on_bundled_list(claim: Claim, settings: Settings) -> Speech | None:
     allowed = settings.allowed_bundled
     if not allowed or not claim.is_bundled or claim.name in allowed or claim.key in allowed:
         return None
-    return "it is bundled and not on the list of allowed ones", "allowed_bundled"
+    origin = settings.origin("allowed_bundled")
+    return "it is bundled and not on the list of allowed ones", "allowed_bundled", origin
 
 
 FILTERS: dict[str, Filter] = {
@@ -96,5 +108,6 @@ def find_disabled(claim: Claim, filters: tuple[Filter, ...], settings: Settings,
     for speak in filters:
         found = speak(claim, settings)
         if found is not None:
-            return Note(State.DISABLED, found[0], rule=found[1])
+            reason, rule, origin = found
+            return Note(State.DISABLED, reason, rule=rule, origin=origin if origin.file is not None else None)
     return None

@@ -29,19 +29,27 @@ def set_skill_enabled(text: str, name: str, *, enabled: bool, file: str = "the s
 
     Raises a `SettingError` where the text is no TOML, and a `ProwessError` where it cannot be edited safely.
     """
+    return _set_field(text, name, "enabled", "true" if enabled else "false", file=file)
+
+
+def set_skill_visible(text: str, name: str, *, file: str = "the settings") -> str:
+    """The text of a prowess.toml with `visibility = "on"` for a skill, all else as it is; raises like its neighbour."""
+    return _set_field(text, name, "visibility", '"on"', file=file)
+
+
+def _set_field(text: str, name: str, field: str, word: str, *, file: str) -> str:
     _check_name(name)
     skills = parse_toml(text, file).get("skills", {})
     if not isinstance(skills, dict) or not isinstance(skills.get(name, {}), dict):
         raise ProwessError(f"{file}: `skills` is not a table of tables, so “{name}” cannot be switched there.")
     body = text.removeprefix("\ufeff")
-    wanted = merge(_parse(body), {"skills": {name: {"enabled": enabled}}})
-    word = "true" if enabled else "false"
-    for proposal in _propose(body, name, word):
-        if _holds(proposal, name, wanted):
+    wanted = merge(_parse(body), {"skills": {name: _parse(f"{field} = {word}")}})
+    for proposal in _propose(body, name, field, word):
+        if _holds(proposal, name, field, wanted):
             return text[: len(text) - len(body)] + proposal
     raise ProwessError(
-        f"{file}: no safe way was found to set `enabled` for the skill “{name}”; "
-        f"write `enabled = {word}` under `{_header(name)}` by hand."
+        f"{file}: no safe way was found to set `{field}` for the skill “{name}”; "
+        f"write `{field} = {word}` under `{_header(name)}` by hand."
     )
 
 
@@ -70,32 +78,33 @@ def _parse(text: str) -> dict[str, Any]:
     return tomllib.loads(text, parse_float=str)
 
 
-def _holds(proposal: str, name: str, wanted: dict[str, Any]) -> bool:
+def _holds(proposal: str, name: str, field: str, wanted: dict[str, Any]) -> bool:
     try:
         data = _parse(proposal)
     except ValueError:
         return False
-    # 1 equals True, so the switch itself is compared by identity.
-    return data == wanted and data["skills"][name]["enabled"] is wanted["skills"][name]["enabled"]
+    # 1 equals True, so the type of the switch itself is compared too.
+    return data == wanted and type(data["skills"][name][field]) is type(wanted["skills"][name][field])
 
 
-def _propose(text: str, name: str, word: str) -> Iterator[str]:
+def _propose(text: str, name: str, field: str, word: str) -> Iterator[str]:
     """Edits in the order of preference, from the switch that is there to a table of its own."""
-    switch, table, above = ("skills", name, "enabled"), ("skills", name), ("skills",)
+    switch, table, above = ("skills", name, field), ("skills", name), ("skills",)
+    entry = f"{field} = {word}"
     edits: tuple[tuple[Path, Callable[[str, Mark], str]], ...] = (
         (switch, lambda text, mark: _replace_value(text, mark, word)),
-        (table, lambda text, mark: _insert_below_header(text, mark, word)),
-        (table, lambda text, mark: _insert_in_braces(text, mark, f"enabled = {word}")),
-        (table, lambda text, mark: _insert_beside(text, mark, word)),
-        (above, lambda text, mark: _insert_in_braces(text, mark, f"{quote_key(name)} = {{ enabled = {word} }}")),
+        (table, lambda text, mark: _insert_below_header(text, mark, entry)),
+        (table, lambda text, mark: _insert_in_braces(text, mark, entry)),
+        (table, lambda text, mark: _insert_beside(text, mark, entry)),
+        (above, lambda text, mark: _insert_in_braces(text, mark, f"{quote_key(name)} = {{ {entry} }}")),
     )
     marks = list(scan_toml(text))
     for path, edit in edits:
         for mark in marks:
             if mark.path == path:
                 yield edit(text, mark)
-    yield _append(text, [_header(name), f"enabled = {word}"])
-    yield _newline(text).join([f"skills.{quote_key(name)}.enabled = {word}", text])
+    yield _append(text, [_header(name), entry])
+    yield _newline(text).join([f"skills.{quote_key(name)}.{entry}", text])
 
 
 def _newline(text: str) -> str:
@@ -108,11 +117,11 @@ def _replace_value(text: str, mark: Mark, word: str) -> str:
     return text if value is None else text[: value.start()] + word + text[value.end() :]
 
 
-def _insert_below_header(text: str, mark: Mark, word: str) -> str:
+def _insert_below_header(text: str, mark: Mark, entry: str) -> str:
     if mark.kind != "table":
         return text
     at = _line_end(text, mark.end)
-    line = f"{_indentation(text, mark.start)}enabled = {word}{_newline(text)}"
+    line = f"{_indentation(text, mark.start)}{entry}{_newline(text)}"
     return text[:at] + ("" if text[at - 1] == "\n" else _newline(text)) + line + text[at:]
 
 
@@ -138,11 +147,11 @@ def _insert_in_braces(text: str, mark: Mark, entry: str) -> str:
     return f"{text[: opening + 1]} {entry},{blank}{text[opening + 1 :]}"
 
 
-def _insert_beside(text: str, mark: Mark, word: str) -> str:
+def _insert_beside(text: str, mark: Mark, entry: str) -> str:
     """Before a dotted key that goes through the skill's table: another dotted key with the same beginning."""
     if mark.kind != "key" or _DOT.match(text, mark.end) is None:
         return text
-    entry = f"{text[mark.group : mark.end]}.enabled = {word}"
+    entry = f"{text[mark.group : mark.end]}.{entry}"
     stands_alone = text[text.rfind("\n", 0, mark.group) + 1 : mark.group].strip() == ""
     between = _newline(text) + _indentation(text, mark.group) if stands_alone else ", "
     return text[: mark.group] + entry + between + text[mark.group :]

@@ -22,6 +22,7 @@ MOST_BYTES = 1 << 20
 _VARIABLE = r"\{env:([^}]+)\}"
 
 Values = dict[tuple[str, ...], tuple[Any, Origin]]
+Entries = dict[str, dict[str, Origin]]
 
 
 def load_settings(profile: Profile, places: Places, facts: Facts, files: FileSystem) -> Settings:
@@ -33,6 +34,7 @@ def load_settings(profile: Profile, places: Places, facts: Facts, files: FileSys
     refused: list[Diagnostic] = []
     brought: list[str] = []
     users: Values = {}
+    entries: Entries = {}
     for path, rule in list_settings_places(profile, places):
         kind = files.find_kind(path)
         if kind is None:
@@ -54,13 +56,22 @@ def load_settings(profile: Profile, places: Places, facts: Facts, files: FileSys
 
             take_users(values, found.values)
             users = dict(values)
+        refused += found.diagnostics
         if rule.is_project:
             brought.append(path)
+        for key, origins in found.entries.items():
+            entries[key] = {**entries.get(key, {}), **origins}
         rules += found.rules
         raw = merge(raw, found.raw)
         read.append(path)
+    # What a later file replaced, or a project could not set, has no place either.
+    entries = {
+        key: {one: at for one, at in held.items() if one in values[(key,)][0]}
+        for key, held in entries.items()
+        if (key,) in values
+    }
     named = {"files": tuple(read), "project_files": tuple(brought)}
-    return _build(profile, values, refused, permissions=rules, raw=raw, **named)
+    return _build(profile, values, refused, permissions=rules, raw=raw, entries=entries, **named)
 
 
 def _stays_off(key: tuple[str, ...], values: Values) -> bool:

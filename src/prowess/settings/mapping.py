@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from prowess.diagnostics import Diagnostic
 from prowess.errors import ProfileError
 from prowess.model.permission import Rule
 from prowess.model.settings import Origin
@@ -17,6 +18,7 @@ from prowess.profiles.schema import SettingsFile
 from prowess.settings.document import Document, Value, join_key
 from prowess.settings.formats import parse_settings
 from prowess.settings.marks import Path
+from prowess.settings.misspelt import find_misspelt
 from prowess.settings.rules import RULES
 from prowess.settings.values import Entry, is_setting, read_named, read_setting
 
@@ -45,11 +47,16 @@ OWN_KEYS: Mapping[str, str] = {
 
 
 class FileSettings(NamedTuple):
-    """What one file sets: values by their path in `Settings`, its rules, and its part of the host's configuration."""
+    """What one file sets: values by their path in `Settings`, its rules, and its part of the host's configuration.
+
+    `entries` has the place of each entry of a list.
+    """
 
     values: dict[Path, tuple[Any, Origin]]
+    entries: dict[str, dict[str, Origin]]
     rules: tuple[Rule, ...]
     raw: dict[str, Any]
+    diagnostics: tuple[Diagnostic, ...]
 
 
 def read_settings(text: str, file: str, rule: SettingsFile, places: Places, *, profile: str) -> FileSettings:
@@ -60,6 +67,7 @@ def read_settings(text: str, file: str, rule: SettingsFile, places: Places, *, p
         _refuse_unknown(Value(document.data, (), document), [tuple(key.split(".")) for key in keys])
     raw = {} if rule.refuse_unknown else document.data
     values: dict[Path, tuple[Any, Origin]] = {}
+    entries: dict[str, dict[str, Origin]] = {}
     rules: list[Rule] = []
     for target, value, found in _read_entries(document, keys):
         if target == ("raw",):
@@ -68,7 +76,10 @@ def read_settings(text: str, file: str, rule: SettingsFile, places: Places, *, p
             rules.append(value)
         else:
             values[target] = value, found.origin
-    return FileSettings(values, tuple(rules), raw)
+            if len(target) == 1 and isinstance(found.data, list):
+                entries[target[0]] = {entry: item.origin for entry, item in zip(value, found.items(), strict=True)}
+    misspelt = () if rule.refuse_unknown else tuple(find_misspelt(document, keys))
+    return FileSettings(values, entries, tuple(rules), raw, misspelt)
 
 
 def _keys(rule: SettingsFile, profile: str) -> Mapping[str, str]:

@@ -41,6 +41,10 @@ def _switches_on(spoken: Spoken) -> str | None:
     return "your own prowess.toml switches it off, which a project cannot undo"
 
 
+def _remembers(spoken: Spoken) -> str | None:
+    return "only your own prowess.toml can have approvals kept on disk" if spoken.value == "disk" else None
+
+
 def _replaces(spoken: Spoken) -> str | None:
     return None if spoken.users is None else "your own prowess.toml declares a tool of that name"
 
@@ -51,6 +55,7 @@ USERS_OWN: Mapping[tuple[str, ...], Callable[[Spoken], str | None]] = {
     ("limits", "*"): _raises,
     ("enabled",): _switches_on,
     ("usage",): _switches_on,
+    ("approvals",): _remembers,
     ("shell_commands",): _switches_on,
     ("overrides", "*", "enabled"): _switches_on,
     ("overrides", "*", "visibility"): _switches_on,

@@ -105,6 +105,7 @@ _OVERRIDE: dict[str, tuple[str, bool, Convert]] = {
     "config": ("config", True, _as_is),
 }
 _OWN_OVERRIDE = [name for name, (field, _, _) in _OVERRIDE.items() if name == field]
+HOST_OVERRIDE = ("enabled", "apiKey", "env", "config")
 
 
 def _read_override(name: str, value: Value) -> Iterator[Entry]:
@@ -167,6 +168,7 @@ def _command(value: Value) -> tuple[str, ...]:
 
 # What a user may set of the catalog's budget.
 _BUDGET: dict[str, Convert] = {"share": _share, "characters": _count, "skills": _count, "per_item": _count}
+BUDGET_NAMES = tuple(_BUDGET)
 
 # Settings with one value: the field of `Settings` it fills, and its type.
 _SINGLE: dict[str, tuple[str, Convert]] = {
@@ -209,6 +211,25 @@ def is_setting(setting: str) -> bool:
     """Whether a profile may name this setting."""
     head, dot, name = setting.partition(".")
     return setting in _SINGLE or setting in _RULES or (head in _NAMED and (not dot or bool(name)))
+
+
+# The fields of `Settings` that tables by name and rules fill, where they are called otherwise there.
+_FILLED = {
+    "visibility": "overrides",
+    "declared_tools": "tools",
+    "agents": "permissions",
+    "rules": "permissions",
+    "tools": "permissions",
+}
+
+
+def find_field(setting: str) -> tuple[str, str | None]:
+    """The field of `Settings` that a setting fills, and the name in it where it fills only one entry of a table."""
+    if setting in _SINGLE:
+        return _SINGLE[setting][0], None
+    head, _, name = setting.partition(".")
+    field = _FILLED.get(head, head)
+    return field, name or None if field == head else None
 
 
 def read_setting(setting: str, value: Value) -> Iterator[Entry]:

@@ -35,8 +35,7 @@ def make_outcome(
         folder=f"/skills/{name}",
         scope=Scope.USER,
         source=source,
-        manifest=Manifest(name=name, description=description, **fields),
-        frontmatter={},
+        declared=Manifest(name=name, description=description, **fields),
         label=label,
         read=lambda skill: Document("Body\n", "sha256:0"),
     )

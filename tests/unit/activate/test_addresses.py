@@ -6,7 +6,7 @@ import pytest
 
 from prowess.activate.addresses import Address, Dots, parse_address
 from prowess.activate.lines import Lines, select_lines
-from prowess.errors import AddressError
+from prowess.errors.activation import AddressError
 
 
 def refuse(url: str, *, dots: Dots = "refuse", with_lines: bool = False) -> AddressError:

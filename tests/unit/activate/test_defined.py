@@ -20,7 +20,8 @@ from prowess.activate.defined import (
     make_prompt,
 )
 from prowess.activate.requests import read_requests
-from prowess.errors import InvalidName, MachineError, PromptFailed
+from prowess.errors import InvalidName, MachineError
+from prowess.errors.activation import PromptFailed
 from prowess.machine.awaiting import wait_for
 from prowess.machine.unpacking import PrivateUnpacker
 from prowess.model.activation import Requests

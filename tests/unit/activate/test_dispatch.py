@@ -14,8 +14,8 @@ from prowess.activate.declared import build_argv, make_tool, make_tools
 from prowess.activate.dispatch import (
     Cancel,
     Dispatch,
-    Reply,
     Tool,
+    ToolReply,
     ToolRun,
     Tools,
     check_dispatch,
@@ -24,7 +24,8 @@ from prowess.activate.dispatch import (
     find_text,
 )
 from prowess.activate.typed import Call, parse_command
-from prowess.errors import Cancelled, SettingError, ToolFailed, UnknownTool
+from prowess.errors import SettingError
+from prowess.errors.activation import Cancelled, ToolFailed, UnknownTool
 from prowess.machine.awaiting import wait_for
 from prowess.model.command import Command, Finished
 from prowess.model.settings import DeclaredTool
@@ -34,7 +35,7 @@ from tests.workspace import Workspace
 WEATHER = Dispatch(tool_name="weather_fetch")
 
 
-def call_tool(tool: Tool, arguments: str = "北京", *, run: ToolRun | None = None, **options: Any) -> Reply:
+def call_tool(tool: Tool, arguments: str = "北京", *, run: ToolRun | None = None, **options: Any) -> ToolReply:
     return dispatch(
         WEATHER,
         arguments=arguments,

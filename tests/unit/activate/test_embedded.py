@@ -19,7 +19,8 @@ from prowess.activate.embedded import (
 )
 from prowess.activate.substitution import Given
 from prowess.diagnostics import diagnose
-from prowess.errors import CommandFailed, CommandRefused, MachineError
+from prowess.errors import MachineError
+from prowess.errors.activation import CommandFailed, CommandRefused
 from prowess.machine.facts import current_facts
 from prowess.machine.processes import ProcessRunner
 from prowess.model.command import Command, Finished

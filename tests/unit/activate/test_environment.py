@@ -14,7 +14,8 @@ from prowess.activate.environment import SkillEnvironment, build_environment
 from prowess.activate.refused_names import REFUSED, find_refusal, looks_secret
 from prowess.activate.substitution import Given
 from prowess.diagnostics import Diagnostic
-from prowess.errors import CommandFailed, MachineError
+from prowess.errors import MachineError
+from prowess.errors.activation import CommandFailed
 from prowess.machine.facts import current_facts
 from prowess.machine.processes import ProcessRunner
 from prowess.model.masking import Masker

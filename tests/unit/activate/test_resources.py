@@ -10,7 +10,8 @@ import pytest
 
 from prowess.activate.addresses import parse_address
 from prowess.activate.resources import Resource, resolve
-from prowess.errors import AddressError, UnknownSkill
+from prowess.errors import UnknownSkill
+from prowess.errors.activation import AddressError
 from prowess.model.skill import Skill
 from prowess.profiles.load import load_profile
 from prowess.testing import MemoryFiles

@@ -10,7 +10,7 @@ import pytest
 
 from prowess.activate import sample
 from prowess.activate.sample import Sample, sample_files
-from prowess.errors import Cancelled
+from prowess.errors.activation import Cancelled
 from prowess.machine.files import LocalFiles
 from prowess.ports import FileSystem, FolderItem
 from prowess.profiles.load import load_profile

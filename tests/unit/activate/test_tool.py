@@ -19,7 +19,8 @@ from prowess.activate.tool import (
     parse_call,
     render_unknown,
 )
-from prowess.errors import Cancelled, UnknownSkill, UsageError
+from prowess.errors import UnknownSkill, UsageError
+from prowess.errors.activation import Cancelled
 from prowess.model.activation import Activation, Requests
 from prowess.model.catalog import Catalog, CatalogItem, CatalogLine, Shown
 from prowess.model.skill import LoadedFrom, Skill

@@ -191,7 +191,28 @@ def test_limits_cut_a_sorted_list_and_what_is_cut_is_kept_as_skipped() -> None:
     }
     cut = find(files, limits=Limits(folders_per_root=3))
     assert names(cut) == ["s0/SKILL.md", "s1/SKILL.md"]
+    assert skipped(cut) == {f"s{n}/SKILL.md": "looking for skills stopped after 3 folders" for n in (2, 3, 4)}
     assert codes(cut) == [("limit-reached", ROOT)]
+
+
+@pytest.mark.parametrize(
+    ("files", "rules", "limits", "rule"),
+    [
+        (("a", "b"), {}, {"skills_per_root": 1}, "limits.skills_per_root"),
+        (("a", "b"), {}, {"items_per_folder": 1}, "limits.items_per_folder"),
+        (("a", "b"), {}, {"folders_per_root": 2}, "limits.folders_per_root"),
+        (("a", "g/b"), {"max_depth": 1}, {}, "max_depth"),
+        (("a", ""), {}, {}, "min_depth"),
+        (("a", ".b"), {}, {}, "hidden"),
+        (("a", "b"), {"skip_names": ("b",)}, {}, "skip_names"),
+    ],
+)
+def test_what_is_skipped_names_the_very_limit_that_skipped_it(
+    files: tuple[str, ...], rules: dict[str, Any], limits: dict[str, int], rule: str
+) -> None:
+    made = MemoryFiles({f"{ROOT}/{name}/SKILL.md".replace("//", "/"): "" for name in files})
+    found = find(made, make_root(**rules), limits=Limits(**limits))
+    assert {one.skipped_by for one in found.candidates} == {None, rule}
 
 
 def test_a_walk_stops_when_its_time_is_up() -> None:
@@ -199,7 +220,9 @@ def test_a_walk_stops_when_its_time_is_up() -> None:
     ticks = iter(range(1_000))
     found = find(files, limits=Limits(seconds_per_root=1.5), clock=lambda: float(next(ticks)))
     assert codes(found) == [("limit-reached", ROOT)]
-    assert 0 < len(found.candidates) < 200
+    assert 0 < len(names(found)) < 200
+    assert {one.skipped_by for one in found.candidates} == {None, "limits.seconds_per_root"}
+    assert len(skipped(found)) == 100
 
 
 def test_settings_can_change_a_limit() -> None:

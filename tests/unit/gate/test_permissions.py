@@ -462,8 +462,9 @@ def test_every_rule_is_shown_with_its_place(workspace: Workspace) -> None:
     from prowess.settings.describe import describe_settings
 
     file = str(workspace.write(OWN, '[permissions.skill]\npdf = "ask"\n[agents.plan.permissions]\nskill = "deny"\n'))
-    described = describe_settings(workspace.open("prowess").settings())
-    assert described[-2:] == [
+    skills = workspace.open("prowess")
+    described = describe_settings(skills.settings(), skills.profile)
+    assert [one for one in described if one[0].endswith("permissions")] == [
         ("permissions", "skill.pdf: ask", Origin(file, 2)),
         ("agents.plan.permissions", "skill: deny", Origin(file, 4)),
     ]

@@ -47,7 +47,7 @@ class CountingFiles(LocalFiles):
 @pytest.fixture
 def counting(monkeypatch: pytest.MonkeyPatch) -> CountingFiles:
     files = CountingFiles()
-    monkeypatch.setattr("prowess.runtime.LocalFiles", lambda: files)
+    monkeypatch.setattr("prowess.project.LocalFiles", lambda: files)
     return files
 
 
@@ -63,6 +63,22 @@ def test_a_warm_scan_reads_only_the_file_that_changed(
     read = [path for path in counting.heads if path.endswith("SKILL.md")]
     assert read == [workspace.path("project/.claude/skills/two/SKILL.md")]
     assert [skill.description for skill in snapshot.skills] == ["d", "d", "changed"]
+
+
+@pytest.mark.parametrize(("edited", "written"), [(0, False), (1, False), (40, True)])
+def test_a_cache_is_written_again_only_where_more_than_a_few_files_changed(
+    workspace: Workspace, aged: None, edited: int, written: bool
+) -> None:
+    for number in range(400):
+        workspace.skill(f"project/.claude/skills/s{number}")
+    workspace.scan(cache=True)
+    (cache,) = Path(workspace.home, ".cache/prowess/scans").iterdir()
+    before = cache.stat().st_ino
+    for number in range(edited):
+        workspace.skill(f"project/.claude/skills/s{number}", description="changed")
+    for _ in range(2):
+        check_cached_equals_fresh(workspace)
+    assert (cache.stat().st_ino != before) is written
 
 
 def test_every_kind_of_change_shows_in_the_next_scan(workspace: Workspace, aged: None) -> None:
@@ -164,7 +180,7 @@ def test_a_cache_of_other_code_counts_as_none(
 ) -> None:
     workspace.skill("project/.claude/skills/one")
     workspace.scan(cache=True)
-    monkeypatch.setattr("prowess.runtime.stamp_code", lambda: "another")
+    monkeypatch.setattr("prowess.project.stamp_code", lambda: "another")
     counting.heads.clear()
     workspace.scan(cache=True)
     assert workspace.path("project/.claude/skills/one/SKILL.md") in counting.heads

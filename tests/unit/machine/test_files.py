@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+import sys
 from pathlib import Path
 
 import pytest
@@ -67,3 +68,28 @@ def test_real_paths_resolve_links_and_are_unknown_where_nothing_is(tmp_path: Pat
     assert files.find_real_path(str(tmp_path / "loop")) is None
     assert files.find_real_path(str(tmp_path / "gone")) is None
     assert files.find_real_path("with\0nul") is None
+
+
+@pytest.mark.parametrize("ask", [True, False])
+def test_the_path_without_links_is_the_same_whoever_is_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ask: bool
+) -> None:
+    monkeypatch.setattr("prowess.machine.files._CAN_ASK", ask and sys.platform == "linux")
+    (tmp_path / "real" / "deep").mkdir(parents=True)
+    (tmp_path / "real" / "deep" / "x.md").write_text("x")
+    (tmp_path / "real" / "gone (deleted)").write_text("x")
+    os.mkfifo(tmp_path / "real" / "pipe")
+    os.symlink("real", tmp_path / "folder")
+    os.symlink("folder/deep/x.md", tmp_path / "file")
+    os.symlink("loop", tmp_path / "loop")
+    os.symlink("nowhere", tmp_path / "broken")
+    names = ["folder", "file", "folder/deep/../pipe", "real/gone (deleted)", "./real/./deep", "loop", "broken", "none"]
+    found = [LocalFiles().find_real_path(f"{tmp_path}/{name}") for name in names]
+    places = ["real", "real/deep/x.md", "real/pipe", "real/gone (deleted)", "real/deep"]
+    assert found == [*(f"{os.path.realpath(tmp_path)}/{place}" for place in places), None, None, None]
+    assert LocalFiles().find_real_path("a\0b") is None
+    monkeypatch.chdir(tmp_path)
+    assert [LocalFiles().find_real_path(path) for path in ("", "file")] == [
+        os.path.realpath(tmp_path),
+        f"{os.path.realpath(tmp_path)}/real/deep/x.md",
+    ]

@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 
-from prowess.errors import Cancelled, MachineError
+from prowess.errors import MachineError
+from prowess.errors.activation import Cancelled
 from prowess.machine.facts import current_facts
 from prowess.machine.processes import PASSED_ON, ProcessRunner, pass_on
 from prowess.model.command import Command, Finished

@@ -11,7 +11,8 @@ import msgspec
 import pytest
 
 from prowess.diagnostics import diagnose
-from prowess.errors import MachineError, TooWide
+from prowess.errors import MachineError
+from prowess.errors.activation import TooWide
 from prowess.machine.trust import Trusted, TrustFile, trust_path
 from prowess.model.skill import LoadedFrom, Scope
 from prowess.testing import make_facts

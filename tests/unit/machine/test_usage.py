@@ -25,8 +25,7 @@ def skill(name: str, location: str | None = None) -> Skill:
         folder=os.path.dirname(location),
         scope=Scope.PROJECT,
         source=Source("claude", "project", "/p", LoadedFrom.SKILLS, "claude:project"),
-        manifest=Manifest(),
-        frontmatter={},
+        declared=Manifest(),
         read=lambda skill: Document("", ""),
     )
 

@@ -21,7 +21,13 @@ REPAIRS: tuple[Repair, ...] = (
     "quote-entries",
 )
 
-PROWESS = Header(unclosed="invalid", repairs=REPAIRS)
+PROWESS = Header(
+    open="line-or-language",
+    languages=("yaml", "yml", "json"),
+    unclosed="invalid",
+    repairs=REPAIRS,
+    values="written",
+)
 SPEC = Header(unclosed="invalid")
 CLAUDE_CODE = Header(
     close="anywhere", broken="empty", repairs=("quote-plain", "drop-duplicates"), empty_file_is_skill=True

@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
+from prowess.diagnostics import Severity
 from prowess.parse.fences import split_body, split_header, strip_comments
 from prowess.profiles.load import load_profile
 from tests.unit.parse.rules import CLAUDE_CODE, EVERY_HOST, OMP, OPENCODE, PROWESS, codes, read
@@ -149,6 +150,33 @@ def test_opencode_reads_the_languages_it_names_and_nothing_is_evaluated(text, fr
     reading = read(text, OPENCODE)
     assert (reading.frontmatter, codes(reading)) == (frontmatter, found)
     assert reading.valid is (not found or found[0][0] == "header-missing")
+
+
+@pytest.mark.parametrize(
+    ("text", "frontmatter", "found", "lead"),
+    [
+        ("---yaml\nname: a\n---\nB", {"name": "a"}, [("repaired-fence", 1)], "B"),
+        ('--- JSON \r\n{"name":"a"}\r\n---\r\nB', {"name": "a"}, [("repaired-fence", 1)], "B"),
+        ('---js\n{name:"a"+(1+1)}\n---\nB', {}, [("header-language", 1)], "B"),
+        ('---toml\nname="a"\n---\nB', {}, [("header-language", 1)], "B"),
+        ("---yaml\nname: a\nB", {}, [("header-unclosed", 1)], "---yaml"),
+        ("--- Title\nText", {}, [("header-missing", 1)], "--- Title"),
+        ("----\nname: a\n----\nB", {}, [("header-missing", 1)], "----"),
+    ],
+)
+def test_prowess_forgives_a_language_behind_the_fence_and_evaluates_nothing(text, frontmatter, found, lead):
+    reading = read(text, PROWESS)
+    assert (reading.frontmatter, codes(reading), reading.lead) == (frontmatter, found, lead)
+    assert reading.valid is (found[0][0] != "header-unclosed")
+
+
+def test_a_forgiven_language_is_told_in_a_sentence_and_does_not_reach_the_body():
+    messages = [read(f"---{word}\nname: a\n---\nB", PROWESS).diagnostics[0] for word in ("js", "yaml")]
+    assert [(finding.severity, finding.message) for finding in messages] == [
+        (Severity.WARNING, "The header is written in “js”; only yaml, yml, json is read, and nothing is evaluated."),
+        (Severity.WARNING, "The fence names the language “yaml”; the header was read as YAML all the same."),
+    ]
+    assert [split_body(f"---{word}\nname: a\n---\nB", rules=PROWESS) for word in ("js", "yaml")] == ["B", "B"]
 
 
 def test_omp_takes_four_dashes_for_a_fence_and_reads_on_behind_three():

@@ -100,3 +100,18 @@ def test_what_needs_no_repair_or_cannot_be_repaired_stays(text):
 
 def test_a_repair_that_the_rules_do_not_name_is_not_made():
     assert fix_header("---\na: b: c\n---\n", rules=SPEC) == ("---\na: b: c\n---\n", ())
+
+
+@pytest.mark.parametrize("opening", ["---yaml\n", "--- yml \r\n", "---JSON\r"])
+def test_a_language_behind_the_fence_is_left_out(opening):
+    end = opening[len(opening.rstrip("\r\n")) :]
+    rest = f"name: a{end}---{end}Body{end}"
+    text, diagnostics = fix_header(f"\ufeff{opening}{rest}", rules=PROWESS)
+    assert (text.replace(" ", ""), read(text, SPEC).diagnostics) == (f"\ufeff---{end}{rest}".replace(" ", ""), ())
+    said = "The language behind the opening fence was left out."
+    assert [(finding.code, finding.line, finding.message) for finding in diagnostics] == [("repaired-fence", 1, said)]
+
+
+def test_a_header_in_a_language_that_is_not_read_is_not_touched():
+    text = "---js\nname: a: b\n---\nBody\n"
+    assert fix_header(text, rules=PROWESS) == (text, ())

@@ -76,7 +76,7 @@ unknown: kept elsewhere
             when_to_use="now",
             argument_hint="[file]",
             arguments=("file", "mode"),
-            version="1.1",
+            version="1.10",
             model="inherit",
             effort="high",
             context="fork",

@@ -259,3 +259,35 @@ def test_omp_wants_a_description_that_is_true_in_javascript(value, valid):
     understood = grasp({"name": "a", "description": value}, OMP, required=("description",))
     assert understood.valid is valid
     assert understood.description == (value if isinstance(value, str) else "")
+
+
+OWN = load_profile("prowess").fields
+
+
+@pytest.mark.parametrize(
+    ("name", "folder", "messages"),
+    [
+        ("a-1", "a-1", []),
+        ("a", "b", ["`name` is “a” and the folder “b”; hosts differ in which of them they use."]),
+        (
+            "My Skill",
+            "My Skill",
+            ["`name` is “My Skill”; the standard allows 1 to 64 of a-z, 0-9 and single hyphens."],
+        ),
+        ("a--b", "a--b", ["`name` is “a--b”; the standard allows 1 to 64 of a-z, 0-9 and single hyphens."]),
+        (
+            "x" * 65,
+            "x" * 65,
+            [f"`name` is “{'x' * 39}…” of 65 characters; the standard allows 1 to 64 of a-z, 0-9 and single hyphens."],
+        ),
+    ],
+)
+def test_prowess_takes_any_name_and_warns_of_one_that_the_standard_refuses(name, folder, messages):
+    understood = grasp({"name": name, "description": "d"}, OWN, folder=folder)
+    assert (understood.name, understood.valid) == (name, True)
+    assert [finding.message for finding in understood.diagnostics] == messages
+    assert {severity for _, severity in found(understood)} <= {"warning"}
+
+
+def test_a_name_that_the_folder_gives_is_not_warned_of():
+    assert grasp({"description": "d"}, OWN, folder="My Skill").diagnostics == ()

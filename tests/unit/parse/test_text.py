@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from prowess.parse.text import Line, decode, find_lead, join_lines, split_lines
+from prowess.parse.lead import find_lead
+from prowess.parse.text import Line, decode, join_lines, split_lines
 
 
 @pytest.mark.parametrize(
@@ -34,9 +35,15 @@ def test_the_line_that_is_not_utf8_is_named():
 
 
 def test_a_character_cut_in_two_at_the_end_of_a_large_head_is_no_finding():
-    data = "é".encode() * 40_000
-    text, finding = decode(data[:-1])
-    assert (len(text), finding) == (40_000, None)
+    head = ("a" + "é" * 140_000).encode()[: 1 << 18]
+    text, finding = decode(head)
+    assert (len(text), finding) == (131_073, None)
+
+
+def test_a_whole_file_that_ends_in_half_a_character_is_told():
+    _, finding = decode(("é" * 40_000).encode()[:-1])
+    assert finding is not None
+    assert (finding.code, finding.line) == ("not-utf8", 1)
 
 
 @pytest.mark.parametrize(

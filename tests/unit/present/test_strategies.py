@@ -266,7 +266,7 @@ def test_prowess_gives_each_its_first_sentence_before_any_is_whole_where_nothing
     catalog = prowess(items, 3 * (len(FIRST) + 2) + len(TWO) - len(FIRST))
     assert [line.text for line in catalog.lines] == [TWO, FIRST, FIRST]
     assert catalog.lines[1].why is not None
-    assert catalog.lines[1].why.startswith("its whole text does not fit into the ")
+    assert catalog.lines[1].why.startswith("its whole text has no room in the ")
 
 
 def test_prowess_loses_no_name_while_the_names_fit():

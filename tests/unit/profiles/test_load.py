@@ -85,8 +85,8 @@ def test_a_users_profile_extends_another_and_holds_differences() -> None:
         ),
         (
             'name = "mine"\n[header]\nopen = "any"\n',
-            "The profile “mine” cannot be used: 'any' is not one of its words (line, prefix, language) "
-            "(at `header.open`).",
+            "The profile “mine” cannot be used: 'any' is not one of its words (line, prefix, language, "
+            "line-or-language) (at `header.open`).",
         ),
         (
             'name = "mine"\n[roots.project]\nat = ["{cwd}/x"]\nscope = "mine"\n',

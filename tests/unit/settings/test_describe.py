@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from prowess.model.settings import Origin, Override, Settings
+from prowess.profiles.schema import Profile, SettingsFile
 from prowess.settings.describe import describe_settings
 
 
@@ -34,21 +35,16 @@ def test_every_value_is_shown_in_order_with_its_place_and_no_secret():
         files=("/p/prowess.toml",),
     )
     default = Origin()
-    assert describe_settings(settings) == [
+    keys = {field: field for field in ("enabled", "toggles", "ignored", "workspace", "overrides", "agent_skills")}
+    file = SettingsFile(at=("{cwd}/s.toml",), format="toml", keys={**keys, "bytes": "limits.file_bytes"})
+    profile = Profile(name="mine", settings_order=("main",), settings={"main": file})
+    assert describe_settings(settings, profile) == [
         ("enabled", False, here),
         ("toggles.a", False, default),
         ("toggles.b", True, here),
-        ("enabled_providers", (), default),
-        ("disabled_providers", (), default),
-        ("disabled_extensions", (), default),
         ("ignored", ("x",), default),
-        ("included", (), default),
-        ("custom_folders", (), default),
-        ("remote_urls", (), default),
-        ("plugin_folders", (), default),
-        ("trusted_links", (), default),
         ("workspace", "/w", default),
-        ("allowed_bundled", (), default),
+        ("agent_skills", None, default),
         ("limits.file_bytes", 5, default),
         ("overrides.docs.api_key", "(set)", default),
         ("overrides.pdf.enabled", True, default),

@@ -119,6 +119,18 @@ def test_the_settings_of_omp_are_read_with_their_lines():
             "disabled_providers": line(19),
             "enabled_providers": line(20),
         },
+        entries={
+            "custom_folders": {
+                "/home/me/skills": line(11),
+                f"{CWD}/shared/skills": line(12),
+                "/opt/skills": line(13),
+            },
+            "ignored": {"draft-*": line(14)},
+            "included": {},
+            "disabled_extensions": {"skill:pdf": line(17), "alpha": line(18)},
+            "disabled_providers": {"codex": line(19)},
+            "enabled_providers": {"*": line(20)},
+        },
         files=(OMP_FILE,),
     )
 
@@ -236,7 +248,7 @@ OPENCLAW_TEXT = """{
 def test_the_settings_of_openclaw_are_read_with_their_lines():
     settings = load(OPENCLAW, {OPENCLAW_FILE: OPENCLAW_TEXT})
     lines = {key: origin.line for key, origin in settings.origins.items()}
-    assert msgspec.structs.replace(settings, raw={}, origins={}) == Settings(
+    assert msgspec.structs.replace(settings, raw={}, origins={}, entries={}, diagnostics=()) == Settings(
         custom_folders=("/home/me/extra", f"{CWD}/more"),
         trusted_links=("/home/me/shared",),
         workspace="/home/me/clawd",

@@ -53,7 +53,7 @@ def test_every_key_of_our_own_file_is_read():
     settings = load(PROWESS, {PROWESS_USER: PROWESS_TEXT})
     lines = {key: origin.line for key, origin in settings.origins.items()}
     assert {origin.file for origin in settings.origins.values()} == {PROWESS_USER}
-    assert msgspec.structs.replace(settings, origins={}) == Settings(
+    assert msgspec.structs.replace(settings, origins={}, entries={}) == Settings(
         toggles={"bundled": False},
         disabled_extensions=("skill:pdf", "skill:docs"),
         ignored=("draft-*",),
@@ -107,6 +107,9 @@ INNER = f"{CWD}/prowess.toml"
 UNDOING = {
     "enabled": ("enabled = false\n", "enabled = true\n"),
     "usage": ("usage = false\n", "usage = true\n"),
+    "shell_commands": ("shell_commands = false\n", "shell_commands = true\n"),
+    "approvals": ("", 'approvals = "disk"\n'),
+    "tools.lint": ('tools.lint.command = ["a"]\n', 'tools.lint.command = ["b"]\n'),
     "skills.pdf.enabled": ("skills.pdf.enabled = false\n", "skills.pdf.enabled = true\n"),
     "skills.pdf.visibility": ('skills.pdf.visibility = "off"\n', 'skills.pdf.visibility = "on"\n'),
     "limits.file_bytes": ("limits.file_bytes = 10\n", "limits.file_bytes = 11\n"),
@@ -205,3 +208,14 @@ def test_a_toggle_that_the_host_does_not_have_is_reported():
             hint="Remove it, or correct its name.",
         ),
     )
+
+
+def test_an_entry_of_lists_that_add_up_has_the_place_where_it_stands():
+    user = 'disabled = ["a"]\nignore = ["x-*"]\n'
+    project = 'ignore = [\n  "y-*",\n  "x-*",\n]\ndisabled = ["b"]\n'
+    settings = load(PROWESS, {PROWESS_USER: user, PROWESS_PROJECT: project})
+    assert settings.entries == {
+        "disabled_extensions": {"skill:a": Origin(PROWESS_USER, 1), "skill:b": Origin(PROWESS_PROJECT, 5)},
+        "ignored": {"x-*": Origin(PROWESS_PROJECT, 3), "y-*": Origin(PROWESS_PROJECT, 2)},
+    }
+    assert settings.entry_origin("ignored", "unknown") == settings.origin("ignored")

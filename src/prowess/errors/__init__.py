@@ -3,6 +3,9 @@
     ProwessError
     ├── UsageError               the request itself is wrong
     │   ├── UnknownSkill         no skill of that name; carries the nearest ones
+    │   ├── Unavailable          a skill that is there and cannot be loaded; carries its state and the reason
+    │   ├── NotPermitted         what the rules or a person refuse; carries the reason and what the person said
+    │   ├── UntrustedTool        a tool that a project declares which the user does not trust
     │   ├── UnknownTool          no tool of that name to carry out a command; carries the ones there are
     │   ├── AddressError         a skill:// address that cannot be answered; says of which kind the trouble is
     │   ├── UnknownHost          no profile of that name or edition
@@ -69,46 +72,6 @@ class UnknownSkill(UsageError):
         return "`prowess list --all` shows every skill that was found."
 
 
-class UnknownTool(UsageError):
-    """No tool has the name that a skill's command asks for."""
-
-    exit_code = 3
-
-    def __init__(self, name: str, known: Iterable[str] = ()) -> None:
-        self.name = name
-        self.known = tuple(known)
-        self.nearest = nearest_names(name, self.known)
-        super().__init__(name)
-
-    def __str__(self) -> str:
-        known = f"the tools are {', '.join(self.known)}" if self.known else "no tools are registered"
-        return f"There is no tool named “{self.name}” here; {known}."
-
-    @property
-    def hint(self) -> str | None:
-        if self.nearest:
-            return "Did you mean " + " or ".join(f"“{name}”" for name in self.nearest) + "?"
-        return f'Register it, or declare it in prowess.toml: `[tools.{self.name}]` with `command = ["program", …]`.'
-
-
-class AddressError(UsageError):
-    """A `skill://` address that cannot be answered.
-
-    `kind` is one of `malformed`, `no-name`, `absolute`, `outside`, `missing`, `not-a-file`, `too-large`, `unreadable`,
-    `no-such-line`. `path` is what was asked for inside the skill, as it was written: no place on the machine is told.
-    """
-
-    def __init__(self, address: str, kind: str, problem: str, *, path: str = "") -> None:
-        self.address = address
-        self.kind = kind
-        self.problem = problem
-        self.path = path
-        super().__init__(address, kind)
-
-    def __str__(self) -> str:
-        return f"{self.address}: {self.problem}."
-
-
 class UnknownHost(UsageError):
     """No profile has the name or edition that was asked for."""
 
@@ -119,6 +82,11 @@ class UnknownHost(UsageError):
 
     def __str__(self) -> str:
         return f"There is no host “{self.name}”; the hosts are {', '.join(self.known)}."
+
+    @property
+    def hint(self) -> str | None:
+        nearest = nearest_names(self.name, self.known, most=1)
+        return f"Did you mean {nearest[0]}?" if nearest else None
 
 
 class NotAFolder(UsageError):
@@ -214,15 +182,17 @@ class MissingExtra(UsageError):
 class ProfileError(ProwessError):
     """A profile file cannot be used."""
 
-    def __init__(self, file: str, problem: str, key: str | None = None) -> None:
+    def __init__(self, file: str, problem: str, key: str | None = None, line: int | None = None) -> None:
         self.file = file
         self.problem = problem
         self.key = key
+        self.line = line
         super().__init__(file, problem)
 
     def __str__(self) -> str:
         where = f" (at `{self.key}`)" if self.key else ""
-        return f"The profile {self.file} cannot be used: {self.problem}{where}."
+        place = self.file if self.line is None else f"{self.file}:{self.line}"
+        return f"The profile {place} cannot be used: {self.problem}{where}."
 
 
 class SettingError(ProwessError):
@@ -256,99 +226,6 @@ class SwitchError(ProwessError):
         )
 
 
-class ToolFailed(ProwessError):
-    """A tool that was called in place of the model failed."""
-
-    exit_code = 4
-
-    def __init__(self, name: str, cause: str) -> None:
-        self.name = name
-        self.cause = cause
-        super().__init__(name, cause)
-
-    def __str__(self) -> str:
-        return f"The tool “{self.name}” failed: {self.cause.rstrip('.')}."
-
-
-class PromptFailed(ProwessError):
-    """The function that makes the prompt of a skill defined in code failed."""
-
-    exit_code = 4
-
-    def __init__(self, name: str, cause: str) -> None:
-        self.name = name
-        self.cause = cause
-        super().__init__(name, cause)
-
-    def __str__(self) -> str:
-        return f"The prompt of “{self.name}” could not be made: {self.cause.rstrip('.')}."
-
-
-class Cancelled(ProwessError):
-    """Somebody called off what was under way."""
-
-    exit_code = 130
-
-    def __init__(self, doing: str) -> None:
-        self.doing = doing
-        super().__init__(doing)
-
-    def __str__(self) -> str:
-        return f"It was called off: {self.doing}."
-
-
-class CommandRefused(ProwessError):
-    """A command inside a skill was not run, since an argument could not be handed to it safely."""
-
-    exit_code = 4
-
-    def __init__(self, command: str, why: str) -> None:
-        self.command = command
-        self.why = why
-        super().__init__(command, why)
-
-    def __str__(self) -> str:
-        return f"The command `{_shorten(self.command)}` inside the skill was not run: {self.why}."
-
-    @property
-    def hint(self) -> str | None:
-        return r"Hand the argument over as a word of its own, or write `\$1` where a program's own `$1` is meant."
-
-
-class CommandFailed(ProwessError):
-    """A command inside a skill ended with an error, or was stopped at its time limit (`code` is None)."""
-
-    exit_code = 4
-
-    def __init__(self, command: str, *, code: int | None, seconds: float, tail: str) -> None:
-        self.command = command
-        self.code = code
-        self.seconds = seconds
-        self.tail = tail
-        super().__init__(command)
-
-    def __str__(self) -> str:
-        how = f"took longer than {self.seconds:g} seconds and was stopped" if self.code is None else self._describe()
-        wrote = f" The end of its output:\n{self.tail}" if self.tail else " It wrote nothing."
-        return f"The command `{_shorten(self.command)}` inside the skill {how}.{wrote}"
-
-    def _describe(self) -> str:
-        if self.code is not None and self.code < 0:
-            return f"was ended by signal {-self.code}"
-        return f"ended with exit code {self.code}"
-
-
-class TooWide(UsageError):
-    """A folder that cannot be trusted as one project, since everything of a user or a machine lies below it."""
-
-    def __init__(self, path: str) -> None:
-        self.path = path
-        super().__init__(path)
-
-    def __str__(self) -> str:
-        return f"{self.path} holds too much to be trusted as one project; go to the project's own folder."
-
-
 class MachineError(ProwessError):
     """The machine refused something that the request needs."""
 
@@ -362,12 +239,6 @@ class MachineError(ProwessError):
 
     def __str__(self) -> str:
         return f"Could not {self.doing} {self.path}: {self.cause}."
-
-
-def _shorten(command: str, most: int = 200) -> str:
-    """A command as part of a sentence: its first line, within bounds."""
-    first, _, rest = command.strip().partition("\n")
-    return first[: most - 1] + "…" if rest or len(first) > most else first
 
 
 def nearest_names(name: str, known: Iterable[str], *, most: int = 3) -> tuple[str, ...]:

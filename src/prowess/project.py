@@ -1,0 +1,251 @@
+"""A working folder as one host sees it: profile, settings, scans, catalogs and tools. It keeps no snapshot."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypedDict
+
+import msgspec
+
+from prowess.discover.repository import find_repository
+from prowess.errors import NotAFolder
+from prowess.machine.cache import ScanCache, cache_path
+from prowess.machine.dirs import cache_folder
+from prowess.machine.facts import current_facts
+from prowess.machine.files import LocalFiles
+from prowess.machine.profiles import load_added_profiles, load_kept_profile
+from prowess.machine.stamps import stamp_code
+from prowess.model.facts import Facts
+from prowess.model.permission import Rule
+from prowess.model.settings import Settings
+from prowess.model.skill import Candidate, Root, Skill
+from prowess.model.snapshot import Snapshot
+from prowess.parse.candidates import Parsed
+from prowess.ports import FileSystem, Reporter
+from prowess.profiles.load import load_profile
+from prowess.profiles.places import Places, name_places
+from prowess.profiles.schema import Profile
+from prowess.resolve.resolution import Collision
+from prowess.scan import Scan, effective_limits
+from prowess.settings.load import load_settings
+from prowess.version import VERSION
+
+if TYPE_CHECKING:
+    from prowess.activate.defined import DefinedSkills
+    from prowess.activate.dispatch import Tools
+    from prowess.gate.permissions import Rules
+    from prowess.machine.unpacking import PrivateUnpacker
+    from prowess.model.catalog import Catalog
+    from prowess.model.outcome import Note
+    from prowess.ports import Ranker, UsageStore
+
+
+class Options(TypedDict, total=False):
+    """What may be said beside the folder and the host.
+
+    `facts` and `files` replace this machine. `add_dirs` are further folders to search, `bare` leaves out what is not
+    managed. `agent` and `rules` are for whom skills are opened and what it may use. `places` are folders by the names
+    that profiles use, `roots` replace those of the profile. Without `cache` every file is read anew. `reporter` is told
+    how far a scan has come.
+    """
+
+    facts: Facts | None
+    files: FileSystem | None
+    add_dirs: Iterable[str | os.PathLike[str]]
+    bare: bool
+    agent: str | None
+    rules: Iterable[Rule]
+    places: Mapping[str, str] | None
+    roots: Sequence[Root] | None
+    cache: bool
+    reporter: Reporter | None
+
+
+class Project:
+    """One working folder and one host."""
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        host: str,
+        *,
+        facts: Facts | None = None,
+        files: FileSystem | None = None,
+        add_dirs: Iterable[str | os.PathLike[str]] = (),
+        bare: bool = False,
+        agent: str | None = None,
+        rules: Iterable[Rule] = (),
+        places: Mapping[str, str] | None = None,
+        roots: Sequence[Root] | None = None,
+        cache: bool = True,
+        reporter: Reporter | None = None,
+    ) -> None:
+        self.cwd = os.path.abspath(path)
+        self.facts = facts or current_facts()
+        self._use_cache = cache and files is None and not self.facts.env.get("PROWESS_NO_CACHE")
+        self.host, added = load_added_profiles(self.facts, host)
+        if added or not self._use_cache:
+            self.profile: Profile = load_profile(self.host, added)
+        else:
+            self.profile = load_kept_profile(self.host, self.facts)
+        self.files = files or LocalFiles()
+        self.roots = roots
+        # A file system in memory has folders only where it has files; an empty one is no mistake.
+        self._kinds_of_cwd = ("folder",) if files is None else ("folder", None)
+        self._add_dirs = tuple(os.path.abspath(folder) for folder in add_dirs)
+        self._bare = bare
+        self._agent = agent
+        self._rules = tuple(rules)
+        self._given_places = dict(places or {})
+        self._reporter = reporter
+        self._defined: DefinedSkills | None = None
+        self._tools: Tools | None = None
+        self._unpacker: PrivateUnpacker | None = None
+
+    def find_places(self) -> Places:
+        """The folders that the profile's templates name, before any setting is read."""
+        return self._name_places(self.profile)
+
+    def load_settings(self) -> Settings:
+        """The settings of the host that hold here, each with the place it came from."""
+        return load_settings(self.profile, self.find_places(), self.facts, self.files)
+
+    def load_own_settings(self) -> Settings:
+        """Prowess's own settings, which decide about what is its own, whichever host it answers as."""
+        name, added = load_added_profiles(self.facts, "prowess")
+        profile = load_profile(name, added)
+        return load_settings(profile, self._name_places(profile), self.facts, self.files)
+
+    def scan(self, further: Sequence[Root] = ()) -> tuple[Snapshot, tuple[Collision, ...]]:
+        """What is here now, and the collisions that the host may speak of. `further` roots are searched, too."""
+        if self.files.find_kind(self.cwd) not in self._kinds_of_cwd:
+            raise NotAFolder(self.cwd)
+        places = self.find_places()
+        settings = load_settings(self.profile, places, self.facts, self.files)
+        cache = self._open_cache(settings)
+        scan = Scan(
+            profile=self.profile,
+            places=places,
+            settings=settings,
+            facts=self.facts,
+            cache=cache,
+            files=self.files,
+            bare=self._bare,
+            agent=self._agent,
+            rules=self._rules,
+            roots=self.roots,
+            further=further,
+            defined=self._describe_defined(),
+            reporter=self._reporter,
+        )
+        found = scan.run()
+        cache.save()
+        return found
+
+    def offer(
+        self, snapshot: Snapshot, *, request: str | None = None, ranker: Ranker | None = None, **options: Any
+    ) -> Catalog:
+        """The catalog of a snapshot, within the host's budget."""
+        from prowess.gate.gate import find_rules
+        from prowess.gate.permissions import section_removed
+        from prowess.present.offer import offer
+
+        table = self.profile.permissions
+        permissions = find_rules(snapshot.settings, table, self.facts, agent=self._agent, given=self._rules)
+        return offer(
+            snapshot,
+            profile=self.profile,
+            facts=self.facts,
+            removed=permissions is not None and section_removed(permissions),
+            counts=self.open_usage().load_counts(),
+            scores=None if request is None or ranker is None else ranker.score(request, snapshot.skills),
+            **options,
+        )
+
+    def open_usage(self) -> UsageStore:
+        """How often skills were offered and used on this machine; a store that counts nothing where that is off."""
+        from prowess.machine.usage import open_usage
+
+        return open_usage(self.facts, wanted=self.load_own_settings().usage)
+
+    def gather_rules(self, settings: Settings) -> Rules:
+        """The permission rules that hold for the agent."""
+        from prowess.gate.permissions import gather_rules
+
+        return gather_rules(settings, self.profile.permissions, self.facts, agent=self._agent, given=self._rules)
+
+    @property
+    def defined(self) -> DefinedSkills:
+        """The skills that are defined in code."""
+        from prowess.activate.defined import DefinedSkills
+
+        if self._defined is None:
+            self._defined = DefinedSkills()
+        return self._defined
+
+    @defined.setter
+    def defined(self, skills: DefinedSkills) -> None:
+        self._defined = skills
+
+    @property
+    def tools(self) -> Tools:
+        """The tools that were registered for commands to go to."""
+        from prowess.activate.dispatch import Tools
+
+        if self._tools is None:
+            self._tools = Tools()
+        return self._tools
+
+    @tools.setter
+    def tools(self, tools: Tools) -> None:
+        self._tools = tools
+
+    @property
+    def availability(self) -> tuple[bool, ...]:
+        """Which of the skills that are defined in code are there just now."""
+        return tuple(skill.is_available for skill in self._defined) if self._defined is not None else ()
+
+    @property
+    def unpacker(self) -> PrivateUnpacker:
+        """Where the files of skills that are defined in code are unpacked."""
+        from prowess.machine.unpacking import PrivateUnpacker
+
+        if self._unpacker is None:
+            self._unpacker = PrivateUnpacker(version=VERSION)
+        return self._unpacker
+
+    def close(self) -> None:
+        """Remove what was unpacked."""
+        if self._unpacker is not None:
+            self._unpacker.close()
+            self._unpacker = None
+
+    def _name_places(self, profile: Profile) -> Places:
+        repository = find_repository(self.cwd, self.files, platform=self.facts.platform)
+        places = name_places(
+            profile.places, cwd=self.cwd, facts=self.facts, repository=repository, given=self._given_places
+        )
+        return msgspec.structs.replace(places, added=self._add_dirs)
+
+    def _describe_defined(self) -> list[tuple[Candidate, Skill, Note | None]]:
+        if self._defined is None:
+            return []
+        from prowess.activate.defined import as_candidate, as_skill
+        from prowess.gate.invocation import find_unavailable
+        from prowess.machine.awaiting import wait_for
+
+        described = []
+        for order, defined in enumerate(self._defined):
+            skill = as_skill(defined, unpacker=self.unpacker, wait=wait_for)
+            described.append((as_candidate(skill, order=order), skill, find_unavailable(defined.is_enabled)))
+        return described
+
+    def _open_cache(self, settings: Settings) -> ScanCache[Parsed]:
+        if not self._use_cache:
+            return ScanCache(self.files, None, key="", reading_type=Parsed)
+        limits = effective_limits(self.profile.limits, settings)
+        rules = msgspec.msgpack.encode((self.profile, limits)).hex()
+        key = f"{VERSION}\0{stamp_code()}\0{self.cwd}\0{self.host}\0{rules}"
+        path = cache_path(cache_folder(self.facts), f"{self.cwd}\0{self.host}")
+        return ScanCache(self.files, path, key=key, reading_type=Parsed)

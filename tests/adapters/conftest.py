@@ -1,0 +1,38 @@
+"""What the tests of every adapter stand on."""
+
+from __future__ import annotations
+
+import importlib
+from types import ModuleType
+
+import pytest
+
+from tests.adapters.shelf import Play, Shelf
+from tests.workspace import Workspace
+
+ADAPTERS = ("anthropic", "langchain", "openai_agents", "pydantic_ai")
+
+
+@pytest.fixture
+def shelf(workspace: Workspace) -> Shelf:
+    """A project with skills."""
+    return Shelf(workspace)
+
+
+@pytest.fixture(params=ADAPTERS)
+def name(request: pytest.FixtureRequest) -> str:
+    """The name of each adapter in turn."""
+    return str(request.param)
+
+
+@pytest.fixture
+def adapter(name: str) -> ModuleType:
+    """An adapter."""
+    return importlib.import_module(f"prowess.adapters.{name}")
+
+
+@pytest.fixture
+def play(name: str) -> Play:
+    """A run of its library."""
+    found: Play = importlib.import_module(f"tests.adapters.play_{name}").play
+    return found

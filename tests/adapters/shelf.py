@@ -1,0 +1,126 @@
+"""The skills that every adapter is tried with, and what a model must get of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+from prowess.activate.defined import DefinedSkill
+from prowess.conversation.conversation import Conversation
+from prowess.gate.permissions import parse_given
+from prowess.model.activation import Activation
+from prowess.ports import Approver
+from prowess.runtime import Skills
+from tests.workspace import Workspace
+
+OWN = "You help sailors."
+DONE = "Fair winds."
+
+
+class Answered(NamedTuple):
+    """What a model got for a call."""
+
+    text: str
+    is_error: bool = False
+
+
+class Played(NamedTuple):
+    """A whole run as the model lived through it: what it was told at first, the tool, and the answers to its calls.
+
+    `messages` are the texts that stood between the instructions and its first call.
+    """
+
+    instructions: str
+    tool: Mapping[str, Any]
+    answers: list[Answered]
+    output: str
+    messages: list[str]
+
+
+class Play(Protocol):
+    """Let a model of a library make calls, one per turn, and end with `DONE`. `kept` are messages from before."""
+
+    def __call__(
+        self,
+        conversation: Conversation,
+        calls: Sequence[Mapping[str, Any]],
+        *,
+        on_activation: Callable[[Activation], object] | None = None,
+        kept: Sequence[Any] = (),
+    ) -> Played: ...
+
+
+class Shelf:
+    """A project with skills of every kind that matters here."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self.workspace = workspace
+        self._write("tides", "Reads tide tables.", "Read the table of $ARGUMENTS.\n", "effort: high\nmodel: opus\n")
+        workspace.write("project/.agents/skills/tides/ports.md", "# Ports\n")
+        self._write("天气", "看天气 <今天>。", "看云 & 风。\n")
+        self._write("crew-list", "Lists the crew.", "Nobody may know.\n")
+        self._write("anchor", "Drops the anchor.", "Drop it.\n")
+        self._write("charts", "Draws charts.", "Draw.\n", "paths: charts/**\n")
+
+    def open(self, **options: Any) -> Skills:
+        """The skills; `crew-list` is denied, and somebody is asked about `anchor`."""
+        return self.workspace.open(rules=parse_given({"skill": {"crew-list": "deny", "anchor": "ask"}}), **options)
+
+    def talk(self, *, approver: Approver | None = None, saved: str | None = None) -> Conversation:
+        """A conversation with them."""
+        return self.open().conversation(approver=approver, saved=saved)
+
+    def talk_of(self, *blocks: Mapping[str, Any]) -> Conversation:
+        """A conversation with a skill `flag` that is defined in code and gives these blocks behind a text."""
+        skills = self.open()
+        prompt = [{"type": "text", "text": "Hoist it."}, *blocks]
+        skills.define(
+            DefinedSkill(name="flag", description="Shows a flag.", get_prompt=lambda arguments, context: prompt)
+        )
+        return skills.conversation()
+
+    def folder(self, name: str) -> Path:
+        return self.workspace.project / ".agents" / "skills" / name
+
+    def loaded(self, name: str, body: str, *files: str) -> str:
+        """What a model receives when it loads a skill."""
+        listed = "".join(f"<file>{self.folder(name) / file}</file>\n" for file in files) or "\n"
+        return (
+            f'<skill_content name="{name}">\n# Skill: {name}\n\n{body}\n\n'
+            f"Base folder of this skill: {self.folder(name)}\n"
+            "Relative paths in this skill (such as scripts/ or reference/) start at that folder.\n"
+            "The files below are a sample of what the folder holds.\n\n"
+            f"<skill_files>\n{listed}</skill_files>\n</skill_content>"
+        )
+
+    def _write(self, name: str, description: str, body: str, fields: str = "") -> None:
+        text = f"---\nname: {name}\ndescription: {description}\n{fields}---\n{body}"
+        self.workspace.write(f"project/.agents/skills/{name}/SKILL.md", text)
+
+
+HOW = (
+    "A skill holds instructions for one kind of task. When a task fits the description of a skill, load the skill with "
+    "the tool `skill` before you begin, and follow it."
+)
+LISTED = f"""{HOW}
+<available_skills>
+- anchor: Drops the anchor.
+- tides: Reads tide tables.
+- 天气: 看天气 &lt;今天&gt;。
+</available_skills>"""
+FLAG = '<skill_content name="flag">\n# Skill: flag\n\nHoist it.\n</skill_content>'
+"""What a model receives of the skill `flag`, beside its blocks."""
+PICTURE = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "aGk="}}
+PAGE = {"type": "document", "source": {"type": "url", "url": "https://example.org/flags.pdf"}}
+PAPER = {"type": "document", "source": {"type": "base64", "media_type": "application/pdf", "data": "aGk="}}
+PHOTO = {"type": "image", "source": {"type": "url", "url": "https://example.org/flag.png"}}
+NOTE = {"type": "document", "source": {"type": "text", "media_type": "text/plain", "data": "Red."}}
+ODD = {"type": "旗", "colour": "red"}
+BLOCKS = (PICTURE, PHOTO, PAPER, PAGE, NOTE, ODD)
+REPEATED = "The skill “tides” is already in this conversation and has not changed; follow it as it stands."
+UNKNOWN = "There is no skill named “tide” here. Did you mean “tides”? These can be used: anchor, tides, 天气."
+SURVIVED = (
+    "The conversation was shortened. These skills were loaded before that and still hold; "
+    "they need not be loaded again unless one of them ends with a note that it was cut."
+)

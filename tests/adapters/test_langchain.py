@@ -1,0 +1,108 @@
+"""What is special about LangChain: middleware in both worlds, tools on their own, pictures."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+
+import pytest
+from langchain.agents import create_agent
+from langchain.agents.middleware import SummarizationMiddleware
+from langchain_core.messages import HumanMessage, SystemMessage, ToolMessage
+
+from prowess.adapters.langchain import SkillMiddleware, compact_skills, skill_instructions, skill_tool
+from tests.adapters.play_langchain import make_model
+from tests.adapters.shelf import BLOCKS, DONE, FLAG, LISTED, OWN, REPEATED, UNKNOWN
+
+pytestmark = pytest.mark.slow
+
+
+def call(name):
+    return {"type": "tool_call", "name": "skill", "args": {"name": name}, "id": "call0"}
+
+
+def test_an_agent_can_be_awaited_and_skills_are_loaded_in_another_thread(shelf):
+    threads = []
+    middleware = SkillMiddleware(
+        shelf.talk(), on_activation=lambda activation: threads.append(threading.current_thread())
+    )
+    model = make_model([{"name": "天气"}])
+    agent = create_agent(model, middleware=[middleware])
+    messages = asyncio.run(agent.ainvoke({"messages": [HumanMessage("Ahoy")]}))["messages"]
+    assert [message.text for message in messages[2:]] == [shelf.loaded("天气", "看云 & 风。"), DONE]
+    assert model.seen[0][0] == SystemMessage(LISTED)
+    assert threads
+    assert threading.main_thread() not in threads
+
+
+def test_a_system_message_of_blocks_keeps_them(shelf):
+    own = {"type": "text", "text": OWN, "cache_control": {"type": "ephemeral"}}
+    model = make_model([])
+    agent = create_agent(model, middleware=[SkillMiddleware(shelf.talk())], system_prompt=SystemMessage([own]))
+    agent.invoke({"messages": [HumanMessage("Ahoy")]})
+    assert model.seen[0][0].content == [own, {"type": "text", "text": LISTED}]
+
+
+def test_the_list_is_that_of_each_request(shelf):
+    conversation = shelf.talk()
+    middleware = SkillMiddleware(
+        conversation,
+        on_activation=lambda activation: conversation.touched(str(shelf.workspace.project / "charts" / "a")),
+    )
+    model = make_model([{"name": "tides"}])
+    create_agent(model, middleware=[middleware]).invoke({"messages": [HumanMessage("Ahoy")]})
+    assert ["- charts: " in seen[0].text for seen in model.seen] == [False, True]
+
+
+def test_skills_come_back_when_a_summary_takes_the_place_of_messages(shelf):
+    conversation = shelf.talk()
+
+    class Summaries(SummarizationMiddleware):
+        def before_model(self, state, runtime):
+            update = super().before_model(state, runtime)
+            return update and {"messages": [*update["messages"], *compact_skills(conversation)]}
+
+    summaries = Summaries(make_model([]), trigger=("messages", 4), keep=("messages", 1))
+    model = make_model([{"name": "天气"}, {"name": "crew-list"}, {"name": "天气"}])
+    agent = create_agent(model, middleware=[summaries, SkillMiddleware(conversation)])
+    agent.invoke({"messages": [HumanMessage("Ahoy")]})
+    body = shelf.loaded("天气", "看云 & 风。")
+    seen = [[body in message.text for message in messages] for messages in model.seen]
+    assert [marks.count(True) for marks in seen] == [0, 1, 1, 1]
+    assert isinstance(model.seen[2][-1], HumanMessage)
+    assert REPEATED.replace("tides", "天气") in [message.text for message in model.seen[3]]
+
+
+def test_the_tool_works_on_its_own(shelf):
+    tool = skill_tool(shelf.talk())
+    assert tool.invoke(call("天气")) == ToolMessage(
+        shelf.loaded("天气", "看云 & 风。"), name="skill", tool_call_id="call0"
+    )
+    assert tool.invoke(call("tide")) == ToolMessage(UNKNOWN, name="skill", tool_call_id="call0", status="error")
+
+
+def test_the_text_of_a_system_message_can_be_had_on_its_own(shelf):
+    assert skill_instructions(shelf.talk(), OWN) == f"{OWN}\n\n{LISTED}"
+    assert skill_instructions(shelf.talk()) == LISTED
+
+
+def test_pictures_and_files_of_a_skill_come_along(shelf):
+    answer = skill_tool(shelf.talk_of(*BLOCKS)).invoke(call("flag"))
+    assert answer.content == [
+        {"type": "text", "text": FLAG},
+        {"type": "image", "base64": "aGk=", "mime_type": "image/png"},
+        {"type": "image", "url": "https://example.org/flag.png"},
+        {"type": "file", "base64": "aGk=", "mime_type": "application/pdf"},
+        {"type": "file", "url": "https://example.org/flags.pdf"},
+        {"type": "text", "text": "Red."},
+        {"type": "text", "text": '{"type": "旗", "colour": "red"}'},
+    ]
+    assert [block["type"] for block in answer.content_blocks] == [
+        "text",
+        "image",
+        "image",
+        "file",
+        "file",
+        "text",
+        "text",
+    ]

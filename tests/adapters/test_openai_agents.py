@@ -1,0 +1,116 @@
+"""What is special about the OpenAI Agents SDK: strict schemas, pictures, and what goes over the wire."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+
+import pytest
+from agents import Agent, OpenAIChatCompletionsModel, Runner
+from agents.testing import ScriptedModel, assistant_message, function_call
+from openai import AsyncOpenAI
+
+from prowess.adapters.openai_agents import skill_instructions, skill_tool
+from tests.adapters.loopback import serve
+from tests.adapters.play_openai_agents import QUIET, make_model
+from tests.adapters.shelf import BLOCKS, DONE, FLAG, LISTED, OWN, REPEATED
+
+pytestmark = pytest.mark.slow
+
+
+def run(conversation, model, **options):
+    tool = skill_tool(conversation, **options)
+    agent = Agent(name="sailor", instructions=skill_instructions(conversation, OWN), tools=[tool], model=model)
+    return asyncio.run(Runner.run(agent, "Ahoy", run_config=QUIET))
+
+
+def list_outputs(result):
+    return [item["output"] for item in result.to_input_list() if item.get("type") == "function_call_output"]
+
+
+def test_the_schema_is_strict_and_what_may_be_left_out_may_be_null(shelf):
+    tool = skill_tool(shelf.talk())
+    assert tool.strict_json_schema
+    schema = tool.params_json_schema
+    assert {name: one["type"] for name, one in schema["properties"].items()} == {
+        "name": "string",
+        "arguments": ["string", "null"],
+    }
+    assert (schema["required"], schema["additionalProperties"]) == (["name", "arguments"], False)
+
+
+def test_arguments_that_are_null_are_none(shelf):
+    result = run(shelf.talk(), make_model([{"name": "tides", "arguments": None}]))
+    assert list_outputs(result) == [shelf.loaded("tides", "Read the table of .", "ports.md")]
+
+
+@pytest.mark.parametrize("arguments", ["{", '["tides"]'])
+def test_arguments_that_are_no_object_are_told_to_the_model(shelf, arguments):
+    model = ScriptedModel([[function_call("skill", arguments, call_id="c")], [assistant_message(DONE)]])
+    assert list_outputs(run(shelf.talk(), model)) == [f"The tool skill takes a JSON object; this is none: {arguments}"]
+
+
+def test_calls_in_one_response_are_carried_out_one_after_the_other_in_other_threads(shelf):
+    threads = []
+    calls = [function_call("skill", {"name": "tides", "arguments": ""}, call_id=f"c{place}") for place in range(3)]
+    result = run(
+        shelf.talk(),
+        ScriptedModel([calls, [assistant_message(DONE)]]),
+        on_activation=lambda activation: threads.append(threading.current_thread()),
+    )
+    loaded = shelf.loaded("tides", "Read the table of .", "ports.md")
+    assert sorted(list_outputs(result)) == sorted([loaded, REPEATED, REPEATED])
+    assert len(threads) == 3
+    assert threading.main_thread() not in threads
+
+
+def test_pictures_and_files_of_a_skill_come_along(shelf):
+    result = run(shelf.talk_of(*BLOCKS), make_model([{"name": "flag", "arguments": None}]))
+    assert list_outputs(result) == [
+        [
+            {"type": "input_text", "text": FLAG},
+            {"type": "input_image", "image_url": "data:image/png;base64,aGk="},
+            {"type": "input_image", "image_url": "https://example.org/flag.png"},
+            {"type": "input_file", "file_data": "data:application/pdf;base64,aGk=", "filename": "document.pdf"},
+            {"type": "input_file", "file_url": "https://example.org/flags.pdf"},
+            {"type": "input_text", "text": "Red."},
+            {"type": "input_text", "text": '{"type": "旗", "colour": "red"}'},
+        ]
+    ]
+
+
+def say(**message):
+    """A chat completion."""
+    reason = "tool_calls" if "tool_calls" in message else "stop"
+    choice = {"index": 0, "finish_reason": reason, "message": {"role": "assistant", "content": None, **message}}
+    return {"id": "c", "object": "chat.completion", "created": 0, "model": "gpt", "choices": [choice]}
+
+
+def test_the_real_client_sends_the_list_the_tool_and_the_body(shelf):
+    function = {"name": "skill", "arguments": json.dumps({"name": "天气", "arguments": None})}
+    calls = say(tool_calls=[{"id": "c1", "type": "function", "function": function}])
+    with serve([calls, say(content=DONE)]) as provider:
+
+        async def sail():
+            async with AsyncOpenAI(base_url=provider.url, api_key="none", max_retries=0) as client:
+                conversation = shelf.talk()
+                agent = Agent(
+                    name="sailor",
+                    instructions=skill_instructions(conversation, OWN),
+                    tools=[skill_tool(conversation)],
+                    model=OpenAIChatCompletionsModel("gpt", client),
+                )
+                return await Runner.run(agent, "Ahoy", run_config=QUIET)
+
+        assert asyncio.run(sail()).final_output == DONE
+    (path, first), (_, second) = provider.asked
+    assert path == "/chat/completions"
+    assert first["messages"][0] == {"role": "system", "content": f"{OWN}\n\n{LISTED}"}
+    (tool,) = first["tools"]
+    assert (tool["function"]["name"], tool["function"]["strict"]) == ("skill", True)
+    assert second["messages"][-1] == {
+        "role": "tool",
+        "tool_call_id": "c1",
+        "content": shelf.loaded("天气", "看云 & 风。"),
+    }

@@ -1,0 +1,164 @@
+"""The ledger of a conversation: what was loaded, what survives a compaction, and what is saved."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import pytest
+
+from prowess.activate.defined import DefinedSkill
+from prowess.errors import ProwessError
+from prowess.model.activation import Requests
+from prowess.present.tokens import estimate_tokens
+from tests.unit.conversation.ports import plain
+from tests.workspace import Workspace
+
+ROOT = "home/.prowess/skills"
+
+
+def test_an_entry_says_what_was_loaded_when_by_whom_and_in_which_version(workspace: Workspace) -> None:
+    file = workspace.skill(f"{ROOT}/pdf")
+    skills = workspace.open()
+    before = time.time()
+    made = skills.activate("pdf", "x y", by="model")
+    (entry,) = skills.default_conversation.ledger.entries
+    assert before <= entry.at <= time.time()
+    assert plain(entry) | {"at": 0} == {
+        "name": "pdf",
+        "at": 0,
+        "by": "model",
+        "location": str(file),
+        "digest": made.digest,
+        "tokens": estimate_tokens(made.text),
+        "arguments": "x y",
+        "text": made.text,
+    }
+
+
+def test_of_an_earlier_activation_only_the_fact_and_its_size_remain(workspace: Workspace) -> None:
+    workspace.skill(f"{ROOT}/pdf", body="Read $ARGUMENTS\n")
+    conversation = workspace.open().conversation()
+    texts = [conversation.activate("pdf", given).text for given in ("one", "two and three")]
+    assert [(entry.text, entry.tokens) for entry in conversation.ledger.entries] == [
+        ("", estimate_tokens(texts[0])),
+        (texts[1], estimate_tokens(texts[1])),
+    ]
+
+
+def test_what_was_refused_or_repeated_is_not_in_the_ledger(workspace: Workspace) -> None:
+    workspace.skill(f"{ROOT}/pdf")
+    conversation = workspace.open().conversation()
+    conversation.activate("pdf", by="model")
+    conversation.activate("pdf", by="model")
+    with pytest.raises(ProwessError):
+        conversation.activate("nothing", by="model")
+    assert len(conversation.ledger.entries) == 1
+
+
+def test_a_forgotten_skill_is_given_whole_again(workspace: Workspace) -> None:
+    for name in ("a", "b"):
+        workspace.skill(f"{ROOT}/{name}")
+    conversation = workspace.open().conversation()
+    for name in ("a", "b"):
+        conversation.activate(name, by="model")
+    conversation.forget("a")
+    assert [conversation.activate(name, by="model").repeated for name in ("a", "b")] == [False, True]
+    conversation.forget()
+    assert [entry.loaded for entry in conversation.ledger.entries] == [False, False, False]
+
+
+def test_a_compaction_keeps_the_newest_within_bounds_and_says_where_to_read_on(workspace: Workspace) -> None:
+    names = [f"skill-{number}" for number in range(8)]
+    files = [workspace.skill(f"{ROOT}/{name}", body="Look at every file. " * 2_000) for name in names]
+    conversation = workspace.open().conversation()
+    for name in names:
+        conversation.activate(name, by="model")
+    survival = conversation.compact()
+    kept = [survivor.name for survivor in survival.kept]
+    assert kept == list(reversed(names))[: len(kept)]
+    assert 1 < len(kept) < 8
+    assert survival.tokens <= 25_000
+    assert all(survivor.tokens <= 5_000 and survivor.cut for survivor in survival.kept)
+    assert survival.kept[0].text.endswith(f"[The rest of this skill was left out to save room. Read on in {files[7]}.]")
+    assert set(survival.dropped) == set(names) - set(kept)
+    # A part of a skill is not the skill, and what was dropped is gone.
+    assert [conversation.activate(name, by="model").repeated for name in (names[7], names[0])] == [False, False]
+
+
+def test_a_short_skill_survives_whole_and_is_still_there(workspace: Workspace) -> None:
+    workspace.skill(f"{ROOT}/pdf")
+    conversation = workspace.open().conversation()
+    text = conversation.activate("pdf", by="model").text
+    survival = conversation.compact()
+    assert [(one.name, one.text, one.cut) for one in survival.kept] == [("pdf", text, False)]
+    assert conversation.activate("pdf", by="model").repeated
+
+
+def test_a_long_skill_in_code_survives_with_a_word_on_how_to_have_all_of_it(workspace: Workspace) -> None:
+    skills = workspace.open()
+    skills.define(DefinedSkill(name="long", description="d", get_prompt=lambda a, c: "Look at it. " * 4_000))
+    conversation = skills.conversation()
+    conversation.activate("long", by="model")
+    (survivor,) = conversation.compact().kept
+    assert survivor.text.endswith("Load the skill again to have all of it.]")
+
+
+def test_a_host_that_gives_nothing_back_forgets_everything(workspace: Workspace) -> None:
+    workspace.skill("home/.config/opencode/skills/pdf")
+    conversation = workspace.open("opencode").conversation()
+    conversation.activate("pdf", by="model")
+    survival = conversation.compact()
+    assert (survival.kept, survival.dropped) == ((), ("pdf",))
+    assert not conversation.activate("pdf", by="model").repeated
+
+
+def test_a_saved_conversation_goes_on_as_it_was(workspace: Workspace) -> None:
+    workspace.skill(f"{ROOT}/pdf")
+    workspace.skill(f"{ROOT}/py", paths="'*.py'")
+    first = workspace.open().conversation()
+    first.activate("pdf", "x", by="model")
+    first.touched("a.py")
+    saved = first.save()
+    data = json.loads(saved)
+    assert (data["version"], data["awake"], data["folders"]) == (1, [workspace.path(f"{ROOT}/py/SKILL.md")], [])
+    second = workspace.open().conversation(saved=saved)
+    assert (second.ledger, second.save(), second.diagnostics) == (first.ledger, saved, ())
+    assert second.activate("pdf", "x", by="model").repeated
+    assert [skill.name for skill in second.snapshot.skills] == ["pdf", "py"]
+
+
+def test_a_skill_that_changed_while_a_conversation_was_put_away_is_given_again(workspace: Workspace) -> None:
+    file = workspace.skill(f"{ROOT}/pdf", body="One\n")
+    first = workspace.open().conversation()
+    first.activate("pdf", by="model")
+    file.write_text(file.read_text().replace("One", "Two"))
+    second = workspace.open().conversation(saved=first.save())
+    assert "Two" in second.activate("pdf", by="model").text
+
+
+def test_what_a_skill_asks_of_its_agent_is_one_value(workspace: Workspace) -> None:
+    workspace.write(
+        f"{ROOT}/pdf/SKILL.md",
+        "---\nname: pdf\ndescription: d\nmodel: opus\neffort: high\ncontext: fork\nbackground: true\nagent: explore\n"
+        "allowed-tools: [Read, 'Bash(git *)']\ndisallowed-tools: [Write]\n"
+        "hooks:\n  PreToolUse:\n    - matcher: Bash\n      hooks: [{type: command, command: check, once: true}]\n"
+        "---\nBody\n",
+    )
+    made = workspace.open().activate("pdf")
+    assert made.requests == Requests(
+        model="opus",
+        effort="high",
+        fork=True,
+        background=True,
+        agent="explore",
+        allowed_tools=("Read", "Bash(git *)"),
+        disallowed_tools=("Write",),
+        hooks={"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "check", "once": True}]}]},
+    )
+    assert made.diagnostics == ()
+
+
+def test_a_host_that_does_not_heed_a_field_is_asked_for_nothing(workspace: Workspace) -> None:
+    workspace.skill("home/.config/opencode/skills/pdf", allowed_tools="Read", model="opus")
+    assert workspace.open("opencode").activate("pdf").requests == Requests()
