@@ -131,7 +131,9 @@ def test_the_public_names_are_written_out_for_type_checkers():
 
 
 def test_every_public_name_can_be_imported_and_stands_in_order():
-    assert list(prowess.__all__) == sorted(prowess.__all__)
+    assert list(prowess.__all__) == sorted(
+        prowess.__all__, key=lambda name: (not name.isupper(), name[0].islower(), name)
+    )
     assert [name for name in prowess.__all__ if not hasattr(prowess, name)] == []
 
 

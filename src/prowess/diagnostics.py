@@ -193,6 +193,10 @@ CODES: dict[str, Code] = {
         "A command inside the body was not run; it stays as text, marked as not run.",
         "Read the skill; if you trust its project, say so with `prowess trust`.",
     ),
+    "approval-not-kept": _warning(
+        "A skill was approved for good, but the approval could not be written down.",
+        "It holds while the program runs; see to the file that the message names.",
+    ),
     "request-withheld": _warning(
         "A skill was loaded without the tools and hooks that it asks for, since nobody was there to approve them.",
         "Give the conversation an approver, or allow the skill by a permission rule.",

@@ -85,10 +85,7 @@ class Project:
         self.facts = facts or current_facts()
         self._use_cache = cache and files is None and not self.facts.env.get("PROWESS_NO_CACHE")
         self.host, added = load_added_profiles(self.facts, host)
-        if added or not self._use_cache:
-            self.profile: Profile = load_profile(self.host, added)
-        else:
-            self.profile = load_kept_profile(self.host, self.facts)
+        self.profile = self._load_profile(self.host, added)
         self.files = files or LocalFiles()
         self.roots = roots
         # A file system in memory has folders only where it has files; an empty one is no mistake.
@@ -113,8 +110,7 @@ class Project:
 
     def load_own_settings(self) -> Settings:
         """Prowess's own settings, which decide about what is its own, whichever host it answers as."""
-        name, added = load_added_profiles(self.facts, "prowess")
-        profile = load_profile(name, added)
+        profile = self._load_profile(*load_added_profiles(self.facts, "prowess"))
         return load_settings(profile, self._name_places(profile), self.facts, self.files)
 
     def scan(self, further: Sequence[Root] = ()) -> tuple[Snapshot, tuple[Collision, ...]]:
@@ -220,6 +216,11 @@ class Project:
         if self._unpacker is not None:
             self._unpacker.close()
             self._unpacker = None
+
+    def _load_profile(self, name: str, added: Mapping[str, Any]) -> Profile:
+        if added or not self._use_cache:
+            return load_profile(name, added)
+        return load_kept_profile(name, self.facts)
 
     def _name_places(self, profile: Profile) -> Places:
         repository = find_repository(self.cwd, self.files, platform=self.facts.platform)

@@ -262,10 +262,11 @@ class Skills:
         """
         from prowess.activate.dispatch import Tool
 
-        self.project.tools = self.project.tools.add(Tool(name=name, function=function, description=description))
+        with self._scan_lock:
+            self.project.tools = self.project.tools.add(Tool(name=name, function=function, description=description))
 
     def define(self, *skills: DefinedSkill) -> None:
         """Add skills that are defined in code. They are there from the next snapshot on."""
-        self.project.defined = self.project.defined.register(*skills)
         with self._scan_lock:
+            self.project.defined = self.project.defined.register(*skills)
             self._snapshot = None

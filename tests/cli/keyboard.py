@@ -36,11 +36,13 @@ class Keyboard:
         self._theirs = theirs
         self.shown = ""
         self._seen = 0
+        self._last = ""
 
     def type(self, keys: str, *, after: str) -> None:
         """Type once a text is shown."""
         self.wait_for(after)
         os.write(self._ours, keys.encode())
+        self._last = keys
 
     def wait_for(self, text: str) -> None:
         """Read on until a text is shown behind what was waited for before."""
@@ -54,11 +56,22 @@ class Keyboard:
         """The exit code and what went to the output, where that was piped."""
         output = self._process.stdout
         assert output is not None
-        while self._process.poll() is None and not select.select([output], [], [], 0)[0]:
+        out, is_open = b"", True
+        deadline = time.monotonic() + _SECONDS
+        pressed = time.monotonic()
+        while is_open or self._process.poll() is None:
+            assert time.monotonic() < deadline, f"It never ends:\n{self.shown}"
             self._read(0.05)
-        out, _ = self._process.communicate(timeout=_SECONDS)
+            if is_open and select.select([output], [], [], 0)[0]:
+                out += (chunk := os.read(output.fileno(), 65_536))
+                is_open = bool(chunk)
+            # A Ctrl-C between a question and the wait for its answer is noticed only with the next; people press again.
+            if self._last == INTERRUPT and time.monotonic() > pressed + 1.0:
+                os.write(self._ours, INTERRUPT.encode())
+                pressed = time.monotonic()
         while self._read(0.05):
             pass
+        output.close()
         os.close(self._ours)
         os.close(self._theirs)
         return self._process.returncode, out.decode()

@@ -62,8 +62,8 @@ class Bodies:
             file=skill.location,
         )
         if draft.commands:
-            self._permits.check_commands(skill, draft.commands, document.digest)
-            found = draft.diagnostics + environment.diagnostics
+            noted = self._permits.check_commands(skill, draft.commands, document.digest)
+            found = noted + draft.diagnostics + environment.diagnostics
             body = run_draft(draft, self._ground.runner, masker=environment.masker, is_cancelled=is_cancelled)
         else:
             found, body = draft.diagnostics, draft.place(())

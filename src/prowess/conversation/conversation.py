@@ -30,7 +30,7 @@ from prowess.conversation.waking import Waking
 from prowess.diagnostics import Diagnostic
 from prowess.errors import UnknownSkill
 from prowess.model.activation import Activation
-from prowess.model.catalog import Catalog
+from prowess.model.catalog import Catalog, Shown
 from prowess.model.outcome import Outcome, State
 from prowess.model.skill import Skill
 from prowess.model.snapshot import Snapshot
@@ -98,14 +98,21 @@ class Conversation:
             return self._commands[1]
 
     def catalog(self, **options: Any) -> Catalog:
-        """What the model is shown of the skills, within the host's budget; options as those of `Skills.catalog`."""
-        return self._ground.project.offer(self.snapshot, **options)
+        """What the model is shown of the skills, within the host's budget; options as those of `Skills.catalog`.
+
+        It counts as an offer of the skills in it.
+        """
+        snapshot = self.snapshot
+        catalog = self._ground.project.offer(snapshot, **options)
+        told = {line.name for line in catalog.lines if line.shown is not Shown.LEFT_OUT}
+        self._ground.usage.note_offered(skill for skill in snapshot.skills if skill.name in told)
+        return catalog
 
     def tool(self, **options: Any) -> ModelTool:
         """The tool with which the model loads skills, as it is to be described now; options as those of `catalog`."""
         profile = self._ground.profile
         format = profile.catalog.tool_format
-        catalog = self.catalog(format=format, **options) if format else None
+        catalog = self._ground.project.offer(self.snapshot, format=format, **options) if format else None
         told = describe_tool(profile.tool, usable=self._list_usable("model"), catalog=catalog)
         return ModelTool(**msgspec.structs.asdict(told), function=self._call)
 

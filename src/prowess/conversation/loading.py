@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import msgspec
+
 from prowess.activate.tool import Prepared
 from prowess.conversation.bodies import Bodies
-from prowess.conversation.permits import Permits
+from prowess.conversation.permits import Grant, Permits
 from prowess.errors.activation import Unavailable
 from prowess.model.activation import IN_CODE
 from prowess.model.outcome import Outcome
@@ -31,7 +33,7 @@ class Loading:
         self._by = by
         self._is_cancelled = is_cancelled
         self._outcome: Outcome | None = None
-        self._is_granted = False
+        self._grant = Grant(with_wishes=False)
         self._document: Document | None = None
 
     @property
@@ -52,13 +54,17 @@ class Loading:
     def permit(self, skill: Skill) -> None:
         """Let it be loaded, or raise."""
         if self._outcome is not None:
-            self._is_granted = self._permits.check_skill(self._outcome, skill, self._by, read=lambda: self._read(skill))
+            self._grant = self._permits.check_skill(self._outcome, skill, self._by, read=lambda: self._read(skill))
 
     def prepare(self, skill: Skill, arguments: str) -> Prepared:
         """Its body, with what it was granted."""
         document = None if skill.location == IN_CODE else self._read(skill)
         prepared = self._bodies.prepare(skill, arguments, self._by, document=document, is_cancelled=self._is_cancelled)
-        return prepared if self._is_granted else self._bodies.withhold(skill, prepared)
+        if not self._grant.with_wishes:
+            prepared = self._bodies.withhold(skill, prepared)
+        if not self._grant.diagnostics:
+            return prepared
+        return msgspec.structs.replace(prepared, diagnostics=prepared.diagnostics + self._grant.diagnostics)
 
     def _read(self, skill: Skill) -> Document:
         """The skill's document, read once: what was approved is what is loaded."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
 from prowess.activate.embedded import request_commands
 from prowess.conversation.contents import digest_contents
 from prowess.conversation.ground import Ground
+from prowess.diagnostics import Diagnostic, diagnose
 from prowess.errors import ProwessError
 from prowess.errors.activation import NotPermitted, Unavailable
 from prowess.gate.approvals import Permit
@@ -26,14 +27,21 @@ from prowess.model.usage import Caller
 _FOR_THE_MODEL = (State.READY, State.HIDDEN, State.DENIED)
 
 
+class Grant(NamedTuple):
+    """What was granted: the skill, and with `with_wishes` the tools and hooks its header asks for, too."""
+
+    with_wishes: bool = True
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+
 class Permits:
     """Judges the requests of one conversation."""
 
     def __init__(self, ground: Ground) -> None:
         self._ground = ground
 
-    def check_skill(self, outcome: Outcome, skill: Skill, by: Caller, *, read: Callable[[], Document]) -> bool:
-        """Let a skill be loaded; whether what its header asks for is granted along with it.
+    def check_skill(self, outcome: Outcome, skill: Skill, by: Caller, *, read: Callable[[], Document]) -> Grant:
+        """Let a skill be loaded.
 
         What a person asks for needs no permission, only to be there. `read` gives the document that will be loaded,
         for approvals hold for that alone. Raises `Unavailable` where the skill's state forbids it, and `NotPermitted`.
@@ -41,18 +49,19 @@ class Permits:
         states = self._ground.profile.commands.states if by == "user" else _FOR_THE_MODEL
         if outcome.state not in states:
             raise Unavailable(outcome.name, outcome.state.value, outcome.reason or "")
-        return by == "user" or self._check_model(skill, read)
+        return Grant() if by == "user" else self._check_model(skill, read)
 
-    def check_commands(self, skill: Skill, commands: Sequence[Command], digest: str) -> None:
+    def check_commands(self, skill: Skill, commands: Sequence[Command], digest: str) -> tuple[Diagnostic, ...]:
         """Let the commands inside a trusted skill run, unless a rule speaks of them. Raises `NotPermitted`."""
         request = request_commands(skill, commands)
         decision = decide(request, self._ground.gather_rules())
-        if decision.rule is not None:
-            whole = digest_contents(skill, self._ground.files, digest) if decision.action is Action.ASK else ""
-            permit = self._settle(skill, request, decision, whole)
-            _demand(permit, f"run `{'`, `'.join(request.patterns)}` for the skill “{skill.name}”")
+        if decision.rule is None:
+            return ()
+        whole = digest_contents(skill, self._ground.files, digest) if decision.action is Action.ASK else ""
+        permit = self._settle(skill, request, decision, whole)
+        return _demand(permit, f"run `{'`, `'.join(request.patterns)}` for the skill “{skill.name}”")
 
-    def _check_model(self, skill: Skill, read: Callable[[], Document]) -> bool:
+    def _check_model(self, skill: Skill, read: Callable[[], Document]) -> Grant:
         ground = self._ground
         manifest = skill.manifest
         judged = judge_invocation(manifest, name=skill.name, rules=ground.profile.gate, settings=ground.settings)
@@ -61,15 +70,14 @@ class Permits:
         request = request_skill(skill.name, manifest)
         decision = decide(request, ground.gather_rules(), manifest)
         if decision.action is Action.ALLOW:
-            return True
+            return Grant()
         request = msgspec.structs.replace(request, metadata=self._describe_wishes(skill, manifest))
         digest = self._identify(skill, request, read) if decision.action is Action.ASK else ""
         permit = self._settle(skill, request, decision, digest)
         if permit.by == "nobody" and decision.rule is None and ground.profile.permissions.default is Action.ALLOW:
             # Only what the header asks for would have been asked about; the instructions alone need no approval.
-            return False
-        _demand(permit, f"use the skill “{skill.name}”")
-        return True
+            return Grant(with_wishes=False)
+        return Grant(diagnostics=_demand(permit, f"use the skill “{skill.name}”"))
 
     def _describe_wishes(self, skill: Skill, manifest: Manifest) -> dict[str, Any]:
         """What the header wants to have approved beforehand, for the person who is asked."""
@@ -112,6 +120,8 @@ def _digest_values(values: Any) -> str:
     return f"sha256:{hashlib.sha256(json.dumps(values, default=repr, sort_keys=True).encode()).hexdigest()}"
 
 
-def _demand(permit: Permit, what: str) -> None:
+def _demand(permit: Permit, what: str) -> tuple[Diagnostic, ...]:
+    """Raise where a request was refused; else what is to be said about the way it was granted."""
     if not permit.granted:
         raise NotPermitted(what, permit.reason, feedback=permit.feedback)
+    return () if permit.warning is None else (diagnose("approval-not-kept", permit.warning),)

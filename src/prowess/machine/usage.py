@@ -7,9 +7,10 @@ written counts as empty and never stands in the way; a diagnostic says what is w
 from __future__ import annotations
 
 import os
+import threading
 import time
+import weakref
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import closing
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from prowess.diagnostics import Diagnostic, diagnose
@@ -83,7 +84,11 @@ class NoUsage:
 
 
 class UsageFile:
-    """A `UsageStore` in an SQLite file. It is opened for each call, so nothing is held between them."""
+    """A `UsageStore` in an SQLite file, for several threads.
+
+    The file is opened at the first call and held while this object lives: opening it costs more than all the rest of
+    loading a skill. No lock is held between calls.
+    """
 
     def __init__(
         self, path: str, *, clock: Callable[[], float] = time.time, seconds_to_wait: float = _SECONDS_TO_WAIT
@@ -92,6 +97,9 @@ class UsageFile:
         self.diagnostics: tuple[Diagnostic, ...] = ()
         self._clock = clock
         self._wait = seconds_to_wait
+        self._lock = threading.Lock()
+        self._held: tuple[tuple[int, int, int], Connection] | None = None
+        self._let_go: Callable[[], object] = lambda: None
 
     def note_offered(self, skills: Iterable[Skill]) -> None:
         """These skills were shown to a model."""
@@ -139,14 +147,41 @@ class UsageFile:
         import sqlite3
 
         try:
-            with closing(_open(self.path, self._wait)) as database:
-                done = work(database)
+            with self._lock:
+                done = self._work(work)
         except (sqlite3.Error, OSError, UnicodeError, MachineError) as error:
             message = f"The counts of used skills cannot be {doing} ({_explain(error)}); they count as none."
             self.diagnostics = (diagnose("state-unreadable", message, file=self.path),)
             return otherwise
         self.diagnostics = ()
         return done
+
+    def _work(self, work: Callable[[Connection], T]) -> T:
+        try:
+            return work(self._hold())
+        except BaseException:
+            # Whatever state it is in, the next call begins anew.
+            self._held = None
+            self._let_go()
+            raise
+
+    def _hold(self) -> Connection:
+        """The open database; opened anew where the file was replaced, or in a process that was forked off."""
+        if self._held is not None and self._held[0] == _identify(self.path):
+            return self._held[1]
+        self._let_go()
+        database = _open(self.path, self._wait)
+        self._let_go = weakref.finalize(self, database.close)
+        self._held = (_identify(self.path), database)
+        return database
+
+
+def _identify(path: str) -> tuple[int, int, int]:
+    try:
+        status = os.stat(path)
+    except FileNotFoundError:
+        return (os.getpid(), 0, 0)
+    return (os.getpid(), status.st_dev, status.st_ino)
 
 
 def _open(path: str, wait: float) -> Connection:
@@ -155,7 +190,7 @@ def _open(path: str, wait: float) -> Connection:
     os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
     # SQLite makes files that others may read; made beforehand, they are not.
     os.close(os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NONBLOCK", 0), 0o600))
-    database = sqlite3.connect(path, timeout=wait, isolation_level=None)
+    database = sqlite3.connect(path, timeout=wait, isolation_level=None, check_same_thread=False)
     try:
         found = database.execute("PRAGMA user_version").fetchone()[0]
         if found not in (0, _VERSION):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterator
 
@@ -18,8 +19,8 @@ _LOST = (State.SHADOWED, State.DUPLICATE)
 class Snapshot(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """What was found, at one moment, under one host's rules. A reload gives a new one.
 
-    `listed` are the states that the host's own list shows; `diagnostics` has what belongs to no candidate
-    (a root that is a file, a limit that was reached).
+    `outcomes` are in the order of their names. `listed` are the states that the host's own list shows; `diagnostics`
+    has what belongs to no candidate (a root that is a file, a limit that was reached).
     """
 
     host: str
@@ -52,9 +53,16 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, eq=False):
 
     def find(self, name: str) -> Outcome | None:
         """The outcome that holds a name: the one listed, else the first that claimed it. A label counts last."""
-        named = [outcome for outcome in self.outcomes if outcome.name == name]
+        named = self._find_named(name)
         claims = named or [outcome for outcome in self.outcomes if outcome.skill and outcome.skill.label == name]
         return next((o for o in claims if self.is_shown(o)), claims[0] if claims else None)
+
+    def _find_named(self, name: str) -> tuple[Outcome, ...]:
+        """Every outcome of exactly this name, by the order that all of them are in."""
+        key = (name.casefold(), name)
+        start = bisect_left(self.outcomes, key, key=_get_place)
+        end = bisect_right(self.outcomes, key, lo=start, key=_get_place)
+        return self.outcomes[start:end]
 
     def claims(self, name: str) -> tuple[Outcome, ...]:
         """Every candidate that claimed a name, whatever became of it, also by its label."""
@@ -70,3 +78,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         yield from self.diagnostics
         for outcome in self.outcomes:
             yield from outcome.diagnostics
+
+
+def _get_place(outcome: Outcome) -> tuple[str, str]:
+    return outcome.name.casefold(), outcome.name

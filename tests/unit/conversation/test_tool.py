@@ -232,3 +232,29 @@ def test_every_host_has_a_tool_that_can_be_described_and_called(workspace: Works
     schema: dict[str, Any] = json.loads(json.dumps(tool.parameters))
     answer = tool.answer({schema["required"][0]: "pdf"})
     assert (answer.is_error, "Read." in answer.text) == (False, True)
+
+
+def test_an_approval_that_cannot_be_written_down_holds_for_now_and_says_so(workspace: Workspace) -> None:
+    workspace.write("home/.config/prowess/prowess.toml", f'approvals = "disk"\n{ASK}')
+    workspace.skill("home/.claude/skills/pdf")
+    workspace.write("home/.local/state/prowess", "a file where the folder would be")
+    person = Person(ALWAYS)
+    chat = workspace.open().conversation(approver=person)
+    loaded = chat.activate("pdf", by="model")
+    assert [finding.code for finding in loaded.diagnostics] == ["approval-not-kept"]
+    assert "approvals.json" in loaded.diagnostics[0].message
+    assert chat.activate("pdf", "again", by="model").diagnostics == ()
+    assert len(person.asked) == 1
+
+
+def test_what_a_conversation_tells_the_model_counts_as_offered(workspace: Workspace) -> None:
+    workspace.skill("home/.claude/skills/pdf")
+    workspace.skill("home/.claude/skills/secret", disable_model_invocation="true")
+    skills = workspace.open()
+    skills.catalog()
+    assert skills.usage().load_counts() == {}
+    chat = skills.conversation()
+    chat.catalog()
+    chat.tool()
+    counts = skills.usage().load_counts()
+    assert [(name, counted.offered) for (name, _), counted in counts.items()] == [("pdf", 1)]

@@ -134,12 +134,30 @@ def test_a_file_that_is_no_database_counts_as_empty_and_is_left_alone(path: Path
 
 
 def test_a_damaged_database_counts_as_empty(path: Path) -> None:
-    store = UsageFile(str(path))
-    store.note_offered([skill(f"skill-{number}") for number in range(500)])
+    UsageFile(str(path)).note_offered([skill(f"skill-{number}") for number in range(500)])
     data = bytearray(path.read_bytes())
     data[1024:] = b"\xff" * len(data[1024:])
     path.write_bytes(bytes(data))
-    check_unusable(store, "malformed")
+    check_unusable(UsageFile(str(path)), "malformed")
+
+
+def test_a_file_that_was_put_in_place_of_another_is_opened_anew(path: Path) -> None:
+    store = UsageFile(str(path))
+    store.note_activated(skill("pdf"), "user")
+    for name in ("", "-wal", "-shm"):
+        Path(f"{path}{name}").unlink(missing_ok=True)
+    store.note_activated(skill("sql"), "user")
+    assert [name for name, _ in UsageFile(str(path)).load_counts()] == ["sql"]
+
+
+def test_several_threads_may_count_at_once(path: Path) -> None:
+    from concurrent.futures import ThreadPoolExecutor
+
+    store = UsageFile(str(path))
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda _: store.note_activated(skill("pdf"), "model"), range(80)))
+    (counted,) = UsageFile(str(path)).load_counts().values()
+    assert (counted.by_model, store.diagnostics) == (80, ())
 
 
 def test_a_store_of_another_version_is_left_alone(path: Path) -> None:
