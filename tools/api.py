@@ -115,7 +115,7 @@ def _default(field: msgspec.structs.FieldInfo) -> str:
     if field.required:
         return "required"
     value = field.default if field.default_factory is msgspec.NODEFAULT else field.default_factory()
-    if isinstance(value, msgspec.Struct) or type(value).__repr__ is object.__repr__:
+    if isinstance(value, msgspec.Struct) or " object at 0x" in repr(value):
         return f"`{type(value).__name__}()`"
     return "a function that answers no" if callable(value) else f"`{value!r}`"
 
