@@ -60,7 +60,9 @@ _EXITS = {
     "MACHINE": "The machine refused: a file cannot be read or written, a program is missing.",
     "REFUSED": "It is not permitted: a rule, a person or a missing trust stands against it, or the skill's state does.",
     "INTERNAL": "A defect in Prowess.",
-    "INTERRUPTED": "Stopped by Ctrl-C.",
+    "HUNG_UP": "Stopped, since the terminal is gone (SIGHUP). What was running was ended.",
+    "INTERRUPTED": "Stopped by Ctrl-C. What was running was ended.",
+    "TERMINATED": "Stopped, since another program asked for it (SIGTERM). What was running was ended.",
 }
 
 
@@ -78,7 +80,7 @@ def render_commands() -> str:
     return _page("Commands", *overview, exits, *_command_sections(root, context))
 
 
-# What each setting does, by the name that `prowess config` shows.
+# What each setting does, by the name that `prowess config --json` has as its `key`.
 _SETTINGS = {
     "enabled": "`false` switches every skill off.",
     "toggles": "Switches whole sources on or off, by the name of the toggle.",
@@ -110,6 +112,7 @@ _SETTINGS = {
 _OTHER_TARGETS = {
     "disabled": "`disabled_extensions`, by plain names",
     "visibility": "`overrides.NAME.visibility`",
+    "override_list": "`overrides.NAME.enabled`, as a list of tables with `name` or `path`, and `enabled`",
     "no_shell_commands": "`shell_commands`, turned round",
     "declared_tools": "`tools`",
     "raw": "fields that skills may require (`requires.config`)",

@@ -84,6 +84,7 @@ CODES: dict[str, Code] = {
     ),
     "wrong-file-name": _warning("The file is not spelled SKILL.md and is not read.", "Rename it to SKILL.md."),
     "folder-ignored": _info("A folder with a skill is skipped because git ignores it.", "Remove it from .gitignore."),
+    "file-ignored": _info("A skill's file is skipped because git ignores it.", "Remove it from .gitignore."),
     "ignore-pattern": _warning(
         "A line of .gitignore is no pattern that can be matched; it was left out.",
         "Correct the line: a `[` that is not closed, a backslash at its end and a `!` alone mean nothing.",
@@ -91,7 +92,7 @@ CODES: dict[str, Code] = {
     "context-cut": _warning("A context file is longer than is read; its end was left out.", "Shorten the file."),
     "limit-reached": _warning(
         "A limit on files, folders or time was reached; the rest was not looked at.",
-        "Raise the limit in the profile, or split the folder.",
+        "Raise the limit in the settings or the profile, or split the folder.",
     ),
     # Reading files
     "not-utf8": _warning("The file is not valid UTF-8; unreadable bytes were replaced.", "Save it as UTF-8."),
@@ -222,6 +223,7 @@ CODES: dict[str, Code] = {
     ),
     "host-refuses": _error("A host that was asked for would not load the skill.", "Mend what the message names."),
     # Settings
+    "option-ignored": _warning("An option has no effect with this host.", "Leave it out, or ask another host."),
     "setting-ignored": _warning("A setting has no effect here.", "Remove it, or correct its name."),
 }
 

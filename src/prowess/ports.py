@@ -44,8 +44,7 @@ class Head(NamedTuple):
 
 
 class FileSystem(Protocol):
-    """Folders and files, read only. Every method but `find_kind` and `find_real_path` raises OSError where the
-    machine refuses."""
+    """Folders and files, read only. Every method that is not a `find_` raises OSError where the machine refuses."""
 
     def list_folder(self, path: str) -> list[FolderItem]:
         """What lies in a folder, sorted by name."""
@@ -65,6 +64,10 @@ class FileSystem(Protocol):
 
     def find_kind(self, path: str) -> str | None:
         """`file`, `folder` or `other`, links followed; None where nothing is there."""
+        ...
+
+    def find_link(self, path: str) -> str | None:
+        """What a symbolic link says, whether it leads anywhere or not; None where there is no link."""
         ...
 
 

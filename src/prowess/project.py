@@ -99,6 +99,7 @@ class Project:
         self._defined: DefinedSkills | None = None
         self._tools: Tools | None = None
         self._unpacker: PrivateUnpacker | None = None
+        self._usage: tuple[bool | None, UsageStore] | None = None
 
     def find_places(self) -> Places:
         """The folders that the profile's templates name, before any setting is read."""
@@ -160,10 +161,16 @@ class Project:
         )
 
     def open_usage(self) -> UsageStore:
-        """How often skills were offered and used on this machine; a store that counts nothing where that is off."""
+        """How often skills were offered and used on this machine; a store that counts nothing where that is off.
+
+        All conversations of a project have one store: opening it costs more than using it.
+        """
         from prowess.machine.usage import open_usage
 
-        return open_usage(self.facts, wanted=self.load_own_settings().usage)
+        wanted = self.load_own_settings().usage
+        if self._usage is None or self._usage[0] != wanted:
+            self._usage = (wanted, open_usage(self.facts, wanted=wanted))
+        return self._usage[1]
 
     def gather_rules(self, settings: Settings) -> Rules:
         """The permission rules that hold for the agent."""
@@ -212,7 +219,8 @@ class Project:
         return self._unpacker
 
     def close(self) -> None:
-        """Remove what was unpacked."""
+        """Remove what was unpacked, and let go of what is open."""
+        self._usage = None
         if self._unpacker is not None:
             self._unpacker.close()
             self._unpacker = None

@@ -218,7 +218,13 @@ class Skills:
         from prowess.conversation.ground import Ground
 
         ground = Ground(
-            self.project, lambda: self.snapshot, approver=approver, runner=runner, secrets=secrets, count=count
+            self.project,
+            lambda: self.snapshot,
+            self.reload,
+            approver=approver,
+            runner=runner,
+            secrets=secrets,
+            count=count,
         )
         return Conversation(ground, session=session, effort=effort, saved=saved, taken=taken)
 

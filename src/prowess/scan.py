@@ -8,7 +8,7 @@ from functools import partial
 
 import msgspec
 
-from prowess.diagnostics import Diagnostic
+from prowess.diagnostics import Diagnostic, diagnose
 from prowess.discover.discovery import discover
 from prowess.discover.roots import plan_roots
 from prowess.errors import MachineError
@@ -79,9 +79,20 @@ class Scan(msgspec.Struct, frozen=True, kw_only=True):
             roots=roots,
             outcomes=outcomes,
             listed=frozenset(profile.resolution.listed),
-            diagnostics=settings.diagnostics + found.diagnostics,
+            diagnostics=settings.diagnostics + self._find_ignored() + found.diagnostics,
         )
         return snapshot, resolved.collisions
+
+    def _find_ignored(self) -> tuple[Diagnostic, ...]:
+        """Whether folders were added for a host that has no such roots."""
+        profile, added = self.profile, self.places.added
+        if not added or self.roots is not None:
+            return ()
+        planned = [id for named in profile.order for id in ((named,) if isinstance(named, str) else named)]
+        if any("{added}" in template for id in planned for template in profile.roots[id].at):
+            return ()
+        message = f"{profile.title or profile.name} has no added folders, so `--add-dir` has no effect."
+        return (diagnose("option-ignored", message, file=added[0], related=added[1:]),)
 
     def _read_all(self, candidates: Sequence[Candidate]) -> list[Read]:
         limits = effective_limits(self.profile.limits, self.settings)

@@ -44,6 +44,10 @@ class Keyboard:
         os.write(self._ours, keys.encode())
         self._last = keys
 
+    def signal(self, number: int) -> None:
+        """Send the command a signal."""
+        self._process.send_signal(number)
+
     def wait_for(self, text: str) -> None:
         """Read on until a text is shown behind what was waited for before."""
         deadline = time.monotonic() + _SECONDS

@@ -421,6 +421,35 @@ def test_ctrl_c_ends_a_command_inside_a_body_with_everything_it_started(terminal
     assert (process.returncode, err, find_running(MARK)) == (130, b"\nStopped.\n", [])
 
 
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+def test_what_asks_the_program_to_end_ends_its_commands_too(terminal, number, code):
+    terminal.skill("home/.agents/skills/slow", body=f"!`sleep {MARK} & sleep {MARK}`\n")
+    process = subprocess.Popen([sys.executable, "-m", "prowess", "activate", "slow"], stderr=subprocess.PIPE)
+    wait_until_running(MARK)
+    process.send_signal(number)
+    _, err = process.communicate(timeout=20)
+    assert (process.returncode, err, find_running(MARK)) == (code, b"\nStopped.\n", [])
+
+
+def test_a_program_that_outlives_its_terminal_on_purpose_goes_on(terminal):
+    terminal.skill("home/.agents/skills/slow", body=f"!`sleep {MARK} & sleep 1; kill $!; echo done`\n")
+    process = subprocess.Popen(
+        ["/bin/sh", "-c", 'trap "" HUP; exec "$@"', "sh", sys.executable, "-m", "prowess", "activate", "slow"],
+        stdout=subprocess.PIPE,
+    )
+    wait_until_running(MARK)
+    process.send_signal(signal.SIGHUP)
+    out, _ = process.communicate(timeout=20)
+    assert (process.returncode, b"done" in out) == (0, True)
+
+
+def test_a_request_to_end_at_a_question_stops(terminal):
+    keyboard = ask(terminal, "")
+    keyboard.signal(signal.SIGTERM)
+    assert keyboard.end() == (143, "")
+    assert keyboard.shown.endswith("\nStopped.\n")
+
+
 def test_a_slow_command_shows_a_line_of_progress_and_takes_it_away(terminal):
     terminal.skill("home/.agents/skills/slow", body="!`sleep 1.2; echo done`\n")
     keyboard = Keyboard("activate", "slow", piped=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import pty
 import re
@@ -39,10 +40,15 @@ def start(*arguments: str, **options) -> subprocess.Popen[bytes]:
 
 def run_on_terminal(*arguments: str, columns: int = 80) -> str:
     """What a terminal of that width is sent."""
+    return run_on_terminal_as([sys.executable, "-m", "prowess", *arguments], columns=columns)
+
+
+def run_on_terminal_as(command: list[str], *, columns: int = 80) -> str:
+    """What a terminal of that width is sent by a command."""
     ours, theirs = pty.openpty()
     environment = {**os.environ, "COLUMNS": str(columns), "TERM": "xterm-256color"}
     environment.pop("NO_COLOR", None)
-    process = start(*arguments, stdout=theirs, stderr=theirs, stdin=theirs, env=environment)
+    process = subprocess.Popen(command, stdout=theirs, stderr=theirs, stdin=theirs, env=environment)
     os.close(theirs)
     sent = b""
     while True:
@@ -98,8 +104,9 @@ def test_a_mistyped_option_suggests_the_nearest(terminal):
 
 def test_options_before_a_command_say_where_they_belong(terminal):
     answer = terminal.run("--json", "list")
-    assert (answer.code, answer.out) == (2, "")
-    assert answer.err.splitlines()[-1] == "Error: --json stands after the command: `prowess list --json`."
+    message = "--json stands after the command: `prowess list --json`."
+    assert (answer.code, answer.err.splitlines()[-1]) == (2, f"Error: {message}")
+    assert json.loads(answer.out)["error"]["message"] == message
     last = terminal.run("--host", "omp", "check").err.splitlines()[-1]
     assert last == "Error: --host stands after the command: `prowess check --host NAME`."
 
@@ -249,6 +256,9 @@ def test_completion_for_the_shell_can_be_installed(terminal):
         (["prowess", "list", "--host", "omp@"], {"omp@current", "omp@documented"}),
         (["prowess", "show", "--host", "nobody", "p"], set()),
         (["prowess", "show", "x"], {"x.y:z-1", "xé"}),
+        (["prowess", "--host", "om"], {"omp"}),
+        (["prowess", "list", "--de"], {"--debug", "--deny"}),
+        (["prowess", "hosts", "--de"], {"--debug"}),
     ],
 )
 def test_commands_skills_and_hosts_are_completed(terminal, words, found):
@@ -363,6 +373,8 @@ def test_paths_are_written_as_people_do(monkeypatch):
         ("prowess list --host=", ["prowess", "spec", "claude-code", "opencode", "openclaw", "omp", "codex"]),
         ("prowess list --host=om", ["omp"]),
         ("prowess list --host=omp@d", ["@documented"]),
+        ("prowess --host openco", ["opencode"]),
+        ("prowess list --deb", ["--debug"]),
         ("prowess show a:", ["b", "c"]),
         ("prowess show ", ["a:b", "a:c", "pdf"]),
     ],
@@ -382,3 +394,47 @@ def test_bash_completes_words_that_hold_its_word_breaks(terminal, line, found):
     process = subprocess.run(["bash", "-c", script], env=environment, capture_output=True, text=True, timeout=60)
     # Of the word that is being typed bash replaces what stands behind its last word break, an @ included.
     assert (process.stdout.splitlines(), process.stderr) == (found, "")
+
+
+def test_an_error_output_that_is_full_leaves_the_exit_code(terminal):
+    with open("/dev/full", "wb") as full:
+        assert start("list", "--host", "x", stderr=full, stdout=subprocess.DEVNULL).wait(timeout=30) == 2
+        assert start("xyz", stderr=full, stdout=subprocess.DEVNULL).wait(timeout=30) == 2
+
+
+def test_a_wrong_command_is_told_as_json_where_json_was_asked_for(terminal):
+    code, out, _ = terminal.run("--json", "lits")
+    assert (code, json.loads(out)["error"]) == (
+        2,
+        {"kind": "usage-error", "message": "There is no command “lits”. Did you mean list?", "exit_code": 2},
+    )
+
+
+def test_a_working_folder_that_was_deleted_is_named_and_what_to_do(terminal, monkeypatch):
+    gone = terminal.project / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    for arguments in (["list"], [], ["new", "x"], ["config"]):
+        assert terminal.run(*arguments) == (
+            4,
+            "",
+            "prowess: The working folder no longer exists.\nGo to a folder that does (`cd`), then try again.\n",
+        ), arguments
+
+
+def test_the_line_of_progress_never_comes_back_once_the_answer_has_begun(terminal):
+    terminal.skill("project/.agents/skills/pdf")
+    slow = (
+        "import sys, time\n"
+        "from prowess.cli import progress, main\n"
+        "progress._QUIET_SECONDS = progress._EVERY_SECONDS = 0.01\n"
+        "from prowess.runtime import Skills\n"
+        "scan = Skills.snapshot.fget\n"
+        "Skills.snapshot = property(lambda self: (time.sleep(0.1), scan(self))[1])\n"
+        "sys.exit(main(['list', '--all', '--host', 'omp']))\n"
+    )
+    shown = run_on_terminal_as([sys.executable, "-c", slow])
+    assert "looking for skills" in shown
+    answer = shown[shown.index("NAME") :]
+    assert ("looking for skills" in answer, "\x1b[K" in answer) == (False, False)

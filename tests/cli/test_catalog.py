@@ -251,8 +251,8 @@ def test_where_nothing_is_ready_nothing_is_printed_and_the_reason_is_told(termin
             "A context window of 0 tokens cannot be used; it must have at least 1 token.",
         ),
         (
-            ("--deny", "Bash(rm *)"),
-            "A permission rule is “Bash(rm *)”, which is about no skill; a rule such as `Skill(name)` is.",
+            ("--deny", "Edit(rm *)"),
+            "A permission rule is “Edit(rm *)”, which is about no skill; a rule such as `Skill(name)` is.",
         ),
         (
             ("--ask", "Skill("),

@@ -172,3 +172,19 @@ def test_slow_comparing_says_how_far_it_has_come(terminal, monkeypatch):
     assert "\x1b[Kasking codex: " in answer.err
     assert "\x1b[Kasking claude-code: " in answer.err
     assert answer.err.endswith("\r\x1b[K")
+
+
+def test_hosts_of_ones_own_are_compared_too_and_a_broken_one_says_why_it_cannot_be_asked(terminal):
+    write_skills(terminal)
+    folder = "home/.config/prowess/profiles"
+    terminal.write(f"{folder}/house.toml", 'name = "house"\nextends = "opencode"\n')
+    terminal.write(f"{folder}/worn.toml", 'name = "worn"\nextends = "opencode"\nnonsense = 1\n')
+    code, out, err = terminal.run("compare")
+    assert (code, err) == (2, "")
+    heading = out.splitlines()[0].split()
+    assert heading == ["prowess", "claude-code", "opencode", "openclaw", "omp", "codex", "house", "worn"]
+    assert all(line.split()[-1] == "?" for line in out.splitlines()[1:3])
+    assert "worn cannot be asked: ~/.config/prowess/profiles/worn.toml" in out or "worn cannot be asked: " in out
+    shaped = json.loads(terminal.run("compare", "--json").out)
+    assert [one["name"] for one in shaped["hosts"] if "problem" in one] == ["worn"]
+    assert shaped["skills"][0]["hosts"]["house"] == shaped["skills"][0]["hosts"]["opencode"]

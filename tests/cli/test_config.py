@@ -24,10 +24,10 @@ def test_every_value_stands_with_its_place_and_every_file_with_whether_it_is_the
     rows = {line.split()[0]: line.split()[1:] for line in answer.out.splitlines() if line}
     assert rows["SETTING"] == ["VALUE", "FROM"]
     assert rows["enabled"] == ["true", "~/.config/prowess/prowess.toml:1"]
-    assert rows["ignored"] == ['["x*"]', "prowess.toml:2"]
-    assert rows["included"] == ["[]", "default"]
-    assert rows["overrides.pdf.enabled"] == ["false", "prowess.toml:5"]
-    assert rows["overrides.pdf.env.KEY"] == ["(set)", "prowess.toml:6"]
+    assert rows["ignore"] == ['["x*"]', "prowess.toml:2"]
+    assert rows["include"] == ["[]", "default"]
+    assert rows["skills.pdf.enabled"] == ["false", "prowess.toml:5"]
+    assert rows["skills.pdf.env.KEY"] == ["(set)", "prowess.toml:6"]
     assert "s3cret" not in answer.out
     assert answer.out.endswith(
         "\nSettings files, in the order of reading:\n"
@@ -46,11 +46,18 @@ def test_json_has_files_and_settings(terminal):
     values = {setting["key"]: setting for setting in shaped["settings"]}
     assert values["toggles.enableClaudeUser"] == {
         "key": "toggles.enableClaudeUser",
+        "written": "skills.enableClaudeUser",
         "value": True,
         "file": file,
         "line": 2,
     }
-    assert values["enabled"] == {"key": "enabled", "value": True, "file": None, "line": None}
+    assert values["enabled"] == {
+        "key": "enabled",
+        "written": "skills.enabled",
+        "value": True,
+        "file": None,
+        "line": None,
+    }
 
 
 def test_a_wrong_setting_is_an_error_that_names_file_line_and_key(terminal):
@@ -67,9 +74,8 @@ def test_a_setting_without_effect_is_reported(terminal):
 
 
 def test_a_host_without_settings_files_says_only_that(terminal):
-    for host in ("codex", "spec"):
-        assert terminal.run("config", "--host", host).out == "This host reads no settings files.\n"
-        assert terminal.json("config", "--host", host)["settings"] == []
+    assert terminal.run("config", "--host", "spec").out == "This host reads no settings files.\n"
+    assert terminal.json("config", "--host", "spec")["settings"] == []
 
 
 def test_what_nobody_set_is_shown_with_what_holds_then(terminal):
@@ -81,15 +87,22 @@ def test_what_nobody_set_is_shown_with_what_holds_then(terminal):
         "approvals": None,
         "usage": None,
     }
-    tables = {key: rows[key] for key in ("permissions", "overrides", "tools", "toggles", "config")}
-    assert tables == {"permissions": [], "overrides": {}, "tools": {}, "toggles": {}, "config": {}}
+    tables = {key: rows[key] for key in ("permissions", "overrides", "tools", "config")}
+    assert tables == {"permissions": [], "overrides": {}, "tools": {}, "config": {}}
+    assert [key for key, value in rows.items() if key.startswith("toggles.") and value is True] == [
+        "toggles.enableClaudeProject",
+        "toggles.enableClaudeUser",
+        "toggles.enableCodexUser",
+        "toggles.enablePiProject",
+        "toggles.enablePiUser",
+    ]
     profile = terminal.open().profile
     limits = {f"limits.{name}": getattr(profile.limits, name) for name in profile.limits.__struct_fields__}
     assert {key: value for key, value in rows.items() if key.startswith("limits.")} == limits
     assert {"workspace", "agent_skills"}.isdisjoint(rows)
-    text = terminal.run("config").out
-    assert "\nusage                    not set  default\n" in text
-    assert "\ntools                    none     default\n" in text
+    lines = [line.split() for line in terminal.run("config").out.splitlines()]
+    assert ["usage", "not", "set", "default"] in lines
+    assert ["tools", "none", "default"] in lines
 
 
 def test_a_host_shows_what_its_own_files_can_set_and_nothing_else(terminal):
@@ -112,15 +125,22 @@ def test_what_skills_can_require_is_shown_with_its_line_and_without_secrets(term
     file = str(terminal.write("home/.openclaw/openclaw.json", config))
     shaped = terminal.json("config", "--host", "openclaw@documented")["settings"]
     assert [one for one in shaped if one["key"].startswith("config.")] == [
-        {"key": "config.browser.enabled", "value": False, "file": file, "line": 2},
-        {"key": "config.browser.evaluateEnabled", "value": True, "file": None, "line": None},
-        {"key": "config.weather.apiKey", "value": "(set)", "file": file, "line": 5},
-        {"key": "config.weather.days", "value": 3, "file": file, "line": 5},
-        {"key": "config.weather.units", "value": "(set)", "file": file, "line": 4},
+        {"key": "config.browser.enabled", "written": "browser.enabled", "value": False, "file": file, "line": 2},
+        {
+            "key": "config.browser.evaluateEnabled",
+            "written": "browser.evaluateEnabled",
+            "value": True,
+            "file": None,
+            "line": None,
+        },
+        {"key": "config.weather.apiKey", "written": "weather.apiKey", "value": "(set)", "file": file, "line": 5},
+        {"key": "config.weather.days", "written": "weather.days", "value": 3, "file": file, "line": 5},
+        {"key": "config.weather.units", "written": "weather.units", "value": "(set)", "file": file, "line": 4},
     ]
     own = str(terminal.write("project/prowess.toml", '[config.weather]\nunits = "metric"\n'))
     shaped = terminal.json("config")["settings"]
-    assert {"key": "config.weather.units", "value": "metric", "file": own, "line": 2} in shaped
+    units = "config.weather.units"
+    assert {"key": units, "written": units, "value": "metric", "file": own, "line": 2} in shaped
 
 
 def test_entries_of_several_files_have_a_place_each(terminal):
@@ -129,9 +149,73 @@ def test_entries_of_several_files_have_a_place_each(terminal):
     shaped = {one["key"]: one for one in terminal.json("config")["settings"]}
     assert shaped["disabled_extensions"] == {
         "key": "disabled_extensions",
+        "written": "disabled",
         "value": ["skill:a", "skill:b"],
         "file": own,
         "line": 2,
         "entries": [{"value": "skill:a", "file": user, "line": 1}, {"value": "skill:b", "file": own, "line": 2}],
     }
     assert '["skill:a","skill:b"]  ~/.config/prowess/prowess.toml:1, prowess.toml:2\n' in terminal.run("config").out
+
+
+def read_rows(terminal: Terminal, host: str) -> dict[str, str]:
+    out = terminal.run("config", "--host", host).out.partition("\n\n")[0]
+    return {line.split()[0]: line.split()[1] for line in out.splitlines()[1:] if not line.startswith(" ")}
+
+
+def test_keys_are_shown_as_the_file_of_the_host_has_them(terminal):
+    terminal.write("home/.omp/agent/config.yml", "disabledExtensions: [skill:a]\nskills:\n  ignoredSkills: [b]\n")
+    terminal.write(
+        "project/.claude/settings.json", '{"skillOverrides": {"x": "off"}, "disableSkillShellExecution": true}'
+    )
+    terminal.write("home/.openclaw/openclaw.json", '{skills: {entries: {x: {enabled: false, apiKey: "k"}}}}')
+    terminal.write(
+        "project/opencode.json", '{"permission": {"skill": "ask"}, "agent": {"plan": {"tools": {"skill": false}}}}'
+    )
+    terminal.write("project/prowess.toml", 'disabled = ["a"]\nfolders = ["."]\n[skills.x]\nenabled = false\n')
+    own = read_rows(terminal, "prowess")
+    assert {
+        "disabled",
+        "ignore",
+        "include",
+        "folders",
+        "plugins",
+        "discovery.trusted_links",
+        "skills.x.enabled",
+    } <= set(own)
+    assert not {"disabled_extensions", "ignored", "custom_folders", "overrides.x.enabled"} & set(own)
+    omp = read_rows(terminal, "omp")
+    assert (omp["disabledExtensions"], omp["skills.ignoredSkills"]) == ('["skill:a"]', '["b"]')
+    assert (omp["skills.enableClaudeUser"], omp["skills.enabled"]) == ("false", "true")
+    claude = read_rows(terminal, "claude-code")
+    assert (claude["skillOverrides.x"], claude["disableSkillShellExecution"]) == ("off", "true")
+    assert claude["skillListingBudgetFraction"] == "0.01"
+    openclaw = read_rows(terminal, "openclaw")
+    assert (openclaw["skills.entries.x.enabled"], openclaw["skills.entries.x.apiKey"]) == ("false", "(set)")
+    assert "skills.limits.maxSkillFileBytes" in openclaw
+    opencode = read_rows(terminal, "opencode")
+    assert {"skills.paths", "permission", "agent.plan"} <= set(opencode)
+    shaped = terminal.json("config")["settings"]
+    names = {one["key"]: one["written"] for one in shaped}
+    assert (names["disabled_extensions"], names["overrides.x.enabled"]) == ("disabled", "skills.x.enabled")
+    shaped = terminal.json("config", "--host", "claude-code")["settings"]
+    [shell] = [one for one in shaped if one["key"] == "shell_commands"]
+    assert (shell["value"], shell["written"]) == (False, "disableSkillShellExecution")
+
+
+def test_seconds_may_have_decimals_and_are_shown_as_people_write_them(terminal):
+    assert read_rows(terminal, "prowess")["limits.seconds_per_root"] == "60"
+    terminal.write("project/prowess.toml", "[limits]\nseconds_per_root = 0.5\n")
+    assert read_rows(terminal, "prowess")["limits.seconds_per_root"] == "0.5"
+    for wrong in ("-0.5", "nan", "inf", "true"):
+        terminal.write("project/prowess.toml", f"[limits]\nseconds_per_root = {wrong}\n")
+        answer = terminal.run("config")
+        assert (answer.code, "it must be a number, 0 or more" in answer.err) == (2, True)
+    terminal.write("project/prowess.toml", "[limits]\nfile_bytes = 0.5\n")
+    assert "a whole number, 0 or more" in terminal.run("config").err
+
+
+def test_the_help_says_that_lists_add_up(terminal):
+    told = " ".join(terminal.run("config", "--help").out.split())
+    assert "A later file replaces values of an earlier one" not in told
+    assert "the lists `disabled` and `ignore` of all files add up" in told

@@ -56,10 +56,38 @@ def test_each_host_has_its_own_context_files(terminal):
 def test_where_there_are_none_it_says_what_was_looked_for(terminal):
     for path in ("project/AGENTS.md", "project/deep/down/CLAUDE.md"):
         (terminal.root / path).unlink()
-    place = terminal.path("project/deep/down")
+    place, top = terminal.path("project/deep/down"), terminal.path("project")
     assert terminal.run("context") == (
         0,
-        f"No context file holds here: there is no AGENTS.md or CLAUDE.md in {place} or above it.\n",
+        f"No context file holds here: there is no AGENTS.md or CLAUDE.md in {place} or above it, up to {top}.\n",
         "",
     )
+    assert terminal.run("context", "--host", "openclaw").out == (
+        f"No context file holds here: there is no AGENTS.md in {place}.\n"
+    )
     assert terminal.run("context", "--text") == (0, "", "")
+
+
+def test_without_a_repository_one_looks_up_to_home(tmp_path, monkeypatch, capsys):
+    terminal = Terminal(tmp_path, monkeypatch, capsys)
+    terminal.write("home/a/b/note.txt", "")
+    monkeypatch.chdir(terminal.home / "a/b")
+    said = "No context file holds here: there is no AGENTS.md or CLAUDE.md in ~/a/b or above it, up to ~.\n"
+    assert terminal.run("context") == (0, said, "")
+    for place in ("home/AGENTS.md", "home/a/AGENTS.md", "home/a/CLAUDE.md", "AGENTS.md"):
+        terminal.write(place, "# Text\n")
+    paths = [(file["path"], file["depth"]) for file in terminal.json("context")["files"]]
+    assert paths == [
+        (terminal.path("home/AGENTS.md"), 2),
+        (terminal.path("home/a/AGENTS.md"), 1),
+        (terminal.path("home/a/CLAUDE.md"), 1),
+    ]
+
+
+def test_a_hidden_folder_that_was_left_out_is_told(tmp_path, monkeypatch, capsys):
+    terminal = Terminal(tmp_path, monkeypatch, capsys)
+    terminal.write("home/.hidden/b/AGENTS.md", "# Text\n")
+    monkeypatch.chdir(terminal.home / ".hidden/b")
+    assert terminal.run("context").out == (
+        "No context file holds here: there is no AGENTS.md or CLAUDE.md in ~. Hidden folders are left out.\n"
+    )

@@ -252,11 +252,3 @@ def test_ctrl_c_while_writing_leaves_the_old_file(terminal, monkeypatch):
     assert terminal.run("disable", "pdf").code == 130
     assert terminal.tree() == [".claude/skills/pdf/SKILL.md", "prowess.toml"]
     assert (terminal.project / "prowess.toml").read_text(encoding="utf-8") == "# old\n"
-
-
-def test_a_host_that_does_not_read_our_settings_has_a_switch_of_its_own(terminal):
-    terminal.skill("project/.claude/skills/pdf")
-    code, out, err = terminal.run("disable", "pdf", "--host", "claude-code")
-    assert (code, out) == (2, "")
-    assert "prowess.toml is not read by Claude Code; its own switch is `skillOverrides` in " in err
-    assert not (terminal.project / "prowess.toml").exists()

@@ -139,7 +139,7 @@ def test_a_root_that_is_switched_off_says_by_what_and_the_other_edition_differs(
 def test_a_folder_named_by_a_setting_names_the_setting_and_its_place(terminal):
     terminal.write("project/prowess.toml", 'folders = ["more"]\n')
     terminal.skill("project/more/x")
-    said = "            the root is searched because `custom_folders` names it (prowess.toml:1)"
+    said = "            the root is searched because `folders` names it (prowess.toml:1)"
     assert said in terminal.run("explain", "x").out.splitlines()
 
 
@@ -221,6 +221,7 @@ def test_json_for_a_name_that_is_not_here(terminal):
             "claims": [],
             "nearest": [],
             "elsewhere": [],
+            "cut": [],
         },
     )
 

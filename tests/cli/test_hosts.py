@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 
 import click
 import pytest
@@ -111,16 +112,21 @@ def test_json_lists_every_host(terminal):
 
 
 def test_a_profile_that_cannot_be_used_is_named_and_the_others_are_still_listed(terminal):
-    file = terminal.write("home/.config/prowess/profiles/bad.toml", 'name = "bad"\nnonsense = 1\n')
+    file = terminal.write("home/.config/prowess/profiles/bad.toml", 'name = "bad"\nnam = 1\n')
     answer = terminal.run("hosts")
     assert answer.code == 2
-    assert f"The profile {file}:2 cannot be used: it has a key that no profile has (at `nonsense`)." in answer.out
+    assert (
+        f"The profile {file}:2 cannot be used: it has a key that no profile has; did you mean `name`? (at `nam`)."
+        in (answer.out)
+    )
     assert "claude-code  Claude Code" in answer.out
     shaped = json.loads(terminal.run("hosts", "--json").out)["hosts"][-1]
     assert shaped == {
         "name": "bad",
         "origin": "added",
-        "problem": f"The profile {file}:2 cannot be used: it has a key that no profile has (at `nonsense`).",
+        "problem": (
+            f"The profile {file}:2 cannot be used: it has a key that no profile has; did you mean `name`? (at `nam`)."
+        ),
     }
 
 
@@ -178,3 +184,58 @@ def test_a_profile_of_ones_own_that_replaces_a_built_in_one_is_marked(terminal):
     lines = terminal.run("hosts").out.splitlines()
     assert [line.split()[:3] for line in lines if line.startswith("codex")] == [["codex", "Mine", "(added)"]]
     assert {one["name"]: one["origin"] for one in terminal.json("hosts")["hosts"]}["codex"] == "added"
+
+
+def make_pipe(path):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    os.mkfifo(path)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (None, " cannot be used: it is a pipe or a device; only an ordinary file is read."),
+        (b"a = " + b"[" * 50_000, ":1 cannot be used: it is nested more than 32 levels deep, which no profile needs; "),
+        (b"#" * 300_000, " cannot be used: the file has 300,000 bytes; at most 262,144 are read, so make it shorter."),
+        (b'name = "ff"\n# \xff\n', ":2 cannot be used: the file is not UTF-8 text; save it as UTF-8."),
+    ],
+)
+def test_a_profile_file_that_cannot_be_read_is_no_matter_to_other_hosts(terminal, content, said):
+    file = terminal.root / "home/.config/prowess/profiles/ff.toml"
+    if content is None:
+        make_pipe(file)
+    else:
+        terminal.write("home/.config/prowess/profiles/ff.toml", content)
+    for host in ("prowess", "codex"):
+        assert terminal.run("list", "--host", host).code == 0
+    answer = terminal.run("list", "--host", "ff")
+    assert (answer.code, answer.out) == (2, "")
+    assert answer.err.startswith(f"prowess: The profile {file}{said}")
+    listed = json.loads(terminal.run("hosts", "--json").out)["hosts"]
+    assert [host["name"] for host in listed] == [*BUILT_IN, "ff"]
+    assert listed[-1]["problem"].startswith(f"The profile {file}{said}")
+
+
+def test_a_host_that_is_a_path_to_a_pipe_a_folder_or_nothing_is_told(terminal):
+    pipe, folder = make_pipe(terminal.root / "pipe.toml"), terminal.root / "folder.toml"
+    folder.mkdir()
+    missing = terminal.root / "missing.toml"
+    said = {
+        pipe: "it is a pipe or a device; only an ordinary file is read",
+        folder: "it is a folder; only an ordinary file is read",
+        missing: "the file cannot be read (no such file or directory)",
+    }
+    for path, problem in said.items():
+        answer = terminal.run("list", "--host", str(path))
+        assert (answer.code, answer.out, answer.err.strip()) == (
+            2,
+            "",
+            f"prowess: The profile {path} cannot be used: {problem}.",
+        )
+
+
+def test_a_pipe_where_a_profile_is_kept_is_replaced(terminal):
+    pipe = make_pipe(terminal.root / "cache/profiles/prowess.msgpack")
+    assert terminal.run("list").code == 0
+    assert pipe.is_file()

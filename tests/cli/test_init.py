@@ -43,7 +43,7 @@ def test_every_setting_that_the_template_explains_is_one_that_is_read(terminal):
     terminal.write("project/prowess.toml", "\n".join(settings))
     assert terminal.open().settings().files == (terminal.path("project/prowess.toml"),)
     explained = set(tomllib.loads("\n".join(settings)))
-    assert explained == {key.partition(".")[0] for key in OWN_KEYS} - {"toggles"}
+    assert explained == {key.partition(".")[0] for key in OWN_KEYS}
 
 
 def test_what_is_there_is_never_overwritten(terminal):

@@ -109,6 +109,7 @@ def test_json_has_a_version_and_every_skill_with_its_state_and_reason(terminal):
                 "by": won,
             },
         ],
+        "diagnostics": [],
     }
 
 
@@ -323,3 +324,43 @@ def test_what_a_touched_file_wakes_is_listed_as_awake(terminal):
         "",
         "prowess: --touched tells what would be and --unused what was; give one of them.\n",
     )
+
+
+def test_a_scan_that_a_limit_cut_short_says_so_below_the_table_and_in_json(terminal):
+    for name in ("a", "b", "c"):
+        terminal.skill(f"project/.agents/skills/{name}")
+    terminal.write("project/prowess.toml", "[limits]\nfolders_per_root = 2\n")
+    [found] = terminal.json("list")["diagnostics"]
+    assert (found["code"], found["file"]) == ("limit-reached", terminal.path("project/.agents/skills"))
+    for arguments in (["list"], ["list", "--all"]):
+        out = terminal.run(*arguments).out
+        [line] = [line for line in out.splitlines() if line.startswith(".agents/skills: ")]
+        assert line == f".agents/skills: {found['message']}"
+
+
+@pytest.mark.parametrize("host", ["opencode", "omp", "openclaw", "codex"])
+def test_a_host_without_added_folders_says_that_the_option_does_nothing(terminal, host):
+    terminal.skill("project/.agents/skills/pdf")
+    terminal.skill("more/.claude/skills/doc")
+    more = terminal.path("more")
+    before = terminal.json("list", "--host", host)
+    after = terminal.json("list", "--host", host, "--add-dir", more)
+    assert (after["skills"], before["diagnostics"]) == (before["skills"], [])
+    [found] = after["diagnostics"]
+    assert (found["code"], found["severity"], found["file"]) == ("option-ignored", "warning", more)
+    answer = terminal.run("list", "--host", host, "--add-dir", more)
+    assert (answer.code, answer.err) == (0, "")
+    assert [line for line in answer.out.splitlines() if "--add-dir" in line] == [f"{more}: {found['message']}"]
+    for command in (["show", "pdf"], ["explain", "pdf"], ["catalog"], ["compare"]):
+        named = ["--host", host, "--add-dir", more]
+        answer = terminal.run(*command, *named)
+        assert (answer.code, answer.err) == (0, f"prowess: {found['message']}\n"), command
+    answer = terminal.run("check", "--host", host, "--add-dir", more)
+    assert (answer.code, answer.err, answer.out.count(found["message"])) == (0, "", 1)
+
+
+@pytest.mark.parametrize("host", ["prowess", "claude-code"])
+def test_a_host_with_added_folders_says_nothing_of_them(terminal, host):
+    terminal.skill("more/.claude/skills/doc")
+    shown = terminal.json("list", "--host", host, "--add-dir", terminal.path("more"))
+    assert ([one["name"] for one in shown["skills"]], shown["diagnostics"]) == (["doc"], [])

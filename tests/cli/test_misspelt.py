@@ -181,3 +181,14 @@ def test_words_are_near_by_one_letter_and_long_ones_by_two():
     assert is_near("skillOverid", "skillOverride")
     assert not is_near("enabledExtensions", "disabledExtensions")
     assert not is_near("model", "agents")
+
+
+@pytest.mark.parametrize("host", ["omp", "omp@documented"])
+def test_lists_of_disabled_skills_at_the_top_and_below_skills_add_up(terminal, host):
+    terminal.skill("project/.omp/skills/a")
+    terminal.skill("project/.omp/skills/b")
+    text = "disabledExtensions: [skill:a]\nskills:\n  disabledExtensions: [skill:b]\n"
+    terminal.write("home/.omp/agent/config.yml", text)
+    found = terminal.json("list", "--all", "--host", host)["skills"]
+    assert {one["name"]: one["state"] for one in found} == {"a": "disabled", "b": "disabled"}
+    assert terminal.json("check", "--host", host)["diagnostics"] == []

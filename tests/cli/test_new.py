@@ -223,3 +223,9 @@ def test_of_folders_side_by_side_the_one_that_most_agents_read_is_taken_and_our_
     assert terminal.json("new", "two")["folder"] == terminal.path("project/.claude/skills/two")
     os.rename(terminal.project / ".claude", terminal.project / "gone")
     assert terminal.json("new", "three")["folder"] == terminal.path("project/.prowess/skills/three")
+
+
+def test_the_hint_about_another_claim_names_the_host(terminal):
+    terminal.skill("home/.config/opencode/skills/h2")
+    out = terminal.run("new", "h2", "--user", "--host", "opencode").out
+    assert "`prowess explain h2 --host opencode` tells who has it." in out

@@ -38,6 +38,12 @@ def test_a_file_is_printed_byte_by_byte(terminal, content):
     assert (done.stdout, done.stderr) == (content, b"")
 
 
+def test_a_byte_order_mark_is_left_out(terminal):
+    terminal.write("project/.agents/skills/pdf/marked.md", b"\xef\xbb\xbfText \xef\xbb\xbf\n")
+    argv = [sys.executable, "-m", "prowess", "read", "skill://pdf/marked.md"]
+    assert subprocess.run(argv, capture_output=True, check=True).stdout == b"Text \xef\xbb\xbf\n"
+
+
 def test_json_has_what_is_known_of_it(terminal):
     file = terminal.write("project/.agents/skills/pdf/notes.md", "ä\n")
     assert terminal.json("read", "skill://pdf/notes.md") == {

@@ -256,6 +256,16 @@ def test_ctrl_c_ends_the_tool_with_everything_it_started(terminal):
     assert (process.returncode, err, find_running(MARK)) == (130, b"\nStopped.\n", [])
 
 
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+def test_what_asks_the_program_to_end_ends_the_tool_too(terminal, number, code):
+    declare(terminal, "slow", "sh", "-c", f"trap '' TERM HUP; sleep {MARK} & sleep {MARK}")
+    process = subprocess.Popen([sys.executable, "-m", "prowess", "run", "/slow"], stderr=subprocess.PIPE)
+    wait_until_running(MARK)
+    process.send_signal(number)
+    _, err = process.communicate(timeout=20)
+    assert (process.returncode, err, find_running(MARK)) == (code, b"\nStopped.\n", [])
+
+
 def test_ctrl_c_pressed_many_times_leaves_nothing_running_either(terminal):
     declare(terminal, "slow", "sh", "-c", f"trap '' INT TERM; sleep {MARK} & sleep {MARK}")
     process = subprocess.Popen([sys.executable, "-m", "prowess", "run", "/slow"], stderr=subprocess.PIPE)

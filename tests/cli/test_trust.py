@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from prowess.cli import stakes
+from prowess.cli import stakes, trust
 from tests.cli.keyboard import END, INTERRUPT, Keyboard
 from tests.cli.terminal import Terminal
 
@@ -100,6 +100,7 @@ def test_the_same_as_json(terminal):
         "tools": [{"name": "tide", "command": "tide 'of {argument}'", "file": settings, "line": 1}],
         "variables": [{"name": "log: ZONE", "file": settings, "line": 5}],
         "unread": [],
+        "is_cut": False,
     }
     answer = terminal.run("trust", "--json")
     error = {"kind": "not-asked", "message": NOBODY, "exit_code": 5}
@@ -169,6 +170,34 @@ def test_skills_below_the_root_are_shown_when_it_is_asked_from_there(terminal):
     terminal.skill("project/sub/.agents/skills/log", body="!`below`\n")
     shown = json.loads(terminal.run("trust", "sub", "--json").out)["skills"]
     assert [one["commands"] for one in shown] == [["below"], ["top"]]
+
+
+def test_skills_far_below_are_shown_since_a_touched_file_brings_them_to_light(terminal):
+    terminal.write("project/.gitignore", "build/\n")
+    for place in ("sub", "sub/a/b", "build", "node_modules/m", "other"):
+        terminal.skill(f"project/{place}/.claude/skills/deep", body=f"!`echo {place}`\n")
+    terminal.skill("project/sub/.claude/skills/quiet")
+    terminal.write("project/other/.git/HEAD")
+    shape = json.loads(terminal.run("trust", "--json").out)
+    assert ([one["commands"] for one in shape["skills"]], shape["is_cut"]) == ([["echo sub"], ["echo sub/a/b"]], False)
+    from_below = json.loads(terminal.run("trust", "sub/a", "--json").out)
+    assert sorted(one["commands"] for one in from_below["skills"]) == [["echo sub"], ["echo sub/a/b"]]
+    found = json.loads(terminal.run("trust", "--json", "--host", "claude-code").out)["skills"]
+    assert ["echo node_modules/m"] in [one["commands"] for one in found]
+
+
+def test_a_search_that_does_not_see_every_folder_says_so(terminal, monkeypatch):
+    for module in (stakes, trust):
+        monkeypatch.setattr(module, "MOST_FOLDERS", 3)
+    for place in "abc":
+        terminal.skill(f"project/{place}/.claude/skills/{place}", body=f"!`echo {place}`\n")
+    answer = terminal.run("trust")
+    assert answer.out.endswith(
+        "  b/.claude/skills/b/SKILL.md\n    echo b\n\n"
+        f"The search for skills ended after 3 folders; there may be more further down.\n{LAST}\n"
+    )
+    shape = json.loads(terminal.run("trust", "--json").out)
+    assert ([one["name"] for one in shape["skills"]], shape["is_cut"]) == (["a", "b"], True)
 
 
 def test_a_skill_that_is_switched_off_or_shadowed_is_shown_too(terminal):

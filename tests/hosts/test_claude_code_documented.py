@@ -354,7 +354,7 @@ def test_folders_named_by_gitignore_are_skipped(workspace: Workspace):
         "home/.claude/skills/old-but-good/SKILL.md": "ready",
     }
     reason = workspace.outcome(snapshot, f"{SKILLS}/drafts/SKILL.md").reason
-    assert reason == "git ignores its folder (`.claude/skills/drafts/`)"
+    assert reason == f"git ignores its folder (`.claude/skills/drafts/`, {workspace.path('project/.gitignore')}:1)"
 
 
 def write_levels(workspace: Workspace, name: str = "same") -> list[str]:

@@ -231,6 +231,7 @@ def test_a_description_is_required_of_native_and_custom_skills_only(
             "description-missing",
             "`description` is missing; this host requires one.",
             file=str(file),
+            line=3 if "description" in header else 1,
             field="description",
         )
         assert (outcome.state, outcome.diagnostics) == (State.INVALID, (missing,))
@@ -593,7 +594,8 @@ def test_context_files_are_always_loaded_and_merged_by_depth_while_a_skill_waits
     skills = Skills("/w/a/b", host=HOST, facts=make_facts("/home/me"), files=files)
     context = skills.context_files()
     assert context == ContextFiles(
-        (ContextFile("/w/AGENTS.md", "Far.\n", 2), ContextFile("/w/a/b/AGENTS.md", "\nNear.\n", 0))
+        (ContextFile("/w/AGENTS.md", "Far.\n", 2), ContextFile("/w/a/b/AGENTS.md", "\nNear.\n", 0)),
+        looked_in=("/w/a/b", "/w/a", "/w", "/"),
     )
     assert context.text == "Far.\n\nNear."
     assert "/w/a/b/.omp/skills/pdf/SKILL.md" not in files.read

@@ -35,6 +35,7 @@ PIECES = [
     *("*a", "&a ", "!t ", "? ", "---", "...", "<<", "2024-01-01", "1:30", "0x1F", "1" * 24, "\r\n", "\r", "\0", "\x85"),
     *("\u2028", "\ufeff", "\u00a0", "[a] [b]", '"a": 1', "text text", "<!-- x -->", "```", '"\\ud800"', "hooks:"),
     *("name: x\n", "description: Use when: y\n", "metadata:\n  a: b\n", "allowed-tools: Read, Bash(git add *)\n"),
+    *("os: 5\n", "effort: x\n", "allowed_tools: x\n", "metadata: {openclaw: {oss: 1, os: [x]}}\n", "hide: maybe\n"),
     *("os: [linux]\n", "requires:\n  bins: [x]\n", "install: [{kind: brew}]\n", 'metadata: \'{"a":"\\ud800"}\'\n'),
 ]
 headers = st.lists(st.sampled_from(PIECES), max_size=30).map("".join)
@@ -90,6 +91,18 @@ def test_an_author_is_told_something_about_every_file_that_needs_it(text):
     fixed, _ = fix_header(text, rules=PROWESS)
     assert findings or fixed == text
     assert [finding.line or 0 for finding in findings] == sorted(finding.line or 0 for finding in findings)
+
+
+@given(text=files)
+def test_an_author_is_told_of_every_field_that_a_reader_finds_fault_with(text):
+    reading = read_header(text.encode(), rules=PROWESS, limits=LIMITS)
+    understood = understand(reading, default_name="x", required=(), fields=FIELDS["prowess"])
+    told = lint_skill(text, folder_name="x", files=(), rules=PROWESS, fields=FIELDS["spec"])
+    refused = {finding.field for finding in errors_in(*told)}
+    known = {(finding.code, finding.field) for finding in told}
+    if reading.valid and not any(finding.code.startswith("header-") for finding in told):
+        unsaid = [one for one in understood.diagnostics if (one.code, one.field) not in known]
+        assert [one for one in unsaid if one.field not in refused] == []
 
 
 @given(name=st.text(), description=st.text(), body=st.text())

@@ -11,8 +11,17 @@ import pytest
 
 from prowess.activate.defined import DefinedSkill
 from prowess.activate.dispatch import Cancel, ToolReply, ToolRun
+from prowess.activate.messages import Message
 from prowess.errors import MachineError
-from prowess.errors.activation import AddressError, Cancelled, NotPermitted, PromptFailed, ToolFailed, UntrustedTool
+from prowess.errors.activation import (
+    AddressError,
+    Cancelled,
+    NotPermitted,
+    PromptFailed,
+    ToolFailed,
+    Unavailable,
+    UntrustedTool,
+)
 from prowess.model.command import Command, Finished
 from prowess.model.permission import Answer, Request
 from tests.unit.conversation.ports import ALWAYS, ONCE, Person, Recorder, trust
@@ -22,37 +31,46 @@ SECRET = "sk-live-0123456789abcdef"
 
 
 def test_a_file_that_became_a_link_since_the_scan_is_not_read(workspace: Workspace) -> None:
-    file = workspace.skill("home/.prowess/skills/pdf")
-    secret = workspace.write("secret.txt", "root:x:0:0\n")
+    file = workspace.skill("project/.prowess/skills/pdf")
+    secret = workspace.write("home/.ssh/id", SECRET)
     skills = workspace.open()
-    assert skills.activate("pdf").text
+    assert skills.snapshot.skills
     file.unlink()
     file.symlink_to(secret)
-    with pytest.raises(MachineError) as caught:
+    with pytest.raises(Unavailable) as caught:
         skills.activate("pdf")
-    assert caught.value.cause == (
-        f"it was {file} when skills were looked for and leads to {secret} now; look for skills again"
-    )
-    with pytest.raises(MachineError):
-        skills.run("/pdf")
-    with pytest.raises(AddressError) as refused:
+    assert (caught.value.state, SECRET in str(caught.value)) == ("invalid", False)
+    assert not isinstance(skills.run("/pdf"), Message)
+    with pytest.raises(Unavailable):
         skills.read("skill://pdf")
-    assert refused.value.kind == "outside"
 
 
 def test_a_folder_that_became_a_link_since_the_scan_is_not_read(workspace: Workspace) -> None:
-    workspace.skill("home/.prowess/skills/pdf")
+    workspace.skill("project/.prowess/skills/pdf")
     workspace.skill("elsewhere/pdf", body="Other\n")
     workspace.write("elsewhere/pdf/keys.txt", SECRET)
     skills = workspace.open()
     assert skills.snapshot.skills
-    os.rename(workspace.path("home/.prowess/skills/pdf"), workspace.path("home/old"))
-    os.symlink(workspace.path("elsewhere/pdf"), workspace.path("home/.prowess/skills/pdf"))
-    with pytest.raises(MachineError):
-        skills.activate("pdf")
+    os.rename(workspace.path("project/.prowess/skills/pdf"), workspace.path("home/old"))
+    os.symlink(workspace.path("elsewhere/pdf"), workspace.path("project/.prowess/skills/pdf"))
     with pytest.raises(AddressError) as refused:
         skills.read("skill://pdf")
     assert refused.value.kind == "outside"
+    with pytest.raises(Unavailable):
+        skills.activate("pdf")
+
+
+def test_the_content_of_a_snapshot_that_became_a_link_is_not_read(workspace: Workspace) -> None:
+    file = workspace.skill("home/.prowess/skills/pdf")
+    secret = workspace.write("home/.ssh/id", SECRET)
+    skill = workspace.open().get("pdf")
+    file.unlink()
+    file.symlink_to(secret)
+    with pytest.raises(MachineError) as caught:
+        skill.content  # noqa: B018
+    assert caught.value.cause == (
+        f"it was {file} when skills were looked for and leads to {secret} now; look for skills again"
+    )
 
 
 def test_a_file_that_became_a_pipe_or_a_folder_is_an_error_at_once(workspace: Workspace) -> None:
@@ -61,30 +79,34 @@ def test_a_file_that_became_a_pipe_or_a_folder_is_an_error_at_once(workspace: Wo
     assert skills.snapshot.skills
     file.unlink()
     os.mkfifo(file)
-    with pytest.raises(MachineError) as caught:
+    with pytest.raises(Unavailable) as caught:
         skills.activate("pdf")
-    assert caught.value.cause == "it is not an ordinary file but a pipe"
-    file.unlink()
-    file.mkdir()
-    with pytest.raises(MachineError) as caught:
-        skills.activate("pdf")
-    assert caught.value.cause == "it is not an ordinary file but a folder"
-    file.rmdir()
-    with pytest.raises(MachineError):
-        skills.activate("pdf")
+    assert caught.value.state == "invalid"
     answer = skills.tool().answer({"name": "pdf"})
     assert (answer.is_error, answer.activation) == (True, None)
+
+
+def test_a_file_that_is_gone_is_an_error_that_says_so(workspace: Workspace) -> None:
+    file = workspace.skill("home/.prowess/skills/pdf")
+    skills = workspace.open()
+    assert skills.snapshot.skills
+    file.unlink()
+    with pytest.raises(MachineError):
+        skills.activate("pdf")
 
 
 def test_a_body_of_fifty_megabytes_is_refused_and_not_cut_in_silence(workspace: Workspace) -> None:
     file = workspace.skill("home/.prowess/skills/pdf")
     skills = workspace.open()
-    assert skills.snapshot.skills
+    skill = skills.get("pdf")
     with open(file, "ab") as grown:
         grown.truncate(50_000_000)
     with pytest.raises(MachineError) as caught:
-        skills.activate("pdf")
+        skill.content  # noqa: B018
     assert caught.value.cause.startswith("it has 50,000,000 bytes; at most ")
+    with pytest.raises(Unavailable) as refused:
+        skills.activate("pdf")
+    assert refused.value.state == "skipped"
 
 
 def test_what_was_approved_is_what_is_read_even_where_the_file_changes_while_a_person_thinks(
@@ -112,13 +134,14 @@ def test_an_approval_covers_what_was_asked_for_and_not_what_a_changed_header_ask
     file.write_text(skill_text("pdf", allowed_tools="Bash(*)"))
     person = Person(ALWAYS)
     conversation = skills.conversation(approver=person)
-    assert conversation.activate("pdf", by="model").requests.allowed_tools == ()
-    skills.reload()
     assert conversation.activate("pdf", by="model").requests.allowed_tools == ("Bash(*)",)
-    assert len(person.asked) == 2
+    assert person.asked[0].metadata["allowed-tools"] == ["Bash(*)"]
     conversation.forget()
     conversation.activate("pdf", by="model")
-    assert len(person.asked) == 2
+    assert len(person.asked) == 1
+    file.write_text(skill_text("pdf", allowed_tools="Bash(*) Write"))
+    conversation.activate("pdf", by="model")
+    assert person.asked[1].metadata["allowed-tools"] == ["Bash(*)", "Write"]
 
 
 def test_an_approval_does_not_hold_for_another_file_of_the_same_name(workspace: Workspace) -> None:

@@ -49,6 +49,12 @@ PAYLOADS = [
     'BEGIN{system("mkdir pwned")}',
     "1e mkdir pwned",
     "__import__('os').system('mkdir pwned')",
+    "a[$(mkdir${IFS}pwned)]",
+    "PROWESS_ARGUMENTS[$(mkdir pwned)]",
+    "-va[$(mkdir${IFS}pwned)]",
+    "x -o -v a[$(mkdir${IFS}pwned)]",
+    "([$(mkdir pwned)0]=1)",
+    "--expression=1emkdir pwned",
     "!`mkdir pwned`",
     "```!\nmkdir pwned\n```",
 ]
@@ -93,6 +99,89 @@ COMMANDS = [
     "A=(<<E\n$ARGUMENTS\nE",
     "echo $(echo $ARGUMENTS",
 ]
+# Commands that hand an argument on in roundabout ways; none of them is ever run.
+REFUSED = [
+    "printf $ARGUMENTS x",
+    "X=$ARGUMENTS; [ -n $X ]",
+    "X=$ARGUMENTS; [ $X ]",
+    "declare -a A=$ARGUMENTS",
+    "declare -a A; declare A=$ARGUMENTS",
+    "echo a | sed s/a/b/ $ARGUMENTS",
+    "echo $ARGUMENTS | $SHELL",
+    "X='$ARGUMENTS'; echo ${X@P}",
+    "X=$ARGUMENTS; echo ${arr[X]}",
+    "X=$ARGUMENTS; echo ${!X}",
+    "X=\"$ARGUMENTS\" bash -c 'eval $X'",
+    "declare -i X; X=$ARGUMENTS",
+    'f() { eval "$@"; }; f $ARGUMENTS',
+    'set -- $ARGUMENTS; eval "$@"',
+    "X=$ARGUMENTS; y=abc; echo ${y:X:1}",
+    "X=$ARGUMENTS; y=abc; echo ${y:$X:1}",
+    "X=$ARGUMENTS; if [[ X -gt 0 ]]; then echo; fi",
+    "echo $ARGUMENTS > f; bash f",
+    "echo $ARGUMENTS > f; . f",
+    "echo $ARGUMENTS > f; source ./f",
+    "echo $ARGUMENTS > f; bash < f",
+    "echo $ARGUMENTS | tee f >/dev/null; sh f",
+    "echo $ARGUMENTS | xargs -I{} sh -c '{}'",
+    "echo $ARGUMENTS | xargs -I{} sh -c 'echo {}'",
+    'mapfile -t a < <(echo "$ARGUMENTS"); eval "${a[0]}"',
+    "tar cf /dev/null --checkpoint=1 $ARGUMENTS h",
+    'script -qc "$ARGUMENTS" /dev/null',
+    'flock lock -c "$ARGUMENTS"',
+    "make -f - <<EOF\nall:\n\techo $ARGUMENTS\nEOF",
+    'make -s -f /dev/null --eval="all:;$ARGUMENTS" all',
+    'make -s -f /dev/null --eval="x:=\\$(shell $ARGUMENTS)" all',
+    'vim -es -c "$ARGUMENTS" -c q',
+    'ed -s <<< "$ARGUMENTS"',
+    'git -c alias.x="!$ARGUMENTS" x',
+    "BASH_ENV=$ARGUMENTS bash -c :",
+    "PS4='$ARGUMENTS'; set -x; echo hi",
+    'PS4="$ARGUMENTS"; set -x; echo hi',
+    'GIT_EXTERNAL_DIFF="$ARGUMENTS" git diff --no-index /etc/hostname /etc/hosts',
+    'GIT_SSH_COMMAND="$ARGUMENTS" git ls-remote ssh://x/y',
+    'env BASH_ENV="$ARGUMENTS" bash -c :',
+    "$'\\x65val' $ARGUMENTS",
+    "{ev,}al $ARGUMENTS",
+    "alias x=eval\nshopt -s expand_aliases\nx $ARGUMENTS",
+    "shopt -s expand_aliases\nalias x=eval\nx $ARGUMENTS",
+    "printf %s \"$(case x in x) eval '$ARGUMENTS';; esac)\"",
+    'printf %s "$(case x in x) eval "$ARGUMENTS";; esac)"',
+    'echo $(case x in x) eval "$ARGUMENTS";; esac)',
+    'while read -r a b; do eval "$b"; done <<< "$ARGUMENTS"',
+    'while read -r a; do eval "$a"; done <<EOF\n$ARGUMENTS\nEOF',
+    'while IFS= read -r a; do bash -c "$a"; done < <(echo "$ARGUMENTS")',
+    'read <<< "$ARGUMENTS"; eval "$REPLY"',
+    'n=$ARGUMENTS; a=(1 2 3); echo "${a[n]}"',
+    'n=$ARGUMENTS; a=(1 2 3); echo "${a[$n]}"',
+    'n=$ARGUMENTS; a=(1 2 3); echo "${a[@]:n}"',
+    'n=$ARGUMENTS; s=abc; echo "${s:0:n}"',
+    'n=$ARGUMENTS; s=abc; echo "${s: -n}"',
+    'printf -v n %s "$ARGUMENTS"; echo $((n))',
+    'printf -v n %s "$ARGUMENTS"; eval "$n"',
+    'echo "$ARGUMENTS" | (read x; echo $((x)))',
+    "echo \"$ARGUMENTS\" | xargs -I % bash -c 'echo %'",
+    'echo "$ARGUMENTS" | xargs -I{} bash -c "echo {}"',
+    "echo \"$ARGUMENTS\" | awk '{system($0)}'",
+    'echo "$ARGUMENTS" | awk \'{print $0 | "sh"}\'',
+    "echo \"$ARGUMENTS\" | sed 's/.*/&/e'",
+    'sh < <(echo "$ARGUMENTS")',
+    'source /dev/stdin <<< "$ARGUMENTS"',
+    'bash -x /dev/fd/0 <<< "$ARGUMENTS"',
+    'bash /proc/self/fd/0 <<< "$ARGUMENTS"',
+    'python3 /dev/fd/0 <<< "$ARGUMENTS"',
+    'echo "$ARGUMENTS" | if true; then bash; fi',
+    'bash -c \'eval "$1"\' _ "$ARGUMENTS"',
+    'gdb -batch -ex "$ARGUMENTS"',
+    'awk -f /dev/stdin <<< "$ARGUMENTS"',
+    'awk -f <(echo "$ARGUMENTS") /dev/null',
+    'sed -f <(echo "$ARGUMENTS") /etc/hostname',
+    'python3 -m timeit "$ARGUMENTS"',
+    'bash -o pipefail -c "$ARGUMENTS"',
+    'bash -eo pipefail -c "$ARGUMENTS"',
+    'PS1=$ARGUMENTS; echo "${PS1@P}"',
+    "ENV=$ARGUMENTS sh -i -c : < /dev/null",
+]
 
 
 def run(command: str, argument: str, folder: Path) -> str:
@@ -119,6 +208,14 @@ def test_no_argument_makes_any_command_do_what_it_says(command: str, tmp_path: P
         run(command, payload, tmp_path)
         run(command, f"'{payload}' \"{payload}\"", tmp_path)
         assert not (tmp_path / DONE).exists(), payload
+
+
+@pytest.mark.parametrize("command", REFUSED)
+def test_a_command_that_hands_an_argument_on_as_code_is_refused(command: str, tmp_path: Path) -> None:
+    for argument in (*PAYLOADS, "--checkpoint-action=exec=mkdir pwned"):
+        outcome = run(command, argument, tmp_path)
+        assert not (tmp_path / DONE).exists(), argument
+    assert outcome == "CommandRefused"
 
 
 @pytest.mark.parametrize("payload", PAYLOADS)

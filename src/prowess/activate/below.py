@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ntpath
 import posixpath
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import takewhile
 
 import msgspec
 
@@ -14,6 +15,8 @@ from prowess.ports import FileSystem
 from prowess.profiles.schema import RootRule
 
 _ANCESTOR = "{ancestor}/"
+# What git keeps there is nobody's work.
+_NEVER = ".git"
 
 
 class FolderBelow(msgspec.Struct, frozen=True):
@@ -45,15 +48,18 @@ def find_folders_below(
     files: FileSystem,
     repository: str | None = None,
     platform: str = "linux",
+    skip_names: Sequence[str] = (),
 ) -> FoundBelow:
     """The folders of skills between a touched file and the working folder, which is not looked into again.
 
-    Every folder is looked into once in a conversation, and what git ignores is passed over. Where links lead is
-    judged when the folders are searched, as for every root.
+    Every folder is looked into once in a conversation. What git ignores is passed over, and so are `.git` and the
+    folders of `skip_names` with all that is in them. Where links lead is judged when the folders are searched, as for
+    every root.
     """
     names = find_names_below(path, cwd, platform=platform) or []
     paths = ntpath if platform == "win32" else posixpath
-    holders = [paths.join(cwd, *names[:count]) for count in range(1, len(names))]
+    way = list(takewhile(lambda name: name != _NEVER and name not in skip_names, names[:-1]))
+    holders = [paths.join(cwd, *way[:count]) for count in range(1, len(way) + 1)]
     new = [holder for holder in holders if holder not in watch.looked_at]
     if not new:
         return FoundBelow(watch)

@@ -1,4 +1,4 @@
-"""Which words of a shell command are themselves run as code, so that no argument may be part of them.
+"""Which words and names of a shell command are themselves run as code, so that no argument may be part of them.
 
 A value that is handed to a shell as a variable stays a value, unless the author's own command hands it on as code:
 `eval`, a second shell, arithmetic, a program for awk. The tables name the ways that are known.
@@ -9,41 +9,47 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-# Words of the shell's own grammar after which a command begins.
+from prowess.activate.refused_names import find_refusal
+
+# Words of the shell's own grammar after which a command begins, and all words of it.
 RESERVED = frozenset("if then elif else fi do done while until { } ! time esac".split())
-# Programs that run the program named after them.
-WRAPPERS = frozenset("builtin command doas env exec ionice nice nohup setsid stdbuf sudo timeout xargs".split())
-
-# Commands that evaluate their words, or take the names of variables, whose subscripts are evaluated.
-_EVALUATE = frozenset(
-    ". alias at batch bind compgen complete coproc declare eval export getopts let local mapfile parallel read "
-    "readarray readonly source ssh trap typeset unset watch".split()
+GRAMMAR = RESERVED | frozenset("case for function select coproc in [[ ]]".split())
+# Programs that run the program named after them, and their options that take a value.
+WRAPPERS = frozenset(
+    "builtin bunx busybox chronic chrt command doas dumb-init env exec firejail gosu ionice ltrace nice nohup npx "
+    "pipx setpriv setsid stdbuf strace sudo systemd-run taskset time timeout tini unbuffer unshare uvx xargs".split()
 )
-# For these a word NAME=VALUE is harmless, as long as no option makes a number or a reference of it.
-_DECLARE = frozenset("declare export local readonly typeset".split())
-_TAKE_NAMES_AFTER_V = frozenset("[ [[ printf test".split())
-_ARITHMETIC_TESTS = frozenset("-eq -ne -lt -le -gt -ge -v".split())
-
-_SHELL_OPTION = re.compile(r"[-+][A-Za-z]*c")
-_CODE_OPTION = re.compile(r"-[A-Za-z]*[ceEpr]|--eval|--print|--execute|--run|-[Cc]ommand")
-_SHELLS = "ash bash dash fish ksh mksh sh su zsh".split()
-_OTHERS = "bun deno lua node osascript perl php powershell pwsh pypy python R Rscript ruby".split()
-_INTERPRETERS: Mapping[str, re.Pattern[str]] = {
-    **dict.fromkeys(_SHELLS, _SHELL_OPTION),
-    **dict.fromkeys(_OTHERS, _CODE_OPTION),
+VALUED: Mapping[str, frozenset[str]] = {
+    "doas": frozenset("-u -C".split()),
+    "env": frozenset("-u -C --unset --chdir".split()),
+    "exec": frozenset(("-a",)),
+    "ionice": frozenset("-c -n".split()),
+    "nice": frozenset(("-n",)),
+    "npx": frozenset("-p --package".split()),
+    "stdbuf": frozenset("-i -o -e".split()),
+    "sudo": frozenset("-u -g -C -D -h -p -r -t -T -U".split()),
+    "timeout": frozenset("-s -k --signal --kill-after".split()),
+    "xargs": frozenset("-I -n -P -L -s -E -d -a --arg-file --delimiter --max-args --max-procs --replace".split()),
 }
-# Programs that run another one elsewhere, and options of programs after which one is named.
-_ELSEWHERE = frozenset("chroot docker kubectl nsenter podman".split())
-_PROGRAM_FOLLOWS = frozenset("-exec -execdir -ok -okdir".split())
+
+SHELLS = frozenset("ash bash dash fish ksh mksh rbash sh su zsh".split())
+INTERPRETERS = frozenset(
+    "bun deno elixir ghci groovy guile ipython irb julia lua luajit node nodejs ocaml osascript perl php pypy python "
+    "R Rscript ruby scala swift tclsh tsx ts-node".split()
+)
+AWKS = frozenset("awk gawk mawk nawk".split())
+SEDS = frozenset("gsed sed".split())
+CODE_OPTION = re.compile(r"-[A-Za-z]*[ceEpr]|--eval|--print|--execute|--run|-[Cc]ommand")
+PROGRAM_OPTIONS = ("-e", "--expression", "--source")
+PROGRAM_VALUED: Mapping[str, frozenset[str]] = {
+    **dict.fromkeys(AWKS, frozenset("-v -F -f --assign --field-separator --file".split())),
+    **dict.fromkeys(SEDS, frozenset("-f -l --file --line-length".split())),
+}
+_OWN_PROGRAM = frozenset("eval trap ssh".split())
+_SHELL_CODE = re.compile(r"[-+][A-Za-z]*c[A-Za-z]*")
 _VERSION = re.compile(r"[0-9.]+$")
-
-# Programs whose first word that is no option is a program itself, and their options that take a value.
-_PROGRAM_FIRST: Mapping[str, frozenset[str]] = {
-    **dict.fromkeys("awk gawk mawk nawk".split(), frozenset("-v -F -f --assign --field-separator".split())),
-    **dict.fromkeys("gsed sed".split(), frozenset("-f -l --file --line-length".split())),
-}
-_PROGRAM_OPTIONS = ("-e", "--expression", "--source")
-_ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\+?=")
+_ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(?:\[[0-9]+\])?\+?=")
+_EVALUATED = re.compile(r"PS[0-4]|BASH.*|PROWESS_.*|.*_(?:COMMAND|PAGER|EDITOR)")
 
 
 def is_assignment(word: str, plain: int | None = None) -> bool:
@@ -52,78 +58,54 @@ def is_assignment(word: str, plain: int | None = None) -> bool:
     return found is not None and (plain is None or plain >= found.end())
 
 
+def assigned_name(word: str) -> str:
+    """The variable that an assignment gives a value to."""
+    found = _ASSIGNMENT.match(word)
+    return "" if found is None else found[1]
+
+
+def is_evaluated_name(name: str) -> bool:
+    """Whether a variable decides what the shell or another program runs."""
+    return _EVALUATED.fullmatch(name) is not None or (name.isupper() and find_refusal(name) is not None)
+
+
 def base_name(word: str) -> str:
     """The name of a program without its folder."""
     return word.rpartition("/")[2]
 
 
-def is_code(head: str, before: Sequence[str], word: str) -> bool:
-    """Whether a command runs the word at this place, or a part of it, as code. `before` are the words between."""
-    if _is_unknown(head):
+def find_interpreter(word: str) -> str | None:
+    """The name of a shell or an interpreter without its version, None where a program is neither."""
+    name = base_name(word).removesuffix(".exe")
+    short = name if name in SHELLS or name in INTERPRETERS else _VERSION.sub("", name)
+    return short if short in SHELLS or short in INTERPRETERS else None
+
+
+def has_program_next(head: str, before: Sequence[str]) -> bool:
+    """Whether the next word of a command is a program in a language with `$1` of its own. `before` are its words."""
+    if head in _OWN_PROGRAM:
         return True
-    if head in _EVALUATE:
-        has_options = any(other.startswith("-") for other in before)
-        return head not in _DECLARE or has_options or not is_assignment(word)
-    previous = before[-1] if before else ""
-    if previous in _PROGRAM_FOLLOWS or (previous == "-v" and head in _TAKE_NAMES_AFTER_V):
-        return True
-    if head in _PROGRAM_FIRST:
-        return _is_program(_PROGRAM_FIRST[head], before, word)
-    return _follows_interpreter([head, *before])
-
-
-def runs_input(head: str, words: Sequence[str]) -> bool:
-    """Whether a program runs what it reads from its input, since its words name no code."""
-    chain = [head, *words]
-    places = range(len(chain)) if head in _ELSEWHERE else range(1)
-    return _is_unknown(head) or any(_reads_code(chain[at], chain[at + 1 :]) for at in places)
-
-
-def is_arithmetic_test(words: Sequence[str]) -> bool:
-    """Whether a `[[ … ]]` with these words compares numbers, which evaluates both sides."""
-    return not _ARITHMETIC_TESTS.isdisjoint(words)
-
-
-def _find_interpreter(word: str) -> re.Pattern[str] | None:
-    """The options after which an interpreter's code stands."""
-    name = base_name(word)
-    return _INTERPRETERS.get(name) or _INTERPRETERS.get(_VERSION.sub("", name))
-
-
-def _reads_code(program: str, words: Sequence[str]) -> bool:
-    """Whether a program is an interpreter that was given no code of its own, or only another interpreter's name."""
-    pattern = _find_interpreter(program)
-    if pattern is None:
-        return False
-    operands = [word for word in words if not word.startswith("-")]
-    if not operands or "-" in words or "-s" in words or "/dev/stdin" in words:
-        return not any(pattern.fullmatch(word) for word in words) or not operands
-    return _find_interpreter(operands[0]) is not None or _is_unknown(base_name(operands[0]))
-
-
-def _is_unknown(head: str) -> bool:
-    """Whether the shell finds out itself what program this is; it may be any."""
-    return "$" in head or "`" in head
-
-
-def _follows_interpreter(words: Sequence[str]) -> bool:
-    """Whether the next word is the script of an interpreter, or the code after its option, whoever starts it."""
+    if head in PROGRAM_VALUED:
+        return is_program(head, before, "")
+    words = [head, *before]
     at = len(words) - 1
-    while at > 0 and words[at][:1] in ("-", "+"):
+    while at > 0 and (words[at][:1] in ("-", "+") or words[at] == "pipefail"):
         at -= 1
-    pattern = _find_interpreter(words[at])
-    return pattern is not None and (at == 0 or any(pattern.fullmatch(option) for option in words[at + 1 :]))
+    name = find_interpreter(words[at])
+    pattern = _SHELL_CODE if name in SHELLS else CODE_OPTION
+    return name is not None and any(pattern.fullmatch(option) for option in words[at + 1 :])
 
 
-def _is_program(valued: frozenset[str], before: Sequence[str], word: str) -> bool:
+def is_program(head: str, before: Sequence[str], word: str) -> bool:
     """Whether a word is the program of awk or sed: the first that is no option or its value, or what follows `-e`."""
+    valued = PROGRAM_VALUED[head]
     previous = before[-1] if before else ""
-    if previous in _PROGRAM_OPTIONS or word.startswith(_PROGRAM_OPTIONS):
+    if previous in PROGRAM_OPTIONS or word.startswith(PROGRAM_OPTIONS):
         return True
     if previous in valued or word.startswith("-"):
         return False
     had_program = any(
-        earlier in _PROGRAM_OPTIONS or not (one.startswith("-") or earlier in valued)
+        earlier in PROGRAM_OPTIONS or not (one.startswith("-") or earlier in valued)
         for earlier, one in zip(("", *before), before, strict=False)
     )
     return not had_program

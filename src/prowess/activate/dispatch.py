@@ -82,6 +82,9 @@ class ToolRun(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     def __repr__(self) -> str:
         return f"ToolRun(id={self.id!r}, env=<{len(self.env)} hidden>)"
 
+    def __rich_repr__(self) -> list[tuple[str, Any]]:
+        return [("id", self.id), ("env", sorted(self.env))]
+
 
 ToolFunction = Callable[[Mapping[str, str], ToolRun], Any]
 
@@ -125,7 +128,8 @@ class Tools(msgspec.Struct, frozen=True, eq=False):
 class ToolReply(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """What the user gets back: the text of the tool's result, and the result itself.
 
-    `diagnostics` say which variables of the skill the tool was not given.
+    `diagnostics` say which variables of the skill the tool was not given. The `repr` tells only of which type the
+    result is: what a tool makes may show more than its text.
     """
 
     text: str
@@ -133,6 +137,13 @@ class ToolReply(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     run_id: str
     result: Any = None
     diagnostics: tuple[Diagnostic, ...] = ()
+
+    def __rich_repr__(self) -> list[tuple[str, Any]]:
+        return [(name, getattr(self, name)) for name in ("text", "tool", "run_id", "diagnostics")]
+
+    def __repr__(self) -> str:
+        told = f"text={self.text!r}, tool={self.tool!r}, run_id={self.run_id!r}"
+        return f"ToolReply({told}, result=<{type(self.result).__name__}>, diagnostics={self.diagnostics!r})"
 
 
 def dispatch(

@@ -12,6 +12,7 @@ from typing import Literal
 import msgspec
 
 from prowess.activate.bash import BashScript
+from prowess.activate.limits import explain_size
 from prowess.activate.marks import Spot, find_commands
 from prowess.activate.powershell import PowerShellScript
 from prowess.activate.simple_command import Unsafe
@@ -168,6 +169,9 @@ class _Planner:
     def plan(self, spot: Spot) -> Command:
         """The command at a spot, with its values as variables."""
         script, env = self._rewrite(spot.command)
+        too_much = explain_size([script, *env.values()])
+        if too_much is not None:
+            raise CommandRefused(spot.command, f"it would get {too_much}")
         options = self._shell.with_values if env else self._shell.options
         program = next(filter(self._around.facts.has_bin, self._shell.programs), self._shell.programs[0])
         return Command(
@@ -248,7 +252,10 @@ def _answers_by_1(command: Command, tolerated: Iterable[str]) -> bool:
     """Whether the last command of a script is one of these: `grep`, or `git diff` with its first word."""
     if command.shell != "bash":
         return False
-    last = BashScript(command.text, (), prefix=PREFIX).last
+    try:
+        last = BashScript(command.text, (), prefix=PREFIX).last
+    except Unsafe:
+        return False
     return bool(last) and any(list(last[: len(words)]) == words for words in map(str.split, tolerated))
 
 

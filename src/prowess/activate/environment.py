@@ -6,7 +6,9 @@ of a tool.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 import msgspec
 
@@ -21,6 +23,9 @@ from prowess.ports import SecretStore
 _MOST_CHARACTERS = 32_768
 # Every program gets these as they are, whatever a skill declares.
 _GIVEN_ANYWAY = frozenset("HOME PATH PATHEXT SHELL TEMP TMP TMPDIR".split())
+# Who asks, in front of the host of an address. A user without a password is a key if it is too long for a name.
+_USER = re.compile(r"://([^\s/?#@]*(?:@[^\s/?#@]*)*)@")
+_LONGEST_NAME = 15
 
 
 class SkillEnvironment(msgspec.Struct, frozen=True, kw_only=True):
@@ -32,6 +37,9 @@ class SkillEnvironment(msgspec.Struct, frozen=True, kw_only=True):
 
     def __repr__(self) -> str:
         return f"SkillEnvironment(variables={sorted(self.variables)}, diagnostics={self.diagnostics!r})"
+
+    def __rich_repr__(self) -> list[tuple[str, Any]]:
+        return [("variables", sorted(self.variables)), ("diagnostics", self.diagnostics)]
 
 
 def build_environment(
@@ -97,6 +105,8 @@ class _Builder:
             if self._outside.get(name, "").strip():
                 self._take_outside(name)
         self._secrets += [self._variables[name] for name in self._list_secret_names()]
+        for value in (*override.env.values(), *self._variables.values()):
+            self._secrets += _list_passwords(value)
         return SkillEnvironment(
             variables=self._variables, masker=Masker(self._secrets), diagnostics=tuple(self._diagnostics)
         )
@@ -151,3 +161,13 @@ class _Builder:
         key = f"overrides.{self._key}.{field}"
         origin = self._settings.origin(key)
         return diagnose(code, message, file=origin.file, line=origin.line, field=key)
+
+
+def _list_passwords(value: str) -> Iterator[str]:
+    """The passwords in the addresses of a value, as they are written and as they are meant."""
+    from urllib.parse import unquote
+
+    for found in _USER.finditer(value):
+        user, colon, password = found[1].partition(":")
+        secret = password if colon else user if len(user) > _LONGEST_NAME else ""
+        yield from filter(None, (secret, unquote(secret)))

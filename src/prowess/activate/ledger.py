@@ -21,7 +21,7 @@ class LedgerEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     nobody counted them yet.
 
     `text` is what the model received, kept only for the latest activation of each skill. `loaded` says whether it is
-    still in the conversation, `partial` that only its beginning is.
+    still in the conversation, `partial` that only its beginning is. With `has_blocks` there was more than text.
     """
 
     name: str
@@ -34,6 +34,7 @@ class LedgerEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     text: str = ""
     loaded: bool = True
     partial: bool = False
+    has_blocks: bool = False
 
 
 class Ledger(msgspec.Struct, frozen=True):

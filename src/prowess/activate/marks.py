@@ -12,7 +12,11 @@ from typing import NamedTuple
 
 # What may stand before a fence on its line: blanks, and the marks of quotes and lists.
 _FENCE = re.compile(r"(?P<lead>(?:[ \t]|>|[-*+][ \t]|[0-9]{1,9}[.)][ \t])*)(?P<run>`{3,}|~{3,})(?P<info>.*)")
-_CLOSE = re.compile(r"[ \t>]*(?P<run>`{3,}|~{3,})[ \t]*")
+_CLOSE = re.compile(r"(?P<blank>[ \t]*)(?P<run>`{3,}|~{3,})[ \t]*")
+_ITEM = re.compile(r"(?P<lead>(?:[ \t]*(?:[-*+]|[0-9]{1,9}[.)])[ \t]+)+)(?=\S)")
+_QUOTE = re.compile(r"[ \t]*>")
+# How far a fence may be moved in, counted from where the text around it begins.
+_MOST_BLANKS = 3
 _RUN = re.compile(r"`+")
 
 
@@ -43,22 +47,24 @@ def find_commands(body: str) -> Found:
         return Found(())
     spots: list[Spot] = []
     lines = list(_list_lines(body))
+    items: list[int] = []
     at = 0
     while at < len(lines):
         start, line = lines[at]
         fence = _FENCE.match(line) if "```" in line or "~~~" in line else None
         if fence is None or (fence["run"][0] == "`" and "`" in fence["info"]):
+            _note_item(items, line)
             if "!`" in line:
                 spots += _find_inline(line, start)
             at += 1
             continue
-        close = _find_close(lines, at + 1, fence["run"])
+        ends, close = _find_close(lines, at, fence, _find_inside(items, fence["lead"]))
         is_command = fence["run"] == "```" and fence["info"].startswith("!") and ">" not in fence["lead"]
         if is_command and close is None:
             return Found(tuple(spots), at + 1)
         if is_command and close is not None:
             spots.append(_as_block(body, lines, at, close, fence))
-        at = len(lines) if close is None else close + 1
+        at = ends
     return Found(tuple(spot for spot in spots if spot.command.strip()))
 
 
@@ -70,14 +76,64 @@ def _list_lines(body: str) -> Iterator[tuple[int, str]]:
         start += len(line) + 1
 
 
-def _find_close(lines: list[tuple[int, str]], start: int, run: str) -> int | None:
-    """The line that closes a block: a run of the same character that is at least as long, and nothing else."""
-    for at in range(start, len(lines)):
+def _find_close(
+    lines: list[tuple[int, str]], opening: int, fence: re.Match[str], inside: int
+) -> tuple[int, int | None]:
+    """The line after a block, and the line that closes it: a run of the same character, as long, and nothing else.
+
+    A block also ends where the quote or the item of a list ends that it stands in; then no line closes it. `inside` is
+    the column at which the text of that item begins.
+    """
+    run, quotes = fence["run"], fence["lead"].count(">")
+    for at in range(opening + 1, len(lines)):
         line = lines[at][1]
-        close = _CLOSE.fullmatch(line) if run[0] in line else None
-        if close is not None and close["run"].startswith(run):
-            return at
-    return None
+        text, is_outside = _strip_quotes(line, quotes) if quotes else (line, False)
+        if is_outside or (inside and text.strip() and _width(text) < inside):
+            return at, None
+        close = _CLOSE.fullmatch(text) if run[0] in text else None
+        if close is not None and close["run"].startswith(run) and (quotes or _width(text) <= inside + _MOST_BLANKS):
+            return at + 1, at
+    return len(lines), None
+
+
+def _strip_quotes(line: str, quotes: int) -> tuple[str, bool]:
+    """A line without the marks of the quotes it stands in, and whether it stands outside of them."""
+    for _ in range(quotes):
+        mark = _QUOTE.match(line)
+        if mark is None:
+            return line, True
+        line = line[mark.end() :]
+    return line, False
+
+
+def _width(line: str) -> int:
+    """How many columns of blanks a line begins with."""
+    blank = line[: len(line) - len(line.lstrip(" \t"))]
+    return len(blank.expandtabs(4))
+
+
+def _note_item(items: list[int], line: str) -> None:
+    """Keep the columns at which the text of the open items of lists begins, from the outermost on."""
+    if not line or line.isspace():
+        return
+    item = _ITEM.match(line)
+    width = _width(line)
+    while items and items[-1] > width:
+        items.pop()
+    if item is not None:
+        items.append(len(item["lead"].expandtabs(4)))
+
+
+def _find_inside(items: list[int], lead: str) -> int:
+    """The column at which the text begins that a block stands in: 0, or that of an item of a list."""
+    if ">" in lead:
+        return 0
+    width = len(lead.expandtabs(4))
+    if lead.strip():
+        items[:] = [column for column in items if column < width] + [width]
+        return width
+    column = max((column for column in items if column <= width), default=0)
+    return column if width - column <= _MOST_BLANKS else width
 
 
 def _as_block(body: str, lines: list[tuple[int, str]], at: int, close: int, fence: re.Match[str]) -> Spot:

@@ -33,6 +33,7 @@ class Message(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     `parts` are texts that belong into one message, one after the other. A `custom` message is shown as the skill's,
     not as the user's own words. `details` are for whoever shows it. `skills` are the names of the skills in it, and
     `requests` what each of those asks for whose body is in it. `blocks` are content blocks that are no text.
+    `untrusted` are those of the skills that ask for tools or hooks and come from where their user trusts nobody.
     """
 
     parts: tuple[str, ...]
@@ -42,6 +43,7 @@ class Message(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     details: Mapping[str, str] = msgspec.field(default_factory=dict)
     requests: Mapping[str, Requests] = msgspec.field(default_factory=dict)
     blocks: tuple[Mapping[str, Any], ...] = ()
+    untrusted: tuple[str, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
 
     @property

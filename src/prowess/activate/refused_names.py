@@ -53,7 +53,10 @@ REFUSED: Mapping[str, tuple[str, ...]] = {
 _WHOLE = {name: why for why, names in REFUSED.items() for name in names if not name.endswith("*")}
 _BEGINNINGS = tuple((name[:-1], why) for why, names in REFUSED.items() for name in names if name.endswith("*"))
 _SECRET = re.compile(r"API_?KEY|TOKEN|PASSW(?:OR)?D|PASSPHRASE|PRIVATE_?KEY|SECRET", re.IGNORECASE)
-_PERHAPS_SECRET = re.compile(r"KEY|TOKEN|SECRET|PASS|CREDENTIAL|AUTH|COOKIE|SESSION|DSN|PWD", re.IGNORECASE)
+_PERHAPS_SECRET = re.compile(
+    r"KEY|TOKEN|SECRET|PASS|CREDENTIAL|AUTH|COOKIE|SESSION|DSN|PWD|WEBHOOK|CONNECTION|(?:DATABASE|DB)_?UR[IL]",
+    re.IGNORECASE,
+)
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, MutableMapping
 
 import msgspec
 
@@ -28,16 +28,26 @@ class Sample(msgspec.Struct, frozen=True):
     complete: bool = True
 
 
+Above = MutableMapping[str, IgnoreRules]
+"""What git ignores, by the folder that holds those of skills, as far as it was learned."""
+
+
 def sample_files(
-    folder: str, files: FileSystem, *, rules: Tool, is_cancelled: Callable[[], bool] | None = None
+    folder: str,
+    files: FileSystem,
+    *,
+    rules: Tool,
+    above: Above | None = None,
+    is_cancelled: Callable[[], bool] | None = None,
 ) -> Sample:
     """The files below a skill's folder in the order of their paths, as many as the host lists.
 
-    Dotfiles count; SKILL.md, links, what is no ordinary file and what git ignores do not. Raises `Cancelled`.
+    Dotfiles count; SKILL.md, links, what is no ordinary file and what git ignores do not. What the ignore files above
+    the skill say is kept in `above`, since most skills lie side by side. Raises `Cancelled`.
     """
     if not rules.files:
         return Sample()
-    walk = _Walk(files, rules, is_cancelled)
+    walk = _Walk(files, rules, {} if above is None else above, is_cancelled)
     walk.run(folder.rstrip("/"))
     kept = tuple(walk.found[: rules.files])
     return Sample(kept, walk.count - len(kept), walk.complete)
@@ -46,9 +56,10 @@ def sample_files(
 class _Walk:
     """One walk: what it has found, and whether it saw everything."""
 
-    def __init__(self, files: FileSystem, rules: Tool, is_cancelled: Callable[[], bool] | None) -> None:
+    def __init__(self, files: FileSystem, rules: Tool, above: Above, is_cancelled: Callable[[], bool] | None) -> None:
         self._files = files
         self._rules = rules
+        self._above = above
         self._is_cancelled = is_cancelled
         self._folders = 0
         self.found: list[str] = []
@@ -100,19 +111,31 @@ class _Walk:
 
     def _learn_above(self, folder: str) -> IgnoreRules:
         """The rules from the repository's root down to the skill, without those that ignore the skill itself."""
+        if self._files.find_kind(f"{folder}/.git") is not None:
+            return IgnoreRules()
+        holder = folder.rpartition("/")[0]
+        if holder not in self._above:
+            self._above[holder] = self._gather_above(holder)
+        ignored = self._above[holder]
+        return ignored.without(folder) if ignored else ignored
+
+    def _gather_above(self, folder: str) -> IgnoreRules:
+        """The rules from the repository's root down to a folder; none outside of a repository."""
         above: list[str] = []
         inner = folder
-        while self._files.find_kind(f"{inner}/.git") is None:
-            inner = inner.rpartition("/")[0]
-            if not inner:
-                return IgnoreRules()
+        while inner:
             above.append(inner)
+            if self._files.find_kind(f"{inner}/.git") is not None:
+                break
+            inner = inner.rpartition("/")[0]
+        else:
+            return IgnoreRules()
         ignored = IgnoreRules()
         for outer in reversed(above):
             for name in self._rules.ignore_files:
                 if self._files.find_kind(f"{outer}/{name}") == "file":
                     ignored = self._add_rules(ignored, outer, name)
-        return ignored.without(folder)
+        return ignored
 
     def _add_rules(self, ignored: IgnoreRules, folder: str, name: str) -> IgnoreRules:
         try:

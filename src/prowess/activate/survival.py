@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import msgspec
@@ -11,6 +12,7 @@ from prowess.model.activation import IN_CODE
 from prowess.model.markup import tidy_path
 from prowess.profiles.activation import Compaction
 
+_OPENED = re.compile(r"<([\w-]+)[\s>]")
 # How far back the end of a line may be, in characters, to be taken for a short text.
 _NEAR = 200
 
@@ -70,14 +72,21 @@ def compact(ledger: Ledger, survival: Survival) -> Ledger:
 def _fit(entry: LedgerEntry, most: int, least: int, count: Count) -> Survivor | None:
     whole = count(entry.text)
     if whole <= most:
-        return Survivor(name=entry.name, text=entry.text, tokens=whole, cut=entry.partial)
-    note = f"\n\n{_where_to_read_on(entry)}"
+        # What was no text does not come back, so the skill is not whole any more.
+        return Survivor(name=entry.name, text=entry.text, tokens=whole, cut=entry.partial or entry.has_blocks)
+    note = f"{_find_end(entry.text)}\n\n{_where_to_read_on(entry)}"
     if most < max(least, count(note)):
         return None
     text = _cut(entry.text, lambda beginning: count(beginning + note) <= most)
     if text is None:
         return None
     return Survivor(name=entry.name, text=text + note, tokens=count(text + note), cut=True)
+
+
+def _find_end(text: str) -> str:
+    """The closing tag that a cut text still needs, where its wrapping has one."""
+    tag = _OPENED.match(text)
+    return f"\n</{tag[1]}>" if tag is not None and text.rstrip().endswith(f"</{tag[1]}>") else ""
 
 
 def _where_to_read_on(entry: LedgerEntry) -> str:

@@ -1,22 +1,25 @@
-"""What a reader of bash stands on: the script it reads, the one it writes, and where an argument has got to."""
+"""What a reader of bash stands on: the script it reads, the one it writes, and where an argument may have got to."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
 
-from prowess.activate.code_words import is_assignment
-from prowess.activate.simple_command import SimpleCommand, Unsafe
+from prowess.activate.evaluating import check_command
+from prowess.activate.simple_command import Reach, SimpleCommand, Unsafe, Word
 from prowess.activate.substitution import Reference
 
-_VARIABLE = re.compile(r"[#!]?([A-Za-z_][A-Za-z0-9_]*)")
-_LOOPS = ("for", "select")
 _QUOTED: Mapping[str, str] = {
     "bare": '"${%s}"',
     "double": "${%s}",
     "single": "'\"${%s}\"'",
     "ansi": "'\"${%s}\"$'",
 }
+_NUMBERED = re.compile(r"\[[0-9]+\]\+?=")
+# Variables that the shell itself fills, also with what it was given.
+_FILLED = re.compile(
+    r"_|REPLY|MAPFILE|OPTARG|OPTIND|(?:OLD)?PWD|DIRSTACK|COPROC.*|BASH.*|PROWESS_.*|FUNCNAME|PIPESTATUS"
+)
 
 
 class Heredoc:
@@ -32,30 +35,52 @@ class Heredoc:
 class Level:
     """What belongs to one level of nesting: the word and the command that are being read.
 
-    `is_tainted` says that the word holds an argument, `ever_tainted` that anything at this level does; `plain` is how
-    much of the word stands before its first quote, None where it has none.
+    `is_tainted` says that an argument may be in the word, `leads` what it begins with then, `splits` that it may become
+    several words, and `ever_tainted` that an argument may be in anything at this level. `is_exact` says that the word
+    holds nothing but its text, and `plain` is how much of it stands before its first quote, None where it has none.
+    `cases` counts the open `case`s, and `in_pattern` says that a pattern of one is being read.
     """
 
-    __slots__ = ("command", "ever_tainted", "is_data", "is_tainted", "plain", "redirect", "word")
+    __slots__ = (
+        "cases", "command", "ever_tainted", "in_pattern", "is_data", "is_exact", "is_tainted", "leads", "plain",
+        "redirect", "splits", "word",
+    )  # fmt: skip
 
-    def __init__(self, *, is_data: bool = False) -> None:
+    def __init__(self, command: SimpleCommand, *, is_data: bool = False) -> None:
+        self.command = command
+        self.is_data = is_data
+        self.ever_tainted = False
+        self.cases = 0
+        self.in_pattern = False
+        self.redirect = ""
+        self.begin()
+
+    def begin(self) -> None:
+        """Forget the word."""
         self.word: list[str] | None = None
         self.plain: int | None = None
         self.is_tainted = False
-        self.ever_tainted = False
-        self.redirect = ""
-        self.is_data = is_data
-        self.command = SimpleCommand()
+        self.is_exact = True
+        self.leads = ""
+        self.splits = False
+
+    @property
+    def text(self) -> str:
+        """The word so far."""
+        return "".join(self.word or ())
 
 
 class Tape:
     """A script on its way from one text to another.
 
     `script` is the result, `env` the variables it needs, `used` the placeholders that were filled, and `last` the
-    words of the last command, whose exit code is that of the script.
+    words of the last command, whose exit code is that of the script. `is_inner` marks a script that stands in another
+    one which gets arguments, so that they may be in its variables.
     """
 
-    def __init__(self, source: str, references: Sequence[Reference], *, prefix: str) -> None:
+    def __init__(
+        self, source: str, references: Sequence[Reference], *, prefix: str, is_inner: bool = False, depth: int = 0
+    ) -> None:
         self.script = ""
         self.env: dict[str, str] = {}
         self.used: list[Reference] = []
@@ -65,29 +90,48 @@ class Tape:
         self._prefix = prefix
         self._at = 0
         self._out: list[str] = []
-        self._depth = 0
-        self._level = Level()
-        self._line: list[SimpleCommand] = []
-        self._names: set[str] = set()
+        self._depth = depth
+        self._outermost = depth + 1
+        self._is_inner = is_inner
+        self._in_quotes = 0
+        values = [reference.value for reference in references if reference.kind == "argument"]
+        self._reach = Reach(source, values=values, read_code=self._read_inner) if values or is_inner else None
+        self._level = Level(SimpleCommand(self._reach))
 
-    @property
-    def _took_argument(self) -> bool:
-        return any(reference.kind == "argument" for reference in self.used)
+    def _read_inner(self, text: str) -> None:
+        """Read a text that a command of this script runs."""
+        type(self)(text, (), prefix=self._prefix, is_inner=True, depth=self._depth)
+
+    def _refuse(self, why: str) -> None:
+        """Raise `Unsafe` if this script gets arguments; one that gets none may do as it likes."""
+        if self._reach is not None:
+            raise Unsafe(why)
+
+    def _taint(self, by: str = "variable") -> None:
+        """An argument may be part of the word here."""
+        level = self._level
+        level.leads = level.leads or ("" if level.text else by)
+        level.splits = level.splits or (by == "variable" and not self._in_quotes)
+        level.is_tainted = level.ever_tainted = True
+        level.is_exact = False
 
     def _put(self, quoting: str, *, refuse: str = "") -> bool:
         """Write the placeholder that stands here, if one does."""
         reference = self._references.get(self._at)
         if reference is None:
             return False
+        if reference.kind != "variable" and refuse:
+            self._refuse(refuse)
         self._at = reference.end
         if reference.kind == "literal":
+            if quoting in ("bare", "double") and self._reach is not None:
+                self._taint()
             self._out.append(reference.value)
             self._grow(reference.value)
             return True
         if reference.kind == "argument":
-            if refuse:
-                raise Unsafe(refuse)
-            self._level.is_tainted = self._level.ever_tainted = True
+            self._taint("argument")
+        self._level.is_exact = False
         name = f"{self._prefix}{reference.label}"
         self.env[name] = reference.value
         self.used.append(reference)
@@ -109,49 +153,68 @@ class Tape:
     def _note_quote(self) -> None:
         """A quote or a backslash stands here: the word has one from now on."""
         if self._level.plain is None:
-            self._level.plain = sum(map(len, self._level.word or ()))
+            self._level.plain = len(self._level.text)
 
-    def _note_name(self, place: int) -> None:
-        """A variable of the script is read; one that was given an argument passes it on."""
-        name = _VARIABLE.match(self._source, place)
-        if name is not None and name[1] in self._names:
-            self._level.is_tainted = self._level.ever_tainted = True
+    def _note_expansion(self, name: str) -> None:
+        """The shell fills a variable or a parameter; only one that nothing in the script fills holds no argument."""
+        if self._reach is None or not name:
+            return
+        self._level.is_exact = False
+        if name not in "#?$!-" and not self._is_from_outside(name):
+            self._taint()
+
+    def _is_from_outside(self, name: str) -> bool:
+        """Whether a variable is only ever read, and not filled by the shell itself."""
+        if self._is_inner or not name.isidentifier() or _FILLED.fullmatch(name):
+            return False
+        named = len(re.findall(rf"(?<!\w){name}(?!\w)", self._source))
+        return named == len(re.findall(rf"\$(?:{name}(?!\w)|\{{{name}\}})", self._source))
 
     def _end_word(self) -> None:
         level = self._level
         if level.word is None:
             return
-        word, is_tainted, redirect, plain = "".join(level.word), level.is_tainted, level.redirect, level.plain
-        level.word, level.is_tainted, level.redirect, level.plain = None, False, "", None
-        command = level.command
-        if is_tainted:
-            self._note_values(word, command)
-        if not redirect and not level.is_data:
-            command.take(word, is_tainted=is_tainted, plain=plain)
-            return
-        command.is_tainted = command.is_tainted or is_tainted
-        command.input_is_tainted = command.input_is_tainted or (is_tainted and redirect == "<<<")
-        if level.is_data and is_tainted and word.startswith("["):
-            raise Unsafe("an argument would be evaluated as arithmetic")
-        if is_tainted and redirect[1:] == "&":
+        word = Word(level.text, level.is_tainted, level.is_exact, level.plain, level.leads, level.splits)
+        redirect, level.redirect = level.redirect, ""
+        level.begin()
+        if level.in_pattern or (level.cases and level.command.head is None and not redirect):
+            if word.text == "esac" and word.plain is None:
+                level.in_pattern = False
+                level.cases -= 1
+                return
+            if level.in_pattern:
+                return
+        if redirect:
+            self._end_redirect(redirect, word)
+        elif level.is_data:
+            if word.text.startswith("[") and not _NUMBERED.match(word.text):
+                self._refuse("an argument would be evaluated as arithmetic")
+        else:
+            level.command.take(word)
+            self._begin_case(level)
+
+    def _end_redirect(self, redirect: str, word: Word) -> None:
+        if word.is_tainted and redirect.endswith("&"):
             # Bash expands the word after `>&` a second time, and with it what a variable held.
-            raise Unsafe("an argument would be evaluated after `>&`")
+            self._refuse("an argument would be evaluated after `>&`")
+        if self._reach is not None and ">" in redirect:
+            self._reach.written.add(word.text.rpartition("/")[2])
 
-    def _note_values(self, word: str, command: SimpleCommand) -> None:
-        """Remember the variables that get an argument from a word: of an assignment, or of a loop over it."""
-        if is_assignment(word):
-            self._names.add(word.partition("=")[0].rstrip("+"))
-        elif command.head in _LOOPS:
-            self._names.update(command.words[:1])
+    def _begin_case(self, level: Level) -> None:
+        if not level.command.is_case or len(level.command.words) < 2:
+            return
+        if level.command.words[1].text != "in":
+            self._refuse("the `case` in it cannot be read")
+        level.cases += 1
+        level.in_pattern = True
+        level.command = SimpleCommand(self._reach)
 
-    def _end_command(self) -> SimpleCommand:
+    def _end_command(self) -> None:
         self._end_word()
         ended = self._level.command
-        ended.finish()
-        if ended.head == "read" and ended.input_is_tainted:
-            self._names.update(ended.words)
-        self._line.append(ended)
-        if self._depth == 1 and ended.head is not None:
-            self.last = (ended.head, *ended.words)
-        self._level.command = SimpleCommand()
-        return ended
+        if ended.is_case:
+            self._refuse("the `case` in it cannot be read")
+        check_command(ended)
+        if self._depth == self._outermost and ended.head is not None:
+            self.last = (ended.head, *ended.texts)
+        self._level.command = SimpleCommand(self._reach)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from prowess.activate.messages import WITHOUT_FOLDER
-from prowess.activate.sample import sample_files
+from prowess.activate.sample import Above, sample_files
 from prowess.activate.shapes import Loaded, render_repeated, wrap_body
 from prowess.diagnostics import Diagnostic
 from prowess.errors import UnknownSkill, UsageError
@@ -48,6 +48,8 @@ class Prepared(msgspec.Struct, frozen=True, kw_only=True):
     """A body that was read and made ready for a call: its text, the digest of its file, what it asks for.
 
     `ran_commands` says that commands inside it wrote a part of it. `blocks` are content blocks that are no text.
+    `folder` is where the files of a skill in code were unpacked. `trusted` says whether the skill is, where it asks for
+    tools or hooks.
     """
 
     body: str
@@ -55,6 +57,8 @@ class Prepared(msgspec.Struct, frozen=True, kw_only=True):
     requests: Requests = Requests()
     ran_commands: bool = False
     blocks: tuple[Mapping[str, Any], ...] = ()
+    folder: str | None = None
+    trusted: bool = True
     diagnostics: tuple[Diagnostic, ...] = ()
 
 
@@ -131,6 +135,7 @@ def call_tool(
     *,
     rules: Tool,
     files: FileSystem,
+    above: Above | None = None,
     is_cancelled: Callable[[], bool] | None = None,
 ) -> Activation:
     """Load a skill: look it up, ask for permission, collect its files, build the text.
@@ -144,7 +149,9 @@ def call_tool(
     if desk.is_loaded(skill, prepared, call.arguments):
         return _conclude(skill, prepared, text=render_repeated(skill.name), repeated=True)
     folder = find_own_folder(skill)
-    sample = sample_files(folder, files, rules=rules, is_cancelled=is_cancelled) if folder is not None else None
+    sample = None
+    if folder is not None:
+        sample = sample_files(folder, files, rules=rules, above=above, is_cancelled=is_cancelled)
     loaded = Loaded(name=skill.name, body=prepared.body, folder=folder)
     if sample is None:
         return _conclude(skill, prepared, text=wrap_body(loaded, rules))
@@ -174,7 +181,7 @@ def find_own_folder(skill: Skill) -> str | None:
 
 
 def _conclude(skill: Skill, prepared: Prepared, *, text: str, repeated: bool = False) -> Activation:
-    folder = find_own_folder(skill)
+    folder = find_own_folder(skill) or prepared.folder
     metadata = {"name": skill.name} if folder is None else {"name": skill.name, "dir": folder}
     return Activation(
         name=skill.name,
@@ -186,6 +193,7 @@ def _conclude(skill: Skill, prepared: Prepared, *, text: str, repeated: bool = F
         requests=prepared.requests,
         repeated=repeated,
         blocks=() if repeated else prepared.blocks,
+        trusted=prepared.trusted,
         diagnostics=prepared.diagnostics,
     )
 

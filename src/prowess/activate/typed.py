@@ -180,7 +180,9 @@ def _find_like_openclaw(name: str, form: CommandForm, commands: CommandIndex) ->
     """A command by its own name in any case; behind `/skill` and `$` also by the skill's, spelled roughly."""
     if form == "name":
         return commands.by_name.get(name.lower())
-    return next(iter(commands.by_loose_name.get(loosen(name), ())), None)
+    rough = commands.by_loose_name.get(loosen(name), ())
+    exact = (command for command in rough if name in (command.skill_name, command.name))
+    return next(exact, rough[0] if rough else None)
 
 
 def _find_forgivingly(name: str, form: CommandForm, commands: CommandIndex) -> SlashCommand | None:

@@ -57,7 +57,7 @@ def load_other_editions(
             continue
         named = f"{skills.profile.name}@{edition}"
         try:
-            snapshot = open_skills(f"{base}@{edition}", add_dirs, bare=bare, who=who).snapshot
+            snapshot = open_skills(f"{base}@{edition}", add_dirs, bare=bare, who=who, tell=False).snapshot
         except ProwessError as error:
             yield OtherEdition(named, {}, str(error))
         else:

@@ -11,7 +11,7 @@ from importlib import import_module
 import click
 
 from prowess import __version__
-from prowess.cli.trouble import print_error, tell, wants_json
+from prowess.cli.trouble import even_if_unheard, print_error, tell, wants_json
 from prowess.errors import nearest_names
 
 
@@ -25,7 +25,9 @@ class Exit(IntEnum):
     MACHINE = 4
     REFUSED = 5
     INTERNAL = 70
+    HUNG_UP = 129
     INTERRUPTED = 130
+    TERMINATED = 143
 
 
 # Each command, the module that holds it as `command`, and its line in the overview: a command's module is
@@ -60,7 +62,7 @@ Exit codes:
   0  all is well            4    the machine refused
   1  skills have errors     5    not permitted, or not trusted
   2  the request is wrong   70   a defect in Prowess
-  3  no such skill          130  stopped
+  3  no such skill          130  stopped (129, 143: asked to end)
 
 \b
 Completion, once in the settings of your shell:
@@ -101,6 +103,12 @@ class Commands(click.Group):
             formatter.write_dl([(name, summary) for name, (_, summary) in COMMANDS.items()])
 
 
+def _complete_hosts(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    from prowess.cli.options import complete_hosts
+
+    return complete_hosts(ctx, param, incomplete)
+
+
 @click.group(
     cls=Commands,
     invoke_without_command=True,
@@ -108,7 +116,12 @@ class Commands(click.Group):
     epilog=_EPILOG,
 )
 @click.version_option(__version__, prog_name="prowess", message="%(prog)s %(version)s")
-@click.option("--host", metavar="NAME[@EDITION]", help="Without a command: answer as this host does.")
+@click.option(
+    "--host",
+    metavar="NAME[@EDITION]",
+    shell_complete=_complete_hosts,
+    help="Without a command: answer as this host does.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Without a command: print JSON.")
 @click.option("--debug", is_flag=True, help="Show where an error came from; may stand anywhere.")
 @click.pass_context
@@ -146,21 +159,24 @@ def run(arguments: Sequence[str] | None = None) -> int:
 
             set_up()
             app.main(arguments, prog_name="prowess")
-        with app.make_context("prowess", arguments) as context:
+        # A copy, since click takes from it what it has read, and how to tell of trouble is asked afterwards.
+        with app.make_context("prowess", list(arguments)) as context:
             code = int(app.invoke(context) or Exit.OK)
         sys.stdout.flush()
         return code
     except click.exceptions.Exit as stop:
         return stop.exit_code
-    except (click.Abort, KeyboardInterrupt):
-        click.echo("\nStopped.", err=True)
-        return Exit.INTERRUPTED
+    except (click.Abort, KeyboardInterrupt) as stop:
+        with even_if_unheard():
+            click.echo("\nStopped.", err=True)
+        return int(getattr(stop, "exit_code", Exit.INTERRUPTED))
     except BrokenPipeError:
         # The reader of our output has gone (`prowess list | head`); nobody is left to tell.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return Exit.OK
     except click.ClickException as error:
-        error.show()
+        with even_if_unheard():
+            error.show()
         if wants_json(arguments):
             print_error(error, error.exit_code, error.format_message())
         return error.exit_code
@@ -168,7 +184,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
         if debug:
             import traceback
 
-            traceback.print_exc()
+            with even_if_unheard():
+                traceback.print_exc()
         return tell(error, as_json=wants_json(arguments))
 
 

@@ -15,7 +15,8 @@ from prowess.machine.writing import rewrite_aside
 from prowess.model.catalog import CatalogItem
 from prowess.parse.fences import split_body
 from prowess.parse.fix import fix_header
-from prowess.parse.lint import lint_skill
+from prowess.parse.lint import Whereabouts, lint_skill, shout
+from prowess.parse.locating import locate_in_file
 from prowess.parse.manifest import read_manifest
 from prowess.parse.naming import understand
 from prowess.parse.reading import read_header
@@ -91,8 +92,10 @@ def _lint(
         rules=load_profile("prowess").header,
         fields=load_profile("spec").fields,
     )
-    refusals = (refusal for profile in hosts for refusal in _ask_host(text, target, profile))
-    return _place((*problems, *findings, *_check_always(text), *refusals), target.location)
+    said = (*problems, *findings, *_check_always(text))
+    for profile in hosts:
+        said += tuple(_ask_host(text, target, profile, said))
+    return _place(said, target.location)
 
 
 def _check_always(text: str) -> Iterator[Diagnostic]:
@@ -107,19 +110,34 @@ def _check_always(text: str) -> Iterator[Diagnostic]:
             yield finding
 
 
-def _ask_host(text: str, target: Target, profile: Profile) -> Iterator[Diagnostic]:
-    """Why a host would not load a file, where it would not."""
+def _ask_host(text: str, target: Target, profile: Profile, said: Sequence[Diagnostic]) -> Iterator[Diagnostic]:
+    """Why a host would not load a file, where it would not, and what else it finds that was not said yet."""
     reading = read_header(text.encode(), rules=profile.header, limits=profile.limits)
     name = os.path.basename(target.folder)
     understood = understand(reading, default_name=name, required=(), fields=profile.fields)
-    if reading.valid and understood.valid:
-        return
-    found = reading.diagnostics if not reading.valid else understood.diagnostics
-    reason = next((one for one in found if one.severity is Severity.ERROR), None)
-    why = reason.message if reason is not None else "Its header cannot be read."
-    line = reason.line if reason is not None else None
-    message = f"{profile.title or profile.name} would not load the skill: {why}"
-    yield diagnose("host-refuses", message, line=line, field=reason.field if reason is not None else None)
+    # What a header that cannot be read leaves unsaid is no finding of its own.
+    found = reading.diagnostics + understood.diagnostics if reading.valid else reading.diagnostics
+    found = locate_in_file(found, text.encode(), profile.header)
+    title = profile.title or profile.name
+    if not (reading.valid and understood.valid):
+        reason = next((one for one in found if one.severity is Severity.ERROR), None)
+        why = reason.message if reason is not None else "Its header cannot be read."
+        line = reason.line if reason is not None else None
+        message = f"{title} would not load the skill: {why}"
+        yield diagnose("host-refuses", message, line=line, field=reason.field if reason is not None else None)
+        found = tuple(one for one in found if one is not reason)
+    yield from (
+        msgspec.structs.replace(one, message=f"{title}: {one.message}")
+        for one in shout(found)
+        if not any(_says_as_much(other, one) for other in said)
+    )
+
+
+def _says_as_much(said: Diagnostic, finding: Diagnostic) -> bool:
+    """Whether one finding leaves nothing to say by another: it is the same, or an error about the same field."""
+    if said.field != finding.field or (said.field is None and said.line != finding.line):
+        return False
+    return said.code == finding.code or said.severity is Severity.ERROR
 
 
 def _read(location: str) -> bytes | Diagnostic:
@@ -146,10 +164,15 @@ def _place(findings: Sequence[Diagnostic], location: str) -> tuple[Diagnostic, .
 
 
 class _Folder:
-    """Answers which files a skill's folder holds, without listing all of them."""
+    """Answers where a path in a skill's folder leads, without listing all of them."""
 
     def __init__(self, path: str) -> None:
         self._path = path
+        self._real = LocalFiles().find_real_path(path) or path
 
-    def __call__(self, name: str) -> bool:
-        return LocalFiles().find_kind(os.path.join(self._path, *name.split("/"))) is not None
+    def __call__(self, name: str) -> Whereabouts:
+        real = LocalFiles().find_real_path(os.path.join(self._path, *name.split("/")))
+        if real is None:
+            return Whereabouts.MISSING
+        inside = real == self._real or real.startswith(self._real.rstrip("/") + "/")
+        return Whereabouts.INSIDE if inside else Whereabouts.OUTSIDE

@@ -41,7 +41,7 @@ def command(severity: str, host: str, add_dirs: tuple[str, ...], bare: bool, as_
     What cannot be offered on this machine is shown with the command that would mend it. Exits with 1 if there
     is an error, whatever is shown. Counts are those of all findings.
     """
-    skills = open_skills(host, add_dirs, bare=bare)
+    skills = open_skills(host, add_dirs, bare=bare, tell=False)
     snapshot = skills.snapshot
     ineligible = [one for one in snapshot.outcomes if one.state is State.INELIGIBLE and one.skill is not None]
     everything = sort_diagnostics(snapshot.all_diagnostics())

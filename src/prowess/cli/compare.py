@@ -10,7 +10,15 @@ import click
 import msgspec
 
 from prowess.cli.answers import Answers, index_answers
-from prowess.cli.options import add_dir_option, bare_option, complete_hosts, json_option, open_skills
+from prowess.cli.options import (
+    add_dir_option,
+    bare_option,
+    complete_hosts,
+    find_ignored,
+    json_option,
+    open_skills,
+    tell_ignored,
+)
 from prowess.cli.out import console, count_words, escape_line, print_json, shorten_path
 from prowess.cli.progress import Progress
 from prowess.cli.rows import Row, gather_rows, is_different
@@ -30,6 +38,7 @@ class Column(msgspec.Struct, frozen=True):
     host: str
     answers: Answers
     problem: str | None = None
+    ignored: tuple[str, ...] = ()
 
 
 @click.command("compare")
@@ -39,7 +48,7 @@ class Column(msgspec.Struct, frozen=True):
     multiple=True,
     metavar="NAME[@EDITION]",
     shell_complete=complete_hosts,
-    help="Compare this host; may be given several times. Without it: every host but spec.",
+    help="Compare this host; may be given several times. Without it: every host but spec, your own too.",
 )
 @click.option("--only-different", is_flag=True, help="Leave out skills on which all hosts agree.")
 @add_dir_option
@@ -54,6 +63,8 @@ def command(hosts: tuple[str, ...], only_different: bool, add_dirs: tuple[str, .
     with Progress() as progress:
         named = dict.fromkeys(hosts or _default_hosts())
         columns = [_load_column(host, add_dirs, bare=bare, progress=progress) for host in named]
+    for column in columns:
+        tell_ignored(column.ignored)
     asked = {column.host: column.answers for column in columns if column.problem is None}
     rows = gather_rows(asked)
     different = [row for row in rows if is_different(row, asked)]
@@ -67,15 +78,19 @@ def command(hosts: tuple[str, ...], only_different: bool, add_dirs: tuple[str, .
 
 
 def _default_hosts() -> tuple[str, ...]:
-    from prowess.profiles.load import BUILT_IN
+    from prowess.machine.facts import current_facts
+    from prowess.machine.profiles import load_added_profiles
+    from prowess.profiles.load import known_hosts
 
-    return tuple(name for name in BUILT_IN if name != "spec")
+    _, added = load_added_profiles(current_facts(), "prowess")
+    return tuple(name for name in known_hosts(added) if name != "spec")
 
 
 def _load_column(host: str, add_dirs: tuple[str, ...], *, bare: bool, progress: Progress) -> Column:
     progress.begin(f"asking {escape_line(host)}")
     try:
-        return Column(host, index_answers(open_skills(host, add_dirs, bare=bare, progress=progress).snapshot))
+        snapshot = open_skills(host, add_dirs, bare=bare, progress=progress, tell=False).snapshot
+        return Column(host, index_answers(snapshot), ignored=find_ignored(snapshot))
     except UnknownHost:
         raise
     except ProwessError as error:

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import os
 
-from click.shell_completion import BashComplete, add_completion_class, split_arg_string
+from click.shell_completion import (
+    BashComplete,
+    CompletionItem,
+    FishComplete,
+    ShellComplete,
+    ZshComplete,
+    add_completion_class,
+    split_arg_string,
+)
 
 # Prowess gets the line as it was typed and answers with whole words. Of these bash replaces only what stands behind
 # the last of its word breaks, so what stands before it is taken off.
@@ -43,7 +51,30 @@ complete -o nosort -F %(complete_func)s %(prog_name)s
 """
 
 
-class WholeWords(BashComplete):
+_DEBUG = "--debug"
+
+
+class _WithDebug(ShellComplete):
+    """Offers `--debug` wherever an option may stand; no single command has it as its own."""
+
+    def get_completions(self, args: list[str], incomplete: str) -> list[CompletionItem]:
+        """What the command offers, and `--debug` where it fits."""
+        found = super().get_completions(args, incomplete)
+        fits = incomplete[:1] == "-" and _DEBUG.startswith(incomplete) and not {"--", _DEBUG}.intersection(args)
+        if fits and all(item.value != _DEBUG for item in found):
+            found.append(CompletionItem(_DEBUG, help="Show where an error came from."))
+        return found
+
+
+class Zsh(_WithDebug, ZshComplete):
+    """Completion for zsh."""
+
+
+class Fish(_WithDebug, FishComplete):
+    """Completion for fish."""
+
+
+class WholeWords(_WithDebug, BashComplete):
     """Completion by the line as it was typed; a number of a word, as other scripts send it, is understood too."""
 
     source_template = _SCRIPT
@@ -60,4 +91,5 @@ class WholeWords(BashComplete):
 
 def set_up() -> None:
     """Let the shell be answered in this way."""
-    add_completion_class(WholeWords)
+    for shell in (WholeWords, Zsh, Fish):
+        add_completion_class(shell)

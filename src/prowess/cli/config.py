@@ -13,11 +13,13 @@ from prowess.cli.out import console, escape_line, print_json, shorten_path
 from prowess.cli.shapes import shape_diagnostic
 from prowess.machine.files import LocalFiles
 from prowess.model.settings import Origin, Settings
+from prowess.profiles.schema import SettingsFile
 from prowess.runtime import Skills
 from prowess.settings.describe import Described, describe_configuration, describe_settings, list_read
 from prowess.settings.document import join_key
 from prowess.settings.lines import list_lines
 from prowess.settings.load import MOST_BYTES, list_settings_places
+from prowess.settings.written import Written, find_written
 
 
 @click.command("config")
@@ -26,8 +28,9 @@ from prowess.settings.load import MOST_BYTES, list_settings_places
 def command(host: str, as_json: bool) -> int:
     """Show every setting and where it came from.
 
-    Shown is what the host's settings files can set, whether they do or not. Values that are secrets are shown as set.
-    A later file replaces values of an earlier one.
+    Shown is what the host's settings files can set, whether they do or not, by the keys that these files have for it.
+    Values that are secrets are shown as set. Where two files set one value the later one counts; of prowess.toml the
+    lists `disabled` and `ignore` of all files add up.
     """
     skills = Skills.open(".", host=host)
     settings = skills.settings()
@@ -41,18 +44,28 @@ def command(host: str, as_json: bool) -> int:
                 "edition": skills.profile.edition,
                 "cwd": skills.cwd,
                 "files": [{"path": path, "found": path in settings.files} for path in looked_for],
-                "settings": [_shape(settings, *setting) for setting in described],
+                "settings": [
+                    _shape(settings, _find_written(setting, skills, places), *setting) for setting in described
+                ],
                 "diagnostics": [shape_diagnostic(diagnostic) for diagnostic in settings.diagnostics],
             }
         )
         return 0
-    _print_settings(described, settings, skills.cwd)
+    _print_settings([(_find_written(one, skills, places), *one) for one in described], settings, skills.cwd)
     _print_files(looked_for, settings, skills.cwd)
     return 0
 
 
-def _shape(settings: Settings, key: str, value: Any, origin: Origin) -> dict[str, Any]:
-    shape = {"key": key, "value": msgspec.to_builtins(value), "file": origin.file, "line": origin.line}
+def _find_written(setting: Described, skills: Skills, places: Sequence[tuple[str, SettingsFile]]) -> Written:
+    """The key as the file has it that set the value, else as the first of the host's files would."""
+    key, _, origin = setting
+    setting_it = [rule for path, rule in places if path == origin.file]
+    return find_written(key, [*setting_it, *(skills.profile.settings[id] for id in skills.profile.settings_order)])
+
+
+def _shape(settings: Settings, written: Written, key: str, value: Any, origin: Origin) -> dict[str, Any]:
+    shape = {"key": key, "written": written.key, "value": msgspec.to_builtins(value)}
+    shape |= {"file": origin.file, "line": origin.line}
     entries = settings.entries.get(key)
     if entries:
         shape["entries"] = [{"value": entry, "file": at.file, "line": at.line} for entry, at in entries.items()]
@@ -84,18 +97,19 @@ def _describe_configuration(settings: Settings, skills: Skills) -> Iterator[Desc
         yield join_key(("config", *key)), value, found[-1] if found else Origin()
 
 
-def _print_settings(described: Sequence[Described], settings: Settings, cwd: str) -> None:
+def _print_settings(described: Sequence[tuple[Written, str, Any, Origin]], settings: Settings, cwd: str) -> None:
     from rich.text import Text
 
     from prowess.cli.check import print_diagnostics
     from prowess.cli.tables import print_columns
 
     rows: list[tuple[Text | str, Text | str, Text | str]] = []
-    for key, value, origin in described:
+    for written, key, value, origin in described:
+        shown = not value if written.is_turned and isinstance(value, bool) else value
         is_set = origin.file is not None
         style = "" if is_set else "dim"
         places = ", ".join(_render_origin(place, cwd) for place in _list_origins(settings, key, origin))
-        rows.append((Text(escape_line(key), style), Text(_render_value(value), style), Text(places, style)))
+        rows.append((Text(escape_line(written.key), style), Text(_render_value(shown), style), Text(places, style)))
     if rows:
         print_columns(rows, heading=("SETTING", "VALUE", "FROM"), wrap=True)
         console().print()
@@ -114,6 +128,8 @@ def _render_value(value: Any) -> str:
         return escape_line(value)
     if value is None or value == {}:
         return "not set" if value is None else "none"
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
     return escape_line(msgspec.json.encode(value).decode("utf-8"))
 
 

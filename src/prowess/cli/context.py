@@ -62,8 +62,7 @@ def _print_files(skills: Skills, found: ContextFiles) -> None:
 
     screen = console()
     if not found.files:
-        names = " or ".join(skills.profile.context.files)
-        screen.print(f"No context file holds here: there is no {names} in {shorten_path(skills.cwd)} or above it.")
+        screen.print(_tell_none(skills, found))
     else:
         print_columns(
             [(str(f.depth), f"{len(f.text):,}", shorten_path(f.path, skills.cwd)) for f in found.files],
@@ -77,3 +76,14 @@ def _print_files(skills: Skills, found: ContextFiles) -> None:
             "farthest first. --text prints them as one."
         )
     print_diagnostics(found.diagnostics, skills.cwd)
+
+
+def _tell_none(skills: Skills, found: ContextFiles) -> str:
+    """That there is no context file, and where one was looked for."""
+    names = " or ".join(skills.profile.context.files)
+    left_out = "" if skills.cwd in found.looked_in else " Hidden folders are left out."
+    if not found.looked_in:
+        return f"No context file holds here: {shorten_path(skills.cwd)} lies in a hidden folder, where none is read."
+    nearest, farthest = shorten_path(found.looked_in[0]), shorten_path(found.looked_in[-1])
+    above = f" or above it, up to {farthest}" if len(found.looked_in) > 1 else ""
+    return f"No context file holds here: there is no {names} in {nearest}{above}.{left_out}"

@@ -26,6 +26,7 @@ _ADVICE = {
     "included": "Add the name to the list there.",
     "disabled_extensions": "Take it off the list there.",
     "disabled_providers": "Take the provider off the list there.",
+    "every source toggle is off": "Switch one of them on there.",
     "allowed_bundled": "Add the name to the list there.",
 }
 
@@ -50,7 +51,7 @@ def plan_enabling(skills: Skills, host: str, name: str, target: str, *, user: bo
 
     Raises a `UsageError` that names what keeps it disabled, where that is not for these files to change.
     """
-    files = _Edited()
+    files = Edited()
     own = [path for path, rule in list_settings_places(skills.profile, skills.find_places()) if rule.is_own]
     undone: list[Undone] = []
     while True:
@@ -97,11 +98,12 @@ def _explain(outcome: Outcome, settings: Settings, own: list[str], *, cwd: str, 
 
 def _advise_without_file(outcome: Outcome, cwd: str) -> str:
     if outcome.candidate.root.disabled_by is not None:
-        return f"Change {outcome.candidate.root.disabled_by}."
+        by = outcome.candidate.root.disabled_by
+        return f"Change {by}." if " " not in by else "Change that."
     return f"Remove that line from {shorten_path(outcome.candidate.location, cwd)}."
 
 
-class _Edited(LocalFiles):
+class Edited(LocalFiles):
     """The disk as it would be after the changes."""
 
     def __init__(self) -> None:
@@ -118,10 +120,14 @@ class _Edited(LocalFiles):
         data = self.texts[path].encode()
         return Head(data[:limit], len(data), 1, (0, 0, len(data), 0))
 
+    def load(self, path: str) -> str:
+        """The text of a file as it would be; empty where there is none."""
+        return "" if self.find_kind(path) is None else self.read_head(path, MOST_BYTES).data.decode()
+
     def change(self, change: Undone, outcome: Outcome) -> bool:
         """Make a change; whether that made a difference."""
         file, name = change.file, (outcome.rule or "").removeprefix("overrides.")
-        old = "" if self.find_kind(file) is None else self.read_head(file, MOST_BYTES).data.decode()
+        old = self.load(file)
         if change.setting == "enabled":
             new = set_skill_enabled(old, name, enabled=True, file=file)
         elif change.setting == "visibility":

@@ -149,6 +149,7 @@ def _explain_missing(
     snapshot = skills.snapshot
     nearest = nearest_names(name, {one.name: None for one in snapshot.outcomes})
     elsewhere = list(_look_elsewhere(skills, name, add_dirs, bare=bare, who=who))
+    cut = [finding for finding in snapshot.diagnostics if finding.code == "limit-reached"]
     if as_json:
         print_json(
             {
@@ -158,11 +159,17 @@ def _explain_missing(
                 "claims": _shape_claims(claims, skills, who),
                 "nearest": nearest,
                 "elsewhere": [msgspec.to_builtins(one) for one in elsewhere],
+                "cut": [shape_diagnostic(finding) for finding in cut],
             }
         )
         return UnknownSkill.exit_code
     screen = console()
     screen.print(f"No skill here is named “{escape_line(name)}”, by the rules of {snapshot.host}.", style="bold")
+    for finding in cut:
+        place = f"{shorten_path(finding.file, snapshot.cwd)}: " if finding.file else ""
+        screen.print(
+            f"It may be there all the same, since not everything was looked at: {place}{escape_line(finding.message)}"
+        )
     if nearest:
         screen.print("Did you mean " + " or ".join(f"“{escape_line(one)}”" for one in nearest) + "?")
     for one in elsewhere:
@@ -189,7 +196,7 @@ def _look_elsewhere(
         if host == skills.profile.name:
             continue
         try:
-            found = open_skills(host, add_dirs, bare=bare, who=who).snapshot.find(name)
+            found = open_skills(host, add_dirs, bare=bare, who=who, tell=False).snapshot.find(name)
         except ProwessError:
             continue
         if found is not None:

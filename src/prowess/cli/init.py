@@ -49,6 +49,15 @@ TEMPLATE = """\
 # Whether commands inside the bodies of skills are run; those of a project only once you trust it: `prowess trust`.
 # shell_commands = false
 
+# Sources to switch off, by the toggles of oh-my-pi: `Pi` stands for its own folders. While any of the five is on, so
+# are the folders that none of them is about; with all of them off only .prowess/skills is left.
+# [toggles]
+# enableCodexUser = false
+# enableClaudeUser = false
+# enableClaudeProject = false
+# enablePiUser = false
+# enablePiProject = false
+
 # What holds for one skill. `visibility` is one of on, name-only, user-only, off.
 # [skills."some-skill"]
 # enabled = true

@@ -75,18 +75,22 @@ def _tell_discovery(outcome: Outcome, snapshot: Snapshot, profile: Profile) -> t
     says = [f"found in {root.path}, {place} ({root.scope.value}, {root.source.label})"]
     rule = profile.roots.get(root.id)
     if rule is not None:
-        says.append(f"the root is searched because {_tell_reason(root, rule.at, snapshot)}")
+        says.append(f"the root is searched because {_tell_reason(root, rule.at, snapshot, profile)}")
     if root.disabled_by is not None:
-        says.append(f"the root is switched off by {root.disabled_by}")
+        joined = ", since" if " " in root.disabled_by else " by"
+        says.append(f"the root is switched off{joined} {root.disabled_by}")
     if outcome.candidate.skipped is not None:
         says.append(f"skipped: {outcome.candidate.skipped}")
     return tuple(says)
 
 
-def _tell_reason(root: Root, templates: Sequence[str], snapshot: Snapshot) -> str:
+def _tell_reason(root: Root, templates: Sequence[str], snapshot: Snapshot, profile: Profile) -> str:
     for placeholder, setting in (("{custom}", "custom_folders"), ("{plugin}", "plugin_folders")):
         if any(placeholder in template for template in templates):
-            return f"`{setting}` names it ({snapshot.settings.entry_origin(setting, root.path)})"
+            from prowess.settings.written import find_written
+
+            key = find_written(setting, [profile.settings[id] for id in profile.settings_order]).key
+            return f"`{key}` names it ({snapshot.settings.entry_origin(setting, root.path)})"
     if any("{added}" in template for template in templates):
         return "--add-dir names it"
     if root.distance:

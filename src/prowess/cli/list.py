@@ -8,7 +8,7 @@ import click
 
 from prowess.cli.options import Who, agent_options, open_skills, scan_options
 from prowess.cli.out import print_json
-from prowess.cli.shapes import shape_outcome, shape_scan
+from prowess.cli.shapes import shape_diagnostic, shape_outcome, shape_scan
 from prowess.errors import MachineError, UsageError
 from prowess.model.outcome import Outcome, State
 from prowess.model.snapshot import Snapshot
@@ -45,13 +45,14 @@ def command(
         raise UsageError("--all shows every candidate and --unused only some; give one of them.")
     if touched and unused:
         raise UsageError("--touched tells what would be and --unused what was; give one of them.")
-    skills = open_skills(host, add_dirs, bare=bare, who=who)
+    skills = open_skills(host, add_dirs, bare=bare, who=who, tell=False)
     snapshot = _touch(skills, touched) if touched else skills.snapshot
     outcomes = _find_unused(skills) if unused else snapshot.outcomes if show_all else snapshot.shown
     if as_json:
         counts = {state.value: number for state, number in snapshot.counts().items()}
         shaped = [shape_outcome(outcome) for outcome in outcomes]
-        print_json({**shape_scan(snapshot), "counts": counts, "skills": shaped})
+        found = [shape_diagnostic(one) for one in snapshot.diagnostics]
+        print_json({**shape_scan(snapshot), "counts": counts, "skills": shaped, "diagnostics": found})
         return 0
     from prowess.cli.answers import load_other_editions
     from prowess.cli.tables import print_outcomes, print_unused
@@ -59,8 +60,9 @@ def command(
     if unused:
         print_unused(snapshot, outcomes)
         return 0
-    # The other editions were touched by nothing, so their answers cannot be compared.
-    others = () if touched else load_other_editions(skills, host, add_dirs, bare=bare, who=who)
+    # The other editions were touched by nothing, so their answers cannot be compared. All are asked before the first
+    # line is printed: a scan shows its progress where the answer will stand.
+    others = () if touched else tuple(load_other_editions(skills, host, add_dirs, bare=bare, who=who))
     print_outcomes(snapshot, outcomes, show_all=show_all, others=others)
     return 0
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import click
 
-from prowess.cli.options import host_option, json_option, open_skills
+from prowess.cli.options import host_option, json_option, open_skills, render_host_option
 from prowess.cli.out import console, print_json, shorten_path
 from prowess.cli.placing import choose_project_folder, choose_user_folder
 from prowess.cli.template import RESOURCES, check_name, render_skill
@@ -72,7 +72,7 @@ def command(
         files = sorted(rendered.files)
         print_json({"name": name, "folder": target, "location": location, "files": files, "also_claimed_by": others})
     else:
-        _tell(name, target, sorted(rendered.files), others)
+        _tell(name, target, sorted(rendered.files), others, host=render_host_option(snapshot))
     return 0
 
 
@@ -83,7 +83,7 @@ def _choose_folder(snapshot: Snapshot, folder: str | None, *, user: bool) -> str
     return choose_user_folder(snapshot) if user else choose_project_folder(snapshot)
 
 
-def _tell(name: str, target: str, files: Sequence[str], others: Sequence[str]) -> None:
+def _tell(name: str, target: str, files: Sequence[str], others: Sequence[str], *, host: str) -> None:
     cwd = os.getcwd()
     shown = shorten_path(target, cwd)
     screen = console()
@@ -91,5 +91,7 @@ def _tell(name: str, target: str, files: Sequence[str], others: Sequence[str]) -
     for file in files:
         screen.print(f"  {file}")
     for other in others:
-        screen.print(f"{shorten_path(other, cwd)} claims this name too; `prowess explain {name}` tells who has it.")
+        screen.print(
+            f"{shorten_path(other, cwd)} claims this name too; `prowess explain {name}{host}` tells who has it."
+        )
     screen.print(f"Next: write its instructions, then run `prowess validate {shown}`.")

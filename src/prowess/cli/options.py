@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import nullcontext
 from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -168,10 +168,12 @@ def open_skills(
     bare: bool = False,
     who: Who = ANYONE,
     progress: Progress | None = None,
+    tell: bool = True,
 ) -> Skills:
     """The skills of the working folder, scanned, with progress shown where that is slow.
 
-    The scan is a part of longer work where `progress` is given, which then goes on.
+    The scan is a part of longer work where `progress` is given, which then goes on. With `tell` people hear of options
+    that the host has no use for; without, the command itself says so.
     """
     from prowess.cli.progress import Progress
 
@@ -181,4 +183,17 @@ def open_skills(
         )
         # Scanned here and kept, so that the line of progress ends with the scan.
         _ = skills.snapshot
+    if tell and add_dirs:
+        tell_ignored(find_ignored(skills.snapshot))
     return skills
+
+
+def find_ignored(snapshot: Snapshot) -> tuple[str, ...]:
+    """What is to be said of options that the host has no use for."""
+    return tuple(one.message for one in snapshot.diagnostics if one.code == "option-ignored")
+
+
+def tell_ignored(messages: Iterable[str]) -> None:
+    """Say on the error output what had no effect."""
+    for message in messages:
+        click.echo(f"prowess: {message}", err=True)

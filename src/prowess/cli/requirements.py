@@ -7,7 +7,7 @@ should be.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from typing import NamedTuple
 
 import msgspec
@@ -66,7 +66,7 @@ def diagnose_skill(skill: Skill, skills: Skills) -> Diagnosis:
     return Diagnosis(verdict, tuple(_list_requirements(skill, skills, verdict, counted)))
 
 
-def _list_requirements(skill: Skill, skills: Skills, verdict: Verdict, counted: set[str]) -> list[Requirement]:
+def _list_requirements(skill: Skill, skills: Skills, verdict: Verdict, counted: Set[str]) -> list[Requirement]:
     requires = skill.manifest.requires
     remedies = find_remedies(skill.manifest, verdict, skills.facts)
     found: list[Requirement] = []

@@ -11,9 +11,13 @@ import msgspec
 from prowess.activate.declared import render_template
 from prowess.activate.marks import find_commands
 from prowess.cli.progress import Progress
+from prowess.conversation.ground import Ground
+from prowess.conversation.waking import Waking
 from prowess.errors import MachineError
+from prowess.machine.folders import MOST_FOLDERS, find_holders
 from prowess.model.settings import Origin, Settings
 from prowess.model.skill import LoadedFrom, Scope, Skill
+from prowess.model.snapshot import Snapshot
 from prowess.runtime import Skills
 
 # Their commands run, or never run, whatever project is trusted.
@@ -41,12 +45,16 @@ class SettingStake(msgspec.Struct, frozen=True):
 
 
 class Stakes(msgspec.Struct, frozen=True):
-    """Everything that trusting a project would let run now. `unread` are files whose bodies could not be read."""
+    """Everything that trusting a project would let run now.
+
+    `unread` are files whose bodies could not be read. `is_cut` where not every folder was searched.
+    """
 
     skills: tuple[SkillStake, ...] = ()
     tools: tuple[SettingStake, ...] = ()
     variables: tuple[SettingStake, ...] = ()
     unread: tuple[str, ...] = ()
+    is_cut: bool = False
 
     @property
     def is_empty(self) -> bool:
@@ -55,14 +63,16 @@ class Stakes(msgspec.Struct, frozen=True):
 
 
 def find_stakes(root: str, folder: str, host: str | None = None) -> Stakes:
-    """What a project would run, as it is seen from its root and from the folder that was asked about.
+    """What a project would run, as it is seen from its root, from the folder that was asked about and from any below.
 
     Prowess's own rules find it, since they read the folders of every host; those of a `host` may find more.
     """
     with Progress("looking at what would run") as progress:
         hosts = dict.fromkeys(("prowess", host or "prowess"))
         seen = [Skills(one, host=by, reporter=progress) for one in dict.fromkeys((root, folder)) for by in hosts]
-        inside = {skill.location: skill for skills in seen for skill in _list_inside(skills, root)}
+        below = [_look_below(skills) for skills in seen[: len(hosts)]]
+        snapshots = (*(skills.snapshot for skills in seen), *(snapshot for snapshot, _ in below))
+        inside = {skill.location: skill for snapshot in snapshots for skill in _list_inside(snapshot, root)}
         own = [skills.project.load_own_settings() for skills in seen]
         stakes, unread = _read_bodies(sorted(inside.values(), key=lambda one: (one.name, one.location)))
     return Stakes(
@@ -70,12 +80,25 @@ def find_stakes(root: str, folder: str, host: str | None = None) -> Stakes:
         tools=_gather([stake for settings in own for stake in _list_tools(settings)]),
         variables=_gather([stake for settings in own for stake in _list_variables(settings)]),
         unread=tuple(unread),
+        is_cut=any(is_cut for _, is_cut in below),
     )
 
 
-def _list_inside(skills: Skills, root: str) -> Iterator[Skill]:
+def _look_below(skills: Skills) -> tuple[Snapshot, bool]:
+    """What comes to light once files everywhere below are touched, and whether some folders were not searched."""
+    rules = skills.profile.conditions
+    templates = [template for id in rules.below for template in skills.profile.roots[id].at]
+    holding = {template.split("/")[1] for template in templates if template.startswith("{ancestor}/")}
+    if not holding:
+        return skills.snapshot, False
+    walked = find_holders(skills.cwd, holding, skip_names=rules.below_skips, most=MOST_FOLDERS)
+    ground = Ground(skills.project, lambda: skills.snapshot, skills.reload, count=False)
+    return Waking(ground, folders=walked.folders).snapshot, walked.is_cut
+
+
+def _list_inside(snapshot: Snapshot, root: str) -> Iterator[Skill]:
     """The skills that lie in a project, whatever became of them: another host, or a later day, may use them."""
-    for outcome in skills.snapshot.outcomes:
+    for outcome in snapshot.outcomes:
         skill = outcome.skill
         if skill is None or skill.scope in _ELSEWHERE or skill.source.loaded_from is LoadedFrom.MCP:
             continue

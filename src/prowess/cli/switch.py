@@ -1,4 +1,4 @@
-"""What `enable` and `disable` share: one switch in prowess.toml, and the state it leaves the skill in."""
+"""What `enable` and `disable` share: one switch in a settings file, and the state it leaves the skill in."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ import click
 import msgspec
 
 from prowess.cli.enabling import Plan, Undone, plan_enabling
+from prowess.cli.host_switch import plan_switch
 from prowess.cli.options import host_option, json_option, name_argument, open_skills
 from prowess.cli.out import console, escape_line, print_json, shorten_path
 from prowess.cli.shapes import shape_outcome
-from prowess.errors import MachineError, UnknownSkill, UsageError
+from prowess.errors import MachineError, UnknownSkill
 from prowess.machine.files import LocalFiles
 from prowess.machine.writing import rewrite_aside
 from prowess.model.outcome import Outcome, State
@@ -22,20 +23,23 @@ from prowess.runtime import Skills
 from prowess.settings.edit import set_skill_enabled
 from prowess.settings.load import MOST_BYTES, list_settings_places
 
-# Settings by which a host switches one skill off.
-_SWITCHES = ("visibility", "overrides", "disabled_extensions")
-
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Switched(msgspec.Struct, frozen=True):
     """What was done to the settings: in which file, whether it was made for this, whether anything changed, and what
-    stood against the switch and was taken away, in whichever file."""
+    stood against the switch and was taken away, in whichever file. `key` is that of the skill in a host's own file."""
 
     file: str
     created: bool
     changed: bool
     undone: tuple[Undone, ...] = ()
+    key: str | None = None
+
+    def shape(self) -> dict[str, Any]:
+        """As JSON; the key only where it is a host's."""
+        shaped: dict[str, Any] = msgspec.to_builtins(self)
+        return shaped if self.key is not None else {name: one for name, one in shaped.items() if name != "key"}
 
 
 def switch_options(command: F) -> F:
@@ -49,38 +53,38 @@ def switch_options(command: F) -> F:
 def switch_skill(name: str, *, enabled: bool, user: bool, host: str, as_json: bool) -> int:
     """Set a skill's switch, then say what changed and what state the skill is in now."""
     skills = open_skills(host)
-    _refuse_other_hosts(skills)
     if not skills.snapshot.claims(name):
         raise UnknownSkill(name, {outcome.name for outcome in skills.snapshot.outcomes})
+    if not any(rule.is_own for rule in skills.profile.settings.values()):
+        done = _write_in_host(skills, host, name, enabled=enabled, user=user)
+        return _finish(skills, name, done, enabled=enabled, user=user, as_json=as_json)
     file = _find_file(skills, user=user)
     before = skills.snapshot.find(name)
     if enabled and before is not None and before.state is State.DISABLED:
         done = _write_plan(plan_enabling(skills, host, name, file, user=user), file)
     else:
         done = _write_switch(file, name, enabled=enabled)
+    return _finish(skills, name, done, enabled=enabled, user=user, as_json=as_json)
+
+
+def _finish(skills: Skills, name: str, done: Switched, *, enabled: bool, user: bool, as_json: bool) -> int:
     snapshot = skills.reload()
     outcome = snapshot.find(name)
     if as_json:
         shown = None if outcome is None else shape_outcome(outcome)
-        print_json({"name": name, "enabled": enabled, **msgspec.to_builtins(done), "skill": shown})
+        print_json({"name": name, "enabled": enabled, **done.shape(), "skill": shown})
     else:
-        _tell(name, done, snapshot, outcome, enabled=enabled)
+        _tell(name, done, snapshot, outcome, enabled=enabled, user=user)
     return 0
 
 
-def _refuse_other_hosts(skills: Skills) -> None:
-    """Only a host that reads prowess.toml can be switched there; of another, say where its own switch is."""
-    profile = skills.profile
-    if any(rule.refuse_unknown for rule in profile.settings.values()):
-        return
-    switches = [
-        f"`{key}` in {path}"
-        for path, rule in list_settings_places(profile, skills.find_places())
-        for key, setting in rule.keys.items()
-        if setting in _SWITCHES
-    ]
-    own = f"; its own switch is {switches[0]}" if switches else "; it has no switch for one skill"
-    raise UsageError(f"prowess.toml is not read by {profile.title or profile.name}{own}.")
+def _write_in_host(skills: Skills, host: str, name: str, *, enabled: bool, user: bool) -> Switched:
+    """Set the switch in the host's own files, which were read again with it before anything is written."""
+    plan = plan_switch(skills, host, name, enabled=enabled, user=user)
+    created = not os.path.lexists(plan.file)
+    for path, text in plan.texts.items():
+        rewrite_aside(path, text.encode())
+    return Switched(plan.file, created, bool(plan.texts), key=plan.key)
 
 
 def _find_file(skills: Skills, *, user: bool) -> str:
@@ -120,7 +124,7 @@ def _load_text(file: str) -> str:
         raise MachineError("read", file, error.strerror or str(error)) from error
 
 
-def _tell(name: str, done: Switched, snapshot: Snapshot, outcome: Outcome | None, *, enabled: bool) -> None:
+def _tell(name: str, done: Switched, snapshot: Snapshot, outcome: Outcome | None, *, enabled: bool, user: bool) -> None:
     from prowess.cli.tables import render_reason
 
     screen = console()
@@ -128,10 +132,15 @@ def _tell(name: str, done: Switched, snapshot: Snapshot, outcome: Outcome | None
     shown = escape_line(name)
     word = "on" if enabled else "off"
     made = "the new file " if done.created else ""
-    if not done.changed:
+    if not done.changed and done.created:
+        screen.print(f"“{shown}” is not switched off; nothing was written.")
+    elif not done.changed:
         screen.print(f"“{shown}” is already switched {word} in {where}; nothing was written.")
     elif not done.undone:
-        screen.print(f"Switched “{shown}” {word} in {made}{where}.")
+        by = f" by `{escape_line(done.key)}`" if done.key is not None else ""
+        is_users = not user and done.key is not None and done.file not in snapshot.settings.project_files
+        holds = ", which holds for all your projects" if is_users else ""
+        screen.print(f"Switched “{shown}” {word}{by} in {made}{where}{holds}.")
     for one in done.undone:
         file = shorten_path(one.file, snapshot.cwd)
         screen.print(_UNDONE.get(one.setting, _TAKEN_OUT).format(name=shown, file=made + file, one=one))

@@ -152,6 +152,8 @@ def print_outcomes(
     if outcomes:
         screen.print()
     screen.print(_render_footer(snapshot, outcomes, show_all=show_all))
+    for cut in _render_cuts(snapshot):
+        screen.print(Text(cut, "yellow"))
     answers = index_answers(snapshot)
     for other in others:
         line = render_difference(other, answers)
@@ -212,6 +214,20 @@ def _render_footer(snapshot: Snapshot, outcomes: Sequence[Outcome], *, show_all:
     if left_out and not show_all:
         footer += f" --all shows {left_out:,} more."
     return footer
+
+
+# Findings about a whole scan without which its table would mislead: something was not looked at.
+_CUTS = ("limit-reached", "option-ignored")
+
+
+def _render_cuts(snapshot: Snapshot) -> Iterator[str]:
+    """One line for each kind of finding that says that the table does not hold all there is."""
+    for code in _CUTS:
+        found = [one for one in snapshot.diagnostics if one.code == code]
+        if found:
+            place = f"{shorten_path(found[0].file, snapshot.cwd)}: " if found[0].file else ""
+            more = f" `prowess check` shows {len(found) - 1:,} more." if len(found) > 1 else ""
+            yield f"{place}{escape_line(found[0].message)}{more}"
 
 
 def render_counts(counts: Mapping[State, int]) -> str:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from itertools import pairwise
 from typing import Any
 
@@ -29,12 +31,25 @@ def tell(error: Exception, *, as_json: bool) -> int:
     from prowess.cli.out import escape_text
 
     code, said, hint = _describe(error)
-    for line in (f"prowess: {said}", hint):
-        if line:
-            click.echo(escape_text(line), err=True)
+    with even_if_unheard():
+        for line in (f"prowess: {said}", hint):
+            if line:
+                click.echo(escape_text(line), err=True)
     if as_json:
         print_error(error, code, said, hint)
     return code
+
+
+@contextmanager
+def even_if_unheard() -> Iterator[None]:
+    """Say something of which nothing else depends: an error output that takes no more does not change the answer."""
+    try:
+        yield
+        sys.stderr.flush()
+    except OSError:
+        # What is still held back would be tried again on the way out, and fail again.
+        with suppress(OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
 
 
 def print_error(error: Exception, code: int, said: str, hint: str | None = None) -> None:
@@ -57,11 +72,20 @@ def print_error(error: Exception, code: int, said: str, hint: str | None = None)
 def _describe(error: Exception) -> tuple[int, str, str]:
     if isinstance(error, ProwessError):
         return error.exit_code, str(error), error.hint or ""
+    if isinstance(error, FileNotFoundError) and not _has_working_folder():
+        return MACHINE, "The working folder no longer exists.", "Go to a folder that does (`cd`), then try again."
     if isinstance(error, OSError):
         place = f" ({os.fsdecode(error.filename)})" if error.filename else ""
         return MACHINE, f"The machine refused: {error.strerror or error}{place}.", ""
     said = f"an unexpected error: {type(error).__name__}: {error}"
     return INTERNAL, said, "This is a defect in Prowess. `--debug` shows where it came from."
+
+
+def _has_working_folder() -> bool:
+    try:
+        return bool(os.getcwd())
+    except OSError:
+        return False
 
 
 def _name(error: Exception) -> str:

@@ -18,6 +18,7 @@ from prowess.cli.telling import echo_findings
 from prowess.errors import NotAFolder, UsageError
 from prowess.errors.activation import TooWide
 from prowess.machine.facts import current_facts
+from prowess.machine.folders import MOST_FOLDERS
 from prowess.machine.trust import Trusted, TrustFile
 
 _NOBODY = "Nobody is here to be asked, so the project stays untrusted; `prowess trust --yes` trusts it unasked."
@@ -139,6 +140,7 @@ def _shape(stakes: Stakes) -> dict[str, Any]:
         ],
         "variables": [{"name": one.name, "file": one.origin.file, "line": one.origin.line} for one in stakes.variables],
         "unread": list(stakes.unread),
+        "is_cut": stakes.is_cut,
     }
 
 
@@ -161,6 +163,8 @@ def _print_stakes(root: str, stakes: Stakes, *, is_repository: bool) -> None:
     _print_group("Variables that the programs of a skill get", _list_settings(stakes.variables, root))
     if stakes.unread:
         screen.print(f"{count_words(len(stakes.unread), 'skill')} could not be read.")
+    if stakes.is_cut:
+        screen.print(f"The search for skills ended after {MOST_FOLDERS:,} folders; there may be more further down.")
     screen.print("It holds for everything in there, also for what changes later.")
 
 

@@ -1,4 +1,4 @@
-"""Work that may take long: done in a thread of its own, while this one asks, shows progress and hears Ctrl-C."""
+"""Work that may take long: done in a thread of its own, while this one asks, shows progress and hears signals."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Generic, TypeVar
 
 from prowess.activate.dispatch import Cancel
 from prowess.cli.progress import Progress
-from prowess.machine.interrupts import hear_interrupts
+from prowess.machine.interrupts import ENDING, Stopped, hear_interrupts
 from prowess.model.permission import Answer, Reply, Request
 from prowess.ports import Approver
 
@@ -48,22 +48,22 @@ class Waiting(Generic[T]):
         self._doing = doing
         self._approver = approver
         self._cancel = Cancel()
-        self._is_stopped = False
+        self._stopped: Stopped | None = None
         self._is_asking = False
         self._desk: queue.SimpleQueue[_Question | None] = queue.SimpleQueue()
         self._done: list[T] = []
         self._error: BaseException | None = None
 
     def run(self) -> T:
-        """Do it. Ctrl-C calls it off, waits until nothing of it is left running, and goes on as KeyboardInterrupt."""
+        """Do it. Ctrl-C, or being asked to end, calls it off and goes on as `Stopped` once nothing of it runs."""
         thread = threading.Thread(target=self._do, daemon=True)
-        with hear_interrupts(self._stop):
+        with hear_interrupts(self._stop, also=ENDING):
             thread.start()
-            while not self._is_stopped and (question := self._wait()) is not None:
+            while self._stopped is None and (question := self._wait()) is not None:
                 question.answer.put(self._ask(question.request))
-            thread.join(_SECONDS_TO_END if self._is_stopped else None)
-        if self._is_stopped:
-            raise KeyboardInterrupt
+            thread.join(_SECONDS_TO_END if self._stopped is not None else None)
+        if self._stopped is not None:
+            raise self._stopped
         if self._error is not None:
             raise self._error
         return self._done[0]
@@ -83,11 +83,11 @@ class Waiting(Generic[T]):
         finally:
             self._is_asking = False
 
-    def _stop(self) -> None:
-        """Ctrl-C was pressed. It may be pressed again while this runs, which then changes nothing."""
-        if self._is_stopped:
+    def _stop(self, number: int) -> None:
+        """A signal came. More may come while this runs, which then changes nothing."""
+        if self._stopped is not None:
             return
-        self._is_stopped = True
+        self._stopped = Stopped(number)
         self._cancel.cancel()
         self._desk.put(None)
         if self._is_asking:

@@ -73,6 +73,7 @@ class Bodies:
             digest=document.digest,
             requests=requests,
             ran_commands=bool(draft.commands),
+            trusted=self._is_trusted_with(skill, requests),
             diagnostics=found + unheeded,
         )
 
@@ -86,6 +87,10 @@ class Bodies:
         )
         found = diagnose("request-withheld", message, file=_find_file(skill))
         return msgspec.structs.replace(prepared, requests=requests, diagnostics=(*prepared.diagnostics, found))
+
+    def _is_trusted_with(self, skill: Skill, requests: Requests) -> bool:
+        """Whether the skill is trusted with what it asks for. Most ask for nothing, and nobody is asked then."""
+        return not (requests.allowed_tools or requests.hooks) or self._ground.is_trusted(skill)
 
     def build_environment(self, skill: Skill) -> SkillEnvironment:
         """The variables that only this skill's programs and tools get; none where the skill is not trusted.
@@ -149,6 +154,7 @@ class Bodies:
             digest="sha256:" + hashlib.sha256(prompt.text.encode("utf-8", "surrogatepass")).hexdigest(),
             requests=requests,
             blocks=tuple(block for block in prompt.blocks if block["type"] != "text"),
+            folder=prompt.folder,
             diagnostics=prompt.diagnostics + unheeded,
         )
 

@@ -17,11 +17,13 @@ from prowess.activate.dispatch import Cancel, ToolReply
 from prowess.activate.ledger import Ledger, LedgerEntry, parse_ledger, render_ledger
 from prowess.activate.messages import Message
 from prowess.activate.resources import Resource, resolve
+from prowess.activate.sample import Above
 from prowess.activate.survival import Survival, compact, find_survivors
 from prowess.activate.tool import Desk, Prepared, ToolCall, call_tool, describe_tool, parse_call
-from prowess.activate.typed import Call, Mention, Notice, Plain, parse_command
+from prowess.activate.typed import Call, Mention, Notice, Plain, Typed, parse_command
 from prowess.conversation.bodies import Bodies
 from prowess.conversation.ground import Ground
+from prowess.conversation.journal import Journal
 from prowess.conversation.loading import Loading
 from prowess.conversation.model_tool import ModelTool
 from prowess.conversation.permits import Permits
@@ -29,6 +31,7 @@ from prowess.conversation.typist import Typist
 from prowess.conversation.waking import Waking
 from prowess.diagnostics import Diagnostic
 from prowess.errors import UnknownSkill
+from prowess.errors.activation import Unavailable
 from prowess.model.activation import Activation
 from prowess.model.catalog import Catalog, Shown
 from prowess.model.outcome import Outcome, State
@@ -38,6 +41,8 @@ from prowess.model.usage import Caller
 from prowess.present.tokens import estimate_tokens
 
 _READABLE = (State.READY, State.HIDDEN, State.DORMANT)
+# There, but not to be read; of what is denied nothing is told, and what lost its name has none.
+_UNREADABLE = (State.INVALID, State.SKIPPED, State.DISABLED, State.INELIGIBLE)
 RunResult = Message | ToolReply | Notice | Plain
 """What comes of a typed text: a message for the model, a tool's reply, a notice for the user, or plain text."""
 
@@ -59,7 +64,6 @@ class Conversation:
         taken: Iterable[str] = (),
     ) -> None:
         self.session = session
-        self._ledger = Ledger()
         self.diagnostics: tuple[Diagnostic, ...] = ()
         self._ground = ground
         self._taken = frozenset(taken)
@@ -67,11 +71,14 @@ class Conversation:
         self._permits = Permits(ground)
         self._bodies = Bodies(ground, self._permits, session=session, effort=effort)
         kept: Mapping[str, tuple[str, ...]] = {}
+        ledger = Ledger()
         if saved is not None:
-            self._ledger, self.diagnostics = parse_ledger(saved)
+            ledger, self.diagnostics = parse_ledger(saved)
             kept = _parse_kept(saved)
+        self._journal = Journal(ledger, count=estimate_tokens)
         self._waking = Waking(ground, **kept)
         self._commands: tuple[Snapshot, CommandIndex] | None = None
+        self._above: tuple[Snapshot, Above] | None = None
 
     @property
     def snapshot(self) -> Snapshot:
@@ -83,9 +90,7 @@ class Conversation:
     def ledger(self) -> Ledger:
         """What was loaded into the conversation."""
         with self._lock:
-            # Counting takes longer than loading, and few ask for it.
-            self._ledger = self._ledger.count(estimate_tokens)
-            return self._ledger
+            return self._journal.ledger
 
     @property
     def commands(self) -> CommandIndex:
@@ -129,7 +134,7 @@ class Conversation:
         A model's call goes through the permission rules, and gets one line where the skill is already there
         unchanged. Raises `UnknownSkill`, `Unavailable`, `NotPermitted`, and what the commands in the body raise.
         """
-        loading = Loading(self.snapshot.find, self._permits, self._bodies, by, is_cancelled)
+        loading = Loading(self._find_fresh, self._permits, self._bodies, by, is_cancelled)
         desk = Desk(
             find=loading.find,
             usable=lambda: self._list_usable(by),
@@ -139,9 +144,10 @@ class Conversation:
         )
         rules = self._ground.profile.tool
         call = ToolCall(name, arguments)
-        made = call_tool(call, desk, rules=rules, files=self._ground.files, is_cancelled=is_cancelled)
+        above = self._find_above()
+        made = call_tool(call, desk, rules=rules, files=self._ground.files, above=above, is_cancelled=is_cancelled)
         if loading.skill is not None and not made.repeated:
-            self._record(loading.skill, made.text, made.digest, arguments, by)
+            self._record(loading.skill, made.text, made.digest, arguments, by, has_blocks=bool(made.blocks))
         return made
 
     def run(
@@ -152,7 +158,7 @@ class Conversation:
         `key` is the one that sent it, and `streaming` says whether the model is at work just now.
         """
         rules = self._ground.profile.commands
-        typed = parse_command(text, self.commands, rules)
+        typed = self._parse_fresh(text)
         if isinstance(typed, Notice | Plain):
             return typed
         typist = Typist(self._ground, self._bodies, self._get_outcome, cancel or Cancel())
@@ -162,7 +168,8 @@ class Conversation:
         if isinstance(made, Message):
             for skill, prepared in typist.prepared:
                 whole = made.text if isinstance(typed, Call) else prepared.body
-                self._record(skill, whole, prepared.digest, _arguments(typed), "user")
+                has_blocks = bool(prepared.blocks)
+                self._record(skill, whole, prepared.digest, _arguments(typed), "user", has_blocks=has_blocks)
             if not typist.prepared:
                 # The message only names the skills, and the model reads them itself.
                 typist.note_named(typed)
@@ -173,9 +180,12 @@ class Conversation:
         return complete(typed, self.commands, self._ground.profile.commands, most=most)
 
     def read(self, url: str) -> Resource:
-        """What a `skill://` address stands for. Raises `UnknownSkill` and `AddressError`."""
+        """What a `skill://` address stands for. Raises `UnknownSkill`, `Unavailable` and `AddressError`."""
         rules = self._ground.profile.resources
         address = parse_address(url, dots=rules.dots, with_lines=True)
+        outcome = self.snapshot.find(address.name)
+        if outcome is not None and outcome.name == address.name and outcome.state in _UNREADABLE:
+            raise Unavailable(outcome.name, outcome.state.value, outcome.reason or "")
         readable = {
             outcome.name: outcome.skill
             for outcome in self.snapshot.outcomes
@@ -192,13 +202,13 @@ class Conversation:
         """The conversation was shortened: what of the loaded skills to give back to the model, newest first."""
         with self._lock:
             survival = find_survivors(self.ledger, self._ground.profile.compaction, count=estimate_tokens)
-            self._ledger = compact(self.ledger, survival)
+            self._journal.ledger = compact(self.ledger, survival)
             return survival
 
     def forget(self, *names: str) -> None:
         """These skills are no longer in the conversation; all of them where none is named."""
         with self._lock:
-            self._ledger = self.ledger.forget(*names)
+            self._journal.ledger = self.ledger.forget(*names)
 
     def save(self) -> str:
         """The ledger, what is awake and where skills were found on the way, as JSON."""
@@ -218,6 +228,30 @@ class Conversation:
         states = (State.READY,) if by == "model" else _READABLE
         return [outcome.name for outcome in self.snapshot.outcomes if outcome.state in states]
 
+    def _find_above(self) -> Above:
+        """What git ignores above the skills, learned anew with each snapshot."""
+        snapshot = self._ground.snapshot
+        if self._above is None or self._above[0] is not snapshot:
+            self._above = (snapshot, {})
+        return self._above[1]
+
+    def _find_fresh(self, name: str) -> Outcome | None:
+        """What holds a name, as it is on disk now: a file that changed makes everything be looked at again."""
+        outcome = self.snapshot.find(name)
+        if outcome is None or not self._ground.refresh(outcome.skill):
+            return outcome
+        return self.snapshot.find(name)
+
+    def _parse_fresh(self, text: str) -> Typed:
+        """What a typed text means, by the headers as they are on disk now."""
+        rules = self._ground.profile.commands
+        typed = parse_command(text, self.commands, rules)
+        if isinstance(typed, Notice | Plain):
+            return typed
+        commands = (typed.command,) if isinstance(typed, Call) else typed.commands
+        skills = [self._get_outcome(command.skill_name, command.location).skill for command in commands]
+        return parse_command(text, self.commands, rules) if self._ground.refresh(*skills) else typed
+
     def _get_outcome(self, name: str, location: str) -> Outcome:
         """The outcome of a command's skill."""
         for outcome in self.snapshot.outcomes:
@@ -228,14 +262,14 @@ class Conversation:
 
     def _is_loaded(self, skill: Skill, prepared: Prepared, arguments: str) -> bool:
         # What commands wrote may be new although the file is not.
-        ledger = self._ledger
-        if prepared.ran_commands or not ledger.is_loaded(skill.name, prepared.digest, arguments=arguments):
+        loaded = self._journal.find(skill.name)
+        if loaded is None or loaded.partial or prepared.ran_commands:
             return False
         # The same text in another place has other files beside it.
-        loaded = ledger.find(skill.name)
-        return loaded is not None and loaded.location == skill.location
+        same = (prepared.digest, arguments, skill.location)
+        return (loaded.digest, loaded.arguments, loaded.location) == same
 
-    def _record(self, skill: Skill, text: str, digest: str, arguments: str, by: Caller) -> None:
+    def _record(self, skill: Skill, text: str, digest: str, arguments: str, by: Caller, *, has_blocks: bool) -> None:
         entry = LedgerEntry(
             name=skill.name,
             at=time.time(),
@@ -244,11 +278,10 @@ class Conversation:
             digest=digest,
             arguments=arguments,
             text=text,
+            has_blocks=has_blocks,
         )
         with self._lock:
-            # The text of an earlier activation goes now, and with it the last chance to count it.
-            earlier = self._ledger if self._ledger.find(skill.name) is None else self.ledger
-            self._ledger = earlier.record(entry)
+            self._journal.record(entry)
         self._ground.usage.note_activated(skill, by)
 
 

@@ -30,6 +30,7 @@ class Ground:
         self,
         project: Project,
         get_snapshot: Callable[[], Snapshot],
+        reload: Callable[[], object],
         *,
         approver: Approver | None = None,
         runner: Runner | None = None,
@@ -50,6 +51,7 @@ class Ground:
         self.trust = TrustFile.of(self.facts)
         self.wait = wait_for
         self._get_snapshot = get_snapshot
+        self._reload = reload
         self._rules: tuple[Settings, Rules] | None = None
         self._own_since: Snapshot | None = None
 
@@ -69,6 +71,20 @@ class Ground:
         if self._own_since is not snapshot:
             self.own, self._own_since = self.project.load_own_settings(), snapshot
         return self.own
+
+    def refresh(self, *skills: Skill | None) -> bool:
+        """Look for everything again where one of these files is not the one that was read; whether that was so."""
+        if not any(self._is_stale(skill) for skill in skills if skill is not None and skill.stamp is not None):
+            return False
+        self._reload()
+        return True
+
+    def _is_stale(self, skill: Skill) -> bool:
+        try:
+            return self.files.get_stamp(skill.location) != skill.stamp
+        except OSError:
+            # What is gone has nothing new to say; whoever reads it learns so.
+            return False
 
     def scan_with(self, roots: Sequence[Root]) -> Snapshot:
         """What is found where these roots are searched, too."""

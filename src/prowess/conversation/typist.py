@@ -15,8 +15,8 @@ from prowess.activate.tool import Prepared
 from prowess.activate.typed import Call, Mention, Notice
 from prowess.conversation.bodies import Bodies
 from prowess.conversation.ground import Ground
-from prowess.errors import UnknownSkill
-from prowess.errors.activation import ToolFailed
+from prowess.conversation.masked_errors import carries_secret, mask_error
+from prowess.errors import ProwessError, UnknownSkill
 from prowess.model.outcome import Outcome
 from prowess.model.skill import Skill
 from prowess.profiles.activation import Commands
@@ -46,6 +46,7 @@ class Typist:
         return msgspec.structs.replace(
             made,
             requests={skill.name: prepared.requests for skill, prepared in self.prepared},
+            untrusted=tuple(skill.name for skill, prepared in self.prepared if not prepared.trusted),
             blocks=tuple(block for _, prepared in self.prepared for block in prepared.blocks),
             diagnostics=tuple(found for _, prepared in self.prepared for found in prepared.diagnostics),
         )
@@ -71,13 +72,18 @@ class Typist:
                 run=run,
                 wait=self._ground.wait,
             )
-        except ToolFailed as error:
-            raise ToolFailed(error.name, masker.mask(error.cause)) from None
-        self._ground.usage.note_activated(skill, "user")
-        result = masker.mask(reply.result) if isinstance(reply.result, str) else reply.result
-        return msgspec.structs.replace(
-            reply, text=masker.mask(reply.text), result=result, diagnostics=environment.diagnostics
-        )
+        except ProwessError as error:
+            if not carries_secret(error, masker):
+                raise
+            failed = mask_error(error, masker, tool=target.tool_name)
+        else:
+            self._ground.usage.note_activated(skill, "user")
+            result = masker.mask_value(reply.result)
+            return msgspec.structs.replace(
+                reply, text=masker.mask(reply.text), result=result, diagnostics=environment.diagnostics
+            )
+        # Raised out here, it does not hold on to the error that tells the secret.
+        raise failed
 
     def _read(self, command: SlashCommand, arguments: str) -> str:
         skill = self._get_skill(command)

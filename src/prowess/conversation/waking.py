@@ -133,6 +133,7 @@ class Waking:
             files=ground.files,
             repository=base.repository,
             platform=ground.facts.platform,
+            skip_names=rules.below_skips,
         )
         self._watch = found.watch
         if not found.folders:

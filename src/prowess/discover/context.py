@@ -17,6 +17,12 @@ from prowess.profiles.places import Places, ancestors
 from prowess.profiles.schema import Context
 
 _MOST_BYTES = 1 << 20
+# Without a byte order mark it is told by how Markdown begins: a heading, a fence, a tag, an item.
+_UTF16 = (
+    ("utf-16-le", (b"\xff\xfe", b"#\0", b"-\0", b"<\0", b"*\0")),
+    ("utf-16-be", (b"\xfe\xff", b"\0#", b"\0-", b"\0<", b"\0*")),
+)
+_BROKEN_HINT = "Correct where the link leads, or remove it."
 
 
 class ContextFile(msgspec.Struct, frozen=True):
@@ -28,10 +34,14 @@ class ContextFile(msgspec.Struct, frozen=True):
 
 
 class ContextFiles(msgspec.Struct, frozen=True):
-    """The context files that hold in a folder, farthest first, and what was wrong with others."""
+    """The context files that hold in a folder, farthest first, and what was wrong with others.
+
+    `looked_in` are the folders that were looked in, nearest first.
+    """
 
     files: tuple[ContextFile, ...]
     diagnostics: tuple[Diagnostic, ...] = ()
+    looked_in: tuple[str, ...] = ()
 
     @property
     def text(self) -> str:
@@ -53,7 +63,7 @@ def find_context_files(
     for depth, path in _list_paths(near, rules, places):
         kind = files.find_kind(path)
         if kind != "file":
-            problems += _report_kind(path, kind)
+            problems += _report_kind(path, kind, files)
             continue
         real = files.find_real_path(path)
         if real in seen:
@@ -63,14 +73,14 @@ def find_context_files(
             problems.append(escape)
             continue
         seen.add(real)
-        text, problem = _load(path, files)
-        if problem is not None:
-            problems.append(problem)
+        text, found_wrong = _load(path, files)
+        problems += found_wrong
         if text.strip():
             found.append(ContextFile(path, text, depth))
     problems += _report_far(walked, rules, places, files)
     found.sort(key=lambda file: -file.depth)
-    return ContextFiles(tuple(found), tuple(problems))
+    looked_in = tuple(folder for folder in near if folder is not None)
+    return ContextFiles(tuple(found), tuple(problems), looked_in)
 
 
 def _list_paths(folders: Sequence[str | None], rules: Context, places: Places) -> Iterator[tuple[int, str]]:
@@ -81,12 +91,15 @@ def _list_paths(folders: Sequence[str | None], rules: Context, places: Places) -
                 yield depth, str(places.paths.join(folder, name))
 
 
-def _report_kind(path: str, kind: str | None) -> Iterator[Diagnostic]:
+def _report_kind(path: str, kind: str | None, files: FileSystem) -> Iterator[Diagnostic]:
     """What has the name of a context file and is none."""
     if kind is not None:
         what = "a folder" if kind == "folder" else "a pipe, a socket or a device"
         message = f"It has the name of a context file and is {what}; only an ordinary file is read."
         yield diagnose("not-a-file", message, file=path, severity=Severity.WARNING)
+    elif (target := files.find_link(path)) is not None:
+        message = f"It is a link to “{target}”, which leads to no file; it is not read."
+        yield diagnose("not-a-file", message, file=path, severity=Severity.WARNING, hint=_BROKEN_HINT)
 
 
 def _report_far(
@@ -115,16 +128,36 @@ def _find_escape(
     return diagnose("link-escapes", f"The file leads {where}, outside the project; it is not read.", file=path)
 
 
-def _load(path: str, files: FileSystem) -> tuple[str, Diagnostic | None]:
+def _load(path: str, files: FileSystem) -> tuple[str, list[Diagnostic]]:
     try:
         head = files.read_head(path, _MOST_BYTES)
     except OSError as error:
-        return "", diagnose("file-unreadable", f"The file cannot be read: {error}.", file=path)
-    text = head.data.decode("utf-8-sig", "replace")
-    if head.size <= _MOST_BYTES:
-        return text, None
-    message = f"The file has {head.size:,} bytes; the first {_MOST_BYTES:,} are read."
-    return text.rstrip("\ufffd"), diagnose("context-cut", message, file=path)
+        return "", [diagnose("file-unreadable", f"The file cannot be read: {error}.", file=path)]
+    is_cut = head.size > _MOST_BYTES
+    text, problem = _decode(head.data, path, is_cut=is_cut)
+    problems = [] if problem is None else [problem]
+    if is_cut:
+        message = f"The file has {head.size:,} bytes; the first {_MOST_BYTES:,} are read."
+        problems.append(diagnose("context-cut", message, file=path))
+    return text, problems
+
+
+def _decode(data: bytes, path: str, *, is_cut: bool) -> tuple[str, Diagnostic | None]:
+    """The text of a file, whatever it holds, and what had to be done to read it."""
+    encoding = next((name for name, starts in _UTF16 if data.startswith(starts)), None)
+    if encoding is not None:
+        message = "The file is UTF-16; it was read all the same, but hosts read UTF-8."
+        problem = diagnose("utf16", message, file=path, severity=Severity.WARNING)
+        return data.decode(encoding, "replace").removeprefix("\ufeff"), problem
+    try:
+        return data.decode("utf-8-sig"), None
+    except UnicodeDecodeError as error:
+        text = data.decode("utf-8-sig", "replace")
+        if is_cut and error.reason == "unexpected end of data":
+            return text.rstrip("\ufffd"), None
+        line = data.count(b"\n", 0, error.start) + 1
+        message = f"Line {line} holds bytes that are not UTF-8; they were replaced by U+FFFD."
+        return text, diagnose("not-utf8", message, file=path, line=line)
 
 
 def _choose_folders(rules: Context, places: Places) -> list[str | None]:

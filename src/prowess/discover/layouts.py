@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from prowess.discover.ignore import IgnoreRules, Why
 from prowess.discover.walk import SKILL_FILE, Folder, Found, Walk, open_root, walk_skills
 from prowess.ports import FolderItem
 
@@ -16,6 +17,7 @@ def find_candidates(walk: Walk) -> Found:
     kind = walk.files.find_kind(root.path)
     if kind == "folder":
         _LAYOUTS[root.layout](walk)
+        walk.finish()
     elif kind is not None:
         walk.note("root-not-a-folder", "Skills are looked for here, but it is not a folder.", root.path)
     elif root.must_exist:
@@ -29,26 +31,34 @@ def _search_skills(walk: Walk) -> None:
 
 def _search_commands(walk: Walk) -> None:
     """Every Markdown file, at any depth: `a/b.md` is the command `a:b`, `a/SKILL.md` the command `a`."""
-    waiting = [(open_root(walk), "")]
+    waiting: list[tuple[Folder, str, Why | None]] = [(open_root(walk), "", None)]
     while waiting:
-        folder, prefix = waiting.pop()
+        folder, prefix, ignored = waiting.pop()
         items = walk.list_items(folder)
+        outer = folder.rules or walk.ignore
+        rules = outer.enter(folder.path, items) if outer else None
         for item in items:
             if item.kind == "file" and item.name.lower().endswith(".md"):
                 name = prefix.rstrip(":") if item.name == SKILL_FILE and prefix else prefix + item.name[:-3]
-                walk.add(folder, item, name)
-        below = [(_step(folder, item), f"{prefix}{item.name}:") for item in items if _is_plain_folder(item)]
+                why = ignored or (rules.find_file(folder.path, item.name) if rules else None)
+                if why is None:
+                    walk.add(folder, item, name)
+                else:
+                    walk.add_ignored(folder, item, name, why)
+        below = [_step(folder, item, rules) for item in items if _is_plain_folder(item)]
         below.reverse()
-        waiting += below
+        for one in below:
+            why = ignored or (rules.find_folder(one.path) if rules else None)
+            waiting.append((one, f"{prefix}{one.name}:", why))
 
 
 def _is_plain_folder(item: FolderItem) -> bool:
     return item.kind == "folder" and not item.is_link and not item.name.startswith(".")
 
 
-def _step(folder: Folder, item: FolderItem) -> Folder:
+def _step(folder: Folder, item: FolderItem, rules: IgnoreRules | None) -> Folder:
     real = None if folder.real is None else f"{folder.real}/{item.name}"
-    return Folder(f"{folder.path}/{item.name}", real, item.name, folder.depth + 1)
+    return Folder(f"{folder.path}/{item.name}", real, item.name, folder.depth + 1, rules=rules)
 
 
 def _search_extra(walk: Walk) -> None:

@@ -92,7 +92,8 @@ def plan_roots(
     for named in profile.order:
         together = (named,) if isinstance(named, str) else named
         for id, rule, template, place in _interleave(profile, together, places):
-            disabled_by = _find_off_switch(rule, conditions, bare_by)
+            toggle = _find_off_toggle(profile, _name_label(rule, template), settings)
+            disabled_by = _find_off_switch(rule, conditions, bare_by, toggle)
             planned.append(
                 make_root(
                     id,
@@ -144,13 +145,25 @@ def _find_bare(profile: Profile, conditions: Conditions, *, bare: bool) -> str |
     return next((name for name in profile.bare_switches if conditions.holds(f"env:{name}")), None)
 
 
-def _find_off_switch(rule: RootRule, conditions: Conditions, bare_by: str | None) -> str | None:
+def _find_off_toggle(profile: Profile, label: str, settings: Settings) -> str | None:
+    """The toggle that names a source and is off."""
+    for name, toggle in profile.toggles.items():
+        if label in toggle.sources and not settings.toggles.get(name, toggle.default):
+            return name
+    return None
+
+
+def _find_off_switch(
+    rule: RootRule, conditions: Conditions, bare_by: str | None, toggle: str | None = None
+) -> str | None:
     if bare_by and not rule.keep_when_bare:
         return bare_by
     # Every switch is looked at, so that a word the host refuses is noticed behind one that already decides.
     stops = [condition for condition in rule.unless if conditions.holds(condition)]
     if stops:
         return _name_condition(stops[0])
+    if toggle is not None:
+        return toggle
     if rule.when and not any(conditions.holds(condition) for condition in rule.when):
         return _name_condition(rule.when[0])
     return None
@@ -175,12 +188,11 @@ def make_root(
 ) -> Root:
     """A root after a rule, at one place."""
     provider = rule.provider or _name_provider(template)
-    label = rule.label or f"{provider}:{rule.level}"
     return Root(
         id=id,
         path=place.path,
         scope=rule.scope,
-        source=Source(provider, rule.level, place.path, rule.loaded_from, label),
+        source=Source(provider, rule.level, place.path, rule.loaded_from, _name_label(rule, template)),
         order=order,
         distance=place.distance,
         priority=rule.priority,
@@ -220,6 +232,10 @@ def _name_qualifier(template: str, path: str) -> str | None:
     """`{added}/.claude/skills` and `/a/b/.claude/skills` → b; None where no option added the folder."""
     _, added, below = template.partition("{added}")
     return path.replace("\\", "/").removesuffix(below).rpartition("/")[2] or None if added else None
+
+
+def _name_label(rule: RootRule, template: str) -> str:
+    return rule.label or f"{rule.provider or _name_provider(template)}:{rule.level}"
 
 
 def _name_provider(template: str) -> str:

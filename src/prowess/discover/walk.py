@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 import msgspec
 
 from prowess.diagnostics import Diagnostic, Severity, diagnose
-from prowess.discover.ignore import IgnoreRules
+from prowess.discover.ignore import IGNORE_FILE, IgnoreRules
 from prowess.discover.links import LinkRules
 from prowess.model.skill import Candidate, Root
 from prowess.ports import FileSystem, FolderItem
@@ -22,6 +22,8 @@ SKILL_FILE = "SKILL.md"
 _MOST_PROBES = 1_000
 # As many where it is the time that was up.
 _MOST_LATE_PROBES = 100
+# As many in one folder that is left out for its name; node_modules may hold thousands.
+_MOST_INSIDE = 200
 
 
 class Found(msgspec.Struct, frozen=True):
@@ -142,6 +144,21 @@ class Walk:
         self.kept += 1
         self.candidates.append(candidate)
 
+    def add_ignored(self, folder: Folder, item: FolderItem, name: str, why: tuple[str, Diagnostic]) -> None:
+        """Keep a file that git ignores, as skipped; it takes no room from others."""
+        reason, finding = why
+        location = f"{folder.path}/{item.name}"
+        skipped = Candidate(location, folder.path, name, self.root, None, reason, (finding,), "gitignore")
+        self.candidates.append(skipped)
+
+    def finish(self) -> None:
+        """Note what a limit left unread."""
+        most = self.limits.skills_per_root
+        if self.kept > most > 0:
+            read = "is" if most == 1 else "are"
+            message = f"The folder holds {self.kept:,} skills; the first {most:,} {read} read."
+            self.note("limit-reached", message, self.root.path)
+
     def _make_special(self, folder: Folder, item: FolderItem, name: str, location: str) -> Candidate:
         """A candidate whose file is a link or no file at all."""
         real = self.files.find_real_path(location) if item.is_link else None
@@ -195,11 +212,19 @@ def open_root(walk: Walk) -> Folder:
 
 def _take_skill(walk: Walk, folder: Folder, items: list[FolderItem]) -> bool:
     """Keep the folder's SKILL.md, if it has one; a file that only looks like one is noted."""
+    rules = folder.rules or walk.ignore
     for item in items:
         name = item.name
         if name == SKILL_FILE:
-            walk.add(folder, item, folder.name)
+            ignored = rules.find_file(folder.path, name) if rules else None
+            if ignored is None:
+                walk.add(folder, item, folder.name)
+            else:
+                walk.add_ignored(folder, item, folder.name, ignored)
             return True
+        if name == IGNORE_FILE and rules:
+            # It comes before SKILL.md, since items are sorted.
+            rules = rules.enter(folder.path, items)
         if len(name) == 8 and name.lower() == "skill.md" and not any(one.name == SKILL_FILE for one in items):
             message = f"The file is named {name}; only {SKILL_FILE} is read."
             walk.note("wrong-file-name", message, f"{folder.path}/{name}")
@@ -235,9 +260,24 @@ def _pass_over_name(walk: Walk, path: str, item: FolderItem) -> None:
     if item.name == ".git" or item.is_link:
         return
     if item.name in walk.root.skip_names:
-        walk.pass_over(path, item.name, "skip_names", f"this host passes over folders called {item.name}")
+        _pass_over_inside(walk, path, item.name, "skip_names", f"this host passes over folders called {item.name}")
     else:
-        walk.pass_over(path, item.name, "hidden", "its folder begins with a dot; this host passes over those")
+        _pass_over_inside(walk, path, item.name, "hidden", "its folder begins with a dot; this host passes over those")
+
+
+def _pass_over_inside(
+    walk: Walk, path: str, name: str, rule: str, reason: str, diagnostics: tuple[Diagnostic, ...] = ()
+) -> None:
+    """The skill of a folder that is left out, or the skills one folder deeper; what is deeper still stays unknown."""
+    if walk.pass_over(path, name, rule, reason, diagnostics):
+        return
+    try:
+        items = walk.files.list_folder(path)
+    except OSError:
+        return
+    inside = [item.name for item in items if item.kind == "folder" and not item.is_link and item.name[0] != "."]
+    for below in inside[:_MOST_INSIDE]:
+        walk.pass_over(f"{path}/{below}", below, rule, reason, diagnostics)
 
 
 def _choose_folders(walk: Walk, folder: Folder, items: list[FolderItem]) -> Iterator[Folder]:
@@ -257,8 +297,9 @@ def _choose_folders(walk: Walk, folder: Folder, items: list[FolderItem]) -> Iter
         count += 1
         if count > most > 0:
             _take_skipped(walk, path, name, most)
-        elif rules and (pattern := rules.find_pattern(path)):
-            _take_ignored(walk, path, name, pattern)
+        elif rules and (ignored := rules.find_folder(path)):
+            reason, finding = ignored
+            _pass_over_inside(walk, path, name, "gitignore", reason, (finding,))
         elif item.is_link:
             yield from _follow(walk, folder, path, name)
         else:
@@ -267,21 +308,6 @@ def _choose_folders(walk: Walk, folder: Folder, items: list[FolderItem]) -> Iter
     if count > most > 0:
         message = f"The folder has {count} folders in it; the first {most} are looked at."
         walk.note("limit-reached", message, folder.path)
-
-
-def _take_ignored(walk: Walk, path: str, name: str, pattern: str) -> None:
-    """A skill in an ignored folder is not lost: it is kept as skipped, with the pattern that decided."""
-    reason = f"git ignores its folder (`{pattern}`)"
-    finding = diagnose("folder-ignored", f"The folder is skipped because {reason}.", file=path)
-    if walk.pass_over(path, name, "gitignore", reason, (finding,)):
-        return
-    try:
-        items = walk.files.list_folder(path)
-    except OSError:
-        return
-    for item in items:
-        if item.kind == "folder" and not item.is_link and item.name[0] != ".":
-            walk.pass_over(f"{path}/{item.name}", item.name, "gitignore", reason, (finding,))
 
 
 def _take_skipped(walk: Walk, path: str, name: str, most: int) -> None:

@@ -57,6 +57,7 @@ class ScanCache(Generic[T]):
         self.get_stamp = files.get_stamp
         self.find_real_path = files.find_real_path
         self.find_kind = files.find_kind
+        self.find_link = files.find_link
 
     def _load(self) -> tuple[dict[str, KeptFolder], dict[str, KeptReading[T]]]:
         if self._path is None:

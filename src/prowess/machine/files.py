@@ -86,6 +86,13 @@ class LocalFiles:
         except (OSError, ValueError):
             return None
 
+    def find_link(self, path: str) -> str | None:
+        """What a symbolic link says, whether it leads anywhere or not; None where there is no link."""
+        try:
+            return os.readlink(path)
+        except (OSError, ValueError):
+            return None
+
 
 def _describe(found: os.DirEntry[str]) -> FolderItem:
     if not found.is_symlink():

@@ -8,6 +8,7 @@ import msgspec
 
 from prowess.errors import MachineError
 from prowess.machine.dirs import cache_folder
+from prowess.machine.files import LocalFiles
 from prowess.machine.stamps import stamp_code
 from prowess.model.facts import Facts
 from prowess.profiles.load import BUILT_IN, ProfileText, load_profile, split_host
@@ -15,27 +16,38 @@ from prowess.profiles.schema import Profile
 from prowess.version import VERSION
 
 _MOST_BYTES = 1 << 18
+_MOST_KEPT_BYTES = 1 << 20
 
 
 def load_added_profiles(facts: Facts, host: str) -> tuple[str, dict[str, str]]:
     """The host's name and the texts of every added profile.
 
     Profiles lie in `profiles/*.toml` below Prowess's configuration folder and are named by their files. A host
-    that is a path to a `.toml` file is itself one.
+    that is a path to a `.toml` file is itself one. What is wrong with a file is told by whoever uses it, so that one
+    that cannot be read is no matter to the others.
     """
     config = facts.env.get("XDG_CONFIG_HOME") or os.path.join(facts.home, ".config")
     folder = os.path.join(config, "prowess", "profiles")
     added: dict[str, str] = {}
-    if os.path.isdir(folder):
-        for name in sorted(os.listdir(folder)):
-            if name.endswith(".toml"):
-                added[name.removesuffix(".toml")] = _read(os.path.join(folder, name))
+    for name in _list_names(folder, host):
+        added[name.removesuffix(".toml")] = _read(os.path.join(folder, name))
     path, at, edition = host.partition("@")
     if path.endswith(".toml"):
         name = os.path.basename(path).removesuffix(".toml")
         added[name] = _read(path)
         host = f"{name}{at}{edition}"
     return host, added
+
+
+def _list_names(folder: str, host: str) -> list[str]:
+    try:
+        return sorted(name for name in os.listdir(folder) if name.endswith(".toml"))
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    except OSError as error:
+        if split_host(host)[0] in BUILT_IN:
+            return []
+        raise MachineError("list the profiles in", folder, error.strerror or str(error)) from error
 
 
 def load_kept_profile(host: str, facts: Facts) -> Profile:
@@ -48,8 +60,8 @@ def load_kept_profile(host: str, facts: Facts) -> Profile:
     stamp = f"{VERSION} {stamp_code()}"
     path = os.path.join(cache_folder(facts), "profiles", f"{host}.msgpack")
     try:
-        with open(path, "rb") as file:
-            kept, profile = msgspec.msgpack.decode(file.read(), type=tuple[str, Profile])
+        head = LocalFiles().read_head(path, _MOST_KEPT_BYTES)
+        kept, profile = msgspec.msgpack.decode(head.data, type=tuple[str, Profile])
         if kept == stamp:
             return profile
     except (OSError, msgspec.DecodeError):
@@ -70,8 +82,21 @@ def _keep(path: str, data: bytes) -> None:
 
 
 def _read(path: str) -> ProfileText:
+    files = LocalFiles()
+    kind = files.find_kind(path)
+    if kind not in ("file", None):
+        found = "a folder" if kind == "folder" else "a pipe or a device"
+        return ProfileText("", path, problem=f"it is {found}; only an ordinary file is read")
     try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            return ProfileText(file.read(_MOST_BYTES), path)
-    except OSError as error:
-        raise MachineError("read the profile", path, error.strerror or str(error)) from error
+        head = files.read_head(path, _MOST_BYTES)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        return ProfileText("", path, problem=f"the file cannot be read ({reason[:1].lower()}{reason[1:]})")
+    if head.size > _MOST_BYTES:
+        problem = f"the file has {head.size:,} bytes; at most {_MOST_BYTES:,} are read, so make it shorter"
+        return ProfileText("", path, problem=problem)
+    try:
+        return ProfileText(head.data.decode("utf-8-sig"), path)
+    except UnicodeDecodeError as error:
+        line = head.data.count(b"\n", 0, error.start) + 1
+        return ProfileText("", path, problem="the file is not UTF-8 text; save it as UTF-8", line=line)

@@ -48,7 +48,10 @@ _ADD_ACTIVATED = """
 INSERT INTO usage (name, location, {by}, last_activated) VALUES (?, ?, 1, ?)
 ON CONFLICT (name, location) DO UPDATE SET {by} = {by} + 1, last_activated = excluded.last_activated
 """
-_COLUMNS: dict[Caller, str] = {"user": "by_user", "model": "by_model"}
+_ADD_ACTIVATED_BY: dict[Caller, str] = {
+    "user": _ADD_ACTIVATED.format(by="by_user"),
+    "model": _ADD_ACTIVATED.format(by="by_model"),
+}
 
 
 def usage_path(facts: Facts) -> str:
@@ -110,10 +113,10 @@ class UsageFile:
 
     def note_activated(self, skill: Skill, by: Caller) -> None:
         """This skill was loaded into a conversation."""
-        statement = _ADD_ACTIVATED.format(by=_COLUMNS[by])
         row = (skill.name, skill.location, self._clock())
         if _is_text(skill):
-            self._change(lambda database: database.execute(statement, row).rowcount)
+            # One statement is a transaction of its own.
+            self._try("written", lambda database: database.execute(_ADD_ACTIVATED_BY[by], row).rowcount, 0)
 
     def load_counts(self) -> Mapping[tuple[str, str], Usage]:
         """The counts of every skill that was ever counted, by name and location."""

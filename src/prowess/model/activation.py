@@ -36,7 +36,8 @@ class Activation(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, 
     `text` is the whole text, in the host's shape; `title` and `metadata` go beside it. `files` are a sample of the
     files in the skill's folder, `more_files` how many more there are. `digest` is that of the SKILL.md that was read.
     `repeated` marks a skill that was already in the conversation and unchanged, so that only a line was given.
-    `blocks` are content blocks that are no text, which only skills defined in code have.
+    `blocks` are content blocks that are no text, which only skills defined in code have. Where the skill asks for tools
+    or hooks, `trusted` says whether its user trusts where it comes from; an agent asks before it grants them if not.
     """
 
     name: str
@@ -49,5 +50,6 @@ class Activation(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, 
     metadata: Mapping[str, str] = msgspec.field(default_factory=dict)
     requests: Requests = Requests()
     repeated: bool = False
+    trusted: bool = True
     blocks: tuple[Mapping[str, Any], ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()

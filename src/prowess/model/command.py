@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import msgspec
 
@@ -25,6 +26,9 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
 
     def __repr__(self) -> str:
         return f"Command(text={self.text!r}, argv={self.argv!r}, env=<{len(self.env)} hidden>, cwd={self.cwd!r})"
+
+    def __rich_repr__(self) -> list[tuple[str, Any]]:
+        return [("text", self.text), ("argv", self.argv), ("env", sorted(self.env)), ("cwd", self.cwd)]
 
 
 class Finished(msgspec.Struct, frozen=True, kw_only=True):

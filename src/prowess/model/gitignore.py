@@ -71,15 +71,19 @@ Segment = str | Glob
 
 
 class Pattern:
-    """A pattern: what its line says, and its segments; `MANY` among them stands for any number of folders."""
+    """A pattern: what its line says, and its segments; `MANY` among them stands for any number of folders.
 
-    __slots__ = ("_groups", "_least", "folders_only", "negated", "segments", "text")
+    `line` is the number of its line, where it stands in a file.
+    """
+
+    __slots__ = ("_groups", "_least", "folders_only", "line", "negated", "segments", "text")
 
     def __init__(self, text: str, segments: tuple[Segment, ...], *, negated: bool, folders_only: bool) -> None:
         self.text = text
         self.segments = segments
         self.negated = negated
         self.folders_only = folders_only
+        self.line = 0
         self._groups: tuple[tuple[Segment, ...], ...] = ()
         self._least = len(segments) - segments.count(MANY)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from prowess.model.gitignore import Pattern, parse_pattern
 
@@ -12,40 +13,68 @@ MOST_BYTES = 1 << 18
 _MOST_PATTERNS = 5_000
 
 
-class IgnoreFile:
-    """The patterns of one file, in its order, found by what they end with: a name, or a stretch of one.
+class Ignored(NamedTuple):
+    """What ignores a path: the pattern, the file it stands in, and its line."""
 
-    `broken` are the lines that mean nothing, each with its number.
+    pattern: str
+    file: str
+    line: int
+
+
+class IgnoreFile:
+    """The patterns of one file, in its order, found by what they end with: a name, or a stretch of one. Those that end
+    with anything at all (`cache/**`) are found by a folder that they name.
+
+    They hold below `folder`, wherever the file itself lies. `broken` are the lines that mean nothing, each with its
+    number.
     """
 
-    __slots__ = ("_by_name", "_others", "broken", "folder", "patterns")
+    __slots__ = ("_by_name", "_open", "_others", "broken", "folder", "path", "patterns")
 
-    def __init__(self, folder: str, patterns: Iterable[Pattern], broken: Iterable[tuple[int, str]] = ()) -> None:
+    def __init__(
+        self, folder: str, patterns: Iterable[Pattern], broken: Iterable[tuple[int, str]] = (), *, path: str = ""
+    ) -> None:
         self.folder = folder.rstrip("/") + "/"
+        self.path = path or f"{self.folder}{IGNORE_FILE}"
         self.patterns = tuple(patterns)
         self.broken = tuple(broken)
         self._by_name: dict[str, list[int]] = {}
         self._others: list[tuple[str, int]] = []
+        self._open: list[tuple[str, int]] = []
         for place, pattern in enumerate(self.patterns):
             last = pattern.segments[-1]
             if isinstance(last, str):
                 self._by_name.setdefault(last, []).append(place)
+            elif last.runs:
+                self._others.append((max(last.runs, key=len), place))
             else:
-                self._others.append((max(last.runs, key=len, default=""), place))
+                named = (f"/{one}/" for one in pattern.segments if isinstance(one, str))
+                self._open.append((next(named, ""), place))
 
     def find(self, path: str, *, is_folder: bool) -> Pattern | None:
         """The last pattern that means exactly this path, None where none does."""
         if not path.startswith(self.folder):
             return None
-        names = path[len(self.folder) :].split("/")
-        last = names[-1]
+        last = path[path.rfind("/") + 1 :]
         places = [place for run, place in self._others if run in last]
         if last in self._by_name:
-            places = sorted(places + self._by_name[last])
+            places += self._by_name[last]
+        if self._open:
+            places += [place for named, place in self._open if named in path]
+        if not places:
+            return None
+        places.sort()
+        names = path[len(self.folder) :].split("/")
         for place in reversed(places):
             if self.patterns[place].matches(names, is_folder=is_folder):
                 return self.patterns[place]
         return None
+
+    def list_needs(self, name: str) -> list[str]:
+        """What must stand in a path that ends with this name, one of these at least, for any pattern to mean it."""
+        if name in self._by_name or any(run in name for run, _ in self._others):
+            return [""]
+        return [named for named, _ in self._open]
 
     def without(self, folder: str) -> IgnoreFile:
         """The file without the patterns that ignore a folder, or one that it lies in; itself where none does."""
@@ -61,20 +90,24 @@ class IgnoreFile:
             for pattern in self.patterns
             if pattern.negated or not any(pattern.matches(head, is_folder=True) for head in heads)
         )
-        return IgnoreFile(self.folder, kept)
+        return IgnoreFile(self.folder, kept, path=self.path)
 
 
-def parse_ignore_file(folder: str, data: bytes) -> IgnoreFile:
-    """The patterns of the ignore file in a folder."""
+def parse_ignore_file(folder: str, data: bytes, *, path: str = "") -> IgnoreFile:
+    """The patterns that hold below a folder, from the ignore file in it or from another file."""
     lines = data.decode("utf-8-sig", "replace").split("\n")[:_MOST_PATTERNS]
     parsed = [(number, line, parse_pattern(line)) for number, line in enumerate(lines, 1)]
-    patterns = [pattern for _, _, pattern in parsed if pattern is not None]
+    patterns = []
+    for number, _, pattern in parsed:
+        if pattern is not None:
+            pattern.line = number
+            patterns.append(pattern)
     broken = [
         (number, line.strip())
         for number, line, pattern in parsed
         if pattern is None and line.strip() and not line.startswith("#")
     ]
-    return IgnoreFile(folder, patterns, broken)
+    return IgnoreFile(folder, patterns, broken, path=path)
 
 
 class IgnoreRules:
@@ -97,10 +130,19 @@ class IgnoreRules:
         """These rules without what ignores a folder itself or one that it lies in."""
         return IgnoreRules(tuple(file.without(folder) for file in self._files))
 
-    def find_pattern(self, path: str, *, is_folder: bool) -> str | None:
-        """The pattern that ignores a path, None where none does. The innermost file that says something decides."""
+    def list_needs(self, name: str) -> tuple[str, ...]:
+        """What must stand in a path that ends with this name, one of these at least, for any pattern to mean it."""
+        return tuple({need for file in self._files for need in file.list_needs(name)})
+
+    def find(self, path: str, *, is_folder: bool) -> Ignored | None:
+        """What ignores a path, None where nothing does. The innermost file that says something decides."""
         for file in reversed(self._files):
             found = file.find(path, is_folder=is_folder)
             if found is not None:
-                return None if found.negated else found.text
+                return None if found.negated else Ignored(found.text, file.path, found.line)
         return None
+
+    def find_pattern(self, path: str, *, is_folder: bool) -> str | None:
+        """The pattern that ignores a path, None where none does."""
+        found = self.find(path, is_folder=is_folder)
+        return None if found is None else found.pattern

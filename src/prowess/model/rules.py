@@ -6,7 +6,7 @@ There are two ways to write them: tables of a permission, patterns and actions, 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from prowess.model.permission import Action, Rule
@@ -14,8 +14,11 @@ from prowess.model.permission import Action, Rule
 Path = tuple[str, ...]
 ACTIONS = tuple(action.value for action in Action)
 
-_TOOL = "Skill"
-_RULE_FORMS = "`Skill`, `Skill(name)`, `Skill(name *)` or `Skill(name:*)`"
+# The tools that rules are about here, and how a rule for each may be written.
+_TOOLS = {
+    "Skill": "no rule for skills; it must be `Skill`, `Skill(name)`, `Skill(name *)` or `Skill(name:*)`",
+    "Bash": "no rule for commands; it must be `Bash`, `Bash(command)`, `Bash(command *)` or `Bash(command:*)`",
+}
 
 
 class RuleError(ValueError):
@@ -54,22 +57,32 @@ def parse_tool_table(data: Any) -> Iterator[tuple[Path, Rule]]:
 
 
 def parse_rule_text(action: Action, text: str) -> Rule | None:
-    """A rule such as `Skill(deploy *)`; None where it is about another tool. Raises `RuleError`."""
+    """A rule such as `Skill(deploy *)` or `Bash(git *)`; None where it is about another tool. Raises `RuleError`."""
     rule = text.strip()
-    tail = rule.removeprefix(_TOOL)
-    if tail == rule or tail[:1].isalnum() or tail[:1] == "_":
+    tool = next((tool for tool in _TOOLS if rule.startswith(tool)), None)
+    tail = rule.removeprefix(tool or "")
+    if tool is None or tail[:1].isalnum() or tail[:1] == "_":
         return None
     if tail and not (tail.startswith("(") and tail.endswith(")") and tail[1:-1].strip()):
-        raise RuleError((), f"is “{text}”, which is no rule for skills; it must be {_RULE_FORMS}")
-    return Rule(action=action, pattern=_as_pattern(tail[1:-1].strip()), text=f"{action.value}: {rule}")
+        raise RuleError((), f"is “{text}”, which is {_TOOLS[tool]}")
+    pattern = _PATTERNS[tool](tail[1:-1].strip())
+    return Rule(action=action, permission=tool.lower(), pattern=pattern, text=f"{action.value}: {rule}")
 
 
-def _as_pattern(name: str) -> str:
+def _as_name(name: str) -> str:
     """`name:*` covers every name that begins so; `name *` the name with any arguments, which are no part of a name."""
     name = name.removeprefix("/")
     if name.endswith(":*"):
         return name[:-2] + "*"
     return name or "*"
+
+
+def _as_command(command: str) -> str:
+    """`command:*` covers the command alone and with anything behind it."""
+    return f"{command[:-2]} *" if command.endswith(":*") else command or "*"
+
+
+_PATTERNS: Mapping[str, Callable[[str], str]] = {"Skill": _as_name, "Bash": _as_command}
 
 
 def _entries(path: Path, data: Any) -> Iterator[tuple[str, Any]]:

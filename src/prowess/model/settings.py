@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from prowess.diagnostics import Diagnostic
+from prowess.model.masking import MASK
 from prowess.model.origin import Origin
 from prowess.model.permission import Rule
 
@@ -19,6 +20,7 @@ class Override(msgspec.Struct, frozen=True, omit_defaults=True):
 
     `visibility` is one of `on`, `name-only`, `user-only`, `off`; `env` and `api_key` only ever reach the
     skill's own processes. `api_key_from` is a host's description of where the key is kept, in place of the key.
+    What may be secret is not shown in the `repr`, only its name.
     """
 
     enabled: bool | None = None
@@ -32,6 +34,12 @@ class Override(msgspec.Struct, frozen=True, omit_defaults=True):
     def is_off(self) -> bool:
         """Whether the skill is switched off."""
         return self.enabled is False or self.visibility == "off"
+
+    def __rich_repr__(self) -> list[tuple[str, Any]]:
+        return _show(self, ("env", "api_key", "api_key_from", "config"))
+
+    def __repr__(self) -> str:
+        return _render(self)
 
 
 class DeclaredTool(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -50,7 +58,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     of all files, in the order of reading. `approvals` says where “always” is remembered, `memory` or `disk`.
     `project_files` are those of `files` that a project brings along, which its user need not have read.
     `shell_commands` says whether commands inside bodies run. `tools` are programs that commands can go to.
-    `diagnostics` are settings that are well formed but have no effect.
+    `diagnostics` are settings that are well formed but have no effect. The `repr` leaves out what may be secret.
     """
 
     enabled: bool = True
@@ -72,7 +80,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     approvals: str | None = None
     usage: bool | None = None
     permissions: tuple[Rule, ...] = ()
-    limits: Mapping[str, int] = msgspec.field(default_factory=dict)
+    limits: Mapping[str, float] = msgspec.field(default_factory=dict)
     budget: Mapping[str, float] = msgspec.field(default_factory=dict)
     overrides: Mapping[str, Override] = msgspec.field(default_factory=dict)
     tools: Mapping[str, DeclaredTool] = msgspec.field(default_factory=dict)
@@ -102,3 +110,24 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         """
         found = [(one, self.overrides[one]) for one in (key, name) if one is not None and one in self.overrides]
         return next((one for one in found if one[1].is_off), found[0] if found else None)
+
+    def __rich_repr__(self) -> list[tuple[str, Any]]:
+        return _show(self, ("raw",))
+
+    def __repr__(self) -> str:
+        return _render(self)
+
+
+def _show(struct: Override | Settings, hidden: tuple[str, ...]) -> list[tuple[str, Any]]:
+    """The fields of a struct by name; of those that are hidden only which names are set."""
+    shown = []
+    for field in struct.__struct_fields__:
+        value = getattr(struct, field)
+        if field in hidden and value is not None:
+            value = dict.fromkeys(value, MASK) if isinstance(value, Mapping) else MASK
+        shown.append((field, value))
+    return shown
+
+
+def _render(struct: Override | Settings) -> str:
+    return f"{type(struct).__name__}({', '.join(f'{name}={value!r}' for name, value in struct.__rich_repr__())})"

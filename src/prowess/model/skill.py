@@ -182,8 +182,8 @@ class Skill(msgspec.Struct, frozen=True, kw_only=True, eq=False, gc=False):
 
     The body is not held: `content` and `digest` read the file when they are asked for. What could be changed by
     whoever holds it is kept packed: `frontmatter` and `manifest` give fresh values each time. `declared` is the
-    manifest as stages need it, without `metadata` and `install`. `real` is the file's path without links, as the
-    scan found it.
+    manifest as stages need it, without `metadata` and `install`. `real` is the file's path without links, and
+    `stamp` what told its version from others, as the scan found them.
     """
 
     name: str
@@ -197,6 +197,7 @@ class Skill(msgspec.Struct, frozen=True, kw_only=True, eq=False, gc=False):
     packed_frontmatter: bytes = b""
     label: str | None = None
     real: str | None = None
+    stamp: tuple[int, int, int, int] | None = None
     read: "Callable[[Skill], Document]"
 
     @property

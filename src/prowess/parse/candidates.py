@@ -12,7 +12,7 @@ from prowess.model.outcome import Note, State
 from prowess.model.skill import Candidate, Document, Manifest, Skill
 from prowess.parse.naming import understand
 from prowess.parse.reading import Reading, read_header
-from prowess.ports import FileSystem, Head, ReadingStore
+from prowess.ports import FileSystem, Head, ReadingStore, Stamp
 from prowess.profiles.schema import Fields, Header, Limits
 
 HEAD_BYTES = 1 << 18
@@ -75,15 +75,15 @@ class Reader(msgspec.Struct, frozen=True, kw_only=True):
             return _refuse(candidate, candidate.diagnostics)
         kept = self.readings.find_reading(candidate.location)
         if kept is not None and kept.reading.fits(candidate):
-            size, links, parsed = kept.size, kept.links, kept.reading
+            size, links, stamp, parsed = kept.size, kept.links, kept.stamp, kept.reading
         else:
             try:
                 head = self.files.read_head(candidate.location, HEAD_BYTES)
-                reading = self._read_header(head, candidate.location)
+                reading, data = self._read_header(head, candidate.location)
             except (OSError, ValueError) as error:
                 return _refuse(candidate, (_unreadable(candidate, error),))
-            size, links = head.size, head.links
-            parsed = self._parse(reading, candidate)
+            size, links, stamp = head.size, head.links, head.stamp
+            parsed = self._parse(reading, candidate, data)
             self.readings.keep_reading(candidate.location, head, parsed)
         if self.limits.file_bytes and size > self.limits.file_bytes:
             return _too_large(candidate, size, self.limits.file_bytes)
@@ -93,18 +93,18 @@ class Reader(msgspec.Struct, frozen=True, kw_only=True):
         diagnostics = place(parsed.diagnostics, candidate.location) if parsed.diagnostics else ()
         if not parsed.valid:
             return _refuse(candidate, diagnostics, name=parsed.name)
-        return Read(parsed.name, self._make_skill(candidate, parsed), None, parsed.hidden_because, diagnostics)
+        return Read(parsed.name, self._make_skill(candidate, parsed, stamp), None, parsed.hidden_because, diagnostics)
 
-    def _read_header(self, head: Head, location: str) -> Reading:
+    def _read_header(self, head: Head, location: str) -> tuple[Reading, bytes]:
         """Read the header; where the first bytes do not hold its end, as much of the file as this host reads."""
         reading = read_header(head.data, rules=self.header, limits=self.limits)
         most = min(self.limits.file_bytes or MOST_BYTES, MOST_BYTES)
         if len(head.data) < head.size <= most and any(one.code == "header-unclosed" for one in reading.diagnostics):
-            whole = self.files.read_head(location, most)
-            reading = read_header(whole.data, rules=self.header, limits=self.limits)
-        return reading
+            head = self.files.read_head(location, most)
+            reading = read_header(head.data, rules=self.header, limits=self.limits)
+        return reading, head.data
 
-    def _parse(self, reading: Reading, candidate: Candidate) -> Parsed:
+    def _parse(self, reading: Reading, candidate: Candidate, data: bytes) -> Parsed:
         root = candidate.root
         if root.ignored_fields:
             kept = {key: value for key, value in reading.frontmatter.items() if key not in root.ignored_fields}
@@ -116,6 +116,11 @@ class Reader(msgspec.Struct, frozen=True, kw_only=True):
         diagnostics = reading.diagnostics + understood.diagnostics if reading.valid else reading.diagnostics
         pattern = root.name_pattern or self.fields.name_pattern
         misnamed = _find_misnamed(understood.name, pattern) if pattern else ()
+        diagnostics += misnamed
+        if diagnostics:
+            from prowess.parse.locating import locate_in_file
+
+            diagnostics = locate_in_file(diagnostics, data, self.header)
         manifest, details = _pack_details(understood.manifest)
         return Parsed(
             root.id,
@@ -128,10 +133,10 @@ class Reader(msgspec.Struct, frozen=True, kw_only=True):
             understood.label,
             understood.hidden_because,
             reading.valid and understood.valid and not misnamed,
-            diagnostics + misnamed,
+            diagnostics,
         )
 
-    def _make_skill(self, candidate: Candidate, parsed: Parsed) -> Skill:
+    def _make_skill(self, candidate: Candidate, parsed: Parsed, stamp: Stamp) -> Skill:
         root = candidate.root
         return Skill(
             name=parsed.name,
@@ -145,6 +150,7 @@ class Reader(msgspec.Struct, frozen=True, kw_only=True):
             packed_frontmatter=parsed.frontmatter,
             label=parsed.label,
             real=candidate.real,
+            stamp=stamp,
             read=self.document,
         )
 

@@ -3,29 +3,43 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator
-from typing import Any
+from collections.abc import Callable, Collection, Iterable, Iterator
+from enum import Enum
 
 import msgspec
 
 from prowess.diagnostics import Diagnostic, Severity, diagnose
-from prowess.errors import nearest_names
-from prowess.parse.entries import find_key
+from prowess.model.skill import Manifest
 from prowess.parse.fences import Split, split_header
-from prowess.parse.findings import MOST_OF_A_KIND, bound_findings
-from prowess.parse.manifest import KNOWN_FIELDS
+from prowess.parse.findings import bound_findings
+from prowess.parse.locating import locate
+from prowess.parse.manifest import FIELD_NAMES, KNOWN_FIELDS
 from prowess.parse.naming import understand
-from prowess.parse.openclaw import PAGE_FIELDS
+from prowess.parse.openclaw import PAGE_FIELDS, read_openclaw
 from prowess.parse.reading import Reading, read_header
 from prowess.parse.references import Reference, find_references
-from prowess.parse.text import split_lines
+from prowess.parse.spelling import MOST_LOOKED_UP, find_near
 from prowess.profiles.schema import Fields, Header, Limits
 
 MOST_BODY_LINES = 500
 
 _WHEN = re.compile(r"\b(?:when|whenever|if|before|after|while|trigger|triggers|use (?:this|it|for|to|with))\b", re.I)
 
-Files = Collection[str] | Callable[[str], bool]
+# What a reader can go on without is not what its author meant.
+_GRAVE = frozenset({"header-missing", "header-language", "field-type", "field-value", "metadata-unreadable"})
+# Every place where some host looks for OpenClaw's fields.
+_PLACES = Fields().openclaw_at
+
+
+class Whereabouts(Enum):
+    """Where a path inside a skill's folder leads: nowhere, into the folder, or out of it by a link."""
+
+    MISSING = "missing"
+    INSIDE = "inside"
+    OUTSIDE = "outside"
+
+
+Files = Collection[str] | Callable[[str], Whereabouts]
 
 
 def lint_skill(text: str, *, folder_name: str, files: Files, rules: Header, fields: Fields) -> tuple[Diagnostic, ...]:
@@ -38,37 +52,25 @@ def lint_skill(text: str, *, folder_name: str, files: Files, rules: Header, fiel
     rules = msgspec.structs.replace(rules, values="typed")
     reading = read_header(text.encode(errors="replace"), rules=rules, limits=Limits())
     split = split_header(text, rules)
-    findings = [*_shout(reading.diagnostics)]
+    findings = [*shout(reading.diagnostics)]
     if reading.valid and split.end and split.problem != "header-language":
-        lines = locate_fields(split)
         checks = (*_check_fields(reading, folder_name, fields), *bound_findings([*_check_spelling(reading, fields)]))
-        findings += [_at_line(finding, lines) for finding in checks]
+        findings += shout(locate(checks, split))
     if reading.valid:
         findings += _check_body(split)
         findings += bound_findings([*_check_references(split, files)])
     return tuple(sorted(findings, key=lambda finding: finding.line or 0))
 
 
-def locate_fields(split: Split) -> dict[str, int]:
-    """The line of the file on which each field begins."""
-    lines = split_lines(split.text[split.start : split.end], first=split.line)
-    return {key: line.number for line in lines if (key := find_key(line.text)) is not None}
-
-
-def _at_line(finding: Diagnostic, lines: dict[str, int]) -> Diagnostic:
-    if finding.line is not None or finding.field is None:
-        return finding
-    return msgspec.structs.replace(finding, line=lines.get(re.split(r"[.\[]", finding.field)[0], 1))
-
-
-def _shout(findings: tuple[Diagnostic, ...]) -> Iterator[Diagnostic]:
-    """What a reader forgives is an error to an author: not every host forgives it, and nothing was changed."""
+def shout(findings: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
+    """What a reader forgives is an error to an author: not every host forgives it, and nothing was changed; and
+    what cannot be used was not written for that."""
     for finding in findings:
         if finding.code.startswith("repaired-"):
             # A repair says what is wrong, then what was done about it; only the first is true of the file.
             message = finding.message.partition("; ")[0].rstrip(".") + "."
             yield msgspec.structs.replace(finding, severity=Severity.ERROR, message=message)
-        elif finding.code in ("header-missing", "header-language"):
+        elif finding.code in _GRAVE:
             yield msgspec.structs.replace(finding, severity=Severity.ERROR)
         else:
             yield finding
@@ -76,13 +78,25 @@ def _shout(findings: tuple[Diagnostic, ...]) -> Iterator[Diagnostic]:
 
 def _check_fields(reading: Reading, folder_name: str, fields: Fields) -> Iterator[Diagnostic]:
     understood = understand(reading, default_name=folder_name, required=(), fields=fields)
+    spelt = reading.frontmatter
     for finding in understood.diagnostics:
-        if finding.code != "field-unknown":
+        if finding.code != "field-unknown" or finding.field not in spelt:
             yield finding
+    yield from _check_openclaw(reading, understood.manifest, fields)
     description = understood.description
     if description and not _WHEN.search(description):
         message = "`description` says what the skill does, not when to use it; agents choose by it."
         yield diagnose("description-when", message, field="description")
+
+
+def _check_openclaw(reading: Reading, manifest: Manifest, fields: Fields) -> Iterator[Diagnostic]:
+    """What cannot be used of OpenClaw's fields, in every place; a host looks no further than the first."""
+    for place in _PLACES:
+        if place not in fields.openclaw_at:
+            found: list[Diagnostic] = []
+            alone = msgspec.structs.replace(fields, openclaw_at=(place,))
+            read_openclaw(reading.frontmatter, manifest.metadata, alone, found)
+            yield from bound_findings(found)
 
 
 def _check_spelling(reading: Reading, fields: Fields) -> Iterator[Diagnostic]:
@@ -93,9 +107,9 @@ def _check_spelling(reading: Reading, fields: Fields) -> Iterator[Diagnostic]:
             yield diagnose("field-unknown", message, field=key, hint="Nothing needs doing, if that is meant.")
             continue
         # What comes later is only counted, and looking for names is slow.
-        near = nearest_names(key.replace("_", "-"), KNOWN_FIELDS, most=1) if number < MOST_OF_A_KIND else ()
-        if near:
-            message = f"`{key}` is not a known field; `{near[0]}` is."
+        near = find_near(key, FIELD_NAMES) if number < MOST_LOOKED_UP else None
+        if near is not None:
+            message = f"`{key}` is not a known field; `{near}` is."
             yield diagnose("field-unknown", message, field=key, severity=Severity.WARNING)
         else:
             yield diagnose("field-unknown", f"`{key}` is not a known field; hosts pass over it.", field=key)
@@ -116,7 +130,11 @@ def _check_body(split: Split) -> Iterator[Diagnostic]:
 def _check_references(split: Split, files: Files) -> Iterator[Diagnostic]:
     first = split.text.count("\n", 0, split.body) + split.line - 1
     seen: set[str] = set()
-    for reference in find_references(split.text[split.body :], first=first):
+
+    def owns(folder: str) -> bool:
+        return _find(folder, files) is Whereabouts.INSIDE
+
+    for reference in find_references(split.text[split.body :], first=first, owns=owns):
         if reference.path in seen:
             continue
         seen.add(reference.path)
@@ -129,13 +147,19 @@ def _check_reference(reference: Reference, files: Files) -> Diagnostic | None:
     if reference.is_outside:
         message = f"`{reference.path}` lies outside the skill's folder."
         return diagnose("file-reference-outside", message, line=reference.line)
-    if not _exists(reference.target, files):
+    place = _find(reference.target, files)
+    if place is Whereabouts.OUTSIDE:
+        message = f"`{reference.path}` is a link that leads out of the skill's folder."
+        hint = "Put a copy of the file in the place of the link."
+        return diagnose("file-reference-outside", message, line=reference.line, hint=hint)
+    if place is Whereabouts.MISSING:
         message = f"`{reference.path}` is referred to and does not exist."
         return diagnose("file-reference-missing", message, line=reference.line)
     return None
 
 
-def _exists(path: str, files: Any) -> bool:
+def _find(path: str, files: Files) -> Whereabouts:
     if callable(files):
-        return bool(files(path))
-    return path in files or any(file.startswith(path + "/") for file in files)
+        return files(path)
+    exists = path in files or path == "." or any(file.startswith(path + "/") for file in files)
+    return Whereabouts.INSIDE if exists else Whereabouts.MISSING

@@ -1,4 +1,4 @@
-"""Lists that were written as one line of text."""
+"""Lists and mappings that were written as text."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import re
 from typing import Any
 
 import msgspec
+
+_MOST_JSON = 1 << 18
 
 # Compiled when they are first needed, which for most headers is never.
 _BLANKS_OR_COMMAS = r"[\s,]+"
@@ -19,6 +21,21 @@ def unpack_json(text: str) -> Any:
         value = msgspec.json.decode(text)
         msgspec.msgpack.encode(value)
     except (msgspec.MsgspecError, ValueError, OverflowError, RecursionError):
+        return None
+    return value
+
+
+def decode_json(text: str) -> Any:
+    """JSON or JSON5 that can be kept in a cache; None for anything else."""
+    if len(text) > _MOST_JSON:
+        return None
+    import pyjson5
+
+    try:
+        value = pyjson5.decode(text, 64)
+        # Halves of characters and numbers beyond 64 bits could not be kept in a cache.
+        msgspec.msgpack.encode(value)
+    except (pyjson5.Json5Exception, ValueError, OverflowError, RecursionError):
         return None
     return value
 

@@ -13,12 +13,11 @@ import msgspec
 
 from prowess.diagnostics import Diagnostic, diagnose
 from prowess.model.skill import Manifest
-from prowess.parse.lists import split_names, split_patterns, split_tools
+from prowess.parse.lists import decode_json, split_names, split_patterns, split_tools
 from prowess.parse.openclaw import OPENCLAW_FIELDS, OPENCLAW_KEYS, read_openclaw
-from prowess.parse.scalars import render_scalar
+from prowess.parse.scalars import describe, render_scalar
+from prowess.parse.spelling import MOST_LOOKED_UP, report_misspelt
 from prowess.profiles.schema import Fields
-
-_MOST_JSON = 1 << 18
 
 Found = list[Diagnostic]
 Reader = Callable[[str, Any, Fields, Found], Any]
@@ -33,21 +32,6 @@ class Field(msgspec.Struct, frozen=True):
 
 def _refuse(key: str, value: Any, allowed: str, found: Found) -> None:
     found.append(diagnose("field-type", f"`{key}` is {describe(value)}; {allowed}.", field=key))
-
-
-def describe(value: Any) -> str:
-    """A value in words, short enough for a message."""
-    if value is None:
-        return "empty"
-    if isinstance(value, Mapping):
-        return "a mapping"
-    if isinstance(value, (list, tuple)):
-        return "a list"
-    if isinstance(value, str):
-        return f"“{value if len(value) <= 40 else value[:39] + '…'}”"
-    if isinstance(value, (bool, int, float)):
-        return f"`{render_scalar(value)}`"
-    return "a date"
 
 
 def _read_text(key: str, value: Any, fields: Fields, found: Found) -> str | None:
@@ -96,7 +80,7 @@ def _read_metadata(key: str, value: Any, fields: Fields, found: Found) -> Mappin
         return value
     if value is None or value == "":
         return {}
-    decoded = _decode_json(value) if isinstance(value, str) else None
+    decoded = decode_json(value) if isinstance(value, str) else None
     if isinstance(decoded, dict):
         return decoded
     message = f"`metadata` is {describe(value)}; it has to be a mapping, or JSON or JSON5 text of one."
@@ -104,22 +88,10 @@ def _read_metadata(key: str, value: Any, fields: Fields, found: Found) -> Mappin
     return {}
 
 
-def _decode_json(text: str) -> Any:
-    if len(text) > _MOST_JSON:
-        return None
-    import pyjson5
-
-    try:
-        value = pyjson5.decode(text, 64)
-        # Halves of characters and numbers beyond 64 bits could not be kept in a cache.
-        msgspec.msgpack.encode(value)
-    except (pyjson5.Json5Exception, ValueError, OverflowError, RecursionError):
-        return None
-    return value
-
-
-def _words(*words: str) -> Reader:
+def _words(*words: str, or_number: bool = False) -> Reader:
     """A reader of a field that is one of a few words."""
+    allowed = ", ".join(words) + (" or a whole number" if or_number else "")
+    hint = "Use one of the words named, or a whole number." if or_number else None
 
     def read(key: str, value: Any, fields: Fields, found: Found) -> str | None:
         text = _read_text(key, value, fields, found)
@@ -127,14 +99,15 @@ def _words(*words: str) -> Reader:
             return None
         if word in words:
             return word
-        found.append(diagnose("field-value", f"`{key}` is {describe(value)}; it may be {', '.join(words)}.", field=key))
+        message = f"`{key}` is {describe(value)}; it may be {allowed}."
+        found.append(diagnose("field-value", message, field=key, hint=hint))
         return None
 
     return read
 
 
 _EFFORTS = ("low", "medium", "high", "xhigh", "max")
-_read_effort_word = _words(*_EFFORTS)
+_read_effort_word = _words(*_EFFORTS, or_number=True)
 
 
 def _read_effort(key: str, value: Any, fields: Fields, found: Found) -> str | int | None:
@@ -199,6 +172,8 @@ for _key in ("command-dispatch", "command-tool", "command-arg-mode"):
     FIELDS[_key.replace("-", "_")] = FIELDS[_key]
 
 KNOWN_FIELDS = frozenset((*FIELDS, *OPENCLAW_FIELDS))
+FIELD_NAMES = tuple(sorted(KNOWN_FIELDS))
+"""The known fields in a stable order, for whoever looks for the nearest one."""
 
 
 def to_camel_case(key: str) -> str:
@@ -214,6 +189,7 @@ def read_manifest(frontmatter: Mapping[str, Any], *, fields: Fields) -> tuple[Ma
     """What the author declared, and what could not be used of it."""
     found: Found = []
     values: dict[str, Any] = {}
+    unknown: list[str] = []
     has_openclaw = False
     for key, value in frontmatter.items():
         field = FIELDS.get(key)
@@ -223,8 +199,11 @@ def read_manifest(frontmatter: Mapping[str, Any], *, fields: Fields) -> tuple[Ma
                 continue
             field = _CAMEL_CASE.get(key) if fields.camel_case else None
             if field is None:
+                unknown.append(key)
                 continue
         values[field.attribute] = field.read(key, value, fields, found)
+    if unknown:
+        report_misspelt(unknown[:MOST_LOOKED_UP], FIELD_NAMES, found)
     metadata = values.get("metadata")
     if fields.openclaw_at and (has_openclaw or (metadata and any(place in metadata for place in fields.openclaw_at))):
         values.update(read_openclaw(frontmatter, metadata or {}, fields, found))

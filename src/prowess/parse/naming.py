@@ -10,9 +10,9 @@ import msgspec
 from prowess.diagnostics import Diagnostic, Severity, diagnose
 from prowess.model.skill import Manifest
 from prowess.parse.findings import bound_findings
-from prowess.parse.manifest import describe, read_manifest
+from prowess.parse.manifest import read_manifest
 from prowess.parse.reading import Reading
-from prowess.parse.scalars import render_scalar
+from prowess.parse.scalars import describe, render_scalar
 from prowess.profiles.schema import Description, Fields, NameFrom
 
 _NAME_CHARACTERS = "abcdefghijklmnopqrstuvwxyz0123456789-"
@@ -67,9 +67,18 @@ def understand(reading: Reading, *, default_name: str, required: tuple[str, ...]
 
 
 def _merge(found: Found, findings: tuple[Diagnostic, ...]) -> tuple[Diagnostic, ...]:
-    # What is said of name and description here says more than that their type is wrong.
-    spoken = {finding.field for finding in found}
-    return bound_findings((*found, *(finding for finding in findings if finding.field not in spoken)))
+    # What is said of name and description here says more than that their type is wrong; that a field is unknown says
+    # nothing of its value, and less than which one was meant.
+    spoken = {finding.field for finding in found if finding.code != "field-unknown"}
+    refused = {finding.field for finding in found if finding.severity is Severity.ERROR}
+    kept = [
+        finding
+        for finding in findings
+        if finding.field not in spoken and not (finding.code == "field-unknown" and finding.field in refused)
+    ]
+    misspelt = {finding.field for finding in kept if finding.code == "field-unknown"}
+    others = (finding for finding in found if finding.code != "field-unknown" or finding.field not in misspelt)
+    return bound_findings((*others, *kept))
 
 
 def _missing_name() -> Diagnostic:
@@ -84,8 +93,17 @@ def _name_from_frontmatter(value: Any, default: str, fields: Fields, found: Foun
     if value is _MISSING:
         found.append(_missing_name())
     else:
-        found.append(diagnose("name-missing", f"`name` is {describe(value)}; it has to be text.", field="name"))
+        message = f"`name` is {describe(value)}; it has to be text."
+        found.append(diagnose("name-missing", message, field="name", hint=_advise_name(value)))
     return default, None
+
+
+def _advise_name(value: Any) -> str:
+    if value is None:
+        return "Write a name behind `name:`."
+    if isinstance(value, (bool, int, float)):
+        return f'Put it in quotes, `name: "{render_scalar(value)}"`, or choose another name.'
+    return "Write one name, as text."
 
 
 def _name_from_either(value: Any, default: str, fields: Fields, found: Found) -> tuple[str, str | None]:
@@ -127,7 +145,7 @@ def _take_text(value: Any, fields: Fields, found: Found, *, needed: bool) -> str
 def _take_required_text(value: Any, fields: Fields, found: Found, *, needed: bool) -> str | None:
     text = _take_text(value, fields, found, needed=needed)
     if text is not None and not text.strip():
-        found.append(_missing_description("is blank"))
+        found.append(_missing_description("is blank", "Write what the skill does and when to use it."))
     return text
 
 
@@ -170,8 +188,9 @@ _DESCRIPTIONS: dict[Description, Callable[..., str | None]] = {
 }
 
 
-def _missing_description(how: str = "is missing") -> Diagnostic:
-    return diagnose("description-missing", f"`description` {how}; this host requires one.", field="description")
+def _missing_description(how: str = "is missing", hint: str | None = None) -> Diagnostic:
+    message = f"`description` {how}; this host requires one."
+    return diagnose("description-missing", message, field="description", hint=hint)
 
 
 def _stand_in(description: str | None, reading: Reading, fields: Fields, found: Found) -> str | None:

@@ -5,18 +5,22 @@ They stand under `metadata.openclaw` (`clawdbot` in older skills) and, as its bo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from typing import Any
 
 from prowess.diagnostics import Diagnostic, diagnose
 from prowess.model.skill import Requires
-from prowess.parse.lists import split_commas, unpack_json
-from prowess.parse.scalars import render_scalar
+from prowess.parse.lists import decode_json, split_commas, unpack_json
+from prowess.parse.scalars import describe, render_scalar
+from prowess.parse.spelling import MOST_LOOKED_UP, report_misspelt
 from prowess.profiles.schema import Fields
 
 Found = list[Diagnostic]
 
 _KINDS = ("brew", "node", "go", "uv", "download")
+_SYSTEMS = frozenset(
+    "darwin macos mac osx linux gnu win32 windows win freebsd openbsd netbsd sunos aix android cygwin haiku".split()
+)
 _REQUIREMENTS = {"bins": "bins", "anyBins": "any_bins", "env": "env", "config": "config"}
 
 PAGE_FIELDS = ("homepage", "website", "url")
@@ -35,12 +39,14 @@ def read_openclaw(
     values: dict[str, Any] = {}
     seen_block = False
     for place in fields.openclaw_at:
-        block: Any = frontmatter if place == "top" else metadata.get(place)
+        block = frontmatter
         prefix = "" if place == "top" else f"metadata.{place}."
         if prefix:
-            if seen_block or not isinstance(block, dict):
+            below = _find_block(metadata, place, fields, found)
+            if seen_block or below is None:
                 continue
-            seen_block = True
+            block, seen_block = below, True
+            report_misspelt(_list_unknown(block, OPENCLAW_FIELDS), _BLOCK_KEYS, found, prefix=prefix, among_few=True)
         for key, value in block.items():
             field = OPENCLAW_FIELDS.get(key)
             if field is not None and field[0] not in values and value is not None:
@@ -49,6 +55,28 @@ def read_openclaw(
         if values.get(attribute) is None and (text := _find_text(frontmatter, keys)):
             values[attribute] = text
     return values
+
+
+def _find_block(metadata: Mapping[str, Any], place: str, fields: Fields, found: Found) -> Mapping[str, Any] | None:
+    """What stands below one key of `metadata`; anything but a mapping is reported and counts as not there."""
+    block = metadata.get(place)
+    if isinstance(block, dict):
+        return block
+    if block is None or block == "":
+        return None
+    # A host that looks below `metadata` only also takes nothing but mappings there.
+    reads_text = "top" in fields.openclaw_at
+    decoded = decode_json(block) if reads_text and isinstance(block, str) else None
+    if isinstance(decoded, dict):
+        return decoded
+    allowed = "it has to be a mapping" + (", or JSON or JSON5 text of one" if reads_text else "")
+    message = f"`metadata.{place}` is {describe(block)}; {allowed}."
+    found.append(diagnose("metadata-unreadable", message, field=f"metadata.{place}"))
+    return None
+
+
+def _list_unknown(block: Mapping[str, Any], known: Container[str]) -> list[str]:
+    return [key for key in block if key not in known][:MOST_LOOKED_UP]
 
 
 def _find_text(frontmatter: Mapping[str, Any], keys: tuple[str, ...]) -> str | None:
@@ -97,11 +125,22 @@ def _read_words(key: str, value: Any, fields: Fields, found: Found) -> tuple[str
     return ()
 
 
+def _read_systems(key: str, value: Any, fields: Fields, found: Found) -> tuple[str, ...]:
+    words = _read_words(key, value, fields, found)
+    unknown = [word for word in words if word.lower() not in _SYSTEMS]
+    if unknown:
+        message = f"`{key}` names {describe(', '.join(unknown))}, which no machine is; it may be darwin, linux, win32."
+        found.append(diagnose("field-value", message, field=key))
+    return words
+
+
 def _read_requires(key: str, value: Any, fields: Fields, found: Found) -> Requires:
     value = _unpack(value)
     if not isinstance(value, dict):
         _refuse(key, f"it has to be a mapping with {', '.join(_REQUIREMENTS)}", found)
         return Requires()
+    unknown = _list_unknown(value, _REQUIREMENTS)
+    report_misspelt(unknown, tuple(_REQUIREMENTS), found, prefix=f"{key}.", among_few=True)
     return Requires(
         **{
             attribute: _read_words(f"{key}.{name}", value[name], fields, found)
@@ -134,10 +173,12 @@ OPENCLAW_FIELDS: dict[str, tuple[str, Callable[[str, Any, Fields, Found], Any]]]
     "primaryEnv": ("primary_env", _read_text),
     "emoji": ("emoji", _read_text),
     "homepage": ("homepage", _read_text),
-    "os": ("os", _read_words),
+    "os": ("os", _read_systems),
     "requires": ("requires", _read_requires),
     "install": ("install", _read_install),
 }
+
+_BLOCK_KEYS = tuple(OPENCLAW_FIELDS)
 
 OPENCLAW_KEYS = frozenset((*OPENCLAW_FIELDS, *PAGE_FIELDS))
 """Every key at the top of a header that may matter to OpenClaw."""

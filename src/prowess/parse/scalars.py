@@ -1,8 +1,9 @@
-"""Values as JavaScript would print them."""
+"""Values as JavaScript would print them, and as a message speaks of them."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -42,3 +43,18 @@ def _whole_numbers(value: Any) -> Any:
     if type(value) is float and value.is_integer() and abs(value) < 1e15:
         return int(value)
     return value
+
+
+def describe(value: Any) -> str:
+    """A value in words, short enough for a message."""
+    if value is None:
+        return "empty"
+    if isinstance(value, Mapping):
+        return "a mapping"
+    if isinstance(value, (list, tuple)):
+        return "a list"
+    if isinstance(value, str):
+        return f"“{value if len(value) <= 40 else value[:39] + '…'}”"
+    if isinstance(value, (bool, int, float)):
+        return f"`{render_scalar(value)}`"
+    return "a date"

@@ -53,10 +53,12 @@ class Conditions(Table, frozen=True):
     """What happens when a file is touched: read, written or edited.
 
     `below` are the root rules whose `{ancestor}` folders are also looked for between the file and the working
-    folder. With `below_waits` a skill found there waits for its own `paths`; without, it is ready at once.
+    folder, except in folders of the names in `below_skips`, and in `.git`. With `below_waits` a skill found there
+    waits for its own `paths`; without, it is ready at once.
     `most_patterns` bounds what the braces of one skill's patterns may stand for.
     """
 
     below: tuple[str, ...] = ()
+    below_skips: tuple[str, ...] = ()
     below_waits: bool = True
     most_patterns: int = 1_000

@@ -1,21 +1,22 @@
-"""What is wrong with a profile, said so that its author can mend it: the key, and the words that are allowed."""
+"""What the types of a profile cannot tell, said so that its author can mend it; and the line of a key."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from enum import Enum
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import msgspec
 
 from prowess.profiles.places import MANY
-from prowess.profiles.schema import Profile, RootRule, SettingsFile, Toggle
+from prowess.profiles.schema import Profile, RootRule
 
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 _ALWAYS_KNOWN = (*MANY, "home", "cwd", "workspace", "repository", "bundled", "remote", "claude_plugins")
 
-_TABLES: dict[str, Any] = {"roots": RootRule, "settings": SettingsFile, "toggles": Toggle}
+CONDITIONS = ("env", "env-one", "env-set", "env-moved", "toggle", "any-toggle", "provider")
+# Whatever is counted is counted in 64 bits, and no one has as much of it.
+_MOST_NUMBER = 1_000_000_000_000
 
 Mistake = tuple[str, str | None]
 
@@ -36,6 +37,10 @@ def find_mistakes(profile: Profile, name: str) -> Iterator[Mistake]:
             yield f"“{id}” is no root; the roots are {', '.join(profile.roots)}", f"conditions.below[{place}]"
     for id, rule in profile.roots.items():
         yield from _find_unknown_places(profile, f"roots.{id}.at", rule)
+        yield from _find_wrong_conditions(f"roots.{id}.when", rule.when)
+        yield from _find_wrong_conditions(f"roots.{id}.unless", rule.unless)
+    yield from _find_wrong_numbers(msgspec.to_builtins(profile), "")
+    yield from _find_wrong_patterns(profile)
 
 
 def _find_unknown_places(profile: Profile, key: str, rule: RootRule) -> Iterator[Mistake]:
@@ -46,66 +51,44 @@ def _find_unknown_places(profile: Profile, key: str, rule: RootRule) -> Iterator
                 yield f"“{{{name}}}” stands for no place; known are {', '.join(sorted(set(known)))}", key
 
 
-def explain(message: str, raw: Mapping[str, Any]) -> Mistake:
-    """A message of the type check as our sentence, and the dotted key it speaks of."""
-    problem, _, path = message.partition(" - at `$.")
-    key = _name_key(path.rstrip("`"), raw) or None
-    if problem.startswith("Object contains unknown field"):
-        unknown = problem.split("`")[1]
-        return "it has a key that no profile has", f"{key}.{unknown}" if key else unknown
-    if problem.startswith("Invalid enum value") and key is not None:
-        words = _find_words(key)
-        return f"{problem.split(' ', 3)[3]} is not one of its words ({', '.join(words)})", key
-    return problem[0].lower() + problem[1:], key
+def _find_wrong_numbers(value: Any, key: str) -> Iterator[Mistake]:
+    """Numbers that count nothing. Only a priority may lie below zero."""
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            yield from _find_wrong_numbers(inner, f"{key}.{name}" if key else name)
+    elif isinstance(value, (int, float)) and not isinstance(value, bool):
+        least = -_MOST_NUMBER if key.endswith(".priority") else 0
+        if not least <= value <= _MOST_NUMBER:
+            yield f"it is {value}; it must be a number from {least:,} to {_MOST_NUMBER:,}", key
 
 
-def _name_key(key: str, raw: Mapping[str, Any]) -> str:
-    """The key with the name of its table, which the type check leaves out (`roots[...].at`)."""
-    section, hidden, rest = key.partition("[...]")
-    kind = _TABLES.get(section)
-    if not hidden or kind is None:
-        return key
-    for name, table in raw[section].items():
+def _find_wrong_patterns(profile: Profile) -> Iterator[Mistake]:
+    patterns = {"fields.name_pattern": profile.fields.name_pattern}
+    patterns |= {f"roots.{id}.name_pattern": rule.name_pattern for id, rule in profile.roots.items()}
+    for key, pattern in patterns.items():
         try:
-            msgspec.convert(table, kind)
-        except msgspec.ValidationError:
-            return f"{section}.{name}{rest}"
-    return key
+            re.compile(pattern)
+        except (re.error, OverflowError, RecursionError) as error:
+            yield f"“{pattern[:40]}” is no regular expression ({error}); correct it or leave it out", key
 
 
-def _find_words(key: str) -> list[str]:
-    """The words that a key may have, from the schema."""
-    kind: Any = Profile
-    for part in re.sub(r"\[[^\]]*\]", "", key).split("."):
-        hints = get_type_hints(kind) if isinstance(kind, type) else {}
-        if part in hints:
-            kind = hints[part]
-        if get_origin(kind) is dict:
-            kind = get_args(kind)[1]
-    return list(_list_words(kind))
-
-
-def _list_words(kind: Any) -> Iterator[str]:
-    if get_origin(kind) is Literal:
-        yield from (str(word) for word in get_args(kind))
-    elif isinstance(kind, type) and issubclass(kind, Enum):
-        yield from (str(one.value) for one in kind)
-    else:
-        for inner in get_args(kind):
-            yield from _list_words(inner)
+def _find_wrong_conditions(key: str, conditions: Sequence[str]) -> Iterator[Mistake]:
+    for place, condition in enumerate(conditions):
+        kind, colon, name = condition.partition(":")
+        if kind not in CONDITIONS or bool(colon and name) is (kind == "any-toggle"):
+            known = ", ".join(one if one == "any-toggle" else f"{one}:NAME" for one in CONDITIONS)
+            yield f"“{condition}” is no condition; there are {known}", f"{key}[{place}]"
 
 
 _HEADER = re.compile(r"\s*\[+\s*([^\]]+?)\s*\]+")
 _KEY = re.compile(r"""\s*((?:[\w-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[\w-]+|"[^"]*"|'[^']*'))*)\s*=""")
-_TOML_LINE = re.compile(r"at line (\d+)")
 
 
-def find_line(text: str, key: str | None, problem: str) -> int | None:
-    """The line of a profile that a mistake is about: the one of its key, of the nearest table above it, or the one
-    that the reader of TOML names. What an edition changes stands below the edition's name."""
-    if key is None:
-        found = _TOML_LINE.search(problem)
-        return int(found[1]) if found else len(text.splitlines()) or None
+def find_line(text: str, key: str) -> int | None:
+    """The line of a profile that a mistake is about: the one of its key, else of the nearest table above it.
+
+    What an edition changes stands below the edition's name.
+    """
     wanted = tuple(re.sub(r"\[[^\]]*\]", "", key).split("."))
     best: tuple[int, int | None] = (0, None)
     table: tuple[str, ...] = ()
@@ -115,8 +98,9 @@ def find_line(text: str, key: str | None, problem: str) -> int | None:
             table = _split_key(header[1])
         path = table if header else (*table, *_split_key(entry[1])) if entry else ()
         for one in (path, path[1:]):
-            if len(one) > best[0] and one == wanted[: len(one)]:
-                best = len(one), number
+            shared = min(len(one), len(wanted))
+            if shared > best[0] and one[:shared] == wanted[:shared]:
+                best = shared, number
     return best[1]
 
 

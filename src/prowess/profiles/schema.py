@@ -35,6 +35,8 @@ Description = Literal["text", "required-text", "text-or-number", "text-or-empty"
 Strategy = Literal["first", "last", "priority", "scope", "assembly", "all"]
 FilterTime = Literal["before", "after"]
 Collisions = Literal["all", "custom", "none"]
+Check = Literal["os", "bins", "any_bins", "env", "config"]
+Filter = Literal["enabled", "disabled-extension", "toggle", "ignored", "included", "override", "bundled-allow-list"]
 Combine = Literal["last", "deny-first", "strictest"]
 RuleTable = dict[str, Action | dict[str, Action]]
 Repair = Literal[
@@ -201,7 +203,7 @@ class Resolution(Table, frozen=True):
 
     strategy: Strategy = "first"
     filters: FilterTime = "before"
-    filter_order: tuple[str, ...] = (
+    filter_order: tuple[Filter, ...] = (
         "enabled",
         "disabled-extension",
         "toggle",
@@ -224,12 +226,12 @@ class Gate(Table, frozen=True):
     `hidden_by` are the fields that hide a skill from the model, `dormant_by` those that make it wait for a file.
     """
 
-    checks: tuple[str, ...] = ()
-    always_skips: tuple[str, ...] = ()
+    checks: tuple[Check, ...] = ()
+    always_skips: tuple[Check, ...] = ()
     os_words: dict[str, str] = msgspec.field(default_factory=dict)
     config_defaults: dict[str, bool] = msgspec.field(default_factory=dict)
-    hidden_by: tuple[str, ...] = ("hide", "disable_model_invocation")
-    dormant_by: tuple[str, ...] = ()
+    hidden_by: tuple[Literal["hide", "disable_model_invocation"], ...] = ("hide", "disable_model_invocation")
+    dormant_by: tuple[Literal["paths", "globs"], ...] = ()
     disabled_by_enabled: bool = True
 
 
@@ -293,9 +295,13 @@ _PROJECT_PLACES = ("{ancestor}", "{cwd}", "{repository}", "{workspace}", "{added
 
 
 class Toggle(Table, frozen=True):
-    """A source toggle and the value it has when nobody set it."""
+    """A source toggle and the value it has when nobody set it.
+
+    `sources` are the labels (`claude:user`) of the roots that it switches off, beside those whose `when` names it.
+    """
 
     default: bool = True
+    sources: tuple[str, ...] = ()
 
 
 class Context(Table, frozen=True):

@@ -34,13 +34,21 @@ def _disabled_extension(claim: Claim, settings: Settings) -> Speech | None:
 def _toggle(claim: Claim, settings: Settings) -> Speech | None:
     root = claim.candidate.root
     if root.disabled_by is not None:
-        off = root.disabled_by
-        return f"its source is switched off by {off}", off, settings.origin(f"toggles.{off}")
+        return _switched_off(root.disabled_by, settings)
     provider = root.source.provider
     if provider in settings.disabled_providers:
         origin = settings.entry_origin("disabled_providers", provider)
         return f"the provider {provider} is disabled", "disabled_providers", origin
     return None
+
+
+def _switched_off(off: str, settings: Settings) -> Speech:
+    """What a root is off by: the name of a switch, or a clause that says so of several."""
+    if " " not in off:
+        return f"its source is switched off by {off}", off, settings.origin(f"toggles.{off}")
+    first_set = (settings.origin(f"toggles.{name}") for name in settings.toggles)
+    at = next((origin for origin in first_set if origin.file is not None), Origin()) if "toggle" in off else Origin()
+    return f"its source is switched off, since {off}", off, at
 
 
 def _ignored(claim: Claim, settings: Settings) -> Speech | None:
@@ -61,12 +69,14 @@ def _not_included(claim: Claim, settings: Settings) -> Speech | None:
 
 
 def _override(claim: Claim, settings: Settings) -> Speech | None:
-    found = settings.find_override(claim.key, claim.name)
-    if found is None or not found[1].is_off:
-        return None
-    key = f"overrides.{found[0]}"
-    field = "enabled" if found[1].enabled is False else "visibility"
-    return "it is switched off in the settings", key, settings.origin(f"{key}.{field}")
+    # Some hosts switch by the file or its folder.
+    for names in ((claim.key, claim.name), (claim.candidate.location, claim.candidate.folder)):
+        found = settings.find_override(*names)
+        if found is not None and found[1].is_off:
+            key = f"overrides.{found[0]}"
+            field = "enabled" if found[1].enabled is False else "visibility"
+            return "it is switched off in the settings", key, settings.origin(f"{key}.{field}")
+    return None
 
 
 def _not_on_bundled_list(claim: Claim, settings: Settings) -> Speech | None:

@@ -40,7 +40,7 @@ class Document:
         """The value of a key. None where it is not set; null counts as not set."""
         value = Value(self.data, (), self)
         for part in path:
-            child = next((child for name, child in value.children() if name == part), None)
+            child = next((child for name, child in value.children(is_secret=True) if name == part), None)
             if child is None:
                 return None
             value = child
@@ -65,10 +65,10 @@ class Value(NamedTuple):
         """The file and line of the value."""
         return Origin(self.document.file, self.document.find_line(self.path))
 
-    def children(self) -> Iterator[tuple[str, Value]]:
-        """What a table holds, by name; raises where this is no table."""
+    def children(self, *, is_secret: bool = False) -> Iterator[tuple[str, Value]]:
+        """What a table holds, by name; raises where this is no table, and repeats no text that may be a secret."""
         if not isinstance(self.data, dict):
-            raise self.wrong("a table of keys and values")
+            raise self.wrong("a table of keys and values", is_secret=is_secret)
         for name, data in self.data.items():
             if data is not None:
                 yield name, Value(data, (*self.path, name), self.document)

@@ -38,7 +38,7 @@ def set_skill_visible(text: str, name: str, *, file: str = "the settings") -> st
 
 
 def _set_field(text: str, name: str, field: str, word: str, *, file: str) -> str:
-    _check_name(name)
+    check_name(name)
     skills = parse_toml(text, file).get("skills", {})
     if not isinstance(skills, dict) or not isinstance(skills.get(name, {}), dict):
         raise ProwessError(f"{file}: `skills` is not a table of tables, so “{name}” cannot be switched there.")
@@ -64,7 +64,8 @@ def _header(name: str) -> str:
     return f"[skills.{quote_key(name)}]"
 
 
-def _check_name(name: str) -> None:
+def check_name(name: str) -> None:
+    """A name that is no text cannot be written to a file."""
     try:
         name.encode("utf-8")
     except UnicodeEncodeError:
@@ -92,8 +93,8 @@ def _propose(text: str, name: str, field: str, word: str) -> Iterator[str]:
     switch, table, above = ("skills", name, field), ("skills", name), ("skills",)
     entry = f"{field} = {word}"
     edits: tuple[tuple[Path, Callable[[str, Mark], str]], ...] = (
-        (switch, lambda text, mark: _replace_value(text, mark, word)),
-        (table, lambda text, mark: _insert_below_header(text, mark, entry)),
+        (switch, lambda text, mark: replace_value(text, mark, word)),
+        (table, lambda text, mark: insert_below_header(text, mark, entry)),
         (table, lambda text, mark: _insert_in_braces(text, mark, entry)),
         (table, lambda text, mark: _insert_beside(text, mark, entry)),
         (above, lambda text, mark: _insert_in_braces(text, mark, f"{quote_key(name)} = {{ {entry} }}")),
@@ -103,7 +104,7 @@ def _propose(text: str, name: str, field: str, word: str) -> Iterator[str]:
         for mark in marks:
             if mark.path == path:
                 yield edit(text, mark)
-    yield _append(text, [_header(name), entry])
+    yield append_lines(text, [_header(name), entry])
     yield _newline(text).join([f"skills.{quote_key(name)}.{entry}", text])
 
 
@@ -111,13 +112,15 @@ def _newline(text: str) -> str:
     return "\r\n" if "\r\n" in text else "\n"
 
 
-def _replace_value(text: str, mark: Mark, word: str) -> str:
+def replace_value(text: str, mark: Mark, word: str) -> str:
+    """The text with another value for a key; as it is where the value cannot be told."""
     equals = _EQUALS.match(text, mark.end)
     value = TOKEN.match(text, equals.end()) if equals else None
     return text if value is None else text[: value.start()] + word + text[value.end() :]
 
 
-def _insert_below_header(text: str, mark: Mark, entry: str) -> str:
+def insert_below_header(text: str, mark: Mark, entry: str) -> str:
+    """The text with an entry as the first of a table that has a header."""
     if mark.kind != "table":
         return text
     at = _line_end(text, mark.end)
@@ -157,7 +160,8 @@ def _insert_beside(text: str, mark: Mark, entry: str) -> str:
     return text[: mark.group] + entry + between + text[mark.group :]
 
 
-def _append(text: str, lines: list[str]) -> str:
+def append_lines(text: str, lines: list[str]) -> str:
+    """The text with lines at its end, after an empty one."""
     newline = _newline(text)
     gap = "" if not text else newline if text.endswith("\n") else newline * 2
     return text + gap + newline.join(lines) + newline

@@ -129,7 +129,9 @@ def _build(profile: Profile, values: Values, refused: list[Diagnostic], **rest: 
             table = table.setdefault(part, {})
         table[path[-1]] = value
     overrides = {name: _build_override(override) for name, override in fields.pop("overrides", {}).items()}
-    toggles = {name: toggle.default for name, toggle in profile.toggles.items()} | fields.pop("toggles", {})
+    # One that the host does not have is reported and decides nothing.
+    given = fields.pop("toggles", {})
+    toggles = {name: given.get(name, toggle.default) for name, toggle in profile.toggles.items()}
     origins = {".".join(path): origin for path, (_, origin) in values.items()}
     return Settings(
         **fields,
@@ -153,7 +155,9 @@ def _find_idle_toggles(profile: Profile, origins: Mapping[str, Origin]) -> Itera
         name = key.removeprefix("toggles.")
         if name == key or name in profile.toggles:
             continue
-        nearest = nearest_names(name, profile.toggles, most=1)
+        nearest = nearest_names(name, profile.toggles, most=len(profile.toggles)) if profile.toggles else ()
         hint = f"The nearest toggle is `{nearest[0]}`." if nearest else None
-        message = f"`{key}` has no effect: {profile.title or profile.name} has no toggle of that name."
+        ordered = dict.fromkeys((*nearest, *profile.toggles))
+        named = f"; it has {', '.join(f'`{one}`' for one in ordered)}" if ordered else ""
+        message = f"`{key}` has no effect: {profile.title or profile.name} has no toggle of that name{named}."
         yield diagnose("setting-ignored", message, file=origin.file, line=origin.line, field=key, hint=hint)

@@ -75,9 +75,13 @@ def read_settings(text: str, file: str, rule: SettingsFile, places: Places, *, p
         elif target == RULES:
             rules.append(value)
         else:
-            values[target] = value, found.origin
-            if len(target) == 1 and isinstance(found.data, list):
-                entries[target[0]] = {entry: item.origin for entry, item in zip(value, found.items(), strict=True)}
+            is_list = len(target) == 1 and isinstance(found.data, list)
+            # Two keys of one file for one list add up: neither is dropped.
+            before = values[target][0] if is_list and target in values else ()
+            values[target] = (*before, *value) if before else value, found.origin
+            if is_list:
+                origins = {entry: item.origin for entry, item in zip(value, found.items(), strict=True)}
+                entries[target[0]] = {**entries.get(target[0], {}), **origins}
     misspelt = () if rule.refuse_unknown else tuple(find_misspelt(document, keys))
     return FileSettings(values, entries, tuple(rules), raw, misspelt)
 
@@ -113,7 +117,7 @@ def _read_wildcard(setting: str, value: Value, keys: Mapping[str, str]) -> Itera
     others = [tuple(key.split(".")) for key in keys]
     depth = len(value.path)
     named = {other[depth] for other in others if other[:depth] == value.path and len(other) > depth}
-    for name, child in value.children():
+    for name, child in value.children(is_secret=setting == "overrides"):
         is_plain = not isinstance(child.data, dict) and not value.document.rule.refuse_unknown
         if name not in named and not (is_plain and setting == "overrides"):
             yield from read_named(setting, name, child)

@@ -54,7 +54,8 @@ def _look_inside(table: Value, known: list[Path], others: list[Path]) -> Iterato
         beside = [path for path in (*known, *others) if path[:depth] == table.path]
         below = [path for path in beside if path[depth] == name] or [path for path in beside if path[depth] == "*"]
         if not below:
-            yield _report(child, [path[: depth + 1] for path in beside if path in known])
+            elsewhere = [path for path in known if path[-1] == name]
+            yield _report(child, elsewhere or [path[: depth + 1] for path in beside if path in known])
         elif isinstance(child.data, dict) and all(len(path) > depth + 1 for path in below):
             yield from _look_inside(child, known, others)
 
@@ -75,7 +76,8 @@ def _report(value: Value, known: Iterable[Path]) -> Diagnostic:
     near = nearest_names(value.path[-1], named, most=1)
     told = f"the nearest known one is `{named[near[0]]}`" if near else f"known are {_list(named.values())}"
     message = f"`{key}` is no known setting and has no effect; {told}."
-    hint = f"Write `{named[near[0]]}`." if near else None
+    is_above = near and "." not in named[near[0]] and len(value.path) > 1
+    hint = f"Write `{named[near[0]]}`{' at the top of the file' if is_above else ''}." if near else None
     return diagnose("setting-ignored", message, file=origin.file, line=origin.line, field=key, hint=hint)
 
 

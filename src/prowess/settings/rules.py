@@ -14,6 +14,8 @@ from prowess.settings.document import Value
 RULES = ("permissions",)
 Entry = tuple[Path, Any, Value]
 
+# The permissions that skills can need.
+_OURS = ("skill", "bash")
 # The words that agents' tables have for their rules: Prowess's own first.
 _AGENT_KEYS = ("permissions", "permission", "tools")
 
@@ -65,7 +67,8 @@ def _read_table(
 
 
 def _own_part(value: Value) -> Any:
-    """What is about skills. A host's file holds rules for its other tools, in forms that are no concern of ours."""
+    """What is about skills and the commands in them. A host's file holds rules for its other tools, in forms that are
+    no concern of ours."""
     if value.document.rule.refuse_unknown or not isinstance(value.data, dict):
         return value.data
-    return {name: child for name, child in value.data.items() if matches_wildcard("skill", name)}
+    return {name: child for name, child in value.data.items() if any(matches_wildcard(one, name) for one in _OURS)}

@@ -49,16 +49,24 @@ def _replaces(spoken: Spoken) -> str | None:
     return None if spoken.users is None else "your own prowess.toml declares a tool of that name"
 
 
+def _redirects(spoken: Spoken) -> str | None:
+    return None if spoken.users is None else "your own prowess.toml sets it for your skill"
+
+
 # What a project's file may not set, by setting (`*` stands for any name), each with what speaks against a value.
 USERS_OWN: Mapping[tuple[str, ...], Callable[[Spoken], str | None]] = {
     ("trusted_links",): _trusts_itself,
     ("limits", "*"): _raises,
     ("enabled",): _switches_on,
+    ("toggles", "*"): _switches_on,
     ("usage",): _switches_on,
     ("approvals",): _remembers,
     ("shell_commands",): _switches_on,
     ("overrides", "*", "enabled"): _switches_on,
     ("overrides", "*", "visibility"): _switches_on,
+    ("overrides", "*", "env", "*"): _redirects,
+    ("overrides", "*", "api_key"): _redirects,
+    ("overrides", "*", "api_key_from"): _redirects,
     ("tools", "*"): _replaces,
 }
 # What every file adds to, in place of replacing what was read before.

@@ -59,6 +59,14 @@ def _count(value: Value) -> int:
     return value.data
 
 
+def _amount(value: Value) -> float:
+    """A number that may have decimals, such as seconds."""
+    number = value.data
+    if not isinstance(number, (int, float)) or isinstance(number, bool) or not 0 <= number < float("inf"):
+        raise value.wrong("a number, 0 or more")
+    return number
+
+
 def _share(value: Value) -> float:
     if not isinstance(value.data, (int, float)) or isinstance(value.data, bool) or not 0 < value.data <= 1:
         raise value.wrong("a share of the context window, more than 0 and at most 1")
@@ -109,7 +117,7 @@ HOST_OVERRIDE = ("enabled", "apiKey", "env", "config")
 
 
 def _read_override(name: str, value: Value) -> Iterator[Entry]:
-    for key, child in value.children():
+    for key, child in value.children(is_secret=True):
         if value.document.rule.refuse_unknown and key not in _OWN_OVERRIDE:
             raise child.unknown(_OWN_OVERRIDE)
         if key not in _OVERRIDE:
@@ -117,7 +125,8 @@ def _read_override(name: str, value: Value) -> Iterator[Entry]:
         field, is_table, convert = _OVERRIDE[key]
         path = ("overrides", name, field)
         if is_table:
-            yield from (((*path, part), convert(grandchild), grandchild) for part, grandchild in child.children())
+            parts = child.children(is_secret=True)
+            yield from (((*path, part), convert(grandchild), grandchild) for part, grandchild in parts)
         else:
             yield path, convert(child), child
 
@@ -126,10 +135,14 @@ def _read_toggle(name: str, value: Value) -> Iterator[Entry]:
     yield ("toggles", name), _bool(value), value
 
 
+_LIMITS = Limits()
+
+
 def _read_limit(name: str, value: Value) -> Iterator[Entry]:
     if name not in Limits.__struct_fields__:
         raise value.unknown(list(Limits.__struct_fields__))
-    yield ("limits", name), _count(value), value
+    convert = _amount if isinstance(getattr(_LIMITS, name), float) else _count
+    yield ("limits", name), convert(value), value
 
 
 def _read_budget(name: str, value: Value) -> Iterator[Entry]:
@@ -164,6 +177,18 @@ def _command(value: Value) -> tuple[str, ...]:
     # A program with a folder in front lies where the file says, wherever the command is typed.
     is_path = "/" in _text(program) or "\\" in _text(program)
     return (_folder(program) if is_path else _text(program), *(_text(argument) for argument in arguments))
+
+
+def _read_override_list(value: Value) -> Iterator[Entry]:
+    """Switches as a list of tables, each about a skill of a name or at a path; one that names neither says nothing."""
+    for item in value.items():
+        fields = dict(item.children())
+        if "enabled" not in fields:
+            continue
+        for field in ("name", "path"):
+            if field in fields:
+                about = _text(fields[field]) if field == "name" else _folder(fields[field])
+                yield ("overrides", about, "enabled"), _bool(fields["enabled"]), fields["enabled"]
 
 
 # What a user may set of the catalog's budget.
@@ -203,19 +228,24 @@ _NAMED: dict[str, ReadNamed] = {
     "agents": read_agent,
     "rules": read_rule_list,
 }
-# Settings that are rules; those of every file hold together.
-_RULES: dict[str, Callable[[Value], Iterator[Entry]]] = {"permissions": read_permissions, "tools": read_tools}
+# Settings that are read as a whole: rules, of which those of every file hold together, and lists of tables.
+_WHOLE: dict[str, Callable[[Value], Iterator[Entry]]] = {
+    "permissions": read_permissions,
+    "tools": read_tools,
+    "override_list": _read_override_list,
+}
 
 
 def is_setting(setting: str) -> bool:
     """Whether a profile may name this setting."""
     head, dot, name = setting.partition(".")
-    return setting in _SINGLE or setting in _RULES or (head in _NAMED and (not dot or bool(name)))
+    return setting in _SINGLE or setting in _WHOLE or (head in _NAMED and (not dot or bool(name)))
 
 
 # The fields of `Settings` that tables by name and rules fill, where they are called otherwise there.
 _FILLED = {
     "visibility": "overrides",
+    "override_list": "overrides",
     "declared_tools": "tools",
     "agents": "permissions",
     "rules": "permissions",
@@ -238,12 +268,12 @@ def read_setting(setting: str, value: Value) -> Iterator[Entry]:
     if setting in _SINGLE:
         field, convert = _SINGLE[setting]
         yield (field,), convert(value), value
-    elif setting in _RULES:
-        yield from _RULES[setting](value)
+    elif setting in _WHOLE:
+        yield from _WHOLE[setting](value)
     elif name:
         yield from _NAMED[head](name, value)
     else:
-        for child_name, child in value.children():
+        for child_name, child in value.children(is_secret=head == "overrides"):
             yield from _NAMED[head](child_name, child)
 
 

@@ -79,6 +79,10 @@ class MemoryFiles:
         prefix = real.rstrip("/") + "/"
         return "folder" if any(known.startswith(prefix) for known in (*self._files, *self.links)) else None
 
+    def find_link(self, path: str) -> str | None:
+        """What a link says, whether it leads anywhere or not; None where there is no link."""
+        return self.links.get(posixpath.normpath(path))
+
     def _describe(self, path: str, name: str) -> FolderItem:
         return FolderItem(name, self.find_kind(path) or "broken", path in self.links)
 

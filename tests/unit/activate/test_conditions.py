@@ -232,6 +232,17 @@ def test_a_folder_of_modules_that_git_does_not_ignore_is_looked_into() -> None:
     assert look("/p/node_modules/m/x", tree("node_modules/m")).folders == (below("node_modules/m"),)
 
 
+def test_folders_that_are_passed_over_by_name_are_so_with_all_that_is_in_them() -> None:
+    files = tree("a", "a/node_modules", "a/node_modules/m", ".git", ".git/m")
+    assert look("/p/a/node_modules/m/x", files, skip_names=("node_modules",)) == FoundBelow(
+        Watch(looked_at=frozenset({"/p/a"})), (below("a"),)
+    )
+    assert look("/p/.git/m/x", files) == FoundBelow(Watch())
+    assert look("/p/node_modules/m/x", tree("m"), cwd="/p/node_modules", skip_names=("node_modules",)) == FoundBelow(
+        Watch(looked_at=frozenset({"/p/node_modules/m"}))
+    )
+
+
 def test_rules_above_the_working_folder_hold_but_not_those_that_ignore_it() -> None:
     files = MemoryFiles(
         {

@@ -277,7 +277,7 @@ PARAMS = {"command": "a; b", "commandName": "weather", "skillName": "my-weather"
     ("template", "expected"),
     [
         (["prog", "{argument}"], ("prog", "a; b")),
-        (["prog", "--city={argument}", "-v"], ("prog", "--city=a; b", "-v")),
+        (["prog", "--city", "{argument}", "-v"], ("prog", "--city", "a; b", "-v")),
         (["prog", "{command}", "{skill}", "{argument}"], ("prog", "weather", "my-weather", "a; b")),
         (["jq", "{a: .b}", "{argument}"], ("jq", "{a: .b}", "a; b")),
         (["prog"], ("prog", "a; b")),
@@ -315,6 +315,45 @@ def test_what_is_asked_about_is_the_command_as_it_was_declared_and_only_this_ski
     assert runner.seen == [
         Command(text="prog '{argument}' 'a b'", argv=("prog", "北京", "a b"), env={"K": "v"}, cwd="/p")
     ]
+
+
+@pytest.mark.parametrize(
+    ("command", "why"),
+    [
+        (["sh", "-c", "echo got {argument}"], "`{argument}` is only a part of “echo got {argument}”; it must be an element of its own in `command`"),
+        (["prog", "--for={skill}"], "`{skill}` is only a part of “--for={skill}”; it must be an element of its own in `command`"),
+        (["sh", "-c", "{argument}"], "it was not run: `sh` would run an argument as code"),
+        (["sh", "-c"], "it was not run: `sh` would run an argument as code"),
+        (["bash", "-eo", "pipefail", "-c", "{argument}"], "it was not run: `bash` would run an argument as code"),
+        (["python3", "-c", "{argument}"], "it was not run: `python3` would run an argument as code"),
+        (["python3"], "it was not run: `python3` would run an argument as code"),
+        (["env", "sh", "-c", "{argument}"], "it was not run: `sh` would run an argument as code"),
+        (["xargs", "{argument}"], "it was not run: an argument would decide which program is run"),
+        (["{argument}"], "it was not run: an argument would decide which program is run"),
+        (["find", ".", "-exec", "{argument}", ";"], "it was not run: `find` would run an argument as code"),
+        (["sh", "-c", 'eval "$1"', "sh", "{argument}"], "it was not run: `eval` would run an argument as code"),
+        (["ssh", "host", "ls", "{argument}"], "it was not run: `ssh` would run an argument as code"),
+    ],
+)  # fmt: skip
+def test_a_program_that_would_run_what_was_typed_is_refused_and_not_started(command, why):
+    runner = Runs()
+    with pytest.raises(ToolFailed) as caught:
+        call_tool(make_tool("weather_fetch", DeclaredTool(command=tuple(command)), runner), "a; touch PWN")
+    assert (str(caught.value), runner.seen) == (f"The tool “weather_fetch” failed: {why}.", [])
+
+
+@pytest.mark.needs("sh")
+def test_a_script_of_the_template_gets_what_was_typed_as_its_parameter():
+    tool = make_tool("weather_fetch", DeclaredTool(command=("sh", "-c", 'echo "$1"', "sh", "{argument}")), Runs())
+    assert call_tool(tool, "a; $(touch PWN)").text == "a; $(touch PWN)"
+
+
+def test_more_than_a_program_can_be_given_is_refused_with_its_size():
+    runner = Runs()
+    with pytest.raises(ToolFailed) as caught:
+        call_tool(make_tool("weather_fetch", DeclaredTool(command=("prog",)), runner), "x" * 200_000)
+    why = "its program would get a value of 200,000 bytes, and a program can be given 130,000 in one"
+    assert (str(caught.value), runner.seen) == (f"The tool “weather_fetch” failed: {why}.", [])
 
 
 def test_a_program_that_fails_is_told_with_the_end_of_its_output():

@@ -226,6 +226,12 @@ def test_a_command_without_output_says_so_and_a_long_output_is_cut_with_a_note()
         ("eval $0", "x", "`eval` would run an argument as code"),
         ("echo $0", "a\0b", "it would get a NUL character, which no program can be given"),
         ("echo $0", "\ud800", "it would get half of a character, which no program can be given"),
+        ("echo $0", "x" * 200_000, "it would get a value of 200,000 bytes, and a program can be given 130,000 in one"),
+        (
+            "echo $0 $1 $2 $3 $4",
+            " ".join(["x" * 110_000] * 5),
+            "it would get values of 550,124 bytes in total, and a program can be given 500,000",
+        ),
         ("echo \0", "x", "it would get a NUL character, which no program can be given"),
     ],
 )

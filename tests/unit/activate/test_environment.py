@@ -8,16 +8,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.pretty import pretty_repr
 
+from prowess.activate.dispatch import ToolReply, ToolRun
 from prowess.activate.embedded import Surroundings, draft_body, run_draft
 from prowess.activate.environment import SkillEnvironment, build_environment
-from prowess.activate.refused_names import REFUSED, find_refusal, looks_secret
+from prowess.activate.refused_names import REFUSED, find_refusal, looks_secret, may_be_secret
 from prowess.activate.substitution import Given
 from prowess.diagnostics import Diagnostic
 from prowess.errors import MachineError
 from prowess.errors.activation import CommandFailed
 from prowess.machine.facts import current_facts
 from prowess.machine.processes import ProcessRunner
+from prowess.model.command import Command
 from prowess.model.masking import Masker
 from prowess.model.origin import Origin
 from prowess.model.settings import Override, Settings
@@ -299,3 +304,114 @@ def test_diagnostics_name_the_file_and_line_of_a_refused_setting(workspace: Work
     (found,) = build(settings=workspace.open().settings()).diagnostics
     assert isinstance(found, Diagnostic)
     assert (found.file, found.line) == (path, 2)
+
+
+def test_what_is_set_for_a_skill_is_not_shown_with_the_settings(workspace: Workspace) -> None:
+    config = """{skills: {entries: {weather: {
+        apiKey: "sk-LEAKED-1", env: {CITY_KEY: "sk-LEAKED-2"}, config: {deep: {token: "sk-LEAKED-3"}},
+    }}}, other: {token: "sk-LEAKED-4"}}"""
+    workspace.write("home/.openclaw/openclaw.json", config)
+    workspace.write("project/skills/weather/SKILL.md", skill_text("weather"))
+    skills = workspace.open("openclaw")
+    override = skills.settings().overrides["weather"]
+    assert override.api_key == "sk-LEAKED-1"
+    assert repr(override) == (
+        "Override(enabled=None, visibility=None, env={'CITY_KEY': '[secret]'}, api_key='[secret]', api_key_from={}, "
+        "config={'deep': '[secret]'})"
+    )
+    settings = skills.settings()
+    shown = [repr(one) for one in (override, settings, skills.snapshot, skills, skills.default_conversation)]
+    shown += [str(list(one.__rich_repr__())) for one in (override, settings)]
+    assert [text for text in shown if "LEAKED" in text] == []
+    assert "raw={'skills': '[secret]', 'other': '[secret]'}" in repr(settings)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("SLACK_WEBHOOK_URL", True),
+        ("DATABASE_URL", True),
+        ("SQLALCHEMY_DATABASE_URI", True),
+        ("SENTRY_DSN", True),
+        ("AZ_CONNECTION_STRING", True),
+        ("db_url", True),
+        ("BASE_URL", False),
+        ("DATABASE_NAME", False),
+        ("CITY", False),
+    ],
+)
+def test_addresses_that_open_a_door_by_themselves_count_as_secrets(name: str, expected: bool) -> None:
+    assert may_be_secret(name) is expected
+    masked = build(Manifest(), Override(env={name: "https://x.example/abc"})).masker.mask("at https://x.example/abc")
+    assert masked == ("at [secret]" if expected else "at https://x.example/abc")
+
+
+@pytest.mark.parametrize(
+    ("value", "text", "masked"),
+    [
+        ("postgres://bob:p4ss-w0rd@db/x", "password p4ss-w0rd for bob", "password [secret] for bob"),
+        ("redis://:p4ss-w0rd@db", "p4ss-w0rd", "[secret]"),
+        ("see https://a:b%40cd-efg@h/p?q=@ for it", "b@cd-efg or b%40cd-efg", "[secret] or [secret]"),
+        ("https://0123456789abcdef@sentry.io/1", "key 0123456789abcdef", "key [secret]"),
+        ("ssh://git@host/x", "git at host", "git at host"),
+        ("mailto:bob@example.org", "bob example.org", "bob example.org"),
+    ],
+)
+def test_a_password_inside_an_address_is_masked_whatever_the_variable_is_called(
+    value: str, text: str, masked: str
+) -> None:
+    assert build(Manifest(), Override(env={"SERVER": value})).masker.mask(text) == masked
+    declared = Manifest(requires=Requires(env=("SERVER",)))
+    assert build(declared, outside={"SERVER": value}).masker.mask(text) == masked
+
+
+@given(
+    secret=st.text(st.characters(min_codepoint=32, exclude_categories=["Cs"]), min_size=8, max_size=200).filter(
+        lambda text: len(text.strip()) >= 8
+    ),
+    before=st.binary(max_size=5),
+    after=st.binary(max_size=5),
+)
+def test_encoded_secrets_are_masked_whatever_stands_around_them(secret: str, before: bytes, after: bytes) -> None:
+    from base64 import b64encode, encodebytes, urlsafe_b64encode
+    from urllib.parse import quote, quote_plus
+
+    secret = secret.strip()
+    masker = Masker([secret])
+    plain = secret.encode()
+    whole = [b64encode(plain), urlsafe_b64encode(plain), b64encode(plain).rstrip(b"="), quote(secret).encode()]
+    whole += [quote_plus(secret).encode(), quote(secret, safe="").encode()]
+    assert {masker.mask(f"<{text.decode()}>") for text in whole} == {"<[secret]>"}
+    around = b64encode(before + plain + after).decode()
+    assert "[secret]" in masker.mask(around)
+    wrapped = encodebytes(plain).decode()
+    assert max(map(len, masker.mask(wrapped).replace("[secret]", "").split("\n"))) < 12
+
+
+def test_a_masker_goes_through_what_tools_give_back_and_leaves_the_rest_as_it_is() -> None:
+    masker = Masker(["s3cret-value"])
+    clean = {"a": [1, None, ("x",)], "b": object()}
+    assert masker.mask_value(clean) is clean
+    found = {"s3cret-value": ["is s3cret-value", ("s3cret-value", 2)], "data": b"x s3cret-value", "n": 1}
+    assert masker.mask_value(found) == {"[secret]": ["is [secret]", ("[secret]", 2)], "data": b"x [secret]", "n": 1}
+    endless: list[Any] = ["s3cret-value"]
+    endless.append(endless)
+    assert "s3cret-value" not in repr(masker.mask_value(endless))
+    assert (masker.finds("a s3cret-value"), masker.finds("a"), Masker().finds("a")) == (True, False, False)
+
+
+def test_what_prints_values_prettily_shows_no_variable_either() -> None:
+    env = {"WX_KEY": "s3cret-value"}
+    values = [
+        Command(text="run", argv=("x",), env=env),
+        ToolRun(id="1", env=env),
+        build(Manifest(primary_env="WX_KEY"), Override(env=env, api_key="s3cret-value")),
+        ToolReply(text="t", tool="x", run_id="1", result=env),
+    ]
+    shown = [pretty_repr(value) for value in values]
+    assert [text for text in shown if "s3cret-value" in text] == []
+    assert ["WX_KEY" in text for text in shown] == [True, True, True, False]
+
+
+def test_maskers_together_know_the_secrets_and_not_the_spellings_of_spellings() -> None:
+    assert repr(Masker(["abcdefgh"]) | Masker(["12345678"])) == "Masker(2 hidden)"

@@ -71,10 +71,36 @@ def test_a_block_is_a_command_where_its_fence_says_so(body: str, found: list[str
         "1. ```\n   !`a`\n   ```",
         "```\n!`a`\n``` not the end\n!`b`\n```",
         "```\n!`a`\nnever closed",
+        "```\n    ```\n!`a`\n```",
+        "```\n\t```\n!`a`\n```",
+        "```\n> ```\n!`a`\n```",
+        "> ```\n>> ```x\n> !`a`\n> ```",
+        "- ```\n      ```\n  !`a`\n  ```",
+        "- x\n\n  ```\n      ```\n  !`a`\n  ```",
+        "1. x\n\n   ```\n       ```\n   !`a`\n   ```",
+        "   ```\n    ```\n!`a`\n```",
     ],
 )
 def test_what_stands_in_an_ordinary_code_block_is_an_example(body: str) -> None:
     assert commands(body) == []
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "- ```\n  x\ntext !`b`",
+        "- x\n\n  ```\n  y\n- !`b`",
+        "> ```\n> x\ntext !`b`",
+        "```\nx\n   ```\n!`b`",
+        "- ```\n  x\n     ```\n  !`b`",
+        "- a\n  - ```\n    x\n    ```\n    !`b`",
+        "1. ```\n   x\n   ```\n!`b`",
+        "  ```\n  x\n```\n!`b`",
+        "- ```\n  x\n\n  ```\n!`b`",
+    ],
+)
+def test_a_code_block_ends_at_its_fence_or_with_what_it_stands_in(body: str) -> None:
+    assert commands(body) == ["b"]
 
 
 def test_commands_after_a_code_block_are_found_again() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from prowess.errors import UnknownSkill
-from prowess.errors.activation import AddressError
+from prowess.errors.activation import AddressError, Unavailable
 from tests.workspace import Workspace
 
 ROOT = "home/.prowess/skills"
@@ -72,14 +72,15 @@ def test_what_is_refused_says_of_which_kind_it_is(workspace: Workspace, url: str
     assert workspace.path("home") not in str(caught.value)
 
 
-def test_a_dormant_and_a_hidden_skill_can_be_read_and_a_switched_off_one_not(workspace: Workspace) -> None:
+def test_a_dormant_and_a_hidden_skill_can_be_read_and_one_that_cannot_be_says_why(workspace: Workspace) -> None:
     workspace.skill(f"{ROOT}/waits", paths="'*.py'")
     workspace.skill(f"{ROOT}/hides", hide="true")
     workspace.skill(f"{ROOT}/off", enabled="false")
     skills = workspace.open()
     assert [skills.read(f"skill://{name}").size > 0 for name in ("waits", "hides")] == [True, True]
-    with pytest.raises(UnknownSkill):
+    with pytest.raises(Unavailable) as caught:
         skills.read("skill://off")
+    assert (caught.value.state, caught.value.reason) == ("disabled", "its header says `enabled: false`")
 
 
 def test_a_file_is_read_as_it_is_now(workspace: Workspace) -> None:

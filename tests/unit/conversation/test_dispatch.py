@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
+import traceback
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import pytest
 
-from prowess.activate.dispatch import Cancel, ToolReply, ToolRun
-from prowess.errors import MachineError
+from prowess.activate.dispatch import Cancel, ToolFunction, ToolReply, ToolRun
+from prowess.errors import MachineError, UsageError
 from prowess.errors.activation import Cancelled, ToolFailed, UnknownTool, UntrustedTool
 from prowess.model.command import Finished
 from prowess.runtime import Skills
@@ -177,3 +179,83 @@ def test_a_dispatch_is_counted_as_used_and_is_not_in_the_ledger(workspace: Works
     reply(skills, "/go")
     assert skills.default_conversation.ledger.entries == ()
     assert [used.by_user for used in skills.usage().load_counts().values()] == [1]
+
+
+SECRET = "k-12345678"
+
+
+def run_with_key(workspace: Workspace, function: ToolFunction) -> ToolReply:
+    """The reply of a tool that is given a key."""
+    workspace.skill(f"{ROOT}/wx", metadata='{"openclaw": {"primaryEnv": "WX_KEY"}}', **TO_TOOL)
+    workspace.write("home/.config/prowess/prowess.toml", f'[skills.wx]\napi_key = "{SECRET}"\n')
+    skills = workspace.open()
+    skills.register_tool("exec", function)
+    return reply(skills, "/wx")
+
+
+def raise_inside(error: BaseException, cause: BaseException | None = None) -> ToolFunction:
+    def fail(params: Mapping[str, str], run: ToolRun) -> None:
+        try:
+            raise ValueError(run.env["WX_KEY"]) if cause is None else cause
+        except ValueError:
+            raise error  # noqa: B904
+
+    return fail
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        MachineError("open", f"https://x/?key={SECRET}", "no"),
+        UsageError(SECRET),
+        ToolFailed("inner", SECRET),
+        RuntimeError(SECRET),
+        RuntimeError("nothing secret"),
+        MachineError("open", "x", "nothing secret"),
+    ],
+)
+def test_no_error_of_a_tool_takes_the_key_along(workspace: Workspace, error: Exception) -> None:
+    with pytest.raises(ToolFailed) as caught:
+        run_with_key(workspace, raise_inside(error))
+    failed = caught.value
+    assert (failed.name, failed.__cause__, failed.__context__) == ("exec", None, None)
+    assert SECRET not in "".join(traceback.format_exception(failed)) + repr(failed) + failed.cause
+    assert ("nothing secret" in str(failed)) == ("nothing secret" in str(error))
+
+
+def test_an_error_that_has_no_key_in_it_stays_what_it_is(workspace: Workspace) -> None:
+    error, cause = MachineError("open", "x", "no"), ValueError("why")
+    with pytest.raises(MachineError) as caught:
+        run_with_key(workspace, raise_inside(error, cause))
+    assert (caught.value, caught.value.__context__) == (error, cause)
+
+
+def test_a_tool_that_is_called_off_tells_no_key_either(workspace: Workspace) -> None:
+    def fail(params: Mapping[str, str], run: ToolRun) -> None:
+        run.cancel.cancel()
+        raise RuntimeError(run.env["WX_KEY"])
+
+    with pytest.raises(Cancelled) as caught:
+        run_with_key(workspace, fail)
+    assert (caught.value.__cause__, caught.value.__context__) == (None, None)
+    assert str(caught.value) == str(Cancelled("the tool “exec” was stopped"))
+
+
+def test_the_key_is_masked_inside_a_result_and_no_result_is_shown(workspace: Workspace) -> None:
+    blocks = {"content": [{"type": "text", "text": f"is {SECRET}"}, {"type": "image", "data": [SECRET]}]}
+    answer = run_with_key(workspace, lambda params, run: blocks)
+    assert answer.text == "is [secret]"
+    assert answer.result == {
+        "content": [{"type": "text", "text": "is [secret]"}, {"type": "image", "data": ["[secret]"]}]
+    }
+    told = run_with_key(workspace, lambda params, run: Shown(run.env["WX_KEY"]))
+    assert isinstance(told.result, Shown)
+    assert SECRET not in repr(told) + str(list(told.__rich_repr__()))
+    assert repr(told) == f"ToolReply(text='Done.', tool='exec', run_id='{told.run_id}', result=<Shown>, diagnostics=())"
+
+
+@dataclass
+class Shown:
+    """An object of a tool's own, which shows what it holds."""
+
+    key: str

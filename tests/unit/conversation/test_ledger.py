@@ -162,3 +162,40 @@ def test_what_a_skill_asks_of_its_agent_is_one_value(workspace: Workspace) -> No
 def test_a_host_that_does_not_heed_a_field_is_asked_for_nothing(workspace: Workspace) -> None:
     workspace.skill("home/.config/opencode/skills/pdf", allowed_tools="Read", model="opus")
     assert workspace.open("opencode").activate("pdf").requests == Requests()
+
+
+def test_an_activation_leaves_the_entries_before_it_alone_but_for_the_same_skills_text(workspace: Workspace) -> None:
+    for name in ("a", "b"):
+        workspace.skill(f"home/.prowess/skills/{name}")
+    chat = workspace.open().conversation()
+    for name in ("a", "b", "a"):
+        chat.activate(name)
+    assert [(entry.name, bool(entry.text), entry.tokens > 0) for entry in chat.ledger.entries] == [
+        ("a", False, True),
+        ("b", True, True),
+        ("a", True, True),
+    ]
+    chat.forget("a")
+    assert [entry.name for entry in chat.ledger.loaded] == ["b"]
+    chat.activate("a")
+    assert [entry.name for entry in chat.ledger.loaded] == ["a", "b"]
+
+
+def test_what_is_cut_has_its_tag_closed_before_the_word_on_where_to_read_on(workspace: Workspace) -> None:
+    workspace.skill("home/.prowess/skills/long", body="Look at it.\n" * 8_000)
+    chat = workspace.open().conversation()
+    chat.activate("long")
+    (survivor,) = chat.compact().kept
+    assert "</skill_content>\n\n[The rest of this skill was left out" in survivor.text
+
+
+def test_a_skill_that_gave_more_than_text_is_not_whole_after_a_compaction(workspace: Workspace) -> None:
+    skills = workspace.open()
+    blocks = [{"type": "text", "text": "Look:"}, {"type": "image", "data": "…"}]
+    skills.define(DefinedSkill(name="map", description="d", get_prompt=lambda arguments, context: blocks))
+    chat = skills.conversation()
+    tool = chat.tool()
+    assert [tool(name="map").repeated for _ in range(2)] == [False, True]
+    chat.compact()
+    again = tool(name="map")
+    assert (again.repeated, again.blocks) == (False, (blocks[1],))

@@ -170,3 +170,17 @@ def test_touching_reads_no_skill_again_and_walks_nothing_twice(
     monkeypatch.setattr(os, "stat", stat)
     skills.touched("a/c.md")
     assert looked == []
+
+
+@pytest.mark.parametrize(
+    ("host", "found"), [("prowess", []), ("claude-code", ["evil"]), ("claude-code@documented", ["evil"])]
+)
+def test_what_lies_among_installed_modules_is_found_only_where_the_host_looks_there(
+    workspace: Workspace, host: str, found: list[str]
+) -> None:
+    workspace.git()
+    workspace.skill("project/node_modules/p/.claude/skills/evil")
+    workspace.skill("project/.git/p/.claude/skills/worse")
+    conversation = workspace.open(host).conversation()
+    assert [skill.name for skill in conversation.touched("node_modules/p/x.js")] == found
+    assert conversation.touched(".git/p/x.js") == ()

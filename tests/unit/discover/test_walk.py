@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import posixpath
+import subprocess
 import time
 from typing import Any
 
 import pytest
 
 from prowess.discover.discovery import Discovered, discover
+from prowess.machine.files import LocalFiles
 from prowess.model.settings import Settings
 from prowess.model.skill import LoadedFrom, Root, Scope, Source
 from prowess.profiles.places import Places
 from prowess.profiles.schema import Limits
 from prowess.testing import MemoryFiles
+from tests.workspace import Workspace
 
 ROOT = "/p/skills"
 
@@ -229,6 +233,10 @@ def test_settings_can_change_a_limit() -> None:
     files = MemoryFiles({f"{ROOT}/s{number}/SKILL.md": "" for number in range(3)})
     found = find(files, settings=Settings(limits={"skills_per_root": 1}))
     assert [one.skipped is None for one in found.candidates] == [True, False, False]
+    assert [(one.code, one.file, one.message) for one in found.diagnostics] == [
+        ("limit-reached", ROOT, "The folder holds 3 skills; the first 1 is read.")
+    ]
+    assert find(files, settings=Settings(limits={"skills_per_root": 3})).diagnostics == ()
 
 
 def test_the_bound_on_folders_can_follow_from_the_bound_on_what_lies_in_one() -> None:
@@ -300,8 +308,8 @@ def test_ignored_folders_are_skipped_and_their_skills_kept_with_the_pattern() ->
     found = find(files, make_root(gitignore=True))
     assert names(found) == ["good/SKILL.md", "tmp-keep/SKILL.md"]
     assert skipped(found) == {
-        "drafts/SKILL.md": "git ignores its folder (`drafts`)",
-        "tmp-one/SKILL.md": "git ignores its folder (`tmp-*/`)",
+        "drafts/SKILL.md": f"git ignores its folder (`drafts`, {ROOT}/.gitignore:1)",
+        "tmp-one/SKILL.md": "git ignores its folder (`tmp-*/`, /p/.gitignore:1)",
     }
     assert {found.code for one in found.candidates for found in one.diagnostics} == {"folder-ignored"}
     assert [one.skipped for one in find(files, make_root(gitignore=False)).candidates] == [None] * 4
@@ -311,7 +319,7 @@ def test_skills_one_folder_deeper_in_an_ignored_folder_are_kept_too() -> None:
     files = MemoryFiles({"/p/.gitignore": "drafts\n", f"{ROOT}/drafts/x/SKILL.md": "", f"{ROOT}/good/SKILL.md": ""})
     found = find(files, make_root(gitignore=True, max_depth=6))
     assert names(found) == ["good/SKILL.md"]
-    assert skipped(found) == {"drafts/x/SKILL.md": "git ignores its folder (`drafts`)"}
+    assert skipped(found) == {"drafts/x/SKILL.md": "git ignores its folder (`drafts`, /p/.gitignore:1)"}
 
 
 def test_an_ignore_file_further_in_takes_a_folder_in_again() -> None:
@@ -354,6 +362,108 @@ def test_no_ignore_file_makes_a_walk_slow() -> None:
 def test_a_root_that_git_ignores_as_a_whole_is_still_searched() -> None:
     files = MemoryFiles({"/p/.gitignore": "skills/\n", f"{ROOT}/good/SKILL.md": ""})
     assert [one.skipped for one in find(files, make_root(gitignore=True)).candidates] == [None]
+
+
+IGNORED = {
+    "/p/.gitignore": "# Mine\n**/d/SKILL.md\nskills/e/**\n*.log\n/skills/f/*\n!/skills/f/SKILL.md\n",
+    f"{ROOT}/inner/.gitignore": "SKILL.md\n",
+    **{f"{ROOT}/{name}/SKILL.md": "" for name in ("d", "e", "f", "good", "inner", "group/d")},
+}
+
+
+def test_a_file_that_git_ignores_is_skipped_with_the_pattern_and_its_line() -> None:
+    found = find(MemoryFiles(IGNORED), make_root(gitignore=True, max_depth=6))
+    assert names(found) == ["f/SKILL.md", "good/SKILL.md"]
+    assert skipped(found) == {
+        "d/SKILL.md": "git ignores the file (`**/d/SKILL.md`, /p/.gitignore:2)",
+        "e/SKILL.md": "git ignores the file (`skills/e/**`, /p/.gitignore:3)",
+        "group/d/SKILL.md": "git ignores the file (`**/d/SKILL.md`, /p/.gitignore:2)",
+        "inner/SKILL.md": f"git ignores the file (`SKILL.md`, {ROOT}/inner/.gitignore:1)",
+    }
+    left_out = [one for one in found.candidates if one.skipped]
+    assert {one.skipped_by for one in left_out} == {"gitignore"}
+    assert {found.code for one in left_out for found in one.diagnostics} == {"file-ignored"}
+    assert left_out[0].diagnostics[0].hint == "Remove the pattern in line 2 of /p/.gitignore."
+
+
+def test_what_is_ignored_is_what_git_ignores(workspace: Workspace) -> None:
+    project = workspace.root / "project"
+    subprocess.run(["git", "init", "-q", project], check=True)
+    for path, content in IGNORED.items():
+        workspace.write(f"project/{path.removeprefix('/p/')}", content)
+    (project / ".git/info").mkdir(exist_ok=True)
+    (project / ".git/info/exclude").write_text("good\n!f\n")
+    root = f"{project}/skills"
+    places = Places(cwd=str(project), home=str(workspace.home), platform="linux", repository=str(project))
+    found = discover(
+        (make_root(root, gitignore=True, max_depth=6),),
+        places=places,
+        settings=Settings(),
+        limits=Limits(),
+        files=LocalFiles(),
+        clock=time.monotonic,
+    )
+    paths = [one.location for one in found.candidates]
+    asked = subprocess.run(
+        ["git", "-C", project, "check-ignore", "--stdin"], input="\n".join(paths), capture_output=True, text=True
+    )
+    assert sorted(one.location for one in found.candidates if one.skipped_by == "gitignore") == sorted(
+        asked.stdout.splitlines()
+    )
+    assert len(paths) == 6
+
+
+@pytest.mark.parametrize(
+    ("files", "exclude"),
+    [
+        ({}, "/p/.git/info/exclude"),
+        ({"/p/.git": "gitdir: /main/.git/modules/p\n"}, "/main/.git/modules/p/info/exclude"),
+        (
+            {"/p/.git": "gitdir: ../main/.git/worktrees/p\n", "/p/../main/.git/worktrees/p/commondir": "../..\n"},
+            "/main/.git/info/exclude",
+        ),
+        ({"/p/.git": "what?"}, None),
+    ],
+)
+def test_what_git_ignores_here_alone_is_ignored_too(files: dict[str, str], exclude: str | None) -> None:
+    made = {posixpath.normpath(path): content for path, content in files.items()}
+    made |= {f"{ROOT}/{name}/SKILL.md": "" for name in ("kept", "mine")}
+    made |= {"/p/.gitignore": "!kept\n"} | ({exclude: "mine\nkept\n"} if exclude else {})
+    found = find(MemoryFiles(made), make_root(gitignore=True))
+    said = {} if exclude is None else {"mine/SKILL.md": f"git ignores its folder (`mine`, {exclude}:1)"}
+    assert skipped(found) == said
+
+
+def test_commands_that_git_ignores_are_skipped_where_the_root_says_so() -> None:
+    files = MemoryFiles(
+        {"/p/.gitignore": "draft.md\nold/\n", **{f"{ROOT}/{name}.md": "" for name in ("draft", "good", "old/x")}}
+    )
+    found = find(files, make_root(gitignore=True, layout="commands"))
+    assert names(found) == ["good.md"]
+    assert {place: one.partition(",")[0] for place, one in skipped(found).items()} == {
+        "draft.md": "git ignores the file (`draft.md`",
+        "old/x.md": "git ignores its folder (`old/`",
+    }
+
+
+def test_skills_in_a_folder_that_is_passed_over_for_its_name_are_kept_with_the_reason() -> None:
+    inside = [f"node_modules/{name}/SKILL.md" for name in ("", "nm", "nm/deeper", ".bin", "other")]
+    files = MemoryFiles({f"{ROOT}/{name}".replace("//", "/"): "" for name in (*inside[1:], ".hidden/x/SKILL.md")})
+    found = find(files, make_root(skip_names=("node_modules",), max_depth=6))
+    reason = "this host passes over folders called node_modules"
+    assert skipped(found) == {
+        ".hidden/x/SKILL.md": DOTTED,
+        "node_modules/nm/SKILL.md": reason,
+        "node_modules/other/SKILL.md": reason,
+    }
+    assert (names(found), found.diagnostics) == ([], ())
+
+
+def test_a_large_folder_that_is_passed_over_is_looked_into_only_a_little() -> None:
+    files = MemoryFiles({f"{ROOT}/node_modules/p{n:03d}/SKILL.md": "" for n in range(500)})
+    found = find(files, make_root(skip_names=("node_modules",), max_depth=6))
+    assert (len(skipped(found)), found.diagnostics) == (200, ())
+    assert files.listed == [ROOT, f"{ROOT}/node_modules"]
 
 
 def test_one_root_that_cannot_be_listed_costs_its_neighbour_nothing() -> None:

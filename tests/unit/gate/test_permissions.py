@@ -252,7 +252,7 @@ def test_a_table_that_is_no_rule_is_an_error_with_its_place(
 
 
 def test_rules_for_other_tools_are_no_concern_of_ours(workspace: Workspace) -> None:
-    config = {"permission": {"bash": {"rm *": 7}, "edit": ["x"]}, "tools": {"write": "no"}}
+    config = {"permission": {"webfetch": {"rm *": 7}, "edit": ["x"]}, "tools": {"write": "no"}}
     assert [rule.text for rule in opencode(workspace, config).written] == ["*: allow"]
 
 
@@ -424,7 +424,7 @@ def test_a_project_can_switch_counting_off_and_never_on_again(workspace: Workspa
     [
         ({"table": "no"}, "A permission rule is “no”; it must be one of allow, ask, deny."),
         ({"table": {"skill": {"a": 1}}}, "The permission rule `skill.a` must be one of allow, ask, deny."),
-        ({"deny": ["Bash"]}, "A permission rule is “Bash”, which is about no skill; a rule such as `Skill(name)` is."),
+        ({"deny": ["Edit"]}, "A permission rule is “Edit”, which is about no skill; a rule such as `Skill(name)` is."),
         (
             {"ask": ["Skill()"]},
             "A permission rule is “Skill()”, which is no rule for skills; "

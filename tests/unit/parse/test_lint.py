@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from prowess.parse.lint import lint_skill
+from prowess.parse.lint import Whereabouts, lint_skill
 from prowess.profiles.load import load_profile
 from tests.unit.parse.rules import PROWESS
 
@@ -27,7 +27,22 @@ def test_a_good_skill_has_no_findings():
 
 
 def test_files_may_be_a_function():
-    assert lint(GOOD, files=lambda path: path == "references/guide.md") == []
+    asked = []
+
+    def find(path):
+        asked.append(path)
+        return Whereabouts.INSIDE
+
+    assert (lint(GOOD, files=find), asked) == ([], ["references/guide.md"])
+
+
+def test_a_link_that_leads_out_of_the_folder_is_outside():
+    assert lint(GOOD, files=lambda _: Whereabouts.OUTSIDE) == [(7, "file-reference-outside", "warning")]
+
+
+def test_paths_in_a_folder_of_the_skill_are_its_own():
+    text = GOOD + "`data/here.csv` `data/gone.csv` `other/x.csv`\n"
+    assert lint(text, files=("references/guide.md", "data/here.csv")) == [(8, "file-reference-missing", "warning")]
 
 
 @pytest.mark.parametrize(
@@ -43,7 +58,7 @@ def test_files_may_be_a_function():
         (with_field("licence: MIT"), [(4, "field-unknown", "warning")]),
         (with_field("hooks: {}"), [(4, "field-unknown", "info")]),
         (with_field("colour: blue"), [(4, "field-unknown", "info")]),
-        (with_field("license: [a]"), [(4, "field-type", "warning")]),
+        (with_field("license: [a]"), [(4, "field-type", "error")]),
         (with_field("compatibility: " + "c" * 501), [(4, "field-too-long", "error")]),
         (GOOD.partition("# How")[0], [(5, "body-empty", "warning")]),
         (GOOD + "line\n" * 500, [(5, "body-long", "warning")]),
@@ -77,7 +92,11 @@ def test_a_misspelled_field_names_the_right_one():
 def test_the_fields_of_the_standard_are_those_it_is_given():
     fields = msgspec.structs.replace(STANDARD, known=("name", "description", "colour"))
     findings = lint_skill(
-        with_field("colour: blue\nlicense: MIT"), folder_name="pdf", files=lambda _: True, rules=PROWESS, fields=fields
+        with_field("colour: blue\nlicense: MIT"),
+        folder_name="pdf",
+        files=lambda _: Whereabouts.INSIDE,
+        rules=PROWESS,
+        fields=fields,
     )
     assert [(finding.code, finding.field) for finding in findings] == [("field-unknown", "license")]
 
@@ -85,6 +104,10 @@ def test_the_fields_of_the_standard_are_those_it_is_given():
 def test_a_page_that_only_openclaw_shows_is_a_known_field():
     assert lint(with_field("website: https://example.org")) == [(4, "field-unknown", "info")]
     [finding] = lint_skill(
-        with_field("url: https://example.org"), folder_name="pdf", files=lambda _: True, rules=PROWESS, fields=STANDARD
+        with_field("url: https://example.org"),
+        folder_name="pdf",
+        files=lambda _: Whereabouts.INSIDE,
+        rules=PROWESS,
+        fields=STANDARD,
     )
     assert finding.message == "`url` is not in the standard; only some hosts read it."

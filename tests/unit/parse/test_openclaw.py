@@ -80,13 +80,18 @@ def test_the_release_looks_below_metadata_only():
         'metadata: {"openclaw":{"requires":{"bins":["uv",],"env":["API_KEY",],},},}\n',
         'metadata: \'{openclaw:{requires:{bins:["uv"],env:"API_KEY"}}} // why\'\n',
         'metadata: {"clawdbot": {"requires": {"bins": "uv", "env": ["API_KEY"]}}}\n',
-        'metadata: {"other": 1, "openclaw": 5, "clawdbot": {"requires": {"bins": ["uv"], "env": ["API_KEY"]}}}\n',
     ],
 )
 def test_requirements_stand_below_metadata_as_yaml_json_or_json5(header):
     profile = load_profile("openclaw@documented")
     manifest, found = read(header, profile.fields, profile.header)
     assert (manifest.requires, found) == (Requires(bins=("uv",), env=("API_KEY",)), [])
+
+
+@pytest.mark.parametrize("value", ["5", "[]", "'{requires: {bins: [x'", '\'{"os": ["linux"]}\''])
+def test_a_block_that_is_no_mapping_is_reported_and_the_next_one_counts(value):
+    manifest, found = read(f"metadata: {{openclaw: {value}, clawdbot: {{emoji: a}}}}\n", CURRENT)
+    assert (manifest.emoji, manifest.os, found) == ("a", (), [("metadata-unreadable", "metadata.openclaw")])
 
 
 def test_the_place_that_is_named_first_wins_field_by_field():

@@ -2,10 +2,25 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 import pytest
 
+from prowess.discover import roots
 from prowess.errors import ProfileError, UnknownHost
-from prowess.profiles.load import BUILT_IN, differing_keys, known_editions, known_hosts, load_profile, split_host
+from prowess.gate.eligibility import CHECKS
+from prowess.profiles.load import (
+    BUILT_IN,
+    ProfileText,
+    differing_keys,
+    known_editions,
+    known_hosts,
+    load_profile,
+    split_host,
+)
+from prowess.profiles.mistakes import CONDITIONS
+from prowess.profiles.schema import Check, Filter
+from prowess.resolve.filters import FILTERS
 
 
 def test_a_host_is_a_name_and_an_edition() -> None:
@@ -68,15 +83,16 @@ def test_a_users_profile_extends_another_and_holds_differences() -> None:
     [
         (
             'name = "mine"\n[header]\nopne = "line"\n',
-            "The profile “mine” cannot be used: it has a key that no profile has (at `header.opne`).",
+            "The profile “mine” cannot be used: it has a key that no profile has; did you mean `open`? (at `header.opne`).",
         ),
         (
             'name = "mine"\nroot = {}\n',
-            "The profile “mine” cannot be used: it has a key that no profile has (at `root`).",
+            "The profile “mine” cannot be used: it has a key that no profile has; did you mean `roots`? (at `root`).",
         ),
         (
             'name = "mine"\n[limits]\nskills_per_root = "many"\n',
-            "The profile “mine” cannot be used: expected `int`, got `str` (at `limits.skills_per_root`).",
+            "The profile “mine” cannot be used: it is “many”, which is text; it must be a whole number "
+            "(at `limits.skills_per_root`).",
         ),
         (
             'name = "mine"\n[resolution]\nstrategy = "random"\n',
@@ -113,7 +129,7 @@ def test_a_users_profile_extends_another_and_holds_differences() -> None:
         ),
         (
             'name = "mine"\nextends = "specs"\n',
-            "The profile “mine” cannot be used: There is no host “specs”; the hosts are prowess, spec, claude-code, "
+            "The profile “mine” cannot be used: there is no host “specs”; the hosts are prowess, spec, claude-code, "
             "opencode, openclaw, omp, codex, mine (at `extends`).",
         ),
         (
@@ -129,8 +145,9 @@ def test_a_wrong_profile_names_the_key(text: str, message: str) -> None:
 
 
 def test_a_profile_that_is_not_toml_says_where() -> None:
-    with pytest.raises(ProfileError, match=r"it is not TOML: .*line 1"):
-        load_profile("mine", {"mine": "name = \n"})
+    with pytest.raises(ProfileError, match=r"it is not TOML \(invalid value\); correct the line\.") as caught:
+        load_profile("mine", {"mine": ProfileText("name = \n", "/x/mine.toml")})
+    assert caught.value.line == 1
 
 
 def test_a_placeholder_that_stands_for_nothing_is_a_mistake() -> None:
@@ -139,3 +156,154 @@ def test_a_placeholder_that_stands_for_nothing_is_a_mistake() -> None:
         load_profile("mine", {"mine": text})
     assert caught.value.key == "roots.project.at"
     assert caught.value.problem.startswith("“{ancester}” stands for no place; known are added, ancestor, ")
+
+
+def mistake(text: str, **others: str) -> str:
+    """What is said of a profile that lies in a file."""
+    added = {name: ProfileText(one, f"/x/{name}.toml") for name, one in {"mine": text, **others}.items()}
+    with pytest.raises(ProfileError) as caught:
+        load_profile("mine", added)
+    return str(caught.value).removeprefix("The profile ")
+
+
+NO_NAME = '/x/mine.toml:1 cannot be used: it has no name; write `name = "mine"` as its first line (at `name`).'
+MINE = 'name = "mine"\nextends = "spec"\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", NO_NAME),
+        ('extends = "spec"\n', NO_NAME),
+        (
+            f'{MINE}[roots.x]\nat = 3\nscope = "user"\n',
+            "/x/mine.toml:4 cannot be used: it is 3, which is a whole number; it must be a list of text "
+            "(at `roots.x.at`).",
+        ),
+        (
+            f'{MINE}[roots.x]\nat = ["{{cwd}}/x"]\n',
+            "/x/mine.toml:3 cannot be used: `scope` is missing; it must be one of the words managed, project, user, "
+            "added, plugin, bundled, remote (at `roots.x.scope`).",
+        ),
+        (
+            f"{MINE}\n[rots.x]\nat = []\n",
+            "/x/mine.toml:4 cannot be used: it has a key that no profile has; did you mean `roots`? (at `rots`).",
+        ),
+        (
+            f"{MINE}[catalog.nonsense]\nat = []\n[catalog]\n",
+            "/x/mine.toml:3 cannot be used: it has a key that no profile has; there are ",
+        ),
+        (
+            f"{MINE}order = [1]\n",
+            "/x/mine.toml:3 cannot be used: it is 1, which is a whole number; it must be text or a list of text "
+            "(at `order[0]`).",
+        ),
+        (
+            f"{MINE}[permissions.base]\nskill = 3\n",
+            "/x/mine.toml:4 cannot be used: it is 3, which is a whole number; it must be one of the words allow, ask, "
+            "deny or a table (at `permissions.base.skill`).",
+        ),
+        (
+            f"{MINE}[limits]\nfile_bytes = true\n",
+            "/x/mine.toml:4 cannot be used: it is true; it must be a whole number (at `limits.file_bytes`).",
+        ),
+        (
+            'name = "mine"\nextends = 3\n',
+            "/x/mine.toml:2 cannot be used: it is 3, which is a whole number; it must be a host, such as "
+            '"spec" (at `extends`).',
+        ),
+        (
+            f"{MINE}editions = 3\n",
+            "/x/mine.toml:3 cannot be used: it is 3, which is a whole number; it must be a list of names, such as "
+            '["current"] (at `editions`).',
+        ),
+        (
+            f"{MINE}current = []\n",
+            "/x/mine.toml:3 cannot be used: it is a list; it must be a table, `[current]` (at `current`).",
+        ),
+        (
+            f'{MINE}[roots.user]\nwhen = ["when:X"]\n',
+            "/x/mine.toml:4 cannot be used: “when:X” is no condition; there are env:NAME, env-one:NAME, env-set:NAME, "
+            "env-moved:NAME, toggle:NAME, any-toggle, provider:NAME (at `roots.user.when[0]`).",
+        ),
+        (
+            f'{MINE}[fields]\nname_pattern = "("\n',
+            "/x/mine.toml:4 cannot be used: “(” is no regular expression (missing ), unterminated subpattern at "
+            "position 0); correct it or leave it out (at `fields.name_pattern`).",
+        ),
+        (
+            f'{MINE}[gate]\nchecks = ["bin"]\n',
+            "/x/mine.toml:4 cannot be used: 'bin' is not one of its words (os, bins, any_bins, env, config) "
+            "(at `gate.checks[0]`).",
+        ),
+        (
+            f'{MINE}[resolution]\nfilter_order = ["ignore"]\n',
+            "/x/mine.toml:4 cannot be used: 'ignore' is not one of its words (enabled, disabled-extension, toggle, ",
+        ),
+        (
+            f'{MINE}[gate]\nhidden_by = ["name"]\n',
+            "/x/mine.toml:4 cannot be used: 'name' is not one of its words (hide, disable_model_invocation) ",
+        ),
+        (
+            f"{MINE}number = {'9' * 5000}\n",
+            "/x/mine.toml cannot be used: a number in it has too many digits to be read; write a shorter one.",
+        ),
+    ],
+)
+def test_a_mistake_in_a_file_says_what_was_found_what_is_allowed_and_where(text: str, said: str) -> None:
+    assert mistake(text).startswith(said)
+
+
+@pytest.mark.parametrize("value", ["-3", "-0.5", "nan", "inf", "1e300", "9" * 30])
+@pytest.mark.parametrize("key", ["seconds_per_root", "file_bytes"])
+def test_a_limit_that_counts_nothing_is_a_mistake(key: str, value: str) -> None:
+    said = mistake(f"{MINE}[limits]\n{key} = {value}\n")
+    assert said.startswith("/x/mine.toml:4 cannot be used: it is ")
+    assert said.endswith(f" (at `limits.{key}`).")
+
+
+def test_a_priority_may_lie_below_zero() -> None:
+    text = f"{MINE}[roots.user]\npriority = -5\n"
+    assert load_profile("mine", {"mine": text}).roots["user"].priority == -5
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a = " + "[" * 50_000,
+        "a = " + "{a = " * 50_000,
+        "a = " + "[" * 40 + "]" * 40,
+        'a = [ "[[", "{", ' + "[" * 40 + "]" * 40 + "]",
+        "a." * 50_000 + "b = 1",
+        "[" + "a." * 50_000 + "b]",
+    ],
+)
+def test_a_profile_nested_without_end_is_a_mistake_with_its_line(text: str) -> None:
+    assert mistake(f"{MINE}{text}\n") == (
+        "/x/mine.toml:3 cannot be used: it is nested more than 32 levels deep, which no profile needs; write it flatter."
+    )
+
+
+def test_brackets_in_text_and_comments_are_no_nesting() -> None:
+    brackets = "[" * 90
+    text = f'{MINE}title = "{brackets}"\n# {brackets}\nx = """\n{brackets}\n"""\ny = {"[" * 40}{"]" * 40}\n'
+    assert mistake(text).startswith("/x/mine.toml:8 cannot be used: it is nested")
+
+
+def test_what_was_inherited_from_a_wrong_profile_is_the_mistake_of_that_one() -> None:
+    said = mistake('name = "mine"\nextends = "base"\n', base='name = "base"\n[limits]\nfile_bytes = "no"\n')
+    assert said == (
+        "/x/base.toml:3 cannot be used: it is “no”, which is text; it must be a whole number (at `limits.file_bytes`)."
+    )
+
+
+def test_profiles_that_extend_one_another_without_end_are_a_mistake() -> None:
+    others = {f"p{n}": f'name = "p{n}"\nextends = "p{n + 1}"\n' for n in range(2_000)}
+    assert mistake('name = "mine"\nextends = "p0"\n', **others) == (
+        "/x/p16.toml:2 cannot be used: more than 16 profiles extend one another; extend a nearer one (at `extends`)."
+    )
+
+
+def test_the_words_that_a_profile_may_have_are_those_that_stages_understand() -> None:
+    assert tuple(roots._CONDITIONS) == CONDITIONS
+    assert (tuple(FILTERS), tuple(CHECKS)) == (get_args(Filter), get_args(Check))

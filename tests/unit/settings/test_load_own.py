@@ -90,17 +90,21 @@ def test_every_key_of_our_own_file_is_read():
     }
 
 
-def test_overrides_of_two_files_merge_field_by_field():
+def test_overrides_of_two_files_merge_field_by_field_and_a_project_replaces_none_of_its_users_variables():
     user = '[skills.pdf]\nenabled = true\nenv = { A = "1", B = "2" }\napi_key = "k"\n[skills.docs]\nenabled = true\n'
-    project = '[skills.pdf]\nenabled = false\nenv.B = "3"\n'
+    project = '[skills.pdf]\nenabled = false\nenv.B = "3"\nenv.C = "4"\napi_key = "stolen"\n'
     settings = load(PROWESS, {PROWESS_USER: user, PROWESS_PROJECT: project})
     assert settings.overrides == {
-        "pdf": Override(enabled=False, env={"A": "1", "B": "3"}, api_key="k"),
+        "pdf": Override(enabled=False, env={"A": "1", "B": "2", "C": "4"}, api_key="k"),
         "docs": Override(enabled=True),
     }
     assert settings.origin("overrides.pdf.enabled") == Origin(PROWESS_PROJECT, 2)
     assert settings.origin("overrides.pdf.env.A") == Origin(PROWESS_USER, 3)
-    assert settings.origin("overrides.pdf.env.B") == Origin(PROWESS_PROJECT, 3)
+    assert settings.origin("overrides.pdf.env.C") == Origin(PROWESS_PROJECT, 4)
+    assert [(one.code, one.field) for one in settings.diagnostics] == [
+        ("setting-ignored", "skills.pdf.env.B"),
+        ("setting-ignored", "skills.pdf.api_key"),
+    ]
 
 
 INNER = f"{CWD}/prowess.toml"
@@ -187,12 +191,12 @@ def test_a_key_replaces_the_place_of_a_key():
 
 def test_a_toggle_that_the_host_does_not_have_is_reported():
     settings = load(PROWESS, {PROWESS_USER: "[toggles]\nbundeld = true\nother = false\n"})
-    assert settings.toggles == {"bundled": True, "bundeld": True, "other": False}
+    assert settings.toggles == {"bundled": True}
     assert settings.diagnostics == (
         Diagnostic(
             code="setting-ignored",
             severity=Severity.WARNING,
-            message="`toggles.bundeld` has no effect: Prowess has no toggle of that name.",
+            message="`toggles.bundeld` has no effect: Prowess has no toggle of that name; it has `bundled`.",
             file=PROWESS_USER,
             line=2,
             field="toggles.bundeld",
@@ -201,7 +205,7 @@ def test_a_toggle_that_the_host_does_not_have_is_reported():
         Diagnostic(
             code="setting-ignored",
             severity=Severity.WARNING,
-            message="`toggles.other` has no effect: Prowess has no toggle of that name.",
+            message="`toggles.other` has no effect: Prowess has no toggle of that name; it has `bundled`.",
             file=PROWESS_USER,
             line=3,
             field="toggles.other",

@@ -108,7 +108,7 @@ def test_a_wrong_value_is_an_error_that_names_file_line_and_key(text, message):
             "skills:\n  enabled: yes\n",
             ":2: `skills.enabled` is the text “yes”; it must be true or false.",
         ),
-        (OMP, OMP_FILE, "skills: 3\n", ":1: `skills` is the number 3; it must be a table of keys and values."),
+        (OMP, OMP_FILE, "skills: 3\n", ":1: `skills` is a number; it must be a table of keys and values."),
         (
             OMP,
             OMP_FILE,
@@ -192,3 +192,55 @@ def test_a_profile_that_maps_a_key_to_no_setting_is_an_error():
     assert str(raised.value) == (
         "The profile omp.toml cannot be used: it maps `a.b` to “colour”, which is no setting (at `settings`)."
     )
+
+
+@pytest.mark.parametrize(
+    ("profile", "file", "text", "message"),
+    [
+        (
+            PROWESS,
+            PROWESS_USER,
+            '[skills.mine]\nenv = "MY_KEY=sk-LEAKED"\n',
+            ":2: `skills.mine.env` is a text; it must be a table of keys and values.",
+        ),
+        (
+            PROWESS,
+            PROWESS_USER,
+            'skills.mine = "sk-LEAKED"\n',
+            ":1: `skills.mine` is a text; it must be a table of keys and values.",
+        ),
+        (PROWESS, PROWESS_USER, "skills = 123\n", ":1: `skills` is a number; it must be a table of keys and values."),
+        (
+            PROWESS,
+            PROWESS_USER,
+            "[skills.mine]\napi_key = 123\n",
+            ":2: `skills.mine.api_key` is a number; it must be a text.",
+        ),
+        (
+            OPENCLAW,
+            OPENCLAW_FILE,
+            '{skills: {entries: {mine: "sk-LEAKED"}}}',
+            ":1: `skills.entries.mine` is a text; it must be a table of keys and values.",
+        ),
+        (
+            OPENCLAW,
+            OPENCLAW_FILE,
+            '{skills: {entries: "sk-LEAKED"}}',
+            ":1: `skills.entries` is a text; it must be a table of keys and values.",
+        ),
+        (
+            OPENCLAW,
+            OPENCLAW_FILE,
+            '{skills: "sk-LEAKED"}',
+            ":1: `skills` is a text; it must be a table of keys and values.",
+        ),
+        (
+            OPENCLAW,
+            OPENCLAW_FILE,
+            '{skills: {entries: {mine: {env: ["sk-LEAKED"]}}}}',
+            ":1: `skills.entries.mine.env` is a list; it must be a table of keys and values.",
+        ),
+    ],
+)
+def test_what_stands_where_a_secret_may_stand_is_never_quoted(profile, file, text, message):
+    assert problem(profile, {file: text}) == file + message
