@@ -41,6 +41,27 @@ def test_a_rule_about_commands_keeps_those_of_a_skill_from_running(
     assert runner.ran == []
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        "echo hi; touch marker",
+        "true && touch marker",
+        "env A=1 touch marker",
+        "echo $(touch marker)",
+        "if true; then touch marker; fi",
+        "echo a | /usr/bin/touch marker",
+        "f() { touch marker; }; f",
+    ],
+)
+def test_a_rule_about_a_program_holds_wherever_the_command_runs_it(workspace: Workspace, command: str) -> None:
+    workspace.skill("home/.prowess/skills/x", body=f"!`{command}`\n")
+    workspace.write("home/.config/prowess/prowess.toml", '[permissions.bash]\n"touch *" = "deny"\n')
+    runner = Recorder()
+    with pytest.raises(NotPermitted) as caught:
+        workspace.open().conversation(runner=runner).activate("x")
+    assert (runner.ran, caught.value.what) == ([], f"run `{command}` for the skill “x”")
+
+
 def test_whoever_is_asked_may_let_them_run(workspace: Workspace) -> None:
     host, root, file = CLAUDE
     workspace.skill(f"{root}/x", body=BODY)

@@ -210,10 +210,21 @@ def find_seconds(rules: Embedded, facts: Facts) -> float:
 
 
 def request_commands(skill: Skill, commands: Sequence[Command]) -> Request:
-    """The request to run the commands of a skill, for the rules and for the person who is asked."""
+    """The request to run the commands of a skill, for the rules and for the person who is asked.
+
+    Rules are held against each command as it is written and against every program that it runs, so that
+    `true && rm x` is also `rm x`.
+    """
     texts = tuple(dict.fromkeys(command.text for command in commands))
+    inner = (" ".join(words) for command in commands for words in _list_programs(command))
+    patterns = tuple(dict.fromkeys((*texts, *inner)))
     details = {"skill": skill.name, "location": skill.location, "commands": list(texts)}
-    return Request(permission="bash", patterns=texts, always=texts, metadata=details)
+    return Request(permission="bash", patterns=patterns, always=patterns, metadata=details)
+
+
+def _list_programs(command: Command) -> Sequence[tuple[str, ...]]:
+    """The programs that a command starts, each with its words."""
+    return BashScript(command.text, (), prefix=PREFIX).commands if command.shell == "bash" else ()
 
 
 def run_draft(

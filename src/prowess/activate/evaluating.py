@@ -14,6 +14,7 @@ from prowess.activate import code_words
 from prowess.activate.interpreters import check_interpreter
 from prowess.activate.simple_command import Reach, SimpleCommand, Unsafe, Word, check_name
 
+_MOST_WORDS = 1_000
 _EVALUATE = frozenset("alias at batch bind compgen complete coproc eval fc jobs let parallel".split())
 # Those that read commands from their input, or have commands of their own that start programs.
 _CONSOLES = frozenset(
@@ -77,6 +78,8 @@ def check_command(command: SimpleCommand) -> None:
     head, words, reach = command.head, command.words, command.reach
     if head is None or reach is None:
         return
+    if len(words) > _MOST_WORDS:
+        raise Unsafe(f"`{head}` has {len(words):,} words, and at most {_MOST_WORDS:,} are read")
     if command.is_test:
         _check_test(words)
         return

@@ -13,7 +13,7 @@ from typing import NamedTuple
 # What may stand before a fence on its line: blanks, and the marks of quotes and lists.
 _FENCE = re.compile(r"(?P<lead>(?:[ \t]|>|[-*+][ \t]|[0-9]{1,9}[.)][ \t])*)(?P<run>`{3,}|~{3,})(?P<info>.*)")
 _CLOSE = re.compile(r"(?P<blank>[ \t]*)(?P<run>`{3,}|~{3,})[ \t]*")
-_ITEM = re.compile(r"(?P<lead>(?:[ \t]*(?:[-*+]|[0-9]{1,9}[.)])[ \t]+)+)(?=\S)")
+_ITEM = re.compile(r"(?P<lead>[ \t]*(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]+)+)(?=\S)")
 _QUOTE = re.compile(r"[ \t]*>")
 # How far a fence may be moved in, counted from where the text around it begins.
 _MOST_BLANKS = 3

@@ -73,8 +73,8 @@ class Level:
 class Tape:
     """A script on its way from one text to another.
 
-    `script` is the result, `env` the variables it needs, `used` the placeholders that were filled, and `last` the
-    words of the last command, whose exit code is that of the script. `is_inner` marks a script that stands in another
+    `script` is the result, `env` the variables it needs, `used` the placeholders that were filled, `commands` the words of
+    every command in it, and `last` those of the last, whose exit code is that of the script. `is_inner` marks a script that stands in another
     one which gets arguments, so that they may be in its variables.
     """
 
@@ -84,6 +84,7 @@ class Tape:
         self.script = ""
         self.env: dict[str, str] = {}
         self.used: list[Reference] = []
+        self.commands: list[tuple[str, ...]] = []
         self.last: tuple[str, ...] = ()
         self._source = source
         self._references = {reference.start: reference for reference in references}
@@ -94,6 +95,7 @@ class Tape:
         self._outermost = depth + 1
         self._is_inner = is_inner
         self._in_quotes = 0
+        self._from_outside: dict[str, bool] = {}
         values = [reference.value for reference in references if reference.kind == "argument"]
         self._reach = Reach(source, values=values, read_code=self._read_inner) if values or is_inner else None
         self._level = Level(SimpleCommand(self._reach))
@@ -167,8 +169,12 @@ class Tape:
         """Whether a variable is only ever read, and not filled by the shell itself."""
         if self._is_inner or not name.isidentifier() or _FILLED.fullmatch(name):
             return False
+        if name in self._from_outside:
+            return self._from_outside[name]
         named = len(re.findall(rf"(?<!\w){name}(?!\w)", self._source))
-        return named == len(re.findall(rf"\$(?:{name}(?!\w)|\{{{name}\}})", self._source))
+        read = len(re.findall(rf"\$(?:{name}(?!\w)|\{{{name}\}})", self._source))
+        self._from_outside[name] = named == read
+        return named == read
 
     def _end_word(self) -> None:
         level = self._level
@@ -215,6 +221,8 @@ class Tape:
         if ended.is_case:
             self._refuse("the `case` in it cannot be read")
         check_command(ended)
-        if self._depth == self._outermost and ended.head is not None:
-            self.last = (ended.head, *ended.texts)
+        if ended.head is not None:
+            self.commands.append((ended.head, *ended.texts))
+            if self._depth == self._outermost:
+                self.last = self.commands[-1]
         self._level.command = SimpleCommand(self._reach)

@@ -59,7 +59,8 @@ class Permits:
             return ()
         whole = digest_contents(skill, self._ground.files, digest) if decision.action is Action.ASK else ""
         permit = self._settle(skill, request, decision, whole)
-        return _demand(permit, f"run `{'`, `'.join(request.patterns)}` for the skill “{skill.name}”")
+        texts = "`, `".join(command.text for command in commands)
+        return _demand(permit, f"run `{texts}` for the skill “{skill.name}”")
 
     def _check_model(self, skill: Skill, read: Callable[[], Document]) -> Grant:
         ground = self._ground

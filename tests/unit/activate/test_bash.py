@@ -248,6 +248,7 @@ def test_a_text_block_holds_the_value_and_cannot_be_ended_by_it(opening: str) ->
         ('echo "$$0"', "a `$` stands right before an argument or the end of a line"),
         ("echo 'never closed $0", "a quote in it is never closed"),
         ("echo $(never closed $0", "something in it is never ended"),
+        ("echo $0" + " x" * 2_000, "`echo` has 2,001 words, and at most 1,000 are read"),
         ("echo " + "$(" * 60 + "$0" + ")" * 60, "it is nested too deeply to be read"),
     ],
 )

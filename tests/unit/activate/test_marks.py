@@ -79,6 +79,7 @@ def test_a_block_is_a_command_where_its_fence_says_so(body: str, found: list[str
         "- x\n\n  ```\n      ```\n  !`a`\n  ```",
         "1. x\n\n   ```\n       ```\n   !`a`\n   ```",
         "   ```\n    ```\n!`a`\n```",
+        "```\n- x\n```\n```\n     ```\n!`a`\n```",
     ],
 )
 def test_what_stands_in_an_ordinary_code_block_is_an_example(body: str) -> None:
@@ -121,6 +122,8 @@ def test_a_block_of_commands_that_is_never_closed_is_told_by_its_line() -> None:
 @pytest.mark.parametrize(
     ("body", "count"),
     [
+        ("- x\n" + "  ```\n  a\n  ```\n" * 20_000 + "!`a`", 1),
+        ("-  " * 30_000 + "\n!`a`", 1),
         ("!`a" * 100_000, 1),
         ("".join("!" + "`" * length for length in range(1, 800)), 0),
         ("```!\n" * 50_000, 0),
