@@ -73,9 +73,9 @@ class Level:
 class Tape:
     """A script on its way from one text to another.
 
-    `script` is the result, `env` the variables it needs, `used` the placeholders that were filled, `commands` the words of
-    every command in it, and `last` those of the last, whose exit code is that of the script. `is_inner` marks a script that stands in another
-    one which gets arguments, so that they may be in its variables.
+    `script` is the result, `env` the variables it needs, `used` the placeholders that were filled, `commands` the
+    words of every command in it, and `last` those of the last, whose exit code is that of the script. `is_inner` marks
+    a script that stands in another one which gets arguments, so that they may be in its variables.
     """
 
     def __init__(
