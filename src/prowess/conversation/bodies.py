@@ -46,7 +46,8 @@ class Bodies:
         if skill.location == IN_CODE:
             return self._ask_code(skill, arguments, by)
         profile = self._ground.profile
-        manifest = skill.manifest
+        # Hooks are handed on to whoever loads the skill, so they get their own; making it anew costs a little.
+        manifest = skill.manifest if skill.declared.hooks else skill.declared
         document = document or skill.read(skill)
         given = self._give(skill, arguments)
         environment, around = self._look_around(skill, document)

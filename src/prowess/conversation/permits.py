@@ -64,7 +64,7 @@ class Permits:
 
     def _check_model(self, skill: Skill, read: Callable[[], Document]) -> Grant:
         ground = self._ground
-        manifest = skill.manifest
+        manifest = skill.declared
         judged = judge_invocation(manifest, name=skill.name, rules=ground.profile.gate, settings=ground.settings)
         if not judged.by_model:
             raise Unavailable(skill.name, State.HIDDEN.value, f"`{judged.model_rule}` leaves it to the user")
@@ -72,7 +72,7 @@ class Permits:
         decision = decide(request, ground.gather_rules(), manifest)
         if decision.action is Action.ALLOW:
             return Grant()
-        request = msgspec.structs.replace(request, metadata=self._describe_wishes(skill, manifest))
+        request = msgspec.structs.replace(request, metadata=self._describe_wishes(skill, skill.manifest))
         digest = self._identify(skill, request, read) if decision.action is Action.ASK else ""
         permit = self._settle(skill, request, decision, digest)
         if permit.by == "nobody" and decision.rule is None and ground.profile.permissions.default is Action.ALLOW:

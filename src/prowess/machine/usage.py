@@ -102,6 +102,7 @@ class UsageFile:
         self._wait = seconds_to_wait
         self._lock = threading.Lock()
         self._held: tuple[tuple[int, int, int], Connection] | None = None
+        self._looked = 0.0
         self._let_go: Callable[[], object] = lambda: None
 
     def note_offered(self, skills: Iterable[Skill]) -> None:
@@ -169,13 +170,22 @@ class UsageFile:
             raise
 
     def _hold(self) -> Connection:
-        """The open database; opened anew where the file was replaced, or in a process that was forked off."""
-        if self._held is not None and self._held[0] == _identify(self.path):
-            return self._held[1]
+        """The open database; opened anew where the file was replaced, or in a process that was forked off.
+
+        Whether the file is still the same is looked at once a second.
+        """
+        now = self._clock()
+        if self._held is not None and self._held[0][0] == os.getpid():
+            if abs(now - self._looked) < 1.0:
+                return self._held[1]
+            self._looked = now
+            if self._held[0] == _identify(self.path):
+                return self._held[1]
         self._let_go()
         database = _open(self.path, self._wait)
         self._let_go = weakref.finalize(self, database.close)
         self._held = (_identify(self.path), database)
+        self._looked = now
         return database
 
 

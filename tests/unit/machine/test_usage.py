@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import sqlite3
 import threading
@@ -142,7 +143,8 @@ def test_a_damaged_database_counts_as_empty(path: Path) -> None:
 
 
 def test_a_file_that_was_put_in_place_of_another_is_opened_anew(path: Path) -> None:
-    store = UsageFile(str(path))
+    times = itertools.count(step=2.0)
+    store = UsageFile(str(path), clock=lambda: next(times))
     store.note_activated(skill("pdf"), "user")
     for name in ("", "-wal", "-shm"):
         Path(f"{path}{name}").unlink(missing_ok=True)
