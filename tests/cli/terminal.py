@@ -12,6 +12,9 @@ import pytest
 from prowess.cli import main
 from tests.workspace import Workspace
 
+# A key that must not be seen anywhere.
+SECRET = "sk-live-0123456789abcdef"
+
 
 class Answer(NamedTuple):
     """What a command left: its exit code and what it wrote."""

@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 from hypothesis import given
@@ -15,22 +14,11 @@ from hypothesis import strategies as st
 
 from prowess.cli.speaking import join_words
 from tests.cli.keyboard import END, INTERRUPT, Keyboard
-from tests.cli.terminal import Terminal
+from tests.cli.running import MARK, find_running, wait_until_running
+from tests.cli.terminal import SECRET, Terminal
 from tests.conformance.trees import CASES
 
 RECORDED = json.loads((CASES / "claude-code" / "substitution.json").read_text(encoding="utf-8"))["cases"]
-SECRET = "sk-live-0123456789abcdef"
-# Seconds that nobody else sleeps for, by which a process is found again.
-MARK = f"300.{os.getpid()}"
-
-
-@pytest.fixture
-def terminal(tmp_path, monkeypatch, capsys):
-    monkeypatch.delenv("XDG_STATE_HOME", raising=False)
-    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
-    terminal = Terminal(tmp_path, monkeypatch, capsys)
-    terminal.git()
-    return terminal
 
 
 def expect(terminal: Terminal, name: str, body: str, folder: str = "project/.agents/skills") -> str:
@@ -86,6 +74,7 @@ def test_json_has_everything_that_is_known_of_it(terminal):
         "files": [f"{folder}/notes.md"],
         "more_files": 0,
         "metadata": {"name": "greet", "dir": folder},
+        "trusted": False,
         "requests": {
             "model": "opus",
             "fork": True,
@@ -389,27 +378,6 @@ def test_the_question_shows_what_the_header_wants_to_have_approved(terminal):
     )
     answer = terminal.run("activate", "keen", "--by", "model")
     assert (answer.code, answer.err.partition("(")[0]) == (0, "warning: What the header asks for ")
-
-
-def find_running(mark: str) -> list[str]:
-    """The processes that have a word in their command line."""
-    found = []
-    for process in filter(str.isdecimal, os.listdir("/proc")):
-        try:
-            with open(f"/proc/{process}/cmdline", "rb") as line:
-                words = line.read().decode(errors="replace").split("\0")
-        except OSError:
-            continue
-        if mark in words:
-            found.append(process)
-    return found
-
-
-def wait_until_running(mark: str) -> None:
-    deadline = time.monotonic() + 20
-    while not find_running(mark):
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
 
 
 def test_ctrl_c_ends_a_command_inside_a_body_with_everything_it_started(terminal):

@@ -24,14 +24,6 @@ from prowess.cli import app, main
 from prowess.cli.out import count_words, escape_line, escape_text, first_line, shorten_path
 from prowess.cli.progress import Progress
 from prowess.cli.tables import render_columns
-from tests.cli.terminal import Terminal
-
-
-@pytest.fixture
-def terminal(tmp_path, monkeypatch, capsys):
-    terminal = Terminal(tmp_path, monkeypatch, capsys)
-    terminal.git()
-    return terminal
 
 
 def start(*arguments: str, **options) -> subprocess.Popen[bytes]:

@@ -24,13 +24,6 @@ HEAD = (
 )
 
 
-@pytest.fixture
-def terminal(tmp_path, monkeypatch, capsys):
-    terminal = Terminal(tmp_path, monkeypatch, capsys)
-    terminal.git()
-    return terminal
-
-
 def write_two(terminal: Terminal) -> None:
     terminal.skill("project/.agents/skills/pdf", description="Reads PDF files. Use when one is named.")
     text = "---\nname: sql\ndescription: Writes SQL.\nwhen_to_use: For tables.\n---\nBody\n"

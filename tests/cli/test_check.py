@@ -4,16 +4,7 @@ from __future__ import annotations
 
 import json
 
-import pytest
-
 from tests.cli.terminal import Terminal
-
-
-@pytest.fixture
-def terminal(tmp_path, monkeypatch, capsys):
-    terminal = Terminal(tmp_path, monkeypatch, capsys)
-    terminal.git()
-    return terminal
 
 
 def write_findings(terminal: Terminal) -> None:

@@ -10,13 +10,6 @@ import pytest
 from tests.cli.terminal import Terminal
 
 
-@pytest.fixture
-def terminal(tmp_path, monkeypatch, capsys):
-    terminal = Terminal(tmp_path, monkeypatch, capsys)
-    terminal.git()
-    return terminal
-
-
 def check(
     terminal: Terminal, text: str, *arguments: str, place: str = ".agents/skills/x/SKILL.md"
 ) -> list[tuple[Any, ...]]:

@@ -4,17 +4,8 @@ from __future__ import annotations
 
 import json
 
-import pytest
-
 from prowess.cli.compare import _name_letter
 from tests.cli.terminal import Terminal
-
-
-@pytest.fixture
-def terminal(tmp_path, monkeypatch, capsys):
-    terminal = Terminal(tmp_path, monkeypatch, capsys)
-    terminal.git()
-    return terminal
 
 
 def write_skills(terminal: Terminal) -> None:

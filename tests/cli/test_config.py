@@ -2,16 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.cli.terminal import Terminal
-
-
-@pytest.fixture
-def terminal(tmp_path, monkeypatch, capsys):
-    terminal = Terminal(tmp_path, monkeypatch, capsys)
-    terminal.git()
-    return terminal
 
 
 def test_every_value_stands_with_its_place_and_every_file_with_whether_it_is_there(terminal):

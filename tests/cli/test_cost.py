@@ -26,13 +26,6 @@ from tests.cli.terminal import Terminal
 HOSTILE = '<script>alert(1)</script><img src=x onerror="alert(2)">'
 
 
-@pytest.fixture
-def terminal(tmp_path, monkeypatch, capsys):
-    terminal = Terminal(tmp_path, monkeypatch, capsys)
-    terminal.git()
-    return terminal
-
-
 def write_three(terminal: Terminal) -> None:
     terminal.skill("project/.agents/skills/large", description="Does much.", body="word " * 400)
     terminal.skill("project/.agents/skills/small", description="Does little.", body="word " * 50)

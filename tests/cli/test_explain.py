@@ -9,13 +9,6 @@ import pytest
 from tests.cli.terminal import Terminal
 
 
-@pytest.fixture
-def terminal(tmp_path, monkeypatch, capsys):
-    terminal = Terminal(tmp_path, monkeypatch, capsys)
-    terminal.git()
-    return terminal
-
-
 def test_the_journey_of_a_name_that_three_files_claim(terminal):
     terminal.skill("project/.agents/skills/pdf")
     terminal.write("project/.claude/skills/pdf/SKILL.md", "---\nname: pdf\ndescription: a: b\n---\nx\n")

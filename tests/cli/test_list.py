@@ -14,13 +14,6 @@ from prowess.model.outcome import State
 from tests.cli.terminal import Terminal
 
 
-@pytest.fixture
-def terminal(tmp_path, monkeypatch, capsys):
-    terminal = Terminal(tmp_path, monkeypatch, capsys)
-    terminal.git()
-    return terminal
-
-
 def write_mixed_skills(terminal: Terminal) -> None:
     """One skill in each of the states that a small workspace meets."""
     terminal.skill("project/.agents/skills/pdf", description="Reads PDF files.")
@@ -218,7 +211,7 @@ def test_a_host_that_does_not_exist_is_an_error_that_names_the_hosts(terminal):
         2,
         "",
         "prowess: There is no host “opencod”; the hosts are "
-        "prowess, spec, claude-code, opencode, openclaw, omp, codex.\nDid you mean opencode?\n",
+        "prowess, spec, claude-code, opencode, openclaw, omp, codex.\nDid you mean “opencode”?\n",
     )
     assert terminal.run("list", "--host", "codex@documented").code == 2
 

@@ -8,19 +8,11 @@ from typing import Any
 import pytest
 
 from prowess.settings.misspelt import is_near
-from tests.cli.terminal import Terminal
 
 OPENCODE = "project/opencode.json"
 OMP = "home/.omp/agent/config.yml"
 OPENCLAW = "home/.openclaw/openclaw.json"
 CLAUDE = "project/.claude/settings.json"
-
-
-@pytest.fixture
-def terminal(tmp_path, monkeypatch, capsys):
-    terminal = Terminal(tmp_path, monkeypatch, capsys)
-    terminal.git()
-    return terminal
 
 
 @pytest.mark.parametrize(

@@ -11,21 +11,8 @@ import sys
 import pytest
 
 from tests.cli.keyboard import INTERRUPT, Keyboard
-from tests.cli.terminal import Terminal
-from tests.cli.test_activate import find_running, wait_until_running
-
-SECRET = "sk-live-0123456789abcdef"
-# Seconds that nobody else sleeps for, by which a process is found again.
-MARK = f"300.{os.getpid()}"
-
-
-@pytest.fixture
-def terminal(tmp_path, monkeypatch, capsys):
-    monkeypatch.delenv("XDG_STATE_HOME", raising=False)
-    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
-    terminal = Terminal(tmp_path, monkeypatch, capsys)
-    terminal.git()
-    return terminal
+from tests.cli.running import MARK, find_running, wait_until_running
+from tests.cli.terminal import SECRET, Terminal
 
 
 def declare(terminal: Terminal, name: str, *command: str, settings: str = "home/.config/prowess/prowess.toml") -> None:
@@ -147,6 +134,7 @@ def test_a_skill_without_a_tool_gives_the_message_that_the_model_receives(termin
         "custom": False,
         "skills": ["greet"],
         "details": {},
+        "untrusted": [],
         "requests": {"greet": {}},
         "diagnostics": [],
     }

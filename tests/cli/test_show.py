@@ -4,19 +4,9 @@ from __future__ import annotations
 
 import hashlib
 
-import pytest
-
 from prowess.cli.show import list_files
 from tests.cli.terminal import Terminal
 from tests.workspace import skill_text
-
-
-@pytest.fixture
-def terminal(tmp_path, monkeypatch, capsys):
-    terminal = Terminal(tmp_path, monkeypatch, capsys)
-    terminal.git()
-    return terminal
-
 
 BODY = "# PDF\n\nRead [the guide](guide.md).\n"
 

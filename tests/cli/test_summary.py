@@ -2,16 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.cli.terminal import Terminal
-
-
-@pytest.fixture
-def terminal(tmp_path, monkeypatch, capsys):
-    terminal = Terminal(tmp_path, monkeypatch, capsys)
-    terminal.git()
-    return terminal
 
 
 def write_skills(terminal: Terminal) -> None:

@@ -9,13 +9,6 @@ from tests.cli.terminal import Terminal
 TOGGLES = ("enableCodexUser", "enableClaudeUser", "enableClaudeProject", "enablePiUser", "enablePiProject")
 
 
-@pytest.fixture
-def terminal(tmp_path, monkeypatch, capsys):
-    terminal = Terminal(tmp_path, monkeypatch, capsys)
-    terminal.git()
-    return terminal
-
-
 def write_everywhere(terminal: Terminal) -> None:
     """A skill in the folder of every source, called after the folder."""
     for folder in (".prowess", ".agents", ".claude", ".opencode", ".omp", ".codex", ".github"):

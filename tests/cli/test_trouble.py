@@ -94,6 +94,6 @@ def test_a_full_disk_is_a_sentence(terminal, full):
 
 
 def test_a_mistyped_host_edition_or_command_is_told_the_nearest(terminal):
-    assert terminal.run("list", "--host", "opncode").err.endswith("\nDid you mean opencode?\n")
-    assert terminal.run("list", "--host", "omp@documentd").err.endswith("\nDid you mean omp@documented?\n")
+    assert terminal.run("list", "--host", "opncode").err.endswith("\nDid you mean “opencode”?\n")
+    assert terminal.run("list", "--host", "omp@documentd").err.endswith("\nDid you mean “omp@documented”?\n")
     assert "Did you mean explain?" in terminal.run("explian", "x").err

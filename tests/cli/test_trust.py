@@ -17,15 +17,6 @@ LAST = "It holds for everything in there, also for what changes later."
 NOTHING = "  Nothing at the moment: no skill here has commands or hooks, and no tool is declared.\n\n"
 
 
-@pytest.fixture
-def terminal(tmp_path, monkeypatch, capsys):
-    monkeypatch.delenv("XDG_STATE_HOME", raising=False)
-    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
-    terminal = Terminal(tmp_path, monkeypatch, capsys)
-    terminal.git()
-    return terminal
-
-
 def list_trusted(terminal: Terminal) -> list[str]:
     return [one["root"] for one in terminal.json("trust", "--list")["trusted"]]
 

@@ -13,13 +13,6 @@ GOOD = "name: x\ndescription: Does x. Use when x.\n"
 PLACE = "project/.agents/skills/x/SKILL.md"
 
 
-@pytest.fixture
-def terminal(tmp_path, monkeypatch, capsys):
-    terminal = Terminal(tmp_path, monkeypatch, capsys)
-    terminal.git()
-    return terminal
-
-
 def write(terminal: Terminal, header: str, body: str = "Body\n") -> None:
     terminal.write(PLACE, f"---\n{header}---\n{body}")
 

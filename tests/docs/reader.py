@@ -62,11 +62,14 @@ class Reader:
             "LANG": "C.UTF-8",
         }
 
-    def read_all(self, blocks: Iterable[Block]) -> None:
-        """Do what the blocks of a page say, one after the other."""
+    def read_all(self, blocks: Iterable[Block]) -> list[Block]:
+        """Do what the blocks of a page say, one after the other; those that were done. What is not true raises."""
+        done = []
         for block in blocks:
             assert block.language in _DOES, f"{block.place}: no block is written in “{block.language}” here"
             _DOES[block.language](self, block)
+            done.append(block)
+        return done
 
     # Files
 
@@ -173,9 +176,14 @@ def find_program(command: str) -> str:
 
 
 def compare(printed: str, shown: str, place: str) -> None:
-    """Hold what was printed against what a page shows; `…` stands for anything, alone on a line for any lines."""
+    """Hold what was printed against what a page shows."""
+    assert is_shown(printed, shown), f"{place}\n{printed}"
+
+
+def is_shown(printed: str, shown: str) -> bool:
+    """Whether a page shows what was printed; `…` stands for anything, alone on a line for any lines."""
     pattern = "".join(_translate(line) for line in _tidy(shown))
-    assert re.fullmatch(pattern, "".join(f"{line}\n" for line in _tidy(printed))), f"{place}\n{printed}"
+    return re.fullmatch(pattern, "".join(f"{line}\n" for line in _tidy(printed))) is not None
 
 
 def _tidy(text: str) -> list[str]:

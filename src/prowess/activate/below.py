@@ -10,7 +10,7 @@ from itertools import takewhile
 import msgspec
 
 from prowess.activate.conditions import Watch, find_names_below
-from prowess.model.ignore import IGNORE_FILE, MOST_BYTES, IgnoreRules, parse_ignore_file
+from prowess.model.ignore import IgnoreRules
 from prowess.ports import FileSystem
 from prowess.profiles.schema import RootRule
 
@@ -90,12 +90,12 @@ def _list_seen(holders: list[str], cwd: str, top: str, files: FileSystem) -> lis
     """
     ignored = IgnoreRules()
     for folder in _list_down(cwd, top):
-        ignored = _add_rules(ignored, folder, files)
+        ignored = ignored.learn(folder, files.read_head)
     ignored = ignored.without(cwd)
     for count, holder in enumerate(holders):
         if ignored and ignored.find_pattern(holder, is_folder=True) is not None:
             return holders[:count]
-        ignored = _add_rules(ignored, holder, files)
+        ignored = ignored.learn(holder, files.read_head)
     return holders
 
 
@@ -103,13 +103,3 @@ def _list_down(folder: str, top: str) -> list[str]:
     """The folders from the top down to a folder, both included."""
     names = find_names_below(folder, top) or []
     return ["/".join([top.rstrip("/"), *names[:count]]) for count in range(len(names) + 1)]
-
-
-def _add_rules(ignored: IgnoreRules, folder: str, files: FileSystem) -> IgnoreRules:
-    path = f"{folder}/{IGNORE_FILE}"
-    if files.find_kind(path) != "file":
-        return ignored
-    try:
-        return ignored.add(parse_ignore_file(folder, files.read_head(path, MOST_BYTES).data))
-    except OSError:
-        return ignored

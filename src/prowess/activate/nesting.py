@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 
 from prowess.activate.simple_command import Unsafe, check_name
 from prowess.activate.substitution import Reference
@@ -17,20 +18,24 @@ _SPECIAL_IN_HEREDOC = re.compile(r"[\\$`]")
 _EVALUATED_IN_HEREDOC = re.compile(r"`|\$[(\[]|\$\{(?![A-Za-z_][A-Za-z0-9_]*\})|\\\n")
 
 
-class Nesting(Tape):
+class Nesting(Tape, ABC):
     """The part of a reader that reads what stands inside of words, and text blocks."""
 
+    @abstractmethod
     def _read_code(self, closer: str, *, is_data: bool = False) -> None:
-        raise NotImplementedError
+        """Commands up to what closes them."""
 
+    @abstractmethod
     def _read_quoted(self) -> None:
-        raise NotImplementedError
+        """One piece of what stands in double quotes."""
 
+    @abstractmethod
     def _read_double(self) -> None:
-        raise NotImplementedError
+        """A text in double quotes."""
 
+    @abstractmethod
     def _read_single(self) -> None:
-        raise NotImplementedError
+        """A text in single quotes."""
 
     def _read_output(self, opening: int) -> None:
         """A command whose output becomes part of the word, or a file that holds it."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, MutableMapping
 import msgspec
 
 from prowess.errors.activation import Cancelled
-from prowess.model.ignore import MOST_BYTES, IgnoreRules, parse_ignore_file
+from prowess.model.ignore import IgnoreRules
 from prowess.ports import FileSystem, FolderItem
 from prowess.profiles.loading import Tool
 
@@ -102,7 +102,7 @@ class _Walk:
         plain = {item.name for item in items if item.kind == "file" and not item.is_link}
         for name in self._rules.ignore_files:
             if name in plain:
-                ignored = self._add_rules(ignored, folder, name)
+                ignored = ignored.learn(folder, self._files.read_head, name)
         steps: list[_Step] = [(f"{folder}/{item.name}", item, ignored) for item in items if _is_wanted(item)]
         if ignored:
             steps = [step for step in steps if not _is_ignored(step)]
@@ -133,16 +133,8 @@ class _Walk:
         ignored = IgnoreRules()
         for outer in reversed(above):
             for name in self._rules.ignore_files:
-                if self._files.find_kind(f"{outer}/{name}") == "file":
-                    ignored = self._add_rules(ignored, outer, name)
+                ignored = ignored.learn(outer, self._files.read_head, name)
         return ignored
-
-    def _add_rules(self, ignored: IgnoreRules, folder: str, name: str) -> IgnoreRules:
-        try:
-            data = self._files.read_head(f"{folder}/{name}", MOST_BYTES).data
-        except OSError:
-            return ignored
-        return ignored.add(parse_ignore_file(folder, data))
 
 
 def _is_wanted(item: FolderItem) -> bool:

@@ -76,6 +76,7 @@ def _shape(made: Activation, by: Caller) -> dict[str, Any]:
         "files": list(made.files),
         "more_files": made.more_files,
         "metadata": dict(made.metadata),
+        "trusted": made.trusted,
         "requests": msgspec.to_builtins(made.requests),
         "diagnostics": [shape_diagnostic(finding) for finding in made.diagnostics],
     }

@@ -97,6 +97,7 @@ def _shape(answer: RunResult) -> dict[str, Any]:
         "custom": answer.kind == "custom",
         "skills": list(answer.skills),
         "details": dict(answer.details),
+        "untrusted": list(answer.untrusted),
         "requests": msgspec.to_builtins(answer.requests),
         "diagnostics": [shape_diagnostic(finding) for finding in answer.diagnostics],
     }

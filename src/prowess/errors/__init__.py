@@ -2,16 +2,17 @@
 
     ProwessError
     ├── UsageError               the request itself is wrong
-    │   ├── UnknownSkill         no skill of that name; carries the nearest ones
+    │   ├── UnknownName          nothing of that name; carries the names there are and the nearest ones
+    │   │   ├── UnknownSkill     no such skill
+    │   │   ├── UnknownTool      no such tool to carry out a command
+    │   │   ├── UnknownHost      no such profile or edition
+    │   │   ├── UnknownFormat    no such catalog format
+    │   │   └── UnknownEncoding  no such encoding to count tokens by
     │   ├── Unavailable          a skill that is there and cannot be loaded; carries its state and the reason
     │   ├── NotPermitted         what the rules or a person refuse; carries the reason and what the person said
     │   ├── UntrustedTool        a tool that a project declares which the user does not trust
-    │   ├── UnknownTool          no tool of that name to carry out a command; carries the ones there are
     │   ├── AddressError         a skill:// address that cannot be answered; says of which kind the trouble is
-    │   ├── UnknownHost          no profile of that name or edition
     │   ├── NotAFolder           a working folder that is not there
-    │   ├── UnknownFormat        no catalog format of that name
-    │   ├── UnknownEncoding      no encoding of that name to count tokens by
     │   ├── InvalidWindow        a context window that holds nothing
     │   ├── BudgetTooSmall       a budget that not even one skill's name fits into
     │   ├── TooWide              a folder that holds too much to be trusted as one project
@@ -20,8 +21,9 @@
     ├── ProfileError             a profile file cannot be used
     ├── SettingError             a settings file has a wrong value; carries file, line and key
     ├── SwitchError              an environment switch of a host has a value it refuses
-    ├── ToolFailed               a tool that carries out a command gave an error in place of an answer
-    ├── PromptFailed             a skill that is defined in code could not make its prompt
+    ├── CodeFailed               a function that was given to Prowess failed
+    │   ├── ToolFailed           a tool that carries out a command gave an error in place of an answer
+    │   └── PromptFailed         a skill that is defined in code could not make its prompt
     ├── Cancelled                what was under way was called off
     ├── CommandRefused           a command inside a skill would run an argument as code, or cannot be given it
     ├── CommandFailed            a command inside a skill failed; carries the command and the end of its output
@@ -51,42 +53,43 @@ class UsageError(ProwessError):
     """The request cannot be carried out as it was put."""
 
 
-class UnknownSkill(UsageError):
-    """No skill has the name that was asked for."""
+class UnknownName(UsageError):
+    """Nothing has the name that was asked for; `known` are those there are, `nearest` the closest of them."""
 
-    exit_code = 3
+    most_nearest = 3
 
     def __init__(self, name: str, known: Iterable[str] = ()) -> None:
         self.name = name
         self.known = tuple(known)
-        self.nearest = nearest_names(name, self.known)
+        self.nearest = nearest_names(name, self.known, most=self.most_nearest)
         super().__init__(name)
+
+    @property
+    def hint(self) -> str | None:
+        return f"Did you mean {' or '.join(f'“{name}”' for name in self.nearest)}?" if self.nearest else None
+
+
+class UnknownSkill(UnknownName):
+    """No skill has the name that was asked for."""
+
+    exit_code = 3
 
     def __str__(self) -> str:
         return f"There is no skill named “{self.name}” here."
 
     @property
     def hint(self) -> str | None:
-        if self.nearest:
-            return "Did you mean " + " or ".join(f"“{name}”" for name in self.nearest) + "?"
-        return "`prowess list --all` shows every skill that was found."
+        return super().hint or "`prowess list --all` shows every skill that was found."
 
 
-class UnknownHost(UsageError):
+class UnknownHost(UnknownName):
     """No profile has the name or edition that was asked for."""
 
-    def __init__(self, name: str, known: Sequence[str]) -> None:
-        self.name = name
-        self.known = tuple(known)
-        super().__init__(name)
+    # There are few, and all of them are told.
+    most_nearest = 1
 
     def __str__(self) -> str:
         return f"There is no host “{self.name}”; the hosts are {', '.join(self.known)}."
-
-    @property
-    def hint(self) -> str | None:
-        nearest = nearest_names(self.name, self.known, most=1)
-        return f"Did you mean {nearest[0]}?" if nearest else None
 
 
 class NotAFolder(UsageError):
@@ -112,25 +115,15 @@ class InvalidName(UsageError):
         return f"“{self.name}” cannot be the name of a skill: {self.why}."
 
 
-class UnknownFormat(UsageError):
+class UnknownFormat(UnknownName):
     """No format of a catalog has the name that was asked for."""
-
-    def __init__(self, name: str, known: Iterable[str]) -> None:
-        self.name = name
-        self.known = tuple(known)
-        super().__init__(name)
 
     def __str__(self) -> str:
         return f"There is no catalog format “{self.name}”; the formats are {', '.join(self.known)}."
 
 
-class UnknownEncoding(UsageError):
+class UnknownEncoding(UnknownName):
     """No encoding has the name that was asked for."""
-
-    def __init__(self, name: str, known: Iterable[str]) -> None:
-        self.name = name
-        self.known = tuple(known)
-        super().__init__(name)
 
     def __str__(self) -> str:
         return f"Tokens cannot be counted by “{self.name}”; the encodings are {', '.join(self.known)}."

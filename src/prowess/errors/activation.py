@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
-from prowess.errors import ProwessError, UsageError, nearest_names
+from prowess.errors import ProwessError, UnknownName, UsageError
 
 
 class Unavailable(UsageError):
@@ -63,16 +61,10 @@ class UntrustedTool(UsageError):
         return "Read what it runs; `prowess trust` then trusts the project."
 
 
-class UnknownTool(UsageError):
+class UnknownTool(UnknownName):
     """No tool has the name that a skill's command asks for."""
 
     exit_code = 3
-
-    def __init__(self, name: str, known: Iterable[str] = ()) -> None:
-        self.name = name
-        self.known = tuple(known)
-        self.nearest = nearest_names(name, self.known)
-        super().__init__(name)
 
     def __str__(self) -> str:
         known = f"the tools are {', '.join(self.known)}" if self.known else "no tools are registered"
@@ -80,9 +72,8 @@ class UnknownTool(UsageError):
 
     @property
     def hint(self) -> str | None:
-        if self.nearest:
-            return "Did you mean " + " or ".join(f"“{name}”" for name in self.nearest) + "?"
-        return f'Register it, or declare it in prowess.toml: `[tools.{self.name}]` with `command = ["program", …]`.'
+        declare = f'Register it, or declare it in prowess.toml: `[tools.{self.name}]` with `command = ["program", …]`.'
+        return super().hint or declare
 
 
 class AddressError(UsageError):
@@ -103,8 +94,8 @@ class AddressError(UsageError):
         return f"{self.address}: {self.problem}."
 
 
-class ToolFailed(ProwessError):
-    """A tool that was called in place of the model failed."""
+class CodeFailed(ProwessError):
+    """A function that somebody gave to Prowess under a name failed."""
 
     exit_code = 4
 
@@ -112,20 +103,17 @@ class ToolFailed(ProwessError):
         self.name = name
         self.cause = cause
         super().__init__(name, cause)
+
+
+class ToolFailed(CodeFailed):
+    """A tool that was called in place of the model failed."""
 
     def __str__(self) -> str:
         return f"The tool “{self.name}” failed: {self.cause.rstrip('.')}."
 
 
-class PromptFailed(ProwessError):
+class PromptFailed(CodeFailed):
     """The function that makes the prompt of a skill defined in code failed."""
-
-    exit_code = 4
-
-    def __init__(self, name: str, cause: str) -> None:
-        self.name = name
-        self.cause = cause
-        super().__init__(name, cause)
 
     def __str__(self) -> str:
         return f"The prompt of “{self.name}” could not be made: {self.cause.rstrip('.')}."

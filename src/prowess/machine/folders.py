@@ -9,7 +9,7 @@ from collections.abc import Container, Iterable
 import msgspec
 
 from prowess.machine.files import LocalFiles
-from prowess.model.ignore import IGNORE_FILE, MOST_BYTES, IgnoreRules, parse_ignore_file
+from prowess.model.ignore import IGNORE_FILE, IgnoreRules
 
 MOST_FOLDERS = 5_000
 _GIT = ".git"
@@ -49,7 +49,7 @@ def find_holders(
             if not wanted.isdisjoint(items):
                 found.append(folder)
         if IGNORE_FILE in items:
-            ignored = _add_rules(ignored, folder)
+            ignored = ignored.learn(folder, LocalFiles().read_head)
         names = (name for name in sorted(items) if items[name] and name != _GIT and name not in skip_names)
         below = (os.path.join(folder, name) for name in names)
         waiting.extend((path, ignored) for path in below if ignored.find_pattern(path, is_folder=True) is None)
@@ -59,12 +59,3 @@ def find_holders(
 def _scan(folder: str) -> list[os.DirEntry[str]]:
     with os.scandir(folder) as listing:
         return list(listing)
-
-
-def _add_rules(ignored: IgnoreRules, folder: str) -> IgnoreRules:
-    try:
-        return ignored.add(
-            parse_ignore_file(folder, LocalFiles().read_head(f"{folder}/{IGNORE_FILE}", MOST_BYTES).data)
-        )
-    except OSError:
-        return ignored

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import NamedTuple
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
 
 from prowess.model.gitignore import Pattern, parse_pattern
 
@@ -125,6 +125,17 @@ class IgnoreRules:
     def add(self, file: IgnoreFile | None) -> IgnoreRules:
         """These rules with those of a file in a folder further in."""
         return IgnoreRules((*self._files, file)) if file is not None and file.patterns else self
+
+    def learn(self, folder: str, read_head: Callable[[str, int], Any], name: str = IGNORE_FILE) -> IgnoreRules:
+        """These rules with those of the file in a folder further in, where there is one that can be read.
+
+        `read_head` is that of a `FileSystem`.
+        """
+        try:
+            data: bytes = read_head(f"{folder}/{name}", MOST_BYTES).data
+        except OSError:
+            return self
+        return self.add(parse_ignore_file(folder, data))
 
     def without(self, folder: str) -> IgnoreRules:
         """These rules without what ignores a folder itself or one that it lies in."""

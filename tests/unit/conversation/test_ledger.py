@@ -6,8 +6,12 @@ import json
 import time
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from prowess.activate.defined import DefinedSkill
+from prowess.activate.ledger import Ledger, LedgerEntry
+from prowess.conversation.journal import Journal
 from prowess.errors import ProwessError
 from prowess.model.activation import Requests
 from prowess.present.tokens import estimate_tokens
@@ -179,6 +183,17 @@ def test_an_activation_leaves_the_entries_before_it_alone_but_for_the_same_skill
     assert [entry.name for entry in chat.ledger.loaded] == ["b"]
     chat.activate("a")
     assert [entry.name for entry in chat.ledger.loaded] == ["a", "b"]
+
+
+@given(st.lists(st.tuples(st.sampled_from("abc"), st.text(max_size=5))))
+def test_a_journal_grows_into_the_ledger_that_recording_gives(recorded: list[tuple[str, str]]) -> None:
+    journal, ledger = Journal(Ledger(), count=len), Ledger()
+    for at, (name, text) in enumerate(recorded):
+        entry = LedgerEntry(name=name, at=float(at), by="user", text=text)
+        journal.record(entry)
+        ledger = ledger.count(len).record(entry)
+    assert journal.ledger == ledger.count(len)
+    assert [journal.find(name) for name in "abc"] == [ledger.count(len).find(name) for name in "abc"]
 
 
 def test_what_is_cut_has_its_tag_closed_before_the_word_on_where_to_read_on(workspace: Workspace) -> None:
