@@ -15,6 +15,7 @@ from prowess.ports import Approver
 
 T = TypeVar("T")
 # How long what was called off may take to end; a program is ended at once, with everything it started.
+_SECONDS_TO_HEAR = 0.2
 _SECONDS_TO_END = 5.0
 
 
@@ -71,7 +72,13 @@ class Waiting(Generic[T]):
     def _wait(self) -> _Question | None:
         """The next question, or None once the work is done or called off."""
         with Progress(self._doing):
-            return self._desk.get()
+            while self._stopped is None:
+                try:
+                    # A signal that comes just before the wait is heard only when the wait ends.
+                    return self._desk.get(timeout=_SECONDS_TO_HEAR)
+                except queue.Empty:
+                    pass
+        return None
 
     def _ask(self, request: Request) -> Answer:
         assert self._approver is not None
