@@ -2,12 +2,13 @@
 
     python benchmarks/activation.py [--kilobytes 5] [--placeholders 10] [--files 3]
 
-First the body alone: a SKILL.md of that size is filled for a call with arguments. Then everything that loading does,
-through a conversation, for skills that were never loaded into it before: the skill is looked up and permitted, its file
-judged and read, its digest made, its header taken off, its body filled and wrapped, the files beside it listed, and the
-ledger written. Reading is what Python itself takes for the text of the file; the bare system calls take less than half
-of that and are told, too. CPU time is compared, the best of several runs of many rounds. How often a skill was used is
-counted in a small database, as it is for users.
+First the body alone: a SKILL.md of that size is filled for a call with arguments. Then everything
+that loading does, through a conversation, for skills that were never loaded into it before: the
+skill is looked up and permitted, its file judged and read, its digest made, its header taken off,
+its body filled and wrapped, the files beside it listed, and the ledger written. Reading is what
+Python itself takes for the text of the file; the bare system calls take less than half of that and
+are told, too. CPU time is compared, the best of several runs of many rounds. How often a skill was
+used is counted in a small database, as it is for users.
 """
 
 from __future__ import annotations
@@ -19,22 +20,38 @@ from itertools import cycle, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from prowess.activate.embedded import Surroundings, draft_body
-from prowess.activate.substitution import Given
+from prowess.activate.body.substitution import Given
 from prowess.machine.files import LocalFiles
 from prowess.model.usage import Caller
 from prowess.profiles.load import load_profile
 from prowess.runtime import Skills
+from prowess.shell.command_runner import Surroundings, draft_body
 from prowess.testing import make_facts
 
 ALLOWED = 20.0
 ROUNDS = 500
 SKILLS = 51
-HOSTS = {"prowess": ".prowess/skills", "claude-code": ".claude/skills", "opencode": ".config/opencode/skills"}
+HOSTS = {
+    "prowess": ".prowess/skills",
+    "claude-code": ".claude/skills",
+    "opencode": ".config/opencode/skills",
+}
 ARGUMENTS = "PROJ-12 'the login page' now"
-PLACEHOLDERS = ("$ARGUMENTS", "$0", "$1", "$ARGUMENTS[1]", "$ticket", "${CLAUDE_SKILL_DIR}", "${CLAUDE_SESSION_ID}")
+PLACEHOLDERS = (
+    "$ARGUMENTS",
+    "$0",
+    "$1",
+    "$ARGUMENTS[1]",
+    "$ticket",
+    "${CLAUDE_SKILL_DIR}",
+    "${CLAUDE_SESSION_ID}",
+)
 LINE = "Look at every file that the change touches, and say in one line what it is for. "
-COMMANDS = ("!`git log --oneline -5`", "!`cat ${CLAUDE_SKILL_DIR}/notes.md | head -20`", "!`grep -n $0 README.md`")
+COMMANDS = (
+    "!`git log --oneline -5`",
+    "!`cat ${CLAUDE_SKILL_DIR}/notes.md | head -20`",
+    "!`grep -n $0 README.md`",
+)
 
 
 def write_body(size: int, placeholders: int) -> str:
@@ -70,7 +87,8 @@ def write_skills(root: Path, body: str, *, count: int, files: int) -> list[str]:
 
 
 def measure_reading(root: Path, body: str, runs: int = 20) -> float:
-    """CPU seconds of reading one file, the best of several runs over as many files as are loaded."""
+    """CPU seconds of reading one file, the best of several runs over as many files as are loaded.
+    """
     paths = [root / name / "SKILL.md" for name in write_skills(root, body, count=SKILLS, files=0)]
     spent = []
     for _ in range(runs):
@@ -95,7 +113,8 @@ def measure_loading(skills: Skills, names: list[str], by: Caller, runs: int = 20
 
 
 def measure_bodies(body: str, floor: float) -> list[str]:
-    """Print what filling the body costs in every host that fills bodies; those that take too long."""
+    """Print what filling the body costs in every host that fills bodies; those that take too long.
+    """
     call = Given(arguments=ARGUMENTS, folder="/home/me/.claude/skills/x", session="c-1")
     around = Surroundings(facts=make_facts(bins=["bash"]), cwd="/home/me/project")
     slow = []
@@ -114,7 +133,9 @@ def measure_bodies(body: str, floor: float) -> list[str]:
             )
             # Commands are planned for a shell, which takes a hundred times longer to start.
             slow += [host] if spent / floor > ALLOWED and text is body else []
-            print(f"  {host:<12} {spent / floor:5.2f}×  {spent * 1e6:7.1f} µs  filling the body: {what}")
+            print(
+                f"  {host:<12} {spent / floor:5.2f}×  {spent * 1e6:7.1f} µs  filling the body: {what}"
+            )
     return slow
 
 
@@ -129,13 +150,17 @@ def measure_whole(body: str, floor: float, *, root: Path, files: int) -> list[st
         for by in ("user", "model"):
             spent = measure_loading(skills, names, by)
             slow += [f"{host} by the {by}"] if spent / floor > ALLOWED else []
-            print(f"  {host:<12} {spent / floor:5.2f}×  {spent * 1e6:7.1f} µs  loading and counting it, by the {by}")
+            print(
+                f"  {host:<12} {spent / floor:5.2f}×  {spent * 1e6:7.1f} µs  loading and counting it, by the {by}"
+            )
     return slow
 
 
 def main() -> None:
     """Print every ratio; fails where one is more than twenty readings."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--kilobytes", type=int, default=5)
     parser.add_argument("--placeholders", type=int, default=10)
     parser.add_argument("--files", type=int, default=3)
@@ -147,9 +172,13 @@ def main() -> None:
         files = LocalFiles()
         floor = measure_reading(Path(folder, "read"), body)
         bare = best(lambda: files.read_head(str(path), 1 << 30))
-        print(f"{len(body):,} characters, {options.placeholders} placeholders, {options.files} files beside them")
+        print(
+            f"{len(body):,} characters, {options.placeholders} placeholders, {options.files} files beside them"
+        )
         print(f"reading the file {floor * 1e6:.1f} µs, its bare bytes {bare * 1e6:.1f} µs")
-        slow = measure_bodies(body, floor) + measure_whole(body, floor, root=Path(folder), files=options.files)
+        slow = measure_bodies(body, floor) + measure_whole(
+            body, floor, root=Path(folder), files=options.files
+        )
     if slow:
         raise SystemExit(f"too slow: {', '.join(slow)}; {ALLOWED:.0f} readings are allowed")
 

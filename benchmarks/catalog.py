@@ -2,8 +2,8 @@
 
     python benchmarks/catalog.py [--skills 10000] [--characters 8000]
 
-For every host the catalog of so many skills is made within so many characters. CPU time is compared, the best
-of several runs.
+For every host the catalog of so many skills is made within so many characters. CPU time is
+compared, the best of several runs.
 """
 
 from __future__ import annotations
@@ -21,7 +21,17 @@ from prowess.model.catalog import CatalogItem, Shown
 from prowess.present.catalog import present
 from prowess.profiles.load import known_hosts, load_profile
 
-WORDS = ("reports", "invoices", "tests", "images", "tables", "releases", "queries", "drafts", "logs")
+WORDS = (
+    "reports",
+    "invoices",
+    "tests",
+    "images",
+    "tables",
+    "releases",
+    "queries",
+    "drafts",
+    "logs",
+)
 ALLOWED = 10.0
 
 
@@ -52,27 +62,38 @@ def best(work: Callable[[], object], runs: int = 5) -> float:
 
 def main() -> None:
     """Print the ratio of every host; fails where one takes longer than ten `json.dumps`."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--skills", type=int, default=10_000)
     parser.add_argument("--characters", type=int, default=8_000)
     options = parser.parse_args()
     items = generate(options.skills)
     plain = [msgspec.to_builtins(item) for item in items]
     floor = best(lambda: json.dumps(plain))
-    print(f"{options.skills:,} skills  json.dumps {floor * 1e3:.1f} ms; a catalog may take {ALLOWED:.0f} of them")
+    print(
+        f"{options.skills:,} skills  json.dumps {floor * 1e3:.1f} ms; a catalog may take {ALLOWED:.0f} of them"
+    )
     slow = []
     for host in known_hosts():
         profile = load_profile(host)
         rules = msgspec.structs.replace(profile.budget, characters=options.characters, share=0.0)
         make = partial(
-            present, items, catalog=profile.catalog, budget=rules, context_tokens=200_000, home="/home/someone"
+            present,
+            items,
+            catalog=profile.catalog,
+            budget=rules,
+            context_tokens=200_000,
+            home="/home/someone",
         )
         made = make()
         ratio = best(make) / floor
         slow += [host] if ratio > ALLOWED else []
         shown = len(made.lines) - made.counts().get(Shown.LEFT_OUT, 0)
         over = "  over budget" if made.over_budget else ""
-        print(f"  {host:<12} {ratio:5.2f}×  {made.characters:>9,} characters  {shown:>6,} skills shown{over}")
+        print(
+            f"  {host:<12} {ratio:5.2f}×  {made.characters:>9,} characters  {shown:>6,} skills shown{over}"
+        )
     if slow:
         raise SystemExit(f"too slow: {', '.join(slow)}")
 

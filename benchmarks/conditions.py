@@ -2,10 +2,11 @@
 
     python benchmarks/conditions.py [--skills 10000]
 
-Several collections of patterns, each with as many skills as asked for. CPU time per file, after warm-up: the median
-over files that were never asked for before, and the worst of them. Beside it stands the time of trying every skill.
-Then the same through `Skills.touched`, with the skills on disk: also the folders on the way to a file are looked into,
-each of them once, and what woke is told. The worst file is one that wakes skills.
+Several collections of patterns, each with as many skills as asked for. CPU time per file, after
+warm-up: the median over files that were never asked for before, and the worst of them. Beside it
+stands the time of trying every skill. Then the same through `Skills.touched`, with the skills on
+disk: also the folders on the way to a file are looked into, each of them once, and what woke is
+told. The worst file is one that wakes skills.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from prowess.activate.conditions import Condition, Conditions
-from prowess.activate.patterns import covers, parse_patterns
+from prowess.activate.dormant.conditions import Condition, Conditions
+from prowess.activate.dormant.patterns import covers, parse_patterns
 from prowess.runtime import Skills
 from prowess.testing import make_facts
 
@@ -30,7 +31,12 @@ ENDINGS = ("py", "ts", "tsx", "md", "rs", "go", "java", "css", "sql", "toml")
 
 def _ordinary(n: int) -> tuple[str, ...]:
     ending = ENDINGS[n % len(ENDINGS)]
-    return (f"packages/pkg{n}/**/*.{ending}", f"src/feature_{n}/**", f"**/test_{n}_*.{ending}", f"docs/{n}.md")
+    return (
+        f"packages/pkg{n}/**/*.{ending}",
+        f"src/feature_{n}/**",
+        f"**/test_{n}_*.{ending}",
+        f"docs/{n}.md",
+    )
 
 
 def _braces(n: int) -> tuple[str, ...]:
@@ -73,14 +79,22 @@ def measure(work: Callable[[list[str]], object], files: list[str]) -> list[float
 
 
 def main() -> None:
-    """Print the times of every collection; fails where the median file takes more than two milliseconds."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    """Print the times of every collection; fails where the median file takes more than two
+    milliseconds.
+    """
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--skills", type=int, default=10_000)
     options = parser.parse_args()
-    print(f"{options.skills:,} conditional skills, {len(FILES)} files; a file may take {ALLOWED * 1e3:.0f} ms of CPU")
+    print(
+        f"{options.skills:,} conditional skills, {len(FILES)} files; a file may take {ALLOWED * 1e3:.0f} ms of CPU"
+    )
     slow = []
     for title, make in COLLECTIONS.items():
-        waiting = [Condition(f"skill-{n}", f"/s/{n}/SKILL.md", make(n)) for n in range(options.skills)]
+        waiting = [
+            Condition(f"skill-{n}", f"/s/{n}/SKILL.md", make(n)) for n in range(options.skills)
+        ]
         started = time.process_time()
         conditions = Conditions(waiting)
         built = time.process_time() - started
@@ -105,7 +119,9 @@ def touch(skills: Skills, woken: list[int], names: list[str]) -> None:
 
 
 def measure_touches(count: int) -> list[str]:
-    """Print the times of touching files in a project whose user has so many skills that wait; those that are slow."""
+    """Print the times of touching files in a project whose user has so many skills that wait; those
+    that are slow.
+    """
     slow = []
     for host, place in {"prowess": ".prowess/skills", "claude-code": ".claude/skills"}.items():
         with TemporaryDirectory() as folder:
@@ -115,7 +131,9 @@ def measure_touches(count: int) -> list[str]:
                 path = home / place / f"skill-{number}" / "SKILL.md"
                 path.parent.mkdir(parents=True)
                 patterns = ", ".join(f'"{pattern}"' for pattern in _ordinary(number))
-                path.write_text(f"---\nname: skill-{number}\ndescription: d\npaths: [{patterns}]\n---\nBody\n")
+                path.write_text(
+                    f"---\nname: skill-{number}\ndescription: d\npaths: [{patterns}]\n---\nBody\n"
+                )
             skills = Skills(project, host=host, facts=make_facts(home=str(home)), cache=False)
             skills.touched("warm/up.md")
             woken: list[int] = []

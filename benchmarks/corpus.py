@@ -1,4 +1,5 @@
-"""Read every SKILL.md below a folder and say what it took: what strict YAML loses, which repairs, how long.
+"""Read every SKILL.md below a folder and say what it took: what strict YAML loses, which repairs,
+how long.
 
     python benchmarks/corpus.py DIR [--host NAME[@EDITION]] [--show CODE]
 
@@ -14,11 +15,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from prowess.parse.naming import understand
-from prowess.parse.native import read_natively
-from prowess.parse.reading import Reading, read_header
+from prowess.parse.header.fast import Reading, read_header
+from prowess.parse.manifest.names import understand
+from prowess.parse.yaml.native import read_natively
 from prowess.profiles.load import load_profile
-from prowess.profiles.schema import Header, Profile
+from prowess.profiles.schema.profile import Header, Profile
 
 _ROUNDS = 5
 
@@ -56,15 +57,22 @@ def _show(files: Sequence[Path], readings: Sequence[Reading], code: str) -> None
 def _print_losses(datas: Sequence[bytes], readings: Sequence[Reading], profile: Profile) -> None:
     strict = Header(unclosed="invalid")
     lost = [not read_header(data, rules=strict, limits=profile.limits).valid for data in datas]
-    understood = [understand(reading, default_name="skill", required=(), fields=profile.fields) for reading in readings]
-    by_file = Counter(code for reading in readings for code in {finding.code for finding in reading.diagnostics})
+    understood = [
+        understand(reading, default_name="skill", required=(), fields=profile.fields)
+        for reading in readings
+    ]
+    by_file = Counter(
+        code for reading in readings for code in {finding.code for finding in reading.diagnostics}
+    )
     reported = sum(bool(reading.diagnostics) for reading in readings)
     print(f"{sum(lost):7} lost by a strict YAML reader")
     print(f"{sum(not reading.valid for reading in readings):7} still invalid after repairs")
     print(f"{reported:7} with something to report, by code (files):")
     for code, count in by_file.most_common():
         print(f"        {count:7} {code}")
-    later = Counter(code for entry in understood for code in {finding.code for finding in entry.diagnostics})
+    later = Counter(
+        code for entry in understood for code in {finding.code for finding in entry.diagnostics}
+    )
     for code, count in later.most_common():
         print(f"        {count:7} {code}")
 
@@ -75,7 +83,11 @@ def _print_times(datas: Sequence[bytes], readings: Sequence[Reading], profile: P
 
     sound = [data for data, reading in zip(datas, readings, strict=True) if not reading.diagnostics]
     broken = [data for data, reading in zip(datas, readings, strict=True) if reading.diagnostics]
-    headers = [data[4 : data.find(b"\n---\n", 3) + 1].decode() for data in sound if data.startswith(b"---\n")]
+    headers = [
+        data[4 : data.find(b"\n---\n", 3) + 1].decode()
+        for data in sound
+        if data.startswith(b"---\n")
+    ]
     print("\nmicroseconds a file, the best of", _ROUNDS)
     print(f"{_time(read_natively, headers):9.1f} the native YAML reader alone, sound headers")
     print(f"{_time(read, sound):9.1f} read_header, {len(sound)} sound files")

@@ -2,8 +2,9 @@
 
     python benchmarks/scan.py [--skills 10000] [--growth 1000,10000,50000]
 
-The floor of a scan is walking the same folders and reading the same files in plain Python; the floor of the
-command line is `python -c pass`. CPU time is compared, the best of several runs, each in a process of its own.
+The floor of a scan is walking the same folders and reading the same files in plain Python; the
+floor of the command line is `python -c pass`. CPU time is compared, the best of several runs, each
+in a process of its own.
 """
 
 from __future__ import annotations
@@ -19,7 +20,17 @@ import time
 from pathlib import Path
 
 BODY = "\n# How\n\n" + "Do this step with care, then look at what came out of it.\n" * 60
-WORDS = ("reports", "invoices", "tests", "images", "tables", "releases", "queries", "drafts", "logs")
+WORDS = (
+    "reports",
+    "invoices",
+    "tests",
+    "images",
+    "tables",
+    "releases",
+    "queries",
+    "drafts",
+    "logs",
+)
 
 
 def generate(folder: Path, number: int) -> None:
@@ -63,12 +74,16 @@ def scan(folder: str, home: str) -> float:
 
 def measure(what: str, folder: str, home: str) -> tuple[float, float]:
     """CPU seconds and peak memory in MB of one measurement in a process of its own."""
-    run = subprocess.run([sys.executable, __file__, "--one", what, folder, home], capture_output=True, check=True)
+    run = subprocess.run(
+        [sys.executable, __file__, "--one", what, folder, home], capture_output=True, check=True
+    )
     seconds, memory = json.loads(run.stdout)
     return seconds, memory
 
 
-def best(what: str, folder: str, home: str, runs: int, before: object = None) -> tuple[float, float]:
+def best(
+    what: str, folder: str, home: str, runs: int, before: object = None
+) -> tuple[float, float]:
     """The best of several measurements; `before` is called before each."""
     results = []
     for _ in range(runs):
@@ -78,7 +93,9 @@ def best(what: str, folder: str, home: str, runs: int, before: object = None) ->
     return min(seconds for seconds, _ in results), max(memory for _, memory in results)
 
 
-def cpu_of(command: list[str], *, cwd: str, env: dict[str, str], runs: int, before: object = None) -> float:
+def cpu_of(
+    command: list[str], *, cwd: str, env: dict[str, str], runs: int, before: object = None
+) -> float:
     """CPU seconds of a command, the best of several runs."""
     spent = []
     for _ in range(runs):
@@ -115,7 +132,9 @@ def report_scan(number: int, *, runs: int = 3) -> float:
 
 
 def report_command(number: int, *, runs: int = 7) -> None:
-    """Print what `prowess list --json` costs, warm and with one file edited, against a bare interpreter."""
+    """Print what `prowess list --json` costs, warm and with one file edited, against a bare
+    interpreter.
+    """
     with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as home:
         generate(Path(folder), number)
         time.sleep(0.2)
@@ -137,10 +156,14 @@ def report_command(number: int, *, runs: int = 7) -> None:
 
 def main() -> None:
     """Run the benchmarks that the arguments ask for."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--skills", type=int, default=10_000)
     parser.add_argument("--growth", default="1000,10000,50000")
-    parser.add_argument("--one", nargs=3, metavar=("WHAT", "FOLDER", "HOME"), help=argparse.SUPPRESS)
+    parser.add_argument(
+        "--one", nargs=3, metavar=("WHAT", "FOLDER", "HOME"), help=argparse.SUPPRESS
+    )
     options = parser.parse_args()
     if options.one:
         what, folder, home = options.one

@@ -2,8 +2,8 @@
 
     python benchmarks/tokens.py DIR [--encoding o200k_base] [--most 1000]
 
-Needs the extra `tokens`. Headers, bodies and mostly Chinese texts are counted apart; a quarter of the characters,
-the usual rule, stands beside them.
+Needs the extra `tokens`. Headers, bodies and mostly Chinese texts are counted apart; a quarter of
+the characters, the usual rule, stands beside them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ _CHINESE = re.compile("[\u4e00-\u9fff]")
 
 
 def read_parts(folder: str) -> tuple[list[str], list[str]]:
-    """The headers and the bodies of all skills below a folder, in an order that is the same every time."""
+    """The headers and the bodies of all skills below a folder, in an order that is the same every
+    time.
+    """
     found = [
         match.groups()
         for path in sorted(Path(folder).rglob("SKILL.md"))
@@ -38,18 +40,27 @@ def is_chinese(text: str) -> bool:
 
 
 def report(kind: str, texts: Sequence[str], exact: Callable[[str], int]) -> None:
-    """Print the median and the 95th percentile of the error, for the estimate and for a quarter of the characters."""
+    """Print the median and the 95th percentile of the error, for the estimate and for a quarter of
+    the characters.
+    """
     counts = [exact(text) for text in texts]
     columns = []
     for rule in (estimate_tokens, lambda text: len(text) // 4):
-        errors = sorted(abs(rule(text) - count) / max(count, 1) for text, count in zip(texts, counts, strict=True))
-        columns.append(f"median {errors[len(errors) // 2]:6.1%}  95th {errors[len(errors) * 95 // 100]:6.1%}")
+        errors = sorted(
+            abs(rule(text) - count) / max(count, 1)
+            for text, count in zip(texts, counts, strict=True)
+        )
+        columns.append(
+            f"median {errors[len(errors) // 2]:6.1%}  95th {errors[len(errors) * 95 // 100]:6.1%}"
+        )
     print(f"{kind:<16} {len(texts):>6,}  estimate {columns[0]}   quarter {columns[1]}")
 
 
 def main() -> None:
     """Measure the estimate against an encoding."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("folder")
     parser.add_argument("--encoding", default="o200k_base")
     parser.add_argument("--most", type=int, default=1_000)
@@ -63,7 +74,9 @@ def main() -> None:
     text = "".join(bodies[: options.most])
     started = time.process_time()
     estimate_tokens(text)
-    print(f"speed: {len(text) / (time.process_time() - started) / 1e6:.0f} million characters a second")
+    print(
+        f"speed: {len(text) / (time.process_time() - started) / 1e6:.0f} million characters a second"
+    )
 
 
 if __name__ == "__main__":

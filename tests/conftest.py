@@ -1,4 +1,6 @@
-"""What holds for the whole suite: how hypothesis runs, what a test may need, and when a skip is a failure."""
+"""What holds for the whole suite: how hypothesis runs, what a test may need, and when a skip is a
+failure.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,17 @@ settings.register_profile("default", deadline=None, suppress_health_check=[Healt
 settings.register_profile("ci", settings.get_profile("default"), derandomize=True, print_blob=True)
 
 # Variables that hosts, Prowess or the desktop read; a developer's own must not change an answer.
-_FOREIGN_PREFIXES = ("PROWESS_", "CLAUDE_", "OPENCODE_", "OPENCLAW_", "CLAWDBOT_", "OMP_", "PI_", "CODEX_", "XDG_")
+_FOREIGN_PREFIXES = (
+    "PROWESS_",
+    "CLAUDE_",
+    "OPENCODE_",
+    "OPENCLAW_",
+    "CLAWDBOT_",
+    "OMP_",
+    "PI_",
+    "CODEX_",
+    "XDG_",
+)
 
 
 def _is_on(variable: str) -> bool:
@@ -30,10 +42,13 @@ _SKIPS_FAIL = _ON_CI or _is_on("PROWESS_REQUIRE_ALL")
 
 
 def pytest_configure() -> None:
-    """Choose the hypothesis profile: the same examples every time on CI, new ones at home. Hear Ctrl-C."""
+    """Choose the hypothesis profile: the same examples every time on CI, new ones at home. Hear
+    Ctrl-C.
+    """
     settings.load_profile("ci" if _ON_CI else "default")
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-        # So it is in what a shell starts in the background, and in all that comes from it; tests press Ctrl-C.
+        # So it is in what a shell starts in the background, and in all that comes from it; tests
+        # press Ctrl-C.
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
@@ -48,16 +63,24 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Fail a run that skipped anything, where everything is required."""
-    if _SKIPS_FAIL and _skipped(session.config) and session.exitstatus in (0, pytest.ExitCode.NO_TESTS_COLLECTED):
+    if (
+        _SKIPS_FAIL
+        and _skipped(session.config)
+        and session.exitstatus in (0, pytest.ExitCode.NO_TESTS_COLLECTED)
+    ):
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
     """List what was skipped, where that fails the run."""
     skipped = _skipped(config) if _SKIPS_FAIL else []
     if not skipped:
         return
-    terminalreporter.section("skipped, which fails this run (CI or PROWESS_REQUIRE_ALL is set)", red=True)
+    terminalreporter.section(
+        "skipped, which fails this run (CI or PROWESS_REQUIRE_ALL is set)", red=True
+    )
     for report in skipped:
         reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
         terminalreporter.line(f"{report.nodeid}: {reason}")
@@ -71,7 +94,9 @@ def _skipped(config: pytest.Config) -> list[pytest.TestReport]:
 
 @pytest.fixture(autouse=True, scope="session")
 def _machine_of_nobody(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """An empty home and no variables of hosts, so that no test reads or writes what belongs to the developer."""
+    """An empty home and no variables of hosts, so that no test reads or writes what belongs to the
+    developer.
+    """
     home = tmp_path_factory.mktemp("home")
     with pytest.MonkeyPatch.context() as patch:
         for variable in [name for name in os.environ if name.startswith(_FOREIGN_PREFIXES)]:

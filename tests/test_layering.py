@@ -1,7 +1,8 @@
-"""The house stands: imports go downwards only, nothing goes in circles, one folder touches the machine.
+"""The house stands: imports go downwards only, nothing goes in circles, one folder touches the
+machine.
 
-Imports inside functions and under TYPE_CHECKING count, and so does a string that is the full name of a
-module, since that is how modules are imported late.
+Imports inside functions and under TYPE_CHECKING count, and so does a string that is the full name
+of a module, since that is how modules are imported late.
 """
 
 from __future__ import annotations
@@ -26,16 +27,19 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("diagnostics",),
     ("model",),
     ("errors",),
+    ("text",),
     ("ports",),
     ("profiles",),
     ("settings", "discover", "parse", "resolve", "gate", "present", "activate", "machine"),
+    ("shell", "state"),
     ("scan",),
     ("project",),
     ("conversation",),
     ("runtime",),
     ("",),
+    ("reports",),
     ("supply", "search"),
-    ("agent", "serve", "adapters"),
+    ("adapters", "agent", "serve"),
     ("testing",),
     ("cli",),
     ("__main__",),
@@ -60,6 +64,8 @@ MAY_TOUCH: dict[str, frozenset[str]] = {
     # Callers give folders as they like; here they become absolute text.
     "prowess.project": frozenset({"os"}),
     "prowess.runtime": frozenset({"os"}),
+    # Owners, modes, locks and the database of what Prowess keeps on disk.
+    "prowess.state": frozenset({"fcntl", "open", "os", "shutil", "sqlite3", "stat", "sys", "tempfile"}),
     # The terminal is the command line's own: its arguments, its streams, its width.
     "prowess.cli": frozenset({"os", "sys"}),
     "prowess.__main__": frozenset({"sys"}),
@@ -83,14 +89,18 @@ def modules() -> dict[str, Path]:
 
 
 def imported_names(source: str, module: str, *, is_package: bool) -> Iterator[str]:
-    """Every dotted name a module imports: `a.b` for `import a.b`, `a.b` for `from a import b`, full names in strings."""
+    """Every dotted name a module imports: `a.b` for `import a.b`, `a.b` for `from a import b`, full
+    names in strings.
+    """
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             base = node.module or ""
             if node.level:
-                parents = module.split(".")[: None if is_package and node.level == 1 else -node.level + is_package]
+                parents = module.split(".")[
+                    : None if is_package and node.level == 1 else -node.level + is_package
+                ]
                 base = ".".join([*parents, base] if base else parents)
             yield from (f"{base}.{alias.name}" for alias in node.names)
         elif isinstance(node, ast.Constant) and isinstance(node.value, str) and "." in node.value:
@@ -98,9 +108,13 @@ def imported_names(source: str, module: str, *, is_package: bool) -> Iterator[st
 
 
 def _own_imports(module: str, path: Path) -> set[str]:
-    """The modules of this package that a module imports; a name that is no module counts as its parent."""
+    """The modules of this package that a module imports; a name that is no module counts as its
+    parent.
+    """
     found = set()
-    for name in imported_names(path.read_text(encoding="utf-8"), module, is_package=path.name == "__init__.py"):
+    for name in imported_names(
+        path.read_text(encoding="utf-8"), module, is_package=path.name == "__init__.py"
+    ):
         if name in modules():
             found.add(name)
         elif name.rpartition(".")[0] in modules():
@@ -139,7 +153,9 @@ def test_no_import_goes_in_a_circle():
 
 
 def find_circle(imports: dict[str, set[str]]) -> list[str]:
-    """Modules of which each imports the next, and the last the first; none where there is no such row."""
+    """Modules of which each imports the next, and the last the first; none where there is no such
+    row.
+    """
     try:
         graphlib.TopologicalSorter(imports).prepare()
     except graphlib.CycleError as error:
@@ -157,7 +173,9 @@ def _machine_names(source: str, module: str, *, is_package: bool) -> set[str]:
     names = imported_names(source, module, is_package=is_package)
     used = {part for name in names for part in _prefixes(name) if part in TOUCHES_THE_MACHINE}
     calls = (node.func for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call))
-    return used | {call.id for call in calls if isinstance(call, ast.Name) and call.id in OPENS_FILES}
+    return used | {
+        call.id for call in calls if isinstance(call, ast.Name) and call.id in OPENS_FILES
+    }
 
 
 def _prefixes(name: str) -> list[str]:
@@ -190,9 +208,21 @@ def test_nothing_evaluates_text():
 
 def test_importing_prowess_brings_nothing_heavy():
     program = "import sys; before = set(sys.modules); import prowess; print(*sorted(set(sys.modules) - before))"
-    answer = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    answer = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
     brought = {name.partition(".")[0] for name in answer.stdout.split()}
-    heavy = {"asyncio", "click", "difflib", "http", "pathspec", "platformdirs", "pyjson5", "rich", "subprocess"}
+    heavy = {
+        "asyncio",
+        "click",
+        "difflib",
+        "http",
+        "pathspec",
+        "platformdirs",
+        "pyjson5",
+        "rich",
+        "subprocess",
+    }
     assert brought & heavy == set()
     assert "prowess" in brought
 
@@ -226,4 +256,8 @@ TABLE = {"Skills": "prowess.runtime", "none": "prowess.toml", "name": "prowess"}
 
 def test_the_reader_of_machine_use_sees_modules_and_open():
     source = "from os import path\nimport urllib.request\nimport urllib.parse\nimport posixpath\nopen('x')\n"
-    assert _machine_names(source, "prowess.parse.header", is_package=False) == {"os", "urllib.request", "open"}
+    assert _machine_names(source, "prowess.parse.header", is_package=False) == {
+        "os",
+        "urllib.request",
+        "open",
+    }

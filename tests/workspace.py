@@ -1,4 +1,5 @@
-"""A made-up machine on disk: a home, a project, files and links, and the skills a host sees there."""
+"""A made-up machine on disk: a home, a project, files and links, and the skills a host sees there.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +14,12 @@ from prowess.model.snapshot import Snapshot
 from prowess.runtime import Skills
 
 
-def skill_text(name: str | None = None, description: str | None = "d", body: str = "Body\n", **fields: str) -> str:
-    """A SKILL.md with these fields, in this order; a field of value None is left out. `_` in a name stands for `-`."""
+def skill_text(
+    name: str | None = None, description: str | None = "d", body: str = "Body\n", **fields: str
+) -> str:
+    """A SKILL.md with these fields, in this order; a field of value None is left out. `_` in a name
+    stands for `-`.
+    """
     declared = {"name": name, "description": description}
     declared |= {field.replace("_", "-"): value for field, value in fields.items()}
     lines = [f"{field}: {value}" for field, value in declared.items() if value is not None]
@@ -22,7 +27,9 @@ def skill_text(name: str | None = None, description: str | None = "d", body: str
 
 
 class Workspace:
-    """A folder with `home` and `project` in it. Paths are relative to that folder (`home/.claude/skills/x/SKILL.md`)."""
+    """A folder with `home` and `project` in it. Paths are relative to that folder
+    (`home/.claude/skills/x/SKILL.md`).
+    """
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -38,8 +45,12 @@ class Workspace:
         place.write_bytes(content.encode() if isinstance(content, str) else content)
         return place
 
-    def skill(self, folder: str, name: str | None = None, description: str | None = "d", **fields: str) -> Path:
-        """Write `folder/SKILL.md`; the name in the header is the folder's unless given, "" leaves it out."""
+    def skill(
+        self, folder: str, name: str | None = None, description: str | None = "d", **fields: str
+    ) -> Path:
+        """Write `folder/SKILL.md`; the name in the header is the folder's unless given, "" leaves
+        it out.
+        """
         declared = folder.rpartition("/")[2] if name is None else (name or None)
         return self.write(f"{folder}/SKILL.md", skill_text(declared, description, **fields))
 
@@ -54,11 +65,20 @@ class Workspace:
         (self.root / folder / ".git").mkdir(parents=True)
 
     def facts(
-        self, *, env: Mapping[str, str] | None = None, platform: str = "linux", bins: Iterable[str] = ()
+        self,
+        *,
+        env: Mapping[str, str] | None = None,
+        platform: str = "linux",
+        bins: Iterable[str] = (),
     ) -> Facts:
         """The facts of this machine."""
         programs = frozenset(bins)
-        return Facts(home=str(self.home), platform=platform, env=dict(env or {}), find_bin=programs.__contains__)
+        return Facts(
+            home=str(self.home),
+            platform=platform,
+            env=dict(env or {}),
+            find_bin=programs.__contains__,
+        )
 
     def open(
         self,
@@ -72,7 +92,9 @@ class Workspace:
         cache: bool = False,
         **options: Any,
     ) -> Skills:
-        """The skills that a host sees from a folder, which is made. Managed places lie in `managed` below the root."""
+        """The skills that a host sees from a folder, which is made. Managed places lie in `managed`
+        below the root.
+        """
         (self.root / cwd).mkdir(parents=True, exist_ok=True)
         return Skills(
             self.root / cwd,
@@ -98,11 +120,17 @@ class Workspace:
 
     def listed(self, snapshot: Snapshot) -> dict[str, str]:
         """What the host lists: names and files."""
-        return {outcome.name: os.path.relpath(outcome.candidate.location, self.root) for outcome in snapshot.shown}
+        return {
+            outcome.name: os.path.relpath(outcome.candidate.location, self.root)
+            for outcome in snapshot.shown
+        }
 
     def ends(self, snapshot: Snapshot) -> dict[str, str]:
         """Every candidate's file and the state it ended in."""
-        return {os.path.relpath(o.candidate.location, self.root): o.state.value for o in snapshot.outcomes}
+        return {
+            os.path.relpath(o.candidate.location, self.root): o.state.value
+            for o in snapshot.outcomes
+        }
 
     def outcome(self, snapshot: Snapshot, path: str) -> Outcome:
         """The outcome of one file."""

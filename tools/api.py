@@ -1,4 +1,6 @@
-"""The public names of Prowess as text, from docstrings and signatures: what each is, how to call it, what it holds."""
+"""The public names of Prowess as text, from docstrings and signatures: what each is, how to call
+it, what it holds.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,8 @@ import msgspec
 
 from prowess.errors import ProwessError
 
-# In the order in which someone meets them. A name that is public and not here stands at the end of the page.
+# In the order in which someone meets them. A name that is public and not here stands at the end of
+# the page.
 _GROUPS = {
     "The skills of a folder": "Skills Options Snapshot Outcome State Note Event",
     "Conversations": "Conversation Activation Requests ModelTool ToolAnswer Message Notice Plain SlashCommand Key "
@@ -47,10 +50,14 @@ def render_sections() -> Iterator[str]:
     known = {name for names in grouped.values() for name in names}
     groups = {**grouped, "More": [name for name in prowess.__all__ if name not in known]}
     for title, names in groups.items():
-        entries = [_render_name(name, getattr(prowess, name)) for name in names if name in prowess.__all__]
+        entries = [
+            _render_name(name, getattr(prowess, name)) for name in names if name in prowess.__all__
+        ]
         if entries:
             yield "\n\n".join([f"## {title}", *entries])
-    helpers = [_render_name(name, getattr(prowess.testing, name)) for name in prowess.testing.__all__]
+    helpers = [
+        _render_name(name, getattr(prowess.testing, name)) for name in prowess.testing.__all__
+    ]
     yield "\n\n".join(["## For tests: `prowess.testing`", *helpers])
 
 
@@ -85,14 +92,23 @@ def _render_class(name: str, value: type[Any]) -> Iterator[str]:
 
 
 def _has_own_constructor(value: type[Any]) -> bool:
-    is_plain = not issubclass(value, (msgspec.Struct, tuple)) and not getattr(value, "_is_protocol", False)
+    is_plain = not issubclass(value, (msgspec.Struct, tuple)) and not getattr(
+        value, "_is_protocol", False
+    )
     return is_plain and inspect.isfunction(value.__dict__.get("__init__"))
 
 
 def _list_fields(value: type[Any]) -> list[str]:
-    kinds = {name: kind for one in reversed(value.__mro__) for name, kind in inspect.get_annotations(one).items()}
+    kinds = {
+        name: kind
+        for one in reversed(value.__mro__)
+        for name, kind in inspect.get_annotations(one).items()
+    }
     if issubclass(value, msgspec.Struct):
-        return [_render_field(one.name, kinds[one.name], _default(one)) for one in msgspec.structs.fields(value)]
+        return [
+            _render_field(one.name, kinds[one.name], _default(one))
+            for one in msgspec.structs.fields(value)
+        ]
     if issubclass(value, tuple) or is_typeddict(value):
         default = "required" if issubclass(value, tuple) else "optional"
         return [_render_field(name, kinds[name], default) for name in kinds]
@@ -100,7 +116,8 @@ def _list_fields(value: type[Any]) -> list[str]:
 
 
 def _render_field(name: str, kind: Any, default: str) -> str:
-    # Most annotations are text, which a named tuple wraps once more; the others are the types themselves.
+    # Most annotations are text, which a named tuple wraps once more; the others are the types
+    # themselves.
     text = getattr(kind, "__forward_arg__", kind)
     shown = text if isinstance(text, str) else _without_modules(inspect.formatannotation(text))
     escaped = shown.replace("|", "\\|")

@@ -1,4 +1,5 @@
-"""Write the reference pages from the program itself: commands, settings, codes, profile keys, the public names.
+"""Write the reference pages from the program itself: commands, settings, codes, profile keys, the
+public names.
 
 `--check` writes nothing and fails where a page in `docs/reference` is not what would be written.
 """
@@ -26,22 +27,31 @@ def render_diagnostics() -> str:
     """Every diagnostic code with its severity, meaning and remedy."""
     from prowess.diagnostics import CODES
 
-    rows = [(f"`{code}`", what.severity.value, what.summary, what.hint) for code, what in CODES.items()]
+    rows = [
+        (f"`{code}`", what.severity.value, what.summary, what.hint) for code, what in CODES.items()
+    ]
     intro = (
         "A diagnostic is a finding about a file. An error keeps a skill from loading, a warning does not, an info "
         "tells what was done. Codes are stable; the words around them are not."
     )
-    return _page("Diagnostic codes", intro, _table(("code", "severity", "what it means", "what to do"), rows))
+    return _page(
+        "Diagnostic codes", intro, _table(("code", "severity", "what it means", "what to do"), rows)
+    )
 
 
 def render_profiles() -> str:
     """Every table and key of a profile, and the hosts that ship."""
     from prowess.profiles.load import known_hosts, load_profile
-    from prowess.profiles.schema import Profile
+    from prowess.profiles.schema.profile import Profile
 
     hosts = [load_profile(name) for name in known_hosts()]
     rows = [
-        (f"`{host.name}`", host.title, ", ".join(f"`{edition}`" for edition in host.editions), host.provenance.release)
+        (
+            f"`{host.name}`",
+            host.title,
+            ", ".join(f"`{edition}`" for edition in host.editions),
+            host.provenance.release,
+        )
         for host in hosts
     ]
     intro = (
@@ -49,7 +59,9 @@ def render_profiles() -> str:
         "named like one of its `editions` holds what differs in that edition. A key that is not listed here is refused."
     )
     shipped = _table(("host", "what it is", "editions", "release"), rows)
-    return _page("Profiles", intro, f"## Hosts that ship\n\n{shipped}", *_struct_sections(Profile, ""))
+    return _page(
+        "Profiles", intro, f"## Hosts that ship\n\n{shipped}", *_struct_sections(Profile, "")
+    )
 
 
 _EXITS = {
@@ -117,17 +129,27 @@ _OTHER_TARGETS = {
     "declared_tools": "`tools`",
     "raw": "fields that skills may require (`requires.config`)",
 }
-_NOT_SET_BY_USERS = {"raw", "origins", "entries", "files", "project_files", "diagnostics", "api_key_from"}
+_NOT_SET_BY_USERS = {
+    "raw",
+    "origins",
+    "entries",
+    "files",
+    "project_files",
+    "diagnostics",
+    "api_key_from",
+}
 
 
 def render_settings() -> str:
     """Every setting, the keys of prowess.toml, and the keys of the hosts' own files."""
     from prowess.model.settings import Override, Settings
     from prowess.profiles.load import known_hosts, load_profile
-    from prowess.settings.mapping import OWN_KEYS
+    from prowess.settings.read.file_mapping import OWN_KEYS
 
     intro = "What can be set, and from which file of which host. `prowess config` shows what holds here and why."
-    fields = [field for field in msgspec.structs.fields(Settings) if field.name not in _NOT_SET_BY_USERS]
+    fields = [
+        field for field in msgspec.structs.fields(Settings) if field.name not in _NOT_SET_BY_USERS
+    ]
     if silent := [field.name for field in fields if field.name not in _SETTINGS]:
         raise SystemExit(f"Say in _SETTINGS of tools/reference.py what {', '.join(silent)} does.")
     rows = [(f"`{field.name}`", _type_words(field.type), _SETTINGS[field.name]) for field in fields]
@@ -140,9 +162,16 @@ def render_settings() -> str:
         files = [profile.settings[label] for label in profile.settings_order]
         keys = {key: target for file in files for key, target in (file.keys or OWN_KEYS).items()}
         if files:
-            places = "\n".join(f"- `{place}` ({file.format})" for file in files for place in file.at)
-            targets = [(f"`{key}`", _OTHER_TARGETS.get(target, f"`{target}`")) for key, target in keys.items()]
-            parts.append(f"## Files of {name}\n\n{places}\n\n{_table(('key in the file', 'setting'), targets)}")
+            places = "\n".join(
+                f"- `{place}` ({file.format})" for file in files for place in file.at
+            )
+            targets = [
+                (f"`{key}`", _OTHER_TARGETS.get(target, f"`{target}`"))
+                for key, target in keys.items()
+            ]
+            parts.append(
+                f"## Files of {name}\n\n{places}\n\n{_table(('key in the file', 'setting'), targets)}"
+            )
     return _page("Settings", intro, *parts)
 
 
@@ -172,7 +201,9 @@ def _page(title: str, *parts: str) -> str:
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     lines = [head, ["---"] * len(head), *rows]
-    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
+    return "\n".join(
+        "| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines
+    )
 
 
 # Structs
@@ -203,7 +234,9 @@ def _struct_table(struct: type[msgspec.Struct], *, leave_out: Iterable[str] = ()
 def _find_struct(kind: Any) -> type[msgspec.Struct] | None:
     """The struct that a value is, or that the values of a table are."""
     candidate = typing.get_args(kind)[-1] if typing.get_origin(kind) in (dict, Mapping) else kind
-    return candidate if isinstance(candidate, type) and issubclass(candidate, msgspec.Struct) else None
+    return (
+        candidate if isinstance(candidate, type) and issubclass(candidate, msgspec.Struct) else None
+    )
 
 
 _WORDS = {
@@ -225,7 +258,9 @@ def _type_words(kind: Any) -> str:
     if origin is typing.Literal:
         return _choice(arguments)
     if origin in (typing.Union, types.UnionType):
-        return " or ".join(_type_words(argument) for argument in arguments if argument is not types.NoneType)
+        return " or ".join(
+            _type_words(argument) for argument in arguments if argument is not types.NoneType
+        )
     if origin in (tuple, list):
         item = _type_words(arguments[0])
         return f"list of ({item})" if _is_choice(arguments[0]) else f"list of {item}"
@@ -237,7 +272,9 @@ def _type_words(kind: Any) -> str:
 
 
 def _is_choice(kind: Any) -> bool:
-    return typing.get_origin(kind) in (typing.Literal, typing.Union, types.UnionType) or isinstance(kind, enum.EnumMeta)
+    return typing.get_origin(kind) in (typing.Literal, typing.Union, types.UnionType) or isinstance(
+        kind, enum.EnumMeta
+    )
 
 
 def _choice(words: Iterable[Any]) -> str:
@@ -247,8 +284,14 @@ def _choice(words: Iterable[Any]) -> str:
 def _default_words(field: msgspec.structs.FieldInfo) -> str:
     if field.required:
         return "required"
-    default = field.default if field.default_factory is msgspec.NODEFAULT else field.default_factory()
-    return "none" if default is None else f"`{json.dumps(msgspec.to_builtins(default), ensure_ascii=False)}`"
+    default = (
+        field.default if field.default_factory is msgspec.NODEFAULT else field.default_factory()
+    )
+    return (
+        "none"
+        if default is None
+        else f"`{json.dumps(msgspec.to_builtins(default), ensure_ascii=False)}`"
+    )
 
 
 # Commands
@@ -265,7 +308,12 @@ def _command_sections(command: Any, context: Any) -> Iterator[str]:
         if below is None or below.hidden:
             continue
         inner = click.Context(below, info_name=name, parent=context)
-        parts = [f"## `{inner.command_path}`", _usage(below, inner), _help(below), _options(below, inner)]
+        parts = [
+            f"## `{inner.command_path}`",
+            _usage(below, inner),
+            _help(below),
+            _options(below, inner),
+        ]
         yield "\n\n".join(part for part in parts if part)
         yield from _command_sections(below, inner)
 
@@ -282,20 +330,32 @@ def _help(command: Any) -> str:
 
 def _options(command: Any, context: Any) -> str:
     """The options and arguments that say something; every command has `--help`."""
-    records = [record for parameter in command.params if (record := parameter.get_help_record(context))]
+    records = [
+        record for parameter in command.params if (record := parameter.get_help_record(context))
+    ]
     rows = [(f"`{option}`", text) for option, text in records if text]
     return _table(("option", "what it does"), rows) if rows else ""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Write the pages, or with `--check` name those that are out of date and return 1."""
-    parser = argparse.ArgumentParser(prog="make docs", description="Write docs/reference from the program itself.")
-    parser.add_argument("--check", action="store_true", help="write nothing; fail where a page is out of date")
-    parser.add_argument("pages", nargs="*", help=f"which pages: {', '.join(PAGES)} (all unless named)")
+    parser = argparse.ArgumentParser(
+        prog="make docs", description="Write docs/reference from the program itself."
+    )
+    parser.add_argument(
+        "--check", action="store_true", help="write nothing; fail where a page is out of date"
+    )
+    parser.add_argument(
+        "pages", nargs="*", help=f"which pages: {', '.join(PAGES)} (all unless named)"
+    )
     options = parser.parse_args(argv)
     if unknown := [page for page in options.pages if page not in PAGES]:
         parser.error(f"there is no page {', '.join(unknown)}; the pages are {', '.join(PAGES)}")
-    stale = [page for page in options.pages or PAGES if not _bring_up_to_date(page, write=not options.check)]
+    stale = [
+        page
+        for page in options.pages or PAGES
+        if not _bring_up_to_date(page, write=not options.check)
+    ]
     for page in stale:
         print(f"docs/reference/{page}.md is out of date. Run `make docs`.", file=sys.stderr)
     return 1 if stale else 0

@@ -1,7 +1,8 @@
 """The table of facts: what the documents say about the hosts, and which test proves each.
 
-A test names the facts it proves by `@pytest.mark.seed("C-60")`. `tests/seeds/facts.tsv` has every fact,
-`tests/seeds/proved.txt` the ones that were proved before; a fact that was proved must stay so.
+A test names the facts it proves by `@pytest.mark.seed("C-60")`. `tests/seeds/facts.tsv` has every
+fact, `tests/seeds/proved.txt` the ones that were proved before; a fact that was proved must stay
+so.
 """
 
 from __future__ import annotations
@@ -57,7 +58,9 @@ def load_facts(path: Path = FACTS) -> list[Fact]:
     """Every fact, in the order of the documents."""
     lines = path.read_text(encoding="utf-8").splitlines()[1:]
     rows = [line.split("\t") for line in lines]
-    return [Fact(id, tuple(issues.split(", ")), section, gist) for id, issues, section, gist in rows]
+    return [
+        Fact(id, tuple(issues.split(", ")), section, gist) for id, issues, section, gist in rows
+    ]
 
 
 def load_ledger(path: Path = LEDGER) -> list[str]:
@@ -70,7 +73,10 @@ def collect_proofs() -> Proofs:
     collector = _Collector()
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
-        code = pytest.main(["--collect-only", "-q", "--rootdir", str(_ROOT), str(_ROOT / "tests")], plugins=[collector])
+        code = pytest.main(
+            ["--collect-only", "-q", "--rootdir", str(_ROOT), str(_ROOT / "tests")],
+            plugins=[collector],
+        )
     if code not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
         raise CannotCollect(printed.getvalue())
     return collector.proofs
@@ -80,21 +86,35 @@ def find_problems(facts: Sequence[Fact], proofs: Proofs, ledger: Sequence[str]) 
     """What is wrong between facts, tests and ledger, one sentence each."""
     known = {fact.id for fact in facts}
     problems = [
-        f"{tests[0]} names the fact {id}, which does not exist." for id, tests in proofs.items() if id not in known
+        f"{tests[0]} names the fact {id}, which does not exist."
+        for id, tests in proofs.items()
+        if id not in known
     ]
     problems += [f"{id} is in the ledger but is no fact." for id in ledger if id not in known]
-    problems += [f"{id} was proved and has no test any more." for id in ledger if id in known and id not in proofs]
+    problems += [
+        f"{id} was proved and has no test any more."
+        for id in ledger
+        if id in known and id not in proofs
+    ]
     missing = [fact.id for fact in facts if fact.id in proofs and fact.id not in ledger]
     if missing:
-        problems.append(f"Proved but not in the ledger: {', '.join(missing)}. Run `make seeds-update`.")
+        problems.append(
+            f"Proved but not in the ledger: {', '.join(missing)}. Run `make seeds-update`."
+        )
     return problems
 
 
 def render_table(facts: Iterable[Fact], proofs: Proofs) -> str:
     """A line per fact: id, issues, proof, gist."""
-    rows = [(fact.id, ", ".join(fact.issues), _proof(proofs.get(fact.id, ())), fact.gist) for fact in facts]
+    rows = [
+        (fact.id, ", ".join(fact.issues), _proof(proofs.get(fact.id, ())), fact.gist)
+        for fact in facts
+    ]
     widths = [max((len(row[column]) for row in rows), default=0) for column in range(2)]
-    return "\n".join(f"{id:<{widths[0]}}  {issues:<{widths[1]}}  {gist}: {proof}" for id, issues, proof, gist in rows)
+    return "\n".join(
+        f"{id:<{widths[0]}}  {issues:<{widths[1]}}  {gist}: {proof}"
+        for id, issues, proof, gist in rows
+    )
 
 
 def _proof(tests: Sequence[str]) -> str:
@@ -117,10 +137,16 @@ def _total(label: str, facts: Sequence[Fact], proofs: Proofs) -> str:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Print the table; 1 where a fact lost its proof, 2 where the tests cannot be collected."""
-    parser = argparse.ArgumentParser(prog="make seeds", description="Which facts about the hosts are proved.")
+    parser = argparse.ArgumentParser(
+        prog="make seeds", description="Which facts about the hosts are proved."
+    )
     parser.add_argument("--update", action="store_true", help="write the ledger of proved facts")
-    parser.add_argument("--missing", action="store_true", help="show only facts that are not proved yet")
-    parser.add_argument("--issue", default="", help="show only facts of the issue whose name begins so")
+    parser.add_argument(
+        "--missing", action="store_true", help="show only facts that are not proved yet"
+    )
+    parser.add_argument(
+        "--issue", default="", help="show only facts of the issue whose name begins so"
+    )
     options = parser.parse_args(argv)
     facts = load_facts()
     try:
@@ -129,11 +155,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(error, file=sys.stderr)
         return 2
     if options.update:
-        LEDGER.write_text("".join(f"{fact.id}\n" for fact in facts if fact.id in proofs), encoding="utf-8")
+        LEDGER.write_text(
+            "".join(f"{fact.id}\n" for fact in facts if fact.id in proofs), encoding="utf-8"
+        )
     shown = [
         fact
         for fact in facts
-        if any(issue.startswith(options.issue) for issue in fact.issues) and not (options.missing and fact.id in proofs)
+        if any(issue.startswith(options.issue) for issue in fact.issues)
+        and not (options.missing and fact.id in proofs)
     ]
     print(render_table(shown, proofs), render_totals(facts, proofs), sep="\n\n")
     problems = find_problems(facts, proofs, load_ledger())

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 from prowess.version import VERSION
 
 if TYPE_CHECKING:
-    from prowess.activate.commands import SlashCommand
-    from prowess.activate.defined import DefinedSkill, PromptContext
-    from prowess.activate.delivery import Delivery, Key
-    from prowess.activate.dispatch import Cancel, ToolReply, ToolRun
+    from prowess.activate.code_skills import DefinedSkill, PromptContext
     from prowess.activate.ledger import Ledger, LedgerEntry
-    from prowess.activate.messages import Message
-    from prowess.activate.resources import Resource
+    from prowess.activate.resources.lookup import Resource
+    from prowess.activate.slash.commands import SlashCommand
+    from prowess.activate.slash.delivery import Delivery, Key
+    from prowess.activate.slash.dispatch import Cancel, ToolReply, ToolRun
+    from prowess.activate.slash.messages import Message
+    from prowess.activate.slash.parser import Notice, Plain
     from prowess.activate.survival import Survival
-    from prowess.activate.typed import Notice, Plain
     from prowess.conversation.conversation import Conversation
     from prowess.conversation.model_tool import ModelTool, ToolAnswer
     from prowess.diagnostics import CODES, Diagnostic, Severity
@@ -46,15 +46,25 @@ if TYPE_CHECKING:
     from prowess.model.outcome import Note, Outcome, State
     from prowess.model.permission import Action, Answer, Reply, Request, Rule
     from prowess.model.settings import Origin, Override, Settings
-    from prowess.model.skill import Candidate, LoadedFrom, Manifest, Requires, Root, Scope, Skill, Source
+    from prowess.model.skill import (
+        Candidate,
+        LoadedFrom,
+        Manifest,
+        Requires,
+        Root,
+        Scope,
+        Skill,
+        Source,
+    )
     from prowess.model.snapshot import Snapshot
     from prowess.ports import Approver, Event, FileSystem, FolderItem, Head
     from prowess.profiles.load import known_hosts, load_profile
-    from prowess.profiles.schema import Profile
+    from prowess.profiles.schema.profile import Profile
     from prowess.project import Options
     from prowess.runtime import Skills
 
-# Where each public name lives. A name is imported when it is first used, so `import prowess` costs next to nothing.
+# Where each public name lives. A name is imported when it is first used, so `import prowess` costs
+# next to nothing.
 _HOMES = {
     "Action": "model.permission",
     "Activation": "model.activation",
@@ -62,7 +72,7 @@ _HOMES = {
     "Answer": "model.permission",
     "Approver": "ports",
     "CODES": "diagnostics",
-    "Cancel": "activate.dispatch",
+    "Cancel": "activate.slash.dispatch",
     "Candidate": "model.skill",
     "Catalog": "model.catalog",
     "CommandFailed": "errors.activation",
@@ -70,8 +80,8 @@ _HOMES = {
     "ContextFile": "discover.context",
     "ContextFiles": "discover.context",
     "Conversation": "conversation.conversation",
-    "DefinedSkill": "activate.defined",
-    "Delivery": "activate.delivery",
+    "DefinedSkill": "activate.code_skills",
+    "Delivery": "activate.slash.delivery",
     "Diagnostic": "diagnostics",
     "Event": "ports",
     "Facts": "model.facts",
@@ -79,31 +89,31 @@ _HOMES = {
     "FolderItem": "ports",
     "Head": "ports",
     "InvalidName": "errors",
-    "Key": "activate.delivery",
+    "Key": "activate.slash.delivery",
     "Ledger": "activate.ledger",
     "LedgerEntry": "activate.ledger",
     "LoadedFrom": "model.skill",
     "MachineError": "errors",
     "Manifest": "model.skill",
-    "Message": "activate.messages",
+    "Message": "activate.slash.messages",
     "ModelTool": "conversation.model_tool",
     "NotPermitted": "errors.activation",
     "Note": "model.outcome",
-    "Notice": "activate.typed",
+    "Notice": "activate.slash.parser",
     "Options": "project",
     "Origin": "model.settings",
     "Outcome": "model.outcome",
     "Override": "model.settings",
-    "Plain": "activate.typed",
-    "Profile": "profiles.schema",
+    "Plain": "activate.slash.parser",
+    "Profile": "profiles.schema.profile",
     "ProfileError": "errors",
-    "PromptContext": "activate.defined",
+    "PromptContext": "activate.code_skills",
     "ProwessError": "errors",
     "Reply": "model.permission",
     "Request": "model.permission",
     "Requests": "model.activation",
     "Requires": "model.skill",
-    "Resource": "activate.resources",
+    "Resource": "activate.resources.lookup",
     "Root": "model.skill",
     "Rule": "model.permission",
     "Scope": "model.skill",
@@ -112,7 +122,7 @@ _HOMES = {
     "Severity": "diagnostics",
     "Skill": "model.skill",
     "Skills": "runtime",
-    "SlashCommand": "activate.commands",
+    "SlashCommand": "activate.slash.commands",
     "Snapshot": "model.snapshot",
     "Source": "model.skill",
     "State": "model.outcome",
@@ -120,8 +130,8 @@ _HOMES = {
     "SwitchError": "errors",
     "ToolAnswer": "conversation.model_tool",
     "ToolFailed": "errors.activation",
-    "ToolReply": "activate.dispatch",
-    "ToolRun": "activate.dispatch",
+    "ToolReply": "activate.slash.dispatch",
+    "ToolRun": "activate.slash.dispatch",
     "Unavailable": "errors.activation",
     "UnknownHost": "errors",
     "UnknownSkill": "errors",

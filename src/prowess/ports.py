@@ -1,7 +1,7 @@
 """What the core asks of the world.
 
-Stages take these as arguments. `prowess.machine` holds the real ones, `prowess.testing` one that lives in
-memory.
+Stages take these as arguments. `prowess.machine` holds the real ones, `prowess.testing` one that
+lives in memory.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 
 class FolderItem(msgspec.Struct, frozen=True, array_like=True, order=True, gc=False):
-    """One name in a folder: what it is (`file`, `folder`, `other`), links followed, and whether it is a link.
+    """One name in a folder: what it is (`file`, `folder`, `other`), links followed, and whether it
+    is a link.
 
     A broken or looping link is `broken`.
     """
@@ -35,7 +36,9 @@ Stamp = tuple[int, int, int, int]
 
 
 class Head(NamedTuple):
-    """The beginning of a file, how large the whole file is, how many hard links it has, and its stamp."""
+    """The beginning of a file, how large the whole file is, how many hard links it has, and its
+    stamp.
+    """
 
     data: bytes
     size: int
@@ -44,14 +47,18 @@ class Head(NamedTuple):
 
 
 class FileSystem(Protocol):
-    """Folders and files, read only. Every method that is not a `find_` raises OSError where the machine refuses."""
+    """Folders and files, read only. Every method that is not a `find_` raises OSError where the
+    machine refuses.
+    """
 
     def list_folder(self, path: str) -> list[FolderItem]:
         """What lies in a folder, sorted by name."""
         ...
 
     def read_head(self, path: str, limit: int) -> Head:
-        """At most `limit` bytes from the start of an ordinary file; never waits on a pipe or a device."""
+        """At most `limit` bytes from the start of an ordinary file; never waits on a pipe or a
+        device.
+        """
         ...
 
     def get_stamp(self, path: str) -> Stamp:
@@ -178,14 +185,16 @@ class Unpacker(Protocol):
     def unpack(self, name: str, files: Mapping[str, str | bytes]) -> str:
         """The folder with the files of a skill, by their paths below it.
 
-        They are written at the first call, once, whoever calls at the same time. A failure is remembered too: the
-        same `MachineError` is raised every time.
+        They are written at the first call, once, whoever calls at the same time. A failure is
+        remembered too: the same `MachineError` is raised every time.
         """
         ...
 
 
 class Runner(Protocol):
-    """Runs the commands of skills, within their bounds. Whoever gives one has asked for permission before."""
+    """Runs the commands of skills, within their bounds. Whoever gives one has asked for permission
+    before.
+    """
 
     def run(self, command: Command, *, is_cancelled: Callable[[], bool] | None = None) -> Finished:
         """Run a command to its end, its time limit, or until it is called off.

@@ -1,4 +1,6 @@
-"""A working folder as one host sees it: profile, settings, scans, catalogs and tools. It keeps no snapshot."""
+"""A working folder as one host sees it: profile, settings, scans, catalogs and tools. It keeps no
+snapshot.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +12,8 @@ import msgspec
 
 from prowess.discover.repository import find_repository
 from prowess.errors import NotAFolder
-from prowess.machine.cache import ScanCache, cache_path
-from prowess.machine.dirs import cache_folder
 from prowess.machine.facts import current_facts
 from prowess.machine.files import LocalFiles
-from prowess.machine.profiles import load_added_profiles, load_kept_profile
-from prowess.machine.stamps import stamp_code
 from prowess.model.facts import Facts
 from prowess.model.permission import Rule
 from prowess.model.settings import Settings
@@ -25,29 +23,33 @@ from prowess.parse.candidates import Parsed
 from prowess.ports import FileSystem, Reporter
 from prowess.profiles.load import load_profile
 from prowess.profiles.places import Places, name_places
-from prowess.profiles.schema import Profile
+from prowess.profiles.schema.profile import Profile
 from prowess.resolve.resolution import Collision
 from prowess.scan import Scan, effective_limits
 from prowess.settings.load import load_settings
+from prowess.state.cache import ScanCache, cache_path
+from prowess.state.code_stamp import stamp_code
+from prowess.state.folders import cache_folder
+from prowess.state.profile_cache import load_added_profiles, load_kept_profile
 from prowess.version import VERSION
 
 if TYPE_CHECKING:
-    from prowess.activate.defined import DefinedSkills
-    from prowess.activate.dispatch import Tools
+    from prowess.activate.code_skills import DefinedSkills
+    from prowess.activate.slash.dispatch import Tools
     from prowess.gate.permissions import Rules
-    from prowess.machine.unpacking import PrivateUnpacker
     from prowess.model.catalog import Catalog
     from prowess.model.outcome import Note
     from prowess.ports import Ranker, UsageStore
+    from prowess.state.unpacked_files import PrivateUnpacker
 
 
 class Options(TypedDict, total=False):
     """What may be said beside the folder and the host.
 
-    `facts` and `files` replace this machine. `add_dirs` are further folders to search, `bare` leaves out what is not
-    managed. `agent` and `rules` are for whom skills are opened and what it may use. `places` are folders by the names
-    that profiles use, `roots` replace those of the profile. Without `cache` every file is read anew. `reporter` is told
-    how far a scan has come.
+    `facts` and `files` replace this machine. `add_dirs` are further folders to search, `bare`
+    leaves out what is not managed. `agent` and `rules` are for whom skills are opened and what it
+    may use. `places` are folders by the names that profiles use, `roots` replace those of the
+    profile. Without `cache` every file is read anew. `reporter` is told how far a scan has come.
     """
 
     facts: Facts | None
@@ -115,7 +117,9 @@ class Project:
         return load_settings(profile, self._name_places(profile), self.facts, self.files)
 
     def scan(self, further: Sequence[Root] = ()) -> tuple[Snapshot, tuple[Collision, ...]]:
-        """What is here now, and the collisions that the host may speak of. `further` roots are searched, too."""
+        """What is here now, and the collisions that the host may speak of. `further` roots are
+        searched, too.
+        """
         if self.files.find_kind(self.cwd) not in self._kinds_of_cwd:
             raise NotAFolder(self.cwd)
         places = self.find_places()
@@ -141,7 +145,12 @@ class Project:
         return found
 
     def offer(
-        self, snapshot: Snapshot, *, request: str | None = None, ranker: Ranker | None = None, **options: Any
+        self,
+        snapshot: Snapshot,
+        *,
+        request: str | None = None,
+        ranker: Ranker | None = None,
+        **options: Any,
     ) -> Catalog:
         """The catalog of a snapshot, within the host's budget."""
         from prowess.gate.gate import find_rules
@@ -149,23 +158,28 @@ class Project:
         from prowess.present.offer import offer
 
         table = self.profile.permissions
-        permissions = find_rules(snapshot.settings, table, self.facts, agent=self._agent, given=self._rules)
+        permissions = find_rules(
+            snapshot.settings, table, self.facts, agent=self._agent, given=self._rules
+        )
         return offer(
             snapshot,
             profile=self.profile,
             facts=self.facts,
             removed=permissions is not None and section_removed(permissions),
             counts=self.open_usage().load_counts(),
-            scores=None if request is None or ranker is None else ranker.score(request, snapshot.skills),
+            scores=None
+            if request is None or ranker is None
+            else ranker.score(request, snapshot.skills),
             **options,
         )
 
     def open_usage(self) -> UsageStore:
-        """How often skills were offered and used on this machine; a store that counts nothing where that is off.
+        """How often skills were offered and used on this machine; a store that counts nothing where
+        that is off.
 
         All conversations of a project have one store: opening it costs more than using it.
         """
-        from prowess.machine.usage import open_usage
+        from prowess.state.usage import open_usage
 
         wanted = self.load_own_settings().usage
         if self._usage is None or self._usage[0] != wanted:
@@ -176,12 +190,14 @@ class Project:
         """The permission rules that hold for the agent."""
         from prowess.gate.permissions import gather_rules
 
-        return gather_rules(settings, self.profile.permissions, self.facts, agent=self._agent, given=self._rules)
+        return gather_rules(
+            settings, self.profile.permissions, self.facts, agent=self._agent, given=self._rules
+        )
 
     @property
     def defined(self) -> DefinedSkills:
         """The skills that are defined in code."""
-        from prowess.activate.defined import DefinedSkills
+        from prowess.activate.code_skills import DefinedSkills
 
         if self._defined is None:
             self._defined = DefinedSkills()
@@ -194,7 +210,7 @@ class Project:
     @property
     def tools(self) -> Tools:
         """The tools that were registered for commands to go to."""
-        from prowess.activate.dispatch import Tools
+        from prowess.activate.slash.dispatch import Tools
 
         if self._tools is None:
             self._tools = Tools()
@@ -207,12 +223,16 @@ class Project:
     @property
     def availability(self) -> tuple[bool, ...]:
         """Which of the skills that are defined in code are there just now."""
-        return tuple(skill.is_available for skill in self._defined) if self._defined is not None else ()
+        return (
+            tuple(skill.is_available for skill in self._defined)
+            if self._defined is not None
+            else ()
+        )
 
     @property
     def unpacker(self) -> PrivateUnpacker:
         """Where the files of skills that are defined in code are unpacked."""
-        from prowess.machine.unpacking import PrivateUnpacker
+        from prowess.state.unpacked_files import PrivateUnpacker
 
         if self._unpacker is None:
             self._unpacker = PrivateUnpacker(version=VERSION)
@@ -233,21 +253,27 @@ class Project:
     def _name_places(self, profile: Profile) -> Places:
         repository = find_repository(self.cwd, self.files, platform=self.facts.platform)
         places = name_places(
-            profile.places, cwd=self.cwd, facts=self.facts, repository=repository, given=self._given_places
+            profile.places,
+            cwd=self.cwd,
+            facts=self.facts,
+            repository=repository,
+            given=self._given_places,
         )
         return msgspec.structs.replace(places, added=self._add_dirs)
 
     def _describe_defined(self) -> list[tuple[Candidate, Skill, Note | None]]:
         if self._defined is None:
             return []
-        from prowess.activate.defined import as_candidate, as_skill
+        from prowess.activate.code_skills import as_candidate, as_skill
         from prowess.gate.invocation import find_unavailable
-        from prowess.machine.awaiting import wait_for
+        from prowess.machine.event_loop import wait_for
 
         described = []
         for order, defined in enumerate(self._defined):
             skill = as_skill(defined, unpacker=self.unpacker, wait=wait_for)
-            described.append((as_candidate(skill, order=order), skill, find_unavailable(defined.is_enabled)))
+            described.append(
+                (as_candidate(skill, order=order), skill, find_unavailable(defined.is_enabled))
+            )
         return described
 
     def _open_cache(self, settings: Settings) -> ScanCache[Parsed]:

@@ -1,4 +1,6 @@
-"""Skills: what a working folder has, as one host sees it. The surface over scans, catalogs and conversations."""
+"""Skills: what a working folder has, as one host sees it. The surface over scans, catalogs and
+conversations.
+"""
 
 from __future__ import annotations
 
@@ -16,14 +18,14 @@ from prowess.model.skill import Scope, Skill, Source
 from prowess.model.snapshot import Snapshot
 from prowess.ports import Listener
 from prowess.profiles.places import Place, Places
-from prowess.profiles.schema import RootRule
+from prowess.profiles.schema.profile import RootRule
 from prowess.project import Options, Project
 
 if TYPE_CHECKING:
-    from prowess.activate.commands import CommandIndex
-    from prowess.activate.defined import DefinedSkill
-    from prowess.activate.dispatch import ToolFunction
-    from prowess.activate.resources import Resource
+    from prowess.activate.code_skills import DefinedSkill
+    from prowess.activate.resources.lookup import Resource
+    from prowess.activate.slash.commands import CommandIndex
+    from prowess.activate.slash.dispatch import ToolFunction
     from prowess.conversation.conversation import Conversation, RunResult
     from prowess.conversation.model_tool import ModelTool
     from prowess.discover.context import ContextFiles
@@ -36,8 +38,8 @@ if TYPE_CHECKING:
 class Skills:
     """The skills of one working folder, as one host sees them.
 
-    Nothing is read until it is asked for. `Skills.open` gives the same object for the same folder and host
-    until it is closed.
+    Nothing is read until it is asked for. `Skills.open` gives the same object for the same folder
+    and host until it is closed.
     """
 
     _open: ClassVar[dict[tuple[str, str], Skills]] = {}
@@ -64,11 +66,13 @@ class Skills:
         self._memo_key: tuple[str, str] | None = None
 
     @classmethod
-    def open(cls, path: str | os.PathLike[str] = ".", *, host: str = "prowess", **options: Any) -> Skills:
+    def open(
+        cls, path: str | os.PathLike[str] = ".", *, host: str = "prowess", **options: Any
+    ) -> Skills:
         """The skills of a working folder.
 
-        Kept per folder and host: a second call gives the same object, without a new scan. Calls with options
-        of their own (facts, files, listeners …) always give a new one.
+        Kept per folder and host: a second call gives the same object, without a new scan. Calls
+        with options of their own (facts, files, listeners …) always give a new one.
         """
         if options:
             return cls(path, host=host, **options)
@@ -82,7 +86,12 @@ class Skills:
 
     @classmethod
     def from_folder(
-        cls, folder: str | os.PathLike[str], *, source: str = "custom:user", host: str = "prowess", **options: Any
+        cls,
+        folder: str | os.PathLike[str],
+        *,
+        source: str = "custom:user",
+        host: str = "prowess",
+        **options: Any,
     ) -> Skills:
         """The skills that lie in one folder, read through the very same scan.
 
@@ -107,7 +116,9 @@ class Skills:
         return self.reload()
 
     def reload(self) -> Snapshot:
-        """Scan again; what changed on disk since shows in the new snapshot, the old one stays as it was."""
+        """Scan again; what changed on disk since shows in the new snapshot, the old one stays as it
+        was.
+        """
         with self._scan_lock:
             self._availability = self.project.availability
             snapshot, collisions = self.project.scan()
@@ -141,14 +152,18 @@ class Skills:
         return iter(self.snapshot.skills)
 
     def get(self, name: str) -> Skill:
-        """The skill that holds a name, ready or not. Raises `UnknownSkill`, which knows the nearest names."""
+        """The skill that holds a name, ready or not. Raises `UnknownSkill`, which knows the nearest
+        names.
+        """
         outcome = self.snapshot.find(name)
         if outcome is None or outcome.skill is None:
             raise UnknownSkill(name, [one.name for one in self.snapshot.shown])
         return outcome.skill
 
     def folders(self) -> tuple[str, ...]:
-        """The folder of every skill that was read, sorted; also of those that lost their name to another."""
+        """The folder of every skill that was read, sorted; also of those that lost their name to
+        another.
+        """
         found = {one.skill.folder for one in self.snapshot.outcomes if one.skill is not None}
         return tuple(sorted(found - {""}))
 
@@ -157,14 +172,18 @@ class Skills:
         from prowess.discover.context import find_context_files
 
         trusted = self.settings().trusted_links
-        return find_context_files(self.profile.context, self.find_places(), self.project.files, trusted_links=trusted)
+        return find_context_files(
+            self.profile.context, self.find_places(), self.project.files, trusted_links=trusted
+        )
 
     def settings(self) -> Settings:
         """The settings that hold here, each with the place it came from."""
         return self.project.load_settings()
 
     def usage(self) -> UsageStore:
-        """How often skills were offered and used on this machine; a store that counts nothing where that is off."""
+        """How often skills were offered and used on this machine; a store that counts nothing where
+        that is off.
+        """
         return self.project.open_usage()
 
     def find_places(self) -> Places:
@@ -183,8 +202,8 @@ class Skills:
     ) -> Catalog:
         """What a model is shown of the skills that are ready, within the host's budget.
 
-        `characters` and `format` replace the host's own. With a `request` and a `ranker`, what fits the request is
-        told first.
+        `characters` and `format` replace the host's own. With a `request` and a `ranker`, what fits
+        the request is told first.
         """
         return self.project.offer(
             self.snapshot if self._conversation is None else self._conversation.snapshot,
@@ -210,12 +229,13 @@ class Skills:
     ) -> Conversation:
         """A new conversation, or one that goes on from what was `saved`.
 
-        `session` is its id, `effort` how hard the model thinks, `taken` the names of the agent's own commands. The
-        `approver` is asked where the rules say so; without one, that is refused. `runner` and `secrets` replace those
-        of this machine. Without `count` nothing of it is counted as a use.
+        `session` is its id, `effort` how hard the model thinks, `taken` the names of the agent's
+        own commands. The `approver` is asked where the rules say so; without one, that is refused.
+        `runner` and `secrets` replace those of this machine. Without `count` nothing of it is
+        counted as a use.
         """
         from prowess.conversation.conversation import Conversation
-        from prowess.conversation.ground import Ground
+        from prowess.conversation.services import Ground
 
         ground = Ground(
             self.project,
@@ -241,7 +261,9 @@ class Skills:
         return self.default_conversation.activate(name, arguments, by=by)
 
     def tool(self, **options: Any) -> ModelTool:
-        """The tool with which a model loads skills: name, description, JSON schema, and the function itself."""
+        """The tool with which a model loads skills: name, description, JSON schema, and the
+        function itself.
+        """
         return self.default_conversation.tool(**options)
 
     def run(self, text: str, **options: Any) -> RunResult:
@@ -261,15 +283,18 @@ class Skills:
         return self.default_conversation.touched(os.path.join(self.cwd, path))
 
     def register_tool(self, name: str, function: ToolFunction, *, description: str = "") -> None:
-        """A tool that commands can go to in place of the model. A later one of the same name replaces it.
+        """A tool that commands can go to in place of the model. A later one of the same name
+        replaces it.
 
-        The function gets `{command, commandName, skillName}` and the run: its id, the way to call it off, and the
-        variables of the skill.
+        The function gets `{command, commandName, skillName}` and the run: its id, the way to call
+        it off, and the variables of the skill.
         """
-        from prowess.activate.dispatch import Tool
+        from prowess.activate.slash.dispatch import Tool
 
         with self._scan_lock:
-            self.project.tools = self.project.tools.add(Tool(name=name, function=function, description=description))
+            self.project.tools = self.project.tools.add(
+                Tool(name=name, function=function, description=description)
+            )
 
     def define(self, *skills: DefinedSkill) -> None:
         """Add skills that are defined in code. They are there from the next snapshot on."""

@@ -13,7 +13,6 @@ from prowess.discover.discovery import discover
 from prowess.discover.roots import plan_roots
 from prowess.errors import MachineError
 from prowess.gate.gate import find_rules, gate_skill
-from prowess.machine.cache import ScanCache
 from prowess.model.facts import Facts
 from prowess.model.outcome import STATE_ORDER, Note, Outcome
 from prowess.model.permission import Rule
@@ -23,16 +22,17 @@ from prowess.model.snapshot import Snapshot
 from prowess.parse.candidates import MOST_BYTES, Parsed, Read, Reader, read_document
 from prowess.ports import FileSystem, Reporter
 from prowess.profiles.places import Places, expand_user_path
-from prowess.profiles.schema import Header, Limits, Profile
+from prowess.profiles.schema.profile import Header, Limits, Profile
 from prowess.resolve.claims import Claim
 from prowess.resolve.resolution import Collision, Resolved, resolve
+from prowess.state.cache import ScanCache
 
 
 class Scan(msgspec.Struct, frozen=True, kw_only=True):
     """All that a scan needs, as values and ports.
 
-    `roots` replace those of the profile, `further` are searched after them. `defined` are skills that lie nowhere,
-    with the note that keeps one away where there is any.
+    `roots` replace those of the profile, `further` are searched after them. `defined` are skills
+    that lie nowhere, with the note that keeps one away where there is any.
     """
 
     profile: Profile
@@ -88,10 +88,14 @@ class Scan(msgspec.Struct, frozen=True, kw_only=True):
         profile, added = self.profile, self.places.added
         if not added or self.roots is not None:
             return ()
-        planned = [id for named in profile.order for id in ((named,) if isinstance(named, str) else named)]
+        planned = [
+            id for named in profile.order for id in ((named,) if isinstance(named, str) else named)
+        ]
         if any("{added}" in template for id in planned for template in profile.roots[id].at):
             return ()
-        message = f"{profile.title or profile.name} has no added folders, so `--add-dir` has no effect."
+        message = (
+            f"{profile.title or profile.name} has no added folders, so `--add-dir` has no effect."
+        )
         return (diagnose("option-ignored", message, file=added[0], related=added[1:]),)
 
     def _read_all(self, candidates: Sequence[Candidate]) -> list[Read]:
@@ -103,7 +107,10 @@ class Scan(msgspec.Struct, frozen=True, kw_only=True):
             fields=self.profile.fields,
             limits=limits,
             document=partial(
-                load_document, self.files, self.profile.header, min(limits.file_bytes or MOST_BYTES, MOST_BYTES)
+                load_document,
+                self.files,
+                self.profile.header,
+                min(limits.file_bytes or MOST_BYTES, MOST_BYTES),
             ),
         )
         reads = []
@@ -116,7 +123,9 @@ class Scan(msgspec.Struct, frozen=True, kw_only=True):
     def _add_defined(
         self, candidates: Sequence[Candidate], reads: list[Read]
     ) -> tuple[Sequence[Candidate], list[Read]]:
-        """What was found with what is defined in code, at the end of the order where that is the weakest."""
+        """What was found with what is defined in code, at the end of the order where that is the
+        weakest.
+        """
         if not self.defined:
             return candidates, reads
         defined = [candidate for candidate, _, _ in self.defined]
@@ -132,7 +141,9 @@ class Scan(msgspec.Struct, frozen=True, kw_only=True):
             # What is defined in code and not available now is not there for the others.
             if read.skill is not None and read.note is None
         ]
-        return resolve(claims, rules=self.profile.resolution, settings=self.settings, gate=self.profile.gate)
+        return resolve(
+            claims, rules=self.profile.resolution, settings=self.settings, gate=self.profile.gate
+        )
 
     def _conclude(
         self, candidates: Sequence[Candidate], reads: Sequence[Read], resolved: Resolved
@@ -160,7 +171,9 @@ class Scan(msgspec.Struct, frozen=True, kw_only=True):
                 )
             found = read.diagnostics + collided.get(place, ())
             outcomes.append(Outcome.conclude(candidate, read.name, read.skill, notes, found))
-        outcomes.sort(key=lambda outcome: (outcome.name.casefold(), outcome.name, -STATE_ORDER[outcome.state]))
+        outcomes.sort(
+            key=lambda outcome: (outcome.name.casefold(), outcome.name, -STATE_ORDER[outcome.state])
+        )
         return tuple(outcomes)
 
 
@@ -170,21 +183,27 @@ def effective_limits(limits: Limits, settings: Settings) -> Limits:
 
 
 def load_document(files: FileSystem, header: Header, most: int, skill: Skill) -> Document:
-    """The whole of a skill's file. It holds no reference to the scan, so that snapshots can be let go.
+    """The whole of a skill's file. It holds no reference to the scan, so that snapshots can be let
+    go.
 
-    A file that became a link since, or lies behind one, was never judged: it is not read. Neither is one of more
-    bytes than `most`, since a part of it could mean something else.
+    A file that became a link since, or lies behind one, was never judged: it is not read. Neither
+    is one of more bytes than `most`, since a part of it could mean something else.
     """
     real = files.find_real_path(skill.location)
     if None not in (skill.real, real) and skill.real != real:
-        cause = f"it was {skill.real} when skills were looked for and leads to {real} now; look for skills again"
+        cause = (
+            f"it was {skill.real} when skills were looked for and leads to {real} now; look for"
+            " skills again"
+        )
         raise MachineError("read", skill.location, cause)
     try:
         head = files.read_head(real or skill.location, most)
     except OSError as error:
         raise MachineError("read", skill.location, error.strerror or str(error)) from error
     if head.size > most:
-        raise MachineError("read", skill.location, f"it has {head.size:,} bytes; at most {most:,} are read")
+        raise MachineError(
+            "read", skill.location, f"it has {head.size:,} bytes; at most {most:,} are read"
+        )
     return read_document(head.data, header)
 
 
@@ -202,4 +221,6 @@ def _with_settings(places: Places, settings: Settings) -> Places:
     named = dict(places.named)
     if settings.workspace is not None:
         named["workspace"] = expand_user_path(settings.workspace, base=places.cwd, places=places)
-    return msgspec.structs.replace(places, named=named, custom=settings.custom_folders, plugin=settings.plugin_folders)
+    return msgspec.structs.replace(
+        places, named=named, custom=settings.custom_folders, plugin=settings.plugin_folders
+    )

@@ -1,4 +1,6 @@
-"""A server on loopback that speaks for a provider: it remembers every request and gives the next answer."""
+"""A server on loopback that speaks for a provider: it remembers every request and gives the next
+answer.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,9 @@ def serve(answers: Sequence[dict[str, Any]]) -> Iterator[Provider]:
             """Say nothing."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
+    thread = threading.Thread(
+        target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True
+    )
     thread.start()
     try:
         yield Provider(f"http://127.0.0.1:{server.server_address[1]}", asked)

@@ -54,13 +54,19 @@ def play(conversation, calls, *, on_activation=None, kept=()) -> Played:
             messages.append({"role": "user", "content": results})
         # What the model got is what arrived at the server.
         sent = provider.asked[-1][1]["messages"][len(kept) + 1 :]
-        answers = [block for message in sent if message["role"] == "user" for block in message["content"]]
+        answers = [
+            block for message in sent if message["role"] == "user" for block in message["content"]
+        ]
     (path, first) = provider.asked[0]
     assert path == "/v1/messages"
     (tool,) = first["tools"]
     return Played(
         "\n\n".join(block["text"] for block in first["system"]),
-        {"name": tool["name"], "description": tool["description"], "parameters": tool["input_schema"]},
+        {
+            "name": tool["name"],
+            "description": tool["description"],
+            "parameters": tool["input_schema"],
+        },
         [Answered(_read(block["content"]), block.get("is_error", False)) for block in answers],
         next(block.text for block in response.content if block.type == "text"),
         [_read(message["content"]) for message in first["messages"]],

@@ -48,7 +48,11 @@ def play(conversation, calls, *, on_activation=None, kept=()) -> Played:
     return Played(
         system.text,
         convert_to_openai_tool(tool)["function"],
-        [Answered(message.text, message.status == "error") for message in messages if isinstance(message, ToolMessage)],
+        [
+            Answered(message.text, message.status == "error")
+            for message in messages
+            if isinstance(message, ToolMessage)
+        ],
         messages[-1].text,
         [message.text for message in before],
     )

@@ -16,7 +16,10 @@ QUIET = RunConfig(tracing_disabled=True)
 
 def make_model(calls) -> ScriptedModel:
     """A model that makes these calls of the tool and ends."""
-    steps = [[function_call("skill", dict(call), call_id=f"call{place}")] for place, call in enumerate(calls)]
+    steps = [
+        [function_call("skill", dict(call), call_id=f"call{place}")]
+        for place, call in enumerate(calls)
+    ]
     return ScriptedModel([*steps, [assistant_message(DONE)]])
 
 
@@ -24,7 +27,9 @@ def play(conversation, calls, *, on_activation=None, kept=()) -> Played:
     """See `Play`."""
     model = make_model(calls)
     tool = skill_tool(conversation, on_activation=on_activation)
-    agent = Agent(name="sailor", instructions=skill_instructions(conversation, OWN), tools=[tool], model=model)
+    agent = Agent(
+        name="sailor", instructions=skill_instructions(conversation, OWN), tools=[tool], model=model
+    )
     asked = [*kept, {"role": "user", "content": "Ahoy"}]
     result = asyncio.run(Runner.run(agent, asked, run_config=QUIET, max_turns=20))
     first = model.first_call

@@ -32,12 +32,21 @@ def play(conversation, calls, *, on_activation=None, kept=()) -> Played:
     toolset = SkillToolset(conversation, on_activation=on_activation)
     agent = Agent(FunctionModel(answer), instructions=OWN, toolsets=[toolset])
     result = asyncio.run(agent.run("Ahoy", message_history=list(kept)))
-    parts = [part for message in result.all_messages() if isinstance(message, ModelRequest) for part in message.parts]
+    parts = [
+        part
+        for message in result.all_messages()
+        if isinstance(message, ModelRequest)
+        for part in message.parts
+    ]
     returns = [part for part in parts if isinstance(part, ToolReturnPart)]
     (tool,) = seen[0].function_tools
     return Played(
         _unframe(seen[0].instructions or ""),
-        {"name": tool.name, "description": tool.description, "parameters": tool.parameters_json_schema},
+        {
+            "name": tool.name,
+            "description": tool.description,
+            "parameters": tool.parameters_json_schema,
+        },
         [Answered(str(part.content), part.outcome != "success") for part in returns],
         result.output,
         [str(part.content) for part in parts if isinstance(part, UserPromptPart)],

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
-from prowess.activate.defined import DefinedSkill
+from prowess.activate.code_skills import DefinedSkill
 from prowess.conversation.conversation import Conversation
 from prowess.gate.permissions import parse_given
 from prowess.model.activation import Activation
@@ -26,7 +26,8 @@ class Answered(NamedTuple):
 
 
 class Played(NamedTuple):
-    """A whole run as the model lived through it: what it was told at first, the tool, and the answers to its calls.
+    """A whole run as the model lived through it: what it was told at first, the tool, and the
+    answers to its calls.
 
     `messages` are the texts that stood between the instructions and its first call.
     """
@@ -39,7 +40,9 @@ class Played(NamedTuple):
 
 
 class Play(Protocol):
-    """Let a model of a library make calls, one per turn, and end with `DONE`. `kept` are messages from before."""
+    """Let a model of a library make calls, one per turn, and end with `DONE`. `kept` are messages
+    from before.
+    """
 
     def __call__(
         self,
@@ -56,7 +59,12 @@ class Shelf:
 
     def __init__(self, workspace: Workspace) -> None:
         self.workspace = workspace
-        self._write("tides", "Reads tide tables.", "Read the table of $ARGUMENTS.\n", "effort: high\nmodel: opus\n")
+        self._write(
+            "tides",
+            "Reads tide tables.",
+            "Read the table of $ARGUMENTS.\n",
+            "effort: high\nmodel: opus\n",
+        )
         workspace.write("project/.agents/skills/tides/ports.md", "# Ports\n")
         self._write("天气", "看天气 <今天>。", "看云 & 风。\n")
         self._write("crew-list", "Lists the crew.", "Nobody may know.\n")
@@ -65,18 +73,26 @@ class Shelf:
 
     def open(self, **options: Any) -> Skills:
         """The skills; `crew-list` is denied, and somebody is asked about `anchor`."""
-        return self.workspace.open(rules=parse_given({"skill": {"crew-list": "deny", "anchor": "ask"}}), **options)
+        return self.workspace.open(
+            rules=parse_given({"skill": {"crew-list": "deny", "anchor": "ask"}}), **options
+        )
 
     def talk(self, *, approver: Approver | None = None, saved: str | None = None) -> Conversation:
         """A conversation with them."""
         return self.open().conversation(approver=approver, saved=saved)
 
     def talk_of(self, *blocks: Mapping[str, Any]) -> Conversation:
-        """A conversation with a skill `flag` that is defined in code and gives these blocks behind a text."""
+        """A conversation with a skill `flag` that is defined in code and gives these blocks behind
+        a text.
+        """
         skills = self.open()
         prompt = [{"type": "text", "text": "Hoist it."}, *blocks]
         skills.define(
-            DefinedSkill(name="flag", description="Shows a flag.", get_prompt=lambda arguments, context: prompt)
+            DefinedSkill(
+                name="flag",
+                description="Shows a flag.",
+                get_prompt=lambda arguments, context: prompt,
+            )
         )
         return skills.conversation()
 
@@ -113,12 +129,17 @@ FLAG = '<skill_content name="flag">\n# Skill: flag\n\nHoist it.\n</skill_content
 """What a model receives of the skill `flag`, beside its blocks."""
 PICTURE = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "aGk="}}
 PAGE = {"type": "document", "source": {"type": "url", "url": "https://example.org/flags.pdf"}}
-PAPER = {"type": "document", "source": {"type": "base64", "media_type": "application/pdf", "data": "aGk="}}
+PAPER = {
+    "type": "document",
+    "source": {"type": "base64", "media_type": "application/pdf", "data": "aGk="},
+}
 PHOTO = {"type": "image", "source": {"type": "url", "url": "https://example.org/flag.png"}}
 NOTE = {"type": "document", "source": {"type": "text", "media_type": "text/plain", "data": "Red."}}
 ODD = {"type": "旗", "colour": "red"}
 BLOCKS = (PICTURE, PHOTO, PAPER, PAGE, NOTE, ODD)
-REPEATED = "The skill “tides” is already in this conversation and has not changed; follow it as it stands."
+REPEATED = (
+    "The skill “tides” is already in this conversation and has not changed; follow it as it stands."
+)
 UNKNOWN = "There is no skill named “tide” here. Did you mean “tides”? These can be used: anchor, tides, 天气."
 SURVIVED = (
     "The conversation was shortened. These skills were loaded before that and still hold; "

@@ -1,4 +1,5 @@
-"""What is special about Anthropic's messages: blocks in, blocks out, and tools of one's own beside."""
+"""What is special about Anthropic's messages: blocks in, blocks out, and tools of one's own beside.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +37,9 @@ def test_calls_of_other_tools_are_left_alone(shelf):
 
 
 def test_blocks_that_were_saved_as_dictionaries_are_answered_too(shelf):
-    (result,) = answer_calls(shelf.talk(), [{"type": "text", "text": "Aye."}, call(7, {"name": "tide"})])
+    (result,) = answer_calls(
+        shelf.talk(), [{"type": "text", "text": "Aye."}, call(7, {"name": "tide"})]
+    )
     assert result["tool_use_id"] == "toolu_7"
 
 

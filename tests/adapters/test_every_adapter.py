@@ -1,4 +1,6 @@
-"""Every adapter gives its library's model the same: the list, the tool, the answers, and what survives."""
+"""Every adapter gives its library's model the same: the list, the tool, the answers, and what
+survives.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,10 @@ from tests.unit.conversation.ports import ONCE, Person
 # The libraries take seconds to be imported.
 pytestmark = pytest.mark.slow
 
-EXTRAS = {"pydantic_ai": ("pydantic-ai", "pydantic_ai"), "openai_agents": ("openai-agents", "agents")}
+EXTRAS = {
+    "pydantic_ai": ("pydantic-ai", "pydantic_ai"),
+    "openai_agents": ("openai-agents", "agents"),
+}
 
 
 @pytest.fixture
@@ -43,7 +48,8 @@ def test_a_model_sees_the_skills_loads_them_and_is_told_what_it_cannot_have(play
         Answered(REPEATED),
         Answered(shelf.loaded("天气", "看云 & 风。")),
         Answered(
-            "It is not permitted to use the skill “crew-list”: the rule `skill.crew-list: deny` denies it.", errors
+            "It is not permitted to use the skill “crew-list”: the rule `skill.crew-list: deny` denies it.",
+            errors,
         ),
         Answered(
             "The skill “charts” cannot be loaded, since it is dormant: it waits for a file that matches charts/**.",
@@ -67,7 +73,8 @@ def test_the_person_is_asked_where_the_rules_say_so(play, shelf, errors):
     played = play(shelf.talk(approver=person), [{"name": "anchor"}, {"name": "anchor"}])
     assert played.answers == [
         Answered(
-            "It is not permitted to use the skill “anchor”: it was rejected. They said: Not in this depth.", errors
+            "It is not permitted to use the skill “anchor”: it was rejected. They said: Not in this depth.",
+            errors,
         ),
         Answered(shelf.loaded("anchor", "Drop it.")),
     ]
@@ -82,9 +89,16 @@ def test_what_needs_an_answer_is_refused_where_nobody_can_be_asked(play, shelf, 
 
 def test_what_a_skill_asks_of_its_agent_is_told_each_time_it_is_loaded(play, shelf):
     told: list[Activation] = []
-    play(shelf.talk(), [{"name": "tides"}, {"name": "tide"}, {"name": "tides"}], on_activation=told.append)
+    play(
+        shelf.talk(),
+        [{"name": "tides"}, {"name": "tide"}, {"name": "tides"}],
+        on_activation=told.append,
+    )
     asks = Requests(model="opus", effort="high")
-    assert [(one.name, one.repeated, one.requests) for one in told] == [("tides", False, asks), ("tides", True, asks)]
+    assert [(one.name, one.repeated, one.requests) for one in told] == [
+        ("tides", False, asks),
+        ("tides", True, asks),
+    ]
 
 
 def test_a_saved_conversation_goes_on_where_it_was(play, shelf):
@@ -98,7 +112,10 @@ def test_loaded_skills_survive_a_shortened_conversation_as_one_message(play, ada
     conversation = shelf.talk()
     play(conversation, [{"name": "tides"}, {"name": "天气"}])
     kept = adapter.compact_skills(conversation)
-    newest_first = (shelf.loaded("天气", "看云 & 风。"), shelf.loaded("tides", "Read the table of .", "ports.md"))
+    newest_first = (
+        shelf.loaded("天气", "看云 & 风。"),
+        shelf.loaded("tides", "Read the table of .", "ports.md"),
+    )
     played = play(conversation, [{"name": "tides"}], kept=kept)
     assert played.messages == ["\n\n".join((SURVIVED, *newest_first)), "Ahoy"]
     assert played.answers == [Answered(REPEATED)]
@@ -112,7 +129,9 @@ def test_a_forgotten_skill_is_loaded_whole_again(play, shelf):
     conversation = shelf.talk()
     play(conversation, [{"name": "天气"}])
     conversation.forget("天气")
-    assert play(conversation, [{"name": "天气"}]).answers == [Answered(shelf.loaded("天气", "看云 & 风。"))]
+    assert play(conversation, [{"name": "天气"}]).answers == [
+        Answered(shelf.loaded("天气", "看云 & 风。"))
+    ]
 
 
 def test_a_skill_that_woke_is_listed_and_can_be_loaded(play, shelf):
@@ -128,7 +147,9 @@ def test_without_skills_only_the_own_instructions_are_told(play, workspace):
 
 
 def test_bodies_that_always_hold_stand_in_the_instructions(play, workspace):
-    skill = workspace.skill("project/.agents/skills/watch", description="Keeps watch.", always="true")
+    skill = workspace.skill(
+        "project/.agents/skills/watch", description="Keeps watch.", always="true"
+    )
     told = play(workspace.open().conversation(), []).instructions
     assert HOW not in told
     assert f'<skill_content name="watch" location="{skill}">\nBody\n</skill_content>' in told
@@ -144,14 +165,28 @@ def test_a_missing_library_says_how_it_is_installed(name):
         "except MissingExtra as error:\n"
         "    print(error.extra, error.hint, error.__notes__ == [error.hint])\n"
     )
-    answer = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    answer = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
     assert answer.stdout == f'{extra} Run `pip install "prowess[{extra}]"`. True\n'
 
 
 def test_importing_prowess_brings_none_of_the_libraries():
     program = "import sys, prowess, prowess.runtime, prowess.conversation.conversation; print(*sys.modules)"
-    answer = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    answer = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
     brought = {module.partition(".")[0] for module in answer.stdout.split()}
     assert (
-        brought & {"agents", "anthropic", "langchain", "langchain_core", "openai", "pydantic", "pydantic_ai"} == set()
+        brought
+        & {
+            "agents",
+            "anthropic",
+            "langchain",
+            "langchain_core",
+            "openai",
+            "pydantic",
+            "pydantic_ai",
+        }
+        == set()
     )

@@ -10,7 +10,12 @@ from langchain.agents import create_agent
 from langchain.agents.middleware import SummarizationMiddleware
 from langchain_core.messages import HumanMessage, SystemMessage, ToolMessage
 
-from prowess.adapters.langchain import SkillMiddleware, compact_skills, skill_instructions, skill_tool
+from prowess.adapters.langchain import (
+    SkillMiddleware,
+    compact_skills,
+    skill_instructions,
+    skill_tool,
+)
 from tests.adapters.play_langchain import make_model
 from tests.adapters.shelf import BLOCKS, DONE, FLAG, LISTED, OWN, REPEATED, UNKNOWN
 
@@ -38,7 +43,9 @@ def test_an_agent_can_be_awaited_and_skills_are_loaded_in_another_thread(shelf):
 def test_a_system_message_of_blocks_keeps_them(shelf):
     own = {"type": "text", "text": OWN, "cache_control": {"type": "ephemeral"}}
     model = make_model([])
-    agent = create_agent(model, middleware=[SkillMiddleware(shelf.talk())], system_prompt=SystemMessage([own]))
+    agent = create_agent(
+        model, middleware=[SkillMiddleware(shelf.talk())], system_prompt=SystemMessage([own])
+    )
     agent.invoke({"messages": [HumanMessage("Ahoy")]})
     assert model.seen[0][0].content == [own, {"type": "text", "text": LISTED}]
 
@@ -47,7 +54,9 @@ def test_the_list_is_that_of_each_request(shelf):
     conversation = shelf.talk()
     middleware = SkillMiddleware(
         conversation,
-        on_activation=lambda activation: conversation.touched(str(shelf.workspace.project / "charts" / "a")),
+        on_activation=lambda activation: conversation.touched(
+            str(shelf.workspace.project / "charts" / "a")
+        ),
     )
     model = make_model([{"name": "tides"}])
     create_agent(model, middleware=[middleware]).invoke({"messages": [HumanMessage("Ahoy")]})
@@ -78,7 +87,9 @@ def test_the_tool_works_on_its_own(shelf):
     assert tool.invoke(call("天气")) == ToolMessage(
         shelf.loaded("天气", "看云 & 风。"), name="skill", tool_call_id="call0"
     )
-    assert tool.invoke(call("tide")) == ToolMessage(UNKNOWN, name="skill", tool_call_id="call0", status="error")
+    assert tool.invoke(call("tide")) == ToolMessage(
+        UNKNOWN, name="skill", tool_call_id="call0", status="error"
+    )
 
 
 def test_the_text_of_a_system_message_can_be_had_on_its_own(shelf):

@@ -1,4 +1,6 @@
-"""What is special about the OpenAI Agents SDK: strict schemas, pictures, and what goes over the wire."""
+"""What is special about the OpenAI Agents SDK: strict schemas, pictures, and what goes over the
+wire.
+"""
 
 from __future__ import annotations
 
@@ -21,12 +23,18 @@ pytestmark = pytest.mark.slow
 
 def run(conversation, model, **options):
     tool = skill_tool(conversation, **options)
-    agent = Agent(name="sailor", instructions=skill_instructions(conversation, OWN), tools=[tool], model=model)
+    agent = Agent(
+        name="sailor", instructions=skill_instructions(conversation, OWN), tools=[tool], model=model
+    )
     return asyncio.run(Runner.run(agent, "Ahoy", run_config=QUIET))
 
 
 def list_outputs(result):
-    return [item["output"] for item in result.to_input_list() if item.get("type") == "function_call_output"]
+    return [
+        item["output"]
+        for item in result.to_input_list()
+        if item.get("type") == "function_call_output"
+    ]
 
 
 def test_the_schema_is_strict_and_what_may_be_left_out_may_be_null(shelf):
@@ -47,13 +55,20 @@ def test_arguments_that_are_null_are_none(shelf):
 
 @pytest.mark.parametrize("arguments", ["{", '["tides"]'])
 def test_arguments_that_are_no_object_are_told_to_the_model(shelf, arguments):
-    model = ScriptedModel([[function_call("skill", arguments, call_id="c")], [assistant_message(DONE)]])
-    assert list_outputs(run(shelf.talk(), model)) == [f"The tool skill takes a JSON object; this is none: {arguments}"]
+    model = ScriptedModel(
+        [[function_call("skill", arguments, call_id="c")], [assistant_message(DONE)]]
+    )
+    assert list_outputs(run(shelf.talk(), model)) == [
+        f"The tool skill takes a JSON object; this is none: {arguments}"
+    ]
 
 
 def test_calls_in_one_response_are_carried_out_one_after_the_other_in_other_threads(shelf):
     threads = []
-    calls = [function_call("skill", {"name": "tides", "arguments": ""}, call_id=f"c{place}") for place in range(3)]
+    calls = [
+        function_call("skill", {"name": "tides", "arguments": ""}, call_id=f"c{place}")
+        for place in range(3)
+    ]
     result = run(
         shelf.talk(),
         ScriptedModel([calls, [assistant_message(DONE)]]),
@@ -72,7 +87,11 @@ def test_pictures_and_files_of_a_skill_come_along(shelf):
             {"type": "input_text", "text": FLAG},
             {"type": "input_image", "image_url": "data:image/png;base64,aGk="},
             {"type": "input_image", "image_url": "https://example.org/flag.png"},
-            {"type": "input_file", "file_data": "data:application/pdf;base64,aGk=", "filename": "document.pdf"},
+            {
+                "type": "input_file",
+                "file_data": "data:application/pdf;base64,aGk=",
+                "filename": "document.pdf",
+            },
             {"type": "input_file", "file_url": "https://example.org/flags.pdf"},
             {"type": "input_text", "text": "Red."},
             {"type": "input_text", "text": '{"type": "旗", "colour": "red"}'},
@@ -83,8 +102,18 @@ def test_pictures_and_files_of_a_skill_come_along(shelf):
 def say(**message):
     """A chat completion."""
     reason = "tool_calls" if "tool_calls" in message else "stop"
-    choice = {"index": 0, "finish_reason": reason, "message": {"role": "assistant", "content": None, **message}}
-    return {"id": "c", "object": "chat.completion", "created": 0, "model": "gpt", "choices": [choice]}
+    choice = {
+        "index": 0,
+        "finish_reason": reason,
+        "message": {"role": "assistant", "content": None, **message},
+    }
+    return {
+        "id": "c",
+        "object": "chat.completion",
+        "created": 0,
+        "model": "gpt",
+        "choices": [choice],
+    }
 
 
 def test_the_real_client_sends_the_list_the_tool_and_the_body(shelf):

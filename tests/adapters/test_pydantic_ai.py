@@ -31,7 +31,9 @@ pytestmark = pytest.mark.slow
 def make_model(*calls):
     """A model that makes these calls and ends; each is the name of a tool and its parameters."""
     left = [ModelResponse(parts=[ToolCallPart(tool, parameters)]) for tool, parameters in calls]
-    return FunctionModel(lambda messages, info: left.pop(0) if left else ModelResponse(parts=[TextPart(DONE)]))
+    return FunctionModel(
+        lambda messages, info: left.pop(0) if left else ModelResponse(parts=[TextPart(DONE)])
+    )
 
 
 def run(agent, **options):
@@ -50,7 +52,8 @@ def list_returns(messages):
 
 def test_a_wrong_name_is_to_be_corrected_and_a_refusal_is_final(shelf):
     agent = Agent(
-        make_model(("skill", {"name": "tide"}), ("skill", {"name": "crew-list"})), toolsets=[SkillToolset(shelf.talk())]
+        make_model(("skill", {"name": "tide"}), ("skill", {"name": "crew-list"})),
+        toolsets=[SkillToolset(shelf.talk())],
     )
     retried, failed = list_returns(run(agent).all_messages())
     assert (retried.outcome, retried.content) == ("retried", UNKNOWN)
@@ -71,12 +74,19 @@ def test_the_model_that_tries_every_tool_loads_a_skill(shelf):
 
 
 def test_parameters_that_are_no_object_are_to_be_corrected(shelf):
-    agent = Agent(make_model(("skill", '["tides"]'), ("skill", "{")), toolsets=[SkillToolset(shelf.talk())])
-    assert [part.outcome for part in list_returns(run(agent).all_messages())] == ["retried", "retried"]
+    agent = Agent(
+        make_model(("skill", '["tides"]'), ("skill", "{")), toolsets=[SkillToolset(shelf.talk())]
+    )
+    assert [part.outcome for part in list_returns(run(agent).all_messages())] == [
+        "retried",
+        "retried",
+    ]
 
 
 def test_pictures_and_files_of_a_skill_come_along(shelf):
-    agent = Agent(make_model(("skill", {"name": "flag"})), toolsets=[SkillToolset(shelf.talk_of(*BLOCKS))])
+    agent = Agent(
+        make_model(("skill", {"name": "flag"})), toolsets=[SkillToolset(shelf.talk_of(*BLOCKS))]
+    )
     (part,) = list_returns(run(agent).all_messages())
     assert part.content == [
         FLAG,
@@ -113,7 +123,9 @@ def test_a_skill_that_wakes_within_a_run_is_told_without_a_change_of_what_was_to
 
 def test_skills_are_loaded_outside_of_the_event_loop(shelf):
     threads = []
-    toolset = SkillToolset(shelf.talk(), on_activation=lambda activation: threads.append(threading.current_thread()))
+    toolset = SkillToolset(
+        shelf.talk(), on_activation=lambda activation: threads.append(threading.current_thread())
+    )
     run(Agent(make_model(("skill", {"name": "tides"})), toolsets=[toolset]))
     assert threads
     assert threading.main_thread() not in threads
@@ -122,18 +134,28 @@ def test_skills_are_loaded_outside_of_the_event_loop(shelf):
 def test_calls_in_one_response_are_carried_out_one_after_the_other(shelf):
     calls = [ToolCallPart("skill", {"name": "tides"}) for _ in range(5)]
     left = [ModelResponse(parts=calls)]
-    model = FunctionModel(lambda messages, info: left.pop() if left else ModelResponse(parts=[TextPart(DONE)]))
+    model = FunctionModel(
+        lambda messages, info: left.pop() if left else ModelResponse(parts=[TextPart(DONE)])
+    )
     answers = [
-        part.content for part in list_returns(run(Agent(model, toolsets=[SkillToolset(shelf.talk())])).all_messages())
+        part.content
+        for part in list_returns(
+            run(Agent(model, toolsets=[SkillToolset(shelf.talk())])).all_messages()
+        )
     ]
-    assert sorted(answers) == sorted([shelf.loaded("tides", "Read the table of .", "ports.md"), *[REPEATED] * 4])
+    assert sorted(answers) == sorted(
+        [shelf.loaded("tides", "Read the table of .", "ports.md"), *[REPEATED] * 4]
+    )
 
 
 def test_a_history_with_skills_is_saved_and_read_again(shelf):
     conversation = shelf.talk()
     agent = Agent(make_model(("skill", {"name": "天气"})), toolsets=[SkillToolset(conversation)])
     messages = [*run(agent).all_messages(), *compact_skills(conversation)]
-    assert ModelMessagesTypeAdapter.validate_json(ModelMessagesTypeAdapter.dump_json(messages)) == messages
+    assert (
+        ModelMessagesTypeAdapter.validate_json(ModelMessagesTypeAdapter.dump_json(messages))
+        == messages
+    )
 
 
 def test_a_format_asks_for_the_words_of_a_host(shelf):
@@ -146,7 +168,8 @@ def test_a_format_asks_for_the_words_of_a_host(shelf):
     conversation = shelf.talk()
     run(
         Agent(
-            FunctionModel(answer), toolsets=[SkillToolset(conversation, format="opencode-xml", context_tokens=200_000)]
+            FunctionModel(answer),
+            toolsets=[SkillToolset(conversation, format="opencode-xml", context_tokens=200_000)],
         )
     )
     assert conversation.catalog(format="opencode-xml", context_tokens=200_000).prompt in told[0]

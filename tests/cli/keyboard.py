@@ -12,7 +12,8 @@ import time
 INTERRUPT = "\x03"
 END = "\x04"
 _SECONDS = 20.0
-# The first terminal that the leader of a session opens is its own, so that Ctrl-C reaches it as a signal.
+# The first terminal that the leader of a session opens is its own, so that Ctrl-C reaches it as a
+# signal.
 _ON_TERMINAL = 'exec "$@" <"$0" 2>"$0"'
 _ALL_ON_TERMINAL = f'{_ON_TERMINAL} >"$0"'
 
@@ -32,7 +33,8 @@ class Keyboard:
             env={**os.environ, "COLUMNS": str(columns), "TERM": "xterm-256color", "NO_COLOR": "1"},
             start_new_session=True,
         )
-        # Held open until the end: the child opens its terminal by name, and what it wrote last must not be lost.
+        # Held open until the end: the child opens its terminal by name, and what it wrote last must
+        # not be lost.
         self._theirs = theirs
         self.shown = ""
         self._seen = 0
@@ -69,7 +71,8 @@ class Keyboard:
             if is_open and select.select([output], [], [], 0)[0]:
                 out += (chunk := os.read(output.fileno(), 65_536))
                 is_open = bool(chunk)
-            # A Ctrl-C between a question and the wait for its answer is noticed only with the next; people press again.
+            # A Ctrl-C between a question and the wait for its answer is noticed only with the next;
+            # people press again.
             if self._last == INTERRUPT and time.monotonic() > pressed + 1.0:
                 os.write(self._ours, INTERRUPT.encode())
                 pressed = time.monotonic()

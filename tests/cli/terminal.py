@@ -27,7 +27,9 @@ class Answer(NamedTuple):
 class Terminal(Workspace):
     """A workspace whose project is the working folder and whose home is the user's."""
 
-    def __init__(self, root: Path, patch: pytest.MonkeyPatch, capture: pytest.CaptureFixture[str]) -> None:
+    def __init__(
+        self, root: Path, patch: pytest.MonkeyPatch, capture: pytest.CaptureFixture[str]
+    ) -> None:
         super().__init__(root)
         self._capture = capture
         patch.chdir(self.project)
@@ -53,5 +55,6 @@ class Terminal(Workspace):
         return sorted(
             os.path.relpath(path, top) + ("/" if path.is_dir() else "")
             for path in top.rglob("*")
-            if ".git" not in path.relative_to(top).parts and not (path.is_dir() and any(path.iterdir()))
+            if ".git" not in path.relative_to(top).parts
+            and not (path.is_dir() and any(path.iterdir()))
         )

@@ -1,4 +1,6 @@
-"""`prowess activate`: what the model receives to the letter, findings beside it, refusals, questions."""
+"""`prowess activate`: what the model receives to the letter, findings beside it, refusals,
+questions.
+"""
 
 from __future__ import annotations
 
@@ -12,13 +14,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prowess.cli.speaking import join_words
+from prowess.cli.conversation_options import join_words
 from tests.cli.keyboard import END, INTERRUPT, Keyboard
 from tests.cli.running import MARK, find_running, wait_until_running
 from tests.cli.terminal import SECRET, Terminal
 from tests.conformance.trees import CASES
 
-RECORDED = json.loads((CASES / "claude-code" / "substitution.json").read_text(encoding="utf-8"))["cases"]
+RECORDED = json.loads((CASES / "claude-code" / "substitution.json").read_text(encoding="utf-8"))[
+    "cases"
+]
 
 
 def expect(terminal: Terminal, name: str, body: str, folder: str = "project/.agents/skills") -> str:
@@ -43,7 +47,9 @@ def test_the_text_is_printed_to_the_letter_and_nothing_else(terminal):
     )
 
 
-@pytest.mark.parametrize("host", ["prowess", "claude-code", "opencode", "openclaw", "omp", "codex", "spec"])
+@pytest.mark.parametrize(
+    "host", ["prowess", "claude-code", "opencode", "openclaw", "omp", "codex", "spec"]
+)
 def test_what_is_printed_is_what_the_library_gives(terminal, host):
     terminal.skill("project/.agents/skills/greet", body="Greet $0.\n")
     terminal.skill("project/.claude/skills/greet", body="Greet $0.\n")
@@ -54,7 +60,11 @@ def test_what_is_printed_is_what_the_library_gives(terminal, host):
 
 def test_json_has_everything_that_is_known_of_it(terminal):
     terminal.skill(
-        "project/.agents/skills/greet", body="Greet $0.\n", allowed_tools="Read Grep", model="opus", context="fork"
+        "project/.agents/skills/greet",
+        body="Greet $0.\n",
+        allowed_tools="Read Grep",
+        model="opus",
+        context="fork",
     )
     terminal.write("project/.agents/skills/greet/notes.md", "x")
     made = terminal.json("activate", "greet", "Ada")
@@ -141,13 +151,20 @@ def test_arguments_that_are_no_text_come_out_as_they_went_in(terminal):
     assert (b"\n<caf\xe9 \xff>\n" in done.stdout, done.stderr) == (True, b"")
 
 
-@pytest.mark.parametrize("case", [one for one in RECORDED if one["error"] is None and "!`" not in one["skill_md"]][::3])
+@pytest.mark.parametrize(
+    "case", [one for one in RECORDED if one["error"] is None and "!`" not in one["skill_md"]][::3]
+)
 def test_recorded_answers_of_claude_code_come_out_of_the_command_line(terminal, case):
     terminal.write(f"home/.claude/skills/{case['skill']}/SKILL.md", case["skill_md"])
-    answer = terminal.run("activate", "--host", "claude-code", "--json", case["skill"], "--", case["args"])
+    answer = terminal.run(
+        "activate", "--host", "claude-code", "--json", case["skill"], "--", case["args"]
+    )
     assert (answer.code, answer.err) == (0, "")
     folder = terminal.path(f"home/.claude/skills/{case['skill']}")
-    assert json.loads(answer.out)["text"] == f"Base folder of this skill: {folder}\n\n{case['rendered']}"
+    assert (
+        json.loads(answer.out)["text"]
+        == f"Base folder of this skill: {folder}\n\n{case['rendered']}"
+    )
 
 
 # Commands inside bodies, and trust
@@ -197,14 +214,22 @@ def test_an_argument_that_a_command_would_run_is_refused(terminal):
 
 @pytest.mark.parametrize("options", [(), ("--json",), ("--debug",)])
 def test_secrets_are_nowhere_in_what_is_printed(terminal, options):
-    header = {"metadata": '{"openclaw": {"primaryEnv": "API_KEY", "requires": {"env": ["MY_TOKEN"]}}}'}
+    header = {
+        "metadata": '{"openclaw": {"primaryEnv": "API_KEY", "requires": {"env": ["MY_TOKEN"]}}}'
+    }
     settings = f'[skills.KEY]\napi_key = "{SECRET}"\nenv = {{ MY_TOKEN = "tok-{SECRET}" }}\n'
     terminal.write(
-        "home/.config/prowess/prowess.toml", settings.replace("KEY", "good") + settings.replace("KEY", "bad")
+        "home/.config/prowess/prowess.toml",
+        settings.replace("KEY", "good") + settings.replace("KEY", "bad"),
     )
-    terminal.skill("home/.agents/skills/good", body="!`echo $API_KEY; echo $MY_TOKEN | rev | rev`\n", **header)
+    terminal.skill(
+        "home/.agents/skills/good", body="!`echo $API_KEY; echo $MY_TOKEN | rev | rev`\n", **header
+    )
     terminal.skill("home/.agents/skills/bad", body="!`echo $API_KEY $MY_TOKEN; exit 3`\n", **header)
-    good, bad = terminal.run("activate", "good", *options), terminal.run("activate", "bad", *options)
+    good, bad = (
+        terminal.run("activate", "good", *options),
+        terminal.run("activate", "bad", *options),
+    )
     assert (good.code, bad.code) == (0, 4)
     assert SECRET not in "".join((good.out, good.err, bad.out, bad.err))
     assert good.out.count("[secret]") == 2
@@ -243,13 +268,21 @@ def test_a_skill_that_is_switched_off_is_refused_with_the_reason(terminal):
     assert terminal.run("activate", "greet") == (5, "", f"prowess: {said}\n{hint}\n")
     answer = terminal.run("activate", "greet", "--json")
     error = json.loads(answer.out)["error"]
-    assert (answer.code, error["kind"], error["message"], error["hint"]) == (5, "unavailable", said, hint)
+    assert (answer.code, error["kind"], error["message"], error["hint"]) == (
+        5,
+        "unavailable",
+        said,
+        hint,
+    )
 
 
 def test_for_a_model_rules_hold_and_without_a_terminal_nobody_can_be_asked(terminal):
     terminal.skill("project/.agents/skills/greet", body="Hello\n")
     for rule, code in (("--allow", 0), ("--ask", 5), ("--deny", 5)):
-        assert (rule, terminal.run("activate", "greet", "--by", "model", rule, "greet").code) == (rule, code)
+        assert (rule, terminal.run("activate", "greet", "--by", "model", rule, "greet").code) == (
+            rule,
+            code,
+        )
     assert terminal.run("activate", "greet", "--ask", "greet").code == 0
     assert terminal.run("activate", "greet", "--by", "model", "--ask", "greet") == (
         5,
@@ -298,7 +331,9 @@ def test_on_a_terminal_control_characters_are_spelled_out_and_piped_they_are_not
 
 def ask(terminal: Terminal, keys: str, *options: str) -> Keyboard:
     terminal.skill("project/.agents/skills/greet", body="Hello\n")
-    keyboard = Keyboard("activate", "greet", "--by", "model", "--ask", "greet", *options, piped=True)
+    keyboard = Keyboard(
+        "activate", "greet", "--by", "model", "--ask", "greet", *options, piped=True
+    )
     keyboard.type(keys, after="[o/a/R]")
     return keyboard
 
@@ -361,7 +396,9 @@ def test_the_question_about_commands_shows_them_escaped(terminal):
     keyboard.type("\n", after="instead?")
     assert keyboard.end() == (5, "")
     where = terminal.path("home/.agents/skills/log/SKILL.md")
-    assert keyboard.shown.startswith(f"The skill “log” ({where}) wants to run:\n    echo one \\x1b[2J\n")
+    assert keyboard.shown.startswith(
+        f"The skill “log” ({where}) wants to run:\n    echo one \\x1b[2J\n"
+    )
 
 
 def test_the_question_shows_what_the_header_wants_to_have_approved(terminal):
@@ -382,7 +419,9 @@ def test_the_question_shows_what_the_header_wants_to_have_approved(terminal):
 
 def test_ctrl_c_ends_a_command_inside_a_body_with_everything_it_started(terminal):
     terminal.skill("home/.agents/skills/slow", body=f"!`sleep {MARK} & sleep {MARK}`\n")
-    process = subprocess.Popen([sys.executable, "-m", "prowess", "activate", "slow"], stderr=subprocess.PIPE)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "prowess", "activate", "slow"], stderr=subprocess.PIPE
+    )
     wait_until_running(MARK)
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=20)
@@ -392,7 +431,9 @@ def test_ctrl_c_ends_a_command_inside_a_body_with_everything_it_started(terminal
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
 def test_what_asks_the_program_to_end_ends_its_commands_too(terminal, number, code):
     terminal.skill("home/.agents/skills/slow", body=f"!`sleep {MARK} & sleep {MARK}`\n")
-    process = subprocess.Popen([sys.executable, "-m", "prowess", "activate", "slow"], stderr=subprocess.PIPE)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "prowess", "activate", "slow"], stderr=subprocess.PIPE
+    )
     wait_until_running(MARK)
     process.send_signal(number)
     _, err = process.communicate(timeout=20)
@@ -400,9 +441,21 @@ def test_what_asks_the_program_to_end_ends_its_commands_too(terminal, number, co
 
 
 def test_a_program_that_outlives_its_terminal_on_purpose_goes_on(terminal):
-    terminal.skill("home/.agents/skills/slow", body=f"!`sleep {MARK} & sleep 1; kill $!; echo done`\n")
+    terminal.skill(
+        "home/.agents/skills/slow", body=f"!`sleep {MARK} & sleep 1; kill $!; echo done`\n"
+    )
     process = subprocess.Popen(
-        ["/bin/sh", "-c", 'trap "" HUP; exec "$@"', "sh", sys.executable, "-m", "prowess", "activate", "slow"],
+        [
+            "/bin/sh",
+            "-c",
+            'trap "" HUP; exec "$@"',
+            "sh",
+            sys.executable,
+            "-m",
+            "prowess",
+            "activate",
+            "slow",
+        ],
         stdout=subprocess.PIPE,
     )
     wait_until_running(MARK)
@@ -432,9 +485,17 @@ def test_a_slow_command_shows_a_line_of_progress_and_takes_it_away(terminal):
 
 def test_names_are_completed(terminal, monkeypatch):
     terminal.skill("project/.agents/skills/greet")
-    variables = {"_PROWESS_COMPLETE": "bash_complete", "COMP_WORDS": "prowess activate gr", "COMP_CWORD": "2"}
+    variables = {
+        "_PROWESS_COMPLETE": "bash_complete",
+        "COMP_WORDS": "prowess activate gr",
+        "COMP_CWORD": "2",
+    }
     done = subprocess.run(
-        [sys.executable, "-m", "prowess"], env={**os.environ, **variables}, capture_output=True, text=True, check=True
+        [sys.executable, "-m", "prowess"],
+        env={**os.environ, **variables},
+        capture_output=True,
+        text=True,
+        check=True,
     )
     assert done.stdout == "plain,greet\n"
 
@@ -442,6 +503,8 @@ def test_names_are_completed(terminal, monkeypatch):
 def test_the_reader_of_a_long_text_may_go_away(terminal):
     terminal.skill("project/.agents/skills/long", body="word " * 100_000)
     done = subprocess.run(
-        ["/bin/sh", "-c", f"{sys.executable} -m prowess activate long | head -c 20"], capture_output=True, text=True
+        ["/bin/sh", "-c", f"{sys.executable} -m prowess activate long | head -c 20"],
+        capture_output=True,
+        text=True,
     )
     assert (done.stdout, done.stderr) == ("<skill_content name=", "")

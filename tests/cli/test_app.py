@@ -1,4 +1,6 @@
-"""The command line as a whole: typos, exit codes, pipes, terminals, completion, and text that is safe to print."""
+"""The command line as a whole: typos, exit codes, pipes, terminals, completion, and text that is
+safe to print.
+"""
 
 from __future__ import annotations
 
@@ -21,9 +23,9 @@ from rich.text import Text
 
 import prowess
 from prowess.cli import app, main
-from prowess.cli.out import count_words, escape_line, escape_text, first_line, shorten_path
-from prowess.cli.progress import Progress
-from prowess.cli.tables import render_columns
+from prowess.cli.terminal.out import count_words, escape_line, escape_text, first_line, shorten_path
+from prowess.cli.terminal.progress import Progress
+from prowess.cli.terminal.tables import render_columns
 
 
 def start(*arguments: str, **options) -> subprocess.Popen[bytes]:
@@ -91,7 +93,10 @@ def test_a_mistyped_command_suggests_the_nearest(terminal):
 
 def test_a_mistyped_option_suggests_the_nearest(terminal):
     answer = terminal.run("check", "--jsn")
-    assert (answer.code, answer.err.splitlines()[-1]) == (2, "Error: No such option '--jsn'. Did you mean '--json'?")
+    assert (answer.code, answer.err.splitlines()[-1]) == (
+        2,
+        "Error: No such option '--jsn'. Did you mean '--json'?",
+    )
 
 
 def test_options_before_a_command_say_where_they_belong(terminal):
@@ -108,7 +113,10 @@ def test_debug_may_stand_anywhere_and_shows_where_an_error_came_from(terminal):
     assert terminal.run(*arguments).code == 3
     for place in range(3):
         answer = terminal.run(*arguments[:place], "--debug", *arguments[place:])
-        assert (answer.code, answer.err.splitlines()[0]) == (3, "Traceback (most recent call last):")
+        assert (answer.code, answer.err.splitlines()[0]) == (
+            3,
+            "Traceback (most recent call last):",
+        )
         assert "prowess: There is no skill named “nothing” here." in answer.err.splitlines()
     assert terminal.run("--debug", "lsit").code == 2
 
@@ -117,7 +125,7 @@ def test_stopping_with_ctrl_c_is_quiet_and_has_its_own_exit_code(terminal, monke
     def stop(*arguments, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("prowess.cli.summary.open_skills", stop)
+    monkeypatch.setattr("prowess.cli.commands.summary.open_skills", stop)
     assert terminal.run() == (130, "", "\nStopped.\n")
 
 
@@ -128,7 +136,8 @@ def test_an_interrupted_process_leaves_no_traceback(terminal):
     time.sleep(0.25)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=20)
-    # On a busy machine the signal can come before our own code runs at all; the interpreter then ends by itself.
+    # On a busy machine the signal can come before our own code runs at all; the interpreter then
+    # ends by itself.
     assert (b"Traceback" in err, process.returncode in (0, 130, -signal.SIGINT)) == (False, True)
     assert (out == b"") == (process.returncode != 0)
 
@@ -137,7 +146,7 @@ def test_a_defect_is_told_as_one_and_not_as_a_traceback(terminal, monkeypatch):
     def fail(*arguments, **options):
         raise RuntimeError("no \x1b[31m")
 
-    monkeypatch.setattr("prowess.cli.summary.open_skills", fail)
+    monkeypatch.setattr("prowess.cli.commands.summary.open_skills", fail)
     assert terminal.run() == (
         70,
         "",
@@ -150,11 +159,13 @@ def test_trouble_with_the_machine_is_a_sentence(terminal, monkeypatch):
     def fail(*arguments, **options):
         raise PermissionError(13, "Permission denied", "/secret")
 
-    monkeypatch.setattr("prowess.cli.summary.open_skills", fail)
+    monkeypatch.setattr("prowess.cli.commands.summary.open_skills", fail)
     assert terminal.run() == (4, "", "prowess: The machine refused: Permission denied (/secret).\n")
 
 
-@pytest.mark.parametrize("arguments", [("list",), ("list", "--json"), ("compare",), ("explain", "s1"), ("show", "s1")])
+@pytest.mark.parametrize(
+    "arguments", [("list",), ("list", "--json"), ("compare",), ("explain", "s1"), ("show", "s1")]
+)
 def test_a_reader_that_goes_away_ends_the_program_without_a_word(terminal, arguments):
     for number in range(300):
         terminal.skill(f"project/.agents/skills/s{number}", description="long " * 100)
@@ -173,7 +184,10 @@ def test_a_full_disk_is_told(terminal, arguments):
     with open("/dev/full", "wb") as full:
         process = start(*arguments, stdout=full, stderr=subprocess.PIPE)
     _, err = process.communicate(timeout=30)
-    assert (process.returncode, err) == (4, b"prowess: The machine refused: No space left on device.\n")
+    assert (process.returncode, err) == (
+        4,
+        b"prowess: The machine refused: No space left on device.\n",
+    )
 
 
 def test_a_terminal_that_knows_no_unicode_still_gets_an_answer(terminal):
@@ -228,7 +242,10 @@ def test_what_a_skill_says_cannot_steer_a_terminal(terminal):
 
 
 def test_tags_in_a_body_are_shown_on_a_terminal(terminal):
-    terminal.write("project/.agents/skills/a/SKILL.md", "---\nname: a\ndescription: d\n---\n<rule>Be kind.</rule>\n")
+    terminal.write(
+        "project/.agents/skills/a/SKILL.md",
+        "---\nname: a\ndescription: d\n---\n<rule>Be kind.</rule>\n",
+    )
     assert "<rule>Be kind.</rule>" in run_on_terminal("show", "a")
 
 
@@ -256,8 +273,13 @@ def test_completion_for_the_shell_can_be_installed(terminal):
 def test_commands_skills_and_hosts_are_completed(terminal, words, found):
     terminal.skill("project/.agents/skills/pdf")
     terminal.skill("project/.agents/skills/other")
-    for number, name in enumerate(("x.y:z-1", "xé", "x$(touch pwned)", "x y", "x'", "x\\e[31m", "x`id`", "x;id")):
-        terminal.write(f"project/.agents/skills/n{number}/SKILL.md", f'---\nname: "{name}"\ndescription: d\n---\n')
+    for number, name in enumerate(
+        ("x.y:z-1", "xé", "x$(touch pwned)", "x y", "x'", "x\\e[31m", "x`id`", "x;id")
+    ):
+        terminal.write(
+            f"project/.agents/skills/n{number}/SKILL.md",
+            f'---\nname: "{name}"\ndescription: d\n---\n',
+        )
     environment = {
         **os.environ,
         "_PROWESS_COMPLETE": "bash_complete",
@@ -282,8 +304,8 @@ def test_progress_appears_only_when_work_takes_long_and_is_taken_away(monkeypatc
     with Progress() as quick:
         quick.progress("reading skills", 5)
     assert screen.getvalue() == ""
-    monkeypatch.setattr("prowess.cli.progress._QUIET_SECONDS", 0.01)
-    monkeypatch.setattr("prowess.cli.progress._EVERY_SECONDS", 0.01)
+    monkeypatch.setattr("prowess.cli.terminal.progress._QUIET_SECONDS", 0.01)
+    monkeypatch.setattr("prowess.cli.terminal.progress._EVERY_SECONDS", 0.01)
     with Progress() as slow:
         slow.progress("reading skills", 1234)
         time.sleep(0.3)
@@ -292,7 +314,7 @@ def test_progress_appears_only_when_work_takes_long_and_is_taken_away(monkeypatc
 
 
 def test_progress_is_silent_where_nobody_watches(monkeypatch):
-    monkeypatch.setattr("prowess.cli.progress._QUIET_SECONDS", 0.0)
+    monkeypatch.setattr("prowess.cli.terminal.progress._QUIET_SECONDS", 0.0)
     said = io.StringIO()
     monkeypatch.setattr(sys, "stderr", said)
     with Progress() as progress:
@@ -306,7 +328,8 @@ def test_escaped_text_never_steers_and_plain_text_is_untouched(text):
     escaped = escape_text(text)
     assert all(one in "\n\t\u200c\u200d" or ord(one) >= 32 for one in escaped)
     assert not any(
-        "\x7f" <= one <= "\x9f" or "\u2028" <= one <= "\u202e" or "\u2066" <= one <= "\u2069" for one in escaped
+        "\x7f" <= one <= "\x9f" or "\u2028" <= one <= "\u202e" or "\u2066" <= one <= "\u2069"
+        for one in escaped
     )
     assert escape_text(escaped) == escaped
     assert "\n" not in escape_line(text)
@@ -321,7 +344,8 @@ def test_joined_emoji_and_scripts_stay_whole():
 
 
 @given(
-    st.lists(st.tuples(st.text("ab日 😀", max_size=40), st.text("xy語", max_size=80)), min_size=1), st.integers(20, 90)
+    st.lists(st.tuples(st.text("ab日 😀", max_size=40), st.text("xy語", max_size=80)), min_size=1),
+    st.integers(20, 90),
 )
 def test_columns_are_aligned_and_fit_the_width(rows, width):
     lines = render_columns([(Text(f"|{first}"), f"|{last}") for first, last in rows], width=width)
@@ -352,7 +376,14 @@ def test_small_words_and_numbers():
 def test_paths_are_written_as_people_do(monkeypatch):
     monkeypatch.setenv("HOME", "/home/me")
     paths = ["/home/me/p/a", "/home/me/p", "/home/me/x", "/home/me", "/home/me2/x", "/etc/\x1b"]
-    assert [shorten_path(path, "/home/me/p") for path in paths] == ["a", ".", "~/x", "~", "/home/me2/x", "/etc/\\x1b"]
+    assert [shorten_path(path, "/home/me/p") for path in paths] == [
+        "a",
+        ".",
+        "~/x",
+        "~",
+        "/home/me2/x",
+        "/etc/\\x1b",
+    ]
 
 
 @pytest.mark.needs("bash")
@@ -362,7 +393,10 @@ def test_paths_are_written_as_people_do(monkeypatch):
         ("prowess list --host op", ["opencode", "openclaw"]),
         ("prowess list --host opencode@", ["@current", "@documented"]),
         ("prowess list --host opencode@doc", ["@documented"]),
-        ("prowess list --host=", ["prowess", "spec", "claude-code", "opencode", "openclaw", "omp", "codex"]),
+        (
+            "prowess list --host=",
+            ["prowess", "spec", "claude-code", "opencode", "openclaw", "omp", "codex"],
+        ),
         ("prowess list --host=om", ["omp"]),
         ("prowess list --host=omp@d", ["@documented"]),
         ("prowess --host openco", ["opencode"]),
@@ -373,7 +407,10 @@ def test_paths_are_written_as_people_do(monkeypatch):
 )
 def test_bash_completes_words_that_hold_its_word_breaks(terminal, line, found):
     for number, name in enumerate(("a:b", "a:c", "pdf")):
-        terminal.write(f"project/.agents/skills/n{number}/SKILL.md", f'---\nname: "{name}"\ndescription: d\n---\n')
+        terminal.write(
+            f"project/.agents/skills/n{number}/SKILL.md",
+            f'---\nname: "{name}"\ndescription: d\n---\n',
+        )
     program = terminal.write("bin/prowess", f'#!/bin/sh\nexec {sys.executable} -m prowess "$@"\n')
     program.chmod(0o755)
     script = f"""
@@ -383,14 +420,20 @@ def test_bash_completes_words_that_hold_its_word_breaks(terminal, line, found):
         printf '%s\\n' "${{COMPREPLY[@]}}"
     """
     environment = {**os.environ, "PATH": f"{program.parent}:{os.environ['PATH']}"}
-    process = subprocess.run(["bash", "-c", script], env=environment, capture_output=True, text=True, timeout=60)
-    # Of the word that is being typed bash replaces what stands behind its last word break, an @ included.
+    process = subprocess.run(
+        ["bash", "-c", script], env=environment, capture_output=True, text=True, timeout=60
+    )
+    # Of the word that is being typed bash replaces what stands behind its last word break, an @
+    # included.
     assert (process.stdout.splitlines(), process.stderr) == (found, "")
 
 
 def test_an_error_output_that_is_full_leaves_the_exit_code(terminal):
     with open("/dev/full", "wb") as full:
-        assert start("list", "--host", "x", stderr=full, stdout=subprocess.DEVNULL).wait(timeout=30) == 2
+        assert (
+            start("list", "--host", "x", stderr=full, stdout=subprocess.DEVNULL).wait(timeout=30)
+            == 2
+        )
         assert start("xyz", stderr=full, stdout=subprocess.DEVNULL).wait(timeout=30) == 2
 
 
@@ -398,7 +441,11 @@ def test_a_wrong_command_is_told_as_json_where_json_was_asked_for(terminal):
     code, out, _ = terminal.run("--json", "lits")
     assert (code, json.loads(out)["error"]) == (
         2,
-        {"kind": "usage-error", "message": "There is no command “lits”. Did you mean list?", "exit_code": 2},
+        {
+            "kind": "usage-error",
+            "message": "There is no command “lits”. Did you mean list?",
+            "exit_code": 2,
+        },
     )
 
 
@@ -419,7 +466,8 @@ def test_the_line_of_progress_never_comes_back_once_the_answer_has_begun(termina
     terminal.skill("project/.agents/skills/pdf")
     slow = (
         "import sys, time\n"
-        "from prowess.cli import progress, main\n"
+        "from prowess.cli import main\n"
+        "from prowess.cli.terminal import progress\n"
         "progress._QUIET_SECONDS = progress._EVERY_SECONDS = 0.01\n"
         "from prowess.runtime import Skills\n"
         "scan = Skills.snapshot.fget\n"

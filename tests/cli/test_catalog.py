@@ -1,4 +1,5 @@
-"""`prowess catalog`: exactly what a model would see, and apart from it what became of each skill."""
+"""`prowess catalog`: exactly what a model would see, and apart from it what became of each skill.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +26,9 @@ HEAD = (
 
 
 def write_two(terminal: Terminal) -> None:
-    terminal.skill("project/.agents/skills/pdf", description="Reads PDF files. Use when one is named.")
+    terminal.skill(
+        "project/.agents/skills/pdf", description="Reads PDF files. Use when one is named."
+    )
     text = "---\nname: sql\ndescription: Writes SQL.\nwhen_to_use: For tables.\n---\nBody\n"
     terminal.write("project/.agents/skills/sql/SKILL.md", text)
 
@@ -47,7 +50,15 @@ def test_the_text_is_printed_and_nothing_else(terminal):
 def test_what_is_printed_is_the_prompt_of_the_library_to_the_letter(terminal):
     write_two(terminal)
     terminal.skill("project/.agents/skills/rules", always="true", body="Be kind.\n\tAlways.\n")
-    for host in ("prowess", "claude-code", "opencode", "openclaw@documented", "omp", "codex", "spec"):
+    for host in (
+        "prowess",
+        "claude-code",
+        "opencode",
+        "openclaw@documented",
+        "omp",
+        "codex",
+        "spec",
+    ):
         answer = terminal.run("catalog", "--host", host)
         prompt = terminal.open(host).catalog().prompt
         assert (answer.code, answer.out) == (0, f"{prompt}\n" if prompt else "")
@@ -164,7 +175,10 @@ def test_json_has_the_text_its_size_and_every_line(terminal):
 def test_findings_about_bodies_that_are_always_there_are_told(terminal):
     terminal.skill("project/.agents/skills/rules", always="true", body="word " * 600)
     assert [found["code"] for found in terminal.json("catalog")["diagnostics"]] == ["always-long"]
-    assert "tokens to every request; at most 500 are advised (always-long)\n" in terminal.run("catalog").err
+    assert (
+        "tokens to every request; at most 500 are advised (always-long)\n"
+        in terminal.run("catalog").err
+    )
 
 
 def test_the_window_makes_the_budget(terminal):
@@ -217,7 +231,11 @@ def test_without_a_tool_for_skill_addresses_omp_shows_nothing_and_prowess_shows_
 
 def test_where_nothing_is_ready_nothing_is_printed_and_the_reason_is_told(terminal):
     answer = terminal.run("catalog")
-    assert answer == (0, "", "The model is shown nothing: no skill is offered to it by the rules of prowess.\n")
+    assert answer == (
+        0,
+        "",
+        "The model is shown nothing: no skill is offered to it by the rules of prowess.\n",
+    )
     terminal.skill("project/.agents/skills/x", hide="true")
     assert terminal.run("catalog").err.endswith(" of prowess. Of 1 file: 1 hidden.\n")
     assert terminal.run("catalog", "--explain").out.endswith(" of prowess. Of 1 file: 1 hidden.\n")
@@ -274,7 +292,9 @@ def test_a_size_that_is_no_number_is_refused(terminal):
 def test_rules_of_the_command_line_deny_skills_by_name_pattern_or_rule(terminal):
     write_two(terminal)
     for rule in ("pdf", "p*", "Skill(pdf)", "Skill(p:*)"):
-        assert [line["name"] for line in terminal.json("catalog", "--deny", rule)["lines"]] == ["sql"]
+        assert [line["name"] for line in terminal.json("catalog", "--deny", rule)["lines"]] == [
+            "sql"
+        ]
     assert terminal.json("catalog", "--deny", "*", "--allow", "pdf")["lines"] == []
     assert terminal.json("catalog", "--host", "opencode", "--deny", "*")["lines"] == []
 
@@ -282,13 +302,17 @@ def test_rules_of_the_command_line_deny_skills_by_name_pattern_or_rule(terminal)
 @pytest.mark.seed("O-29")
 def test_an_agent_that_is_denied_all_skills_gets_no_section(terminal):
     write_two(terminal)
-    terminal.write("project/opencode.json", json.dumps({"agent": {"quiet": {"permission": {"skill": "deny"}}}}))
+    terminal.write(
+        "project/opencode.json", json.dumps({"agent": {"quiet": {"permission": {"skill": "deny"}}}})
+    )
     assert terminal.run("catalog", "--host", "opencode", "--agent", "quiet") == (
         0,
         "",
         "The model is shown nothing: no skill is offered to it by the rules of opencode. Of 2 files: 2 denied.\n",
     )
-    assert terminal.json("catalog", "--host", "opencode", "--agent", "loud")["counts"] == {"whole": 2}
+    assert terminal.json("catalog", "--host", "opencode", "--agent", "loud")["counts"] == {
+        "whole": 2
+    }
 
 
 @given(st.text(max_size=12))
@@ -318,14 +342,19 @@ def test_two_files_of_one_name_are_told_apart(terminal):
     terminal.skill("project/.agents/skills/a", name="same", description="First.")
     terminal.skill("project/.agents/skills/b", name="same", description="Second.")
     lines = terminal.json("catalog", "--host", "codex")["lines"]
-    assert [(line["name"], line["text"]) for line in lines] == [("same", "First."), ("same", "Second.")]
+    assert [(line["name"], line["text"]) for line in lines] == [
+        ("same", "First."),
+        ("same", "Second."),
+    ]
     assert terminal.run("catalog", "--host", "codex", "--explain").out.count("same  whole") == 2
 
 
 def test_text_and_notes_stay_in_order_where_both_go_to_one_place(terminal):
     write_two(terminal)
     command = [sys.executable, "-m", "prowess", "catalog", "--budget", "315"]
-    both = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=True).stdout
+    both = subprocess.run(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=True
+    ).stdout
     assert both.index("</available_skills>") < both.index("Of 2 skills")
 
 
@@ -336,5 +365,11 @@ def test_formats_are_completed(terminal):
         "COMP_WORDS": "prowess catalog --format open",
         "COMP_CWORD": "3",
     }
-    done = subprocess.run([sys.executable, "-m", "prowess"], env=environment, capture_output=True, text=True)
-    assert {line.partition(",")[2] for line in done.stdout.split()} == {"openclaw", "opencode-list", "opencode-xml"}
+    done = subprocess.run(
+        [sys.executable, "-m", "prowess"], env=environment, capture_output=True, text=True
+    )
+    assert {line.partition(",")[2] for line in done.stdout.split()} == {
+        "openclaw",
+        "opencode-list",
+        "opencode-xml",
+    }

@@ -11,7 +11,9 @@ def write_findings(terminal: Terminal) -> None:
     """An error, a warning at a line, a collision and a note."""
     terminal.skill("project/.agents/skills/pdf")
     terminal.skill("project/.claude/skills/pdf")
-    terminal.write("project/.agents/skills/colon/SKILL.md", "---\nname: colon\ndescription: a: b\n---\nx\n")
+    terminal.write(
+        "project/.agents/skills/colon/SKILL.md", "---\nname: colon\ndescription: a: b\n---\nx\n"
+    )
     (terminal.project / ".agents/skills/folder/SKILL.md").mkdir(parents=True)
 
 
@@ -109,7 +111,10 @@ def test_findings_that_belong_to_no_skill_are_shown_too(terminal):
     assert answer.code == 0
     assert answer.out.splitlines()[0] == ".agents/skills"
     assert "root-not-a-folder" in answer.out
-    assert ".claude/skills/x/skill.md\n       warning  The file is named skill.md; only SKILL.md is read." in answer.out
+    assert (
+        ".claude/skills/x/skill.md\n       warning  The file is named skill.md; only SKILL.md is read."
+        in answer.out
+    )
 
 
 def test_file_names_cannot_steer_the_terminal(terminal):

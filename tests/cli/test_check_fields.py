@@ -54,7 +54,12 @@ def test_the_line_stays_when_the_scan_is_warm(terminal):
 
 
 def test_a_header_longer_than_the_first_bytes_has_lines_too(terminal):
-    text = "---\nname: x\ndescription: d\nlicense: " + "x" * 60_000 + "\nshell: fish\n---\n" + "y" * 300_000
+    text = (
+        "---\nname: x\ndescription: d\nlicense: "
+        + "x" * 60_000
+        + "\nshell: fish\n---\n"
+        + "y" * 300_000
+    )
     assert check(terminal, text) == [("field-value", "shell", 5)]
 
 
@@ -89,7 +94,9 @@ def test_no_line_is_better_than_a_wrong_one(terminal, before):
     ],
 )
 def test_a_misspelt_field_is_a_warning_that_names_the_right_one(terminal, key, near):
-    terminal.write("project/.agents/skills/x/SKILL.md", f"---\nname: x\ndescription: d\n{key}: x\n---\n")
+    terminal.write(
+        "project/.agents/skills/x/SKILL.md", f"---\nname: x\ndescription: d\n{key}: x\n---\n"
+    )
     (finding,) = json.loads(terminal.run("check", "--json").out)["diagnostics"]
     del finding["file"]
     assert finding == {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from prowess.cli.compare import _name_letter
+from prowess.cli.commands.compare import _name_letter
 from tests.cli.terminal import Terminal
 
 
@@ -87,8 +87,9 @@ def test_a_host_whose_settings_are_wrong_is_named_and_the_others_still_answer(te
     assert answer.code == 2
     assert answer.out.startswith("     omp  codex\npdf  ?    ● a\n")
     assert "\n● ready  · not seen\n? cannot be asked, for the reason below\n" in answer.out
-    assert "\nomp cannot be asked: ~/.omp/agent/config.yml:2: `skills.enabled` " in answer.out.replace(
-        str(terminal.home), "~"
+    assert (
+        "\nomp cannot be asked: ~/.omp/agent/config.yml:2: `skills.enabled` "
+        in answer.out.replace(str(terminal.home), "~")
     )
     shaped = json.loads(terminal.run("compare", "--host", "omp", "--host", "codex", "--json").out)
     assert [sorted(host) for host in shaped["hosts"]] == [["name", "problem"], ["name"]]
@@ -112,7 +113,9 @@ def test_letters_go_on_after_z():
 
 def test_a_skill_whose_folder_has_another_name_is_one_row(terminal):
     location = str(terminal.skill("project/.claude/skills/folder", name="header"))
-    answer = terminal.run("compare", "--host", "claude-code", "--host", "opencode", "--host", "prowess")
+    answer = terminal.run(
+        "compare", "--host", "claude-code", "--host", "opencode", "--host", "prowess"
+    )
     assert answer.out.splitlines()[:2] == [
         "                 claude-code  opencode  prowess",
         "header / folder  ● a          ● a       ● a",
@@ -135,7 +138,8 @@ def test_names_that_one_host_knows_both_of_stay_two_rows(terminal):
     terminal.skill("project/.claude/skills/b", name="a")
     shaped = terminal.json("compare", "--host", "claude-code", "--host", "opencode")["skills"]
     assert [
-        (row["name"], {host: one["location"].split("/")[-2] for host, one in row["hosts"].items()}) for row in shaped
+        (row["name"], {host: one["location"].split("/")[-2] for host, one in row["hosts"].items()})
+        for row in shaped
     ] == [
         ("a", {"claude-code": "a", "opencode": "b"}),
         ("b", {"claude-code": "b", "opencode": "a"}),
@@ -146,8 +150,9 @@ def test_slow_comparing_says_how_far_it_has_come(terminal, monkeypatch):
     import sys
     import time
 
-    from prowess.cli import compare, progress
-    from prowess.cli.answers import index_answers
+    from prowess.cli.commands import compare
+    from prowess.cli.terminal import progress
+    from prowess.reports.outcomes_by_name import index_answers
 
     def slowly(snapshot):
         time.sleep(0.1)
@@ -173,9 +178,21 @@ def test_hosts_of_ones_own_are_compared_too_and_a_broken_one_says_why_it_cannot_
     code, out, err = terminal.run("compare")
     assert (code, err) == (2, "")
     heading = out.splitlines()[0].split()
-    assert heading == ["prowess", "claude-code", "opencode", "openclaw", "omp", "codex", "house", "worn"]
+    assert heading == [
+        "prowess",
+        "claude-code",
+        "opencode",
+        "openclaw",
+        "omp",
+        "codex",
+        "house",
+        "worn",
+    ]
     assert all(line.split()[-1] == "?" for line in out.splitlines()[1:3])
-    assert "worn cannot be asked: ~/.config/prowess/profiles/worn.toml" in out or "worn cannot be asked: " in out
+    assert (
+        "worn cannot be asked: ~/.config/prowess/profiles/worn.toml" in out
+        or "worn cannot be asked: " in out
+    )
     shaped = json.loads(terminal.run("compare", "--json").out)
     assert [one["name"] for one in shaped["hosts"] if "problem" in one] == ["worn"]
     assert shaped["skills"][0]["hosts"]["house"] == shaped["skills"][0]["hosts"]["opencode"]

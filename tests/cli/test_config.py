@@ -8,7 +8,8 @@ from tests.cli.terminal import Terminal
 def test_every_value_stands_with_its_place_and_every_file_with_whether_it_is_there(terminal):
     terminal.write("home/.config/prowess/prowess.toml", "enabled = true\n")
     terminal.write(
-        "project/prowess.toml", '\nignore = ["x*"]\n\n[skills.pdf]\nenabled = false\nenv = { KEY = "s3cret" }\n'
+        "project/prowess.toml",
+        '\nignore = ["x*"]\n\n[skills.pdf]\nenabled = false\nenv = { KEY = "s3cret" }\n',
     )
     answer = terminal.run("config")
     assert (answer.code, answer.err) == (0, "")
@@ -70,8 +71,15 @@ def test_a_host_without_settings_files_says_only_that(terminal):
 
 
 def test_what_nobody_set_is_shown_with_what_holds_then(terminal):
-    rows = {one["key"]: one["value"] for one in terminal.json("config")["settings"] if one["file"] is None}
-    assert {key: rows[key] for key in ("enabled", "skill_commands", "shell_commands", "approvals", "usage")} == {
+    rows = {
+        one["key"]: one["value"]
+        for one in terminal.json("config")["settings"]
+        if one["file"] is None
+    }
+    assert {
+        key: rows[key]
+        for key in ("enabled", "skill_commands", "shell_commands", "approvals", "usage")
+    } == {
         "enabled": True,
         "skill_commands": None,
         "shell_commands": None,
@@ -88,7 +96,9 @@ def test_what_nobody_set_is_shown_with_what_holds_then(terminal):
         "toggles.enablePiUser",
     ]
     profile = terminal.open().profile
-    limits = {f"limits.{name}": getattr(profile.limits, name) for name in profile.limits.__struct_fields__}
+    limits = {
+        f"limits.{name}": getattr(profile.limits, name) for name in profile.limits.__struct_fields__
+    }
     assert {key: value for key, value in rows.items() if key.startswith("limits.")} == limits
     assert {"workspace", "agent_skills"}.isdisjoint(rows)
     lines = [line.split() for line in terminal.run("config").out.splitlines()]
@@ -99,8 +109,15 @@ def test_what_nobody_set_is_shown_with_what_holds_then(terminal):
 def test_a_host_shows_what_its_own_files_can_set_and_nothing_else(terminal):
     keys = [one["key"] for one in terminal.json("config", "--host", "opencode")["settings"]]
     assert keys == ["custom_folders", "permissions"]
-    rows = {one["key"]: one["value"] for one in terminal.json("config", "--host", "openclaw")["settings"]}
-    assert {key: value for key, value in rows.items() if key.startswith(("limits.", "config", "work", "agent"))} == {
+    rows = {
+        one["key"]: one["value"]
+        for one in terminal.json("config", "--host", "openclaw")["settings"]
+    }
+    assert {
+        key: value
+        for key, value in rows.items()
+        if key.startswith(("limits.", "config", "work", "agent"))
+    } == {
         "workspace": None,
         "agent_skills": None,
         "limits.file_bytes": 256_000,
@@ -116,7 +133,13 @@ def test_what_skills_can_require_is_shown_with_its_line_and_without_secrets(term
     file = str(terminal.write("home/.openclaw/openclaw.json", config))
     shaped = terminal.json("config", "--host", "openclaw@documented")["settings"]
     assert [one for one in shaped if one["key"].startswith("config.")] == [
-        {"key": "config.browser.enabled", "written": "browser.enabled", "value": False, "file": file, "line": 2},
+        {
+            "key": "config.browser.enabled",
+            "written": "browser.enabled",
+            "value": False,
+            "file": file,
+            "line": 2,
+        },
         {
             "key": "config.browser.evaluateEnabled",
             "written": "browser.evaluateEnabled",
@@ -124,9 +147,27 @@ def test_what_skills_can_require_is_shown_with_its_line_and_without_secrets(term
             "file": None,
             "line": None,
         },
-        {"key": "config.weather.apiKey", "written": "weather.apiKey", "value": "(set)", "file": file, "line": 5},
-        {"key": "config.weather.days", "written": "weather.days", "value": 3, "file": file, "line": 5},
-        {"key": "config.weather.units", "written": "weather.units", "value": "(set)", "file": file, "line": 4},
+        {
+            "key": "config.weather.apiKey",
+            "written": "weather.apiKey",
+            "value": "(set)",
+            "file": file,
+            "line": 5,
+        },
+        {
+            "key": "config.weather.days",
+            "written": "weather.days",
+            "value": 3,
+            "file": file,
+            "line": 5,
+        },
+        {
+            "key": "config.weather.units",
+            "written": "weather.units",
+            "value": "(set)",
+            "file": file,
+            "line": 4,
+        },
     ]
     own = str(terminal.write("project/prowess.toml", '[config.weather]\nunits = "metric"\n'))
     shaped = terminal.json("config")["settings"]
@@ -144,26 +185,45 @@ def test_entries_of_several_files_have_a_place_each(terminal):
         "value": ["skill:a", "skill:b"],
         "file": own,
         "line": 2,
-        "entries": [{"value": "skill:a", "file": user, "line": 1}, {"value": "skill:b", "file": own, "line": 2}],
+        "entries": [
+            {"value": "skill:a", "file": user, "line": 1},
+            {"value": "skill:b", "file": own, "line": 2},
+        ],
     }
-    assert '["skill:a","skill:b"]  ~/.config/prowess/prowess.toml:1, prowess.toml:2\n' in terminal.run("config").out
+    assert (
+        '["skill:a","skill:b"]  ~/.config/prowess/prowess.toml:1, prowess.toml:2\n'
+        in terminal.run("config").out
+    )
 
 
 def read_rows(terminal: Terminal, host: str) -> dict[str, str]:
     out = terminal.run("config", "--host", host).out.partition("\n\n")[0]
-    return {line.split()[0]: line.split()[1] for line in out.splitlines()[1:] if not line.startswith(" ")}
+    return {
+        line.split()[0]: line.split()[1]
+        for line in out.splitlines()[1:]
+        if not line.startswith(" ")
+    }
 
 
 def test_keys_are_shown_as_the_file_of_the_host_has_them(terminal):
-    terminal.write("home/.omp/agent/config.yml", "disabledExtensions: [skill:a]\nskills:\n  ignoredSkills: [b]\n")
     terminal.write(
-        "project/.claude/settings.json", '{"skillOverrides": {"x": "off"}, "disableSkillShellExecution": true}'
+        "home/.omp/agent/config.yml",
+        "disabledExtensions: [skill:a]\nskills:\n  ignoredSkills: [b]\n",
     )
-    terminal.write("home/.openclaw/openclaw.json", '{skills: {entries: {x: {enabled: false, apiKey: "k"}}}}')
     terminal.write(
-        "project/opencode.json", '{"permission": {"skill": "ask"}, "agent": {"plan": {"tools": {"skill": false}}}}'
+        "project/.claude/settings.json",
+        '{"skillOverrides": {"x": "off"}, "disableSkillShellExecution": true}',
     )
-    terminal.write("project/prowess.toml", 'disabled = ["a"]\nfolders = ["."]\n[skills.x]\nenabled = false\n')
+    terminal.write(
+        "home/.openclaw/openclaw.json", '{skills: {entries: {x: {enabled: false, apiKey: "k"}}}}'
+    )
+    terminal.write(
+        "project/opencode.json",
+        '{"permission": {"skill": "ask"}, "agent": {"plan": {"tools": {"skill": false}}}}',
+    )
+    terminal.write(
+        "project/prowess.toml", 'disabled = ["a"]\nfolders = ["."]\n[skills.x]\nenabled = false\n'
+    )
     own = read_rows(terminal, "prowess")
     assert {
         "disabled",
@@ -174,7 +234,9 @@ def test_keys_are_shown_as_the_file_of_the_host_has_them(terminal):
         "discovery.trusted_links",
         "skills.x.enabled",
     } <= set(own)
-    assert not {"disabled_extensions", "ignored", "custom_folders", "overrides.x.enabled"} & set(own)
+    assert not {"disabled_extensions", "ignored", "custom_folders", "overrides.x.enabled"} & set(
+        own
+    )
     omp = read_rows(terminal, "omp")
     assert (omp["disabledExtensions"], omp["skills.ignoredSkills"]) == ('["skill:a"]', '["b"]')
     assert (omp["skills.enableClaudeUser"], omp["skills.enabled"]) == ("false", "true")
@@ -182,13 +244,19 @@ def test_keys_are_shown_as_the_file_of_the_host_has_them(terminal):
     assert (claude["skillOverrides.x"], claude["disableSkillShellExecution"]) == ("off", "true")
     assert claude["skillListingBudgetFraction"] == "0.01"
     openclaw = read_rows(terminal, "openclaw")
-    assert (openclaw["skills.entries.x.enabled"], openclaw["skills.entries.x.apiKey"]) == ("false", "(set)")
+    assert (openclaw["skills.entries.x.enabled"], openclaw["skills.entries.x.apiKey"]) == (
+        "false",
+        "(set)",
+    )
     assert "skills.limits.maxSkillFileBytes" in openclaw
     opencode = read_rows(terminal, "opencode")
     assert {"skills.paths", "permission", "agent.plan"} <= set(opencode)
     shaped = terminal.json("config")["settings"]
     names = {one["key"]: one["written"] for one in shaped}
-    assert (names["disabled_extensions"], names["overrides.x.enabled"]) == ("disabled", "skills.x.enabled")
+    assert (names["disabled_extensions"], names["overrides.x.enabled"]) == (
+        "disabled",
+        "skills.x.enabled",
+    )
     shaped = terminal.json("config", "--host", "claude-code")["settings"]
     [shell] = [one for one in shaped if one["key"] == "shell_commands"]
     assert (shell["value"], shell["written"]) == (False, "disableSkillShellExecution")

@@ -41,8 +41,18 @@ def test_json_has_every_file(terminal):
         "edition": "current",
         "cwd": terminal.path("project/deep/down"),
         "files": [
-            {"path": terminal.path("project/AGENTS.md"), "depth": 2, "characters": 8, "estimated_tokens": 2},
-            {"path": terminal.path("project/deep/down/CLAUDE.md"), "depth": 0, "characters": 8, "estimated_tokens": 2},
+            {
+                "path": terminal.path("project/AGENTS.md"),
+                "depth": 2,
+                "characters": 8,
+                "estimated_tokens": 2,
+            },
+            {
+                "path": terminal.path("project/deep/down/CLAUDE.md"),
+                "depth": 0,
+                "characters": 8,
+                "estimated_tokens": 2,
+            },
         ],
         "diagnostics": [],
     }

@@ -1,4 +1,6 @@
-"""`prowess cost`: what skills cost in every request and when they are used, in the terminal, as JSON and as a page."""
+"""`prowess cost`: what skills cost in every request and when they are used, in the terminal, as
+JSON and as a page.
+"""
 
 from __future__ import annotations
 
@@ -15,12 +17,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prowess.cli.cost_page import render_page
-from prowess.cli.cost_report import Method, Report, SkillCost, choose_method, load_report, render_share
 from prowess.errors import MissingExtra
 from prowess.model.catalog import Shown
 from prowess.present.cost import compare_loading
 from prowess.present.tokens import ESTIMATE, estimate_tokens
+from prowess.reports.cost import Method, Report, SkillCost, choose_method, load_report, render_share
+from prowess.reports.cost_page import render_page
 from tests.cli.terminal import Terminal
 
 HOSTILE = '<script>alert(1)</script><img src=x onerror="alert(2)">'
@@ -34,7 +36,10 @@ def write_three(terminal: Terminal) -> None:
 
 def make_report(*names: str, location: str = "/skills/x/SKILL.md") -> Report:
     costs = tuple(
-        SkillCost(name=name, location=location, shown=Shown.WHOLE, listed=10, described=10, body=100) for name in names
+        SkillCost(
+            name=name, location=location, shown=Shown.WHOLE, listed=10, described=10, body=100
+        )
+        for name in names
     )
     return Report(
         host="prowess",
@@ -70,10 +75,13 @@ def test_the_table_has_every_skill_with_its_bar_and_below_it_what_is_saved(termi
 @pytest.mark.seed("W-36", "W-37")
 def test_fifty_skills_of_a_thousand_tokens_save_a_quarter_of_the_window(terminal):
     described = (
-        "Fetches, checks and converts the readings of one harbour, then reports what is off. Use when asked for " * 2
+        "Fetches, checks and converts the readings of one harbour, then reports what is off. Use when asked for "
+        * 2
     )
     for number in range(50):
-        terminal.skill(f"project/.agents/skills/skill-{number:02}", description=described, body="word " * 1012)
+        terminal.skill(
+            f"project/.agents/skills/skill-{number:02}", description=described, body="word " * 1012
+        )
     told = terminal.json("cost", "--reads", "2", "--window", "200000")
     compared = told["comparison"]
     assert told["average_body"] == 1000
@@ -118,11 +126,18 @@ def test_json_has_the_counts_of_every_skill_the_most_expensive_first(terminal):
 
 
 @pytest.mark.seed("C-72")
-def test_what_describes_a_skill_counts_whole_and_what_the_catalog_shows_counts_as_it_is_shown(terminal):
+def test_what_describes_a_skill_counts_whole_and_what_the_catalog_shows_counts_as_it_is_shown(
+    terminal,
+):
     words = "argument-hint: one two three\nwhen_to_use: Use it when somebody asks.\n"
-    terminal.write("project/.agents/skills/a/SKILL.md", f"---\nname: a\ndescription: Reads files.\n{words}---\nBody\n")
+    terminal.write(
+        "project/.agents/skills/a/SKILL.md",
+        f"---\nname: a\ndescription: Reads files.\n{words}---\nBody\n",
+    )
     (cost,) = terminal.json("cost")["skills"]
-    assert cost["described"] == estimate_tokens("a Reads files. Use it when somebody asks. one two three")
+    assert cost["described"] == estimate_tokens(
+        "a Reads files. Use it when somebody asks. one two three"
+    )
     assert cost["listed"] == estimate_tokens("a Reads files. - Use it when somebody asks.")
 
 
@@ -163,7 +178,9 @@ def test_exact_counts_are_said_to_be_exact_and_for_whom(terminal):
 def test_a_model_of_another_maker_is_said_to_be_estimated(terminal):
     write_three(terminal)
     answer = terminal.run("cost", "--model", "some-model\x1b[31m")
-    assert answer.out.endswith("Token counts are estimates: there is no exact count for some-model\\x1b[31m here.\n")
+    assert answer.out.endswith(
+        "Token counts are estimates: there is no exact count for some-model\\x1b[31m here.\n"
+    )
 
 
 def test_without_the_extra_a_model_is_estimated_and_an_encoding_is_refused(terminal, monkeypatch):
@@ -172,7 +189,7 @@ def test_without_the_extra_a_model_is_estimated_and_an_encoding_is_refused(termi
     def refuse(encoding):
         raise MissingExtra("tokens", "count tokens exactly")
 
-    monkeypatch.setattr("prowess.cli.cost_report.get_counter", refuse)
+    monkeypatch.setattr("prowess.reports.cost.get_counter", refuse)
     assert choose_method(None, "gpt-4o").says == (
         'Token counts are estimates. Run `pip install "prowess[tokens]"`. They are exact for gpt-4o then.'
     )
@@ -195,7 +212,10 @@ def test_without_the_extra_a_model_is_estimated_and_an_encoding_is_refused(termi
             ("--encoding", "o200k", "--model", "gpt-4o"),
             "prowess: --encoding and --model both say how to count; give one of them.",
         ),
-        (("--window", "0"), "prowess: A context window of 0 tokens cannot be used; it must have at least 1 token."),
+        (
+            ("--window", "0"),
+            "prowess: A context window of 0 tokens cannot be used; it must have at least 1 token.",
+        ),
         (("--reads", "-1"), "Error: Invalid value for '--reads': -1 is not in the range x>=0."),
     ],
 )
@@ -230,7 +250,7 @@ def test_a_body_that_cannot_be_read_is_told_and_the_others_are_counted(terminal,
         os.unlink(terminal.path("project/.agents/skills/small/SKILL.md"))
         return load_report(skills, *arguments, **options)
 
-    monkeypatch.setattr("prowess.cli.cost.load_report", lose)
+    monkeypatch.setattr("prowess.cli.commands.cost.load_report", lose)
     answer = terminal.run("cost")
     assert answer.code == 0
     lost = terminal.path("project/.agents/skills/small/SKILL.md")
@@ -282,15 +302,23 @@ def test_the_page_is_one_file_that_asks_for_nothing_and_runs_nothing(terminal):
     )
     html = (terminal.project / "out/page.html").read_text(encoding="utf-8")
     page = Page(html)
-    assert {tag for tag, _ in page.elements}.isdisjoint({"script", "link", "img", "iframe", "object", "embed", "a"})
+    assert {tag for tag, _ in page.elements}.isdisjoint(
+        {"script", "link", "img", "iframe", "object", "embed", "a"}
+    )
     assert [
-        name for _, attrs in page.elements for name in attrs if name in ("src", "href") or name.startswith("on")
+        name
+        for _, attrs in page.elements
+        for name in attrs
+        if name in ("src", "href") or name.startswith("on")
     ] == []
     assert re.findall(r"https?:|url\(|@import", html) == []
     policy = next(attrs["content"] for _, attrs in page.elements if attrs.get("http-equiv"))
     assert str(policy).startswith("default-src 'none'; style-src 'unsafe-inline'")
     assert "prefers-color-scheme: dark" in html
-    assert ("meta", {"name": "viewport", "content": "width=device-width, initial-scale=1"}) in page.elements
+    assert (
+        "meta",
+        {"name": "viewport", "content": "width=device-width, initial-scale=1"},
+    ) in page.elements
     bars = [
         attrs["style"]
         for tag, attrs in page.elements
@@ -306,8 +334,13 @@ def test_the_page_replaces_the_old_one_whole_and_keeps_its_permissions(terminal)
     page.chmod(0o600)
     assert terminal.run("cost", "--html", str(page)).code == 0
     assert page.read_text(encoding="utf-8").startswith("<!doctype html>")
-    assert (page.stat().st_mode & 0o777, terminal.tree("project/.agents/skills/large")) == (0o600, ["SKILL.md"])
-    assert [path.name for path in terminal.project.iterdir() if path.name.startswith("page")] == ["page.html"]
+    assert (page.stat().st_mode & 0o777, terminal.tree("project/.agents/skills/large")) == (
+        0o600,
+        ["SKILL.md"],
+    )
+    assert [path.name for path in terminal.project.iterdir() if path.name.startswith("page")] == [
+        "page.html"
+    ]
 
 
 def test_a_page_that_cannot_be_written_is_a_sentence(terminal):
@@ -334,7 +367,9 @@ def test_nothing_that_a_skill_is_called_changes_the_shape_of_the_page(name, loca
 
 
 def test_a_hostile_name_is_shown_as_it_is(terminal):
-    header = f"---\nname: {json.dumps(HOSTILE)}\ndescription: {json.dumps(HOSTILE)}\n---\n{HOSTILE}\n"
+    header = (
+        f"---\nname: {json.dumps(HOSTILE)}\ndescription: {json.dumps(HOSTILE)}\n---\n{HOSTILE}\n"
+    )
     terminal.write("project/.agents/skills/a/SKILL.md", header)
     assert terminal.run("cost", "--html", "page.html").code == 0
     html = (terminal.project / "page.html").read_text(encoding="utf-8")

@@ -21,7 +21,9 @@ def terminal(tmp_path, monkeypatch, capsys):
 
 
 def test_a_name_that_is_missing_behind_a_limit_is_explained_with_the_limit(terminal):
-    terminal.write("home/.config/prowess/profiles/brief.toml", 'name = "brief"\nextends = "codex"\n[limits]\n')
+    terminal.write(
+        "home/.config/prowess/profiles/brief.toml", 'name = "brief"\nextends = "codex"\n[limits]\n'
+    )
     whole = terminal.run("explain", "zz-first", "--host", "brief")
     assert (whole.code, "not everything was looked at" in whole.out) == (3, False)
     with (terminal.home / ".config/prowess/profiles/brief.toml").open("a") as file:
@@ -41,7 +43,9 @@ def test_a_name_that_is_missing_behind_a_limit_is_explained_with_the_limit(termi
 def test_a_limit_on_skills_is_a_finding_of_check(terminal):
     terminal.write("project/prowess.toml", "[limits]\nskills_per_root = 1\n")
     states = {
-        one["name"]: one["state"] for one in terminal.json("list", "--all")["skills"] if "/project/" in one["location"]
+        one["name"]: one["state"]
+        for one in terminal.json("list", "--all")["skills"]
+        if "/project/" in one["location"]
     }
     assert states == {"aa": "ready", "bb": "skipped", "zz-last": "skipped"}
     answer = terminal.run("check", "--json")

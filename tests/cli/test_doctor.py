@@ -1,4 +1,6 @@
-"""`prowess doctor NAME`: what a skill misses on this machine, each with what would mend it, and nothing is run."""
+"""`prowess doctor NAME`: what a skill misses on this machine, each with what would mend it, and
+nothing is run.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,7 @@ import json
 
 import pytest
 
-from prowess.cli.requirements import Requirement, Way, diagnose_skill
+from prowess.reports.requirements import Requirement, Way, diagnose_skill
 from tests.cli.terminal import Terminal
 
 WEATHER = """\
@@ -106,9 +108,7 @@ def test_each_host_names_its_own_file_and_keys(terminal, on_linux):
 
 
 def test_a_skill_key_of_its_own_is_what_is_set(terminal):
-    header = (
-        "---\nname: weather\ndescription: d\nmetadata: {openclaw: {skillKey: my.key, requires: {env: [NO_SUCH]}}}\n"
-    )
+    header = "---\nname: weather\ndescription: d\nmetadata: {openclaw: {skillKey: my.key, requires: {env: [NO_SUCH]}}}\n"
     terminal.write("project/.agents/skills/weather/SKILL.md", f"{header}---\nx\n")
     assert '`skills."my.key".env.NO_SUCH`' in terminal.run("doctor", "weather").out
 
@@ -117,7 +117,12 @@ def test_json_tells_the_same_and_the_exit_code_too(terminal, on_linux):
     terminal.write("project/.agents/skills/weather/SKILL.md", WEATHER)
     answer = terminal.run("doctor", "weather", "--json")
     told = json.loads(answer.out)
-    assert (answer.code, told["eligible"], told["name"], told["skill"]["state"]) == (1, False, "weather", "ineligible")
+    assert (answer.code, told["eligible"], told["name"], told["skill"]["state"]) == (
+        1,
+        False,
+        "weather",
+        "ineligible",
+    )
     assert [(one["kind"], one["names"], one["met"]) for one in told["requirements"]] == [
         ("os", ["linux", "darwin"], True),
         ("program", ["sh"], True),
@@ -139,11 +144,16 @@ def test_json_tells_the_same_and_the_exit_code_too(terminal, on_linux):
             "ready": False,
         },
     ]
-    assert told["verdict"].startswith("“weather” cannot be offered on this machine: the program no-such-jq ")
+    assert told["verdict"].startswith(
+        "“weather” cannot be offered on this machine: the program no-such-jq "
+    )
 
 
 def test_another_system_cannot_be_mended(terminal, on_linux):
-    terminal.skill("project/.agents/skills/mac", metadata="{openclaw: {os: [darwin], requires: {bins: [no-such]}}}")
+    terminal.skill(
+        "project/.agents/skills/mac",
+        metadata="{openclaw: {os: [darwin], requires: {bins: [no-such]}}}",
+    )
     assert terminal.run("doctor", "mac").out.splitlines()[1:3] == [
         "✗  system   darwin only",
         "            this machine is linux, and nothing mends that",
@@ -169,7 +179,10 @@ def test_a_skill_that_asks_for_nothing_is_well(terminal):
 def test_what_else_keeps_a_skill_back_is_told_too(terminal, fields, said):
     terminal.skill("project/.agents/skills/x", **fields)
     answer = terminal.run("doctor", "x")
-    assert (answer.code, answer.out.splitlines()[-1]) == (0, f"“x” can be offered on this machine. {said}")
+    assert (answer.code, answer.out.splitlines()[-1]) == (
+        0,
+        f"“x” can be offered on this machine. {said}",
+    )
 
 
 def test_a_host_that_does_not_look_at_requirements_says_so(terminal):
@@ -185,8 +198,13 @@ def test_a_skill_that_could_not_be_read_is_ill(terminal):
     terminal.write("project/.agents/skills/torn/SKILL.md", "---\nname: torn\n")
     answer = terminal.run("doctor", "torn")
     assert (answer.code, answer.err) == (1, "")
-    assert "error  The header that begins on line 1 is never closed by a line `---`.  header-unclosed" in answer.out
-    assert answer.out.splitlines()[-1].startswith("“torn” could not be read, so nobody knows what it requires: ")
+    assert (
+        "error  The header that begins on line 1 is never closed by a line `---`.  header-unclosed"
+        in answer.out
+    )
+    assert answer.out.splitlines()[-1].startswith(
+        "“torn” could not be read, so nobody knows what it requires: "
+    )
     assert json.loads(terminal.run("doctor", "torn", "--json").out)["requirements"] == []
 
 

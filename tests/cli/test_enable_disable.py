@@ -1,4 +1,6 @@
-"""`prowess enable` and `prowess disable`: one switch written, everything else kept, the new state told."""
+"""`prowess enable` and `prowess disable`: one switch written, everything else kept, the new state
+told.
+"""
 
 from __future__ import annotations
 
@@ -22,8 +24,14 @@ def test_disabling_makes_the_settings_file_and_says_the_new_state(terminal):
         "It is now disabled: it is switched off in the settings (prowess.toml:2).\n",
         "",
     )
-    assert (terminal.project / "prowess.toml").read_text(encoding="utf-8") == "[skills.pdf]\nenabled = false\n"
-    assert terminal.run("enable", "pdf") == (0, "Switched “pdf” on in prowess.toml.\nIt is now ready.\n", "")
+    assert (terminal.project / "prowess.toml").read_text(
+        encoding="utf-8"
+    ) == "[skills.pdf]\nenabled = false\n"
+    assert terminal.run("enable", "pdf") == (
+        0,
+        "Switched “pdf” on in prowess.toml.\nIt is now ready.\n",
+        "",
+    )
     assert terminal.ends(terminal.scan()) == {"project/.claude/skills/pdf/SKILL.md": "ready"}
 
 
@@ -32,7 +40,9 @@ def test_what_else_stands_in_the_file_is_kept_to_the_byte(terminal):
     text = '# ours\r\nignore = [ "draft-*" ] # not yet\r\n\r\n[skills."pdf"]\r\nenabled = true # for now\r\n'
     terminal.write("project/prowess.toml", text)
     terminal.run("disable", "pdf")
-    assert (terminal.project / "prowess.toml").read_bytes().decode() == text.replace("= true #", "= false #")
+    assert (terminal.project / "prowess.toml").read_bytes().decode() == text.replace(
+        "= true #", "= false #"
+    )
 
 
 def test_doing_it_twice_writes_once(terminal):
@@ -69,7 +79,10 @@ def test_without_a_settings_file_the_repository_root_gets_one(terminal, monkeypa
 def test_for_all_projects_of_the_user(terminal):
     terminal.skill("project/.claude/skills/pdf")
     done = terminal.json("disable", "pdf", "--user")
-    assert (done["file"], done["created"]) == (terminal.path("home/.config/prowess/prowess.toml"), True)
+    assert (done["file"], done["created"]) == (
+        terminal.path("home/.config/prowess/prowess.toml"),
+        True,
+    )
     assert terminal.tree() == [".claude/skills/pdf/SKILL.md"]
     assert terminal.ends(terminal.scan()) == {"project/.claude/skills/pdf/SKILL.md": "disabled"}
 
@@ -88,7 +101,10 @@ def test_what_another_file_switches_off_is_not_reported_as_switched_on(terminal)
     terminal.run("disable", "pdf", "--user")
     code, out, err = terminal.run("enable", "pdf")
     assert (code, out) == (2, "")
-    assert "(~/.config/prowess/prowess.toml:2). `prowess enable pdf --user` changes that file. Nothing" in err
+    assert (
+        "(~/.config/prowess/prowess.toml:2). `prowess enable pdf --user` changes that file. Nothing"
+        in err
+    )
     assert terminal.run("enable", "pdf", "--user").code == 0
 
 
@@ -111,7 +127,11 @@ def test_an_author_who_disabled_a_skill_is_not_overruled_and_that_is_told(termin
             'disabled = ["a"] # two\n',
             "Took “pdf” out of `disabled` in prowess.toml (line 1).",
         ),
-        ('disabled = ["skill:pdf"]\n', "disabled = []\n", "Took “pdf” out of `disabled` in prowess.toml (line 1)."),
+        (
+            'disabled = ["skill:pdf"]\n',
+            "disabled = []\n",
+            "Took “pdf” out of `disabled` in prowess.toml (line 1).",
+        ),
         (
             'ignore = [\n  "x-*",\n  "pdf", # slow\n]\n',
             'ignore = [\n  "x-*",\n]\n',
@@ -143,7 +163,10 @@ def test_several_obstacles_in_several_files_are_all_taken_away(terminal, monkeyp
     terminal.git()
     terminal.skill("project/.claude/skills/pdf")
     terminal.write("project/prowess.toml", 'disabled = ["pdf"]\n')
-    terminal.write("project/deep/prowess.toml", 'ignore = ["pdf"]\n[skills.pdf]\nenabled = false\nvisibility = "off"\n')
+    terminal.write(
+        "project/deep/prowess.toml",
+        'ignore = ["pdf"]\n[skills.pdf]\nenabled = false\nvisibility = "off"\n',
+    )
     monkeypatch.chdir(terminal.project / "deep")
     done = terminal.json("enable", "pdf")
     assert (done["file"], done["changed"], done["skill"]["state"]) == (
@@ -171,13 +194,20 @@ def test_several_obstacles_in_several_files_are_all_taken_away(terminal, monkeyp
             'include = ["x"]\n',
             "its name matches no pattern of the include list (prowess.toml:1). Add the name to the list there.",
         ),
-        ("\nenabled = false\n", "skills are switched off altogether (prowess.toml:2). Set `enabled = true` there."),
+        (
+            "\nenabled = false\n",
+            "skills are switched off altogether (prowess.toml:2). Set `enabled = true` there.",
+        ),
     ],
 )
 def test_what_is_not_about_this_skill_alone_stays_and_is_named(terminal, text, said):
     terminal.skill("project/.claude/skills/pdf")
     terminal.write("project/prowess.toml", text + "# end\n")
-    assert terminal.run("enable", "pdf") == (2, "", f"prowess: “pdf” stays disabled: {said} Nothing was written.\n")
+    assert terminal.run("enable", "pdf") == (
+        2,
+        "",
+        f"prowess: “pdf” stays disabled: {said} Nothing was written.\n",
+    )
     assert (terminal.project / "prowess.toml").read_text(encoding="utf-8") == text + "# end\n"
 
 
@@ -226,7 +256,9 @@ def test_a_settings_file_that_is_not_toml_is_named_with_its_line_and_stays(termi
     answer = terminal.run("disable", "pdf")
     assert (answer.code, answer.out) == (2, "")
     assert answer.err.startswith(f"prowess: {terminal.path('project/prowess.toml')}:2: ")
-    assert (terminal.project / "prowess.toml").read_text(encoding="utf-8") == "enabled = true\n[skills\n"
+    assert (terminal.project / "prowess.toml").read_text(
+        encoding="utf-8"
+    ) == "enabled = true\n[skills\n"
 
 
 def test_a_linked_settings_file_stays_a_link_and_keeps_its_permissions(terminal):

@@ -1,4 +1,6 @@
-"""`prowess explain NAME`: every file that claimed a name, what each stage did with it, who won and why."""
+"""`prowess explain NAME`: every file that claimed a name, what each stage did with it, who won and
+why.
+"""
 
 from __future__ import annotations
 
@@ -11,13 +13,16 @@ from tests.cli.terminal import Terminal
 
 def test_the_journey_of_a_name_that_three_files_claim(terminal):
     terminal.skill("project/.agents/skills/pdf")
-    terminal.write("project/.claude/skills/pdf/SKILL.md", "---\nname: pdf\ndescription: a: b\n---\nx\n")
+    terminal.write(
+        "project/.claude/skills/pdf/SKILL.md", "---\nname: pdf\ndescription: a: b\n---\nx\n"
+    )
     terminal.skill("home/.claude/skills/pdf")
     scanned = terminal.scan().roots
     roots = len(scanned)
     folders = ("project/.agents/skills", "project/.claude/skills", "home/.claude/skills")
     agents, claude, user = (
-        next(root.order + 1 for root in scanned if root.path == terminal.path(folder)) for folder in folders
+        next(root.order + 1 for root in scanned if root.path == terminal.path(folder))
+        for folder in folders
     )
     reason = ".agents/skills/pdf/SKILL.md (agents:project) has the same name and is stronger"
     answer = terminal.run("explain", "pdf")
@@ -66,7 +71,10 @@ def test_the_journey_of_a_name_that_three_files_claim(terminal):
             {"disable_model_invocation": "true"},
             "“x” is loaded, but the model is not shown it: its header says `disable-model-invocation: true`.",
         ),
-        ({"paths": '"*.sql"'}, "“x” is loaded, but dormant: it waits for a file that matches *.sql."),
+        (
+            {"paths": '"*.sql"'},
+            "“x” is loaded, but dormant: it waits for a file that matches *.sql.",
+        ),
         (
             {"metadata": '{"openclaw": {"requires": {"bins": ["no-such-program"]}}}'},
             "“x” cannot be offered on this machine: the program no-such-program cannot be found.",
@@ -83,7 +91,10 @@ def test_the_answer_stands_in_one_sentence_at_the_top(terminal, fields, said):
 def test_a_file_that_could_not_be_loaded_keeps_its_reason_and_says_what_to_do(terminal):
     terminal.write("project/.agents/skills/torn/SKILL.md", "---\nname: torn\n")
     lines = terminal.run("explain", "torn").out.splitlines()
-    assert lines[0] == "“torn” could not be loaded: the header that begins on line 1 is never closed by a line `---`."
+    assert (
+        lines[0]
+        == "“torn” could not be loaded: the header that begins on line 1 is never closed by a line `---`."
+    )
     assert lines[5:7] == [
         "  parse     invalid: the header that begins on line 1 is never closed by a line `---`",
         "            error on line 1 (header-unclosed): Add a line `---` after the last field.",
@@ -94,7 +105,12 @@ def test_a_file_that_could_not_be_loaded_keeps_its_reason_and_says_what_to_do(te
 @pytest.mark.parametrize(
     ("host", "winner", "rule", "why"),
     [
-        ("spec", ".agents/skills", "the first in scan order wins", "because root 1 is searched before root 2"),
+        (
+            "spec",
+            ".agents/skills",
+            "the first in scan order wins",
+            "because root 1 is searched before root 2",
+        ),
         (
             "opencode",
             ".agents/skills",
@@ -222,8 +238,13 @@ def test_json_for_a_name_that_is_not_here(terminal):
 def test_the_name_in_the_header_finds_a_skill_that_goes_by_its_folder(terminal):
     terminal.skill("project/.claude/skills/folder", name="Shown Name")
     lines = terminal.run("explain", "Shown Name", "--host", "claude-code").out.splitlines()
-    assert lines[0] == "“Shown Name” is ready: .claude/skills/folder/SKILL.md is offered to the model."
-    assert "  parse     read; its header says Shown Name, but this host goes by the folder: folder" in lines
+    assert (
+        lines[0] == "“Shown Name” is ready: .claude/skills/folder/SKILL.md is offered to the model."
+    )
+    assert (
+        "  parse     read; its header says Shown Name, but this host goes by the folder: folder"
+        in lines
+    )
 
 
 def test_very_many_claims_are_told_in_part_to_people_and_whole_to_programs(terminal):
@@ -275,7 +296,10 @@ def test_a_rule_that_asks_or_allows_is_told_and_silence_is_not(terminal):
         "permission: allow, since the rule `allow: Skill(x)` in the command line allows it"
     )
     terminal.skill("project/.agents/skills/x", allowed_tools="Read")
-    assert explain_gate(terminal, "x")[1] == "permission: ask, since its header has `allowed-tools`, which is asked for"
+    assert (
+        explain_gate(terminal, "x")[1]
+        == "permission: ask, since its header has `allowed-tools`, which is asked for"
+    )
 
 
 def test_claude_code_shows_what_it_denies_and_explain_says_so(terminal):
@@ -316,15 +340,42 @@ def test_a_budget_that_cannot_be_used_does_not_hide_the_other_stages(terminal, m
 @pytest.mark.parametrize(
     ("file", "text", "line", "reason"),
     [
-        ("home/.config/prowess/prowess.toml", 'disabled = ["pdf"]\n', 1, "it is listed as `skill:pdf`"),
-        ("project/prowess.toml", 'ignore = [\n  "a",\n  "p*",\n]\n', 3, "its name matches the ignored pattern `p*`"),
-        ("project/prowess.toml", '\ninclude = ["x"]\n', 2, "its name matches no pattern of the include list"),
+        (
+            "home/.config/prowess/prowess.toml",
+            'disabled = ["pdf"]\n',
+            1,
+            "it is listed as `skill:pdf`",
+        ),
+        (
+            "project/prowess.toml",
+            'ignore = [\n  "a",\n  "p*",\n]\n',
+            3,
+            "its name matches the ignored pattern `p*`",
+        ),
+        (
+            "project/prowess.toml",
+            '\ninclude = ["x"]\n',
+            2,
+            "its name matches no pattern of the include list",
+        ),
         ("project/prowess.toml", "\nenabled = false\n", 2, "skills are switched off altogether"),
-        ("project/prowess.toml", "[skills.pdf]\nenabled = false\n", 2, "it is switched off in the settings"),
-        ("project/prowess.toml", '[skills.pdf]\n\nvisibility = "off"\n', 3, "it is switched off in the settings"),
+        (
+            "project/prowess.toml",
+            "[skills.pdf]\nenabled = false\n",
+            2,
+            "it is switched off in the settings",
+        ),
+        (
+            "project/prowess.toml",
+            '[skills.pdf]\n\nvisibility = "off"\n',
+            3,
+            "it is switched off in the settings",
+        ),
     ],
 )
-def test_a_setting_that_disables_a_skill_is_named_with_its_file_and_line(terminal, file, text, line, reason):
+def test_a_setting_that_disables_a_skill_is_named_with_its_file_and_line(
+    terminal, file, text, line, reason
+):
     terminal.skill("project/.claude/skills/pdf")
     # The lists of both files add up; each entry has a place of its own.
     other = "project" if file.startswith("home") else "home/.config/prowess"
@@ -343,10 +394,14 @@ def test_a_setting_that_disables_a_skill_is_named_with_its_file_and_line(termina
 
 def test_a_setting_of_another_host_is_named_too(terminal):
     terminal.skill("project/.claude/skills/pdf")
-    settings = terminal.write("project/.claude/settings.json", '{\n"skillOverrides": {\n"pdf": "user-invocable-only"}}')
+    settings = terminal.write(
+        "project/.claude/settings.json", '{\n"skillOverrides": {\n"pdf": "user-invocable-only"}}'
+    )
     claim = terminal.json("explain", "pdf", "--host", "claude-code")["claims"][0]
     assert (claim["state"], claim["origin"]) == ("hidden", {"file": str(settings), "line": 3})
-    config = terminal.write("home/.omp/agent/config.yml", "skills:\n  ignoredSkills:\n    - a\n    - pdf\n")
+    config = terminal.write(
+        "home/.omp/agent/config.yml", "skills:\n  ignoredSkills:\n    - a\n    - pdf\n"
+    )
     claim = terminal.json("explain", "pdf", "--host", "omp")["claims"][0]
     assert (claim["state"], claim["origin"]) == ("disabled", {"file": str(config), "line": 4})
     terminal.write("home/.omp/agent/config.yml", "skills:\n  enableClaudeProject: false\n")

@@ -8,7 +8,7 @@ import os
 import click
 import pytest
 
-from prowess.cli.hosts import render_value
+from prowess.cli.commands.hosts import render_value
 from prowess.profiles.load import BUILT_IN, differing_keys, known_editions, load_profile
 from tests.cli.terminal import Terminal
 
@@ -79,9 +79,14 @@ def test_one_host_is_shown_with_its_documents_departures_and_differences(termina
         "                        old: last\n",
         "",
     )
-    assert "mine         Mine (added)           current     2.0, measured\n" in terminal.run("hosts").out
+    assert (
+        "mine         Mine (added)           current     2.0, measured\n"
+        in terminal.run("hosts").out
+    )
     shaped = terminal.json("hosts", "mine")["hosts"]
-    assert [(host["name"], host["origin"], host["title"]) for host in shaped] == [("mine", "added", "Mine")]
+    assert [(host["name"], host["origin"], host["title"]) for host in shaped] == [
+        ("mine", "added", "Mine")
+    ]
     assert shaped[0]["editions"] == [
         {
             "edition": "current",
@@ -90,9 +95,17 @@ def test_one_host_is_shown_with_its_documents_departures_and_differences(termina
             "documents": ["notes.md"],
             "departures": ["It is kinder."],
         },
-        {"edition": "old", "release": "1.0", "measured": False, "documents": ["notes.md"], "departures": []},
+        {
+            "edition": "old",
+            "release": "1.0",
+            "measured": False,
+            "documents": ["notes.md"],
+            "departures": [],
+        },
     ]
-    assert {"key": "resolution.strategy", "current": "first", "old": "last"} in shaped[0]["differences"]
+    assert {"key": "resolution.strategy", "current": "first", "old": "last"} in shaped[0][
+        "differences"
+    ]
 
 
 def test_diff_shows_every_key_that_differs_between_editions(terminal):
@@ -133,7 +146,9 @@ def test_a_profile_that_cannot_be_used_is_named_and_the_others_are_still_listed(
 def test_an_unknown_host_is_an_error_that_names_the_known_ones(terminal):
     answer = terminal.run("hosts", "opencod")
     assert (answer.code, answer.out) == (2, "")
-    assert answer.err.startswith("prowess: There is no host “opencod”; the hosts are prowess, spec, ")
+    assert answer.err.startswith(
+        "prowess: There is no host “opencod”; the hosts are prowess, spec, "
+    )
 
 
 def test_values_of_profiles_are_written_for_people():
@@ -144,7 +159,9 @@ def test_values_of_profiles_are_written_for_people():
 
 def test_the_host_can_be_named_as_everywhere_else(terminal):
     assert terminal.run("hosts", "--host", "opencode") == terminal.run("hosts", "opencode")
-    assert terminal.run("hosts", "--host", "omp@documented", "--json") == terminal.run("hosts", "omp", "--json")
+    assert terminal.run("hosts", "--host", "omp@documented", "--json") == terminal.run(
+        "hosts", "omp", "--json"
+    )
     answer = terminal.run("hosts", "omp", "--host", "codex")
     assert (answer.code, answer.out) == (2, "")
     assert "“omp” and --host codex name two hosts; give one of them." in answer.err
@@ -168,7 +185,10 @@ def test_every_command_takes_a_host_and_json():
         ('name = "mine"\nextends = "spec"\n\n[roots.user]\nat = [\n', 5),
         ('name = "mine"\nextends = "spec"\n[current.resolution]\nstrategy = "random"\n', 4),
         ('name = "mine"\nextends = "spec"\norder = ["project",\n"usr"]\n', 3),
-        ('name = "mine"\nextends = "spec"\n[roots.more]\nscope = "user"\nat = ["{nowhere}/x"]\n', 5),
+        (
+            'name = "mine"\nextends = "spec"\n[roots.more]\nscope = "user"\nat = ["{nowhere}/x"]\n',
+            5,
+        ),
         ('name = "yours"\nextends = "spec"\n', 1),
     ],
 )
@@ -180,10 +200,17 @@ def test_a_mistake_in_a_profile_is_named_with_file_and_line(terminal, text, line
 
 
 def test_a_profile_of_ones_own_that_replaces_a_built_in_one_is_marked(terminal):
-    terminal.write("home/.config/prowess/profiles/codex.toml", 'name = "codex"\ntitle = "Mine"\nextends = "spec"\n')
+    terminal.write(
+        "home/.config/prowess/profiles/codex.toml",
+        'name = "codex"\ntitle = "Mine"\nextends = "spec"\n',
+    )
     lines = terminal.run("hosts").out.splitlines()
-    assert [line.split()[:3] for line in lines if line.startswith("codex")] == [["codex", "Mine", "(added)"]]
-    assert {one["name"]: one["origin"] for one in terminal.json("hosts")["hosts"]}["codex"] == "added"
+    assert [line.split()[:3] for line in lines if line.startswith("codex")] == [
+        ["codex", "Mine", "(added)"]
+    ]
+    assert {one["name"]: one["origin"] for one in terminal.json("hosts")["hosts"]}[
+        "codex"
+    ] == "added"
 
 
 def make_pipe(path):
@@ -196,9 +223,18 @@ def make_pipe(path):
     ("content", "said"),
     [
         (None, " cannot be used: it is a pipe or a device; only an ordinary file is read."),
-        (b"a = " + b"[" * 50_000, ":1 cannot be used: it is nested more than 32 levels deep, which no profile needs; "),
-        (b"#" * 300_000, " cannot be used: the file has 300,000 bytes; at most 262,144 are read, so make it shorter."),
-        (b'name = "ff"\n# \xff\n', ":2 cannot be used: the file is not UTF-8 text; save it as UTF-8."),
+        (
+            b"a = " + b"[" * 50_000,
+            ":1 cannot be used: it is nested more than 32 levels deep, which no profile needs; ",
+        ),
+        (
+            b"#" * 300_000,
+            " cannot be used: the file has 300,000 bytes; at most 262,144 are read, so make it shorter.",
+        ),
+        (
+            b'name = "ff"\n# \xff\n',
+            ":2 cannot be used: the file is not UTF-8 text; save it as UTF-8.",
+        ),
     ],
 )
 def test_a_profile_file_that_cannot_be_read_is_no_matter_to_other_hosts(terminal, content, said):

@@ -7,8 +7,8 @@ import tomllib
 import msgspec
 import pytest
 
-from prowess.cli.init import TEMPLATE
-from prowess.settings.mapping import OWN_KEYS
+from prowess.cli.commands.init import TEMPLATE
+from prowess.settings.read.file_mapping import OWN_KEYS
 from tests.cli.terminal import Terminal
 
 
@@ -116,7 +116,9 @@ def test_a_file_in_the_way_of_the_folder_is_a_sentence(terminal):
 def test_the_folder_for_skills_is_one_that_the_host_reads_and_new_uses_it(terminal, host, folder):
     made = terminal.json("init", "--host", host)
     assert (made["host"], made["skills_folder"]) == (host, terminal.path(f"project/{folder}"))
-    assert terminal.json("new", "pdf", "--host", host)["folder"] == terminal.path(f"project/{folder}/pdf")
+    assert terminal.json("new", "pdf", "--host", host)["folder"] == terminal.path(
+        f"project/{folder}/pdf"
+    )
     assert [skill.name for skill in terminal.open(host)] == ["pdf"]
 
 

@@ -18,9 +18,15 @@ def write_mixed_skills(terminal: Terminal) -> None:
     """One skill in each of the states that a small workspace meets."""
     terminal.skill("project/.agents/skills/pdf", description="Reads PDF files.")
     terminal.skill("home/.claude/skills/pdf", description="Another one.")
-    terminal.skill("project/.claude/skills/deploy", description="Deploys.", disable_model_invocation="true")
+    terminal.skill(
+        "project/.claude/skills/deploy", description="Deploys.", disable_model_invocation="true"
+    )
     terminal.skill("project/.claude/skills/sql", description="Writes SQL.", paths='"**/*.sql"')
-    terminal.skill("project/.claude/skills/ship", description="Ships.", metadata='{"openclaw": {"os": ["win32"]}}')
+    terminal.skill(
+        "project/.claude/skills/ship",
+        description="Ships.",
+        metadata='{"openclaw": {"os": ["win32"]}}',
+    )
     terminal.skill("project/.claude/skills/old", description="Old.", enabled="false")
     terminal.write("project/.claude/skills/torn/SKILL.md", "---\nname: torn\n")
 
@@ -112,11 +118,13 @@ def test_every_skill_that_is_not_ready_has_a_reason_in_json(terminal):
     assert {skill["state"] for skill in skills if skill["state"] != "ready"} == {
         "hidden", "disabled", "shadowed", "ineligible", "dormant", "invalid",
     }  # fmt: skip
-    assert [skill["name"] for skill in skills if skill["state"] != "ready" and not skill["reason"]] == []
+    assert [
+        skill["name"] for skill in skills if skill["state"] != "ready" and not skill["reason"]
+    ] == []
 
 
 def test_every_state_has_a_mark_of_its_own():
-    from prowess.cli.tables import MARKS
+    from prowess.cli.terminal.tables import MARKS
 
     assert set(MARKS) == set(State)
     assert len({mark for mark, _ in MARKS.values()}) == len(State)
@@ -137,13 +145,18 @@ def test_a_host_with_two_editions_says_in_one_line_where_they_differ(terminal):
         "",
     )
     documented = terminal.run("list", "--host", "omp@documented")
-    assert "omp@documented finds 2 files: 2 ready.\n1 skill differs in omp@current: notes.\n" in documented.out
+    assert (
+        "omp@documented finds 2 files: 2 ready.\n1 skill differs in omp@current: notes.\n"
+        in documented.out
+    )
 
 
 def test_many_differing_names_are_cut_and_counted(terminal):
     for number in range(11):
         terminal.skill(f"home/.claude/skills/n{number:02}")
-    line = "11 skills differ in omp@documented: n00, n01, n02, n03, n04, n05, n06, n07 and 3 more.\n"
+    line = (
+        "11 skills differ in omp@documented: n00, n01, n02, n03, n04, n05, n06, n07 and 3 more.\n"
+    )
     assert line in terminal.run("list", "--host", "omp").out
 
 
@@ -157,7 +170,9 @@ def test_a_folder_without_skills_says_so_and_what_to_do(terminal):
 
 
 def test_only_the_first_line_of_a_description_is_shown(terminal):
-    terminal.write("project/.agents/skills/a/SKILL.md", "---\nname: a\ndescription: |\n  One.\n  Two.\n---\n")
+    terminal.write(
+        "project/.agents/skills/a/SKILL.md", "---\nname: a\ndescription: |\n  One.\n  Two.\n---\n"
+    )
     assert "agents:project  One.\n" in terminal.run("list").out
 
 
@@ -192,15 +207,23 @@ def test_added_folders_are_searched_and_bare_leaves_everything_else_out(terminal
     terminal.skill("project/.claude/skills/mine")
     terminal.skill("other/.claude/skills/theirs")
     other = terminal.path("other")
-    names = {skill["name"]: skill["scope"] for skill in terminal.json("list", "--add-dir", other)["skills"]}
+    names = {
+        skill["name"]: skill["scope"]
+        for skill in terminal.json("list", "--add-dir", other)["skills"]
+    }
     assert names == {"mine": "project", "theirs": "added"}
-    assert [skill["name"] for skill in terminal.json("list", "--bare", "--add-dir", other)["skills"]] == ["theirs"]
+    assert [
+        skill["name"] for skill in terminal.json("list", "--bare", "--add-dir", other)["skills"]
+    ] == ["theirs"]
 
 
 def test_an_added_folder_that_is_not_there_is_an_error(terminal):
     answer = terminal.run("list", "--add-dir", "nowhere")
     assert (answer.code, answer.out) == (2, "")
-    assert answer.err.splitlines()[-1] == "Error: Invalid value for '--add-dir': “nowhere” does not exist."
+    assert (
+        answer.err.splitlines()[-1]
+        == "Error: Invalid value for '--add-dir': “nowhere” does not exist."
+    )
     terminal.write("project/file")
     last = terminal.run("list", "--add-dir", "file").err.splitlines()[-1]
     assert last == "Error: Invalid value for '--add-dir': “file” is not a folder."
@@ -242,7 +265,9 @@ def test_the_json_list_imports_nothing_that_it_does_not_need(terminal):
         "print(*sorted(name for name in sys.modules), file=sys.stderr)"
     )
     for _ in ("cold", "warm"):
-        answer = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+        answer = subprocess.run(
+            [sys.executable, "-c", program], capture_output=True, text=True, check=True
+        )
         imported = set(answer.stderr.split())
     assert json.loads(answer.stdout)["counts"] == {"ready": 1}
     heavy = {
@@ -324,7 +349,10 @@ def test_a_scan_that_a_limit_cut_short_says_so_below_the_table_and_in_json(termi
         terminal.skill(f"project/.agents/skills/{name}")
     terminal.write("project/prowess.toml", "[limits]\nfolders_per_root = 2\n")
     [found] = terminal.json("list")["diagnostics"]
-    assert (found["code"], found["file"]) == ("limit-reached", terminal.path("project/.agents/skills"))
+    assert (found["code"], found["file"]) == (
+        "limit-reached",
+        terminal.path("project/.agents/skills"),
+    )
     for arguments in (["list"], ["list", "--all"]):
         out = terminal.run(*arguments).out
         [line] = [line for line in out.splitlines() if line.startswith(".agents/skills: ")]
@@ -343,7 +371,9 @@ def test_a_host_without_added_folders_says_that_the_option_does_nothing(terminal
     assert (found["code"], found["severity"], found["file"]) == ("option-ignored", "warning", more)
     answer = terminal.run("list", "--host", host, "--add-dir", more)
     assert (answer.code, answer.err) == (0, "")
-    assert [line for line in answer.out.splitlines() if "--add-dir" in line] == [f"{more}: {found['message']}"]
+    assert [line for line in answer.out.splitlines() if "--add-dir" in line] == [
+        f"{more}: {found['message']}"
+    ]
     for command in (["show", "pdf"], ["explain", "pdf"], ["catalog"], ["compare"]):
         named = ["--host", host, "--add-dir", more]
         answer = terminal.run(*command, *named)

@@ -1,4 +1,6 @@
-"""Keys of the hosts' own settings files that are misspelt: reported with file, line and the nearest known key."""
+"""Keys of the hosts' own settings files that are misspelt: reported with file, line and the nearest
+known key.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from prowess.settings.misspelt import is_near
+from prowess.settings.read.key_suggestions import is_near
 
 OPENCODE = "project/opencode.json"
 OMP = "home/.omp/agent/config.yml"
@@ -20,7 +22,14 @@ CLAUDE = "project/.claude/settings.json"
     [
         ("opencode", OPENCODE, '{"skills":\n{"pathz": []}}', 2, "skills.pathz", "skills.paths"),
         ("opencode", OPENCODE, '{\n\n"permision": {}}', 3, "permision", "permission"),
-        ("omp", OMP, "skills:\n  enableClaudUser: true\n", 2, "skills.enableClaudUser", "skills.enableClaudeUser"),
+        (
+            "omp",
+            OMP,
+            "skills:\n  enableClaudUser: true\n",
+            2,
+            "skills.enableClaudUser",
+            "skills.enableClaudeUser",
+        ),
         ("omp", OMP, "disabledExtension: []\n", 1, "disabledExtension", "disabledExtensions"),
         (
             "openclaw",
@@ -65,9 +74,13 @@ CLAUDE = "project/.claude/settings.json"
         ),
     ],
 )
-def test_a_misspelt_key_is_a_warning_that_names_the_nearest(terminal, host, file, text, line, key, nearest):
+def test_a_misspelt_key_is_a_warning_that_names_the_nearest(
+    terminal, host, file, text, line, key, nearest
+):
     terminal.write(file, text)
-    message = f"`{key}` is no known setting and has no effect; the nearest known one is `{nearest}`."
+    message = (
+        f"`{key}` is no known setting and has no effect; the nearest known one is `{nearest}`."
+    )
     found = {
         "code": "setting-ignored",
         "severity": "warning",
@@ -84,7 +97,10 @@ def test_a_misspelt_key_is_a_warning_that_names_the_nearest(terminal, host, file
 def test_an_unknown_key_in_a_table_about_skills_is_reported_though_nothing_is_near(terminal):
     terminal.write(OPENCODE, '{"skills": {"zzz": 1}}')
     (found,) = terminal.json("config", "--host", "opencode")["diagnostics"]
-    assert found["message"] == "`skills.zzz` is no known setting and has no effect; known are `skills.paths`."
+    assert (
+        found["message"]
+        == "`skills.zzz` is no known setting and has no effect; known are `skills.paths`."
+    )
 
 
 REAL: dict[str, tuple[str, dict[str, Any]]] = {
@@ -147,7 +163,10 @@ REAL: dict[str, tuple[str, dict[str, Any]]] = {
 def test_the_real_keys_of_a_host_raise_no_alarm(terminal, host, edition):
     file, data = REAL[host]
     if (host, edition) == ("omp", "documented"):
-        data = {**data, "skills": {key: data["skills"][key] for key in data["skills"] if "Agents" not in key}}
+        data = {
+            **data,
+            "skills": {key: data["skills"][key] for key in data["skills"] if "Agents" not in key},
+        }
     terminal.write(file, json.dumps(data))
     assert terminal.json("config", "--host", f"{host}@{edition}")["diagnostics"] == []
 
@@ -161,10 +180,14 @@ def test_the_real_keys_of_a_host_raise_no_alarm(terminal, host, edition):
         ("prowess", "home/.config/prowess/prowess.toml", 'folders = ["~/gone"]'),
     ],
 )
-def test_a_folder_that_a_setting_names_and_that_is_not_there_is_reported(terminal, host, file, text):
+def test_a_folder_that_a_setting_names_and_that_is_not_there_is_reported(
+    terminal, host, file, text
+):
     terminal.write(file, text)
     found = terminal.json("check", "--host", host)["diagnostics"]
-    assert [(one["code"], one["file"]) for one in found] == [("root-missing", terminal.path("home/gone"))]
+    assert [(one["code"], one["file"]) for one in found] == [
+        ("root-missing", terminal.path("home/gone"))
+    ]
 
 
 def test_words_are_near_by_one_letter_and_long_ones_by_two():

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from prowess.cli.template import quote, render_skill
 from prowess.diagnostics import Severity
-from prowess.parse.lint import lint_skill
+from prowess.parse.lint.checks import lint_skill
 from prowess.profiles.load import load_profile
+from prowess.reports.skill_template import quote, render_skill
 from tests.cli.terminal import Terminal
 
 
@@ -48,10 +48,15 @@ def test_resources_come_with_an_example_each_and_still_validate(terminal):
 
 
 def test_every_host_of_the_standard_folder_can_use_it(terminal):
-    terminal.run("new", "pdf", "--description", "Reads PDF files. Use when: a PDF is named # or linked.")
+    terminal.run(
+        "new", "pdf", "--description", "Reads PDF files. Use when: a PDF is named # or linked."
+    )
     for host in ("prowess", "spec", "opencode", "omp", "openclaw", "codex"):
         skill = terminal.open(host).get("pdf")
-        assert (host, skill.description) == (host, "Reads PDF files. Use when: a PDF is named # or linked.")
+        assert (host, skill.description) == (
+            host,
+            "Reads PDF files. Use when: a PDF is named # or linked.",
+        )
 
 
 def test_the_nearest_skill_folder_of_the_project_is_used(terminal, monkeypatch):
@@ -61,7 +66,9 @@ def test_the_nearest_skill_folder_of_the_project_is_used(terminal, monkeypatch):
     monkeypatch.chdir(terminal.project / "deep/down")
     assert terminal.json("new", "one")["folder"] == terminal.path("project/.claude/skills/one")
     (terminal.project / "deep/.opencode/skills").mkdir(parents=True)
-    assert terminal.json("new", "two")["folder"] == terminal.path("project/deep/.opencode/skills/two")
+    assert terminal.json("new", "two")["folder"] == terminal.path(
+        "project/deep/.opencode/skills/two"
+    )
 
 
 def test_a_plain_folder_called_skills_counts_only_where_it_holds_a_skill(terminal):
@@ -83,8 +90,12 @@ def test_without_any_skill_folder_the_repository_root_gets_one(terminal, monkeyp
 
 
 def test_the_place_can_be_named(terminal):
-    assert terminal.json("new", "one", "--in", "here/there")["folder"] == terminal.path("project/here/there/one")
-    assert terminal.json("new", "two", "--user")["folder"] == terminal.path("home/.agents/skills/two")
+    assert terminal.json("new", "one", "--in", "here/there")["folder"] == terminal.path(
+        "project/here/there/one"
+    )
+    assert terminal.json("new", "two", "--user")["folder"] == terminal.path(
+        "home/.agents/skills/two"
+    )
     answer = terminal.run("new", "three", "--user", "--in", "x")
     assert answer.code == 2
     assert "--in and --user name two places; give one of them." in answer.err
@@ -105,7 +116,9 @@ def test_json_has_the_place_the_files_and_who_else_claims_the_name(terminal):
 def test_another_file_with_the_name_is_pointed_out(terminal):
     terminal.skill("project/.claude/skills/pdf")
     answer = terminal.run("new", "pdf", "--in", ".agents/skills")
-    line = ".claude/skills/pdf/SKILL.md claims this name too; `prowess explain pdf` tells who has it."
+    line = (
+        ".claude/skills/pdf/SKILL.md claims this name too; `prowess explain pdf` tells who has it."
+    )
     assert answer.out.splitlines()[2] == line
 
 
@@ -113,18 +126,41 @@ def test_another_file_with_the_name_is_pointed_out(terminal):
     ("name", "why"),
     [
         ("", "it is empty"),
-        ("PDF-Tools", "it has upper case letters; only lower case ones are allowed; “pdf-tools” would do"),
-        ("pdf tools", "it has a space in it; only a-z, 0-9 and single hyphens are allowed; “pdf-tools” would do"),
-        ("pdf_tools", "it has “_” in it; only a-z, 0-9 and single hyphens are allowed; “pdf-tools” would do"),
-        ("../evil", "it has “.” in it; only a-z, 0-9 and single hyphens are allowed; “evil” would do"),
-        ("a\x1bb", "it has U+001B in it; only a-z, 0-9 and single hyphens are allowed; “a-b” would do"),
+        (
+            "PDF-Tools",
+            "it has upper case letters; only lower case ones are allowed; “pdf-tools” would do",
+        ),
+        (
+            "pdf tools",
+            "it has a space in it; only a-z, 0-9 and single hyphens are allowed; “pdf-tools” would do",
+        ),
+        (
+            "pdf_tools",
+            "it has “_” in it; only a-z, 0-9 and single hyphens are allowed; “pdf-tools” would do",
+        ),
+        (
+            "../evil",
+            "it has “.” in it; only a-z, 0-9 and single hyphens are allowed; “evil” would do",
+        ),
+        (
+            "a\x1bb",
+            "it has U+001B in it; only a-z, 0-9 and single hyphens are allowed; “a-b” would do",
+        ),
         ("-pdf", "a hyphen may only stand alone between letters or digits; “pdf” would do"),
-        ("pdf--tools", "a hyphen may only stand alone between letters or digits; “pdf-tools” would do"),
-        ("straße", "it has “ß” in it; only a-z, 0-9 and single hyphens are allowed; “stra-e” would do"),
+        (
+            "pdf--tools",
+            "a hyphen may only stand alone between letters or digits; “pdf-tools” would do",
+        ),
+        (
+            "straße",
+            "it has “ß” in it; only a-z, 0-9 and single hyphens are allowed; “stra-e” would do",
+        ),
         ("a" * 65, f"it has 65 characters; at most 64 are allowed; “{'a' * 64}” would do"),
     ],
 )
-def test_a_name_that_the_standard_forbids_is_refused_with_the_rule_and_a_better_one(terminal, name, why):
+def test_a_name_that_the_standard_forbids_is_refused_with_the_rule_and_a_better_one(
+    terminal, name, why
+):
     answer = terminal.run("new", "--", name)
     assert (answer.code, answer.out) == (2, "")
     assert answer.err.endswith(f"” cannot be the name of a skill: {why}.\n")
@@ -135,7 +171,11 @@ def test_what_is_there_is_refused_and_stays(terminal):
     terminal.write("project/.agents/skills/pdf/notes.txt", "mine")
     answer = terminal.run("new", "pdf")
     where = terminal.path("project/.agents/skills/pdf")
-    assert answer == (2, "", f"prowess: There is already something at {where}; nothing was written.\n")
+    assert answer == (
+        2,
+        "",
+        f"prowess: There is already something at {where}; nothing was written.\n",
+    )
     assert terminal.tree() == [".agents/skills/pdf/notes.txt"]
 
 
@@ -178,24 +218,41 @@ def test_a_folder_that_cannot_be_written_is_a_sentence(terminal):
 def test_it_works_as_a_program(tmp_path):
     environment = {**os.environ, "HOME": str(tmp_path / "home")}
     made = subprocess.run(
-        [sys.executable, "-m", "prowess", "new", "pdf"], cwd=tmp_path, env=environment, capture_output=True, text=True
+        [sys.executable, "-m", "prowess", "new", "pdf"],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
     )
     assert (made.returncode, made.stderr) == (0, "")
     assert (tmp_path / ".agents/skills/pdf/SKILL.md").is_file()
 
 
 @settings(suppress_health_check=[HealthCheck.too_slow])
-@given(st.from_regex(r"[a-z0-9]+(-[a-z0-9]+){0,3}", fullmatch=True).filter(lambda name: len(name) <= 64))
+@given(
+    st.from_regex(r"[a-z0-9]+(-[a-z0-9]+){0,3}", fullmatch=True).filter(
+        lambda name: len(name) <= 64
+    )
+)
 def test_every_name_that_is_allowed_gives_a_skill_without_findings(name):
     rendered = render_skill(name, None, ("scripts", "references", "assets"))
     text = rendered.files["SKILL.md"].decode()
     rules, fields = load_profile("prowess").header, load_profile("spec").fields
-    assert lint_skill(text, folder_name=name, files=frozenset(rendered.files), rules=rules, fields=fields) == ()
+    assert (
+        lint_skill(
+            text, folder_name=name, files=frozenset(rendered.files), rules=rules, fields=fields
+        )
+        == ()
+    )
 
 
-@given(st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=200).filter(lambda text: text.split()))
+@given(
+    st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=200).filter(
+        lambda text: text.split()
+    )
+)
 def test_any_text_that_is_quoted_comes_back_from_the_header(text):
-    from prowess.parse.reading import read_header
+    from prowess.parse.header.fast import read_header
 
     text = " ".join(text.split())
     profile = load_profile("spec")
@@ -206,13 +263,22 @@ def test_any_text_that_is_quoted_comes_back_from_the_header(text):
 
 
 def test_a_new_skill_for_a_host_goes_where_that_host_looks(terminal):
-    assert terminal.run("new", "one", "--host", "claude-code")[1].splitlines()[0] == "Made .claude/skills/one:"
-    assert terminal.run("new", "two", "--host", "omp")[1].splitlines()[0] == "Made .claude/skills/two:"
+    assert (
+        terminal.run("new", "one", "--host", "claude-code")[1].splitlines()[0]
+        == "Made .claude/skills/one:"
+    )
+    assert (
+        terminal.run("new", "two", "--host", "omp")[1].splitlines()[0] == "Made .claude/skills/two:"
+    )
     assert (
         terminal.run("new", "three", "--host", "claude-code", "--user")[1].splitlines()[0]
         == "Made ~/.claude/skills/three:"
     )
-    assert sorted(skill.name for skill in terminal.scan("claude-code").skills) == ["one", "three", "two"]
+    assert sorted(skill.name for skill in terminal.scan("claude-code").skills) == [
+        "one",
+        "three",
+        "two",
+    ]
 
 
 def test_of_folders_side_by_side_the_one_that_most_agents_read_is_taken_and_our_own_last(terminal):

@@ -26,7 +26,9 @@ def test_a_name_is_its_skill_file_with_the_header(terminal):
     assert terminal.run("read", "skill://pdf") == (0, text, "")
 
 
-@pytest.mark.parametrize("content", [b"no line end", b"one\ntwo\n", b"", b"\r\n crlf \r\n", "Umlaut ä 天気".encode()])
+@pytest.mark.parametrize(
+    "content", [b"no line end", b"one\ntwo\n", b"", b"\r\n crlf \r\n", "Umlaut ä 天気".encode()]
+)
 def test_a_file_is_printed_byte_by_byte(terminal, content):
     terminal.write("project/.agents/skills/pdf/a b.txt", content)
     done = subprocess.run(
@@ -61,7 +63,10 @@ def test_json_has_what_is_known_of_it(terminal):
 
 
 def test_a_folder_is_listed_and_lines_can_be_asked_for(terminal):
-    terminal.write("project/.agents/skills/pdf/docs/b.md", "".join(f"line {number}\n" for number in range(1, 51)))
+    terminal.write(
+        "project/.agents/skills/pdf/docs/b.md",
+        "".join(f"line {number}\n" for number in range(1, 51)),
+    )
     terminal.write("project/.agents/skills/pdf/docs/c/d.md")
     assert terminal.run("read", "skill://pdf/docs") == (0, "c/\nb.md", "")
     assert terminal.json("read", "skill://pdf/docs/")["is_folder"] is True
@@ -81,7 +86,9 @@ def test_a_folder_is_listed_and_lines_can_be_asked_for(terminal):
         ("skill://", 2, "no-name"),
     ],
 )
-def test_what_cannot_be_answered_is_refused_and_no_place_on_the_machine_is_told(terminal, url, code, kind):
+def test_what_cannot_be_answered_is_refused_and_no_place_on_the_machine_is_told(
+    terminal, url, code, kind
+):
     terminal.link("project/.agents/skills/pdf/link", "/etc/passwd")
     answer = terminal.run("read", url)
     assert (answer.code, answer.out, answer.err.startswith("prowess: ")) == (code, "", True)
@@ -101,11 +108,25 @@ def test_on_a_terminal_control_characters_are_spelled_out(terminal):
 
 @pytest.mark.parametrize(
     ("begun", "offered"),
-    [("", "skill://pdf"), ("skill", "skill://pdf"), ("skill://p", "skill://pdf"), ("//p", "//pdf"), ("x", "")],
+    [
+        ("", "skill://pdf"),
+        ("skill", "skill://pdf"),
+        ("skill://p", "skill://pdf"),
+        ("//p", "//pdf"),
+        ("x", ""),
+    ],
 )
 def test_addresses_are_completed_also_behind_a_colon_that_breaks_words(terminal, begun, offered):
-    variables = {"_PROWESS_COMPLETE": "bash_complete", "COMP_WORDS": f"prowess read {begun}", "COMP_CWORD": "2"}
+    variables = {
+        "_PROWESS_COMPLETE": "bash_complete",
+        "COMP_WORDS": f"prowess read {begun}",
+        "COMP_CWORD": "2",
+    }
     done = subprocess.run(
-        [sys.executable, "-m", "prowess"], env={**os.environ, **variables}, capture_output=True, text=True, check=True
+        [sys.executable, "-m", "prowess"],
+        env={**os.environ, **variables},
+        capture_output=True,
+        text=True,
+        check=True,
     )
     assert done.stdout == (f"plain,{offered}\n" if offered else "\n")

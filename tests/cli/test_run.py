@@ -15,9 +15,19 @@ from tests.cli.running import MARK, find_running, wait_until_running
 from tests.cli.terminal import SECRET, Terminal
 
 
-def declare(terminal: Terminal, name: str, *command: str, settings: str = "home/.config/prowess/prowess.toml") -> None:
+def declare(
+    terminal: Terminal,
+    name: str,
+    *command: str,
+    settings: str = "home/.config/prowess/prowess.toml",
+) -> None:
     """A tool of the user's own, and a skill whose command goes to it."""
-    terminal.skill(f"project/.agents/skills/{name}", command_dispatch="tool", command_tool=name, body="Never read\n")
+    terminal.skill(
+        f"project/.agents/skills/{name}",
+        command_dispatch="tool",
+        command_tool=name,
+        body="Never read\n",
+    )
     terminal.write(settings, f"[tools.{name}]\ncommand = {json.dumps(command)}\n")
 
 
@@ -27,11 +37,17 @@ def declare(terminal: Terminal, name: str, *command: str, settings: str = "home/
 @pytest.mark.seed("A-03", "W-43")
 def test_a_command_that_goes_to_a_tool_prints_the_reply(terminal):
     declare(terminal, "tide", "echo", "tide of", "{argument}", "for", "{skill}", "as", "{command}")
-    assert terminal.run("run", "/tide Hamburg  Altona") == (0, "tide of Hamburg  Altona for tide as tide\n", "")
+    assert terminal.run("run", "/tide Hamburg  Altona") == (
+        0,
+        "tide of Hamburg  Altona for tide as tide\n",
+        "",
+    )
 
 
 def test_the_argument_is_one_element_and_no_shell_reads_it(terminal):
-    declare(terminal, "count", sys.executable, "-c", "import sys; print(sys.argv[1:])", "{argument}")
+    declare(
+        terminal, "count", sys.executable, "-c", "import sys; print(sys.argv[1:])", "{argument}"
+    )
     for typed in ("$(id); `id` | x", "it's", '"a b" c', "--help", "*", "a\nb"):
         answer = terminal.run("run", "--", f"/count {typed}")
         assert (typed, answer) == (typed, (0, f"{[typed]}\n", ""))
@@ -66,7 +82,12 @@ def test_a_tool_of_an_untrusted_project_refuses_and_runs_once_it_is_trusted(term
     assert terminal.run("run", "/tide") == (5, "", f"prowess: {said}\n{hint}\n")
     answer = terminal.run("run", "/tide", "--json")
     error = json.loads(answer.out)["error"]
-    assert (answer.code, error["kind"], error["message"], error["hint"]) == (5, "untrusted-tool", said, hint)
+    assert (answer.code, error["kind"], error["message"], error["hint"]) == (
+        5,
+        "untrusted-tool",
+        said,
+        hint,
+    )
     terminal.run("trust", "--yes")
     assert terminal.run("run", "/tide") == (0, "ran\n", "")
 
@@ -120,7 +141,12 @@ def test_a_skill_without_a_tool_gives_the_message_that_the_model_receives(termin
     terminal.skill("project/.agents/skills/greet", body="Greet $0.\n")
     folder = terminal.path("project/.agents/skills/greet")
     text = f"Base folder of this skill: {folder}\n\nGreet Ada.\n"
-    for words in (("/greet Ada",), ("/greet", "Ada"), ("/skill:greet", "Ada"), ("/skill", "greet", "Ada")):
+    for words in (
+        ("/greet Ada",),
+        ("/greet", "Ada"),
+        ("/skill:greet", "Ada"),
+        ("/skill", "greet", "Ada"),
+    ):
         assert (words, terminal.run("run", *words)) == (words, (0, text, ""))
     assert terminal.json("run", "/greet Ada") == {
         "version": 1,
@@ -224,7 +250,10 @@ def test_running_is_counted_as_a_use_by_the_user(terminal):
     terminal.skill("project/.agents/skills/greet")
     for typed in ("/tide", "/greet", "/greet", "/nothing"):
         terminal.run("run", typed)
-    assert {one["name"]: one["by_user"] for one in terminal.json("usage")["skills"]} == {"greet": 2, "tide": 1}
+    assert {one["name"]: one["by_user"] for one in terminal.json("usage")["skills"]} == {
+        "greet": 2,
+        "tide": 1,
+    }
 
 
 def test_a_text_must_be_given(terminal):
@@ -237,7 +266,9 @@ def test_a_text_must_be_given(terminal):
 
 def test_ctrl_c_ends_the_tool_with_everything_it_started(terminal):
     declare(terminal, "slow", "sh", "-c", f"sleep {MARK} & sleep {MARK}")
-    process = subprocess.Popen([sys.executable, "-m", "prowess", "run", "/slow"], stderr=subprocess.PIPE)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "prowess", "run", "/slow"], stderr=subprocess.PIPE
+    )
     wait_until_running(MARK)
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=20)
@@ -247,7 +278,9 @@ def test_ctrl_c_ends_the_tool_with_everything_it_started(terminal):
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
 def test_what_asks_the_program_to_end_ends_the_tool_too(terminal, number, code):
     declare(terminal, "slow", "sh", "-c", f"trap '' TERM HUP; sleep {MARK} & sleep {MARK}")
-    process = subprocess.Popen([sys.executable, "-m", "prowess", "run", "/slow"], stderr=subprocess.PIPE)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "prowess", "run", "/slow"], stderr=subprocess.PIPE
+    )
     wait_until_running(MARK)
     process.send_signal(number)
     _, err = process.communicate(timeout=20)
@@ -256,7 +289,9 @@ def test_what_asks_the_program_to_end_ends_the_tool_too(terminal, number, code):
 
 def test_ctrl_c_pressed_many_times_leaves_nothing_running_either(terminal):
     declare(terminal, "slow", "sh", "-c", f"trap '' INT TERM; sleep {MARK} & sleep {MARK}")
-    process = subprocess.Popen([sys.executable, "-m", "prowess", "run", "/slow"], stderr=subprocess.PIPE)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "prowess", "run", "/slow"], stderr=subprocess.PIPE
+    )
     wait_until_running(MARK)
     for _ in range(20):
         process.send_signal(signal.SIGINT)
@@ -298,6 +333,10 @@ def test_commands_are_completed_as_the_host_spells_them(terminal, words, offered
         "COMP_CWORD": str(len(words.split()) - 1),
     }
     done = subprocess.run(
-        [sys.executable, "-m", "prowess"], env={**os.environ, **variables}, capture_output=True, text=True, check=True
+        [sys.executable, "-m", "prowess"],
+        env={**os.environ, **variables},
+        capture_output=True,
+        text=True,
+        check=True,
     )
     assert done.stdout == offered

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 
-from prowess.cli.show import list_files
+from prowess.cli.commands.show import list_files
 from tests.cli.terminal import Terminal
 from tests.workspace import skill_text
 
@@ -13,7 +13,9 @@ BODY = "# PDF\n\nRead [the guide](guide.md).\n"
 
 def write_pdf(terminal: Terminal) -> str:
     """A skill with files and links; gives its digest."""
-    text = skill_text("pdf", "Reads PDF files.", body=BODY, license="MIT", allowed_tools="Read Write")
+    text = skill_text(
+        "pdf", "Reads PDF files.", body=BODY, license="MIT", allowed_tools="Read Write"
+    )
     terminal.write("project/.agents/skills/pdf/SKILL.md", text)
     terminal.write("project/.agents/skills/pdf/guide.md", "12345")
     terminal.write("project/.agents/skills/pdf/scripts/run.py", "1")
@@ -132,7 +134,11 @@ def test_a_folder_with_very_many_files_is_listed_in_part(terminal):
     terminal.write("project/.agents/skills/big/zzz/last.txt")
     outcome = terminal.scan().find("big")
     files, more = list_files(outcome)
-    assert ([file.path for file in files][:2], len(files), more) == (["SKILL.md", "data/000.txt"], 200, True)
+    assert ([file.path for file in files][:2], len(files), more) == (
+        ["SKILL.md", "data/000.txt"],
+        200,
+        True,
+    )
     assert "           and more; the first 200 are shown\n" in terminal.run("show", "big").out
 
 
@@ -158,4 +164,7 @@ def test_a_body_reaches_people_without_anything_that_steers_a_terminal(terminal)
     terminal.write("project/.agents/skills/a/SKILL.md", text)
     out = terminal.run("show", "a").out
     assert out.endswith("\\x1b]0;title\\x07 red\\x1b[31m\n<b>tag</b> [bold]x[/bold]\n")
-    assert terminal.run("show", "a", "--raw").out == "\x1b]0;title\x07 red\x1b[31m\r\n<b>tag</b> [bold]x[/bold]\n"
+    assert (
+        terminal.run("show", "a", "--raw").out
+        == "\x1b]0;title\x07 red\x1b[31m\r\n<b>tag</b> [bold]x[/bold]\n"
+    )

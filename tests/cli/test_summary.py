@@ -43,7 +43,10 @@ def test_the_summary_tells_what_is_here_what_it_costs_and_what_is_wrong(terminal
 
 
 def test_a_command_to_copy_quotes_the_name_in_it(terminal):
-    terminal.write("project/.agents/skills/x/SKILL.md", "---\nname: $(touch pwned)\ndescription: d\n---\nText\n")
+    terminal.write(
+        "project/.agents/skills/x/SKILL.md",
+        "---\nname: $(touch pwned)\ndescription: d\n---\nText\n",
+    )
     assert "  prowess explain '$(touch pwned)'  how" in terminal.run().out
 
 
@@ -73,7 +76,8 @@ def test_the_folders_above_are_mentioned_once(terminal, monkeypatch):
 def test_json_has_counts_roots_findings_and_cost(terminal):
     write_skills(terminal)
     user, agents, claude = (
-        terminal.path(path) for path in ("home/.claude/skills", "project/.agents/skills", "project/.claude/skills")
+        terminal.path(path)
+        for path in ("home/.claude/skills", "project/.agents/skills", "project/.claude/skills")
     )
     assert terminal.json() == {
         "version": 1,
@@ -83,9 +87,27 @@ def test_json_has_counts_roots_findings_and_cost(terminal):
         "counts": {"invalid": 1, "shadowed": 1, "ready": 2},
         "scopes": {"project": {"invalid": 1, "ready": 1}, "user": {"shadowed": 1, "ready": 1}},
         "roots": [
-            {"path": agents, "scope": "project", "label": "agents:project", "candidates": 1, "disabled_by": None},
-            {"path": claude, "scope": "project", "label": "claude:project", "candidates": 1, "disabled_by": None},
-            {"path": user, "scope": "user", "label": "claude:user", "candidates": 2, "disabled_by": None},
+            {
+                "path": agents,
+                "scope": "project",
+                "label": "agents:project",
+                "candidates": 1,
+                "disabled_by": None,
+            },
+            {
+                "path": claude,
+                "scope": "project",
+                "label": "claude:project",
+                "candidates": 1,
+                "disabled_by": None,
+            },
+            {
+                "path": user,
+                "scope": "user",
+                "label": "claude:user",
+                "candidates": 2,
+                "disabled_by": None,
+            },
         ],
         "diagnostics": {"error": 1, "warning": 1, "info": 0},
         "cost": {"skills": 2, "characters": 461, "estimated_tokens": 76},
@@ -95,7 +117,9 @@ def test_json_has_counts_roots_findings_and_cost(terminal):
 def test_another_host_can_be_asked_and_the_advice_names_it(terminal):
     terminal.skill("project/.claude/skills/a")
     lines = terminal.run("--host", "claude-code@documented").out.splitlines()
-    assert lines[0] == f"1 skill ready in {terminal.project}, by the rules of claude-code@documented."
+    assert (
+        lines[0] == f"1 skill ready in {terminal.project}, by the rules of claude-code@documented."
+    )
     assert "  prowess list --host claude-code@documented       every skill, with its state" in lines
 
 
@@ -116,7 +140,9 @@ def test_more_than_the_worst_few_findings_are_counted(terminal):
 def test_a_budget_that_cannot_be_used_does_not_hide_the_rest(terminal, monkeypatch):
     terminal.skill("project/.claude/skills/a")
     monkeypatch.setenv("SLASH_COMMAND_TOOL_CHAR_BUDGET", "lots")
-    problem = "SLASH_COMMAND_TOOL_CHAR_BUDGET is “lots”; it must be a number of characters, 1 or more."
+    problem = (
+        "SLASH_COMMAND_TOOL_CHAR_BUDGET is “lots”; it must be a number of characters, 1 or more."
+    )
     answer = terminal.run("--host", "claude-code")
     assert (answer.code, answer.err) == (0, "")
     assert f"What they cost cannot be told: {problem}\n" in answer.out

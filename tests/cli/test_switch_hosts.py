@@ -1,4 +1,6 @@
-"""`prowess enable` and `prowess disable` with `--host`: the host's own file is written, all else in it kept."""
+"""`prowess enable` and `prowess disable` with `--host`: the host's own file is written, all else in
+it kept.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,11 @@ HOSTS = {
 def test_a_host_is_switched_in_its_own_file_and_back(terminal, host):
     file, key, state = HOSTS[host]
     answer = terminal.json("disable", "pdf", "--host", host)
-    assert (answer["file"], answer["created"], answer["changed"]) == (terminal.path(file), True, True)
+    assert (answer["file"], answer["created"], answer["changed"]) == (
+        terminal.path(file),
+        True,
+        True,
+    )
     assert (answer["key"], answer["skill"]["state"]) == (key, state)
     assert (states(terminal, host), states(terminal, host, "doc")) == ({state}, {"ready"})
     again = terminal.run("disable", "pdf", "--host", host)
@@ -64,9 +70,9 @@ def test_people_are_told_what_was_written_where_and_for_whom(terminal):
 
 
 def test_the_users_own_file_of_a_host_that_has_one(terminal):
-    assert terminal.json("disable", "pdf", "--user", "--host", "claude-code")["file"] == terminal.path(
-        "home/.claude/settings.json"
-    )
+    assert terminal.json("disable", "pdf", "--user", "--host", "claude-code")[
+        "file"
+    ] == terminal.path("home/.claude/settings.json")
     assert terminal.json("disable", "pdf", "--user", "--host", "opencode")["file"] == terminal.path(
         "home/.config/opencode/opencode.json"
     )
@@ -86,7 +92,12 @@ KEPT = [
         '{"skillOverrides": {"pdf": "name-only"}, "x": 1}',
         '{"skillOverrides": {"pdf": "off"}, "x": 1}',
     ),
-    ("claude-code", "project/.claude/settings.json", "{}\n", '{\n  "skillOverrides": {\n    "pdf": "off"\n  }\n}\n'),
+    (
+        "claude-code",
+        "project/.claude/settings.json",
+        "{}\n",
+        '{\n  "skillOverrides": {\n    "pdf": "off"\n  }\n}\n',
+    ),
     (
         "opencode",
         "project/opencode.jsonc",
@@ -131,8 +142,18 @@ KEPT = [
         "disabledExtensions: [ 'skill:old' ] # these\nmodel: x\n",
         "disabledExtensions: [ 'skill:old', skill:pdf ] # these\nmodel: x\n",
     ),
-    ("omp", "home/.omp/agent/config.yml", "disabledExtensions: []\n", "disabledExtensions: [skill:pdf]\n"),
-    ("omp", "home/.omp/agent/config.yml", "model: x", "model: x\ndisabledExtensions:\n  - skill:pdf\n"),
+    (
+        "omp",
+        "home/.omp/agent/config.yml",
+        "disabledExtensions: []\n",
+        "disabledExtensions: [skill:pdf]\n",
+    ),
+    (
+        "omp",
+        "home/.omp/agent/config.yml",
+        "model: x",
+        "model: x\ndisabledExtensions:\n  - skill:pdf\n",
+    ),
     (
         "codex",
         "home/.codex/config.toml",
@@ -176,11 +197,16 @@ def test_comments_order_and_layout_are_kept(terminal, host, file, before, after)
         ),
     ],
 )
-def test_a_file_that_cannot_be_edited_safely_is_named_with_what_to_write(terminal, host, file, text, said):
+def test_a_file_that_cannot_be_edited_safely_is_named_with_what_to_write(
+    terminal, host, file, text, said
+):
     place = terminal.write(file, text)
     code, out, err = terminal.run("disable", "pdf", "--host", host)
     if said is None:
-        assert (code, json.loads(terminal.run("list", "--json", "--all", "--host", host).out)["version"]) == (0, 1)
+        assert (
+            code,
+            json.loads(terminal.run("list", "--json", "--all", "--host", host).out)["version"],
+        ) == (0, 1)
         assert states(terminal, host) == {"disabled"}
         return
     assert (code, out, err) == (2, "", f"prowess: {terminal.root}/{said}\n")
@@ -204,7 +230,9 @@ def test_a_file_that_cannot_be_edited_safely_is_named_with_what_to_write(termina
         ),
     ],
 )
-def test_what_the_switch_does_not_decide_is_named_and_nothing_is_written(terminal, host, file, text, reason):
+def test_what_the_switch_does_not_decide_is_named_and_nothing_is_written(
+    terminal, host, file, text, reason
+):
     place = terminal.write(file, text)
     code, out, err = terminal.run("enable", "pdf", "--host", host)
     assert (code, out) == (2, "")
@@ -216,20 +244,33 @@ def test_a_later_pattern_of_the_same_file_that_undoes_the_switch_is_noticed(term
     text = '{"permission": {"skill": {"pdf": "ask", "p*": "allow"}}}'
     place = terminal.write("project/opencode.json", text)
     code, out, err = terminal.run("disable", "pdf", "--host", "opencode")
-    assert (code, out, err) == (2, "", "prowess: “pdf” would still be ready in opencode. Nothing was written.\n")
+    assert (code, out, err) == (
+        2,
+        "",
+        "prowess: “pdf” would still be ready in opencode. Nothing was written.\n",
+    )
     assert place.read_text(encoding="utf-8") == text
 
 
 def test_a_host_without_a_switch_says_so(terminal):
     said = "prowess: Agent Skills standard has no switch for one skill in its settings; nothing was written.\n"
     code, out, err = terminal.run("disable", "pdf", "--host", "spec")
-    assert (code, out, err.partition(" has no switch")[2]) == (2, "", said.partition(" has no switch")[2])
+    assert (code, out, err.partition(" has no switch")[2]) == (
+        2,
+        "",
+        said.partition(" has no switch")[2],
+    )
 
 
 def test_codex_is_switched_by_the_path_of_a_file_too(terminal):
     location = terminal.path("project/.agents/skills/pdf/SKILL.md")
-    terminal.write("home/.codex/config.toml", f'[[skills.config]]\npath = "{location}"\nenabled = false\n')
-    assert (states(terminal, "codex"), states(terminal, "codex", "doc")) == ({"disabled"}, {"ready"})
+    terminal.write(
+        "home/.codex/config.toml", f'[[skills.config]]\npath = "{location}"\nenabled = false\n'
+    )
+    assert (states(terminal, "codex"), states(terminal, "codex", "doc")) == (
+        {"disabled"},
+        {"ready"},
+    )
     assert terminal.json("enable", "pdf", "--host", "codex")["skill"]["state"] == "ready"
     text = (terminal.home / ".codex/config.toml").read_text(encoding="utf-8")
     assert text == f'[[skills.config]]\npath = "{location}"\nenabled = true\n'
@@ -239,12 +280,21 @@ def test_a_skill_with_a_key_of_its_own_is_switched_by_that_key(terminal):
     metadata = '{"openclaw": {"skillKey": "papers"}}'
     terminal.skill("project/.agents/skills/pdf", metadata=metadata)
     terminal.skill("project/.claude/skills/pdf", metadata=metadata)
-    assert terminal.json("disable", "pdf", "--host", "openclaw")["key"] == "skills.entries.papers.enabled"
+    assert (
+        terminal.json("disable", "pdf", "--host", "openclaw")["key"]
+        == "skills.entries.papers.enabled"
+    )
     assert states(terminal, "openclaw") == {"disabled"}
 
 
 @pytest.mark.parametrize("command", ["enable", "disable"])
 def test_the_help_says_what_is_written_where(terminal, command):
     told = terminal.run(command, "--help").out
-    for words in ("skillOverrides", "permission.skill", "skills.entries", "disabledExtensions", "[[skills.config]]"):
+    for words in (
+        "skillOverrides",
+        "permission.skill",
+        "skills.entries",
+        "disabledExtensions",
+        "[[skills.config]]",
+    ):
         assert words in told

@@ -1,4 +1,6 @@
-"""The five source toggles: what they switch off is still found, and names the toggle with its file and line."""
+"""The five source toggles: what they switch off is still found, and names the toggle with its file
+and line.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,13 @@ import pytest
 
 from tests.cli.terminal import Terminal
 
-TOGGLES = ("enableCodexUser", "enableClaudeUser", "enableClaudeProject", "enablePiUser", "enablePiProject")
+TOGGLES = (
+    "enableCodexUser",
+    "enableClaudeUser",
+    "enableClaudeProject",
+    "enablePiUser",
+    "enablePiProject",
+)
 
 
 def write_everywhere(terminal: Terminal) -> None:
@@ -16,7 +24,9 @@ def write_everywhere(terminal: Terminal) -> None:
     terminal.skill("project/skills/p-plain")
     terminal.write("project/.claude/commands/p-command.md", "---\ndescription: d\n---\nDo it.\n")
     for folder in (".prowess", ".agents", ".claude", ".omp/agent", ".codex", ".config/opencode"):
-        terminal.skill(f"home/{folder}/skills/u-{folder.strip('.').replace('.', '').replace('/', '-')}")
+        terminal.skill(
+            f"home/{folder}/skills/u-{folder.strip('.').replace('.', '').replace('/', '-')}"
+        )
 
 
 def find_disabled(terminal: Terminal, *arguments: str) -> dict[str, str]:
@@ -34,11 +44,15 @@ def find_disabled(terminal: Terminal, *arguments: str) -> dict[str, str]:
         ("enablePiProject", ["p-omp"]),
     ],
 )
-def test_a_toggle_in_our_own_file_switches_off_the_roots_of_its_source_and_no_other(terminal, toggle, names):
+def test_a_toggle_in_our_own_file_switches_off_the_roots_of_its_source_and_no_other(
+    terminal, toggle, names
+):
     write_everywhere(terminal)
     assert find_disabled(terminal) == {}
     terminal.write("project/prowess.toml", f"[toggles]\n{toggle} = false\n")
-    assert find_disabled(terminal) == dict.fromkeys(names, f"its source is switched off by {toggle}")
+    assert find_disabled(terminal) == dict.fromkeys(
+        names, f"its source is switched off by {toggle}"
+    )
     assert terminal.json("check")["diagnostics"] == []
     for one in terminal.json("list", "--all")["skills"]:
         if one["name"] in names:
@@ -47,7 +61,9 @@ def test_a_toggle_in_our_own_file_switches_off_the_roots_of_its_source_and_no_ot
 
 def test_with_all_five_off_only_our_own_folders_are_left(terminal):
     write_everywhere(terminal)
-    terminal.write("project/prowess.toml", "[toggles]\n" + "".join(f"{one} = false\n" for one in TOGGLES))
+    terminal.write(
+        "project/prowess.toml", "[toggles]\n" + "".join(f"{one} = false\n" for one in TOGGLES)
+    )
     assert [one["name"] for one in terminal.json("list")["skills"]] == ["p-prowess", "u-prowess"]
     disabled = find_disabled(terminal)
     assert disabled["p-agents"] == "its source is switched off, since every source toggle is off"
@@ -57,7 +73,14 @@ def test_with_all_five_off_only_our_own_folders_are_left(terminal):
 
 
 def test_folders_of_one_distance_keep_their_order(terminal):
-    for folder in ("skills", ".github/skills", ".codex/skills", ".omp/skills", ".opencode/skills", ".claude/skills"):
+    for folder in (
+        "skills",
+        ".github/skills",
+        ".codex/skills",
+        ".omp/skills",
+        ".opencode/skills",
+        ".claude/skills",
+    ):
         terminal.skill(f"project/{folder}/x")
     terminal.skill("project/.agents/skills/x")
     terminal.skill("project/.prowess/skills/x")
@@ -66,7 +89,9 @@ def test_folders_of_one_distance_keep_their_order(terminal):
     order = [".prowess/", ".agents/", ".claude/", ".opencode/", ".omp/", ".codex/", ".github/", ""]
     for folder in order:
         shown = terminal.json("list")["skills"]
-        assert [one["location"] for one in shown] == [terminal.path(f"project/{folder}skills/x/SKILL.md")]
+        assert [one["location"] for one in shown] == [
+            terminal.path(f"project/{folder}skills/x/SKILL.md")
+        ]
         (terminal.project / f"{folder}skills/x/SKILL.md").unlink()
 
 
@@ -75,7 +100,9 @@ def test_a_project_cannot_switch_on_what_its_user_switched_off(terminal):
     terminal.write("home/.config/prowess/prowess.toml", "[toggles]\nenableClaudeUser = false\n")
     terminal.write("project/prowess.toml", "[toggles]\nenableClaudeUser = true\n")
     assert find_disabled(terminal) == {"pdf": "its source is switched off by enableClaudeUser"}
-    assert [one["field"] for one in terminal.json("check")["diagnostics"]] == ["toggles.enableClaudeUser"]
+    assert [one["field"] for one in terminal.json("check")["diagnostics"]] == [
+        "toggles.enableClaudeUser"
+    ]
 
 
 def test_an_unknown_toggle_names_those_there_are_the_nearest_first(terminal):

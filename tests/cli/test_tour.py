@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from prowess.cli import sample
+from prowess.reports import tour_workspace as sample
 from tests.cli.terminal import Terminal
 
 WORKSPACE = Path(__file__).resolve().parent.parent.parent / "examples" / "workspace"
@@ -44,7 +44,10 @@ def test_the_sample_holds_a_skill_for_every_thing_the_tour_shows(terminal):
         (".omp/skills", 1),
         ("skills", 2),
     ]
-    repairs = {name: [one["code"] for one in findings] for name, findings in tour["parse"]["repaired"].items()}
+    repairs = {
+        name: [one["code"] for one in findings]
+        for name, findings in tour["parse"]["repaired"].items()
+    }
     assert repairs == {"triage": ["repaired-colon", "repaired-hint"]}
     assert {one["name"]: one["reason"] for one in tour["gate"]} == {
         "gauge-readings": "the program tide-gauge cannot be found",
@@ -68,7 +71,11 @@ def test_two_hosts_give_two_files_for_one_name(terminal):
 def test_every_state_is_decided_in_exactly_one_stage(terminal):
     tour = terminal.json("tour")
     decided = [*tour["parse"]["invalid"], *tour["resolve"], *tour["gate"]]
-    assert len(decided) + len(STATES["ready"]) == tour["discover"]["files"] == sum(map(len, STATES.values()))
+    assert (
+        len(decided) + len(STATES["ready"])
+        == tour["discover"]["files"]
+        == sum(map(len, STATES.values()))
+    )
 
 
 def test_the_skills_of_the_user_and_of_the_folders_above_do_not_mix_in(terminal, monkeypatch):
@@ -90,7 +97,11 @@ def test_it_leaves_nothing_behind(terminal, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(scratch))
     before = {path: path.stat().st_mtime_ns for path in WORKSPACE.rglob("*")}
     assert terminal.run("tour").code == 0
-    assert (list(scratch.iterdir()), terminal.tree("project"), terminal.tree("home")) == ([], [], [])
+    assert (list(scratch.iterdir()), terminal.tree("project"), terminal.tree("home")) == (
+        [],
+        [],
+        [],
+    )
     assert {path: path.stat().st_mtime_ns for path in WORKSPACE.rglob("*")} == before
 
 
@@ -113,7 +124,9 @@ def test_piped_it_is_plain_lines(terminal):
     lines = answer.out.splitlines()
     assert "\x1b" not in answer.out
     assert [line for line in lines if line != line.rstrip()] == []
-    assert "   load-test      – disabled  it is switched off in the settings (prowess.toml:5)" in lines
+    assert (
+        "   load-test      – disabled  it is switched off in the settings (prowess.toml:5)" in lines
+    )
     assert "   5 + 1 + 1 + 1 + 1 + 1 + 1 = 11 files" in lines
     assert [line for line in lines if line[:1].isdigit()] == [
         "1  Discover  Where are skills?",
@@ -130,9 +143,11 @@ def test_no_line_is_wider_than_the_terminal(terminal, monkeypatch, width):
     from rich.cells import cell_len
     from rich.console import Console
 
-    from prowess.cli import tour_screen
+    from prowess.cli.terminal import tour_screen
 
-    monkeypatch.setattr(tour_screen, "console", lambda: Console(force_terminal=True, width=width, color_system=None))
+    monkeypatch.setattr(
+        tour_screen, "console", lambda: Console(force_terminal=True, width=width, color_system=None)
+    )
     lines = terminal.run("tour").out.splitlines()
     long = [line for line in lines if cell_len(line) > width and "/" not in line]
     assert long == []
@@ -154,7 +169,9 @@ def test_it_works_as_a_program_within_two_seconds(tmp_path):
     started = time.monotonic()
     answer = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, check=True)
     after = os.times()
-    spent = after.children_user + after.children_system - before.children_user - before.children_system
+    spent = (
+        after.children_user + after.children_system - before.children_user - before.children_system
+    )
     assert json.loads(answer.stdout)["states"] == STATES
     # Processor time, since other tests run beside this one.
     assert spent < 2.0
@@ -195,7 +212,9 @@ def test_the_tour_shows_what_the_model_would_see_and_what_it_costs(terminal):
 def test_the_tour_loads_a_skill_with_its_arguments(terminal):
     loaded = terminal.json("tour")["activate"]
     assert (loaded["name"], loaded["arguments"]) == ("fix-issue", "42 tide-times")
-    assert loaded["text"].startswith('<skill_content name="fix-issue">\n# Skill: fix-issue\n\n# Fix issue 42\n')
+    assert loaded["text"].startswith(
+        '<skill_content name="fix-issue">\n# Skill: fix-issue\n\n# Fix issue 42\n'
+    )
     assert "\n2. Make a branch named `tide-times`; " in loaded["text"]
     assert "\nBase folder of this skill: .claude/skills/fix-issue\n" in loaded["text"]
     said = f"   Loading “fix-issue 42 tide-times” gives it this, about {loaded['estimated_tokens']} tokens:"
@@ -212,20 +231,26 @@ def test_where_nothing_is_ready_the_tour_loads_nothing(terminal, monkeypatch):
 
 
 def test_the_sample_can_be_walked_as_any_host(terminal):
-    assert {key: terminal.json("tour")[key] for key in ("host", "edition")} == {"host": "prowess", "edition": "current"}
+    assert {key: terminal.json("tour")[key] for key in ("host", "edition")} == {
+        "host": "prowess",
+        "edition": "current",
+    }
     tour = terminal.json("tour", "--host", "claude-code@documented")
     assert (tour["host"], tour["edition"]) == ("claude-code", "documented")
     assert [root["path"] for root in tour["discover"]["roots"]] == [".claude/skills"]
     for host in ("claude-code", "opencode", "openclaw", "omp", "codex", "spec"):
         answer = terminal.run("tour", "--host", host)
         assert (host, answer.code, answer.err) == (host, 0, "")
-        assert f" makes of {WORKSPACE}, a small project with skills for several agents." in answer.out
+        assert (
+            f" makes of {WORKSPACE}, a small project with skills for several agents." in answer.out
+        )
         assert f"prowess cost --host {host}" in answer.out
 
 
 def test_a_profile_of_ones_own_walks_the_sample_too(terminal):
     terminal.write(
-        "home/.config/prowess/profiles/mine.toml", 'name = "mine"\ntitle = "Mine"\nextends = "claude-code"\n'
+        "home/.config/prowess/profiles/mine.toml",
+        'name = "mine"\ntitle = "Mine"\nextends = "claude-code"\n',
     )
     tour = terminal.json("tour", "--host", "mine")
     assert [root["path"] for root in tour["discover"]["roots"]] == [".claude/skills"]

@@ -1,4 +1,5 @@
-"""Errors where JSON was asked for, streams that are closed, and suggestions for what was mistyped."""
+"""Errors where JSON was asked for, streams that are closed, and suggestions for what was mistyped.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +48,13 @@ def test_a_wrong_setting_has_its_file_line_and_key(terminal):
     file = str(terminal.write("project/prowess.toml", '\nenabled = "perhaps"\n'))
     code, out, _ = terminal.run("list", "--json")
     error = json.loads(out)["error"]
-    assert (code, error["kind"], error["file"], error["line"], error["key"]) == (2, "setting-error", file, 2, "enabled")
+    assert (code, error["kind"], error["file"], error["line"], error["key"]) == (
+        2,
+        "setting-error",
+        file,
+        2,
+        "enabled",
+    )
 
 
 @pytest.mark.parametrize(
@@ -83,17 +90,25 @@ def test_a_closed_output_is_a_sentence(terminal):
 def test_a_closed_error_output_is_no_reason_to_stop(terminal):
     terminal.skill("project/.agents/skills/pdf")
     answer = run_in_shell("prowess list --json 2>&-")
-    assert (answer.returncode, [one["name"] for one in json.loads(answer.stdout)["skills"]]) == (0, ["pdf"])
+    assert (answer.returncode, [one["name"] for one in json.loads(answer.stdout)["skills"]]) == (
+        0,
+        ["pdf"],
+    )
 
 
 @pytest.mark.parametrize("full", [path for path in ("/dev/full",) if os.path.exists(path)])
 def test_a_full_disk_is_a_sentence(terminal, full):
     for command in ("list", "list --json"):
         answer = run_in_shell(f"prowess {command} >{full}")
-        assert (answer.returncode, answer.stderr) == (4, "prowess: The machine refused: No space left on device.\n")
+        assert (answer.returncode, answer.stderr) == (
+            4,
+            "prowess: The machine refused: No space left on device.\n",
+        )
 
 
 def test_a_mistyped_host_edition_or_command_is_told_the_nearest(terminal):
     assert terminal.run("list", "--host", "opncode").err.endswith("\nDid you mean “opencode”?\n")
-    assert terminal.run("list", "--host", "omp@documentd").err.endswith("\nDid you mean “omp@documented”?\n")
+    assert terminal.run("list", "--host", "omp@documentd").err.endswith(
+        "\nDid you mean “omp@documented”?\n"
+    )
     assert "Did you mean explain?" in terminal.run("explian", "x").err

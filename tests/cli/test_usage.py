@@ -1,4 +1,5 @@
-"""`prowess usage` and `prowess list --unused`: counts that the user can see, clear and switch off."""
+"""`prowess usage` and `prowess list --unused`: counts that the user can see, clear and switch off.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from prowess.cli.usage import render_time
-from prowess.machine.usage import UsageFile, usage_path
+from prowess.cli.commands.usage import render_time
+from prowess.state.usage import UsageFile, usage_path
 from tests.cli.terminal import Terminal
 
 
@@ -25,7 +26,9 @@ def terminal(tmp_path, monkeypatch, capsys):
 
 
 def count(terminal: Terminal) -> UsageFile:
-    """Three skills offered twice; one of them used by the user once and by the model twice, on New Year's Eve 2020."""
+    """Three skills offered twice; one of them used by the user once and by the model twice, on New
+    Year's Eve 2020.
+    """
     store = UsageFile(usage_path(terminal.facts()), clock=lambda: 1_609_459_199.0)
     skills = {skill.name: skill for skill in terminal.open()}
     for _ in range(2):
@@ -77,12 +80,19 @@ def test_json_has_every_count(terminal):
         "last_offered": "2020-12-31 23:59:59+00:00",
         "last_activated": "2020-12-31 23:59:59+00:00",
     }
-    assert [(one["name"], one["last_activated"]) for one in skills[1:]] == [("pdf", None), ("ship", None)]
+    assert [(one["name"], one["last_activated"]) for one in skills[1:]] == [
+        ("pdf", None),
+        ("ship", None),
+    ]
 
 
 def test_one_name_or_all_of_them_can_be_forgotten(terminal):
     store = count(terminal)
-    assert terminal.run("usage", "--clear", "sql") == (0, "The counts of “sql” were forgotten.\n", "")
+    assert terminal.run("usage", "--clear", "sql") == (
+        0,
+        "The counts of “sql” were forgotten.\n",
+        "",
+    )
     assert {name for name, _ in store.load_counts()} == {"pdf", "ship"}
     assert terminal.json("usage", "--clear") == {"version": 1, "file": store.path, "forgotten": 2}
     assert store.load_counts() == {}
@@ -99,14 +109,22 @@ def test_a_name_that_is_not_counted_is_told_with_the_nearest(terminal):
     assert len(store.load_counts()) == 3
 
 
-def test_counts_from_before_it_was_switched_off_can_still_be_seen_and_forgotten(terminal, monkeypatch):
+def test_counts_from_before_it_was_switched_off_can_still_be_seen_and_forgotten(
+    terminal, monkeypatch
+):
     store = count(terminal)
     terminal.write("project/prowess.toml", "\nusage = false\n")
     answer = terminal.run("usage")
     assert answer.out.splitlines()[1].startswith("sql         2        1         2")
-    assert answer.out.splitlines()[-1] == "Counting is switched off, since `usage` is false in prowess.toml:2."
+    assert (
+        answer.out.splitlines()[-1]
+        == "Counting is switched off, since `usage` is false in prowess.toml:2."
+    )
     monkeypatch.setenv("PROWESS_NO_USAGE", "1")
-    assert terminal.run("usage").out.splitlines()[-1] == "Counting is switched off, since PROWESS_NO_USAGE is set."
+    assert (
+        terminal.run("usage").out.splitlines()[-1]
+        == "Counting is switched off, since PROWESS_NO_USAGE is set."
+    )
     assert terminal.json("usage")["counting"] is False
     assert terminal.run("usage", "--clear").code == 0
     assert store.load_counts() == {}
@@ -119,9 +137,14 @@ def test_a_store_that_is_broken_is_told_and_never_cleared_by_accident(terminal):
     answer = terminal.run("usage")
     assert answer.code == 0
     assert "(state-unreadable)" in answer.out
-    assert [found["code"] for found in terminal.json("usage")["diagnostics"]] == ["state-unreadable"]
+    assert [found["code"] for found in terminal.json("usage")["diagnostics"]] == [
+        "state-unreadable"
+    ]
     cleared = terminal.run("usage", "--clear")
-    assert (cleared.code, cleared.err.startswith(f"prowess: Could not clear the counts in {path}: ")) == (4, True)
+    assert (
+        cleared.code,
+        cleared.err.startswith(f"prowess: Could not clear the counts in {path}: "),
+    ) == (4, True)
     assert path.read_bytes().startswith(b"this is no database")
     assert terminal.run("list", "--unused").code == 4
 
@@ -159,13 +182,20 @@ def test_skills_that_are_ready_and_were_never_used_are_listed(terminal):
         "`prowess usage` has the counts; `prowess cost` tells what each skill costs.\n",
         "",
     )
-    assert [skill["name"] for skill in terminal.json("list", "--unused")["skills"]] == ["pdf", "ship"]
+    assert [skill["name"] for skill in terminal.json("list", "--unused")["skills"]] == [
+        "pdf",
+        "ship",
+    ]
 
 
 def test_being_offered_is_not_being_used_and_another_file_of_the_name_has_its_own_counts(terminal):
     count(terminal)
     (terminal.project / ".agents/skills/sql").rename(terminal.project / ".agents/skills/elsewhere")
-    assert [skill["name"] for skill in terminal.json("list", "--unused")["skills"]] == ["pdf", "ship", "sql"]
+    assert [skill["name"] for skill in terminal.json("list", "--unused")["skills"]] == [
+        "pdf",
+        "ship",
+        "sql",
+    ]
 
 
 def test_where_all_were_used_it_says_so(terminal):
@@ -197,14 +227,22 @@ def test_what_was_used_comes_first_in_the_catalog(terminal):
     for name in ("pdf", "sql", "ship"):
         terminal.skill(f"project/.agents/skills/{name}", description=f"{name} " * 20 + ".")
     count(terminal)
-    shown = {line["name"]: line["shown"] for line in terminal.json("catalog", "--budget", "370")["lines"]}
+    shown = {
+        line["name"]: line["shown"] for line in terminal.json("catalog", "--budget", "370")["lines"]
+    }
     assert shown == {"pdf": "name-only", "ship": "name-only", "sql": "whole"}
 
 
 def test_only_the_skills_that_a_host_sees_here(terminal):
     count(terminal)
     terminal.skill("project/.claude/skills/only-there")
-    assert [one["name"] for one in terminal.json("usage", "--host", "opencode")["skills"]] == ["sql", "pdf", "ship"]
+    assert [one["name"] for one in terminal.json("usage", "--host", "opencode")["skills"]] == [
+        "sql",
+        "pdf",
+        "ship",
+    ]
     answer = terminal.run("usage", "--host", "claude-code")
-    assert answer.out.splitlines()[0] == "Nothing is counted of the skills that claude-code sees here."
+    assert (
+        answer.out.splitlines()[0] == "Nothing is counted of the skills that claude-code sees here."
+    )
     assert "leave --host out" in terminal.run("usage", "--host", "codex", "--clear").err

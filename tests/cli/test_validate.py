@@ -9,15 +9,19 @@ import sys
 
 import pytest
 
-from prowess.cli.github import render_github
-from prowess.cli.sarif import shape_sarif
 from prowess.diagnostics import CODES, Severity, diagnose
+from prowess.reports.github import render_github
+from prowess.reports.sarif import shape_sarif
 from tests.cli.terminal import Terminal
 from tests.workspace import skill_text
 
 GOOD = skill_text("good", "Does good. Use when good is needed.")
-COLON = "---\nname: fixable # its name\ndescription: Use when: it breaks\nlicense: MIT\n---\nDo it.\n"
-MENDED = '---\nname: fixable # its name\ndescription: "Use when: it breaks"\nlicense: MIT\n---\nDo it.\n'
+COLON = (
+    "---\nname: fixable # its name\ndescription: Use when: it breaks\nlicense: MIT\n---\nDo it.\n"
+)
+MENDED = (
+    '---\nname: fixable # its name\ndescription: "Use when: it breaks"\nlicense: MIT\n---\nDo it.\n'
+)
 
 
 @pytest.fixture
@@ -28,7 +32,10 @@ def terminal(tmp_path, monkeypatch, capsys):
 def codes(answer) -> dict[str, list[str]]:
     """The codes of each file in a JSON answer, by the name of its folder."""
     found = json.loads(answer.out)["files"]
-    return {os.path.basename(os.path.dirname(one["file"])): [d["code"] for d in one["diagnostics"]] for one in found}
+    return {
+        os.path.basename(os.path.dirname(one["file"])): [d["code"] for d in one["diagnostics"]]
+        for one in found
+    }
 
 
 def test_a_file_a_folder_and_a_folder_of_skills_can_be_named(terminal):
@@ -39,7 +46,9 @@ def test_a_file_a_folder_and_a_folder_of_skills_can_be_named(terminal):
     assert terminal.run("validate", "skills/good") == clean
     assert terminal.run("validate", "skills") == (0, "2 skills checked, nothing found.\n", "")
     assert terminal.run("validate") == (0, "2 skills checked, nothing found.\n", "")
-    assert terminal.run("validate", "skills", "skills/good", "./skills/good/SKILL.md").out.startswith("2 skills")
+    assert terminal.run(
+        "validate", "skills", "skills/good", "./skills/good/SKILL.md"
+    ).out.startswith("2 skills")
 
 
 def test_hidden_folders_are_searched_and_what_git_ignores_is_not(terminal):
@@ -58,12 +67,17 @@ def test_hidden_folders_are_searched_and_what_git_ignores_is_not(terminal):
 
 
 def test_findings_stand_under_their_file_with_line_and_code(terminal):
-    terminal.write("project/one/SKILL.md", "---\nname: two\ndescription: Use when one.\n---\nSee [it](missing.md).\n")
+    terminal.write(
+        "project/one/SKILL.md",
+        "---\nname: two\ndescription: Use when one.\n---\nSee [it](missing.md).\n",
+    )
     answer = terminal.run("validate")
     assert answer.code == 1
     lines = answer.out.splitlines()
     assert lines[0] == "one/SKILL.md"
-    assert [[*line.split()[:2], line.split()[-1]] for line in lines if line.strip()[:1].isdigit()][:2] == [
+    assert [[*line.split()[:2], line.split()[-1]] for line in lines if line.strip()[:1].isdigit()][
+        :2
+    ] == [
         ["2", "error", "name-mismatch"],
         ["5", "warning", "file-reference-missing"],
     ]
@@ -85,7 +99,9 @@ def test_notes_never_fail(terminal):
 
 
 def test_json_has_counts_and_every_file_with_its_findings(terminal):
-    file = terminal.write("project/warned/SKILL.md", skill_text("warned", "Use when warned.", body=""))
+    file = terminal.write(
+        "project/warned/SKILL.md", skill_text("warned", "Use when warned.", body="")
+    )
     good = terminal.write("project/good/SKILL.md", GOOD)
     answer = terminal.run("validate", "--json")
     assert json.loads(answer.out) == {
@@ -118,7 +134,11 @@ def test_json_has_counts_and_every_file_with_its_findings(terminal):
 def test_every_path_that_is_not_there_is_named(terminal, arguments):
     terminal.write("project/good/SKILL.md", GOOD)
     missing = " or at ".join(path for path in arguments if path != "good")
-    assert terminal.run("validate", *arguments) == (2, "", f"prowess: There is nothing at {missing}.\n")
+    assert terminal.run("validate", *arguments) == (
+        2,
+        "",
+        f"prowess: There is nothing at {missing}.\n",
+    )
 
 
 def test_nothing_to_validate_is_a_sentence_and_no_success(terminal):
@@ -135,7 +155,9 @@ def test_nothing_to_validate_is_a_sentence_and_no_success(terminal):
 
 def test_a_file_of_another_name_is_checked_and_that_is_said(terminal):
     terminal.write("project/good/skill.md", GOOD)
-    assert codes(terminal.run("validate", "good/skill.md", "--json")) == {"good": ["wrong-file-name"]}
+    assert codes(terminal.run("validate", "good/skill.md", "--json")) == {
+        "good": ["wrong-file-name"]
+    }
 
 
 def test_hostile_files_cost_a_finding_each_and_nothing_else(terminal):
@@ -147,7 +169,9 @@ def test_hostile_files_cost_a_finding_each_and_nothing_else(terminal):
     terminal.link("project/escape/SKILL.md", "/etc/hostname")
     terminal.write("project/huge/SKILL.md", GOOD + "x" * 2_000_000)
     terminal.write("project/wide/SKILL.md", GOOD.encode("utf-16"))
-    terminal.write("project/bytes/SKILL.md", b"---\nname: bytes\ndescription: Use when \xff.\n---\nx\n")
+    terminal.write(
+        "project/bytes/SKILL.md", b"---\nname: bytes\ndescription: Use when \xff.\n---\nx\n"
+    )
     terminal.write("project/empty/SKILL.md", b"")
     answer = terminal.run("validate", "--json")
     assert (answer.code, codes(answer)) == (
@@ -179,7 +203,8 @@ def test_a_pipe_or_a_device_that_is_named_itself_is_not_read(terminal, path):
 
 def test_what_a_skill_says_cannot_steer_the_terminal(terminal):
     terminal.write(
-        "project/evil/SKILL.md", '---\nname: "e\\x1b[2Jvil"\ndescription: Use when [red]bold[/red].\n---\nx\n'
+        "project/evil/SKILL.md",
+        '---\nname: "e\\x1b[2Jvil"\ndescription: Use when [red]bold[/red].\n---\nx\n',
     )
     out = terminal.run("validate").out
     assert "\x1b" not in out
@@ -192,7 +217,9 @@ def test_what_a_skill_says_cannot_steer_the_terminal(terminal):
 def test_fix_mends_the_header_keeps_the_rest_and_validates_again(terminal):
     file = terminal.write("project/fixable/SKILL.md", COLON)
     file.chmod(0o600)
-    assert terminal.run("validate").out.endswith("1 skill checked: 1 error. --fix can mend 1 file.\n")
+    assert terminal.run("validate").out.endswith(
+        "1 skill checked: 1 error. --fix can mend 1 file.\n"
+    )
     answer = terminal.run("validate", "--fix")
     assert answer.code == 0
     assert answer.out.splitlines()[0] == "Mended fixable/SKILL.md:"
@@ -204,7 +231,9 @@ def test_fix_mends_the_header_keeps_the_rest_and_validates_again(terminal):
 
 
 def test_fix_keeps_line_ends_and_the_byte_order_mark(terminal):
-    file = terminal.write("project/fixable/SKILL.md", b"\xef\xbb\xbf" + COLON.replace("\n", "\r\n").encode())
+    file = terminal.write(
+        "project/fixable/SKILL.md", b"\xef\xbb\xbf" + COLON.replace("\n", "\r\n").encode()
+    )
     assert terminal.run("validate", "--fix").code == 0
     assert file.read_bytes() == b"\xef\xbb\xbf" + MENDED.replace("\n", "\r\n").encode()
 
@@ -237,7 +266,9 @@ def test_the_difference_is_a_patch(terminal):
     answer = terminal.run("validate", "--fix", "--dry-run", "--json")
     mended = json.loads(answer.out)["files"][0]["mended"]
     assert mended["written"] is False
-    subprocess.run(["git", "apply"], input=mended["diff"].encode(), cwd=terminal.project, check=True)
+    subprocess.run(
+        ["git", "apply"], input=mended["diff"].encode(), cwd=terminal.project, check=True
+    )
     assert file.read_bytes().decode() == MENDED.rstrip("\n") + "\x0c\u2028end"
 
 
@@ -265,7 +296,10 @@ def test_ctrl_c_while_mending_leaves_the_old_file(terminal, monkeypatch):
     ("arguments", "sentence"),
     [
         (["--dry-run"], "--dry-run shows what --fix would change; give both."),
-        (["--json", "--format", "sarif"], "--json and --format sarif ask for two forms; give one of them."),
+        (
+            ["--json", "--format", "sarif"],
+            "--json and --format sarif ask for two forms; give one of them.",
+        ),
     ],
 )
 def test_options_that_do_not_go_together_are_refused(terminal, arguments, sentence):
@@ -291,7 +325,9 @@ def test_github_gets_one_workflow_command_for_each_finding(terminal, monkeypatch
 
 
 def test_a_message_cannot_forge_a_workflow_command():
-    finding = diagnose("field-value", "a\r\n::error::b 100%", file="/r/x:y,z", hint="h", severity=Severity.INFO)
+    finding = diagnose(
+        "field-value", "a\r\n::error::b 100%", file="/r/x:y,z", hint="h", severity=Severity.INFO
+    )
     assert render_github([finding], base="/r") == (
         "::notice file=x%3Ay%2Cz,title=field-value::a%0D%0A::error::b 100%25 h\n"
     )
@@ -299,12 +335,17 @@ def test_a_message_cannot_forge_a_workflow_command():
 
 def test_sarif_has_a_rule_for_each_code_and_a_place_for_each_finding(terminal):
     terminal.git()
-    terminal.write("project/sp ace/SKILL.md", skill_text("sp-ace", "Use when needed.", body="[x](gone.md)\n"))
+    terminal.write(
+        "project/sp ace/SKILL.md", skill_text("sp-ace", "Use when needed.", body="[x](gone.md)\n")
+    )
     answer = terminal.run("validate", "--format", "sarif")
     assert answer.code == 1
     log = json.loads(answer.out)
     (run,) = log["runs"]
-    assert (log["version"], log["$schema"]) == ("2.1.0", "https://json.schemastore.org/sarif-2.1.0.json")
+    assert (log["version"], log["$schema"]) == (
+        "2.1.0",
+        "https://json.schemastore.org/sarif-2.1.0.json",
+    )
     assert run["tool"]["driver"]["name"] == "Prowess"
     assert run["tool"]["driver"]["rules"] == [
         {
@@ -354,16 +395,24 @@ def test_it_works_as_a_program(tmp_path):
     (tmp_path / "good/SKILL.md").write_text(GOOD, encoding="utf-8")
     command = [sys.executable, "-m", "prowess", "validate", "good"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "1 skill checked, nothing found.\n", "")
+    assert (done.returncode, done.stdout, done.stderr) == (
+        0,
+        "1 skill checked, nothing found.\n",
+        "",
+    )
 
 
 def test_validating_for_a_host_says_whether_it_would_load_the_skill(terminal):
     terminal.write("project/x/SKILL.md", "---\ndescription: Does it. Use when asked.\n---\nBody\n")
-    code, out, _ = terminal.run("validate", "x", "--host", "opencode", "--host", "claude-code", "--json")
+    code, out, _ = terminal.run(
+        "validate", "x", "--host", "opencode", "--host", "claude-code", "--json"
+    )
     assert code == 1
     found = json.loads(out)["files"][0]["diagnostics"]
     refused = [one["message"] for one in found if one["code"] == "host-refuses"]
-    assert refused == ["opencode would not load the skill: The header has no `name`; this host requires one."]
+    assert refused == [
+        "opencode would not load the skill: The header has no `name`; this host requires one."
+    ]
 
 
 def test_a_long_body_that_goes_into_every_request_is_warned_of(terminal):
@@ -377,7 +426,10 @@ def test_a_long_body_that_goes_into_every_request_is_warned_of(terminal):
 
 
 def test_a_file_that_cannot_be_written_is_an_error_and_the_others_are_mended(terminal, monkeypatch):
-    files = [terminal.write(f"project/{name}/SKILL.md", COLON.replace("fixable", name)) for name in ("a", "b", "c")]
+    files = [
+        terminal.write(f"project/{name}/SKILL.md", COLON.replace("fixable", name))
+        for name in ("a", "b", "c")
+    ]
     real = os.replace
 
     def refuse(source: str, target: str) -> None:
@@ -400,7 +452,10 @@ def test_a_file_that_cannot_be_written_is_an_error_and_the_others_are_mended(ter
 
 @pytest.mark.parametrize("form", ["text", "json"])
 def test_ctrl_c_while_mending_tells_what_was_mended_before(terminal, monkeypatch, form):
-    files = [terminal.write(f"project/{name}/SKILL.md", COLON.replace("fixable", name)) for name in ("a", "b", "c")]
+    files = [
+        terminal.write(f"project/{name}/SKILL.md", COLON.replace("fixable", name))
+        for name in ("a", "b", "c")
+    ]
     real = os.replace
 
     def interrupted(source: str, target: str) -> None:
@@ -413,7 +468,9 @@ def test_ctrl_c_while_mending_tells_what_was_mended_before(terminal, monkeypatch
     assert (answer.code, answer.err.strip()) == (130, "Stopped.")
     if form == "text":
         assert answer.out.startswith("Mended a/SKILL.md:\n")
-        assert answer.out.endswith("1 file was mended. 2 files not looked at, since it was stopped.\n")
+        assert answer.out.endswith(
+            "1 file was mended. 2 files not looked at, since it was stopped.\n"
+        )
     else:
         told = json.loads(answer.out)
         assert [("mended" in one, one["file"]) for one in told["files"]] == [(True, str(files[0]))]

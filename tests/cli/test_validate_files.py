@@ -43,7 +43,14 @@ def test_a_file_that_is_not_there_is_missing_wherever_it_is_named(terminal, body
     terminal.link("project/x/assets/broken.md", "nowhere.md")
     line = 6 if body.startswith("```") else 5
     assert validate(terminal, body + "\n") == [("file-reference-missing", line)]
-    for name in ("gone.md", "gone.sh", "gone.py", "assets/gone.png", "scripts/gone.py", "scripts/gone.sh"):
+    for name in (
+        "gone.md",
+        "gone.sh",
+        "gone.py",
+        "assets/gone.png",
+        "scripts/gone.py",
+        "scripts/gone.sh",
+    ):
         terminal.write(f"project/x/{name}")
     for name in ("references/gone.md", "data/gone.csv", "data/gone.py", "assets/nowhere.md"):
         terminal.write(f"project/x/{name}")
@@ -74,10 +81,16 @@ def test_a_link_that_stays_inside_and_a_linked_skill_are_fine(terminal):
     terminal.link("project/x/assets/link.md", "../real.md")
     assert validate(terminal, "[x](assets/link.md)\n") == []
     terminal.link("project/linked", "x")
-    assert json.loads(terminal.run("validate", "linked/SKILL.md", "--json").out)["counts"]["warning"] == 0
+    assert (
+        json.loads(terminal.run("validate", "linked/SKILL.md", "--json").out)["counts"]["warning"]
+        == 0
+    )
 
 
 def test_the_message_says_that_a_link_leads_out(terminal):
     terminal.link("project/x/assets/link.md", "/etc/passwd")
     terminal.write("project/x/SKILL.md", HEAD + "[x](assets/link.md)\n")
-    assert "`assets/link.md` is a link that leads out of the skill's folder." in terminal.run("validate", "x").out
+    assert (
+        "`assets/link.md` is a link that leads out of the skill's folder."
+        in terminal.run("validate", "x").out
+    )

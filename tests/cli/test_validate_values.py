@@ -1,4 +1,5 @@
-"""`prowess validate`: values that cannot be used, and the law that it says whatever `check` says."""
+"""`prowess validate`: values that cannot be used, and the law that it says whatever `check` says.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +19,9 @@ def write(terminal: Terminal, header: str, body: str = "Body\n") -> None:
 
 
 def validate(terminal: Terminal, *arguments: str) -> list[dict[str, Any]]:
-    (file,) = json.loads(terminal.run("validate", ".agents/skills", "--json", *arguments).out)["files"]
+    (file,) = json.loads(terminal.run("validate", ".agents/skills", "--json", *arguments).out)[
+        "files"
+    ]
     return list(file["diagnostics"])
 
 
@@ -44,9 +47,17 @@ WRONG_VALUES = [
     ("arguments: {a: 1}", "field-type", "arguments"),
     ("license: [a]", "field-type", "license"),
     ("metadata: 5", "metadata-unreadable", "metadata"),
-    ("metadata: {openclaw: {install: [{kind: bogus}]}}", "field-value", "metadata.openclaw.install[0].kind"),
+    (
+        "metadata: {openclaw: {install: [{kind: bogus}]}}",
+        "field-value",
+        "metadata.openclaw.install[0].kind",
+    ),
     ("metadata: {openclaw: {os: [plan9]}}", "field-value", "metadata.openclaw.os"),
-    ("metadata: {openclaw: {requires: {bins: 5}}}", "field-type", "metadata.openclaw.requires.bins"),
+    (
+        "metadata: {openclaw: {requires: {bins: 5}}}",
+        "field-type",
+        "metadata.openclaw.requires.bins",
+    ),
     ('metadata: {openclaw: "{requires: {bins: [x"}', "metadata-unreadable", "metadata.openclaw"),
     ("metadata: {clawdbot: 5}", "metadata-unreadable", "metadata.clawdbot"),
 ]
@@ -63,12 +74,16 @@ def test_a_value_that_cannot_be_used_is_an_error_with_its_line(terminal, field, 
 @pytest.mark.parametrize(("field", "code", "path"), WRONG_VALUES)
 def test_checking_warns_of_it_with_the_same_line(terminal, field, code, path):
     write(terminal, f"{GOOD}{field}\n")
-    assert [(*place(one), one["severity"], one["line"]) for one in check(terminal)] == [(code, path, "warning", 4)]
+    assert [(*place(one), one["severity"], one["line"]) for one in check(terminal)] == [
+        (code, path, "warning", 4)
+    ]
 
 
 def test_a_value_at_the_top_is_looked_at_though_another_place_comes_first(terminal):
     write(terminal, f"{GOOD}os: 5\nmetadata: {{openclaw: {{os: [linux]}}}}\n")
-    assert [place(one) for one in validate(terminal) if one["severity"] == "error"] == [("field-type", "os")]
+    assert [place(one) for one in validate(terminal) if one["severity"] == "error"] == [
+        ("field-type", "os")
+    ]
 
 
 @pytest.mark.parametrize(
@@ -83,28 +98,46 @@ def test_a_value_at_the_top_is_looked_at_though_another_place_comes_first(termin
     ],
 )
 @pytest.mark.parametrize("ask", [check, validate])
-def test_a_misspelt_key_of_openclaw_is_a_warning_that_names_the_right_one(terminal, ask, block, path, near):
+def test_a_misspelt_key_of_openclaw_is_a_warning_that_names_the_right_one(
+    terminal, ask, block, path, near
+):
     write(terminal, f"{GOOD}metadata:\n  openclaw:\n    {block}\n")
     key = path.rpartition(".")[2]
     (finding,) = ask(terminal)
-    assert (*place(finding), finding["severity"], finding["line"]) == ("field-unknown", path, "warning", 6)
-    assert finding["message"] == f"`{path}` is not a known field; `{path.removesuffix(key)}{near}` is."
+    assert (*place(finding), finding["severity"], finding["line"]) == (
+        "field-unknown",
+        path,
+        "warning",
+        6,
+    )
+    assert (
+        finding["message"] == f"`{path}` is not a known field; `{path.removesuffix(key)}{near}` is."
+    )
 
 
 @pytest.mark.parametrize("ask", [check, validate])
 def test_other_keys_of_openclaw_are_nobodys_business(terminal, ask):
-    write(terminal, f"{GOOD}metadata: {{openclaw: {{links: [a], nix: b, category: c, requires: {{node: [18]}}}}}}\n")
+    write(
+        terminal,
+        f"{GOOD}metadata: {{openclaw: {{links: [a], nix: b, category: c, requires: {{node: [18]}}}}}}\n",
+    )
     assert ask(terminal) == []
 
 
 @pytest.mark.parametrize(
-    "value", ['\'{"requires": {"bins": ["no-such-program"]}}\'', "\"{requires: {bins: ['no-such-program']}}\""]
+    "value",
+    [
+        '\'{"requires": {"bins": ["no-such-program"]}}\'',
+        "\"{requires: {bins: ['no-such-program']}}\"",
+    ],
 )
 def test_json_below_openclaw_counts_as_it_does_below_metadata(terminal, value):
     write(terminal, f"{GOOD}metadata:\n  openclaw: {value}\n")
     answer = json.loads(terminal.run("check", "--json").out)
     assert answer["diagnostics"] == []
-    assert [one["reason"] for one in answer["ineligible"]] == ["the program no-such-program cannot be found"]
+    assert [one["reason"] for one in answer["ineligible"]] == [
+        "the program no-such-program cannot be found"
+    ]
 
 
 # Whatever `check` says of a file, `validate` says too.
@@ -122,7 +155,16 @@ HEADERS = [
     "- a\n",
     "name: [\n",
 ]  # fmt: skip
-HOSTS = ["prowess", "spec", "claude-code", "claude-code@documented", "opencode", "openclaw", "omp", "codex"]
+HOSTS = [
+    "prowess",
+    "spec",
+    "claude-code",
+    "claude-code@documented",
+    "opencode",
+    "openclaw",
+    "omp",
+    "codex",
+]
 
 
 def covers(found: list[dict[str, Any]], finding: dict[str, Any]) -> bool:
@@ -132,7 +174,9 @@ def covers(found: list[dict[str, Any]], finding: dict[str, Any]) -> bool:
         return True
     field = finding.get("field")
     whole = [
-        one["code"] for one in errors if one["code"].startswith(("header-", "yaml-")) or one["code"] == "host-refuses"
+        one["code"]
+        for one in errors
+        if one["code"].startswith(("header-", "yaml-")) or one["code"] == "host-refuses"
     ]
     return bool(whole) or any(one.get("field") == field for one in errors)
 
@@ -140,7 +184,9 @@ def covers(found: list[dict[str, Any]], finding: dict[str, Any]) -> bool:
 @pytest.mark.parametrize("host", HOSTS)
 @pytest.mark.parametrize("header", HEADERS)
 def test_whatever_check_finds_in_a_file_validate_finds_too(terminal, header, host):
-    terminal.write(f"project/.claude/skills/x/{PLACE.rpartition('/')[2]}", f"---\n{header}---\nBody\n")
+    terminal.write(
+        f"project/.claude/skills/x/{PLACE.rpartition('/')[2]}", f"---\n{header}---\nBody\n"
+    )
     write(terminal, header)
     seen = [one for one in check(terminal, "--host", host) if one["code"] != "name-collision"]
     found = validate(terminal, "--host", host)
@@ -179,12 +225,17 @@ def test_a_missing_name_is_to_be_added(terminal):
 
 def test_a_blank_description_is_to_be_written(terminal):
     write(terminal, "name: x\ndescription: ''\n")
-    assert [one["hint"] for one in validate(terminal)] == ["Write what the skill does and when to use it."]
+    assert [one["hint"] for one in validate(terminal)] == [
+        "Write what the skill does and when to use it."
+    ]
 
 
 @pytest.mark.parametrize("ask", [check, validate])
 def test_an_effort_may_be_a_number_and_the_finding_says_so(terminal, ask):
     write(terminal, f"{GOOD}effort: hugee\n")
     (finding,) = [one for one in ask(terminal) if one["code"] == "field-value"]
-    assert finding["message"] == "`effort` is “hugee”; it may be low, medium, high, xhigh, max or a whole number."
+    assert (
+        finding["message"]
+        == "`effort` is “hugee”; it may be low, medium, high, xhigh, max or a whole number."
+    )
     assert finding["hint"] == "Use one of the words named, or a whole number."

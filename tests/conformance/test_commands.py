@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
-from prowess.activate.commands import SlashCommand, build_commands
+from prowess.activate.slash.commands import SlashCommand, build_commands
 from prowess.model.skill import LoadedFrom
 from tests.conformance.trees import Tree, load_cases
 
-# The release lists a skill for `os: [Linux]` as visible and then leaves it out; here it counts wherever it is shown.
+# The release lists a skill for `os: [Linux]` as visible and then leaves it out; here it counts
+# wherever it is shown.
 DEPARTS = {"f2_os": {"os-upper"}}
 
 

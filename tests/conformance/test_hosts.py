@@ -24,7 +24,11 @@ def test_prowess_lists_what_opencode_lists(case: dict[str, Any], tmp_path: Path)
     tree = Tree(case, tmp_path)
     shown = tree.open().snapshot.shown
     listed = [
-        {"name": o.name, "description": o.skill.description, "file": tree.relative(o.candidate.location)}
+        {
+            "name": o.name,
+            "description": o.skill.description,
+            "file": tree.relative(o.candidate.location),
+        }
         for o in shown
         if o.skill is not None
     ]
@@ -32,7 +36,9 @@ def test_prowess_lists_what_opencode_lists(case: dict[str, Any], tmp_path: Path)
 
 
 @pytest.mark.parametrize("case", load_cases("opencode"))
-def test_what_is_unsafe_in_opencode_keeps_our_own_answer(case: dict[str, Any], tmp_path: Path) -> None:
+def test_what_is_unsafe_in_opencode_keeps_our_own_answer(
+    case: dict[str, Any], tmp_path: Path
+) -> None:
     tree = Tree(case, tmp_path)
     states = {tree.relative(o.candidate.location): o.state for o in tree.open().snapshot.outcomes}
     unsafe = case.get("unsafe", {})
@@ -61,8 +67,14 @@ def test_prowess_warns_of_the_collisions_omp_warns_of(case: dict[str, Any], tmp_
     tree = Tree(case, tmp_path)
     events: list[Event] = []
     assert tree.open(events).snapshot is not None
-    told = {(tree.relative(e.file), tree.relative(e.related or "")) for e in events if e.kind == "duplicate"}
-    assert told == {(warning["path"], _winner(warning["message"])) for warning in case["expect"]["warnings"]}
+    told = {
+        (tree.relative(e.file), tree.relative(e.related or ""))
+        for e in events
+        if e.kind == "duplicate"
+    }
+    assert told == {
+        (warning["path"], _winner(warning["message"])) for warning in case["expect"]["warnings"]
+    }
 
 
 def _winner(message: str) -> str:
@@ -83,7 +95,9 @@ def _as_openclaw(tree: Tree, snapshot: Snapshot, outcome: Outcome) -> dict[str, 
     assert outcome.skill is not None
     manifest = outcome.skill.manifest
     rules = tree.open().profile.gate
-    verdict = judge(manifest, name=outcome.name, rules=rules, facts=tree.facts(), settings=snapshot.settings)
+    verdict = judge(
+        manifest, name=outcome.name, rules=rules, facts=tree.facts(), settings=snapshot.settings
+    )
     blocked = outcome.rule == "allowed_bundled"
     return {
         "name": outcome.name,
@@ -105,13 +119,15 @@ def _as_openclaw(tree: Tree, snapshot: Snapshot, outcome: Outcome) -> dict[str, 
     }
 
 
-# The release's list calls a skill with `os: [Linux]` visible to the model, and its prompt leaves it out. Prowess goes by
-# the list: a platform may be spelled in any case.
+# The release's list calls a skill with `os: [Linux]` visible to the model, and its prompt leaves it
+# out. Prowess goes by the list: a platform may be spelled in any case.
 AT_ODDS = {"f2_os": ["os-upper"]}
 
 
 @pytest.mark.parametrize("case", load_cases("openclaw"))
-def test_prowess_offers_the_skills_openclaw_offers_in_its_order(case: dict[str, Any], tmp_path: Path) -> None:
+def test_prowess_offers_the_skills_openclaw_offers_in_its_order(
+    case: dict[str, Any], tmp_path: Path
+) -> None:
     catalog = Tree(case, tmp_path).open().catalog(context_tokens=200_000)
     offered = [line.name for line in catalog.lines if line.shown is Shown.WHOLE]
     at_odds = AT_ODDS.get(case["case"], [])
@@ -121,7 +137,9 @@ def test_prowess_offers_the_skills_openclaw_offers_in_its_order(case: dict[str, 
 
 
 @pytest.mark.parametrize("case", load_cases("claude-code"))
-def test_prowess_shows_the_lines_claude_code_shows_in_its_order(case: dict[str, Any], tmp_path: Path) -> None:
+def test_prowess_shows_the_lines_claude_code_shows_in_its_order(
+    case: dict[str, Any], tmp_path: Path
+) -> None:
     catalog = Tree(case, tmp_path).open().catalog(context_tokens=200_000)
     _, _, lines = catalog.text.partition("\n\n")
     assert lines.split("\n") == [f"- {line}" for line in case["expect"]["listing"]]
@@ -131,12 +149,18 @@ def test_prowess_shows_the_lines_claude_code_shows_in_its_order(case: dict[str, 
 def test_prowess_sees_the_skills_claude_code_lists(case: dict[str, Any], tmp_path: Path) -> None:
     """The skills behind the lines of the catalog."""
     tree = Tree(case, tmp_path)
-    listed = [_as_line(outcome) for outcome in tree.open().snapshot.shown if outcome.state is State.READY]
-    assert sorted(listed) == sorted((skill["name"], skill["description"]) for skill in case["expect"]["skills"])
+    listed = [
+        _as_line(outcome) for outcome in tree.open().snapshot.shown if outcome.state is State.READY
+    ]
+    assert sorted(listed) == sorted(
+        (skill["name"], skill["description"]) for skill in case["expect"]["skills"]
+    )
 
 
 def _as_line(outcome: Outcome) -> tuple[str, str]:
-    """Name and description as a catalog line shows them: on one line, escaped, cut at 1,536 characters."""
+    """Name and description as a catalog line shows them: on one line, escaped, cut at 1,536
+    characters.
+    """
     assert outcome.skill is not None
     name = f"{outcome.name} ({outcome.skill.label})" if outcome.skill.label else outcome.name
     parts = [outcome.skill.description, outcome.skill.manifest.when_to_use]

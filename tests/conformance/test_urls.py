@@ -1,6 +1,8 @@
-"""Every `skill://` address that was recorded from omp's release, held against Prowess answering as omp.
+"""Every `skill://` address that was recorded from omp's release, held against Prowess answering as
+omp.
 
-The host's sentences are not compared, only whether it refused and why. What is unsafe there keeps Prowess's own answer.
+The host's sentences are not compared, only whether it refused and why. What is unsafe there keeps
+Prowess's own answer.
 """
 
 from __future__ import annotations
@@ -12,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from prowess.activate.addresses import parse_address
-from prowess.activate.resources import EMPTY_FOLDER, Resource, resolve
+from prowess.activate.resources.addresses import parse_address
+from prowess.activate.resources.lookup import EMPTY_FOLDER, Resource, resolve
 from prowess.errors import UnknownSkill
 from prowess.errors.activation import AddressError
 from prowess.machine.files import LocalFiles
@@ -36,7 +38,8 @@ KINDS = {
     "URI error": "malformed",
 }
 
-# Prowess's own answers: to what the release does unsafely, and to one file that it refuses for its name alone.
+# Prowess's own answers: to what the release does unsafely, and to one file that it refuses for its
+# name alone.
 OWN = {
     "skill://pdf/link.txt": "outside",
     "skill://pdf/linkdir": "outside",
@@ -88,7 +91,12 @@ def describe(tree: Tree, url: str) -> dict[str, Any]:
 def expected(url: str) -> dict[str, Any]:
     recorded = RECORDED[url]
     if not recorded["ok"]:
-        return {"ok": False, "kind": next(kind for start, kind in KINDS.items() if recorded["error"].startswith(start))}
+        return {
+            "ok": False,
+            "kind": next(
+                kind for start, kind in KINDS.items() if recorded["error"].startswith(start)
+            ),
+        }
     told = {key: recorded[key] for key in ("ok", "contentType", "size", "content")}
     told["path"] = recorded["path"].rstrip("/")
     if told["content"] == "(empty directory)":
@@ -107,7 +115,9 @@ def test_every_unsafe_answer_is_known() -> None:
 
 
 @pytest.mark.parametrize(("url", "kind"), OWN.items())
-def test_what_is_unsafe_in_omp_is_refused_and_no_place_on_the_machine_is_told(tree: Tree, url: str, kind: str) -> None:
+def test_what_is_unsafe_in_omp_is_refused_and_no_place_on_the_machine_is_told(
+    tree: Tree, url: str, kind: str
+) -> None:
     with pytest.raises(AddressError) as caught:
         answer(tree, url)
     assert caught.value.kind == kind
@@ -117,7 +127,10 @@ def test_what_is_unsafe_in_omp_is_refused_and_no_place_on_the_machine_is_told(tr
 def test_a_missing_file_is_named_as_it_was_asked_for(tree: Tree) -> None:
     with pytest.raises(AddressError) as caught:
         answer(tree, "skill://pdf/sub/missing.md")
-    assert str(caught.value) == "skill://pdf/sub/missing.md: there is no file “sub/missing.md” in the skill."
+    assert (
+        str(caught.value)
+        == "skill://pdf/sub/missing.md: there is no file “sub/missing.md” in the skill."
+    )
     assert caught.value.path == "sub/missing.md"
 
 

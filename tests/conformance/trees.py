@@ -27,7 +27,9 @@ def load_cases(host: str) -> list[Any]:
 
 
 class Tree:
-    """A case's tree. It lies in a folder named as it was when the case was recorded, since paths may say so."""
+    """A case's tree. It lies in a folder named as it was when the case was recorded, since paths
+    may say so.
+    """
 
     def __init__(self, case: dict[str, Any], folder: Path) -> None:
         self.case = case
@@ -75,14 +77,22 @@ class Tree:
             self._write("home/.openclaw/openclaw.json", json.dumps(config))
 
     def facts(self) -> Facts:
-        """The machine the case was recorded on: its home, its environment, and the programs in its `bin`."""
-        env = {name: value.replace("$DIR", str(self.root)) for name, value in self.case["env"].items()}
+        """The machine the case was recorded on: its home, its environment, and the programs in its
+        `bin`.
+        """
+        env = {
+            name: value.replace("$DIR", str(self.root)) for name, value in self.case["env"].items()
+        }
         if (self.root / "bundled").is_dir():
             env["OPENCLAW_BUNDLED_SKILLS_DIR"] = str(self.root / "bundled")
         programs = self.root / "bin"
-        return Facts(home=str(self.home), env=env, find_bin=lambda name: os.access(programs / name, os.X_OK))
+        return Facts(
+            home=str(self.home), env=env, find_bin=lambda name: os.access(programs / name, os.X_OK)
+        )
 
-    def open(self, events: list[Event] | None = None, *, edition: str = "current", cache: bool = False) -> Skills:
+    def open(
+        self, events: list[Event] | None = None, *, edition: str = "current", cache: bool = False
+    ) -> Skills:
         """The skills of the tree as the case's host sees them."""
         return Skills(
             self.cwd,

@@ -15,7 +15,8 @@ _FENCE = re.compile(r"(`{3,})(.*)")
 
 
 class Block(NamedTuple):
-    """A fenced block: the page and line where its text begins, its language, what else its fence says, its text.
+    """A fenced block: the page and line where its text begins, its language, what else its fence
+    says, its text.
 
     `follows` is the language of the block right before it, with nothing but blank lines in between.
     """
@@ -36,7 +37,9 @@ class Block(NamedTuple):
 def list_pages() -> list[Path]:
     """Every page that is written by hand."""
     pages = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")]
-    below = sorted(path for path in (ROOT / "docs").rglob("*.md") if not path.is_relative_to(GENERATED))
+    below = sorted(
+        path for path in (ROOT / "docs").rglob("*.md") if not path.is_relative_to(GENERATED)
+    )
     return [*pages, *below]
 
 
@@ -57,7 +60,9 @@ def parse_blocks(page: Path, text: str) -> Iterator[Block]:
             index += 1
             continue
         start = index + 1
-        closing = (number for number in range(start, len(lines)) if lines[number].rstrip() == fence[1])
+        closing = (
+            number for number in range(start, len(lines)) if lines[number].rstrip() == fence[1]
+        )
         end = next(closing, None)
         assert end is not None, f"{page.name}:{start}: the block is never closed"
         language, *words = fence[2].split() or [""]

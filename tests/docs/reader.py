@@ -1,4 +1,6 @@
-"""A reader who does what a page says: writes its files, runs its code and its commands, and compares what is shown."""
+"""A reader who does what a page says: writes its files, runs its code and its commands, and
+compares what is shown.
+"""
 
 from __future__ import annotations
 
@@ -23,8 +25,8 @@ from prowess import ProwessError
 from tests.docs.pages import ROOT, Block
 
 HOME_IN_PAGES = "/home/you"
-# What begins a command that is run, and what begins one that is for the reader alone: it installs something or
-# belongs to another folder.
+# What begins a command that is run, and what begins one that is for the reader alone: it installs
+# something or belongs to another folder.
 RUN = {"prowess", "python"}
 NOT_RUN = {"make", "pip", "pipx", "uvx", "cp", "cd", "git"}
 
@@ -34,7 +36,9 @@ _SECONDS = 60
 
 
 class Reader:
-    """Someone with an empty home and a copy of the sample workspace in it, who works through one page."""
+    """Someone with an empty home and a copy of the sample workspace in it, who works through one
+    page.
+    """
 
     def __init__(self, folder: Path, patch: pytest.MonkeyPatch) -> None:
         self.home = folder / "home"
@@ -53,7 +57,9 @@ class Reader:
         programs.mkdir()
         for name, arguments in (("python", ""), ("prowess", " -m prowess")):
             program = programs / name
-            program.write_text(f'#!/bin/sh\nexec "{sys.executable}"{arguments} "$@"\n', encoding="utf-8")
+            program.write_text(
+                f'#!/bin/sh\nexec "{sys.executable}"{arguments} "$@"\n', encoding="utf-8"
+            )
             program.chmod(0o755)
         return {
             "HOME": str(self.home),
@@ -63,10 +69,14 @@ class Reader:
         }
 
     def read_all(self, blocks: Iterable[Block]) -> list[Block]:
-        """Do what the blocks of a page say, one after the other; those that were done. What is not true raises."""
+        """Do what the blocks of a page say, one after the other; those that were done. What is not
+        true raises.
+        """
         done = []
         for block in blocks:
-            assert block.language in _DOES, f"{block.place}: no block is written in “{block.language}” here"
+            assert block.language in _DOES, (
+                f"{block.place}: no block is written in “{block.language}” here"
+            )
             _DOES[block.language](self, block)
             done.append(block)
         return done
@@ -74,7 +84,9 @@ class Reader:
     # Files
 
     def write_file(self, block: Block) -> None:
-        """Put a block whose fence names a path where it says, and check that the file is what it claims to be."""
+        """Put a block whose fence names a path where it says, and check that the file is what it
+        claims to be.
+        """
         if not block.words:
             assert block.language in _PARSE, f"{block.place}: name the file that this is"
             _PARSE[block.language](block.text)
@@ -103,7 +115,9 @@ class Reader:
             if findings := prowess.Skills(self.workspace).settings().diagnostics:
                 raise ValueError(str(findings[0]))
         elif path.suffix == ".toml":
-            assert prowess.load_profile(path.stem, {path.stem: block.text}).name == path.stem, block.place
+            assert prowess.load_profile(path.stem, {path.stem: block.text}).name == path.stem, (
+                block.place
+            )
         else:
             _PARSE[block.language](block.text)
 
@@ -117,7 +131,9 @@ class Reader:
         self._printed = printed.getvalue()
 
     def compare_printed(self, block: Block) -> None:
-        """Text right below Python is what that Python prints; any other text is for the reader alone."""
+        """Text right below Python is what that Python prints; any other text is for the reader
+        alone.
+        """
         if block.follows == "python":
             compare(self._normal(self._printed), block.text, block.place)
 
@@ -130,11 +146,16 @@ class Reader:
             program = find_program(command)
             if program in NOT_RUN:
                 continue
-            assert program in RUN or command == _ASK_CODE, f"{block.place}: “{program}” is never run here"
-            self._code, printed = (0, f"{self._code}\n") if command == _ASK_CODE else self._run(command)
+            assert program in RUN or command == _ASK_CODE, (
+                f"{block.place}: “{program}” is never run here"
+            )
+            self._code, printed = (
+                (0, f"{self._code}\n") if command == _ASK_CODE else self._run(command)
+            )
             if shown is not None:
                 compare(printed, shown, f"{block.place}: {command}")
-            # 1 says that errors were found in what was looked at, and the sample has some; other codes are shown.
+            # 1 says that errors were found in what was looked at, and the sample has some; other
+            # codes are shown.
             told = self._code in (0, 1) or following[0] == _ASK_CODE
             assert told, f"{block.place}: {command} exits with {self._code}\n{printed}"
 
@@ -153,7 +174,9 @@ class Reader:
         return done.returncode, self._normal(done.stdout)
 
     def _normal(self, printed: str) -> str:
-        return printed.replace(os.path.realpath(self.home), HOME_IN_PAGES).replace(str(self.home), HOME_IN_PAGES)
+        return printed.replace(os.path.realpath(self.home), HOME_IN_PAGES).replace(
+            str(self.home), HOME_IN_PAGES
+        )
 
 
 def split_session(block: Block) -> list[tuple[str, str | None]]:
@@ -181,7 +204,9 @@ def compare(printed: str, shown: str, place: str) -> None:
 
 
 def is_shown(printed: str, shown: str) -> bool:
-    """Whether a page shows what was printed; `…` stands for anything, alone on a line for any lines."""
+    """Whether a page shows what was printed; `…` stands for anything, alone on a line for any
+    lines.
+    """
     pattern = "".join(_translate(line) for line in _tidy(shown))
     return re.fullmatch(pattern, "".join(f"{line}\n" for line in _tidy(printed))) is not None
 
@@ -200,7 +225,11 @@ def _say_nothing(reader: Reader, block: Block) -> None:
     """A picture."""
 
 
-_PARSE: dict[str, Callable[[str], Any]] = {"toml": tomllib.loads, "yaml": yaml.safe_load, "json": json.loads}
+_PARSE: dict[str, Callable[[str], Any]] = {
+    "toml": tomllib.loads,
+    "yaml": yaml.safe_load,
+    "json": json.loads,
+}
 _DOES: dict[str, Callable[[Reader, Block], None]] = {
     "python": Reader.run_python,
     "text": Reader.compare_printed,

@@ -1,4 +1,6 @@
-"""What the pages show is true: their code runs, their commands print what stands below them, their files are valid."""
+"""What the pages show is true: their code runs, their commands print what stands below them, their
+files are valid.
+"""
 
 from __future__ import annotations
 
@@ -31,9 +33,7 @@ def test_the_pages_for_strangers_are_among_those_that_are_read():
 
 
 def test_blocks_know_their_line_their_language_and_what_they_follow():
-    text = (
-        "# Page\n\n```python\nprint(1)\n```\n\n```text\n1\n```\n\nWords.\n\n````markdown a/SKILL.md broken\n```\n````\n"
-    )
+    text = "# Page\n\n```python\nprint(1)\n```\n\n```text\n1\n```\n\nWords.\n\n````markdown a/SKILL.md broken\n```\n````\n"
     assert list(parse_blocks(PAGE, text)) == [
         Block(PAGE, 4, "python", (), "print(1)\n", None),
         Block(PAGE, 8, "text", (), "1\n", "python"),
@@ -42,13 +42,25 @@ def test_blocks_know_their_line_their_language_and_what_they_follow():
 
 
 def test_a_session_is_commands_with_what_is_shown_below_each():
-    block = Block(PAGE, 1, "console", (), "$ prowess list\n$ prowess check   # comment\none\n\ntwo\n")
-    assert split_session(block) == [("prowess list", None), ("prowess check   # comment", "one\n\ntwo\n")]
+    block = Block(
+        PAGE, 1, "console", (), "$ prowess list\n$ prowess check   # comment\none\n\ntwo\n"
+    )
+    assert split_session(block) == [
+        ("prowess list", None),
+        ("prowess check   # comment", "one\n\ntwo\n"),
+    ]
 
 
 @pytest.mark.parametrize(
     "shown",
-    ["one\ntwo 2\nthree\n", "…\nthree\n", "one\n…\n", "one\ntwo …\nthree\n", "one\ntwo 2\n…\nthree\n", "…\n"],
+    [
+        "one\ntwo 2\nthree\n",
+        "…\nthree\n",
+        "one\n…\n",
+        "one\ntwo …\nthree\n",
+        "one\ntwo 2\n…\nthree\n",
+        "…\n",
+    ],
 )
 def test_dots_stand_for_the_rest_of_a_line_or_for_any_lines(shown):
     assert is_shown("one\ntwo 2  \nthree\n", shown)

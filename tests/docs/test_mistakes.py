@@ -29,9 +29,14 @@ MEANT = "Reads PDF files. Use when asked."
 DESCRIPTION = f"description: {MEANT}"
 WITH_COLON = "Reads files: PDF and others. Use when asked."
 WITH_BACKTICK = "`pdf` files are read. Use when asked."
-# Each mistake by its words in the table: the file, its text, and the description that its author means.
+# Each mistake by its words in the table: the file, its text, and the description that its author
+# means.
 MISTAKES = {
-    "`: ` in a plain description": ("pdf/SKILL.md", header(NAME, f"description: {WITH_COLON}"), WITH_COLON),
+    "`: ` in a plain description": (
+        "pdf/SKILL.md",
+        header(NAME, f"description: {WITH_COLON}"),
+        WITH_COLON,
+    ),
     "description begins with a backtick": (
         "pdf/SKILL.md",
         header(NAME, f"description: {WITH_BACKTICK}"),
@@ -47,11 +52,19 @@ MISTAKES = {
         header(NAME, "description: > Reads PDF files.", "  Use when asked."),
         MEANT,
     ),
-    "a tab as indentation": ("pdf/SKILL.md", header(NAME, DESCRIPTION, "metadata:", "\tauthor: me"), MEANT),
+    "a tab as indentation": (
+        "pdf/SKILL.md",
+        header(NAME, DESCRIPTION, "metadata:", "\tauthor: me"),
+        MEANT,
+    ),
     "a field twice": ("pdf/SKILL.md", header(NAME, "description: Old.", DESCRIPTION), MEANT),
     "no `description`": ("pdf/SKILL.md", header(NAME), MEANT),
     "no `name`": ("pdf/SKILL.md", header(DESCRIPTION), MEANT),
-    "the header is never closed": ("pdf/SKILL.md", f"---\n{NAME}\n{DESCRIPTION}\n\n# Work\n\nDo the work.\n", MEANT),
+    "the header is never closed": (
+        "pdf/SKILL.md",
+        f"---\n{NAME}\n{DESCRIPTION}\n\n# Work\n\nDo the work.\n",
+        MEANT,
+    ),
     "no header at all": ("pdf/SKILL.md", "# Work\n\nDo the work.\n", MEANT),
     "the file is named `skill.md`": ("pdf/skill.md", header(NAME, DESCRIPTION), MEANT),
     "one folder too deep": ("office/pdf/SKILL.md", header(NAME, DESCRIPTION), MEANT),
@@ -68,7 +81,9 @@ def load_table() -> dict[str, dict[str, str]]:
 
 def scan(host: str, path: str, text: str) -> Snapshot:
     files = MemoryFiles({f"/nowhere/project/{path}": text})
-    return Skills("/nowhere/project", host=host, files=files, facts=make_facts("/nowhere/home")).snapshot
+    return Skills(
+        "/nowhere/project", host=host, files=files, facts=make_facts("/nowhere/home")
+    ).snapshot
 
 
 def describe(snapshot: Snapshot, meant: str) -> str:
@@ -90,5 +105,8 @@ def test_the_table_has_every_mistake_and_every_host():
 @pytest.mark.parametrize("mistake", MISTAKES)
 def test_the_table_says_what_each_host_does_with_a_mistake(mistake):
     path, text, meant = MISTAKES[mistake]
-    answers = {title: describe(scan(host, f"{folder}/{path}", text), meant) for title, (host, folder) in HOSTS.items()}
+    answers = {
+        title: describe(scan(host, f"{folder}/{path}", text), meant)
+        for title, (host, folder) in HOSTS.items()
+    }
     assert load_table()[mistake] == answers

@@ -19,15 +19,26 @@ HOSTS = {
     "oh-my-pi": "omp",
     "The standard": "spec",
 }
-# Where the folders of the page lie on the made-up machine, whose working folder is a part of a repository.
-PLACES = {"~/": "home/", "/etc/prowess/": "managed/", "/etc/claude-code/": "managed/", "../": "project/"}
+# Where the folders of the page lie on the made-up machine, whose working folder is a part of a
+# repository.
+PLACES = {
+    "~/": "home/",
+    "/etc/prowess/": "managed/",
+    "/etc/claude-code/": "managed/",
+    "../": "project/",
+}
 
 
 def list_folders(title: str) -> list[str]:
-    """The folders of a host's list, strongest first; what stands behind a semicolon needs a switch."""
+    """The folders of a host's list, strongest first; what stands behind a semicolon needs a switch.
+    """
     section = PAGE.read_text(encoding="utf-8").partition(f"\n## {title}\n")[2].partition("\n## ")[0]
     items = re.findall(r"^\d+\. (.*(?:\n   .*)*)", section, re.MULTILINE)
-    return [path for item in items for path in re.findall(r"`([~./\w-]*(?:skills?|commands))`", item.partition(";")[0])]
+    return [
+        path
+        for item in items
+        for path in re.findall(r"`([~./\w-]*(?:skills?|commands))`", item.partition(";")[0])
+    ]
 
 
 def locate(folder: str) -> str:
@@ -46,7 +57,11 @@ def test_of_two_neighbours_in_a_list_the_first_wins(workspace, title, stronger, 
     (workspace.project / "part").mkdir()
     files = {}
     for folder in (weaker, stronger):
-        path = f"{locate(folder)}/pdf.md" if folder.endswith("commands") else f"{locate(folder)}/pdf/SKILL.md"
+        path = (
+            f"{locate(folder)}/pdf.md"
+            if folder.endswith("commands")
+            else f"{locate(folder)}/pdf/SKILL.md"
+        )
         workspace.write(path, "---\nname: pdf\ndescription: Reads PDF files.\n---\nText\n")
         files[folder] = path
     ends = workspace.ends(workspace.scan(HOSTS[title], cwd="project/part"))

@@ -36,11 +36,15 @@ def test_every_public_name_has_its_place_in_the_reference_of_the_library():
 
 
 def test_every_diagnostic_code_is_in_the_reference():
-    assert re.findall(r"^\| `([a-z0-9-]+)`", load(GENERATED / "diagnostics.md"), re.MULTILINE) == list(CODES)
+    assert re.findall(
+        r"^\| `([a-z0-9-]+)`", load(GENERATED / "diagnostics.md"), re.MULTILINE
+    ) == list(CODES)
 
 
 def test_every_state_is_explained():
-    rows = re.findall(r"^\| (\w+) \| `", load(ROOT / "docs" / "concepts" / "states.md"), re.MULTILINE)
+    rows = re.findall(
+        r"^\| (\w+) \| `", load(ROOT / "docs" / "concepts" / "states.md"), re.MULTILINE
+    )
     assert rows == [state.value for state in State]
 
 
@@ -57,17 +61,25 @@ def test_links_to_a_heading_lead_to_one(page):
 
 def test_every_page_is_reached_from_the_index():
     index = load(ROOT / "docs" / "README.md")
-    linked = {(ROOT / "docs" / target).resolve() for target in re.findall(r"\]\(([^)#\s]+\.md)\)", index)}
-    below = {path for folder in ("guides", "concepts", "reference") for path in (ROOT / "docs" / folder).glob("*.md")}
+    linked = {
+        (ROOT / "docs" / target).resolve() for target in re.findall(r"\]\(([^)#\s]+\.md)\)", index)
+    }
+    below = {
+        path
+        for folder in ("guides", "concepts", "reference")
+        for path in (ROOT / "docs" / folder).glob("*.md")
+    }
     assert below - linked == set()
 
 
 def test_the_page_on_settings_names_all_that_a_project_may_not_set():
-    from prowess.settings.trust import USERS_OWN
+    from prowess.settings.read.project_limits import USERS_OWN
 
     page = (ROOT / "docs" / "guides" / "settings.md").read_text(encoding="utf-8")
     table = page.partition("## What a project may not set")[2].partition("\n## ")[0]
     written = {"trusted_links": "discovery.trusted_links", "overrides": "skills"}
     for head, *rest in USERS_OWN:
-        key = ".".join([written.get(head, head), *("NAME" if part == "*" else part for part in rest)])
+        key = ".".join(
+            [written.get(head, head), *("NAME" if part == "*" else part for part in rest)]
+        )
         assert f"`{key.removesuffix('.NAME') if head == 'limits' else key}`" in table

@@ -1,4 +1,6 @@
-"""Claude Code as its seed describes it, end to end: command and tool, variables, commands in bodies, conditions, code."""
+"""Claude Code as its seed describes it, end to end: command and tool, variables, commands in
+bodies, conditions, code.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from prowess.activate.defined import DefinedSkill, PromptContext
-from prowess.activate.messages import Message
+from prowess.activate.code_skills import DefinedSkill, PromptContext
+from prowess.activate.slash.messages import Message
 from prowess.errors import MachineError
 from prowess.errors.activation import Unavailable
 from prowess.model.activation import Requests
@@ -28,7 +30,9 @@ ROOT = "home/.claude/skills"
 
 @pytest.mark.seed("C-01", "C-73", "C-76")
 def test_a_skill_is_offered_as_a_command_and_through_the_tool(workspace: Workspace) -> None:
-    workspace.skill(f"{ROOT}/api", description="Makes an endpoint", body="Make it.\n", context="inline")
+    workspace.skill(
+        f"{ROOT}/api", description="Makes an endpoint", body="Make it.\n", context="inline"
+    )
     skills = workspace.open(HOST)
     folder = workspace.path(f"{ROOT}/api")
     body = f"Base folder of this skill: {folder}\n\nMake it.\n"
@@ -65,7 +69,9 @@ def test_variables_and_named_arguments_are_filled(workspace: Workspace) -> None:
 
 @pytest.mark.seed("C-80", "C-81", "C-82", "C-83", "C-74")
 @pytest.mark.needs("bash")
-def test_commands_in_a_body_are_run_by_a_real_shell_after_variables_were_filled(workspace: Workspace) -> None:
+def test_commands_in_a_body_are_run_by_a_real_shell_after_variables_were_filled(
+    workspace: Workspace,
+) -> None:
     workspace.skill(
         f"{ROOT}/log",
         body=(
@@ -110,7 +116,9 @@ def test_commands_of_a_project_stay_text_until_it_is_trusted(workspace: Workspac
 
 
 @pytest.mark.seed("C-84", "C-86")
-def test_skills_beside_a_touched_file_are_found_up_to_the_working_folder_once(workspace: Workspace) -> None:
+def test_skills_beside_a_touched_file_are_found_up_to_the_working_folder_once(
+    workspace: Workspace,
+) -> None:
     workspace.git()
     skills = workspace.open(HOST)
     workspace.skill("project/a/.claude/skills/near")
@@ -119,7 +127,10 @@ def test_skills_beside_a_touched_file_are_found_up_to_the_working_folder_once(wo
     assert [skill.name for skill in skills.touched("a/b/x.py")] == ["near", "nearer"]
     workspace.skill("project/a/b/.claude/skills/late")
     assert skills.touched("a/b/y.py") == ()
-    assert [skill.name for skill in skills.default_conversation.snapshot.skills] == ["near", "nearer"]
+    assert [skill.name for skill in skills.default_conversation.snapshot.skills] == [
+        "near",
+        "nearer",
+    ]
     assert skills.touched(workspace.path("elsewhere/x.py")) == ()
 
 
@@ -150,7 +161,11 @@ def test_skills_with_paths_wait_for_a_file_and_stay_awake(workspace: Workspace) 
 
 
 def define(**fields: Any) -> DefinedSkill:
-    declared: dict[str, Any] = {"name": "batch", "description": "Many changes", "get_prompt": lambda a, c: f"Do {a}"}
+    declared: dict[str, Any] = {
+        "name": "batch",
+        "description": "Many changes",
+        "get_prompt": lambda a, c: f"Do {a}",
+    }
     return DefinedSkill(**declared | fields)
 
 
@@ -159,7 +174,12 @@ def test_a_skill_in_code_needs_a_name_a_description_and_a_prompt(workspace: Work
     skills = workspace.open(HOST)
     skills.define(define())
     (skill,) = skills.snapshot.skills
-    assert (skill.name, skill.description, skill.folder, skill.location) == ("batch", "Many changes", "", "<built-in>")
+    assert (skill.name, skill.description, skill.folder, skill.location) == (
+        "batch",
+        "Many changes",
+        "",
+        "<built-in>",
+    )
     assert (skill.scope, skill.source.loaded_from, skill.source.label) == (
         Scope.BUNDLED,
         LoadedFrom.BUNDLED,
@@ -176,7 +196,9 @@ def test_a_skill_in_code_needs_a_name_a_description_and_a_prompt(workspace: Work
 
 @pytest.mark.seed("C-06", "C-07", "C-08", "C-09", "C-10", "C-14", "C-15", "C-16")
 def test_every_field_of_a_definition_has_its_effect(workspace: Workspace) -> None:
-    hooks = {"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "check"}]}]}
+    hooks = {
+        "PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "check"}]}]
+    }
     skills = workspace.open(HOST)
     skills.define(
         define(
@@ -204,13 +226,20 @@ def test_every_field_of_a_definition_has_its_effect(workspace: Workspace) -> Non
         hooks=hooks,
     )
     assert [request.metadata for request in person.asked] == [
-        {"skill": "batch", "location": "<built-in>", "allowed-tools": ["Read", "Bash(git *)"], "hooks": hooks}
+        {
+            "skill": "batch",
+            "location": "<built-in>",
+            "allowed-tools": ["Read", "Bash(git *)"],
+            "hooks": hooks,
+        }
     ]
     assert isinstance(skills.run("/bulk x"), Message)
 
 
 @pytest.mark.seed("C-18")
-def test_a_prompt_is_asynchronous_gets_the_arguments_and_the_context_and_gives_blocks(workspace: Workspace) -> None:
+def test_a_prompt_is_asynchronous_gets_the_arguments_and_the_context_and_gives_blocks(
+    workspace: Workspace,
+) -> None:
     seen: list[tuple[str, PromptContext]] = []
     image = {"type": "image", "source": {"data": "AAAA"}}
 
@@ -224,14 +253,21 @@ def test_a_prompt_is_asynchronous_gets_the_arguments_and_the_context_and_gives_b
     made = skills.conversation(session="c-1").activate("batch", "a  b", by="model")
     assert (made.text, made.blocks) == ("One\n\nTwo", (image,))
     ((arguments, context),) = seen
-    assert (arguments, context.session, context.cwd, context.by) == ("a  b", "c-1", skills.cwd, "model")
+    assert (arguments, context.session, context.cwd, context.by) == (
+        "a  b",
+        "c-1",
+        skills.cwd,
+        "model",
+    )
     typed = skills.run("/batch")
     assert isinstance(typed, Message)
     assert typed.blocks == (image,)
 
 
 @pytest.mark.seed("C-17", "C-43", "C-44", "C-45", "C-46", "C-93", "C-96")
-def test_files_are_unpacked_at_the_first_call_and_once_under_eight_threads(workspace: Workspace) -> None:
+def test_files_are_unpacked_at_the_first_call_and_once_under_eight_threads(
+    workspace: Workspace,
+) -> None:
     calls: list[str] = []
     skills = workspace.open(HOST)
     skills.define(define(files={"a.md": "A", "deep/b.bin": b"\0B"}))
@@ -353,7 +389,9 @@ def _raise(error: Exception) -> Callable[..., Any]:
     return prompt
 
 
-def test_any_other_error_in_a_prompt_function_is_told_with_the_name_of_the_skill(workspace: Workspace) -> None:
+def test_any_other_error_in_a_prompt_function_is_told_with_the_name_of_the_skill(
+    workspace: Workspace,
+) -> None:
     skills = workspace.open(HOST)
     skills.define(define(get_prompt=_raise(ValueError("no such file"))))
     answer = skills.tool().answer({"skill": "batch"})
@@ -368,12 +406,17 @@ def test_a_name_with_two_dots_anywhere_is_refused(workspace: Workspace, path: st
     skills = workspace.open(HOST)
     skills.define(define(files={path: "x"}))
     made = skills.activate("batch", "x")
-    assert (made.text, [found.code for found in made.diagnostics]) == ("Do x", ["files-not-unpacked"])
+    assert (made.text, [found.code for found in made.diagnostics]) == (
+        "Do x",
+        ["files-not-unpacked"],
+    )
     assert path in made.diagnostics[0].message
 
 
 @pytest.mark.seed("C-94", "C-97")
-def test_what_somebody_put_in_place_of_the_folder_is_neither_used_nor_removed(workspace: Workspace) -> None:
+def test_what_somebody_put_in_place_of_the_folder_is_neither_used_nor_removed(
+    workspace: Workspace,
+) -> None:
     skills = workspace.open(HOST)
     skills.define(define(files={"a.md": "A"}))
     (skill,) = skills.snapshot.skills
@@ -382,7 +425,10 @@ def test_what_somebody_put_in_place_of_the_folder_is_neither_used_nor_removed(wo
     os.symlink(trap, os.path.dirname(skill.folder))
     try:
         made = skills.activate("batch", "x")
-        assert (made.text, [found.code for found in made.diagnostics]) == ("Do x", ["files-not-unpacked"])
+        assert (made.text, [found.code for found in made.diagnostics]) == (
+            "Do x",
+            ["files-not-unpacked"],
+        )
         assert [path.name for path in trap.iterdir()] == ["kept.txt"]
     finally:
         os.unlink(os.path.dirname(skill.folder))

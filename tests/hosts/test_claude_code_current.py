@@ -1,4 +1,6 @@
-"""Claude Code as its release behaves, in what the recorded cases do not hold, and where it left its document."""
+"""Claude Code as its release behaves, in what the recorded cases do not hold, and where it left its
+document.
+"""
 
 from __future__ import annotations
 
@@ -67,7 +69,13 @@ def test_a_personal_command_beats_a_project_command(workspace: Workspace):
 
 def test_of_a_repositorys_folders_the_nearest_wins(workspace: Workspace):
     workspace.git()
-    write(workspace, f"{SKILLS}/same", "project/sub/.claude/skills/same", f"{SKILLS}/far", ".claude/skills/outside")
+    write(
+        workspace,
+        f"{SKILLS}/same",
+        "project/sub/.claude/skills/same",
+        f"{SKILLS}/far",
+        ".claude/skills/outside",
+    )
     assert workspace.ends(workspace.scan(HOST, cwd="project/sub")) == {
         f"{SKILLS}/same/SKILL.md": "shadowed",
         "project/sub/.claude/skills/same/SKILL.md": "ready",
@@ -76,7 +84,12 @@ def test_of_a_repositorys_folders_the_nearest_wins(workspace: Workspace):
 
 
 def test_without_a_repository_the_walk_goes_on_to_home(workspace: Workspace):
-    write(workspace, "home/a/.claude/skills/one", "home/a/b/.claude/skills/two", ".claude/skills/above")
+    write(
+        workspace,
+        "home/a/.claude/skills/one",
+        "home/a/b/.claude/skills/two",
+        ".claude/skills/above",
+    )
     assert names(workspace, cwd="home/a/b") == ["one", "two"]
 
 
@@ -92,7 +105,12 @@ def test_names_are_told_apart_by_case(workspace: Workspace):
 
 
 def test_commands_are_named_by_their_folders(workspace: Workspace):
-    write(workspace, "project/.claude/commands/x.md", "project/.claude/commands/sub/x.md", "project/.claude/commands/d")
+    write(
+        workspace,
+        "project/.claude/commands/x.md",
+        "project/.claude/commands/sub/x.md",
+        "project/.claude/commands/d",
+    )
     snapshot = workspace.scan(HOST)
     assert workspace.listed(snapshot) == {
         "d": "project/.claude/commands/d/SKILL.md",
@@ -112,20 +130,34 @@ def test_a_command_has_neither_a_label_nor_paths(workspace: Workspace):
     assert command.skill.manifest == Manifest(description="d", model="haiku")
     assert skill.skill is not None
     assert (skill.name, skill.skill.label, skill.state) == ("y", "other", State.DORMANT)
-    assert skill.skill.manifest == Manifest(name="other", description="d", model="haiku", paths=("*.py",))
+    assert skill.skill.manifest == Manifest(
+        name="other", description="d", model="haiku", paths=("*.py",)
+    )
 
 
 # Places
 
 
 def test_synced_is_reserved_and_other_odd_folders_are_loaded(workspace: Workspace):
-    write(workspace, *(f"{SKILLS}/{folder}" for folder in ("synced", ".dot", "node_modules", "a b", "synced-too")))
+    write(
+        workspace,
+        *(
+            f"{SKILLS}/{folder}"
+            for folder in ("synced", ".dot", "node_modules", "a b", "synced-too")
+        ),
+    )
     write(workspace, "home/.claude/skills/synced", "managed/.claude/skills/synced")
     assert names(workspace) == [".dot", "a b", "node_modules", "synced-too"]
 
 
 def test_added_folders_bring_their_skills_and_commands(workspace: Workspace):
-    write(workspace, "added/.claude/skills/one", "added/.claude/commands/two.md", "added/three", "added/skills/four")
+    write(
+        workspace,
+        "added/.claude/skills/one",
+        "added/.claude/commands/two.md",
+        "added/three",
+        "added/skills/four",
+    )
     snapshot = workspace.scan(HOST, add_dirs=[workspace.path("added")])
     assert workspace.ends(snapshot) == {
         "added/.claude/skills/one/SKILL.md": "ready",
@@ -135,9 +167,18 @@ def test_added_folders_bring_their_skills_and_commands(workspace: Workspace):
 
 
 def test_the_configuration_folder_can_be_moved(workspace: Workspace):
-    write(workspace, "home/.claude/skills/old", "moved/skills/new", "moved/commands/command.md", "moved/skills/off")
+    write(
+        workspace,
+        "home/.claude/skills/old",
+        "moved/skills/new",
+        "moved/commands/command.md",
+        "moved/skills/off",
+    )
     workspace.write("moved/settings.json", '{"skillOverrides": {"off": "off"}}')
-    assert names(workspace, env={"CLAUDE_CONFIG_DIR": workspace.path("moved")}) == ["command", "new"]
+    assert names(workspace, env={"CLAUDE_CONFIG_DIR": workspace.path("moved")}) == [
+        "command",
+        "new",
+    ]
 
 
 @pytest.mark.parametrize("options", [{"bare": True}, {"env": {"CLAUDE_CODE_SIMPLE": "1"}}])
@@ -175,9 +216,14 @@ def test_a_project_that_is_also_added_counts_once(workspace: Workspace):
 @pytest.mark.parametrize("cwd", ["home", "home/sub"])
 def test_what_lies_at_home_is_the_users_and_no_project(workspace: Workspace, cwd: str):
     workspace.git("home")
-    write(workspace, "home/.claude/skills/it", "home/.claude/commands/command.md", "home/sub/notes.md")
+    write(
+        workspace, "home/.claude/skills/it", "home/.claude/commands/command.md", "home/sub/notes.md"
+    )
     snapshot = workspace.scan(HOST, cwd=cwd)
-    assert {one.name: one.scope for one in snapshot.skills} == {"it": Scope.USER, "command": Scope.USER}
+    assert {one.name: one.scope for one in snapshot.skills} == {
+        "it": Scope.USER,
+        "command": Scope.USER,
+    }
     assert len(snapshot.outcomes) == 2
 
 
@@ -198,7 +244,9 @@ def test_a_skill_can_be_asked_for_by_folder_and_by_label(workspace: Workspace):
 
 
 def test_overrides_take_skills_out_or_keep_them_from_the_model(workspace: Workspace):
-    write(workspace, *(f"{SKILLS}/{name}" for name in ("on", "name-only", "user", "off", "unnamed")))
+    write(
+        workspace, *(f"{SKILLS}/{name}" for name in ("on", "name-only", "user", "off", "unnamed"))
+    )
     words = '"on": "on", "name-only": "name-only", "user": "user-invocable-only", "off": "off"'
     workspace.write("home/.claude/settings.json", f'{{"skillOverrides": {{{words}}}}}')
     snapshot = workspace.scan(HOST)
@@ -254,11 +302,15 @@ def test_a_skill_that_is_switched_off_keeps_its_name(workspace: Workspace):
         ("[]", None),
     ],
 )
-def test_flags_are_truth_words_and_anything_else_is_the_default(workspace: Workspace, word: str, meant: bool | None):
+def test_flags_are_truth_words_and_anything_else_is_the_default(
+    workspace: Workspace, word: str, meant: bool | None
+):
     header = f"description: d\ndisable-model-invocation: {word}\nuser-invocable: {word}\n"
     outcome = read(workspace, f"---\n{header}---\nBody\n")
     assert outcome.skill is not None
-    assert outcome.skill.manifest == Manifest(description="d", disable_model_invocation=meant, user_invocable=meant)
+    assert outcome.skill.manifest == Manifest(
+        description="d", disable_model_invocation=meant, user_invocable=meant
+    )
     assert outcome.state is (State.HIDDEN if meant else State.READY)
 
 
@@ -307,7 +359,9 @@ def test_what_is_no_header_is_body_and_its_first_line_the_description(
 @pytest.mark.parametrize(
     ("paths", "state"), [("'**'", State.READY), ("'*.md'", State.DORMANT), ("docs/", State.DORMANT)]
 )
-def test_a_skill_with_paths_waits_unless_they_are_everything(workspace: Workspace, paths: str, state: State):
+def test_a_skill_with_paths_waits_unless_they_are_everything(
+    workspace: Workspace, paths: str, state: State
+):
     assert read(workspace, f"---\ndescription: d\npaths: {paths}\n---\nBody\n").state is state
 
 
@@ -335,7 +389,10 @@ def test_only_in_the_document_is_a_bundled_skill_the_strongest(workspace: Worksp
         workspace.listed(workspace.scan(host, roots=(bundled, *workspace.scan(host).roots)))
         for host in (DOCUMENTED, HOST)
     ]
-    assert won == [{"same": "bundled/same/SKILL.md"}, {"same": f"{folder}/.claude/skills/same/SKILL.md"}]
+    assert won == [
+        {"same": "bundled/same/SKILL.md"},
+        {"same": f"{folder}/.claude/skills/same/SKILL.md"},
+    ]
 
 
 def test_only_the_document_reports_fields_that_its_type_does_not_have(workspace: Workspace):
@@ -352,7 +409,9 @@ def test_only_the_document_reports_fields_that_its_type_does_not_have(workspace:
     header = "".join(f"{field}: {value}\n" for field, value in zip(fields, values, strict=True))
     text = f"---\ndescription: d\n{header}---\nBody\n"
     documented, current = read(workspace, text, DOCUMENTED), read(workspace, text)
-    assert [(one.code, one.field) for one in documented.diagnostics] == [("field-unknown", field) for field in fields]
+    assert [(one.code, one.field) for one in documented.diagnostics] == [
+        ("field-unknown", field) for field in fields
+    ]
     assert current.diagnostics == ()
     assert current.skill is not None
     assert current.skill.manifest == Manifest(
@@ -368,7 +427,9 @@ def test_only_the_document_reports_fields_that_its_type_does_not_have(workspace:
 
 
 @pytest.mark.parametrize("host", [HOST, DOCUMENTED])
-def test_effort_takes_the_word_that_the_release_added_in_both_editions(workspace: Workspace, host: str):
+def test_effort_takes_the_word_that_the_release_added_in_both_editions(
+    workspace: Workspace, host: str
+):
     outcome = read(workspace, "---\ndescription: d\neffort: xhigh\n---\nBody\n", host)
     assert outcome.skill is not None
     codes = [one.code for one in outcome.diagnostics]
@@ -387,10 +448,15 @@ def test_only_the_document_skips_what_git_ignores_in_a_skills_folder(workspace: 
     workspace.write("project/.gitignore", ".claude/skills/ignored/\n")
     write(workspace, f"{SKILLS}/ignored")
     ends = [workspace.ends(workspace.scan(host)) for host in (DOCUMENTED, HOST)]
-    assert ends == [{f"{SKILLS}/ignored/SKILL.md": "skipped"}, {f"{SKILLS}/ignored/SKILL.md": "ready"}]
+    assert ends == [
+        {f"{SKILLS}/ignored/SKILL.md": "skipped"},
+        {f"{SKILLS}/ignored/SKILL.md": "ready"},
+    ]
 
 
-def test_only_the_document_has_commands_beside_the_claude_folder_and_none_at_the_users(workspace: Workspace):
+def test_only_the_document_has_commands_beside_the_claude_folder_and_none_at_the_users(
+    workspace: Workspace,
+):
     write(workspace, "project/commands/beside.md", "project/.claude/commands/inside.md")
     write(workspace, "home/.claude/commands/personal.md")
     found = [names(workspace, host) for host in (DOCUMENTED, HOST)]
@@ -408,7 +474,10 @@ def test_only_the_release_closes_a_header_in_the_middle_of_a_line(workspace: Wor
 
 def test_only_the_release_gives_an_added_skill_a_name_of_its_own(workspace: Workspace):
     write(workspace, f"{SKILLS}/same", "addd/.claude/skills/same", "addd/.claude/skills/free")
-    found = [workspace.listed(workspace.scan(host, add_dirs=[workspace.path("addd")])) for host in (DOCUMENTED, HOST)]
+    found = [
+        workspace.listed(workspace.scan(host, add_dirs=[workspace.path("addd")]))
+        for host in (DOCUMENTED, HOST)
+    ]
     free, own = "addd/.claude/skills/free/SKILL.md", f"{SKILLS}/same/SKILL.md"
     assert found == [
         {"free": free, "same": own},
@@ -426,7 +495,11 @@ def test_a_name_of_its_own_holds_wherever_the_skill_is_asked_for(workspace: Work
 
 
 def test_every_added_folder_has_names_of_its_own(workspace: Workspace):
-    write(workspace, f"{SKILLS}/same", *(f"{folder}/.claude/skills/same" for folder in ("one", "two", "far/two")))
+    write(
+        workspace,
+        f"{SKILLS}/same",
+        *(f"{folder}/.claude/skills/same" for folder in ("one", "two", "far/two")),
+    )
     folders = [workspace.path(folder) for folder in ("one", "two", "far/two")]
     assert workspace.ends(workspace.scan(HOST, add_dirs=folders)) == {
         f"{SKILLS}/same/SKILL.md": "ready",

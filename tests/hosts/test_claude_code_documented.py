@@ -1,4 +1,6 @@
-"""Claude Code as its document describes it: fields, headers, levels, duplicates, and the order of the whole list."""
+"""Claude Code as its document describes it: fields, headers, levels, duplicates, and the order of
+the whole list.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +20,8 @@ import prowess
 from prowess.model.outcome import Outcome, State
 from prowess.model.settings import Settings
 from prowess.model.skill import Candidate, LoadedFrom, Manifest, Root, Scope, Source
-from prowess.parse.naming import understand
-from prowess.parse.reading import read_header
+from prowess.parse.header.fast import read_header
+from prowess.parse.manifest.names import understand
 from prowess.profiles.load import load_profile
 from prowess.resolve.claims import Claim
 from prowess.resolve.resolution import Resolved, resolve
@@ -29,7 +31,15 @@ from tests.workspace import Workspace
 
 HOST = "claude-code@documented"
 PROFILE = load_profile(HOST)
-GROUPS = ("bundled", "builtin-plugin", "disk", "workflow", "plugin-command", "plugin-skill", "builtin-command")
+GROUPS = (
+    "bundled",
+    "builtin-plugin",
+    "disk",
+    "workflow",
+    "plugin-command",
+    "plugin-skill",
+    "builtin-command",
+)
 SKILLS = "project/.claude/skills"
 
 
@@ -54,7 +64,9 @@ def parts(outcome: Outcome) -> tuple[dict[str, Any], str]:
     return dict(outcome.skill.frontmatter), outcome.skill.content
 
 
-def make_root(workspace: Workspace, folder: str, *, group: str, loaded_from: LoadedFrom, order: int = 0) -> Root:
+def make_root(
+    workspace: Workspace, folder: str, *, group: str, loaded_from: LoadedFrom, order: int = 0
+) -> Root:
     """A root of a group that the profile has no folder for."""
     path = workspace.path(folder)
     scope = Scope.BUNDLED if loaded_from is LoadedFrom.BUNDLED else Scope.PLUGIN
@@ -65,21 +77,33 @@ def make_root(workspace: Workspace, folder: str, *, group: str, loaded_from: Loa
 # Fields
 
 
-@pytest.mark.seed("C-19", "C-20", "C-21", "C-22", "C-23", "C-24", "C-26", "C-27", "C-28", "C-29", "C-30", "C-31")
+@pytest.mark.seed(
+    "C-19", "C-20", "C-21", "C-22", "C-23", "C-24", "C-26", "C-27", "C-28", "C-29", "C-30", "C-31"
+)
 @pytest.mark.parametrize(
     ("header", "field"),
     [
-        pytest.param("allowed-tools: Read, Grep\n", {"allowed_tools": ("Read", "Grep")}, id="C-19 commas"),
-        pytest.param("allowed-tools: Read Grep\n", {"allowed_tools": ("Read", "Grep")}, id="C-19 blanks"),
-        pytest.param("allowed-tools: [Read, Grep]\n", {"allowed_tools": ("Read", "Grep")}, id="C-19 list"),
+        pytest.param(
+            "allowed-tools: Read, Grep\n", {"allowed_tools": ("Read", "Grep")}, id="C-19 commas"
+        ),
+        pytest.param(
+            "allowed-tools: Read Grep\n", {"allowed_tools": ("Read", "Grep")}, id="C-19 blanks"
+        ),
+        pytest.param(
+            "allowed-tools: [Read, Grep]\n", {"allowed_tools": ("Read", "Grep")}, id="C-19 list"
+        ),
         pytest.param(
             "allowed-tools:\n  - Read\n  - Bash(git add *)\n",
             {"allowed_tools": ("Read", "Bash(git add *)")},
             id="C-19 block",
         ),
         pytest.param("", {}, id="C-20 absent"),
-        pytest.param("description: What it does\n", {"description": "What it does"}, id="C-20 text"),
-        pytest.param("argument-hint: <api-endpoint>\n", {"argument_hint": "<api-endpoint>"}, id="C-21"),
+        pytest.param(
+            "description: What it does\n", {"description": "What it does"}, id="C-20 text"
+        ),
+        pytest.param(
+            "argument-hint: <api-endpoint>\n", {"argument_hint": "<api-endpoint>"}, id="C-21"
+        ),
         pytest.param("when_to_use: When asked\n", {"when_to_use": "When asked"}, id="C-22"),
         pytest.param("version: 1.2.0\n", {"version": "1.2.0"}, id="C-23"),
         pytest.param('version: "2"\n', {"version": "2"}, id="C-23 quoted"),
@@ -94,22 +118,40 @@ def make_root(workspace: Workspace, folder: str, *, group: str, loaded_from: Loa
         pytest.param("effort: 7\n", {"effort": 7}, id="C-26 number"),
         pytest.param(
             "hooks:\n  PreToolUse:\n    - matcher: Bash\n      hooks: [{type: command, command: check.sh}]\n",
-            {"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "check.sh"}]}]}},
+            {
+                "hooks": {
+                    "PreToolUse": [
+                        {"matcher": "Bash", "hooks": [{"type": "command", "command": "check.sh"}]}
+                    ]
+                }
+            },
             id="C-27",
         ),
         pytest.param("context: inline\n", {"context": "inline"}, id="C-28 inline"),
         pytest.param("context: fork\n", {"context": "fork"}, id="C-28 fork"),
         pytest.param("agent: reviewer\n", {"agent": "reviewer"}, id="C-28 agent"),
-        pytest.param('paths: "src/**/*.ts, docs/*.md"\n', {"paths": ("src/**/*.ts", "docs/*.md")}, id="C-29 text"),
+        pytest.param(
+            'paths: "src/**/*.ts, docs/*.md"\n',
+            {"paths": ("src/**/*.ts", "docs/*.md")},
+            id="C-29 text",
+        ),
         pytest.param('paths: "src/{a,b}/*.ts"\n', {"paths": ("src/{a,b}/*.ts",)}, id="C-29 braces"),
-        pytest.param('paths:\n  - "src/**"\n  - "*.md"\n', {"paths": ("src/**", "*.md")}, id="C-29 list"),
+        pytest.param(
+            'paths:\n  - "src/**"\n  - "*.md"\n', {"paths": ("src/**", "*.md")}, id="C-29 list"
+        ),
         pytest.param("shell: bash\n", {"shell": "bash"}, id="C-30 bash"),
         pytest.param("shell: powershell\n", {"shell": "powershell"}, id="C-30 powershell"),
-        pytest.param("arguments: endpoint format\n", {"arguments": ("endpoint", "format")}, id="C-31 text"),
-        pytest.param("arguments: [endpoint, format]\n", {"arguments": ("endpoint", "format")}, id="C-31 list"),
+        pytest.param(
+            "arguments: endpoint format\n", {"arguments": ("endpoint", "format")}, id="C-31 text"
+        ),
+        pytest.param(
+            "arguments: [endpoint, format]\n", {"arguments": ("endpoint", "format")}, id="C-31 list"
+        ),
     ],
 )
-def test_a_field_is_read_as_the_document_types_it(workspace: Workspace, header: str, field: dict[str, Any]):
+def test_a_field_is_read_as_the_document_types_it(
+    workspace: Workspace, header: str, field: dict[str, Any]
+):
     assert read_manifest(workspace, header) == Manifest(**field)
 
 
@@ -118,7 +160,9 @@ def test_when_to_use_is_spelled_with_underscores_only(workspace: Workspace):
     outcome = read(workspace, "---\ndescription: d\nwhen-to-use: never\n---\n")
     assert outcome.skill is not None
     assert outcome.skill.manifest == Manifest(description="d")
-    assert [(one.code, one.field) for one in outcome.diagnostics] == [("field-unknown", "when-to-use")]
+    assert [(one.code, one.field) for one in outcome.diagnostics] == [
+        ("field-unknown", "when-to-use")
+    ]
 
 
 @pytest.mark.seed("C-25")
@@ -139,8 +183,12 @@ def test_when_to_use_is_spelled_with_underscores_only(workspace: Workspace):
         ("no", False),
     ],
 )
-def test_truth_words_of_user_invocable_are_read_in_quotes_too(workspace: Workspace, written: str, meant: bool):
-    assert read_manifest(workspace, f"user-invocable: {written}\n") == Manifest(user_invocable=meant)
+def test_truth_words_of_user_invocable_are_read_in_quotes_too(
+    workspace: Workspace, written: str, meant: bool
+):
+    assert read_manifest(workspace, f"user-invocable: {written}\n") == Manifest(
+        user_invocable=meant
+    )
 
 
 @pytest.mark.seed("C-20")
@@ -164,7 +212,8 @@ def test_a_skill_on_disk_is_named_by_its_folder(workspace: Workspace):
 def test_a_skill_on_disk_may_be_kept_from_the_model_and_has_no_aliases(workspace: Workspace):
     text = "---\ndescription: d\ndisable-model-invocation: true\naliases: [other]\n---\nBody\n"
     outcome = read(workspace, text)
-    # The document's type has neither field; its filter reads the first from every command all the same.
+    # The document's type has neither field; its filter reads the first from every command all the
+    # same.
     assert [(one.code, one.field) for one in outcome.diagnostics] == [
         ("field-unknown", "disable-model-invocation"),
         ("field-unknown", "aliases"),
@@ -231,7 +280,9 @@ Write documentation for `$endpoint` as `$format`.
         ("---\ndescription: d\n---\n", ""),
     ],
 )
-def test_the_header_opens_the_file_and_the_body_follows_its_closing_line(workspace: Workspace, text: str, body: str):
+def test_the_header_opens_the_file_and_the_body_follows_its_closing_line(
+    workspace: Workspace, text: str, body: str
+):
     assert parts(read(workspace, text)) == ({"description": "d"}, body)
 
 
@@ -264,7 +315,9 @@ def test_a_file_without_a_header_is_body_from_its_first_character(workspace: Wor
         ('description: "---"\n', "---"),
     ],
 )
-def test_three_dashes_close_a_header_only_on_a_line_of_their_own(workspace: Workspace, header: str, description: str):
+def test_three_dashes_close_a_header_only_on_a_line_of_their_own(
+    workspace: Workspace, header: str, description: str
+):
     outcome = read(workspace, f"---\n{header}---\nBody --- here\n---\nmore\n")
     assert outcome.skill is not None
     assert outcome.skill.description == description
@@ -294,7 +347,9 @@ def test_a_value_that_breaks_the_yaml_is_quoted_and_the_header_read_again(
 
 @pytest.mark.seed("C-38")
 @pytest.mark.parametrize("header", ["- a\n- b\n", "description: ok\n\tbad: 1\n"])
-def test_a_header_that_quoting_does_not_save_is_empty_and_reported(workspace: Workspace, header: str):
+def test_a_header_that_quoting_does_not_save_is_empty_and_reported(
+    workspace: Workspace, header: str
+):
     outcome = read(workspace, f"---\n{header}---\nBody\n")
     assert parts(outcome) == ({}, "Body\n")
     assert outcome.state is State.READY
@@ -311,7 +366,9 @@ def test_the_function_that_reads_fields_needs_no_file(workspace: Workspace):
     understood = understand(reading, default_name="server:it", required=(), fields=PROFILE.fields)
     assert understood.manifest == outcome.skill.manifest
     assert reading.frontmatter == outcome.skill.frontmatter
-    assert understood.manifest == Manifest(description="d", allowed_tools=("Read", "Grep"), user_invocable=False)
+    assert understood.manifest == Manifest(
+        description="d", allowed_tools=("Read", "Grep"), user_invocable=False
+    )
     assert (understood.name, understood.description) == ("server:it", outcome.skill.description)
 
 
@@ -342,7 +399,12 @@ def test_folders_named_by_gitignore_are_skipped(workspace: Workspace):
     workspace.write("project/.gitignore", ".claude/skills/drafts/\n")
     workspace.write(f"{SKILLS}/.gitignore", "private\n")
     workspace.write("home/.claude/skills/.gitignore", "old*\n!old-but-good\n")
-    for folder in (f"{SKILLS}/drafts", f"{SKILLS}/private", f"{SKILLS}/open", "home/.claude/skills/older"):
+    for folder in (
+        f"{SKILLS}/drafts",
+        f"{SKILLS}/private",
+        f"{SKILLS}/open",
+        "home/.claude/skills/older",
+    ):
         workspace.skill(folder, name="")
     workspace.skill("home/.claude/skills/old-but-good", name="")
     snapshot = workspace.scan(HOST)
@@ -354,11 +416,15 @@ def test_folders_named_by_gitignore_are_skipped(workspace: Workspace):
         "home/.claude/skills/old-but-good/SKILL.md": "ready",
     }
     reason = workspace.outcome(snapshot, f"{SKILLS}/drafts/SKILL.md").reason
-    assert reason == f"git ignores its folder (`.claude/skills/drafts/`, {workspace.path('project/.gitignore')}:1)"
+    assert (
+        reason
+        == f"git ignores its folder (`.claude/skills/drafts/`, {workspace.path('project/.gitignore')}:1)"
+    )
 
 
 def write_levels(workspace: Workspace, name: str = "same") -> list[str]:
-    """The same name at every level, in the order of the levels, below a project in the home folder."""
+    """The same name at every level, in the order of the levels, below a project in the home folder.
+    """
     folders = ["managed", "home", "home/work", "added"]
     files = [f"{folder}/.claude/skills/{name}/SKILL.md" for folder in folders]
     files.append(f"home/work/commands/{name}.md")
@@ -371,7 +437,12 @@ def write_levels(workspace: Workspace, name: str = "same") -> list[str]:
 def test_five_levels_are_searched_in_order(workspace: Workspace):
     snapshot = workspace.scan(HOST, cwd="home/work", add_dirs=[workspace.path("added")])
     assert [
-        (root.scope.value, root.source.level, root.source.loaded_from.value, workspace.relative(root.path))
+        (
+            root.scope.value,
+            root.source.level,
+            root.source.loaded_from.value,
+            workspace.relative(root.path),
+        )
         for root in snapshot.roots
     ] == [
         ("managed", "managed", "managed", "managed/.claude/skills"),
@@ -392,7 +463,10 @@ def test_of_equal_names_on_disk_the_earlier_level_wins(workspace: Workspace):
         snapshot = workspace.scan(HOST, cwd="home/work", add_dirs=[workspace.path("added")])
         winner, *losers = files
         assert workspace.listed(snapshot) == {"same": winner}
-        assert {(workspace.relative(one.candidate.location), one.state, one.by) for one in snapshot.outcomes} == {
+        assert {
+            (workspace.relative(one.candidate.location), one.state, one.by)
+            for one in snapshot.outcomes
+        } == {
             (winner, State.READY, None),
             *((loser, State.SHADOWED, workspace.path(winner)) for loser in losers),
         }
@@ -444,7 +518,10 @@ def test_legacy_commands_lie_in_each_project_folder_and_are_marked(workspace: Wo
     workspace.write("home/work/sub/commands/group/older.md", "---\ndescription: older\n---\n")
     workspace.skill("home/work/sub/.claude/skills/new", name="")
     snapshot = workspace.scan(HOST, cwd="home/work/sub")
-    assert {one.name: (one.source.loaded_from, one.source.label, one.source.level) for one in snapshot.skills} == {
+    assert {
+        one.name: (one.source.loaded_from, one.source.label, one.source.level)
+        for one in snapshot.skills
+    } == {
         "old": (LoadedFrom.COMMANDS, "commands_DEPRECATED", "project"),
         "group:older": (LoadedFrom.COMMANDS, "commands_DEPRECATED", "project"),
         "new": (LoadedFrom.SKILLS, "claude:project", "project"),
@@ -466,7 +543,10 @@ def test_bare_leaves_only_the_added_folders(workspace: Workspace):
     off = {one.reason for one in bare.outcomes if one.state is State.DISABLED}
     assert off == {"its source is switched off by --bare"}
     assert len(bare.outcomes) == len(files) + 4
-    assert workspace.listed(workspace.scan(HOST, **options))["same"] == "managed/.claude/skills/same/SKILL.md"
+    assert (
+        workspace.listed(workspace.scan(HOST, **options))["same"]
+        == "managed/.claude/skills/same/SKILL.md"
+    )
 
 
 # Sources and the list
@@ -488,7 +568,9 @@ def test_a_skill_tells_what_it_was_loaded_from_apart_from_its_level(workspace: W
         make_root(workspace, "server", group="mcp", loaded_from=LoadedFrom.MCP),
     )
     snapshot = workspace.scan(HOST, roots=(*planned, *others))
-    assert {one.name: (one.source.loaded_from.value, one.source.level) for one in snapshot.skills} == {
+    assert {
+        one.name: (one.source.loaded_from.value, one.source.level) for one in snapshot.skills
+    } == {
         "shipped": ("bundled", "bundled"),
         "policy": ("managed", "managed"),
         "mine": ("skills", "user"),
@@ -519,11 +601,20 @@ def test_every_source_ends_in_one_list_without_duplicates_and_in_order(workspace
     # What the panel shows and what the model is offered are parts of the same list.
     shown = [one.skill for one in snapshot.shown if one.state is State.READY]
     assert list(snapshot.skills) == shown
-    assert snapshot.counts() == {State.DUPLICATE: 1, State.SHADOWED: 1, State.HIDDEN: 1, State.READY: 3}
+    assert snapshot.counts() == {
+        State.DUPLICATE: 1,
+        State.SHADOWED: 1,
+        State.HIDDEN: 1,
+        State.READY: 3,
+    }
 
 
-def make_claim(place: int, name: str = "same", *, group: str = "disk", file: str = "", real: str | None = "") -> Claim:
-    """A claim of a group; its file is its own unless given, and `real` None is a file that cannot be told."""
+def make_claim(
+    place: int, name: str = "same", *, group: str = "disk", file: str = "", real: str | None = ""
+) -> Claim:
+    """A claim of a group; its file is its own unless given, and `real` None is a file that cannot
+    be told.
+    """
     path = file or f"/{group}/{place}/{name}/SKILL.md"
     source = Source("claude", group, f"/{group}", LoadedFrom.SKILLS, f"claude:{group}")
     root = Root(path=f"/{group}", scope=Scope.USER, source=source, order=place, group=group)
@@ -560,10 +651,14 @@ def test_the_order_of_groups_holds_for_a_whole_scan(workspace: Workspace):
     for rank, group in enumerate(GROUPS):
         for name in GROUPS[: rank + 1]:
             workspace.skill(f"groups/{group}/{name}", name="")
-        roots.append(make_root(workspace, f"groups/{group}", group=group, loaded_from=LoadedFrom.PLUGIN))
+        roots.append(
+            make_root(workspace, f"groups/{group}", group=group, loaded_from=LoadedFrom.PLUGIN)
+        )
     snapshot = workspace.scan(HOST, roots=roots[::-1])
     # A skill is called after the strongest group that has it.
-    assert workspace.listed(snapshot) == {group: f"groups/{group}/{group}/SKILL.md" for group in GROUPS}
+    assert workspace.listed(snapshot) == {
+        group: f"groups/{group}/{group}/SKILL.md" for group in GROUPS
+    }
     assert snapshot.counts() == {State.SHADOWED: 21, State.READY: 7}
 
 
@@ -656,7 +751,10 @@ class FilesWithoutRealPaths(MemoryFiles):
 def test_files_without_a_real_path_are_never_each_others_duplicates():
     claims = [make_claim(place, f"n{place}", real=None) for place in range(3)]
     assert settle(claims) == Resolved({}, ())
-    texts = {f"/w/.claude/skills/{name}/SKILL.md": "---\ndescription: d\n---\n" for name in ("one", "two")}
+    texts = {
+        f"/w/.claude/skills/{name}/SKILL.md": "---\ndescription: d\n---\n"
+        for name in ("one", "two")
+    }
     skills = Skills("/w", host=HOST, facts=make_facts(), files=FilesWithoutRealPaths(texts))
     assert [(one.name, one.state, one.candidate.real) for one in skills.snapshot.outcomes] == [
         ("one", State.READY, None),
@@ -687,10 +785,14 @@ def test_of_the_same_file_the_first_level_wins_and_the_others_say_so(workspace: 
         winner, *losers = ["".join(one) for one in files]
         first = workspace.path(winner)
         assert {
-            (workspace.relative(one.candidate.location), one.state, one.reason, one.by) for one in snapshot.outcomes
+            (workspace.relative(one.candidate.location), one.state, one.reason, one.by)
+            for one in snapshot.outcomes
         } == {
             (winner, State.READY, None, None),
-            *((loser, State.DUPLICATE, f"it is the same file as {first}", first) for loser in losers),
+            *(
+                (loser, State.DUPLICATE, f"it is the same file as {first}", first)
+                for loser in losers
+            ),
         }
         (workspace.root / files.pop(0)[0]).unlink()
 
@@ -701,7 +803,12 @@ def test_of_the_same_file_the_first_level_wins_and_the_others_say_so(workspace: 
 @pytest.mark.seed("C-102", "C-103")
 def test_the_reading_functions_are_plain_functions_of_their_arguments():
     assert list(inspect.signature(read_header).parameters) == ["data", "rules", "limits"]
-    assert list(inspect.signature(understand).parameters) == ["reading", "default_name", "required", "fields"]
+    assert list(inspect.signature(understand).parameters) == [
+        "reading",
+        "default_name",
+        "required",
+        "fields",
+    ]
     for function in (read_header, understand):
         assert inspect.isfunction(function)
         assert function.__closure__ is None
@@ -710,24 +817,40 @@ def test_the_reading_functions_are_plain_functions_of_their_arguments():
 @pytest.mark.seed("C-102", "C-103")
 def test_reading_works_without_anything_being_registered_first():
     program = """
-from prowess.parse.naming import understand
-from prowess.parse.reading import read_header
+from prowess.parse.manifest.names import understand
+from prowess.parse.header.fast import read_header
 from prowess.profiles.load import load_profile
 profile = load_profile("claude-code@documented")
 reading = read_header(b"---\\ndescription: d\\n---\\n", rules=profile.header, limits=profile.limits)
 print(understand(reading, default_name="server:it", required=(), fields=profile.fields).name)
 """
-    answer = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    answer = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
     assert (answer.stdout, answer.stderr) == ("server:it\n", "")
 
 
 def stage_modules() -> list[Path]:
     """The modules of every stage and of what lies below them."""
     source = Path(inspect.getfile(prowess)).parent
-    return [path for path in sorted(source.rglob("*.py")) if path.relative_to(source).parts[0] in _STAGES]
+    return [
+        path
+        for path in sorted(source.rglob("*.py"))
+        if path.relative_to(source).parts[0] in _STAGES
+    ]
 
 
-_STAGES = ("discover", "parse", "resolve", "gate", "settings", "profiles", "model", "ports.py", "diagnostics.py")
+_STAGES = (
+    "discover",
+    "parse",
+    "resolve",
+    "gate",
+    "settings",
+    "profiles",
+    "model",
+    "ports.py",
+    "diagnostics.py",
+)
 
 
 def is_empty_container(node: ast.expr | None) -> bool:
@@ -737,7 +860,11 @@ def is_empty_container(node: ast.expr | None) -> bool:
         return not node.elts
     if isinstance(node, ast.Constant):
         return node.value is None
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("dict", "list", "set")
+    return (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id in ("dict", "list", "set")
+    )
 
 
 @pytest.mark.seed("C-102", "C-103")
@@ -746,7 +873,9 @@ def test_no_module_of_a_stage_holds_a_registry_to_be_filled_later():
     for path in stage_modules():
         tree = ast.parse(path.read_text(encoding="utf-8"))
         held = [
-            one for one in tree.body if isinstance(one, (ast.Assign, ast.AnnAssign)) and is_empty_container(one.value)
+            one
+            for one in tree.body
+            if isinstance(one, (ast.Assign, ast.AnnAssign)) and is_empty_container(one.value)
         ]
         rebound = [one for one in ast.walk(tree) if isinstance(one, ast.Global)]
         found += [f"{path.name}:{one.lineno}" for one in (*held, *rebound)]

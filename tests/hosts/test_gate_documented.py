@@ -34,12 +34,20 @@ def offered(skills: Skills) -> list[str]:
 def verdict(skills: Skills, name: str, facts: Facts | None = None) -> Verdict:
     settings = skills.snapshot.settings
     facts = facts or skills.facts
-    return judge(skills.get(name).manifest, name=name, rules=skills.profile.gate, facts=facts, settings=settings)
+    return judge(
+        skills.get(name).manifest,
+        name=name,
+        rules=skills.profile.gate,
+        facts=facts,
+        settings=settings,
+    )
 
 
 def invocation(skills: Skills, name: str) -> Invocation:
     settings = skills.snapshot.settings
-    return judge_invocation(skills.get(name).manifest, name=name, rules=skills.profile.gate, settings=settings)
+    return judge_invocation(
+        skills.get(name).manifest, name=name, rules=skills.profile.gate, settings=settings
+    )
 
 
 @pytest.mark.seed("W-51", "W-57")
@@ -62,7 +70,9 @@ def test_a_skill_that_fails_any_check_is_not_offered(workspace: Workspace) -> No
 
 
 @pytest.mark.seed("W-52")
-@pytest.mark.parametrize(("platform", "eligible"), [("darwin", True), ("linux", True), ("win32", False)])
+@pytest.mark.parametrize(
+    ("platform", "eligible"), [("darwin", True), ("linux", True), ("win32", False)]
+)
 def test_a_skill_with_os_needs_the_current_platform_in_its_list(
     workspace: Workspace, platform: str, eligible: bool
 ) -> None:
@@ -87,15 +97,23 @@ def test_all_bins_are_needed_and_one_of_any_bins(workspace: Workspace) -> None:
 
 
 @pytest.mark.seed("W-55")
-def test_every_variable_must_be_set_and_one_from_the_configuration_counts(workspace: Workspace) -> None:
+def test_every_variable_must_be_set_and_one_from_the_configuration_counts(
+    workspace: Workspace,
+) -> None:
     workspace.skill("project/skills/it", requires="{env: [A, B, C]}", primaryEnv="C")
-    assert verdict(workspace.open(OPENCLAW, env={"A": "1", "B": " "}), "it") == Verdict(env=("B", "C"))
-    workspace.write(CONFIG, json.dumps({"skills": {"entries": {"it": {"env": {"B": "1"}, "apiKey": "k"}}}}))
+    assert verdict(workspace.open(OPENCLAW, env={"A": "1", "B": " "}), "it") == Verdict(
+        env=("B", "C")
+    )
+    workspace.write(
+        CONFIG, json.dumps({"skills": {"entries": {"it": {"env": {"B": "1"}, "apiKey": "k"}}}})
+    )
     assert verdict(workspace.open(OPENCLAW, env={"A": "1"}), "it") == Verdict()
 
 
 @pytest.mark.seed("W-56")
-def test_every_field_of_the_configuration_must_be_set_by_its_dotted_path(workspace: Workspace) -> None:
+def test_every_field_of_the_configuration_must_be_set_by_its_dotted_path(
+    workspace: Workspace,
+) -> None:
     workspace.skill("project/skills/it", requires="{config: [weather.apiKey, plain]}")
     workspace.write(CONFIG, '{"weather": {"apiKey": "k"}}')
     assert verdict(workspace.open(OPENCLAW), "it") == Verdict(config=("plain",))
@@ -105,7 +123,9 @@ def test_every_field_of_the_configuration_must_be_set_by_its_dotted_path(workspa
 
 @pytest.mark.seed("W-58")
 def test_the_facts_of_a_remote_machine_decide_in_place_of_our_own(workspace: Workspace) -> None:
-    workspace.skill("project/skills/mac", os="[darwin]", requires="{bins: [osascript], anyBins: [rg, ag]}")
+    workspace.skill(
+        "project/skills/mac", os="[darwin]", requires="{bins: [osascript], anyBins: [rg, ag]}"
+    )
     workspace.skill("project/skills/windows", os="[win32]")
     workspace.skill("project/skills/local", os="[linux]", requires="{bins: [curl]}")
     here = workspace.open(OPENCLAW, bins=["curl"])
@@ -126,7 +146,10 @@ def test_the_facts_of_a_remote_machine_decide_in_place_of_our_own(workspace: Wor
 
 @pytest.mark.seed("A-09")
 def test_metadata_gates_loading(workspace: Workspace) -> None:
-    workspace.skill("project/skills/it", metadata='{"openclaw": {"requires": {"bins": ["uv"], "env": ["API_KEY"]}}}')
+    workspace.skill(
+        "project/skills/it",
+        metadata='{"openclaw": {"requires": {"bins": ["uv"], "env": ["API_KEY"]}}}',
+    )
     assert states(workspace.open(OPENCLAW, bins=["uv"])) == {"it": "ineligible"}
     assert states(workspace.open(OPENCLAW, bins=["uv"], env={"API_KEY": "k"})) == {"it": "ready"}
 
@@ -151,7 +174,12 @@ def test_the_skill_key_is_what_filters_and_overrides_name(workspace: Workspace) 
 @pytest.mark.seed("W-26")
 def test_only_bundled_skills_are_held_against_the_allow_list(workspace: Workspace) -> None:
     bundled = {"OPENCLAW_BUNDLED_SKILLS_DIR": workspace.path("bundled")}
-    for folder in ("bundled/listed", "bundled/other", "project/skills/mine", "home/.openclaw/skills/managed"):
+    for folder in (
+        "bundled/listed",
+        "bundled/other",
+        "project/skills/mine",
+        "home/.openclaw/skills/managed",
+    ):
         workspace.skill(folder)
     workspace.write(CONFIG, '{"skills": {"allowBundled": ["listed"]}}')
     skills = workspace.open(OPENCLAW, env=bundled)
@@ -167,7 +195,11 @@ def test_only_bundled_skills_are_held_against_the_allow_list(workspace: Workspac
     [
         ({}, "ready", Invocation()),
         ({"user_invocable": "true", "disable_model_invocation": "false"}, "ready", Invocation()),
-        ({"user_invocable": "false"}, "ready", Invocation(by_user=False, user_rule="user-invocable")),
+        (
+            {"user_invocable": "false"},
+            "ready",
+            Invocation(by_user=False, user_rule="user-invocable"),
+        ),
         (
             {"disable_model_invocation": "true"},
             "hidden",
@@ -244,7 +276,11 @@ def test_the_stage_leaves_out_what_an_agent_is_denied(workspace: Workspace) -> N
             )
             for skill in (skills.get("pdf"), skills.get("deploy"))
         }
-        return [name for name, found in notes.items() if [note.state for note in found] == [State.DENIED]]
+        return [
+            name
+            for name, found in notes.items()
+            if [note.state for note in found] == [State.DENIED]
+        ]
 
     assert (denied(None), denied("plan")) == (["deploy"], ["pdf", "deploy"])
 

@@ -1,12 +1,14 @@
-"""oh-my-pi as its seed describes it, end to end: commands, their delivery, and `skill://` addresses."""
+"""oh-my-pi as its seed describes it, end to end: commands, their delivery, and `skill://`
+addresses.
+"""
 
 from __future__ import annotations
 
 import pytest
 
-from prowess.activate.delivery import Delivery, Key
-from prowess.activate.messages import Message
-from prowess.activate.typed import Plain
+from prowess.activate.slash.delivery import Delivery, Key
+from prowess.activate.slash.messages import Message
+from prowess.activate.slash.parser import Plain
 from prowess.errors import UnknownSkill
 from prowess.errors.activation import AddressError
 from tests.unit.conversation.ports import plain
@@ -21,7 +23,9 @@ def switch_commands(workspace: Workspace, value: str) -> None:
 
 
 @pytest.mark.seed("P-39", "P-49")
-def test_there_is_one_command_for_each_skill_where_commands_are_on_and_none_where_not(workspace: Workspace) -> None:
+def test_there_is_one_command_for_each_skill_where_commands_are_on_and_none_where_not(
+    workspace: Workspace,
+) -> None:
     workspace.skill(f"{ROOT}/deep")
     workspace.skill(f"{ROOT}/wide")
     switch_commands(workspace, "true")
@@ -38,11 +42,15 @@ def test_there_is_one_command_for_each_skill_where_commands_are_on_and_none_wher
 
 @pytest.mark.seed("P-40", "P-41", "P-42", "P-43")
 @pytest.mark.parametrize("ends", ["\n", "\r\n"])
-def test_a_command_reads_the_file_at_that_moment_and_injects_its_body(workspace: Workspace, ends: str) -> None:
+def test_a_command_reads_the_file_at_that_moment_and_injects_its_body(
+    workspace: Workspace, ends: str
+) -> None:
     file = workspace.skill(f"{ROOT}/deep", body="Before\n")
     skills = workspace.open(HOST)
     assert skills.commands()
-    file.write_bytes(f"---{ends}name: deep{ends}description: d{ends}---{ends}Think twice.{ends}".encode())
+    file.write_bytes(
+        f"---{ends}name: deep{ends}description: d{ends}---{ends}Think twice.{ends}".encode()
+    )
     details = {"name": "deep", "path": str(file)}
     assert plain(skills.run("/skill:deep  a  plan ")) == plain(
         Message(
@@ -62,7 +70,9 @@ def test_a_command_reads_the_file_at_that_moment_and_injects_its_body(workspace:
 def test_the_key_decides_how_the_message_is_delivered(workspace: Workspace) -> None:
     workspace.skill(f"{ROOT}/deep")
     skills = workspace.open(HOST)
-    answers = [skills.run("/skill:deep", key=key, streaming=on) for on in (True, False) for key in Key]
+    answers = [
+        skills.run("/skill:deep", key=key, streaming=on) for on in (True, False) for key in Key
+    ]
     assert [answer.delivery for answer in answers if isinstance(answer, Message)] == [
         Delivery.STEER,
         Delivery.FOLLOW_UP,
@@ -87,7 +97,11 @@ def test_an_address_is_the_skill_itself_or_a_file_of_it(workspace: Workspace) ->
     workspace.write(f"{ROOT}/deep/data.json", "{}")
     skills = workspace.open(HOST)
     own = skills.read("skill://deep")
-    assert (own.content, own.content_type, own.path) == (file.read_text(), "text/markdown", str(file))
+    assert (own.content, own.content_type, own.path) == (
+        file.read_text(),
+        "text/markdown",
+        str(file),
+    )
     notes = skills.read("skill://deep/notes/a%20b.md")
     assert (notes.content, notes.content_type) == ("# Notes\n", "text/markdown")
     data = skills.read("skill://deep/data.json")
@@ -117,7 +131,9 @@ def test_the_name_must_match_exactly(workspace: Workspace) -> None:
         ("link", "outside"),
     ],
 )
-def test_a_path_that_leads_out_is_rejected_whatever_its_spelling(workspace: Workspace, path: str, kind: str) -> None:
+def test_a_path_that_leads_out_is_rejected_whatever_its_spelling(
+    workspace: Workspace, path: str, kind: str
+) -> None:
     workspace.skill(f"{ROOT}/deep")
     workspace.skill(f"{ROOT}/other")
     workspace.link(f"{ROOT}/deep/link", workspace.path(f"{ROOT}/other/SKILL.md"))

@@ -18,7 +18,8 @@ from tests.workspace import Workspace, skill_text
 
 HOST = "omp"
 
-# Every root, strongest first, seen from `project/a` in the repository `project`, and the source it is.
+# Every root, strongest first, seen from `project/a` in the repository `project`, and the source it
+# is.
 RANKED = [
     ("custom:user", "custom"),
     ("custom:user", "home/more"),
@@ -46,13 +47,17 @@ ASKED_FOR = {"claude:user", "claude-plugins:user", "codex:user", "opencode:user"
 
 
 def configure(workspace: Workspace, **settings: Any) -> None:
-    """Write omp's settings: `skills` is its table of that name, the rest stands at the top. JSON is YAML."""
+    """Write omp's settings: `skills` is its table of that name, the rest stands at the top. JSON is
+    YAML.
+    """
     workspace.write("home/.omp/agent/config.yml", json.dumps(settings))
 
 
 def scan(workspace: Workspace, **options: Any) -> Snapshot:
     """One scan from `project/a` with a Claude plugin installed."""
-    return workspace.scan(HOST, cwd="project/a", places={"claude_plugins": workspace.path("plugin")}, **options)
+    return workspace.scan(
+        HOST, cwd="project/a", places={"claude_plugins": workspace.path("plugin")}, **options
+    )
 
 
 def sources(snapshot: Snapshot) -> dict[str, str]:
@@ -70,10 +75,18 @@ def one_each(workspace: Workspace) -> Workspace:
 
 
 def switched_off(one_each: Workspace, **options: Any) -> dict[str, str | None]:
-    """The sources that are off, and what each says turned it off; every other must be listed whole."""
+    """The sources that are off, and what each says turned it off; every other must be listed whole.
+    """
     snapshot = scan(one_each, **options)
-    off = {o.candidate.root.source.label: o.rule for o in snapshot.outcomes if o.state is State.DISABLED}
-    listed = [(o.candidate.root.source.label, one_each.relative(o.candidate.root.path)) for o in snapshot.shown]
+    off = {
+        o.candidate.root.source.label: o.rule
+        for o in snapshot.outcomes
+        if o.state is State.DISABLED
+    }
+    listed = [
+        (o.candidate.root.source.label, one_each.relative(o.candidate.root.path))
+        for o in snapshot.shown
+    ]
     is_there = {root.source.label for root in snapshot.roots}
     assert sorted(listed) == sorted(one for one in RANKED if one[0] in is_there - off.keys())
     return off
@@ -92,7 +105,11 @@ NOT_ASKED_FOR = {
 
 def test_of_one_name_each_root_wins_over_all_that_are_ranked_below_it(workspace: Workspace):
     workspace.git()
-    configure(workspace, skills={"customDirectories": [workspace.path("custom"), "~/more"]}, enabledProviders=["*"])
+    configure(
+        workspace,
+        skills={"customDirectories": [workspace.path("custom"), "~/more"]},
+        enabledProviders=["*"],
+    )
     for _, root in RANKED:
         workspace.skill(f"{root}/same")
     winners = []
@@ -166,7 +183,9 @@ def test_the_nearest_repository_bounds_the_walk(workspace: Workspace):
 
 def memory_scan(cwd: str, *skills: str) -> dict[str, str]:
     """Names and sources of what is listed from a folder without a repository; home is /home/me."""
-    files = MemoryFiles({f"{folder}/SKILL.md": skill_text(folder.rpartition("/")[2]) for folder in skills})
+    files = MemoryFiles(
+        {f"{folder}/SKILL.md": skill_text(folder.rpartition("/")[2]) for folder in skills}
+    )
     return sources(Skills(cwd, host=HOST, facts=make_facts("/home/me"), files=files).snapshot)
 
 
@@ -188,7 +207,9 @@ def test_without_a_repository_below_home_the_walk_ends_at_home_whose_own_folder_
 
 
 def test_without_a_repository_outside_home_the_walk_goes_to_the_top():
-    found = memory_scan("/srv/app", "/.omp/skills/top", "/srv/.claude/skills/middle", "/srv/app/.agents/skills/here")
+    found = memory_scan(
+        "/srv/app", "/.omp/skills/top", "/srv/.claude/skills/middle", "/srv/app/.agents/skills/here"
+    )
     assert found == {"here": "agents:project", "middle": "claude:project", "top": "native:project"}
 
 
@@ -218,10 +239,16 @@ def test_in_home_itself_the_codex_folder_counts_as_project_and_needs_no_asking()
         "/home/me/.claude/skills/claude",
         "/home/me/.config/opencode/skills/config",
     )
-    assert found == {"codex": "codex:project", "github": "github:project", "opencode": "opencode:project"}
+    assert found == {
+        "codex": "codex:project",
+        "github": "github:project",
+        "opencode": "opencode:project",
+    }
 
 
-def test_the_folder_of_the_agent_can_be_moved_with_its_settings_and_managed_skills(workspace: Workspace):
+def test_the_folder_of_the_agent_can_be_moved_with_its_settings_and_managed_skills(
+    workspace: Workspace,
+):
     workspace.git()
     workspace.skill("home/.omp/agent/skills/left")
     workspace.skill("home/.omp/agent/managed-skills/left-too")
@@ -230,10 +257,15 @@ def test_the_folder_of_the_agent_can_be_moved_with_its_settings_and_managed_skil
     workspace.skill("moved/managed-skills/learnt")
     workspace.write("moved/config.yml", "skills:\n  ignoredSkills: [ignored]\n")
     env = {"PI_CODING_AGENT_DIR": workspace.path("moved")}
-    assert sources(workspace.scan(HOST, env=env)) == {"learnt": "omp-managed:user", "user": "native:user"}
+    assert sources(workspace.scan(HOST, env=env)) == {
+        "learnt": "omp-managed:user",
+        "user": "native:user",
+    }
 
 
-def test_names_that_differ_in_case_are_two_and_one_name_in_one_root_goes_to_the_first_folder(workspace: Workspace):
+def test_names_that_differ_in_case_are_two_and_one_name_in_one_root_goes_to_the_first_folder(
+    workspace: Workspace,
+):
     workspace.git()
     workspace.skill("project/.omp/skills/a", name="dup")
     workspace.skill("project/.omp/skills/b", name="DUP")
@@ -264,18 +296,28 @@ def test_one_provider_can_be_asked_for_alone(one_each: Workspace, provider: str)
     assert switched_off(one_each) == others
 
 
-@pytest.mark.parametrize(("toggle", "label"), [("enableClaudeUser", "claude:user"), ("enableCodexUser", "codex:user")])
+@pytest.mark.parametrize(
+    ("toggle", "label"), [("enableClaudeUser", "claude:user"), ("enableCodexUser", "codex:user")]
+)
 def test_a_toggle_that_is_off_by_itself_asks_as_well(one_each: Workspace, toggle: str, label: str):
     configure(one_each, skills={toggle: True})
-    assert switched_off(one_each) == {other: why for other, why in NOT_ASKED_FOR.items() if other != label}
+    assert switched_off(one_each) == {
+        other: why for other, why in NOT_ASKED_FOR.items() if other != label
+    }
 
 
 def test_a_toggle_that_is_set_to_false_does_not_undo_what_was_asked_for(one_each: Workspace):
-    configure(one_each, skills={"enableClaudeUser": False, "enableCodexUser": False}, enabledProviders=["all"])
+    configure(
+        one_each,
+        skills={"enableClaudeUser": False, "enableCodexUser": False},
+        enabledProviders=["all"],
+    )
     assert switched_off(one_each) == {}
 
 
-def test_a_configured_folder_of_claude_is_read_instead_of_the_default_and_needs_no_asking(workspace: Workspace):
+def test_a_configured_folder_of_claude_is_read_instead_of_the_default_and_needs_no_asking(
+    workspace: Workspace,
+):
     workspace.git()
     workspace.skill("home/.claude/skills/default")
     workspace.skill("moved/skills/moved")
@@ -296,7 +338,9 @@ TOGGLED = {
 
 
 @pytest.mark.parametrize(("toggle", "label"), TOGGLED.items())
-def test_a_toggle_turns_off_its_own_source_and_no_other(one_each: Workspace, toggle: str, label: str):
+def test_a_toggle_turns_off_its_own_source_and_no_other(
+    one_each: Workspace, toggle: str, label: str
+):
     configure(one_each, skills={toggle: False})
     assert switched_off(one_each) == NOT_ASKED_FOR | {label: toggle}
 
@@ -304,15 +348,20 @@ def test_a_toggle_turns_off_its_own_source_and_no_other(one_each: Workspace, tog
 def test_with_every_toggle_off_projects_without_one_and_managed_skills_go_on(one_each: Workspace):
     off = dict.fromkeys([*TOGGLED, "enableClaudeUser", "enableCodexUser"], False)
     configure(one_each, skills=off)
-    assert switched_off(one_each) == NOT_ASKED_FOR | {label: toggle for toggle, label in TOGGLED.items()}
+    assert switched_off(one_each) == NOT_ASKED_FOR | {
+        label: toggle for toggle, label in TOGGLED.items()
+    }
     listed = set(sources(scan(one_each)).values())
     assert listed == {"codex:project", "opencode:project", "github:project", "omp-managed:user"}
 
 
 @pytest.mark.parametrize(
-    "provider", ["native", "claude", "claude-plugins", "agents", "codex", "opencode", "github", "omp-managed"]
+    "provider",
+    ["native", "claude", "claude-plugins", "agents", "codex", "opencode", "github", "omp-managed"],
 )
-def test_a_disabled_provider_is_off_at_every_level_whatever_was_asked_for(one_each: Workspace, provider: str):
+def test_a_disabled_provider_is_off_at_every_level_whatever_was_asked_for(
+    one_each: Workspace, provider: str
+):
     configure(one_each, enabledProviders=["*"], disabledProviders=[provider])
     of_provider = {label for label, _ in RANKED if label.partition(":")[0] == provider}
     assert switched_off(one_each) == dict.fromkeys(of_provider, "disabled_providers")
@@ -320,7 +369,11 @@ def test_a_disabled_provider_is_off_at_every_level_whatever_was_asked_for(one_ea
 
 def test_with_skills_switched_off_nothing_is_listed_not_even_custom_ones(one_each: Workspace):
     directories = [one_each.path("custom"), "~/more"]
-    configure(one_each, skills={"enabled": False, "customDirectories": directories}, enabledProviders=["*"])
+    configure(
+        one_each,
+        skills={"enabled": False, "customDirectories": directories},
+        enabledProviders=["*"],
+    )
     snapshot = scan(one_each)
     assert (snapshot.shown, snapshot.counts()) == ((), {State.DISABLED: len(RANKED)})
     assert {outcome.rule for outcome in snapshot.outcomes} == {"enabled"}
@@ -335,7 +388,9 @@ HIDES = {
 
 
 @pytest.mark.parametrize("settings", HIDES.values(), ids=HIDES)
-def test_a_skill_that_is_filtered_out_no_longer_hides_a_weaker_one(workspace: Workspace, settings: dict[str, Any]):
+def test_a_skill_that_is_filtered_out_no_longer_hides_a_weaker_one(
+    workspace: Workspace, settings: dict[str, Any]
+):
     workspace.git()
     workspace.skill("project/.omp/skills/pdf")
     workspace.skill("project/.claude/skills/pdf")
@@ -357,9 +412,16 @@ def test_a_skill_that_says_it_is_not_enabled_no_longer_hides_a_weaker_one(worksp
     assert workspace.listed(workspace.scan(HOST)) == {"pdf": "project/.claude/skills/pdf/SKILL.md"}
 
 
-def test_a_name_that_is_disabled_ignored_or_not_included_is_gone_from_every_source(workspace: Workspace):
+def test_a_name_that_is_disabled_ignored_or_not_included_is_gone_from_every_source(
+    workspace: Workspace,
+):
     workspace.git()
-    for root in ("custom", "project/.omp/skills", "project/.claude/skills", "home/.omp/agent/managed-skills"):
+    for root in (
+        "custom",
+        "project/.omp/skills",
+        "project/.claude/skills",
+        "home/.omp/agent/managed-skills",
+    ):
         for name in ("disabled", "ignored", "left-out", "kept"):
             workspace.skill(f"{root}/{name}")
     skills = {
@@ -370,8 +432,16 @@ def test_a_name_that_is_disabled_ignored_or_not_included_is_gone_from_every_sour
     configure(workspace, skills=skills, disabledExtensions=["skill:disabled"])
     snapshot = workspace.scan(HOST)
     assert workspace.listed(snapshot) == {"kept": "custom/kept/SKILL.md"}
-    rules = {(outcome.name, outcome.rule) for outcome in snapshot.outcomes if outcome.state is State.DISABLED}
-    assert rules == {("disabled", "disabled_extensions"), ("ignored", "ignored"), ("left-out", "included")}
+    rules = {
+        (outcome.name, outcome.rule)
+        for outcome in snapshot.outcomes
+        if outcome.state is State.DISABLED
+    }
+    assert rules == {
+        ("disabled", "disabled_extensions"),
+        ("ignored", "ignored"),
+        ("left-out", "included"),
+    }
 
 
 # Patterns over names
@@ -427,11 +497,15 @@ def test_patterns_of_ignored_and_included_skills_follow_the_hosts_globs(
 
 
 def test_being_ignored_beats_being_included_and_one_pattern_of_several_is_enough(named: Workspace):
-    configure(named, skills={"includeSkills": ["beta", "alpha*"], "ignoredSkills": ["nobody", "*-two"]})
+    configure(
+        named, skills={"includeSkills": ["beta", "alpha*"], "ignoredSkills": ["nobody", "*-two"]}
+    )
     assert [skill.name for skill in named.scan(HOST).skills] == ["alpha", "beta"]
 
 
-@pytest.mark.parametrize("entry", ["skill:alpha*", "alpha", "skill: alpha", "SKILL:alpha", "skill:Alph"])
+@pytest.mark.parametrize(
+    "entry", ["skill:alpha*", "alpha", "skill: alpha", "SKILL:alpha", "skill:Alph"]
+)
 def test_a_disabled_extension_is_no_pattern(named: Workspace, entry: str):
     configure(named, disabledExtensions=[entry])
     assert {skill.name for skill in named.scan(HOST).skills} == set(NAMES)
@@ -448,7 +522,9 @@ def test_a_managed_skill_loses_to_every_other_of_its_name(workspace: Workspace):
         workspace.skill(f"{root}/pdf")
         assert workspace.listed(workspace.scan(HOST)) == {"pdf": f"{root}/pdf/SKILL.md"}
         shutil.rmtree(workspace.root / root)
-    assert workspace.listed(workspace.scan(HOST)) == {"pdf": "home/.omp/agent/managed-skills/pdf/SKILL.md"}
+    assert workspace.listed(workspace.scan(HOST)) == {
+        "pdf": "home/.omp/agent/managed-skills/pdf/SKILL.md"
+    }
 
 
 def test_a_managed_skill_shows_where_its_only_twin_is_switched_off(workspace: Workspace):
@@ -465,7 +541,9 @@ def test_a_managed_skill_shows_where_its_only_twin_is_switched_off(workspace: Wo
 # Custom folders
 
 
-def test_a_custom_skill_replaces_every_providers_without_a_word_and_two_custom_ones_collide(workspace: Workspace):
+def test_a_custom_skill_replaces_every_providers_without_a_word_and_two_custom_ones_collide(
+    workspace: Workspace,
+):
     workspace.git()
     configure(workspace, skills={"customDirectories": [workspace.path("one"), "~/two", "three"]})
     kept = str(workspace.skill("one/pdf"))
@@ -482,7 +560,9 @@ def test_a_custom_skill_replaces_every_providers_without_a_word_and_two_custom_o
 def test_a_custom_folder_that_is_missing_or_a_file_is_noticed(workspace: Workspace):
     workspace.git()
     workspace.write("file", "text")
-    configure(workspace, skills={"customDirectories": [workspace.path("gone"), workspace.path("file")]})
+    configure(
+        workspace, skills={"customDirectories": [workspace.path("gone"), workspace.path("file")]}
+    )
     snapshot = workspace.scan(HOST)
     assert [(found.code, found.severity.value, found.file) for found in snapshot.diagnostics] == [
         ("root-missing", "warning", workspace.path("gone")),
@@ -497,7 +577,13 @@ def test_the_list_is_in_the_order_of_names_without_regard_to_case(workspace: Wor
     workspace.git()
     for number, name in enumerate(("beta", "Alpha", "alpha", "Zeta", "eta")):
         workspace.skill(f"project/.omp/skills/s{number}", name=name)
-    assert [skill.name for skill in workspace.scan(HOST).skills] == ["Alpha", "alpha", "beta", "eta", "Zeta"]
+    assert [skill.name for skill in workspace.scan(HOST).skills] == [
+        "Alpha",
+        "alpha",
+        "beta",
+        "eta",
+        "Zeta",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -548,7 +634,10 @@ def test_a_repository_outside_home_bounds_the_walk_for_context_files(workspace: 
     for folder in ("", "project/", "project/a/"):
         workspace.write(f"{folder}AGENTS.md", "text")
     found = workspace.open(HOST, cwd="project/a").context_files()
-    assert [workspace.relative(file.path) for file in found.files] == ["project/AGENTS.md", "project/a/AGENTS.md"]
+    assert [workspace.relative(file.path) for file in found.files] == [
+        "project/AGENTS.md",
+        "project/a/AGENTS.md",
+    ]
 
 
 def test_a_context_file_must_have_the_exact_name_and_some_text(workspace: Workspace):

@@ -1,4 +1,6 @@
-"""oh-my-pi as its seed describes it: layout, fields, providers and their order, toggles, collisions, context files."""
+"""oh-my-pi as its seed describes it: layout, fields, providers and their order, toggles,
+collisions, context files.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ from prowess.discover.roots import plan_roots
 from prowess.model.outcome import State
 from prowess.model.skill import LoadedFrom, Manifest, Scope, Source
 from prowess.model.snapshot import Snapshot
-from prowess.parse.lint import lint_skill
+from prowess.parse.lint.checks import lint_skill
 from prowess.ports import Event
 from prowess.profiles.load import load_profile
 from prowess.runtime import Skills
@@ -24,9 +26,16 @@ from tests.workspace import Workspace, skill_text
 
 HOST = "omp@documented"
 RULES, STANDARD = load_profile("prowess").header, load_profile("spec").fields
-TOGGLES = ["enableCodexUser", "enableClaudeUser", "enableClaudeProject", "enablePiUser", "enablePiProject"]
+TOGGLES = [
+    "enableCodexUser",
+    "enableClaudeUser",
+    "enableClaudeProject",
+    "enablePiUser",
+    "enablePiProject",
+]
 
-# Every provider's roots as the seed ranks them, strongest first, seen from `project/a` in the repository `project`.
+# Every provider's roots as the seed ranks them, strongest first, seen from `project/a` in the
+# repository `project`.
 RANKED = [
     ("native:project", "project/a/.omp/skills"),
     ("native:project", "project/.omp/skills"),
@@ -51,7 +60,9 @@ RANKED = [
 
 
 def configure(workspace: Workspace, **settings: Any) -> None:
-    """Write omp's settings: `skills` is its table of that name, the rest stands at the top. JSON is YAML."""
+    """Write omp's settings: `skills` is its table of that name, the rest stands at the top. JSON is
+    YAML.
+    """
     workspace.write("home/.omp/agent/config.yml", json.dumps(settings))
 
 
@@ -76,7 +87,9 @@ def labels(snapshot: Snapshot) -> dict[str, str]:
 
 
 @pytest.mark.seed("P-01")
-def test_all_skills_are_discovered_at_start_up_and_a_later_one_waits_for_the_next(workspace: Workspace):
+def test_all_skills_are_discovered_at_start_up_and_a_later_one_waits_for_the_next(
+    workspace: Workspace,
+):
     workspace.git()
     workspace.skill("project/.omp/skills/one")
     workspace.skill("home/.claude/skills/two")
@@ -103,7 +116,9 @@ def test_a_skill_has_name_description_file_folder_and_source(workspace: Workspac
 
 
 @pytest.mark.seed("P-04", "P-14", "P-11")
-@pytest.mark.parametrize("text", ["Only instructions\n", "---\n---\nBody\n", "---\nlicense: MIT\n---\nBody\n"])
+@pytest.mark.parametrize(
+    "text", ["Only instructions\n", "---\n---\nBody\n", "---\nlicense: MIT\n---\nBody\n"]
+)
 def test_a_name_from_the_folder_and_a_path_are_enough_to_be_valid(workspace: Workspace, text: str):
     workspace.git()
     file = workspace.write("project/.claude/skills/pdf/SKILL.md", text)
@@ -116,7 +131,9 @@ def test_a_name_from_the_folder_and_a_path_are_enough_to_be_valid(workspace: Wor
 
 @pytest.mark.seed("P-05", "P-06")
 @pytest.mark.parametrize("root", [root for _, root in RANKED[:-1]])
-def test_every_provider_finds_skills_exactly_one_level_below_its_root(workspace: Workspace, root: str):
+def test_every_provider_finds_skills_exactly_one_level_below_its_root(
+    workspace: Workspace, root: str
+):
     workspace.git()
     workspace.skill(f"{root}/postgres")
     workspace.skill(f"{root}/team/internal")
@@ -182,7 +199,14 @@ def test_the_known_fields_are_understood_and_every_other_key_is_kept(workspace: 
 @pytest.mark.seed("P-09")
 @pytest.mark.parametrize(
     "fields",
-    ["globs: ['*.py']", "alwaysApply: true", "alwaysApply: false", "globs: '*.py'", "hide: false", "hide: 'true'"],
+    [
+        "globs: ['*.py']",
+        "alwaysApply: true",
+        "alwaysApply: false",
+        "globs: '*.py'",
+        "hide: false",
+        "hide: 'true'",
+    ],
 )
 def test_no_other_known_field_changes_what_becomes_of_a_skill(workspace: Workspace, fields: str):
     workspace.git()
@@ -204,7 +228,9 @@ NAMES = {
 
 @pytest.mark.seed("P-11")
 @pytest.mark.parametrize(("header", "name"), NAMES.values(), ids=NAMES)
-def test_the_name_is_the_folders_where_the_header_gives_none(workspace: Workspace, header: str, name: str):
+def test_the_name_is_the_folders_where_the_header_gives_none(
+    workspace: Workspace, header: str, name: str
+):
     workspace.git()
     workspace.write("project/.omp/skills/folder/SKILL.md", f"---\n{header}\n---\nBody\n")
     assert workspace.listed(workspace.scan(HOST)) == {name: "project/.omp/skills/folder/SKILL.md"}
@@ -216,7 +242,9 @@ def needs_description(label: str) -> bool:
 
 @pytest.mark.seed("P-12", "P-13", "P-14")
 @pytest.mark.parametrize(("label", "root"), RANKED)
-@pytest.mark.parametrize("header", ["name: bare", "name: bare\ndescription:", "name: bare\ndescription: ''"])
+@pytest.mark.parametrize(
+    "header", ["name: bare", "name: bare\ndescription:", "name: bare\ndescription: ''"]
+)
 def test_a_description_is_required_of_native_and_custom_skills_only(
     workspace: Workspace, label: str, root: str, header: str
 ):
@@ -247,7 +275,9 @@ def test_a_description_is_required_of_native_and_custom_skills_only(
 def test_custom_folders_are_read_after_every_provider(workspace: Workspace):
     workspace.git()
     configure(workspace, skills={"customDirectories": [workspace.path("custom"), "~/second"]})
-    searched = [(root.source.label, workspace.relative(root.path)) for root in scan_all(workspace).roots]
+    searched = [
+        (root.source.label, workspace.relative(root.path)) for root in scan_all(workspace).roots
+    ]
     assert searched == [*RANKED, ("custom:user", "home/second")]
 
 
@@ -266,7 +296,9 @@ def test_with_skills_switched_off_none_is_returned(workspace: Workspace):
 
 
 @pytest.mark.seed("P-17", "P-18", "P-19", "P-21", "P-22", "P-23", "P-24")
-def test_of_one_name_the_provider_of_the_highest_priority_wins_then_the_one_registered_first(workspace: Workspace):
+def test_of_one_name_the_provider_of_the_highest_priority_wins_then_the_one_registered_first(
+    workspace: Workspace,
+):
     workspace.git()
     configure(workspace, skills={"customDirectories": [workspace.path("custom")]})
     for label, root in RANKED:
@@ -280,7 +312,9 @@ def test_of_one_name_the_provider_of_the_highest_priority_wins_then_the_one_regi
 
 
 @pytest.mark.seed("P-17", "P-18", "P-19", "P-21", "P-22", "P-23")
-def test_the_providers_have_the_priorities_and_the_order_of_registration_that_the_seed_lists(workspace: Workspace):
+def test_the_providers_have_the_priorities_and_the_order_of_registration_that_the_seed_lists(
+    workspace: Workspace,
+):
     workspace.git()
     providers: dict[str, int] = {}
     for root in scan_all(workspace).roots:
@@ -346,7 +380,11 @@ def write_one_each(workspace: Workspace) -> None:
 
 
 def switched_off(snapshot: Snapshot) -> dict[str, str | None]:
-    off = {o.candidate.root.source.label: o.rule for o in snapshot.outcomes if o.state is State.DISABLED}
+    off = {
+        o.candidate.root.source.label: o.rule
+        for o in snapshot.outcomes
+        if o.state is State.DISABLED
+    }
     on = {o.candidate.root.source.label for o in snapshot.shown}
     assert on | off.keys() == {label for label, _ in RANKED[:-1]}
     assert not on & off.keys()
@@ -370,22 +408,35 @@ def test_a_toggle_turns_off_its_own_source_and_no_other(workspace: Workspace, to
 
 @pytest.mark.seed("P-30")
 @pytest.mark.parametrize("toggle", TOGGLES)
-def test_other_providers_count_as_enabled_while_one_of_the_five_toggles_is_on(workspace: Workspace, toggle: str):
+def test_other_providers_count_as_enabled_while_one_of_the_five_toggles_is_on(
+    workspace: Workspace, toggle: str
+):
     write_one_each(workspace)
     configure(workspace, skills=dict.fromkeys(TOGGLES, False) | {toggle: True})
-    others = {source: name for name, sources in TOGGLED.items() if name != toggle for source in sources}
+    others = {
+        source: name for name, sources in TOGGLED.items() if name != toggle for source in sources
+    }
     assert switched_off(scan_all(workspace)) == others
 
 
 @pytest.mark.seed("P-30")
-def test_with_all_five_toggles_off_no_provider_is_enabled_but_custom_folders_are(workspace: Workspace):
+def test_with_all_five_toggles_off_no_provider_is_enabled_but_custom_folders_are(
+    workspace: Workspace,
+):
     write_one_each(workspace)
     workspace.skill("custom/mine")
     off = dict.fromkeys(TOGGLES, False)
-    configure(workspace, skills={**off, "customDirectories": [workspace.path("custom")], "enableAgentsUser": True})
+    configure(
+        workspace,
+        skills={**off, "customDirectories": [workspace.path("custom")], "enableAgentsUser": True},
+    )
     snapshot = scan_all(workspace)
     assert workspace.listed(snapshot) == {"mine": "custom/mine/SKILL.md"}
-    rules = {o.candidate.root.source.label: o.rule for o in snapshot.outcomes if o.state is State.DISABLED}
+    rules = {
+        o.candidate.root.source.label: o.rule
+        for o in snapshot.outcomes
+        if o.state is State.DISABLED
+    }
     own = {source: name for name, sources in TOGGLED.items() for source in sources}
     assert rules == own | dict.fromkeys(WITHOUT_TOGGLE, "every source toggle is off")
 
@@ -404,7 +455,10 @@ def test_an_extension_entry_disables_the_skill_of_exactly_that_name(workspace: W
         "gamma": "ready",
     }
     outcome = workspace.outcome(snapshot, "project/.omp/skills/alpha/SKILL.md")
-    assert (outcome.rule, outcome.reason) == ("disabled_extensions", "it is listed as `skill:alpha`")
+    assert (outcome.rule, outcome.reason) == (
+        "disabled_extensions",
+        "it is listed as `skill:alpha`",
+    )
 
 
 @pytest.mark.seed("P-27")
@@ -452,7 +506,13 @@ def test_the_filters_apply_in_their_order(workspace: Workspace):
         "skills": {"enablePiProject": False, "ignoredSkills": ["p*"], "includeSkills": ["other"]},
     }
     deciding = []
-    for key in ("disabledExtensions", "enablePiProject", "ignoredSkills", "includeSkills", "nothing"):
+    for key in (
+        "disabledExtensions",
+        "enablePiProject",
+        "ignoredSkills",
+        "includeSkills",
+        "nothing",
+    ):
         configure(workspace, **settings)
         [outcome] = workspace.scan(HOST).outcomes
         deciding.append((outcome.state, outcome.rule))
@@ -496,15 +556,25 @@ def test_a_later_skill_whose_name_is_taken_gives_a_collision_warning(workspace: 
     message = f"The name “pdf” is claimed twice; {kept} has it."
     assert events == [Event("duplicate", lost, message, kept) for lost in losers]
     assert list(snapshot.all_diagnostics()) == [
-        diagnose("name-collision", f"The name “pdf” is taken by {kept}.", file=lost, field="name", related=(kept,))
+        diagnose(
+            "name-collision",
+            f"The name “pdf” is taken by {kept}.",
+            file=lost,
+            field="name",
+            related=(kept,),
+        )
         for lost in sorted(losers, key=[o.candidate.location for o in snapshot.outcomes].index)
     ]
 
 
 @pytest.mark.seed("P-33")
-def test_a_providers_skill_wins_over_a_custom_one_and_the_first_custom_folder_over_the_second(workspace: Workspace):
+def test_a_providers_skill_wins_over_a_custom_one_and_the_first_custom_folder_over_the_second(
+    workspace: Workspace,
+):
     workspace.git()
-    configure(workspace, skills={"customDirectories": [workspace.path("one"), workspace.path("two")]})
+    configure(
+        workspace, skills={"customDirectories": [workspace.path("one"), workspace.path("two")]}
+    )
     for root in ("project/.opencode/skills", "one", "two"):
         workspace.skill(f"{root}/pdf")
     for root in ("one", "two"):
@@ -523,14 +593,22 @@ def test_one_folder_can_be_read_through_the_very_same_scan(workspace: Workspace)
     workspace.skill("shelf/team/nested")
     workspace.write("shelf/broken/SKILL.md", "")
     skills = Skills.from_folder(
-        workspace.path("shelf"), source="mine:project", host=HOST, facts=workspace.facts(), cache=False
+        workspace.path("shelf"),
+        source="mine:project",
+        host=HOST,
+        facts=workspace.facts(),
+        cache=False,
     )
     [skill] = skills
     assert (skill.name, skill.description) == ("pdf", "Reads PDF")
     shelf = workspace.path("shelf")
     assert skill.source == Source("mine", "project", shelf, LoadedFrom.SKILLS, "mine:project")
     configure(workspace, skills={"customDirectories": [shelf]})
-    found = {path: state for path, state in workspace.ends(workspace.scan(HOST)).items() if path.startswith("shelf")}
+    found = {
+        path: state
+        for path, state in workspace.ends(workspace.scan(HOST)).items()
+        if path.startswith("shelf")
+    }
     assert workspace.ends(skills.snapshot) == found
     assert found == {
         "shelf/bare/SKILL.md": "invalid",
@@ -544,7 +622,8 @@ def test_one_folder_can_be_read_through_the_very_same_scan(workspace: Workspace)
 
 
 def find_context(host: str, cwd: str, *texts: str, home: str = "/home/me") -> list[str]:
-    """The context files found from a folder, where one lies at each of the given paths, in order."""
+    """The context files found from a folder, where one lies at each of the given paths, in order.
+    """
     files = MemoryFiles({path: f"At {path}\n" for path in texts})
     found = Skills(cwd, host=host, facts=make_facts(home), files=files).context_files()
     return [file.path for file in found.files]
@@ -603,7 +682,9 @@ def test_context_files_are_always_loaded_and_merged_by_depth_while_a_skill_waits
 
 
 @pytest.mark.seed("P-64")
-def test_authors_are_told_to_write_name_and_description_though_the_host_accepts_less(workspace: Workspace):
+def test_authors_are_told_to_write_name_and_description_though_the_host_accepts_less(
+    workspace: Workspace,
+):
     workspace.git()
     text = "---\nlicense: MIT\n---\nBody\n"
     workspace.write("project/.claude/skills/pdf/SKILL.md", text)
@@ -621,10 +702,23 @@ def test_authors_are_told_to_keep_files_inside_the_skills_own_folder():
     files = ("references/tables.md", "scripts/read.py")
     inside = "See [tables](references/tables.md), skill://pdf/references/tables.md, and run `scripts/read.py`.\n"
     outside = "See [shared](../shared/tables.md) and [more](references/gone.md).\n"
-    assert lint_skill(header + inside, folder_name="pdf", files=files, rules=RULES, fields=STANDARD) == ()
-    assert lint_skill(header + outside, folder_name="pdf", files=files, rules=RULES, fields=STANDARD) == (
-        diagnose("file-reference-outside", "`../shared/tables.md` lies outside the skill's folder.", line=5),
-        diagnose("file-reference-missing", "`references/gone.md` is referred to and does not exist.", line=5),
+    assert (
+        lint_skill(header + inside, folder_name="pdf", files=files, rules=RULES, fields=STANDARD)
+        == ()
+    )
+    assert lint_skill(
+        header + outside, folder_name="pdf", files=files, rules=RULES, fields=STANDARD
+    ) == (
+        diagnose(
+            "file-reference-outside",
+            "`../shared/tables.md` lies outside the skill's folder.",
+            line=5,
+        ),
+        diagnose(
+            "file-reference-missing",
+            "`references/gone.md` is referred to and does not exist.",
+            line=5,
+        ),
     )
 
 
@@ -638,9 +732,15 @@ def both(workspace: Workspace, **options: Any) -> dict[str, dict[str, str]]:
 
 
 @pytest.mark.seed("P-25")
-def test_skills_of_other_agents_at_home_are_read_here_and_have_to_be_asked_for_in_the_release(workspace: Workspace):
+def test_skills_of_other_agents_at_home_are_read_here_and_have_to_be_asked_for_in_the_release(
+    workspace: Workspace,
+):
     workspace.git()
-    roots = {"claude": "home/.claude/skills", "codex": "home/.codex/skills", "opencode": "home/.config/opencode/skills"}
+    roots = {
+        "claude": "home/.claude/skills",
+        "codex": "home/.codex/skills",
+        "opencode": "home/.config/opencode/skills",
+    }
     for name, root in roots.items():
         workspace.skill(f"{root}/{name}")
     workspace.skill("home/.agents/skills/agents")
@@ -650,10 +750,17 @@ def test_skills_of_other_agents_at_home_are_read_here_and_have_to_be_asked_for_i
 
 
 @pytest.mark.seed("P-30")
-def test_with_the_five_toggles_off_other_providers_end_here_and_go_on_in_the_release(workspace: Workspace):
+def test_with_the_five_toggles_off_other_providers_end_here_and_go_on_in_the_release(
+    workspace: Workspace,
+):
     workspace.git()
     configure(workspace, skills=dict.fromkeys(TOGGLES, False))
-    for root in ("project/.agents/skills", "home/.agents/skills", "project/.codex/skills", "project/.opencode/skills"):
+    for root in (
+        "project/.agents/skills",
+        "home/.agents/skills",
+        "project/.codex/skills",
+        "project/.opencode/skills",
+    ):
         workspace.skill(f"{root}/{root.replace('/', '-')}")
     assert both(workspace) == {
         HOST: {},
@@ -667,7 +774,9 @@ def test_with_the_five_toggles_off_other_providers_end_here_and_go_on_in_the_rel
 
 
 @pytest.mark.seed("P-33")
-def test_a_custom_skill_loses_to_a_providers_here_and_replaces_it_in_the_release(workspace: Workspace):
+def test_a_custom_skill_loses_to_a_providers_here_and_replaces_it_in_the_release(
+    workspace: Workspace,
+):
     workspace.git()
     configure(workspace, skills={"customDirectories": [workspace.path("custom")]})
     workspace.skill("project/.omp/skills/pdf")
@@ -721,14 +830,20 @@ def test_the_release_has_providers_that_the_seed_does_not_know(workspace: Worksp
 
 def test_the_release_has_toggles_for_the_folders_of_all_agents_that_the_seed_does_not_know():
     toggles = {host: list(load_profile(host).toggles) for host in (HOST, CURRENT)}
-    assert toggles == {HOST: TOGGLES, CURRENT: [*TOGGLES, "enableAgentsUser", "enableAgentsProject"]}
+    assert toggles == {
+        HOST: TOGGLES,
+        CURRENT: [*TOGGLES, "enableAgentsUser", "enableAgentsProject"],
+    }
 
 
 @pytest.mark.seed("P-10")
 @pytest.mark.parametrize(
-    ("field", "state"), [("disable-model-invocation: true", "hidden"), ("enabled: false", "disabled")]
+    ("field", "state"),
+    [("disable-model-invocation: true", "hidden"), ("enabled: false", "disabled")],
 )
-def test_fields_that_the_release_obeys_are_unknown_metadata_here(workspace: Workspace, field: str, state: str):
+def test_fields_that_the_release_obeys_are_unknown_metadata_here(
+    workspace: Workspace, field: str, state: str
+):
     workspace.git()
     workspace.write("project/.omp/skills/x/SKILL.md", f"---\ndescription: d\n{field}\n---\nBody\n")
     file = "project/.omp/skills/x/SKILL.md"

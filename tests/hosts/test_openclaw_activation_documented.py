@@ -1,4 +1,6 @@
-"""OpenClaw as its seeds describe it, end to end: commands, the way around the model, and the variables of a skill."""
+"""OpenClaw as its seeds describe it, end to end: commands, the way around the model, and the
+variables of a skill.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +9,9 @@ from collections.abc import Mapping
 
 import pytest
 
-from prowess.activate.dispatch import Cancel, Dispatch, ToolReply, ToolRun
-from prowess.activate.messages import Message
-from prowess.activate.typed import Notice
+from prowess.activate.slash.dispatch import Cancel, Dispatch, ToolReply, ToolRun
+from prowess.activate.slash.messages import Message
+from prowess.activate.slash.parser import Notice
 from prowess.errors.activation import ToolFailed, UnknownTool
 from prowess.model.command import Finished
 from prowess.runtime import Skills
@@ -43,10 +45,16 @@ def register(skills: Skills, result: object = "sunny") -> Exec:
 def test_a_command_with_a_dispatch_goes_straight_to_the_tool_with_the_text_as_it_was_typed(
     workspace: Workspace,
 ) -> None:
-    workspace.skill(f"{ROOT}/weather", description="Tells the weather", command_arg_mode="raw", **TO_TOOL)
+    workspace.skill(
+        f"{ROOT}/weather", description="Tells the weather", command_arg_mode="raw", **TO_TOOL
+    )
     skills = workspace.open(HOST)
     command = skills.commands().by_name["weather"]
-    assert (command.name, command.skill_name, command.description) == ("weather", "weather", "Tells the weather")
+    assert (command.name, command.skill_name, command.description) == (
+        "weather",
+        "weather",
+        "Tells the weather",
+    )
     assert command.dispatch == Dispatch(kind="tool", tool_name="exec", arg_mode="raw")
     tool, cancel = register(skills), Cancel()
     answer = skills.run("/weather 北京  明天", cancel=cancel)
@@ -64,13 +72,24 @@ def test_a_command_with_a_dispatch_goes_straight_to_the_tool_with_the_text_as_it
     ("result", "text"),
     [
         ("It rains.", "It rains."),
-        ({"content": [{"type": "text", "text": "a"}, {"type": "image"}, {"type": "text", "text": "b"}]}, "a\nb"),
+        (
+            {
+                "content": [
+                    {"type": "text", "text": "a"},
+                    {"type": "image"},
+                    {"type": "text", "text": "b"},
+                ]
+            },
+            "a\nb",
+        ),
         ({"content": []}, "Done."),
         (None, "Done."),
         ("  ", "Done."),
     ],
 )
-def test_the_text_of_the_result_is_the_reply(workspace: Workspace, result: object, text: str) -> None:
+def test_the_text_of_the_result_is_the_reply(
+    workspace: Workspace, result: object, text: str
+) -> None:
     workspace.skill(f"{ROOT}/weather", **TO_TOOL)
     skills = workspace.open(HOST)
     register(skills, result)
@@ -107,7 +126,9 @@ def test_half_of_a_dispatch_is_none_and_the_command_goes_to_the_model(
 
 
 @pytest.mark.seed("A-01", "A-21")
-def test_a_skill_whose_tool_nobody_registered_runs_nothing_and_lists_the_tools(workspace: Workspace) -> None:
+def test_a_skill_whose_tool_nobody_registered_runs_nothing_and_lists_the_tools(
+    workspace: Workspace,
+) -> None:
     workspace.skill(f"{ROOT}/weather", command_dispatch="tool", command_tool="Exec")
     workspace.write(f"{ROOT}/weather/exec.sh", "touch ran")
     skills = workspace.open(HOST)
@@ -120,11 +141,15 @@ def test_a_skill_whose_tool_nobody_registered_runs_nothing_and_lists_the_tools(w
 
 
 @pytest.mark.seed("A-03", "A-27", "A-33", "A-12")
-def test_a_command_without_a_dispatch_is_a_message_that_names_the_skill_and_not_its_body(workspace: Workspace) -> None:
+def test_a_command_without_a_dispatch_is_a_message_that_names_the_skill_and_not_its_body(
+    workspace: Workspace,
+) -> None:
     file = workspace.skill(f"{ROOT}/weather", body="Ask the sky.\n")
     skills = workspace.open(HOST)
     assert plain(skills.run("/weather  北京 明天 ")) == {
-        "parts": ['This request is for the skill "weather": read it and carry it out.\n\nUser input:\n北京 明天'],
+        "parts": [
+            'This request is for the skill "weather": read it and carry it out.\n\nUser input:\n北京 明天'
+        ],
         "skills": ["weather"],
     }
     assert "Ask the sky." not in skills.catalog().text
@@ -174,7 +199,10 @@ def test_the_variables_of_a_skill_reach_its_tools_and_nothing_else(workspace: Wo
     before = dict(os.environ)
     skills.run("/weather x")
     skills.run("/other x")
-    assert [run.env for _, run in tool.calls] == [{"WX_CITY": "Bern", "WX_KEY": "k-12345678"}, {"O": "1"}]
+    assert [run.env for _, run in tool.calls] == [
+        {"WX_CITY": "Bern", "WX_KEY": "k-12345678"},
+        {"O": "1"},
+    ]
     assert dict(os.environ) == before
     assert "k-12345678" not in repr(tool.calls[0][1])
 
@@ -182,7 +210,9 @@ def test_the_variables_of_a_skill_reach_its_tools_and_nothing_else(workspace: Wo
 @pytest.mark.seed("W-47", "W-48")
 def test_the_releases_own_place_for_variables_counts_as_well(workspace: Workspace) -> None:
     workspace.skill(f"{ROOT}/weather", metadata=KEYS, **TO_TOOL)
-    workspace.write("home/.openclaw/openclaw.json", '{"skills": {"entries": {"wx": {"apiKey": "k-12345678"}}}}')
+    workspace.write(
+        "home/.openclaw/openclaw.json", '{"skills": {"entries": {"wx": {"apiKey": "k-12345678"}}}}'
+    )
     skills = workspace.open(HOST)
     tool = register(skills, "your key is k-12345678")
     answer = skills.run("/weather x")
@@ -193,7 +223,9 @@ def test_the_releases_own_place_for_variables_counts_as_well(workspace: Workspac
 
 def test_secrets_are_masked_where_a_tool_fails(workspace: Workspace) -> None:
     workspace.skill(f"{ROOT}/weather", metadata=KEYS, **TO_TOOL)
-    workspace.write("home/.openclaw/openclaw.json", '{"skills": {"wx": {"env": {"WX_KEY": "k-12345678"}}}}')
+    workspace.write(
+        "home/.openclaw/openclaw.json", '{"skills": {"wx": {"env": {"WX_KEY": "k-12345678"}}}}'
+    )
     skills = workspace.open(HOST)
 
     def fail(params: Mapping[str, str], run: ToolRun) -> str:
@@ -209,15 +241,23 @@ def test_a_declared_tool_gets_the_typed_text_as_one_argument_and_the_variables_o
     workspace: Workspace,
 ) -> None:
     workspace.skill(f"{ROOT}/weather", metadata=KEYS, **TO_TOOL)
-    workspace.write("home/.openclaw/openclaw.json", '{"skills": {"wx": {"env": {"WX_KEY": "k-12345678"}}}}')
     workspace.write(
-        "home/.config/prowess/prowess.toml", '[tools.exec]\ncommand = ["wx", "--for", "{argument}", "{skill}"]\n'
+        "home/.openclaw/openclaw.json", '{"skills": {"wx": {"env": {"WX_KEY": "k-12345678"}}}}'
+    )
+    workspace.write(
+        "home/.config/prowess/prowess.toml",
+        '[tools.exec]\ncommand = ["wx", "--for", "{argument}", "{skill}"]\n',
     )
     runner = Recorder(lambda command: Finished(code=0, output="k-12345678\n"))
     skills = workspace.open(HOST)
     answer = skills.conversation(runner=runner).run("/weather a; rm -rf $HOME 'x'")
     assert [(one.argv, one.env, one.cwd, one.shell) for one in runner.ran] == [
-        (("wx", "--for", "a; rm -rf $HOME 'x'", "weather"), {"WX_KEY": "k-12345678"}, skills.cwd, "")
+        (
+            ("wx", "--for", "a; rm -rf $HOME 'x'", "weather"),
+            {"WX_KEY": "k-12345678"},
+            skills.cwd,
+            "",
+        )
     ]
     assert isinstance(answer, ToolReply)
     assert answer.text == "[secret]"

@@ -1,4 +1,6 @@
-"""OpenClaw as its release behaves, in what the recorded cases do not hold, and where it left its documents."""
+"""OpenClaw as its release behaves, in what the recorded cases do not hold, and where it left its
+documents.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ HOST = "openclaw"
 DOCUMENTED = "openclaw@documented"
 
 
-def configure(workspace: Workspace, path: str = "home/.openclaw/openclaw.json", **skills: Any) -> None:
+def configure(
+    workspace: Workspace, path: str = "home/.openclaw/openclaw.json", **skills: Any
+) -> None:
     """Write the host's configuration with these keys under `skills`."""
     workspace.write(path, json.dumps({"skills": skills}))
 
@@ -90,7 +94,9 @@ def test_the_last_of_one_root_wins_in_the_order_of_paths(workspace: Workspace):
         ("license: MIT", "folder"),
     ],
 )
-def test_a_name_is_any_text_and_the_folders_where_there_is_none(workspace: Workspace, header: str, name: str):
+def test_a_name_is_any_text_and_the_folders_where_there_is_none(
+    workspace: Workspace, header: str, name: str
+):
     workspace.write("project/skills/folder/SKILL.md", f"---\n{header}\ndescription: d\n---\nBody\n")
     assert names(workspace) == [name]
 
@@ -161,7 +167,9 @@ def test_an_extra_folder_that_cannot_be_listed_costs_its_neighbours_nothing():
     files = UnreadableFolders({**texts, "/closed/lost/SKILL.md": skill_text("lost")})
     snapshot = Skills("/w", host=HOST, facts=make_facts(), files=files).snapshot
     assert [(one.name, one.state) for one in snapshot.outcomes] == [("it", State.READY)]
-    assert [(one.code, one.file) for one in snapshot.diagnostics] == [("root-unreadable", "/closed")]
+    assert [(one.code, one.file) for one in snapshot.diagnostics] == [
+        ("root-unreadable", "/closed")
+    ]
 
 
 # Links
@@ -185,13 +193,21 @@ def test_a_link_out_of_its_root_is_refused(workspace: Workspace, root: str):
     snapshot = workspace.scan(HOST, env={"OPENCLAW_BUNDLED_SKILLS_DIR": workspace.path("bundled")})
     outcome = workspace.outcome(snapshot, f"{root}/linked/SKILL.md")
     assert len(snapshot.outcomes) == 1
-    assert (outcome.state, [one.code for one in outcome.diagnostics]) == (State.INVALID, ["link-escapes"])
+    assert (outcome.state, [one.code for one in outcome.diagnostics]) == (
+        State.INVALID,
+        ["link-escapes"],
+    )
     target = workspace.path("project/elsewhere/it")
-    assert outcome.reason == f"The link leads to {target}, which is outside the folders that may be followed"
+    assert (
+        outcome.reason
+        == f"The link leads to {target}, which is outside the folders that may be followed"
+    )
 
 
 @pytest.mark.parametrize("root", ["home/.openclaw/skills", "home/.agents/skills"])
-def test_managed_and_personal_roots_follow_any_link_and_tell_the_real_path(workspace: Workspace, root: str):
+def test_managed_and_personal_roots_follow_any_link_and_tell_the_real_path(
+    workspace: Workspace, root: str
+):
     workspace.skill("elsewhere/it")
     workspace.link(f"{root}/linked", workspace.path("elsewhere/it"))
     snapshot = workspace.scan(HOST)
@@ -210,10 +226,15 @@ def test_managed_and_personal_roots_follow_any_link_and_tell_the_real_path(works
         ("home/.openclaw/agents/main/agent/workshop-skills", "invalid"),
     ],
 )
-def test_a_target_that_the_user_allows_is_followed_but_not_from_what_ships(workspace: Workspace, root: str, state: str):
+def test_a_target_that_the_user_allows_is_followed_but_not_from_what_ships(
+    workspace: Workspace, root: str, state: str
+):
     workspace.skill("elsewhere/it")
     workspace.link(f"{root}/linked", workspace.path("elsewhere/it"))
-    load = {"extraDirs": [workspace.path("extra")], "allowSymlinkTargets": [workspace.path("elsewhere")]}
+    load = {
+        "extraDirs": [workspace.path("extra")],
+        "allowSymlinkTargets": [workspace.path("elsewhere")],
+    }
     configure(workspace, load=load)
     snapshot = workspace.scan(HOST, env={"OPENCLAW_BUNDLED_SKILLS_DIR": workspace.path("bundled")})
     assert workspace.ends(snapshot) == {f"{root}/linked/SKILL.md": state}
@@ -258,12 +279,14 @@ def test_of_a_root_two_hundred_skills_are_listed_and_the_rest_is_skipped(workspa
     workspace.skill("home/.openclaw/skills/other")
     snapshot = workspace.scan(HOST)
     assert snapshot.counts() == {State.SKIPPED: 3, State.READY: 201}
-    assert {one.name: one.reason for one in snapshot.outcomes if one.state is State.SKIPPED} == dict.fromkeys(
-        ("s200", "s201", "s202"), "the limit of 200 skills in one root was reached"
-    )
+    assert {
+        one.name: one.reason for one in snapshot.outcomes if one.state is State.SKIPPED
+    } == dict.fromkeys(("s200", "s201", "s202"), "the limit of 200 skills in one root was reached")
 
 
-def test_of_a_folder_three_hundred_folders_are_looked_at_and_the_rest_is_skipped(workspace: Workspace):
+def test_of_a_folder_three_hundred_folders_are_looked_at_and_the_rest_is_skipped(
+    workspace: Workspace,
+):
     configure(workspace, limits={"maxSkillsLoadedPerSource": 1000})
     for number in range(303):
         workspace.skill(f"project/skills/s{number:03}")
@@ -274,7 +297,9 @@ def test_of_a_folder_three_hundred_folders_are_looked_at_and_the_rest_is_skipped
     assert snapshot.counts() == {State.SKIPPED: 4, State.READY: 300}
     assert {one.name: one.reason for one in snapshot.outcomes if one.state is State.SKIPPED} == {
         ".hidden": "its folder begins with a dot; this host passes over those",
-        **dict.fromkeys(("s300", "s301", "s302"), "only the first 300 folders beside it are looked at"),
+        **dict.fromkeys(
+            ("s300", "s301", "s302"), "only the first 300 folders beside it are looked at"
+        ),
     }
     assert [(one.code, one.message, one.file) for one in snapshot.diagnostics] == [
         (
@@ -296,11 +321,15 @@ def test_the_files_beside_a_skill_md_count_against_no_limit(workspace: Workspace
 
 
 @pytest.mark.parametrize(("size", "state"), [(256_000, State.READY), (256_001, State.SKIPPED)])
-def test_a_file_of_256000_bytes_is_the_largest_that_loads(workspace: Workspace, size: int, state: State):
+def test_a_file_of_256000_bytes_is_the_largest_that_loads(
+    workspace: Workspace, size: int, state: State
+):
     text = skill_text("it", "d", body="")
     workspace.write("project/skills/it/SKILL.md", text + "x" * (size - len(text)))
     outcome = workspace.outcome(workspace.scan(HOST), "project/skills/it/SKILL.md")
-    reason = None if state is State.READY else "The file has 256,001 bytes; at most 256,000 are read"
+    reason = (
+        None if state is State.READY else "The file has 256,001 bytes; at most 256,000 are read"
+    )
     assert (outcome.state, outcome.reason) == (state, reason)
 
 
@@ -352,7 +381,9 @@ def test_a_state_folder_of_its_own_leaves_personal_skills_out(workspace: Workspa
 def test_a_state_folder_that_is_the_usual_one_changes_nothing(workspace: Workspace):
     workspace.skill("home/.agents/skills/personal")
     workspace.skill("home/.openclaw/skills/managed")
-    snapshot = workspace.scan(HOST, env={"OPENCLAW_STATE_DIR": workspace.path("home/.openclaw") + "/"})
+    snapshot = workspace.scan(
+        HOST, env={"OPENCLAW_STATE_DIR": workspace.path("home/.openclaw") + "/"}
+    )
     assert workspace.ends(snapshot) == {
         "home/.agents/skills/personal/SKILL.md": "ready",
         "home/.openclaw/skills/managed/SKILL.md": "ready",
@@ -402,7 +433,9 @@ def test_blanks_line_ends_and_a_byte_order_mark_make_no_difference(workspace: Wo
         ("---\nname: it\nname: other\ndescription: d\n---\nBody\n", "yaml-invalid"),
     ],
 )
-def test_a_file_that_the_host_does_not_load_is_invalid_and_says_why(workspace: Workspace, text: str, code: str):
+def test_a_file_that_the_host_does_not_load_is_invalid_and_says_why(
+    workspace: Workspace, text: str, code: str
+):
     workspace.write("project/skills/it/SKILL.md", text)
     state, codes = problems(workspace, "project/skills/it/SKILL.md")
     assert state is State.INVALID
@@ -426,7 +459,9 @@ def test_a_broken_description_is_rescued_as_text(workspace: Workspace, line: str
 
 @pytest.mark.parametrize("key", ["summary", "read_when"])
 def test_two_other_fields_are_rescued_where_they_hold_a_colon(workspace: Workspace, key: str):
-    workspace.write("project/skills/it/SKILL.md", f"---\nname: it\ndescription: d\n{key}: a: b\n---\nBody\n")
+    workspace.write(
+        "project/skills/it/SKILL.md", f"---\nname: it\ndescription: d\n{key}: a: b\n---\nBody\n"
+    )
     [skill] = workspace.scan(HOST).skills
     assert skill.frontmatter == {"name": "it", "description": "d", key: "a: b"}
 
@@ -447,7 +482,9 @@ def test_two_other_fields_are_rescued_where_they_hold_a_colon(workspace: Workspa
         ("2", None),
     ],
 )
-def test_flags_are_truth_words_and_anything_else_is_the_default(workspace: Workspace, word: str, meant: bool | None):
+def test_flags_are_truth_words_and_anything_else_is_the_default(
+    workspace: Workspace, word: str, meant: bool | None
+):
     workspace.skill("project/skills/it", user_invocable=word, disable_model_invocation=word)
     [outcome] = workspace.scan(HOST).outcomes
     assert outcome.skill is not None
@@ -460,13 +497,22 @@ def test_flags_are_truth_words_and_anything_else_is_the_default(workspace: Works
 @pytest.mark.parametrize(
     ("header", "field"),
     [
-        ("command_dispatch: tool\ncommand_tool: x\n", {"command_dispatch": "tool", "command_tool": "x"}),
+        (
+            "command_dispatch: tool\ncommand_tool: x\n",
+            {"command_dispatch": "tool", "command_tool": "x"},
+        ),
         ('metadata: {"openclaw": {"always": true}}\n', {"always": True}),
         ('metadata: {"openclaw": {"always": "true"}}\n', {"always": None}),
-        ('metadata: \'{openclaw: {emoji: "🦞", /* why */ skillKey: "key",},}\'\n', {"emoji": "🦞", "skill_key": "key"}),
+        (
+            'metadata: \'{openclaw: {emoji: "🦞", /* why */ skillKey: "key",},}\'\n',
+            {"emoji": "🦞", "skill_key": "key"},
+        ),
         ('metadata: {"clawdbot": {"primaryEnv": "KEY"}}\n', {"primary_env": "KEY"}),
         ('metadata: {"openclaw": 1, "clawdbot": {"primaryEnv": "KEY"}}\n', {"primary_env": "KEY"}),
-        ('metadata: {"openclaw": {"emoji": "a"}, "clawdbot": {"primaryEnv": "KEY"}}\n', {"emoji": "a"}),
+        (
+            'metadata: {"openclaw": {"emoji": "a"}, "clawdbot": {"primaryEnv": "KEY"}}\n',
+            {"emoji": "a"},
+        ),
         ('metadata: {"openclaw": {"os": "darwin, linux"}}\n', {"os": ("darwin", "linux")}),
         ('metadata: {"openclaw": {"os": [" linux ", 1]}}\n', {"os": ("linux", "1")}),
         (
@@ -481,8 +527,12 @@ def test_flags_are_truth_words_and_anything_else_is_the_default(workspace: Works
         ("metadata: [1]\n", {}),
     ],
 )
-def test_metadata_is_read_in_every_form_the_release_takes(workspace: Workspace, header: str, field: dict[str, Any]):
-    workspace.write("project/skills/it/SKILL.md", f"---\nname: it\ndescription: d\n{header}---\nBody\n")
+def test_metadata_is_read_in_every_form_the_release_takes(
+    workspace: Workspace, header: str, field: dict[str, Any]
+):
+    workspace.write(
+        "project/skills/it/SKILL.md", f"---\nname: it\ndescription: d\n{header}---\nBody\n"
+    )
     [outcome] = workspace.scan(HOST).outcomes
     assert outcome.skill is not None
     manifest = outcome.skill.manifest
@@ -526,16 +576,27 @@ def test_only_the_document_reads_all_of_openclaws_fields_at_the_top(workspace: W
         install=({"kind": "brew", "formula": "x"},),
     )
     assert current.skill is not None
-    assert current.skill.manifest == Manifest(name="it", description="d", emoji="🌤", homepage="https://example.com")
+    assert current.skill.manifest == Manifest(
+        name="it", description="d", emoji="🌤", homepage="https://example.com"
+    )
 
 
 def test_only_the_document_gates_by_requirements_at_the_top(workspace: Workspace):
     workspace.skill("project/skills/it", requires="{bins: [nope]}")
-    assert [workspace.scan(host).outcomes[0].state for host in (DOCUMENTED, HOST)] == [State.INELIGIBLE, State.READY]
+    assert [workspace.scan(host).outcomes[0].state for host in (DOCUMENTED, HOST)] == [
+        State.INELIGIBLE,
+        State.READY,
+    ]
 
 
 def test_only_the_release_looks_into_nested_folders(workspace: Workspace):
-    for folder in ("project/skills", "project/.agents/skills", "home/.agents/skills", "home/.openclaw/skills", "extra"):
+    for folder in (
+        "project/skills",
+        "project/.agents/skills",
+        "home/.agents/skills",
+        "home/.openclaw/skills",
+        "extra",
+    ):
         workspace.skill(f"{folder}/near", name=f"near {folder}")
         workspace.skill(f"{folder}/group/far", name=f"far {folder}")
     add_extra(workspace, "extra")
@@ -547,7 +608,9 @@ def test_only_the_release_looks_into_nested_folders(workspace: Workspace):
 def test_only_the_release_has_the_workshop_between_bundled_and_managed(workspace: Workspace):
     workspace.skill("home/.openclaw/agents/main/agent/workshop-skills/made")
     env = {"OPENCLAW_BUNDLED_SKILLS_DIR": workspace.path("bundled")}
-    labels = [[root.id for root in workspace.scan(host, env=env).roots] for host in (HOST, DOCUMENTED)]
+    labels = [
+        [root.id for root in workspace.scan(host, env=env).roots] for host in (HOST, DOCUMENTED)
+    ]
     assert labels == [
         ["bundled", "workshop", "managed", "personal", "project", "workspace"],
         ["bundled", "managed", "personal", "project", "workspace"],
@@ -556,7 +619,9 @@ def test_only_the_release_has_the_workshop_between_bundled_and_managed(workspace
 
 
 def test_only_the_document_has_a_skills_environment_directly_under_skills(workspace: Workspace):
-    configure(workspace, weather={"env": {"OPENWEATHER_KEY": "k"}}, entries={"other": {"env": {"A": "b"}}})
+    configure(
+        workspace, weather={"env": {"OPENWEATHER_KEY": "k"}}, entries={"other": {"env": {"A": "b"}}}
+    )
     documented = workspace.open(DOCUMENTED).settings().overrides
     current = workspace.open(HOST).settings().overrides
     other = Override(env={"A": "b"})

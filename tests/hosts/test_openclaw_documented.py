@@ -1,4 +1,6 @@
-"""OpenClaw as its two documents describe it: the chapter on skills and the text on its architecture."""
+"""OpenClaw as its two documents describe it: the chapter on skills and the text on its
+architecture.
+"""
 
 from __future__ import annotations
 
@@ -88,7 +90,9 @@ def read_manifest(workspace: Workspace, header: str) -> Manifest:
 
 
 def plan(workspace: Workspace) -> tuple[Root, ...]:
-    """The roots of the documented edition, with `bundled` and the folder of a plugin that its SDK registered."""
+    """The roots of the documented edition, with `bundled` and the folder of a plugin that its SDK
+    registered.
+    """
     skills = workspace.open(HOST, env={"OPENCLAW_BUNDLED_SKILLS_DIR": workspace.path("bundled")})
     places = msgspec.structs.replace(skills.find_places(), plugin=(workspace.path("plugin"),))
     return plan_roots(skills.profile, places, Settings(), skills.facts)
@@ -99,7 +103,9 @@ def write_config(workspace: Workspace, text: str) -> None:
 
 
 @pytest.mark.seed("W-01")
-def test_finding_and_reading_a_skill_runs_nothing(workspace: Workspace, monkeypatch: pytest.MonkeyPatch):
+def test_finding_and_reading_a_skill_runs_nothing(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+):
     marker = workspace.root / "ran"
     text = f"""---
 name: loud
@@ -113,7 +119,9 @@ touch {marker}
 ```
 """
     workspace.write("project/skills/loud/SKILL.md", text)
-    workspace.write("project/skills/loud/scripts/setup.sh", f"#!/bin/sh\ntouch {marker}\n").chmod(0o755)
+    workspace.write("project/skills/loud/scripts/setup.sh", f"#!/bin/sh\ntouch {marker}\n").chmod(
+        0o755
+    )
     workspace.write("project/skills/loud/__init__.py", f"open({str(marker)!r}, 'w')\n")
 
     def refuse(*arguments: Any, **options: Any) -> None:
@@ -142,7 +150,10 @@ def test_a_skill_folder_needs_skill_md_and_nothing_else(workspace: Workspace):
         "project/skills/bare/SKILL.md": "ready",
         "project/skills/full/SKILL.md": "ready",
     }
-    assert skills.folders() == (workspace.path("project/skills/bare"), workspace.path("project/skills/full"))
+    assert skills.folders() == (
+        workspace.path("project/skills/bare"),
+        workspace.path("project/skills/full"),
+    )
 
 
 @pytest.mark.seed("W-05", "W-06", "W-07", "W-09", "W-10", "W-11", "W-12")
@@ -161,7 +172,10 @@ def test_the_sample_of_the_chapter_is_read_whole(workspace: Workspace):
         homepage="https://clawhub.com/skills/weather",
         os=("darwin", "linux"),
         requires=Requires(
-            bins=("curl",), any_bins=("wget", "curl"), env=("OPENWEATHER_KEY",), config=("weather.apiKey",)
+            bins=("curl",),
+            any_bins=("wget", "curl"),
+            env=("OPENWEATHER_KEY",),
+            config=("weather.apiKey",),
         ),
         install=(
             {"kind": "brew", "formula": "wttr", "bins": ["wttr"]},
@@ -193,11 +207,18 @@ def test_none_of_the_eight_fields_is_needed(workspace: Workspace):
         ("install: [{kind: uv, package: x}]\n", {"install": ({"kind": "uv", "package": "x"},)}),
         (
             "install:\n  - kind: brew\n    formula: x\n  - kind: download\n    url: https://example.com/x\n",
-            {"install": ({"kind": "brew", "formula": "x"}, {"kind": "download", "url": "https://example.com/x"})},
+            {
+                "install": (
+                    {"kind": "brew", "formula": "x"},
+                    {"kind": "download", "url": "https://example.com/x"},
+                )
+            },
         ),
     ],
 )
-def test_each_of_the_eight_fields_may_stand_alone_at_the_top(workspace: Workspace, header: str, field: dict[str, Any]):
+def test_each_of_the_eight_fields_may_stand_alone_at_the_top(
+    workspace: Workspace, header: str, field: dict[str, Any]
+):
     assert read_manifest(workspace, header) == Manifest(name="it", description="d", **field)
 
 
@@ -214,14 +235,18 @@ def test_a_description_may_be_a_block_with_a_colon_in_it(workspace: Workspace, m
 @pytest.mark.seed("W-10")
 @pytest.mark.parametrize("platform", ["darwin", "linux", "win32"])
 def test_os_names_the_platforms_a_skill_is_for(workspace: Workspace, platform: str):
-    manifests = {word: read_manifest(workspace, f"os: [{word}]\n") for word in ("darwin", "linux", "win32")}
+    manifests = {
+        word: read_manifest(workspace, f"os: [{word}]\n") for word in ("darwin", "linux", "win32")
+    }
     rules = workspace.open(HOST).profile.gate
     facts = make_facts(platform=platform)
     missing = {
         word: judge(manifest, name="it", rules=rules, facts=facts, settings=Settings()).os
         for word, manifest in manifests.items()
     }
-    assert missing == {word: () if word == platform else (word,) for word in ("darwin", "linux", "win32")}
+    assert missing == {
+        word: () if word == platform else (word,) for word in ("darwin", "linux", "win32")
+    }
 
 
 @pytest.mark.seed("W-25")
@@ -232,9 +257,13 @@ def test_skills_come_bundled_from_the_workspace_from_plugins_and_from_afar(works
     # What was fetched from a registry is copied into the workspace and has no place of its own.
     workspace.skill("project/skills/fetched")
     workspace.write("project/skills/fetched/.clawhub/origin.json", '{"version": 1}')
-    workspace.write("project/.clawhub/lock.json", '{"version": 1, "skills": {"fetched": {"version": "1.0.0"}}}')
+    workspace.write(
+        "project/.clawhub/lock.json", '{"version": 1, "skills": {"fetched": {"version": "1.0.0"}}}'
+    )
     snapshot = workspace.scan(HOST, roots=plan(workspace))
-    assert {one.name: (one.scope, one.source.label, one.source.loaded_from) for one in snapshot.skills} == {
+    assert {
+        one.name: (one.scope, one.source.label, one.source.loaded_from) for one in snapshot.skills
+    } == {
         "shipped": (Scope.BUNDLED, "openclaw-bundled", LoadedFrom.BUNDLED),
         "own": (Scope.PROJECT, "openclaw-workspace", LoadedFrom.SKILLS),
         "plugged": (Scope.PLUGIN, "openclaw-extra", LoadedFrom.PLUGIN),
@@ -261,7 +290,9 @@ def test_the_workspace_is_the_working_folder_or_the_one_that_is_configured(works
     workspace.skill("home/.openclaw/workspace/skills/there")
     assert workspace.listed(workspace.scan(HOST)) == {"here": "project/skills/here/SKILL.md"}
     write_config(workspace, '{agents: {defaults: {workspace: "~/.openclaw/workspace"}}}')
-    assert workspace.listed(workspace.scan(HOST)) == {"there": "home/.openclaw/workspace/skills/there/SKILL.md"}
+    assert workspace.listed(workspace.scan(HOST)) == {
+        "there": "home/.openclaw/workspace/skills/there/SKILL.md"
+    }
 
 
 # Weakest first: a folder of each layer, and the layer's name in the host's own words.
@@ -299,11 +330,16 @@ def test_of_equal_names_the_stronger_layer_replaces_the_weaker(workspace: Worksp
         workspace.skill(f"{folder}/only-{number}")
     snapshot = workspace.scan(HOST, roots=plan(workspace))
     winner = workspace.path(f"{strongest[0]}/s/SKILL.md")
-    assert {(one.candidate.root.source.label, one.state, one.by) for one in snapshot.claims("s")} == {
+    assert {
+        (one.candidate.root.source.label, one.state, one.by) for one in snapshot.claims("s")
+    } == {
         (strongest[1], State.READY, None),
         *((label, State.SHADOWED, winner) for _, label in weaker),
     }
-    assert [one.name for one in snapshot.skills] == [*(f"only-{number}" for number in range(rank + 1)), "s"]
+    assert [one.name for one in snapshot.skills] == [
+        *(f"only-{number}" for number in range(rank + 1)),
+        "s",
+    ]
 
 
 @pytest.mark.seed("A-13", "W-27")
@@ -312,7 +348,9 @@ def test_no_layer_is_searched_deeper_than_one_level(workspace: Workspace):
         workspace.skill(f"{folder}/near", name=label)
         workspace.skill(f"{folder}/group/far", name=f"far {label}")
     snapshot = workspace.scan(HOST, roots=plan(workspace))
-    assert {one.name: one.source.label for one in snapshot.skills} == {label: label for _, label in LAYERS}
+    assert {one.name: one.source.label for one in snapshot.skills} == {
+        label: label for _, label in LAYERS
+    }
     assert snapshot.counts() == {State.SKIPPED: len(LAYERS), State.READY: len(LAYERS)}
 
 
@@ -333,7 +371,9 @@ def test_the_plugins_own_folders_are_the_weakest_layer(workspace: Workspace):
 
 
 @pytest.mark.seed("W-30")
-def test_a_workspace_skill_beats_a_plugins_and_what_was_fetched_has_the_workspaces_rank(workspace: Workspace):
+def test_a_workspace_skill_beats_a_plugins_and_what_was_fetched_has_the_workspaces_rank(
+    workspace: Workspace,
+):
     workspace.skill("plugin/skills/s")
     workspace.skill("project/skills/s")
     workspace.write("project/skills/s/.clawhub/origin.json", '{"version": 1}')
@@ -398,7 +438,9 @@ def test_a_command_tool_without_command_dispatch_asks_for_no_dispatch(workspace:
     alone = read_manifest(workspace, "command-tool: sessions_send # on its own\n")
     together = read_manifest(workspace, "command-dispatch: tool\ncommand-tool: sessions_send\n")
     assert alone == Manifest(name="it", description="d", command_tool="sessions_send")
-    assert together == Manifest(name="it", description="d", command_dispatch="tool", command_tool="sessions_send")
+    assert together == Manifest(
+        name="it", description="d", command_dispatch="tool", command_tool="sessions_send"
+    )
 
 
 @pytest.mark.seed("A-10", "A-11")
@@ -411,7 +453,9 @@ def test_a_command_tool_without_command_dispatch_asks_for_no_dispatch(workspace:
     ],
 )
 def test_metadata_may_be_json_below_its_key(workspace: Workspace, metadata: str):
-    workspace.write("project/skills/it/SKILL.md", f"---\nname: it\ndescription: d\n{metadata}---\nBody\n")
+    workspace.write(
+        "project/skills/it/SKILL.md", f"---\nname: it\ndescription: d\n{metadata}---\nBody\n"
+    )
     outcome = only(workspace.scan(HOST))
     assert outcome.skill is not None
     assert outcome.skill.manifest == Manifest(
@@ -420,13 +464,17 @@ def test_metadata_may_be_json_below_its_key(workspace: Workspace, metadata: str)
         metadata={"openclaw": {"requires": {"bins": ["uv"], "env": ["API_KEY"]}}},
         requires=Requires(bins=("uv",), env=("API_KEY",)),
     )
-    assert outcome.reason == ("the program uv cannot be found; the environment variable API_KEY is not set")
+    assert outcome.reason == (
+        "the program uv cannot be found; the environment variable API_KEY is not set"
+    )
 
 
 @pytest.mark.seed("A-11", "W-05")
 def test_requirements_are_read_at_the_top_and_under_metadata(workspace: Workspace):
     workspace.skill("project/skills/top", requires="{bins: [nope]}")
-    workspace.skill("project/skills/below", metadata='{"openclaw": {"requires": {"bins": ["nope"]}}}')
+    workspace.skill(
+        "project/skills/below", metadata='{"openclaw": {"requires": {"bins": ["nope"]}}}'
+    )
     workspace.skill("project/skills/free")
     assert workspace.ends(workspace.scan(HOST)) == {
         "project/skills/top/SKILL.md": "ineligible",
@@ -462,11 +510,17 @@ def test_a_candidate_is_a_folders_skill_md_and_no_other_file(workspace: Workspac
 
 
 @pytest.mark.seed("A-18")
-def test_every_skill_is_read_parsed_and_given_its_policy_before_sources_are_merged(workspace: Workspace):
-    workspace.skill("home/.openclaw/skills/s", user_invocable="false", disable_model_invocation="true")
+def test_every_skill_is_read_parsed_and_given_its_policy_before_sources_are_merged(
+    workspace: Workspace,
+):
+    workspace.skill(
+        "home/.openclaw/skills/s", user_invocable="false", disable_model_invocation="true"
+    )
     workspace.skill("project/skills/s")
     workspace.skill("home/.openclaw/skills/t")
-    workspace.write("project/skills/t/SKILL.md", "---\nname: t\n---\nThis host wants a description.\n")
+    workspace.write(
+        "project/skills/t/SKILL.md", "---\nname: t\n---\nThis host wants a description.\n"
+    )
     snapshot = workspace.scan(HOST)
     assert workspace.ends(snapshot) == {
         "home/.openclaw/skills/s/SKILL.md": "shadowed",
@@ -504,5 +558,8 @@ def test_the_sample_is_read_even_where_its_json_is_not_indented(workspace: Works
     (outcome,) = workspace.scan("openclaw@documented", bins=("uv",)).outcomes
     assert outcome.skill is not None
     manifest = outcome.skill.manifest
-    assert (manifest.command_dispatch, manifest.requires) == ("tool", Requires(bins=("uv",), env=("API_KEY",)))
+    assert (manifest.command_dispatch, manifest.requires) == (
+        "tool",
+        Requires(bins=("uv",), env=("API_KEY",)),
+    )
     assert outcome.reason == "the environment variable API_KEY is not set"

@@ -1,4 +1,6 @@
-"""opencode as its seed describes it, end to end: the tool that a model calls, its answer, permission, and files."""
+"""opencode as its seed describes it, end to end: the tool that a model calls, its answer,
+permission, and files.
+"""
 
 from __future__ import annotations
 
@@ -18,11 +20,15 @@ ROOT = "home/.config/opencode/skills"
 
 def ask_for(workspace: Workspace, *names: str, action: str = "ask") -> None:
     rules = ", ".join(f'"{name}": "{action}"' for name in names)
-    workspace.write("home/.config/opencode/opencode.json", f'{{"permission": {{"skill": {{{rules}}}}}}}')
+    workspace.write(
+        "home/.config/opencode/opencode.json", f'{{"permission": {{"skill": {{{rules}}}}}}}'
+    )
 
 
 @pytest.mark.seed("O-34", "O-35", "O-37")
-def test_the_tool_is_called_skill_and_is_described_with_the_skills_there_are_now(workspace: Workspace) -> None:
+def test_the_tool_is_called_skill_and_is_described_with_the_skills_there_are_now(
+    workspace: Workspace,
+) -> None:
     workspace.skill(f"{ROOT}/pdf", description="Reads PDF files")
     workspace.skill(f"{ROOT}/doc", description="Writes documents")
     skills = workspace.open(HOST)
@@ -123,12 +129,15 @@ def test_a_call_that_is_called_off_stops_at_the_files(workspace: Workspace) -> N
 
 
 @pytest.mark.seed("O-38", "O-39")
-def test_an_unknown_name_is_answered_before_anybody_is_asked_and_names_no_denied_skill(workspace: Workspace) -> None:
+def test_an_unknown_name_is_answered_before_anybody_is_asked_and_names_no_denied_skill(
+    workspace: Workspace,
+) -> None:
     workspace.skill(f"{ROOT}/pdf")
     workspace.skill(f"{ROOT}/doc")
     workspace.skill(f"{ROOT}/pdf-secret")
     workspace.write(
-        "home/.config/opencode/opencode.json", '{"permission": {"skill": {"*": "ask", "pdf-secret": "deny"}}}'
+        "home/.config/opencode/opencode.json",
+        '{"permission": {"skill": {"*": "ask", "pdf-secret": "deny"}}}',
     )
     person = Person(ONCE)
     tool = workspace.open(HOST).conversation(approver=person).tool()
@@ -145,7 +154,9 @@ def test_an_unknown_name_is_answered_before_anybody_is_asked_and_names_no_denied
 
 
 @pytest.mark.seed("O-40", "O-41")
-def test_permission_is_asked_for_with_the_name_and_always_is_remembered(workspace: Workspace) -> None:
+def test_permission_is_asked_for_with_the_name_and_always_is_remembered(
+    workspace: Workspace,
+) -> None:
     workspace.skill(f"{ROOT}/pdf")
     ask_for(workspace, "*")
     person = Person(ONCE, ALWAYS, REJECT)
@@ -169,19 +180,29 @@ def test_nothing_is_read_or_listed_for_a_skill_that_is_rejected(workspace: Works
         skills.conversation().activate("pdf", by="model")
 
 
-def test_a_skill_that_is_in_the_conversation_is_given_as_one_line_until_it_changes(workspace: Workspace) -> None:
+def test_a_skill_that_is_in_the_conversation_is_given_as_one_line_until_it_changes(
+    workspace: Workspace,
+) -> None:
     file = workspace.skill(f"{ROOT}/pdf", body="One\n")
     tool = workspace.open(HOST).tool()
     first, second = tool(name="pdf"), tool(name="pdf")
     assert (first.repeated, second.repeated) == (False, True)
-    assert second.text == "The skill “pdf” is already in this conversation and has not changed; follow it as it stands."
+    assert (
+        second.text
+        == "The skill “pdf” is already in this conversation and has not changed; follow it as it stands."
+    )
     file.write_text(file.read_text().replace("One", "Two"))
     third = tool(name="pdf")
     assert (third.repeated, "Two" in third.text) == (False, True)
 
 
 @pytest.mark.parametrize("parameters", [{}, {"name": ""}, {"name": 3}, {"skill": "pdf"}])
-def test_a_call_without_a_name_is_answered_with_a_sentence(workspace: Workspace, parameters: dict[str, Any]) -> None:
+def test_a_call_without_a_name_is_answered_with_a_sentence(
+    workspace: Workspace, parameters: dict[str, Any]
+) -> None:
     workspace.skill(f"{ROOT}/pdf")
     answer = workspace.open(HOST).tool().answer(parameters)
-    assert (answer.is_error, answer.text) == (True, "The tool skill needs `name`, the name of a skill, as a text.")
+    assert (answer.is_error, answer.text) == (
+        True,
+        "The tool skill needs `name`, the name of a skill, as a text.",
+    )

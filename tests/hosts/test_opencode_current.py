@@ -54,23 +54,36 @@ def everywhere(workspace: Workspace) -> Workspace:
 
 
 def switched_off(everywhere: Workspace, env: Mapping[str, str]) -> dict[str, str | None]:
-    """The sources that an environment turns off, and what each says turned it off; all others must be listed."""
+    """The sources that an environment turns off, and what each says turned it off; all others must
+    be listed.
+    """
     snapshot = everywhere.scan(HOST, env=env)
-    off = {outcome.name: outcome.rule for outcome in snapshot.outcomes if outcome.state is State.DISABLED}
+    off = {
+        outcome.name: outcome.rule
+        for outcome in snapshot.outcomes
+        if outcome.state is State.DISABLED
+    }
     assert {outcome.name for outcome in snapshot.shown} == SOURCES.keys() - off.keys()
     return off
 
 
 @pytest.mark.parametrize("word", TRUE_WORDS)
-def test_the_external_switch_drops_both_external_folders_at_home_and_in_the_project(everywhere: Workspace, word: str):
+def test_the_external_switch_drops_both_external_folders_at_home_and_in_the_project(
+    everywhere: Workspace, word: str
+):
     external = ("home-claude", "home-agents", "project-claude", "project-agents")
     assert switched_off(everywhere, {EXTERNAL: word}) == dict.fromkeys(external, EXTERNAL)
 
 
 @pytest.mark.parametrize("word", TRUE_WORDS)
 @pytest.mark.parametrize("variable", [CLAUDE_SKILLS, CLAUDE])
-def test_the_switches_of_claude_drop_only_its_own_folder(everywhere: Workspace, variable: str, word: str):
-    assert switched_off(everywhere, {variable: word}) == {"home-claude": variable, "project-claude": variable}
+def test_the_switches_of_claude_drop_only_its_own_folder(
+    everywhere: Workspace, variable: str, word: str
+):
+    assert switched_off(everywhere, {variable: word}) == {
+        "home-claude": variable,
+        "project-claude": variable,
+    }
 
 
 @pytest.mark.parametrize("word", FALSE_WORDS)
@@ -101,12 +114,16 @@ def test_a_refused_word_is_noticed_behind_a_switch_that_already_decides(everywhe
 
 
 @pytest.mark.parametrize("word", ["1", "true", "TRUE", "True"])
-def test_the_project_switch_drops_the_projects_own_folder_but_no_external_one(everywhere: Workspace, word: str):
+def test_the_project_switch_drops_the_projects_own_folder_but_no_external_one(
+    everywhere: Workspace, word: str
+):
     assert switched_off(everywhere, {PROJECT: word}) == {"project": PROJECT}
 
 
 @pytest.mark.parametrize("word", ["", "yes", "on", "y", "2", "maybe", "0", "false"])
-def test_the_project_switch_knows_only_1_and_true_and_passes_over_the_rest(everywhere: Workspace, word: str):
+def test_the_project_switch_knows_only_1_and_true_and_passes_over_the_rest(
+    everywhere: Workspace, word: str
+):
     assert switched_off(everywhere, {PROJECT: word}) == {}
 
 
@@ -118,14 +135,26 @@ def test_the_pure_switch_has_no_effect(everywhere: Workspace):
 
 
 def test_without_a_repository_the_walk_goes_up_to_the_top_of_the_file_system():
-    places = ["/.claude", "/.agents", "/.opencode", "/w/.claude", "/w/a/.agents", "/w/a/b/.opencode"]
-    found = {f"{place}/skills/{place[1:].replace('/', '-').replace('.', '')}/SKILL.md": place for place in places}
+    places = [
+        "/.claude",
+        "/.agents",
+        "/.opencode",
+        "/w/.claude",
+        "/w/a/.agents",
+        "/w/a/b/.opencode",
+    ]
+    found = {
+        f"{place}/skills/{place[1:].replace('/', '-').replace('.', '')}/SKILL.md": place
+        for place in places
+    }
     files = MemoryFiles({path: skill_text(path.split("/")[-2]) for path in found})
     skills = Skills("/w/a/b", host=HOST, facts=make_facts("/home/me"), files=files)
     assert sorted(skill.location for skill in skills) == sorted(found)
 
 
-def test_without_a_repository_a_folder_above_the_project_is_seen_and_with_one_it_is_not(workspace: Workspace):
+def test_without_a_repository_a_folder_above_the_project_is_seen_and_with_one_it_is_not(
+    workspace: Workspace,
+):
     workspace.skill(".claude/skills/above")
     workspace.skill(".opencode/skills/above-too")
     workspace.skill("project/.claude/skills/here")
@@ -136,9 +165,14 @@ def test_without_a_repository_a_folder_above_the_project_is_seen_and_with_one_it
 
 
 def test_without_a_repository_below_home_what_lies_at_home_counts_once():
-    found = {f"/home/me/.{host}/skills/{host}/SKILL.md": host for host in ("agents", "claude", "opencode")}
+    found = {
+        f"/home/me/.{host}/skills/{host}/SKILL.md": host
+        for host in ("agents", "claude", "opencode")
+    }
     files = MemoryFiles({path: skill_text(name) for path, name in found.items()})
-    snapshot = Skills("/home/me/work/deep", host=HOST, facts=make_facts("/home/me"), files=files).snapshot
+    snapshot = Skills(
+        "/home/me/work/deep", host=HOST, facts=make_facts("/home/me"), files=files
+    ).snapshot
     assert {skill.location: skill.name for skill in snapshot.skills} == found
     assert snapshot.counts() == {State.READY: 3}
 
@@ -147,7 +181,9 @@ def test_a_git_file_marks_the_worktree_root_as_well(workspace: Workspace):
     workspace.write("project/.git", "gitdir: /elsewhere\n")
     workspace.skill(".claude/skills/above")
     workspace.skill("project/.claude/skills/root")
-    assert workspace.listed(workspace.scan(HOST, cwd="project/a")) == {"root": "project/.claude/skills/root/SKILL.md"}
+    assert workspace.listed(workspace.scan(HOST, cwd="project/a")) == {
+        "root": "project/.claude/skills/root/SKILL.md"
+    }
 
 
 # Configuration folders
@@ -180,7 +216,11 @@ def test_configuration_folders_come_in_their_order_and_the_last_wins(workspace: 
 
 def test_own_folders_at_home_beat_the_projects_external_ones_and_its_own(workspace: Workspace):
     workspace.git()
-    for root in ("project/.claude/skills", "project/.agents/skills", "home/.config/opencode/skills"):
+    for root in (
+        "project/.claude/skills",
+        "project/.agents/skills",
+        "home/.config/opencode/skills",
+    ):
         workspace.skill(f"{root}/a")
     workspace.skill("project/.opencode/skills/b")
     workspace.skill("home/.opencode/skills/b")
@@ -195,10 +235,14 @@ def test_the_default_configuration_folder_is_not_read_where_another_is_named(wor
     workspace.skill("home/.config/opencode/skills/default")
     workspace.skill("xdg/opencode/skills/moved")
     env = {"XDG_CONFIG_HOME": workspace.path("xdg")}
-    assert workspace.listed(workspace.scan(HOST, env=env)) == {"moved": "xdg/opencode/skills/moved/SKILL.md"}
+    assert workspace.listed(workspace.scan(HOST, env=env)) == {
+        "moved": "xdg/opencode/skills/moved/SKILL.md"
+    }
 
 
-def test_in_one_root_the_last_path_wins_and_an_invalid_file_never_replaces_a_valid_one(workspace: Workspace):
+def test_in_one_root_the_last_path_wins_and_an_invalid_file_never_replaces_a_valid_one(
+    workspace: Workspace,
+):
     workspace.git()
     for folder in ("a", "b", "b/deep"):
         workspace.skill(f"project/.opencode/skills/{folder}", name="same")
@@ -226,7 +270,9 @@ def test_the_projects_paths_replace_the_global_ones(workspace: Workspace):
     assert workspace.listed(workspace.scan(HOST)) == {}
 
 
-def test_settings_may_hold_comments_and_variables_but_a_shell_variable_is_not_expanded(workspace: Workspace):
+def test_settings_may_hold_comments_and_variables_but_a_shell_variable_is_not_expanded(
+    workspace: Workspace,
+):
     workspace.git()
     workspace.write(
         "project/opencode.jsonc",
@@ -242,13 +288,18 @@ def test_settings_may_hold_comments_and_variables_but_a_shell_variable_is_not_ex
     }
 
 
-def test_a_path_that_is_missing_or_a_file_is_a_warning_and_the_others_are_read(workspace: Workspace):
+def test_a_path_that_is_missing_or_a_file_is_a_warning_and_the_others_are_read(
+    workspace: Workspace,
+):
     workspace.git()
     set_paths(workspace, "project/opencode.json", "gone", "file/SKILL.md", "file")
     workspace.skill("project/file", name="self")
     snapshot = workspace.scan(HOST)
     assert workspace.listed(snapshot) == {"self": "project/file/SKILL.md"}
-    assert [(found.code, found.severity.value, workspace.relative(found.file)) for found in snapshot.diagnostics] == [
+    assert [
+        (found.code, found.severity.value, workspace.relative(found.file))
+        for found in snapshot.diagnostics
+    ] == [
         ("root-missing", "warning", "project/gone"),
         ("root-not-a-folder", "warning", "project/file/SKILL.md"),
     ]
@@ -301,7 +352,12 @@ def test_loops_of_links_are_entered_once(workspace: Workspace):
     workspace.git()
     for name in ("a", "b"):
         workspace.skill(f"project/.opencode/skills/{name}")
-        for loop, target in {"self": ".", "up": "..", "top": "../../../..", "itself": "itself"}.items():
+        for loop, target in {
+            "self": ".",
+            "up": "..",
+            "top": "../../../..",
+            "itself": "itself",
+        }.items():
             workspace.link(f"project/.opencode/skills/{name}/{loop}", target)
     workspace.link("project/.opencode/skills/a/other", "../b")
     workspace.link("project/.opencode/skills/b/other", "../a")
@@ -322,7 +378,9 @@ def test_a_folder_named_like_the_file_is_no_skill_and_not_lost(workspace: Worksp
     (workspace.project / ".opencode/skills/x/SKILL.md").mkdir(parents=True)
     workspace.skill("project/.opencode/skills/x/SKILL.md/inner")
     snapshot = workspace.scan(HOST)
-    assert workspace.listed(snapshot) == {"inner": "project/.opencode/skills/x/SKILL.md/inner/SKILL.md"}
+    assert workspace.listed(snapshot) == {
+        "inner": "project/.opencode/skills/x/SKILL.md/inner/SKILL.md"
+    }
     assert workspace.outcome(snapshot, "project/.opencode/skills/x/SKILL.md").rule == "not-a-file"
 
 
@@ -342,7 +400,9 @@ HIDDEN_IS_SEARCHED = {
 
 
 @pytest.mark.parametrize(("root", "is_searched"), HIDDEN_IS_SEARCHED.items())
-def test_hidden_folders_are_searched_in_external_places_only(workspace: Workspace, root: str, is_searched: bool):
+def test_hidden_folders_are_searched_in_external_places_only(
+    workspace: Workspace, root: str, is_searched: bool
+):
     workspace.git()
     set_paths(workspace, "project/opencode.json", "mine", ".mine")
     workspace.skill(f"{root}/plain")
@@ -350,19 +410,26 @@ def test_hidden_folders_are_searched_in_external_places_only(workspace: Workspac
     workspace.skill(f"{root}/deep/.er/deepest")
     expected = {"plain": f"{root}/plain/SKILL.md"}
     if is_searched:
-        expected |= {"secret": f"{root}/.hidden/secret/SKILL.md", "deepest": f"{root}/deep/.er/deepest/SKILL.md"}
+        expected |= {
+            "secret": f"{root}/.hidden/secret/SKILL.md",
+            "deepest": f"{root}/deep/.er/deepest/SKILL.md",
+        }
     assert workspace.listed(workspace.scan(HOST)) == expected
 
 
 # The skill that ships with the host
 
 
-def test_a_skill_on_disk_with_the_name_of_the_one_that_ships_is_an_ordinary_skill(workspace: Workspace):
+def test_a_skill_on_disk_with_the_name_of_the_one_that_ships_is_an_ordinary_skill(
+    workspace: Workspace,
+):
     workspace.git()
     workspace.skill("home/.claude/skills/customize", name="customize-opencode", description="mine")
     events: list[Event] = []
     snapshot = workspace.scan(HOST, on_event=events.append)
-    assert [(skill.name, skill.description) for skill in snapshot.skills] == [("customize-opencode", "mine")]
+    assert [(skill.name, skill.description) for skill in snapshot.skills] == [
+        ("customize-opencode", "mine")
+    ]
     assert events == []
 
 
@@ -370,7 +437,10 @@ def test_a_skill_on_disk_with_the_name_of_the_one_that_ships_is_an_ordinary_skil
 
 
 def names_and_files(workspace: Workspace, snapshot: Snapshot) -> list[tuple[str, str | None]]:
-    return [(outcome.name, workspace.relative(outcome.candidate.location)) for outcome in snapshot.outcomes]
+    return [
+        (outcome.name, workspace.relative(outcome.candidate.location))
+        for outcome in snapshot.outcomes
+    ]
 
 
 def test_every_replaced_skill_is_published_with_the_one_that_has_the_name(workspace: Workspace):
@@ -384,7 +454,9 @@ def test_every_replaced_skill_is_published_with_the_one_that_has_the_name(worksp
         Event("duplicate", first, message, last),
         Event("duplicate", second, message, last),
     ]
-    assert sorted(names_and_files(workspace, snapshot)) == [("pdf", f"{root}/pdf/SKILL.md") for root in roots]
+    assert sorted(names_and_files(workspace, snapshot)) == [
+        ("pdf", f"{root}/pdf/SKILL.md") for root in roots
+    ]
 
 
 def test_a_skill_without_description_is_hidden_and_can_be_asked_for(workspace: Workspace):

@@ -1,4 +1,5 @@
-"""opencode as its seed describes it: what a skill is, where it is looked for, and who wins a name."""
+"""opencode as its seed describes it: what a skill is, where it is looked for, and who wins a name.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +34,8 @@ def levels(workspace: Workspace, snapshot: Snapshot) -> dict[str, str]:
 def test_a_loaded_skill_has_name_description_location_and_content_as_text(workspace: Workspace):
     workspace.git()
     file = workspace.write(
-        "project/.opencode/skills/folder/SKILL.md", "---\nname: pdf\ndescription: Reads PDF\n---\n\n# Read\n\nIt.\n"
+        "project/.opencode/skills/folder/SKILL.md",
+        "---\nname: pdf\ndescription: Reads PDF\n---\n\n# Read\n\nIt.\n",
     )
     [skill] = workspace.scan(HOST).skills
     loaded = (skill.name, skill.description, skill.location, skill.content)
@@ -67,7 +69,9 @@ def test_the_location_is_absolute_though_the_path_that_was_asked_for_is_not(
 @pytest.mark.seed("O-05")
 def test_a_fence_inside_the_body_stays_in_the_content(workspace: Workspace):
     workspace.git()
-    workspace.write("project/.opencode/skills/a/SKILL.md", skill_text("a", body="One\n\n---\n\nTwo: three\n"))
+    workspace.write(
+        "project/.opencode/skills/a/SKILL.md", skill_text("a", body="One\n\n---\n\nTwo: three\n")
+    )
     assert workspace.open(HOST).get("a").content == "One\n\n---\n\nTwo: three\n"
 
 
@@ -90,7 +94,10 @@ def test_a_project_is_scanned_once_and_another_has_its_own_state(workspace: Work
     workspace.git("other")
     workspace.skill("project/.opencode/skills/first")
     workspace.skill("other/.opencode/skills/elsewhere")
-    with Skills.open(workspace.project, host=HOST) as here, Skills.open(workspace.root / "other", host=HOST) as there:
+    with (
+        Skills.open(workspace.project, host=HOST) as here,
+        Skills.open(workspace.root / "other", host=HOST) as there,
+    ):
         before = here.snapshot
         workspace.skill("project/.opencode/skills/second")
         again = Skills.open(workspace.path("project"), host=HOST)
@@ -141,7 +148,9 @@ def test_at_most_one_skill_holds_a_name(workspace: Workspace):
 
 
 @pytest.mark.seed("O-10")
-def test_the_folders_of_all_registered_files_are_collected_those_of_replaced_skills_too(workspace: Workspace):
+def test_the_folders_of_all_registered_files_are_collected_those_of_replaced_skills_too(
+    workspace: Workspace,
+):
     workspace.git()
     workspace.skill("home/.claude/skills/a", name="same")
     workspace.skill("project/.agents/skills/b", name="same")
@@ -198,7 +207,10 @@ def test_a_project_skill_replaces_a_global_one(workspace: Workspace, folder: str
     snapshot = workspace.scan(HOST)
     assert workspace.listed(snapshot) == {"pdf": f"project/{folder}/pdf/SKILL.md"}
     lost = workspace.outcome(snapshot, f"home/{folder}/pdf/SKILL.md")
-    assert (lost.state, lost.by) == (State.SHADOWED, workspace.path(f"project/{folder}/pdf/SKILL.md"))
+    assert (lost.state, lost.by) == (
+        State.SHADOWED,
+        workspace.path(f"project/{folder}/pdf/SKILL.md"),
+    )
 
 
 @pytest.mark.seed("O-13")
@@ -212,10 +224,21 @@ def test_in_one_folder_agents_comes_after_claude_and_wins(workspace: Workspace):
 
 
 @pytest.mark.seed("O-14")
-@pytest.mark.parametrize("external", ["home/.claude", "home/.agents", "project/.claude", "project/.agents"])
-def test_an_external_folder_is_searched_at_any_depth_below_skills_and_nowhere_else(workspace: Workspace, external: str):
+@pytest.mark.parametrize(
+    "external", ["home/.claude", "home/.agents", "project/.claude", "project/.agents"]
+)
+def test_an_external_folder_is_searched_at_any_depth_below_skills_and_nowhere_else(
+    workspace: Workspace, external: str
+):
     workspace.git()
-    for place in ("skills/one", "skills/a/b/c/two", "skills/one/inside", "skill/three", "skillz/four", "five"):
+    for place in (
+        "skills/one",
+        "skills/a/b/c/two",
+        "skills/one/inside",
+        "skill/three",
+        "skillz/four",
+        "five",
+    ):
         workspace.skill(f"{external}/{place}")
     workspace.skill(f"{external}/skills", name="root")
     workspace.write(f"{external}/skills/six/skill.md", skill_text("six"))
@@ -266,7 +289,9 @@ def test_the_walk_goes_up_to_the_worktree_root_and_the_farthest_ancestor_wins(wo
     for place in ("", "project/", "project/a/", "project/a/b/"):
         for external in (".claude", ".agents"):
             workspace.skill(f"{place}{external}/skills/{external[1:]}")
-        workspace.skill(f"{place}.claude/skills/own", name=f"own-{place.strip('/').replace('/', '-')}")
+        workspace.skill(
+            f"{place}.claude/skills/own", name=f"own-{place.strip('/').replace('/', '-')}"
+        )
     snapshot = workspace.scan(HOST, cwd="project/a/b")
     assert workspace.listed(snapshot) == {
         "agents": "project/.agents/skills/agents/SKILL.md",
@@ -285,7 +310,9 @@ def test_both_external_folders_of_one_level_are_read_before_the_next_level_up(wo
     workspace.skill("project/.claude/skills/pdf")
     snapshot = workspace.scan(HOST, cwd="project/a")
     assert workspace.listed(snapshot) == {"pdf": "project/.claude/skills/pdf/SKILL.md"}
-    assert [workspace.relative(root.path) for root in snapshot.roots if root.id.startswith("project-")] == [
+    assert [
+        workspace.relative(root.path) for root in snapshot.roots if root.id.startswith("project-")
+    ] == [
         "project/a/.claude/skills",
         "project/a/.agents/skills",
         "project/.claude/skills",
@@ -297,7 +324,10 @@ def test_both_external_folders_of_one_level_are_read_before_the_next_level_up(wo
 def test_the_switch_turns_external_folders_off_and_leaves_the_other_sources(workspace: Workspace):
     workspace.git()
     workspace.write("project/opencode.json", json.dumps({"skills": {"paths": ["mine"]}}))
-    external = [f"{place}/skills/e" for place in ("home/.claude", "home/.agents", "project/.claude", "project/.agents")]
+    external = [
+        f"{place}/skills/e"
+        for place in ("home/.claude", "home/.agents", "project/.claude", "project/.agents")
+    ]
     for place in external:
         workspace.skill(place)
     workspace.skill("project/.opencode/skills/own")
@@ -311,16 +341,28 @@ def test_the_switch_turns_external_folders_off_and_leaves_the_other_sources(work
         "remote": "pulled/remote/SKILL.md",
     }
     switched_off = {
-        workspace.relative(outcome.candidate.folder): (outcome.state, outcome.rule) for outcome in snapshot.claims("e")
+        workspace.relative(outcome.candidate.folder): (outcome.state, outcome.rule)
+        for outcome in snapshot.claims("e")
     }
-    assert switched_off == dict.fromkeys(external, (State.DISABLED, "OPENCODE_DISABLE_EXTERNAL_SKILLS"))
+    assert switched_off == dict.fromkeys(
+        external, (State.DISABLED, "OPENCODE_DISABLE_EXTERNAL_SKILLS")
+    )
 
 
 @pytest.mark.seed("O-19")
 @pytest.mark.parametrize("config", ["home/.config/opencode", "home/.opencode", "project/.opencode"])
-def test_a_configuration_folder_is_searched_below_skill_and_skills_at_any_depth(workspace: Workspace, config: str):
+def test_a_configuration_folder_is_searched_below_skill_and_skills_at_any_depth(
+    workspace: Workspace, config: str
+):
     workspace.git()
-    for place in ("skill/one", "skills/two", "skill/a/b/three", "skills/a/b/c/four", "skillz/five", "six"):
+    for place in (
+        "skill/one",
+        "skills/two",
+        "skill/a/b/three",
+        "skills/a/b/c/four",
+        "skillz/five",
+        "six",
+    ):
         workspace.skill(f"{config}/{place}")
     assert workspace.listed(workspace.scan(HOST)) == {
         "four": f"{config}/skills/a/b/c/four/SKILL.md",
@@ -331,7 +373,9 @@ def test_a_configuration_folder_is_searched_below_skill_and_skills_at_any_depth(
 
 
 @pytest.mark.seed("O-20", "O-21", "O-22")
-def test_custom_paths_are_absolute_below_home_or_relative_to_the_working_folder(workspace: Workspace):
+def test_custom_paths_are_absolute_below_home_or_relative_to_the_working_folder(
+    workspace: Workspace,
+):
     workspace.git()
     paths = [workspace.path("anywhere"), "~/mine", "near", "./dot/../dot", "../beside"]
     workspace.write("project/opencode.json", json.dumps({"skills": {"paths": paths}}))
@@ -348,7 +392,13 @@ def test_custom_paths_are_absolute_below_home_or_relative_to_the_working_folder(
     }
     assert snapshot.settings.custom_folders == tuple(
         workspace.path(place)
-        for place in ("anywhere", "home/mine", "project/sub/near", "project/sub/dot", "project/beside")
+        for place in (
+            "anywhere",
+            "home/mine",
+            "project/sub/near",
+            "project/sub/dot",
+            "project/beside",
+        )
     )
 
 
@@ -356,10 +406,14 @@ def test_custom_paths_are_absolute_below_home_or_relative_to_the_working_folder(
 
 
 @pytest.mark.seed("O-24")
-def test_a_file_that_cannot_be_parsed_is_published_and_skipped_and_stops_nobody(workspace: Workspace):
+def test_a_file_that_cannot_be_parsed_is_published_and_skipped_and_stops_nobody(
+    workspace: Workspace,
+):
     workspace.git()
     workspace.skill("project/.opencode/skills/after")
-    broken = workspace.write("project/.opencode/skills/broken/SKILL.md", "---\nname: [a\ndescription: d\n---\nBody\n")
+    broken = workspace.write(
+        "project/.opencode/skills/broken/SKILL.md", "---\nname: [a\ndescription: d\n---\nBody\n"
+    )
     workspace.skill("project/.opencode/skills/zebra")
     events: list[Event] = []
     snapshot = workspace.scan(HOST, on_event=events.append)
@@ -373,10 +427,16 @@ ACCEPTED = {
     "plain": ("name: a\ndescription: d", ("a", "d")),
     "blank texts": ('name: ""\ndescription: ""', ("", "")),
     "padded": ('name: "  a  "\ndescription: "  d  "', ("  a  ", "  d  ")),
-    "a name no folder could have": ("name: ../../Evil Name!\ndescription: d", ("../../Evil Name!", "d")),
+    "a name no folder could have": (
+        "name: ../../Evil Name!\ndescription: d",
+        ("../../Evil Name!", "d"),
+    ),
     "a long name": (f"name: {'n' * 100}\ndescription: d", ("n" * 100, "d")),
     "a long description": (f"name: a\ndescription: {'d' * 2000}", ("a", "d" * 2000)),
-    "other fields of any kind": ("name: a\ndescription: d\nlicense: [1]\nmodel: {}\nhide: 7\nfoo: ~", ("a", "d")),
+    "other fields of any kind": (
+        "name: a\ndescription: d\nlicense: [1]\nmodel: {}\nhide: 7\nfoo: ~",
+        ("a", "d"),
+    ),
     "quoted numbers": ("name: '7'\ndescription: '8'", ("7", "8")),
 }
 
@@ -393,7 +453,11 @@ def test_any_text_will_do_as_name_and_description_and_nothing_else_is_checked(
 
 
 NO_NAME = ("name-missing", "The header has no `name`; this host requires one.", "name")
-NO_DESCRIPTION = ("description-missing", "`description` is missing; this host requires one.", "description")
+NO_DESCRIPTION = (
+    "description-missing",
+    "`description` is missing; this host requires one.",
+    "description",
+)
 
 
 def wrong_name(found: str) -> tuple[str, str, str]:
@@ -430,7 +494,9 @@ def test_a_file_without_a_usable_name_or_description_is_reported_and_not_dropped
     snapshot = workspace.scan(HOST)
     [outcome] = snapshot.outcomes
     assert (outcome.state, outcome.skill, snapshot.shown) == (State.INVALID, None, ())
-    errors: list[Any] = [finding for finding in outcome.diagnostics if finding.severity.value == "error"]
+    errors: list[Any] = [
+        finding for finding in outcome.diagnostics if finding.severity.value == "error"
+    ]
     assert [(error.code, error.message, error.field, error.file) for error in errors] == [
         (*finding, str(file)) for finding in findings
     ]
@@ -438,15 +504,21 @@ def test_a_file_without_a_usable_name_or_description_is_reported_and_not_dropped
 
 
 @pytest.mark.seed("O-26")
-@pytest.mark.parametrize("text", ["", "\n", "Only a body\n", "\n---\nname: a\ndescription: d\n---\n"])
+@pytest.mark.parametrize(
+    "text", ["", "\n", "Only a body\n", "\n---\nname: a\ndescription: d\n---\n"]
+)
 def test_a_file_without_a_header_is_reported_too(workspace: Workspace, text: str):
     workspace.git()
     workspace.write("project/.opencode/skills/x/SKILL.md", text)
-    assert workspace.ends(workspace.scan(HOST)) == {"project/.opencode/skills/x/SKILL.md": "invalid"}
+    assert workspace.ends(workspace.scan(HOST)) == {
+        "project/.opencode/skills/x/SKILL.md": "invalid"
+    }
 
 
 @pytest.mark.seed("O-27", "O-12")
-def test_a_name_that_is_taken_gives_a_warning_and_the_new_skill_replaces_the_old(workspace: Workspace):
+def test_a_name_that_is_taken_gives_a_warning_and_the_new_skill_replaces_the_old(
+    workspace: Workspace,
+):
     workspace.git()
     old = workspace.skill("home/.agents/skills/pdf", description="old")
     new = workspace.skill("project/.opencode/skills/other", name="pdf", description="new")
@@ -464,7 +536,9 @@ def test_a_name_that_is_taken_gives_a_warning_and_the_new_skill_replaces_the_old
 # What the release changed
 
 
-def test_a_skill_without_description_is_refused_here_and_only_hidden_in_the_release(workspace: Workspace):
+def test_a_skill_without_description_is_refused_here_and_only_hidden_in_the_release(
+    workspace: Workspace,
+):
     workspace.git()
     workspace.skill("project/.opencode/skills/bare", description=None)
     ends = {host: workspace.ends(workspace.scan(host)) for host in (HOST, "opencode")}

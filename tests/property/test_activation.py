@@ -76,15 +76,22 @@ def test_no_address_leads_out_of_its_skill(place: Workspace, parts: list[str], g
 @pytest.mark.needs("bash")
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
-    argument=text | st.sampled_from(["$(touch ran)", "`touch ran`", "; touch ran", "' ; touch ran '", '"$(id)"', "\\"])
+    argument=text
+    | st.sampled_from(
+        ["$(touch ran)", "`touch ran`", "; touch ran", "' ; touch ran '", '"$(id)"', "\\"]
+    )
 )
 def test_an_argument_of_any_text_reaches_a_real_bash_unchanged_and_runs_nothing(
     place: Workspace, argument: str
 ) -> None:
     place.skill(
-        f"{ROOT}/say", body="!`printf '[%s]' $ARGUMENTS > out; printf '[%s]' \"$ARGUMENTS\" >> out`\n", shell="bash"
+        f"{ROOT}/say",
+        body="!`printf '[%s]' $ARGUMENTS > out; printf '[%s]' \"$ARGUMENTS\" >> out`\n",
+        shell="bash",
     )
-    skills = place.open(cwd="shell", bins=["bash"], env={"PROWESS_NO_USAGE": "1", "PATH": os.environ["PATH"]})
+    skills = place.open(
+        cwd="shell", bins=["bash"], env={"PROWESS_NO_USAGE": "1", "PATH": os.environ["PATH"]}
+    )
     try:
         skills.activate("say", argument)
     except CommandRefused:
@@ -95,9 +102,13 @@ def test_an_argument_of_any_text_reaches_a_real_bash_unchanged_and_runs_nothing(
 
 
 SOURCE = Source("x", "user", "/r", LoadedFrom.SKILLS, "x:user")
-CANDIDATE = Candidate("/r/a/SKILL.md", "/r/a", "a", Root(path="/r", scope=Scope.USER, source=SOURCE, order=0), None)
+CANDIDATE = Candidate(
+    "/r/a/SKILL.md", "/r/a", "a", Root(path="/r", scope=Scope.USER, source=SOURCE, order=0), None
+)
 NOTES = st.lists(
-    st.sampled_from([state for state in State if state is not State.READY]).map(lambda state: Note(state, state.value)),
+    st.sampled_from([state for state in State if state is not State.READY]).map(
+        lambda state: Note(state, state.value)
+    ),
     max_size=5,
 )
 
@@ -113,12 +124,22 @@ def test_an_obstacle_that_goes_leaves_exactly_the_others(notes: list[Note], gone
 
     assert obstacles(after) == [state for state in obstacles(before) if state is not gone]
     assert after.without(gone) is after
-    assert (after.candidate, after.name, after.skill) == (before.candidate, before.name, before.skill)
+    assert (after.candidate, after.name, after.skill) == (
+        before.candidate,
+        before.name,
+        before.skill,
+    )
 
 
 @slow
-@given(steps=st.lists(st.tuples(st.sampled_from(["load", "type", "touch", "forget", "compact"]), text), max_size=8))
-def test_a_conversation_that_was_saved_goes_on_as_the_same(place: Workspace, steps: list[tuple[str, str]]) -> None:
+@given(
+    steps=st.lists(
+        st.tuples(st.sampled_from(["load", "type", "touch", "forget", "compact"]), text), max_size=8
+    )
+)
+def test_a_conversation_that_was_saved_goes_on_as_the_same(
+    place: Workspace, steps: list[tuple[str, str]]
+) -> None:
     if not (place.root / ROOT / "one").exists():
         place.skill(f"{ROOT}/one", body="Do $ARGUMENTS\n")
         place.skill(f"{ROOT}/two", paths="'*.py'")
@@ -142,8 +163,13 @@ def test_a_conversation_that_was_saved_goes_on_as_the_same(place: Workspace, ste
 
 
 @settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(name=st.text(max_size=12) | st.sampled_from(["one", "/one", "two"]), arguments=st.text(max_size=60))
-def test_whatever_a_model_calls_the_tool_with_there_is_an_answer(place: Workspace, name: str, arguments: str) -> None:
+@given(
+    name=st.text(max_size=12) | st.sampled_from(["one", "/one", "two"]),
+    arguments=st.text(max_size=60),
+)
+def test_whatever_a_model_calls_the_tool_with_there_is_an_answer(
+    place: Workspace, name: str, arguments: str
+) -> None:
     place.skill(f"{ROOT}/one", body="Do $ARGUMENTS, $0 and $1\n")
     conversation = place.open(env={"PROWESS_NO_USAGE": "1"}).conversation()
     answer = conversation.tool().answer({"name": name, "arguments": arguments})
@@ -153,7 +179,9 @@ def test_whatever_a_model_calls_the_tool_with_there_is_an_answer(place: Workspac
 
 @settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
-    typed=st.text(max_size=40) | st.text(max_size=30).map("/one {}".format) | st.text(max_size=30).map("$one {}".format)
+    typed=st.text(max_size=40)
+    | st.text(max_size=30).map("/one {}".format)
+    | st.text(max_size=30).map("$one {}".format)
 )
 def test_whatever_a_user_types_there_is_an_answer(place: Workspace, typed: str) -> None:
     place.skill(f"{ROOT}/one", body="Do $ARGUMENTS, $0 and $1\n")

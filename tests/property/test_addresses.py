@@ -1,4 +1,6 @@
-"""Laws of addresses: whatever is written in one, nothing outside the skill is read, not even through links."""
+"""Laws of addresses: whatever is written in one, nothing outside the skill is read, not even
+through links.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prowess.activate.addresses import Address, Dots, parse_address
-from prowess.activate.resources import resolve
+from prowess.activate.resources.addresses import Address, Dots, parse_address
+from prowess.activate.resources.lookup import resolve
 from prowess.errors import UnknownSkill
 from prowess.errors.activation import AddressError
 from prowess.machine.files import LocalFiles
@@ -23,8 +25,12 @@ from tests.unit.activate.skills import make_outcome
 
 steps = st.sampled_from(
     [
-        *(".. . %2e%2e %2E%2e .%2e ..%2f %2f ..%5c ..\\ \\ / // %00 %25 %252e %zz ?x #y :1 :raw : C: ~ ").split(" "),
-        *("in out up loop link deep sub evil secret SKILL.md a.md ..dots.md etc passwd root abs").split(),
+        *(
+            ".. . %2e%2e %2E%2e .%2e ..%2f %2f ..%5c ..\\ \\ / // %00 %25 %252e %zz ?x #y :1 :raw : C: ~ "
+        ).split(" "),
+        *(
+            "in out up loop link deep sub evil secret SKILL.md a.md ..dots.md etc passwd root abs"
+        ).split(),
     ]
 )
 paths = st.lists(st.one_of(steps, st.just("/"), st.text(max_size=4)), max_size=9).map("".join)
@@ -32,7 +38,9 @@ all_dots = st.sampled_from(["refuse", "fold"])
 
 
 @given(st.one_of(st.text(), paths.map(lambda path: f"skill://pdf/{path}")), all_dots, st.booleans())
-def test_an_address_that_is_taken_apart_stays_inside(url: str, dots: Dots, with_lines: bool) -> None:
+def test_an_address_that_is_taken_apart_stays_inside(
+    url: str, dots: Dots, with_lines: bool
+) -> None:
     try:
         address = parse_address(url, dots=dots, with_lines=with_lines)
     except AddressError as error:
@@ -89,7 +97,9 @@ def skill(tmp_path_factory: pytest.TempPathFactory) -> Skill:
         (top / "pdf" / "sub" / name).symlink_to(target)
     made = make_outcome("pdf").skill
     assert made is not None
-    return msgspec.structs.replace(made, folder=str(top / "pdf"), location=str(top / "pdf" / "SKILL.md"))
+    return msgspec.structs.replace(
+        made, folder=str(top / "pdf"), location=str(top / "pdf" / "SKILL.md")
+    )
 
 
 def assert_inside(skill: Skill, address: Address) -> None:
@@ -98,11 +108,15 @@ def assert_inside(skill: Skill, address: Address) -> None:
     with suppress(AddressError, UnknownSkill):
         found = resolve(address, {"pdf": skill}, files, rules=load_profile("omp").resources)
         assert "SECRET" not in found.content
-    assert [path for path in files.touched if path != inside and not path.startswith(inside + "/")] == []
+    assert [
+        path for path in files.touched if path != inside and not path.startswith(inside + "/")
+    ] == []
 
 
 @given(path=paths, dots=all_dots, with_lines=st.booleans())
-def test_no_address_reads_anything_outside_its_skill(skill: Skill, path: str, dots: Dots, with_lines: bool) -> None:
+def test_no_address_reads_anything_outside_its_skill(
+    skill: Skill, path: str, dots: Dots, with_lines: bool
+) -> None:
     try:
         address = parse_address(f"skill://pdf/{path}", dots=dots, with_lines=with_lines)
     except AddressError:
@@ -111,13 +125,17 @@ def test_no_address_reads_anything_outside_its_skill(skill: Skill, path: str, do
 
 
 @given(path=paths)
-def test_no_path_reads_anything_outside_its_skill_even_if_nobody_judged_it(skill: Skill, path: str) -> None:
+def test_no_path_reads_anything_outside_its_skill_even_if_nobody_judged_it(
+    skill: Skill, path: str
+) -> None:
     if "\0" not in path:
         assert_inside(skill, Address(url="skill://pdf", name="pdf", path=path))
 
 
 def test_the_tree_of_these_tests_has_ways_out(skill: Skill) -> None:
-    assert {name for name in os.listdir(skill.folder) if os.path.islink(f"{skill.folder}/{name}")} == {
+    assert {
+        name for name in os.listdir(skill.folder) if os.path.islink(f"{skill.folder}/{name}")
+    } == {
         "in",
         "out",
         "up",

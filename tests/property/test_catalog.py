@@ -1,4 +1,6 @@
-"""Laws of the catalog: it keeps to its budget, more room never means less, and no text leaves its place."""
+"""Laws of the catalog: it keeps to its budget, more room never means less, and no text leaves its
+place.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +15,9 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from prowess.model.catalog import SHOWN_ORDER, Catalog, CatalogItem, Shown
-from prowess.model.markup import tidy_block, tidy_line
 from prowess.present.catalog import present
 from prowess.profiles.load import known_editions, known_hosts, load_profile
+from prowess.text.markup import tidy_block, tidy_line
 
 HOSTS = [f"{host}@{edition}" for host in known_hosts() for edition in known_editions(host)]
 KEEP_TO_THEIR_BUDGET = ["prowess", "openclaw", "openclaw@documented", "codex"]
@@ -34,18 +36,22 @@ MARKUP = [
     "\r\n",
     "\x1b[0m",
 ]
-# Everything that a string can hold, halves of surrogate pairs included, and markup oftener than chance would have it.
+# Everything that a string can hold, halves of surrogate pairs included, and markup oftener than
+# chance would have it.
 ANY_TEXT = st.lists(
-    st.one_of(st.text(st.characters(exclude_categories=()), max_size=9), st.sampled_from(MARKUP)), max_size=4
+    st.one_of(st.text(st.characters(exclude_categories=()), max_size=9), st.sampled_from(MARKUP)),
+    max_size=4,
 ).map("".join)
 SENTENCES = st.lists(
-    st.sampled_from(["Reads tables.", "Use when a file comes in.", "x" * 40, "表格。", "a & b"]), max_size=12
+    st.sampled_from(["Reads tables.", "Use when a file comes in.", "x" * 40, "表格。", "a & b"]),
+    max_size=12,
 ).map(" ".join)
 ITEMS = st.lists(
     st.builds(
         CatalogItem,
         name=st.one_of(
-            st.from_regex(r"[a-z]{1,8}(-[a-z]{1,8})?", fullmatch=True), ANY_TEXT.filter(lambda text: bool(text.strip()))
+            st.from_regex(r"[a-z]{1,8}(-[a-z]{1,8})?", fullmatch=True),
+            ANY_TEXT.filter(lambda text: bool(text.strip())),
         ),
         description=st.one_of(SENTENCES, ANY_TEXT),
         when_to_use=st.one_of(st.just(""), ANY_TEXT),
@@ -167,7 +173,12 @@ def test_markdown_gives_back_every_name_and_text_whatever_it_holds(items):
 
 def plain(line: Any) -> str:
     """The text of a line of Markdown, which has nothing in it but text and one name in bold."""
-    assert {child.type for child in line.children} <= {"text", "text_special", "strong_open", "strong_close"}
+    assert {child.type for child in line.children} <= {
+        "text",
+        "text_special",
+        "strong_open",
+        "strong_close",
+    }
     return "".join(child.content for child in line.children)
 
 

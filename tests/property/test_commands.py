@@ -1,4 +1,6 @@
-"""Laws of commands: names are unique and plain, what is typed comes through unchanged, nothing typed breaks anything."""
+"""Laws of commands: names are unique and plain, what is typed comes through unchanged, nothing
+typed breaks anything.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +9,14 @@ import re
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from prowess.activate.command_names import humanize_name, name_commands, sanitize_name
-from prowess.activate.commands import SlashCommand
-from prowess.activate.completion import complete, spell
-from prowess.activate.declared import build_argv
-from prowess.activate.messages import SHAPES, Message, render_message
-from prowess.activate.typed import Call, Mention, Notice, Plain, parse_command
-from prowess.model.collation import collate
+from prowess.activate.slash.commands import SlashCommand
+from prowess.activate.slash.completion import complete, spell
+from prowess.activate.slash.messages import SHAPES, Message, render_message
+from prowess.activate.slash.names import humanize_name, name_commands, sanitize_name
+from prowess.activate.slash.parser import Call, Mention, Notice, Plain, parse_command
 from prowess.model.outcome import State
+from prowess.shell.configured_tools import build_argv
+from prowess.text.collation import collate
 from tests.unit.activate.skills import commands_of, make_outcome, rules_of
 
 HOSTS = (
@@ -32,16 +34,34 @@ RULES = {host: rules_of(host) for host in HOSTS}
 names = st.one_of(
     st.text(min_size=1, max_size=40),
     st.sampled_from(
-        ["help", "skill", "my-skill", "My Skill", "my_skill", "天气", "中文", "a:b", "x/y", "HOME", "_", "-"]
+        [
+            "help",
+            "skill",
+            "my-skill",
+            "My Skill",
+            "my_skill",
+            "天气",
+            "中文",
+            "a:b",
+            "x/y",
+            "HOME",
+            "_",
+            "-",
+        ]
     ),
     st.text("ab_- ", min_size=1, max_size=6),
 )
-words = st.text(st.characters(exclude_categories=("Cs", "Cc", "Zs", "Zl", "Zp"), exclude_characters="/"), min_size=1)
+words = st.text(
+    st.characters(exclude_categories=("Cs", "Cc", "Zs", "Zl", "Zp"), exclude_characters="/"),
+    min_size=1,
+)
 texts = st.one_of(
     st.text(),
-    st.lists(st.sampled_from(["/", "/skill", "/skill:", "$", "a", "b", " ", "\n", "\\", "!", "天", "HOME", ":"])).map(
-        "".join
-    ),
+    st.lists(
+        st.sampled_from(
+            ["/", "/skill", "/skill:", "$", "a", "b", " ", "\n", "\\", "!", "天", "HOME", ":"]
+        )
+    ).map("".join),
 )
 
 
@@ -73,7 +93,9 @@ def test_every_skill_has_exactly_one_command(skills, host):
 
 
 @given(st.lists(words, min_size=1, max_size=8), st.text(), st.sampled_from(HOSTS))
-def test_a_command_as_it_is_spelled_with_any_arguments_starts_its_skill_with_those_arguments(skills, arguments, host):
+def test_a_command_as_it_is_spelled_with_any_arguments_starts_its_skill_with_those_arguments(
+    skills, arguments, host
+):
     rules = RULES[host]
     assume("mention" not in rules.forms[:1])
     index = index_of(host, skills)
@@ -82,7 +104,9 @@ def test_a_command_as_it_is_spelled_with_any_arguments_starts_its_skill_with_tho
         found = parse_command(typed, index, rules)
         if command.name in ("skill",) or command.name.startswith("skill:"):
             continue
-        assert found == Call(command=command, arguments=arguments.strip(), text=typed, form=rules.forms[0])
+        assert found == Call(
+            command=command, arguments=arguments.strip(), text=typed, form=rules.forms[0]
+        )
 
 
 @given(st.lists(names, max_size=6), texts, st.sampled_from(HOSTS))
@@ -109,11 +133,15 @@ def test_completion_is_bounded_ranked_and_made_of_commands(skills, text, most, h
 
 
 @given(names, st.text(), st.text(), st.sampled_from(sorted(SHAPES)))
-def test_a_message_of_any_shape_is_made_from_any_name_body_and_arguments(name, body, arguments, shape):
+def test_a_message_of_any_shape_is_made_from_any_name_body_and_arguments(
+    name, body, arguments, shape
+):
     from msgspec.structs import replace
 
     rules = replace(RULES["prowess"], message=shape, most_line=0, most_lead=0)
-    command = SlashCommand(name=name, skill_name=name, location="/s/SKILL.md", folder="/s", model_visible=False)
+    command = SlashCommand(
+        name=name, skill_name=name, location="/s/SKILL.md", folder="/s", model_visible=False
+    )
     call = Call(command=command, arguments=arguments, text=arguments, form="name")
     made = render_message(call, rules, read=lambda *_: body)
     assert isinstance(made, Message)

@@ -5,10 +5,12 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prowess.activate.conditions import Condition, Conditions, Watch, wake
-from prowess.activate.patterns import covers, expand_braces, parse_patterns
+from prowess.activate.dormant.conditions import Condition, Conditions, Watch, wake
+from prowess.activate.dormant.patterns import covers, expand_braces, parse_patterns
 
-names = st.sampled_from(["a", "b", "ab", "abc", "a.py", "b.py", "test_a.py", "src", "lib", "x-y-z", ".hid", "a]", "äö"])
+names = st.sampled_from(
+    ["a", "b", "ab", "abc", "a.py", "b.py", "test_a.py", "src", "lib", "x-y-z", ".hid", "a]", "äö"]
+)
 paths = st.lists(names, min_size=1, max_size=5)
 pieces = st.sampled_from(
     "a b ab src lib .py test_ * ** ? / [ab] [!a] [a-c] [[:alpha:]] {a,b} {src,lib} \\* ! . - x [ ] { } , /**/ **/ /**".split()
@@ -16,7 +18,19 @@ pieces = st.sampled_from(
 patterns = st.one_of(
     st.lists(pieces, min_size=1, max_size=6).map("".join),
     st.sampled_from(
-        ["*.py", "src/**", "!src/a/**", "!*.py", "**/test_*", "src/", "/a", "{a,b}/*.py", "*a*", "*", "**"]
+        [
+            "*.py",
+            "src/**",
+            "!src/a/**",
+            "!*.py",
+            "**/test_*",
+            "src/",
+            "/a",
+            "{a,b}/*.py",
+            "*a*",
+            "*",
+            "**",
+        ]
     ),
 )
 skills = st.lists(st.lists(patterns, min_size=1, max_size=5), max_size=12)
@@ -27,16 +41,22 @@ def gather(written: list[list[str]]) -> list[Condition]:
 
 
 @given(skills, st.lists(paths, min_size=1, max_size=4))
-def test_one_index_answers_as_every_skill_alone_would(written: list[list[str]], asked: list[list[str]]) -> None:
+def test_one_index_answers_as_every_skill_alone_would(
+    written: list[list[str]], asked: list[list[str]]
+) -> None:
     conditions = gather(written)
     together = Conditions(conditions)
     for path in asked:
-        alone = [one for one in conditions if covers(parse_patterns(one.patterns, most=1_000)[0], path)]
+        alone = [
+            one for one in conditions if covers(parse_patterns(one.patterns, most=1_000)[0], path)
+        ]
         assert together.find_met(path) == alone
 
 
 @given(skills, st.lists(paths, max_size=6))
-def test_what_is_awake_stays_awake_and_is_what_was_touched(written: list[list[str]], touched: list[list[str]]) -> None:
+def test_what_is_awake_stays_awake_and_is_what_was_touched(
+    written: list[list[str]], touched: list[list[str]]
+) -> None:
     conditions = gather(written)
     together, watch = Conditions(conditions), Watch()
     for path in touched:
@@ -53,7 +73,10 @@ def test_what_is_awake_stays_awake_and_is_what_was_touched(written: list[list[st
     assert watch.awake == plain
 
 
-@given(st.text(), st.lists(st.text(min_size=1).filter(lambda name: "/" not in name), min_size=1, max_size=4))
+@given(
+    st.text(),
+    st.lists(st.text(min_size=1).filter(lambda name: "/" not in name), min_size=1, max_size=4),
+)
 def test_any_text_may_be_a_pattern_and_any_name_a_file(pattern: str, path: list[str]) -> None:
     conditions = Conditions([Condition("any", "/any/SKILL.md", (pattern,))])
     assert conditions.find_met(path) in ([], [Condition("any", "/any/SKILL.md", (pattern,))])

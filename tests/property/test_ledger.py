@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from prowess.activate.ledger import Ledger, LedgerEntry, parse_ledger, render_ledger
 from prowess.activate.survival import compact, find_survivors
 from prowess.present.tokens import estimate_tokens
-from prowess.profiles.activation import Compaction
+from prowess.profiles.schema.activation import Compaction
 
 anything = st.text(st.characters(exclude_categories=()))
 entries = st.builds(
@@ -24,8 +24,12 @@ entries = st.builds(
     loaded=st.booleans(),
     partial=st.booleans(),
 )
-rules = st.builds(Compaction, tokens=st.integers(0, 400), per_skill=st.integers(0, 200), least=st.integers(0, 100))
-counts = st.sampled_from([len, estimate_tokens, lambda text: len(text.split()), lambda text: len(text) % 7])
+rules = st.builds(
+    Compaction, tokens=st.integers(0, 400), per_skill=st.integers(0, 200), least=st.integers(0, 100)
+)
+counts = st.sampled_from(
+    [len, estimate_tokens, lambda text: len(text.split()), lambda text: len(text) % 7]
+)
 
 
 def ledger_of(recorded: list[LedgerEntry]) -> Ledger:
@@ -60,19 +64,27 @@ def test_what_survives_fits_and_everything_else_is_named(recorded, bounds, count
     ledger = ledger_of(recorded)
     found = find_survivors(ledger, bounds, count=count)
     assert found.tokens <= bounds.tokens
-    assert all(survivor.tokens == count(survivor.text) <= bounds.per_skill for survivor in found.kept)
-    assert [survivor.name for survivor in found.kept] + list(found.dropped) == [entry.name for entry in ledger.loaded]
+    assert all(
+        survivor.tokens == count(survivor.text) <= bounds.per_skill for survivor in found.kept
+    )
+    assert [survivor.name for survivor in found.kept] + list(found.dropped) == [
+        entry.name for entry in ledger.loaded
+    ]
     texts = {entry.name: entry.text for entry in ledger.loaded}
     for survivor in found.kept:
         whole = texts[survivor.name]
-        assert survivor.text == whole or (survivor.cut and whole.startswith(survivor.text.rpartition("\n\n[")[0]))
+        assert survivor.text == whole or (
+            survivor.cut and whole.startswith(survivor.text.rpartition("\n\n[")[0])
+        )
 
 
 @given(st.lists(entries, max_size=8), st.integers(0, 300), st.integers(0, 300))
 def test_more_room_never_keeps_fewer_skills(recorded, room, more):
     ledger = ledger_of(recorded)
     small = find_survivors(ledger, Compaction(tokens=room, per_skill=50, least=20), count=len)
-    large = find_survivors(ledger, Compaction(tokens=room + more, per_skill=50, least=20), count=len)
+    large = find_survivors(
+        ledger, Compaction(tokens=room + more, per_skill=50, least=20), count=len
+    )
     assert len(large.kept) >= len(small.kept)
 
 
@@ -82,7 +94,9 @@ def test_after_a_compaction_exactly_the_survivors_are_loaded_and_it_can_be_saved
     found = find_survivors(ledger, bounds, count=len)
     after = compact(ledger, found)
     assert {entry.name for entry in after.loaded} == {survivor.name for survivor in found.kept}
-    assert [(entry.name, entry.at) for entry in after.entries] == [(entry.name, entry.at) for entry in ledger.entries]
+    assert [(entry.name, entry.at) for entry in after.entries] == [
+        (entry.name, entry.at) for entry in ledger.entries
+    ]
     assert all(not after.is_loaded(survivor.name, "") for survivor in found.kept if survivor.cut)
     assert parse_ledger(render_ledger(after)) == (after, ())
 

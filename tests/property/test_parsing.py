@@ -1,4 +1,6 @@
-"""Laws of parsing: nothing raises, nothing takes long, nothing is lost in silence, a fix changes no meaning."""
+"""Laws of parsing: nothing raises, nothing takes long, nothing is lost in silence, a fix changes no
+meaning.
+"""
 
 from __future__ import annotations
 
@@ -11,17 +13,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prowess.diagnostics import Severity
-from prowess.machine.cache import ScanCache
 from prowess.model.skill import Candidate, LoadedFrom, Root, Scope, Source
 from prowess.parse.candidates import MOST_BYTES, Parsed, Reader
-from prowess.parse.fences import split_body
-from prowess.parse.fix import fix_header
-from prowess.parse.lint import lint_skill
-from prowess.parse.naming import understand
-from prowess.parse.reading import Reading, read_header
+from prowess.parse.header.fast import Reading, read_header
+from prowess.parse.header.fences import split_body
+from prowess.parse.lint.checks import lint_skill
+from prowess.parse.manifest.names import understand
+from prowess.parse.repair.fix import fix_header
 from prowess.profiles.load import load_profile
-from prowess.profiles.schema import Limits
+from prowess.profiles.schema.profile import Limits
 from prowess.scan import load_document
+from prowess.state.cache import ScanCache
 from prowess.testing import MemoryFiles
 from tests.unit.parse.rules import EVERY_HOST, PROWESS, SPEC
 
@@ -31,18 +33,83 @@ FIELDS = {host: load_profile(host).fields for host in EVERY_HOST}
 
 PIECES = [
     *"name description metadata k x 1 true null é 名 😀 - | > # @ ` % * & ! ? ~ [ ] { } , \" ' \\".split(),
-    *(": ", ":", "：", ":\t", " ", "    ", "\t", "\n", "\n", "\n", "\n  ", "\n- ", " # ", "|- ", ">+\n", "\\n", "\\d"),
-    *("*a", "&a ", "!t ", "? ", "---", "...", "<<", "2024-01-01", "1:30", "0x1F", "1" * 24, "\r\n", "\r", "\0", "\x85"),
-    *("\u2028", "\ufeff", "\u00a0", "[a] [b]", '"a": 1', "text text", "<!-- x -->", "```", '"\\ud800"', "hooks:"),
-    *("name: x\n", "description: Use when: y\n", "metadata:\n  a: b\n", "allowed-tools: Read, Bash(git add *)\n"),
-    *("os: 5\n", "effort: x\n", "allowed_tools: x\n", "metadata: {openclaw: {oss: 1, os: [x]}}\n", "hide: maybe\n"),
-    *("os: [linux]\n", "requires:\n  bins: [x]\n", "install: [{kind: brew}]\n", 'metadata: \'{"a":"\\ud800"}\'\n'),
+    *(
+        ": ",
+        ":",
+        "：",
+        ":\t",
+        " ",
+        "    ",
+        "\t",
+        "\n",
+        "\n",
+        "\n",
+        "\n  ",
+        "\n- ",
+        " # ",
+        "|- ",
+        ">+\n",
+        "\\n",
+        "\\d",
+    ),
+    *(
+        "*a",
+        "&a ",
+        "!t ",
+        "? ",
+        "---",
+        "...",
+        "<<",
+        "2024-01-01",
+        "1:30",
+        "0x1F",
+        "1" * 24,
+        "\r\n",
+        "\r",
+        "\0",
+        "\x85",
+    ),
+    *(
+        "\u2028",
+        "\ufeff",
+        "\u00a0",
+        "[a] [b]",
+        '"a": 1',
+        "text text",
+        "<!-- x -->",
+        "```",
+        '"\\ud800"',
+        "hooks:",
+    ),
+    *(
+        "name: x\n",
+        "description: Use when: y\n",
+        "metadata:\n  a: b\n",
+        "allowed-tools: Read, Bash(git add *)\n",
+    ),
+    *(
+        "os: 5\n",
+        "effort: x\n",
+        "allowed_tools: x\n",
+        "metadata: {openclaw: {oss: 1, os: [x]}}\n",
+        "hide: maybe\n",
+    ),
+    *(
+        "os: [linux]\n",
+        "requires:\n  bins: [x]\n",
+        "install: [{kind: brew}]\n",
+        'metadata: \'{"a":"\\ud800"}\'\n',
+    ),
 ]
 headers = st.lists(st.sampled_from(PIECES), max_size=30).map("".join)
 closings = st.sampled_from(["\n---\nBody\n", "---\n", "\r\n---\r\nBody", ""])
 openings = st.sampled_from(["---\n"] * 6 + ["---yaml\n", "---js\n", "--- JSON \r\n", "---toml\r"])
-files = st.builds(lambda opening, header, closing: f"{opening}{header}{closing}", openings, headers, closings)
-anything = st.one_of(st.binary(max_size=400), files.map(str.encode), st.binary().map(lambda data: b"---\n" + data))
+files = st.builds(
+    lambda opening, header, closing: f"{opening}{header}{closing}", openings, headers, closings
+)
+anything = st.one_of(
+    st.binary(max_size=400), files.map(str.encode), st.binary().map(lambda data: b"---\n" + data)
+)
 
 
 def errors_in(*findings):
@@ -54,12 +121,16 @@ def errors_in(*findings):
 def test_any_bytes_are_read_or_reported(host, data):
     started = time.perf_counter()
     reading = read_header(data, rules=EVERY_HOST[host], limits=LIMITS)
-    understood = understand(reading, default_name="x", required=("description",), fields=FIELDS[host])
+    understood = understand(
+        reading, default_name="x", required=("description",), fields=FIELDS[host]
+    )
     assert time.perf_counter() - started < 2
     assert all(type(key) is str for key in reading.frontmatter)
     assert reading.valid or errors_in(*reading.diagnostics)
     assert understood.valid or errors_in(*reading.diagnostics, *understood.diagnostics)
-    assert all(finding.file is None and finding.message.endswith(".") for finding in reading.diagnostics)
+    assert all(
+        finding.file is None and finding.message.endswith(".") for finding in reading.diagnostics
+    )
 
 
 @pytest.mark.parametrize("host", EVERY_HOST)
@@ -90,7 +161,9 @@ def test_an_author_is_told_something_about_every_file_that_needs_it(text):
     findings = lint_skill(text, folder_name="x", files=(), rules=PROWESS, fields=FIELDS["spec"])
     fixed, _ = fix_header(text, rules=PROWESS)
     assert findings or fixed == text
-    assert [finding.line or 0 for finding in findings] == sorted(finding.line or 0 for finding in findings)
+    assert [finding.line or 0 for finding in findings] == sorted(
+        finding.line or 0 for finding in findings
+    )
 
 
 @given(text=files)
@@ -116,13 +189,17 @@ def test_what_is_written_properly_is_read_back(name, description, body):
         assert split_body(text, rules=SPEC) == body
 
 
-WORDS = st.text(st.characters(categories=["L", "N", "P", "S", "Zs"], exclude_characters="#"), max_size=80)
+WORDS = st.text(
+    st.characters(categories=["L", "N", "P", "S", "Zs"], exclude_characters="#"), max_size=80
+)
 
 
 @given(text=WORDS.map(str.strip))
 def test_a_sentence_with_colons_is_read_word_for_word(text):
     value = f"Use when: {text}".strip()
-    reading = read_header(f"---\nname: x\ndescription: {value}\n---\n".encode(), rules=PROWESS, limits=LIMITS)
+    reading = read_header(
+        f"---\nname: x\ndescription: {value}\n---\n".encode(), rules=PROWESS, limits=LIMITS
+    )
     assert reading.frontmatter == {"name": "x", "description": value}
 
 
@@ -153,6 +230,8 @@ def test_whatever_a_file_holds_every_part_of_its_skill_can_be_asked_for(host, da
     assert (read.skill is None) is (read.note is not None)
     if read.skill is not None:
         skill = read.skill
-        assert repr(skill.frontmatter) == repr(read_header(data, rules=profile.header, limits=LIMITS).frontmatter)
+        assert repr(skill.frontmatter) == repr(
+            read_header(data, rules=profile.header, limits=LIMITS).frontmatter
+        )
         assert skill.manifest == skill.manifest or "nan" in repr(skill.manifest)
         assert (type(skill.content), len(skill.digest)) == (str, 71)

@@ -31,11 +31,11 @@ from prowess.model.permission import (
     Rule,
     matches_wildcard,
 )
-from prowess.model.rules import RuleError, parse_rule_text
 from prowess.model.settings import Settings
 from prowess.model.skill import Manifest
 from prowess.profiles.load import load_profile
 from prowess.testing import make_facts
+from prowess.text.permission_rules import RuleError, parse_rule_text
 
 HOSTS = ("opencode", "claude-code", "prowess", "openclaw")
 names = st.text("ab-:*? ", max_size=6)
@@ -56,7 +56,9 @@ rule_values = st.one_of(pattern_rules, whole_rules, tool_rules)
 hosts = st.sampled_from(HOSTS)
 
 
-def gather(host: str, written: list[Rule], given: list[Rule] | None = None, agent: str | None = None) -> Rules:
+def gather(
+    host: str, written: list[Rule], given: list[Rule] | None = None, agent: str | None = None
+) -> Rules:
     table = load_profile(host).permissions
     settings = Settings(permissions=tuple(written))
     return gather_rules(settings, table, make_facts(), agent=agent, given=given or ())
@@ -105,24 +107,37 @@ def test_denying_first_is_never_milder_than_any_rule_and_files_never_loosen_one_
             for rule in rules
             if matches_wildcard("skill", rule.permission) and matches_wildcard(name, rule.pattern)
         ]
-        assert all(STRICTNESS[action(gather(host, rules), name)] >= STRICTNESS[rule.action] for rule in found)
+        assert all(
+            STRICTNESS[action(gather(host, rules), name)] >= STRICTNESS[rule.action]
+            for rule in found
+        )
     if host == "prowess":
         whole = STRICTNESS[action(gather(host, rules), name)]
         for file in {rule.origin.file for rule in rules}:
-            alone = decide(request_skill(name), gather(host, [rule for rule in rules if rule.origin.file == file]))
+            alone = decide(
+                request_skill(name),
+                gather(host, [rule for rule in rules if rule.origin.file == file]),
+            )
             assert alone.rule is None or whole >= STRICTNESS[alone.action]
 
 
 @given(hosts, st.lists(rule_values, max_size=8), names, files)
-def test_a_later_allowance_of_a_name_never_removes_it(host: str, rules: list[Rule], name: str, file: str) -> None:
+def test_a_later_allowance_of_a_name_never_removes_it(
+    host: str, rules: list[Rule], name: str, file: str
+) -> None:
     later = Rule(action=Action.ALLOW, pattern=name, origin=Origin(file, 9))
     before = gather(host, rules, agent="plan")
-    for after in (gather(host, [*rules, later], agent="plan"), gather(host, rules, [later], agent="plan")):
+    for after in (
+        gather(host, [*rules, later], agent="plan"),
+        gather(host, rules, [later], agent="plan"),
+    ):
         if find_denied(name, Manifest(), before) is None:
             assert find_denied(name, Manifest(), after) is None
 
 
-@given(hosts, st.lists(rule_values, max_size=8), st.lists(rule_values, max_size=4), names, st.data())
+@given(
+    hosts, st.lists(rule_values, max_size=8), st.lists(rule_values, max_size=4), names, st.data()
+)
 def test_rules_for_other_permissions_change_nothing(
     host: str, rules: list[Rule], others: list[Rule], name: str, data: Any
 ) -> None:
@@ -136,7 +151,9 @@ def test_rules_for_other_permissions_change_nothing(
 
 
 @given(hosts, st.lists(rule_values, max_size=8), names)
-def test_the_section_goes_only_where_every_name_is_denied(host: str, rules: list[Rule], name: str) -> None:
+def test_the_section_goes_only_where_every_name_is_denied(
+    host: str, rules: list[Rule], name: str
+) -> None:
     gathered = gather(host, rules, agent="plan")
     if section_removed(gathered):
         assert action(gathered, name) is Action.DENY
@@ -161,7 +178,8 @@ def test_a_rule_text_is_read_or_refused_and_nothing_else(text: str) -> None:
 
 @given(
     st.recursive(
-        st.none() | st.booleans() | st.text(max_size=5), lambda inner: st.dictionaries(st.text(max_size=5), inner)
+        st.none() | st.booleans() | st.text(max_size=5),
+        lambda inner: st.dictionaries(st.text(max_size=5), inner),
     )
 )
 def test_a_given_table_is_read_or_refused_with_a_sentence(table: Any) -> None:
@@ -180,12 +198,20 @@ class Always:
         return Answer(Reply.ALWAYS)
 
 
-@given(st.lists(st.tuples(names, st.sampled_from("123")), max_size=8), names, st.sampled_from("123"))
-def test_an_approval_holds_for_its_content_only(approved: list[tuple[str, str]], name: str, digest: str) -> None:
+@given(
+    st.lists(st.tuples(names, st.sampled_from("123")), max_size=8), names, st.sampled_from("123")
+)
+def test_an_approval_holds_for_its_content_only(
+    approved: list[tuple[str, str]], name: str, digest: str
+) -> None:
     approvals = Approvals(now=lambda: "now")
     ask = Decision(Action.ASK, "a rule asks")
     for one, content in approved:
-        approvals.settle(request_skill(one), ask, location=f"/{one}", digest=content, approver=Always())
+        approvals.settle(
+            request_skill(one), ask, location=f"/{one}", digest=content, approver=Always()
+        )
     last = dict(approved).get(name)
-    permit = approvals.settle(request_skill(name), ask, location=f"/{name}", digest=digest, approver=None)
+    permit = approvals.settle(
+        request_skill(name), ask, location=f"/{name}", digest=digest, approver=None
+    )
     assert permit.granted is (last == digest)

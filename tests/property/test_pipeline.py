@@ -20,7 +20,13 @@ from prowess.profiles.load import BUILT_IN
 from prowess.runtime import Skills
 from prowess.testing import MemoryFiles, make_facts
 
-HOSTS = [*BUILT_IN, "claude-code@documented", "opencode@documented", "openclaw@documented", "omp@documented"]
+HOSTS = [
+    *BUILT_IN,
+    "claude-code@documented",
+    "opencode@documented",
+    "openclaw@documented",
+    "omp@documented",
+]
 NAMES = ("alpha", "beta", "Gamma", "alpha")
 FOLDERS = (
     "/home/me/.claude/skills",
@@ -51,23 +57,31 @@ HEADERS = (
 WORK = "/home/me/p/a/README.md"
 
 skill_files = st.dictionaries(
-    st.tuples(st.sampled_from(FOLDERS), st.sampled_from(("one", "two", "group/three", ".hidden"))).map("/".join),
+    st.tuples(
+        st.sampled_from(FOLDERS), st.sampled_from(("one", "two", "group/three", ".hidden"))
+    ).map("/".join),
     st.tuples(st.sampled_from(HEADERS), st.sampled_from(NAMES)),
     max_size=12,
 )
 
 
 def lay_out(skills: Mapping[str, tuple[str, str]]) -> dict[str, str]:
-    files = {f"{folder}/SKILL.md": header.format(name=name) for folder, (header, name) in skills.items()}
+    files = {
+        f"{folder}/SKILL.md": header.format(name=name) for folder, (header, name) in skills.items()
+    }
     return {WORK: "", **files}
 
 
 def scan(host: str, files: MemoryFiles) -> Snapshot:
-    return Skills("/home/me/p/a", host=host, facts=make_facts(), files=files, places={"managed": "/none"}).snapshot
+    return Skills(
+        "/home/me/p/a", host=host, facts=make_facts(), files=files, places={"managed": "/none"}
+    ).snapshot
 
 
 def facts_of(snapshot: Snapshot) -> list[tuple[Any, ...]]:
-    return [(o.candidate.location, o.name, o.state, o.reason, o.by, o.notes) for o in snapshot.outcomes]
+    return [
+        (o.candidate.location, o.name, o.state, o.reason, o.by, o.notes) for o in snapshot.outcomes
+    ]
 
 
 @contextmanager
@@ -90,7 +104,9 @@ def shuffled_disk(seed: int) -> Iterator[None]:
 def scan_disk(host: str, machine: Path) -> Snapshot:
     home = str(machine / "home/me")
     cwd = machine / "home/me/p/a"
-    return Skills(cwd, host=host, facts=make_facts(home), places={"managed": "/none"}, cache=False).snapshot
+    return Skills(
+        cwd, host=host, facts=make_facts(home), places={"managed": "/none"}, cache=False
+    ).snapshot
 
 
 def lies_below_a_root(path: str, snapshot: Snapshot) -> bool:
@@ -106,7 +122,9 @@ def test_every_file_below_a_root_ends_in_exactly_one_state_and_the_counts_add_up
     expected = [path for path in files if lies_below_a_root(path, snapshot)]
     assert sorted(outcome.candidate.location for outcome in snapshot.outcomes) == sorted(expected)
     assert sum(snapshot.counts().values()) == len(expected)
-    assert len(snapshot.shown) == sum(1 for outcome in snapshot.outcomes if snapshot.is_shown(outcome))
+    assert len(snapshot.shown) == sum(
+        1 for outcome in snapshot.outcomes if snapshot.is_shown(outcome)
+    )
 
 
 @given(skills=skill_files, host=st.sampled_from(HOSTS))
@@ -118,7 +136,9 @@ def test_whatever_is_not_ready_says_why(skills: dict[str, tuple[str, str]], host
 
 
 @given(skills=skill_files, host=st.sampled_from([host for host in HOSTS if host != "codex"]))
-def test_at_most_one_skill_is_listed_under_a_name(skills: dict[str, tuple[str, str]], host: str) -> None:
+def test_at_most_one_skill_is_listed_under_a_name(
+    skills: dict[str, tuple[str, str]], host: str
+) -> None:
     listed = [outcome.name for outcome in scan(host, MemoryFiles(lay_out(skills))).shown]
     assert len(listed) == len(set(listed))
 
@@ -141,7 +161,9 @@ def test_results_do_not_depend_on_the_order_of_the_disk(
 
 
 @given(skills=skill_files, host=st.sampled_from(HOSTS))
-def test_a_shadowed_skill_points_at_one_that_holds_the_name(skills: dict[str, tuple[str, str]], host: str) -> None:
+def test_a_shadowed_skill_points_at_one_that_holds_the_name(
+    skills: dict[str, tuple[str, str]], host: str
+) -> None:
     snapshot = scan(host, MemoryFiles(lay_out(skills)))
     by_location = {outcome.candidate.location: outcome for outcome in snapshot.outcomes}
     for outcome in snapshot.outcomes:
@@ -149,7 +171,12 @@ def test_a_shadowed_skill_points_at_one_that_holds_the_name(skills: dict[str, tu
             assert outcome.by is not None
             winner = by_location[outcome.by]
             assert winner.name == outcome.name
-            assert winner.state not in (State.SHADOWED, State.INVALID, State.SKIPPED, State.DUPLICATE)
+            assert winner.state not in (
+                State.SHADOWED,
+                State.INVALID,
+                State.SKIPPED,
+                State.DUPLICATE,
+            )
 
 
 @given(skills=skill_files, host=st.sampled_from(HOSTS), data=st.data())
@@ -160,7 +187,9 @@ def test_removing_a_skill_changes_another_only_by_giving_its_name_free(
     before = scan(host, MemoryFiles(files))
     if not before.outcomes:
         return
-    removed = data.draw(st.sampled_from([outcome.candidate.location for outcome in before.outcomes]))
+    removed = data.draw(
+        st.sampled_from([outcome.candidate.location for outcome in before.outcomes])
+    )
     after = scan(host, MemoryFiles({path: text for path, text in files.items() if path != removed}))
     ends = {outcome.candidate.location: outcome for outcome in after.outcomes}
     for outcome in before.outcomes:

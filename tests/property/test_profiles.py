@@ -9,12 +9,14 @@ from hypothesis import strategies as st
 
 from prowess.profiles.load import BUILT_IN, differing_keys, known_editions, load_profile
 from prowess.profiles.merge import merge
-from prowess.profiles.mistakes import find_mistakes
 from prowess.profiles.places import Places, ancestors, expand_user_path
+from prowess.profiles.validation import find_mistakes
 
 values = st.recursive(
     st.integers() | st.text(max_size=3) | st.booleans(),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=2), inner, max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=2), inner, max_size=3)
+    ),
     max_leaves=8,
 )
 tables = st.dictionaries(st.text(max_size=2), values, max_size=4)
@@ -29,7 +31,9 @@ def test_merging_an_empty_profile_changes_nothing(table: dict[str, object]) -> N
 
 
 @given(one=tables, two=tables)
-def test_merging_leaves_both_sides_as_they_were(one: dict[str, object], two: dict[str, object]) -> None:
+def test_merging_leaves_both_sides_as_they_were(
+    one: dict[str, object], two: dict[str, object]
+) -> None:
     before = (repr(one), repr(two))
     merge(one, two)
     assert (repr(one), repr(two)) == before

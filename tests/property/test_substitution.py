@@ -1,4 +1,6 @@
-"""Laws of filling a body: what has no placeholder stays, what is put in is not read again, and no text is lost."""
+"""Laws of filling a body: what has no placeholder stays, what is put in is not read again, and no
+text is lost.
+"""
 
 from __future__ import annotations
 
@@ -10,23 +12,24 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from prowess.activate.arguments import split_words
-from prowess.activate.embedded import Draft, Surroundings, draft_body
-from prowess.activate.marks import find_commands
-from prowess.activate.substitution import Given, Substitution, substitute
+from prowess.activate.body.arguments import split_words
+from prowess.activate.body.substitution import Given, Substitution, substitute
 from prowess.errors.activation import CommandRefused
 from prowess.machine.facts import current_facts
 from prowess.machine.processes import ProcessRunner
 from prowess.model.facts import Facts
 from prowess.profiles.load import known_hosts, load_profile
-from prowess.profiles.schema import Profile
+from prowess.profiles.schema.profile import Profile
+from prowess.shell.command_runner import Draft, Surroundings, draft_body
+from prowess.shell.embedded_commands import find_commands
 from prowess.testing import make_facts
 
 PROFILES = [load_profile(host) for host in (*known_hosts(), "claude-code@documented")]
 OWN = load_profile("prowess")
 FACTS = make_facts()
 
-# Text in which the characters that mean something are far more frequent than chance would have them.
+# Text in which the characters that mean something are far more frequent than chance would have
+# them.
 PIECES = [
     "$",
     "$0",
@@ -43,16 +46,44 @@ PIECES = [
     "```!",
     "\n",
 ]
-PIECES += ["'", '"', " ", "\t", ";", "#", "(", ")", "[", "{", "a=", "&&", "it's", "é", "\u2028", "~~~", "> ", "- "]
-texts = st.one_of(st.text(), st.lists(st.sampled_from(PIECES) | st.text(max_size=4), max_size=25).map("".join))
+PIECES += [
+    "'",
+    '"',
+    " ",
+    "\t",
+    ";",
+    "#",
+    "(",
+    ")",
+    "[",
+    "{",
+    "a=",
+    "&&",
+    "it's",
+    "é",
+    "\u2028",
+    "~~~",
+    "> ",
+    "- ",
+]
+texts = st.one_of(
+    st.text(), st.lists(st.sampled_from(PIECES) | st.text(max_size=4), max_size=25).map("".join)
+)
 profiles = st.sampled_from(PROFILES)
 
 
-def draft(body: str, arguments: str, profile: Profile = OWN, facts: Facts = FACTS, **options: str) -> Draft:
+def draft(
+    body: str, arguments: str, profile: Profile = OWN, facts: Facts = FACTS, **options: str
+) -> Draft:
     given_ = Given(arguments=arguments, folder="/s", session="c", project="/p", effort="low")
     around = Surroundings(facts=facts, cwd=options.get("cwd"))
     return draft_body(
-        body, given_, around, arguments=profile.arguments, embedded=profile.embedded, names=("who", "what")
+        body,
+        given_,
+        around,
+        arguments=profile.arguments,
+        embedded=profile.embedded,
+        names=("who", "what"),
     )
 
 
@@ -69,16 +100,23 @@ def test_arguments_are_added_or_put_in_but_never_both_and_never_lost(
     plain = body.replace("$", "S")
     raw = arguments.strip()
     text, _ = substitute(plain, profile.arguments, Given(arguments=arguments))
-    added = {"labelled": f"\n\nARGUMENTS: {raw}", "plain": f"\n\n{raw}", "never": ""}[profile.arguments.append]
+    added = {"labelled": f"\n\nARGUMENTS: {raw}", "plain": f"\n\n{raw}", "never": ""}[
+        profile.arguments.append
+    ]
     if not profile.arguments.guard_marks:
         assert text == plain + (added if raw else "")
     if profile.arguments.placeholders and raw and not profile.arguments.guard_marks:
         # A blank before it, since a body that ends with a backslash would escape it.
-        assert substitute(f"{plain} $ARGUMENTS", profile.arguments, Given(arguments=raw))[0] == f"{plain} {raw}"
+        assert (
+            substitute(f"{plain} $ARGUMENTS", profile.arguments, Given(arguments=raw))[0]
+            == f"{plain} {raw}"
+        )
 
 
 @given(texts)
-def test_prowess_s_words_hold_every_character_of_the_arguments_but_blanks_and_grouping_quotes(text: str) -> None:
+def test_prowess_s_words_hold_every_character_of_the_arguments_but_blanks_and_grouping_quotes(
+    text: str,
+) -> None:
     words = split_words(text)
     left = iter("".join(text.split()))
     kept = "".join("".join(words).split())
@@ -102,11 +140,18 @@ def test_words_without_blanks_and_quotes_come_back_as_they_were(words: list[str]
 
 
 @given(texts, texts, profiles)
-def test_filling_never_raises_and_never_reads_what_it_put_in(body: str, arguments: str, profile: Profile) -> None:
-    """What a placeholder became is found again, whole and in order, between the pieces of the body."""
-    filling = Substitution(profile.arguments, Given(arguments=arguments, folder="/s"), names=("who",))
+def test_filling_never_raises_and_never_reads_what_it_put_in(
+    body: str, arguments: str, profile: Profile
+) -> None:
+    """What a placeholder became is found again, whole and in order, between the pieces of the body.
+    """
+    filling = Substitution(
+        profile.arguments, Given(arguments=arguments, folder="/s"), names=("who",)
+    )
     references = list(filling.find_references(body))
-    assert [reference.start for reference in references] == sorted({reference.start for reference in references})
+    assert [reference.start for reference in references] == sorted(
+        {reference.start for reference in references}
+    )
     expected, place = [], 0
     for reference in references:
         assert place <= reference.start < reference.end <= len(body)
@@ -162,7 +207,8 @@ PAYLOADS = [
     "~", "-n", "%s", "{a,b}", "!", "\x01", "\x7f", "\r", "\u2028", "𝕏",
 ]  # fmt: skip
 hostile = st.lists(
-    st.sampled_from(PAYLOADS) | st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=8),
+    st.sampled_from(PAYLOADS)
+    | st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=8),
     min_size=1,
     max_size=6,
 ).map("".join)
@@ -189,7 +235,8 @@ def test_an_argument_of_any_text_reaches_a_real_bash_unchanged_and_runs_nothing(
     assert (finished.code, list(Path(folder).iterdir())) == (0, [])
 
 
-# Scripts made of places: a piece of a word that holds `@`, and what a word or a command may stand in.
+# Scripts made of places: a piece of a word that holds `@`, and what a word or a command may stand
+# in.
 
 PIECES_OF_WORDS = [
     "$ARGUMENTS", '"$ARGUMENTS"', "'$ARGUMENTS'", "$'$ARGUMENTS'", '"${X:-$ARGUMENTS}"', '"$(printf %s @)"',
@@ -218,7 +265,9 @@ def nest(pieces: list[str], frame: str) -> str:
     return script.replace("@", "$ARGUMENTS")
 
 
-scripts = st.builds(nest, st.lists(st.sampled_from(PIECES_OF_WORDS), max_size=3), st.sampled_from(FRAMES))
+scripts = st.builds(
+    nest, st.lists(st.sampled_from(PIECES_OF_WORDS), max_size=3), st.sampled_from(FRAMES)
+)
 
 
 @pytest.mark.slow
@@ -234,13 +283,16 @@ def test_in_a_script_of_any_quoting_an_argument_is_refused_or_arrives_unchanged_
     except CommandRefused:
         return
     finished = _runner().run(planned.commands[0])
-    # What a command writes loses the line ends behind it when it becomes a word; an argument has none there.
+    # What a command writes loses the line ends behind it when it becomes a word; an argument has
+    # none there.
     raw = argument.strip()
     assert (finished.output, finished.code) == ("", 0)
     assert {one.name: one.read_bytes() for one in folder.iterdir()} == {"got": raw.encode()}
 
 
 @pytest.mark.parametrize("frame", FRAMES[:16])
-@pytest.mark.parametrize("piece", ["$ARGUMENTS", '"$ARGUMENTS"', "'$ARGUMENTS'", '"$(printf %s @)"'])
+@pytest.mark.parametrize(
+    "piece", ["$ARGUMENTS", '"$ARGUMENTS"', "'$ARGUMENTS'", '"$(printf %s @)"']
+)
 def test_plain_scripts_of_that_grammar_are_not_refused(frame: str, piece: str) -> None:
     assert len(draft(f"```!\n{nest([piece], frame)}\n```", "x").commands) == 1

@@ -1,4 +1,6 @@
-"""Rules for commands, as each host writes them, hold for the commands inside skills; a project redirects no keys."""
+"""Rules for commands, as each host writes them, hold for the commands inside skills; a project
+redirects no keys.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +55,9 @@ def test_a_rule_about_commands_keeps_those_of_a_skill_from_running(
         "f() { touch marker; }; f",
     ],
 )
-def test_a_rule_about_a_program_holds_wherever_the_command_runs_it(workspace: Workspace, command: str) -> None:
+def test_a_rule_about_a_program_holds_wherever_the_command_runs_it(
+    workspace: Workspace, command: str
+) -> None:
     workspace.skill("home/.prowess/skills/x", body=f"!`{command}`\n")
     workspace.write("home/.config/prowess/prowess.toml", '[permissions.bash]\n"touch *" = "deny"\n')
     runner = Recorder()
@@ -69,7 +73,9 @@ def test_whoever_is_asked_may_let_them_run(workspace: Workspace) -> None:
     runner, person = Recorder(), Person(ONCE)
     workspace.open(host).conversation(runner=runner, approver=person).activate("x")
     assert [command.text for command in runner.ran] == ["touch marker; echo ran"]
-    assert [request.metadata["commands"] for request in person.asked] == [["touch marker; echo ran"]]
+    assert [request.metadata["commands"] for request in person.asked] == [
+        ["touch marker; echo ran"]
+    ]
 
 
 @pytest.mark.parametrize("rule", ["Bash(git:*)", "Bash(touch)", "Edit", "BashOutput"])
@@ -82,11 +88,15 @@ def test_a_rule_about_something_else_does_not(workspace: Workspace, rule: str) -
     assert len(runner.ran) == 1
 
 
-def test_a_project_can_neither_empty_nor_replace_what_its_user_set_for_a_skill(workspace: Workspace) -> None:
+def test_a_project_can_neither_empty_nor_replace_what_its_user_set_for_a_skill(
+    workspace: Workspace,
+) -> None:
     workspace.skill("home/.prowess/skills/mine", body="!`run`\n", primaryEnv="MY_KEY")
     user = '[skills.mine]\napi_key = "sk-user-key-123456"\n[skills.mine.env]\nAPI_BASE = "https://good"\n'
     workspace.write("home/.config/prowess/prowess.toml", user)
-    workspace.write("project/prowess.toml", '[skills.mine]\napi_key = ""\n[skills.mine.env]\nAPI_BASE = ""\n')
+    workspace.write(
+        "project/prowess.toml", '[skills.mine]\napi_key = ""\n[skills.mine.env]\nAPI_BASE = ""\n'
+    )
     runner = Recorder()
     workspace.open().conversation(runner=runner).activate("mine")
     (command,) = runner.ran

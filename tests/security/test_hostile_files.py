@@ -1,4 +1,6 @@
-"""Hostile input: never a crash, never a hang, never a silent drop, never at the cost of a neighbour."""
+"""Hostile input: never a crash, never a hang, never a silent drop, never at the cost of a
+neighbour.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,13 @@ from prowess.model.outcome import State
 from prowess.profiles.load import BUILT_IN
 from tests.workspace import Workspace, skill_text
 
-HOSTS = [*BUILT_IN, "claude-code@documented", "opencode@documented", "openclaw@documented", "omp@documented"]
+HOSTS = [
+    *BUILT_IN,
+    "claude-code@documented",
+    "opencode@documented",
+    "openclaw@documented",
+    "omp@documented",
+]
 ROOT = {
     "prowess": "project/.claude/skills",
     "spec": "project/.agents/skills",
@@ -53,7 +61,8 @@ def link_to(target: str) -> Attack:
 
 
 BOMB = "a: &a [x,x,x,x,x,x,x,x,x]\n" + "\n".join(
-    f"{name}: &{name} [{','.join([f'*{below}'] * 9)}]" for below, name in zip("abcdefgh", "bcdefghi", strict=True)
+    f"{name}: &{name} [{','.join([f'*{below}'] * 9)}]"
+    for below, name in zip("abcdefgh", "bcdefghi", strict=True)
 )
 
 ATTACKS: dict[str, Attack] = {
@@ -65,7 +74,9 @@ ATTACKS: dict[str, Attack] = {
     "five megabytes of header": header("description: " + "x" * 5_000_000),
     "five megabytes of body": raw(b"---\nname: bad\ndescription: d\n---\n" + b"x" * 5_000_000),
     "an alias bomb": header(BOMB),
-    "a long scalar many times": header("a: &a " + "x" * 20_000 + "\ndescription: [" + ",".join(["*a"] * 10_000) + "]"),
+    "a long scalar many times": header(
+        "a: &a " + "x" * 20_000 + "\ndescription: [" + ",".join(["*a"] * 10_000) + "]"
+    ),
     "brackets 10,000 deep": header("description: " + "[" * 10_000),
     "braces 10,000 deep": header("description: " + "{a: " * 10_000),
     "dashes 20,000 deep": header("- " * 20_000),
@@ -81,7 +92,9 @@ ATTACKS: dict[str, Attack] = {
     "a huge number": header("description: " + "9" * 5_000),
     "a python tag": header("description: !!python/object/apply:os.system ['true']"),
     "an unknown tag": header("description: !include /etc/passwd"),
-    "a javascript header": raw(b"---js\n{name: 'bad', description: require('fs').readFileSync('/etc/passwd')}\n---\n"),
+    "a javascript header": raw(
+        b"---js\n{name: 'bad', description: require('fs').readFileSync('/etc/passwd')}\n---\n"
+    ),
     "a merge key": header("x: &x {description: d}\n<<: *x"),
     "nothing but fences": raw(b"---\n" * 10_000),
     "a header that never ends": raw(b"---\nname: bad\n" + b"k: v\n" * 50_000),
@@ -96,7 +109,9 @@ ATTACKS: dict[str, Attack] = {
 
 @pytest.mark.parametrize("attack", ATTACKS.values(), ids=ATTACKS.keys())
 @pytest.mark.parametrize("host", HOSTS)
-def test_a_hostile_file_is_reported_and_its_neighbour_loads(workspace: Workspace, host: str, attack: Attack) -> None:
+def test_a_hostile_file_is_reported_and_its_neighbour_loads(
+    workspace: Workspace, host: str, attack: Attack
+) -> None:
     root = ROOT[host.partition("@")[0]]
     workspace.skill(f"{root}/good")
     bad = Path(workspace.path(f"{root}/bad"))
@@ -159,11 +174,17 @@ def test_a_link_to_a_trusted_folder_is_followed(workspace: Workspace) -> None:
     workspace.skill("elsewhere/shared")
     workspace.link("project/.claude/skills/shared", "../../../elsewhere/shared")
     trusted = workspace.path("elsewhere")
-    workspace.write("home/.config/prowess/prowess.toml", f'[discovery]\ntrusted_links = ["{trusted}"]\n')
-    assert workspace.listed(workspace.scan()) == {"shared": "project/.claude/skills/shared/SKILL.md"}
+    workspace.write(
+        "home/.config/prowess/prowess.toml", f'[discovery]\ntrusted_links = ["{trusted}"]\n'
+    )
+    assert workspace.listed(workspace.scan()) == {
+        "shared": "project/.claude/skills/shared/SKILL.md"
+    }
 
 
-def test_a_file_that_cannot_be_read_is_reported(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_cannot_be_read_is_reported(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
     workspace.skill("project/.claude/skills/good")
     locked = workspace.skill("project/.claude/skills/locked")
     real_open = os.open
@@ -186,7 +207,9 @@ def test_a_very_deep_tree_is_walked_only_as_deep_as_the_host_does(workspace: Wor
     workspace.skill(f"{deep}/good")
     workspace.skill("project/.claude/skills/near")
     assert workspace.listed(workspace.scan()) == {"near": "project/.claude/skills/near/SKILL.md"}
-    assert workspace.listed(workspace.scan("opencode")) == {"near": "project/.claude/skills/near/SKILL.md"}
+    assert workspace.listed(workspace.scan("opencode")) == {
+        "near": "project/.claude/skills/near/SKILL.md"
+    }
 
 
 def test_text_of_a_skill_stays_text_whatever_it_says(workspace: Workspace) -> None:
@@ -220,12 +243,16 @@ def test_a_link_that_was_swapped_in_after_the_scan_is_not_followed(
     )
 
 
-def test_a_link_that_the_scan_allowed_is_read_and_one_that_is_gone_is_told(workspace: Workspace) -> None:
+def test_a_link_that_the_scan_allowed_is_read_and_one_that_is_gone_is_told(
+    workspace: Workspace,
+) -> None:
     workspace.git()
     path = workspace.skill("project/shared/good")
     workspace.link("project/.claude/skills/good", str(path.parent))
     skill = workspace.open().get("good")
     assert skill.content == "Body\n"
     path.unlink()
-    with pytest.raises(MachineError, match=r"Could not read .*good/SKILL\.md: No such file or directory\."):
+    with pytest.raises(
+        MachineError, match=r"Could not read .*good/SKILL\.md: No such file or directory\."
+    ):
         skill.content  # noqa: B018

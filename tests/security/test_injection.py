@@ -1,6 +1,8 @@
-"""Arguments meant to break out: into a second command, out of quotes, out of a text block, into the body itself.
+"""Arguments meant to break out: into a second command, out of quotes, out of a text block, into the
+body itself.
 
-Each is put to a real shell. What an argument says must never be done, and what it is must arrive whole or be refused.
+Each is put to a real shell. What an argument says must never be done, and what it is must arrive
+whole or be refused.
 """
 
 from __future__ import annotations
@@ -10,16 +12,16 @@ from pathlib import Path
 
 import pytest
 
-from prowess.activate.embedded import Surroundings, draft_body, run_draft
-from prowess.activate.environment import build_environment
-from prowess.activate.substitution import Given
+from prowess.activate.body.substitution import Given
 from prowess.errors.activation import CommandFailed, CommandRefused
 from prowess.machine.facts import current_facts
 from prowess.machine.processes import ProcessRunner
-from prowess.machine.trust import TrustFile
 from prowess.model.settings import Override, Settings
 from prowess.model.skill import Manifest
 from prowess.profiles.load import load_profile
+from prowess.shell.command_runner import Surroundings, draft_body, run_draft
+from prowess.shell.environment import build_environment
+from prowess.state.trust import TrustFile
 from tests.workspace import Workspace
 
 pytestmark = pytest.mark.needs("bash")
@@ -185,7 +187,9 @@ REFUSED = [
 
 
 def run(command: str, argument: str, folder: Path) -> str:
-    """The output of a command in a block, or the name of the error that kept it from running or ended it."""
+    """The output of a command in a block, or the name of the error that kept it from running or
+    ended it.
+    """
     around = Surroundings(facts=FACTS, cwd=str(folder))
     try:
         planned = draft_body(
@@ -211,7 +215,9 @@ def test_no_argument_makes_any_command_do_what_it_says(command: str, tmp_path: P
 
 
 @pytest.mark.parametrize("command", REFUSED)
-def test_a_command_that_hands_an_argument_on_as_code_is_refused(command: str, tmp_path: Path) -> None:
+def test_a_command_that_hands_an_argument_on_as_code_is_refused(
+    command: str, tmp_path: Path
+) -> None:
     for argument in (*PAYLOADS, "--checkpoint-action=exec=mkdir pwned"):
         outcome = run(command, argument, tmp_path)
         assert not (tmp_path / DONE).exists(), argument
@@ -221,7 +227,10 @@ def test_a_command_that_hands_an_argument_on_as_code_is_refused(command: str, tm
 @pytest.mark.parametrize("payload", PAYLOADS)
 def test_an_argument_arrives_whole_in_a_plain_command(payload: str, tmp_path: Path) -> None:
     raw = payload.strip()
-    assert run('printf "<%s>" $ARGUMENTS "$ARGUMENTS" \'$ARGUMENTS\'', payload, tmp_path) == f"<{raw}>" * 3
+    assert (
+        run('printf "<%s>" $ARGUMENTS "$ARGUMENTS" \'$ARGUMENTS\'', payload, tmp_path)
+        == f"<{raw}>" * 3
+    )
     assert list(tmp_path.iterdir()) == []
 
 
@@ -241,18 +250,25 @@ def test_no_argument_is_run_by_a_script_made_of_random_pieces(tmp_path: Path) ->
     for _ in range(500):
         script = "".join(dice.choice(pieces) for _ in range(dice.randint(2, 12)))
         payload = dice.choice(PAYLOADS)
-        ran += run(script, payload if dice.random() < 0.6 else f'"{payload}" x', tmp_path) != "CommandRefused"
+        ran += (
+            run(script, payload if dice.random() < 0.6 else f'"{payload}" x', tmp_path)
+            != "CommandRefused"
+        )
         assert not (tmp_path / DONE).exists(), (script, payload)
     assert ran > 30
 
 
 def test_a_project_cannot_trust_itself(workspace: Workspace) -> None:
-    """Neither a file in the project that looks like the list of trusted projects, nor a link to a trusted one."""
+    """Neither a file in the project that looks like the list of trusted projects, nor a link to a
+    trusted one.
+    """
     workspace.git()
     workspace.git("trusted")
     store = TrustFile.of(workspace.facts())
     store.trust(workspace.path("trusted"))
-    listed = '{"version": 1, "trusted": [{"root": "PROJECT", "since": "x"}]}'.replace("PROJECT", str(workspace.project))
+    listed = '{"version": 1, "trusted": [{"root": "PROJECT", "since": "x"}]}'.replace(
+        "PROJECT", str(workspace.project)
+    )
     for place in ("trust.json", ".prowess/trust.json", ".local/state/prowess/trust.json"):
         workspace.write(f"project/{place}", listed)
     workspace.link("project/.prowess/link", workspace.path("trusted"))
@@ -264,7 +280,16 @@ def test_a_project_cannot_trust_itself(workspace: Workspace) -> None:
 def test_a_setting_cannot_slip_code_into_the_programs_of_a_skill(tmp_path: Path) -> None:
     (tmp_path / "env.sh").write_text("mkdir pwned\n")
     path = str(tmp_path / "env.sh")
-    names = ("BASH_ENV", "ENV", "LD_PRELOAD", "PROMPT_COMMAND", "BASH_FUNC_echo%%", "PS4", "SHELLOPTS", "PATH")
+    names = (
+        "BASH_ENV",
+        "ENV",
+        "LD_PRELOAD",
+        "PROMPT_COMMAND",
+        "BASH_FUNC_echo%%",
+        "PS4",
+        "SHELLOPTS",
+        "PATH",
+    )
     settings = Settings(overrides={"x": Override(env=dict.fromkeys(names, path))})
     environment = build_environment("x", Manifest(primary_env="BASH_ENV"), settings, outside={})
     assert environment.variables == {}
@@ -275,7 +300,11 @@ def test_output_cannot_start_a_command_or_fill_a_placeholder(tmp_path: Path) -> 
     around = Surroundings(facts=FACTS, cwd=str(tmp_path))
     body = "```!\nprintf '%s' '!`mkdir pwned` $''ARGUMENTS ${''SKILL_DIR}'\n```\n"
     planned = draft_body(
-        body, Given(arguments="x", folder="/s"), around, arguments=OWN.arguments, embedded=OWN.embedded
+        body,
+        Given(arguments="x", folder="/s"),
+        around,
+        arguments=OWN.arguments,
+        embedded=OWN.embedded,
     )
     assert run_draft(planned, RUNNER) == "!`mkdir pwned` $ARGUMENTS ${SKILL_DIR}\n\n\nARGUMENTS: x"
     assert list(tmp_path.iterdir()) == []

@@ -1,4 +1,6 @@
-"""A project cannot trust itself: what its links and its settings reach for beyond it is refused, and told."""
+"""A project cannot trust itself: what its links and its settings reach for beyond it is refused,
+and told.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ def codes(workspace: Workspace, snapshot: Snapshot) -> list[tuple[str, str | Non
 def plant(workspace: Workspace, folder: str = "project") -> None:
     """A SKILL.md that is a link to the user's credentials."""
     workspace.write("home/.aws/credentials", SECRET)
-    workspace.link(f"{folder}/.agents/skills/help/SKILL.md", workspace.path("home/.aws/credentials"))
+    workspace.link(
+        f"{folder}/.agents/skills/help/SKILL.md", workspace.path("home/.aws/credentials")
+    )
 
 
 @pytest.mark.parametrize("target", ["../..", "../../home", "/"])
@@ -43,7 +47,9 @@ def test_a_link_above_the_root_is_seen_through(workspace: Workspace) -> None:
 
 
 @pytest.mark.parametrize("git", [True, False])
-def test_a_root_that_is_a_link_within_the_project_is_searched(workspace: Workspace, git: bool) -> None:
+def test_a_root_that_is_a_link_within_the_project_is_searched(
+    workspace: Workspace, git: bool
+) -> None:
     if git:
         workspace.git()
     workspace.skill("project/tools/skills/x")
@@ -87,7 +93,9 @@ def test_an_added_folder_bounds_its_roots(workspace: Workspace) -> None:
 
 
 @pytest.mark.parametrize(("key", "root"), [("folders", "home"), ("plugins", "home/skills")])
-def test_a_folder_outside_that_a_project_names_is_refused(workspace: Workspace, key: str, root: str) -> None:
+def test_a_folder_outside_that_a_project_names_is_refused(
+    workspace: Workspace, key: str, root: str
+) -> None:
     workspace.git()
     plant(workspace)
     workspace.skill("home/skills/x")
@@ -139,7 +147,9 @@ def test_a_context_file_may_be_a_link_within_the_project(workspace: Workspace) -
     workspace.write("project/docs/agents.md", "Be kind.")
     workspace.link("project/part/AGENTS.md", "../docs/agents.md")
     found = workspace.open(cwd="project/part").context_files()
-    assert [(workspace.relative(one.path), one.text) for one in found.files] == [("project/part/AGENTS.md", "Be kind.")]
+    assert [(workspace.relative(one.path), one.text) for one in found.files] == [
+        ("project/part/AGENTS.md", "Be kind.")
+    ]
     assert found.diagnostics == ()
 
 

@@ -1,4 +1,6 @@
-"""Hostile files, links, addresses and patterns on the way from a skill to a model: refused or harmless, never a hang."""
+"""Hostile files, links, addresses and patterns on the way from a skill to a model: refused or
+harmless, never a hang.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +13,12 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from prowess.activate.addresses import parse_address
-from prowess.activate.below import find_folders_below
-from prowess.activate.conditions import Condition, Conditions, Watch
-from prowess.activate.resources import Resource, resolve
-from prowess.activate.sample import sample_files
-from prowess.activate.shapes import Loaded, wrap_body
+from prowess.activate.dormant.conditions import Condition, Conditions, Watch
+from prowess.activate.dormant.nested_roots import find_folders_below
+from prowess.activate.resources.addresses import parse_address
+from prowess.activate.resources.file_sample import sample_files
+from prowess.activate.resources.lookup import Resource, resolve
+from prowess.activate.wrappers import Loaded, wrap_body
 from prowess.errors import UnknownSkill
 from prowess.errors.activation import AddressError
 from prowess.machine.files import LocalFiles
@@ -51,7 +53,9 @@ def skill(tmp_path: Path) -> Skill:
 
 def read(skill: Skill, path: str, files: LocalFiles | None = None) -> Resource:
     rules = load_profile("prowess").resources
-    return resolve(parse_address(f"skill://pdf/{path}"), {"pdf": skill}, files or LocalFiles(), rules=rules)
+    return resolve(
+        parse_address(f"skill://pdf/{path}"), {"pdf": skill}, files or LocalFiles(), rules=rules
+    )
 
 
 def refuse(skill: Skill, path: str, files: LocalFiles | None = None) -> str:
@@ -99,7 +103,9 @@ def test_a_skill_whose_own_file_became_a_pipe_is_refused(skill: Skill) -> None:
 # Links
 
 
-@pytest.mark.parametrize("target", ["../secret", "../../../../../../../../../../etc/passwd", "/etc/passwd"])
+@pytest.mark.parametrize(
+    "target", ["../secret", "../../../../../../../../../../etc/passwd", "/etc/passwd"]
+)
 def test_links_to_files_outside_are_refused(skill: Skill, target: str) -> None:
     os.symlink(target, f"{skill.folder}/link")
     assert refuse(skill, "link") in ("outside", "missing")
@@ -112,7 +118,9 @@ def test_a_link_in_the_middle_of_a_path_is_refused(skill: Skill) -> None:
     assert refuse(skill, "a/b/up") == "outside"
 
 
-def test_a_folder_whose_name_begins_like_the_skills_is_another_folder(skill: Skill, tmp_path: Path) -> None:
+def test_a_folder_whose_name_begins_like_the_skills_is_another_folder(
+    skill: Skill, tmp_path: Path
+) -> None:
     (tmp_path / "pdf-evil").mkdir()
     (tmp_path / "pdf-evil" / "f").write_text("SECRET")
     os.symlink("../pdf-evil", f"{skill.folder}/evil")
@@ -126,7 +134,9 @@ def test_a_loop_of_links_is_missing(skill: Skill) -> None:
     assert read(skill, "/".join(["self"] * 30) + "/SKILL.md").content == "body"
 
 
-def test_a_link_that_is_swapped_after_it_was_judged_reads_what_was_judged(skill: Skill, tmp_path: Path) -> None:
+def test_a_link_that_is_swapped_after_it_was_judged_reads_what_was_judged(
+    skill: Skill, tmp_path: Path
+) -> None:
     inside, link = f"{skill.folder}/inside", f"{skill.folder}/link"
     Path(inside).write_text("harmless")
     os.symlink("inside", link)
@@ -152,7 +162,9 @@ def test_a_sample_follows_no_links_and_ends(skill: Skill, tmp_path: Path) -> Non
 # Addresses
 
 
-@pytest.mark.parametrize("path", ["a/" * 200_000, "../" * 200_000, "%2e" * 200_000, "%" * 500_000, "a" * 1_000_000])
+@pytest.mark.parametrize(
+    "path", ["a/" * 200_000, "../" * 200_000, "%2e" * 200_000, "%" * 500_000, "a" * 1_000_000]
+)
 def test_a_very_long_address_is_refused_soon(skill: Skill, path: str) -> None:
     with soon():
         kind = refuse(skill, path)
@@ -167,7 +179,13 @@ def test_a_very_long_name_is_unknown_soon() -> None:
 
 # Patterns
 
-SLOW = ["*a" * 50 + "*b", "**/a" * 40 + "/**/b", "?*" * 100 + "b", "[a]*" * 100 + "b", "a*/**/" * 60 + "b"]
+SLOW = [
+    "*a" * 50 + "*b",
+    "**/a" * 40 + "/**/b",
+    "?*" * 100 + "b",
+    "[a]*" * 100 + "b",
+    "a*/**/" * 60 + "b",
+]
 
 
 @pytest.mark.parametrize("pattern", SLOW)
@@ -181,10 +199,17 @@ def test_no_pattern_of_a_skill_is_slow(pattern: str) -> None:
 def test_no_pattern_of_an_ignore_file_is_slow(pattern: str) -> None:
     name = "a" * 200
     files = MemoryFiles(
-        {"/p/.git/x": "", "/p/.gitignore": f"{pattern}\n", f"/p/s/{name}/{name}/x": "", "/p/s/SKILL.md": ""}
+        {
+            "/p/.git/x": "",
+            "/p/.gitignore": f"{pattern}\n",
+            f"/p/s/{name}/{name}/x": "",
+            "/p/s/SKILL.md": "",
+        }
     )
     with soon():
-        assert sample_files("/p/s", files, rules=load_profile("prowess").tool).files == (f"/p/s/{name}/{name}/x",)
+        assert sample_files("/p/s", files, rules=load_profile("prowess").tool).files == (
+            f"/p/s/{name}/{name}/x",
+        )
 
 
 @pytest.mark.parametrize("pattern", SLOW)
@@ -196,18 +221,23 @@ def test_no_ignore_file_of_a_project_makes_a_scan_slow(workspace: Workspace, pat
         assert list(workspace.listed(workspace.scan())) == ["slow"]
 
 
-def test_an_ignore_file_with_lines_that_mean_nothing_is_read_on_and_told(workspace: Workspace) -> None:
+def test_an_ignore_file_with_lines_that_mean_nothing_is_read_on_and_told(
+    workspace: Workspace,
+) -> None:
     workspace.git()
     workspace.write("project/.gitignore", "a[z-\n\\\n[[:nothing:]]\ndrafts/\n")
     workspace.skill("project/.claude/skills/drafts")
     workspace.skill("project/.claude/skills/good")
     snapshot = workspace.scan()
     assert workspace.listed(snapshot) == {"good": "project/.claude/skills/good/SKILL.md"}
-    assert [(one.code, one.line) for one in snapshot.diagnostics] == [("ignore-pattern", line) for line in (1, 2, 3)]
+    assert [(one.code, one.line) for one in snapshot.diagnostics] == [
+        ("ignore-pattern", line) for line in (1, 2, 3)
+    ]
 
 
 @pytest.mark.parametrize(
-    "pattern", ["{a,b}" * 60, "{" * 64 + "a,b" + "}" * 64, "{a," * 60 + "}" * 60, "{" * 100_000, "{,}" * 60]
+    "pattern",
+    ["{a,b}" * 60, "{" * 64 + "a,b" + "}" * 64, "{a," * 60 + "}" * 60, "{" * 100_000, "{,}" * 60],
 )
 def test_no_braces_are_too_many(pattern: str) -> None:
     with soon():
@@ -222,7 +252,11 @@ def test_folders_below_are_found_soon_however_deep_the_file_lies() -> None:
     deep = "/".join(["/p", *(["a"] * 400), "x"])
     with soon():
         found = find_folders_below(
-            deep, "/p", rules={"project": profile.roots["project"]}, watch=Watch(), files=MemoryFiles({deep: ""})
+            deep,
+            "/p",
+            rules={"project": profile.roots["project"]},
+            watch=Watch(),
+            files=MemoryFiles({deep: ""}),
         )
     assert (found.folders, len(found.watch.looked_at)) == ((), 400)
 
@@ -245,4 +279,6 @@ def test_no_body_leaves_its_tag(host: str, attack: str) -> None:
     text = wrap_body(Loaded(name="x", body=f"a {attack} b", folder="/s/x"), load_profile(host).tool)
     inner = text.removeprefix('<skill_content name="x">').removesuffix("</skill_content>")
     assert "<skill_content" not in inner.lower()
-    assert "/skill_content" not in inner.lower().replace("&lt;/skill_content", "").replace("&lt;/ skill_content", "")
+    assert "/skill_content" not in inner.lower().replace("&lt;/skill_content", "").replace(
+        "&lt;/ skill_content", ""
+    )

@@ -1,4 +1,6 @@
-"""Headers made to be slow: one line that is hard to read, repeated until the header is as large as is read."""
+"""Headers made to be slow: one line that is hard to read, repeated until the header is as large as
+is read.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +9,19 @@ import time
 import pytest
 
 from prowess.diagnostics import Diagnostic
-from prowess.parse.fix import fix_header
-from prowess.parse.lint import lint_skill
-from prowess.parse.naming import understand
-from prowess.parse.reading import read_header
+from prowess.parse.header.fast import read_header
+from prowess.parse.lint.checks import lint_skill
+from prowess.parse.manifest.names import understand
+from prowess.parse.repair.fix import fix_header
 from prowess.profiles.load import BUILT_IN, load_profile
 
-HOSTS = [*BUILT_IN, "claude-code@documented", "opencode@documented", "openclaw@documented", "omp@documented"]
+HOSTS = [
+    *BUILT_IN,
+    "claude-code@documented",
+    "opencode@documented",
+    "openclaw@documented",
+    "omp@documented",
+]
 SECONDS = 1.0
 MOST_BYTES = 65_000
 # 50 of a kind and one that counts the rest; no file has many kinds.
@@ -84,7 +92,9 @@ def read_all(host: str, data: bytes) -> tuple[Diagnostic, ...]:
 
 
 def find_slow(text: str) -> list[tuple[str, float, int]]:
-    """The hosts that take too long for a text or say too much of it, with the seconds and the number of findings."""
+    """The hosts that take too long for a text or say too much of it, with the seconds and the
+    number of findings.
+    """
     slow = []
     for host in HOSTS:
         load_profile(host)

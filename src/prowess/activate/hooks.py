@@ -1,4 +1,6 @@
-"""The hooks of a skill: for which events, for which tools, and whether once. What has another shape is left out."""
+"""The hooks of a skill: for which events, for which tools, and whether once. What has another shape
+is left out.
+"""
 
 from __future__ import annotations
 
@@ -11,15 +13,17 @@ import msgspec
 from prowess.diagnostics import Diagnostic, diagnose
 from prowess.errors import nearest_names
 from prowess.model.permission import matches_wildcard
-from prowess.profiles.activation import RequestRules
+from prowess.profiles.schema.activation import RequestRules
 
-# Names with `.*` or `*` for anything, several of them apart by `|`. More of the language of patterns is not read: a
-# pattern comes from a skill, and one that is written to take forever must not be able to.
+# Names with `.*` or `*` for anything, several of them apart by `|`. More of the language of
+# patterns is not read: a pattern comes from a skill, and one that is written to take forever must
+# not be able to.
 _ALTERNATIVES = re.compile(r"\^?\(?([\w:./*-]*(?:\|[\w:./*-]*)*)\)?\$?")
 
 
 class Hook(msgspec.Struct, frozen=True, kw_only=True):
-    """One hook: the event it is for, the tools it is for ("" for all), its kind and all that its author set for it.
+    """One hook: the event it is for, the tools it is for ("" for all), its kind and all that its
+    author set for it.
 
     With `once` it runs the first time only.
     """
@@ -39,7 +43,13 @@ class Hook(msgspec.Struct, frozen=True, kw_only=True):
 def list_hooks(hooks: Mapping[str, Any]) -> tuple[Hook, ...]:
     """Every hook of a checked table, in the order in which they are written."""
     return tuple(
-        Hook(event=event, matcher=group["matcher"], kind=hook["type"], once=hook.get("once", False), fields=hook)
+        Hook(
+            event=event,
+            matcher=group["matcher"],
+            kind=hook["type"],
+            once=hook.get("once", False),
+            fields=hook,
+        )
         for event, groups in hooks.items()
         for group in groups
         for hook in group["hooks"]
@@ -58,9 +68,14 @@ class _Report:
 
 
 def check_hooks(
-    hooks: Mapping[str, Any], rules: RequestRules, found: list[Diagnostic], *, file: str | None = None
+    hooks: Mapping[str, Any],
+    rules: RequestRules,
+    found: list[Diagnostic],
+    *,
+    file: str | None = None,
 ) -> dict[str, list[dict[str, Any]]]:
-    """The part of a table of hooks that can be used: by event a list of groups, each with a matcher and its hooks.
+    """The part of a table of hooks that can be used: by event a list of groups, each with a matcher
+    and its hooks.
 
     An event that the host does not know stays, since an agent may know more events; it is reported.
     """
@@ -70,10 +85,20 @@ def check_hooks(
         path = f"hooks.{event}"
         if rules.hook_events and event not in rules.hook_events:
             nearest = nearest_names(event, rules.hook_events, most=1)
-            instead = f"did you mean `{nearest[0]}`" if nearest else f"the events are {', '.join(rules.hook_events)}"
-            report.wrong("field-value", path, f"is for an event that this host does not have; {instead}")
+            instead = (
+                f"did you mean `{nearest[0]}`"
+                if nearest
+                else f"the events are {', '.join(rules.hook_events)}"
+            )
+            report.wrong(
+                "field-value", path, f"is for an event that this host does not have; {instead}"
+            )
         if not isinstance(groups, list):
-            report.wrong("field-type", path, "has to be a list of groups, each with `hooks` and perhaps a `matcher`")
+            report.wrong(
+                "field-type",
+                path,
+                "has to be a list of groups, each with `hooks` and perhaps a `matcher`",
+            )
             continue
         kept = list(_check_groups(groups, path, rules, report))
         if kept:
@@ -81,7 +106,9 @@ def check_hooks(
     return checked
 
 
-def _check_groups(groups: list[Any], path: str, rules: RequestRules, report: _Report) -> Iterator[dict[str, Any]]:
+def _check_groups(
+    groups: list[Any], path: str, rules: RequestRules, report: _Report
+) -> Iterator[dict[str, Any]]:
     for number, group in enumerate(groups):
         place = f"{path}[{number}]"
         if not isinstance(group, dict) or not isinstance(group.get("hooks"), list):
@@ -90,7 +117,9 @@ def _check_groups(groups: list[Any], path: str, rules: RequestRules, report: _Re
         matcher = group.get("matcher", "")
         if not isinstance(matcher, str) or _read_matcher(matcher) is None:
             report.wrong(
-                "field-value", f"{place}.matcher", "may be names of tools with `|` between them and `*` in them"
+                "field-value",
+                f"{place}.matcher",
+                "may be names of tools with `|` between them and `*` in them",
             )
             continue
         hooks = list(_check_each(group["hooks"], f"{place}.hooks", rules, report))
@@ -104,13 +133,17 @@ def _read_matcher(matcher: str) -> tuple[str, ...] | None:
     return None if alternatives is None else tuple(alternatives[1].replace(".*", "*").split("|"))
 
 
-def _check_each(hooks: list[Any], path: str, rules: RequestRules, report: _Report) -> Iterator[dict[str, Any]]:
+def _check_each(
+    hooks: list[Any], path: str, rules: RequestRules, report: _Report
+) -> Iterator[dict[str, Any]]:
     for number, hook in enumerate(hooks):
         place = f"{path}[{number}]"
         kind = hook.get("type") if isinstance(hook, dict) else None
         if kind not in rules.hook_types:
             report.wrong("field-value", f"{place}.type", f"may be {', '.join(rules.hook_types)}")
-        elif kind == "command" and not (isinstance(hook.get("command"), str) and hook["command"].strip()):
+        elif kind == "command" and not (
+            isinstance(hook.get("command"), str) and hook["command"].strip()
+        ):
             report.wrong("field-type", f"{place}.command", "has to be the command to run")
         elif not isinstance(hook.get("once", False), bool):
             report.wrong("field-type", f"{place}.once", "has to be true or false")

@@ -9,8 +9,8 @@ import msgspec
 
 from prowess.activate.ledger import Ledger, LedgerEntry
 from prowess.model.activation import IN_CODE
-from prowess.model.markup import tidy_path
-from prowess.profiles.activation import Compaction
+from prowess.profiles.schema.activation import Compaction
+from prowess.text.markup import tidy_path
 
 _OPENED = re.compile(r"<([\w-]+)[\s>]")
 # How far back the end of a line may be, in characters, to be taken for a short text.
@@ -21,7 +21,9 @@ Count = Callable[[str], int]
 
 
 class Survivor(msgspec.Struct, frozen=True, kw_only=True):
-    """A skill that is given back: its text, cut where it was too long. A cut text ends with where to read on."""
+    """A skill that is given back: its text, cut where it was too long. A cut text ends with where
+    to read on.
+    """
 
     name: str
     text: str
@@ -44,13 +46,16 @@ class Survival(msgspec.Struct, frozen=True):
 def find_survivors(ledger: Ledger, rules: Compaction, *, count: Count) -> Survival:
     """The skills that are given back: newest first, each within its bound, all within theirs.
 
-    Where the room ends everything older is dropped, so that a small old skill never overtakes a newer one.
+    Where the room ends everything older is dropped, so that a small old skill never overtakes a
+    newer one.
     """
     kept: list[Survivor] = []
     loaded = ledger.loaded
     room = rules.tokens
     for entry in loaded:
-        survivor = _fit(entry, min(rules.per_skill, room), rules.least, count) if entry.text else None
+        survivor = (
+            _fit(entry, min(rules.per_skill, room), rules.least, count) if entry.text else None
+        )
         if survivor is None:
             break
         kept.append(survivor)
@@ -59,12 +64,16 @@ def find_survivors(ledger: Ledger, rules: Compaction, *, count: Count) -> Surviv
 
 
 def compact(ledger: Ledger, survival: Survival) -> Ledger:
-    """The ledger after the conversation was shortened: what was dropped is forgotten, what was cut is partial."""
+    """The ledger after the conversation was shortened: what was dropped is forgotten, what was cut
+    is partial.
+    """
     after = ledger.forget(*survival.dropped) if survival.dropped else ledger
     for survivor in survival.kept:
         entry = after.find(survivor.name)
         if entry is not None and survivor.cut:
-            cut = msgspec.structs.replace(entry, text=survivor.text, tokens=survivor.tokens, partial=True)
+            cut = msgspec.structs.replace(
+                entry, text=survivor.text, tokens=survivor.tokens, partial=True
+            )
             after = after.replace(cut)
     return after
 
@@ -73,7 +82,9 @@ def _fit(entry: LedgerEntry, most: int, least: int, count: Count) -> Survivor | 
     whole = count(entry.text)
     if whole <= most:
         # What was no text does not come back, so the skill is not whole any more.
-        return Survivor(name=entry.name, text=entry.text, tokens=whole, cut=entry.partial or entry.has_blocks)
+        return Survivor(
+            name=entry.name, text=entry.text, tokens=whole, cut=entry.partial or entry.has_blocks
+        )
     note = f"{_find_end(entry.text)}\n\n{_where_to_read_on(entry)}"
     if most < max(least, count(note)):
         return None
@@ -91,12 +102,20 @@ def _find_end(text: str) -> str:
 
 def _where_to_read_on(entry: LedgerEntry) -> str:
     if entry.location in ("", IN_CODE):
-        return "[The rest of this skill was left out to save room. Load the skill again to have all of it.]"
-    return f"[The rest of this skill was left out to save room. Read on in {tidy_path(entry.location)}.]"
+        return (
+            "[The rest of this skill was left out to save room. Load the skill again to have all of"
+            " it.]"
+        )
+    return (
+        "[The rest of this skill was left out to save room. Read on in"
+        f" {tidy_path(entry.location)}.]"
+    )
 
 
 def _cut(text: str, fits: Callable[[str], bool]) -> str | None:
-    """The longest beginning that fits, up to the end of a line where one is near; None where not even nothing fits."""
+    """The longest beginning that fits, up to the end of a line where one is near; None where not
+    even nothing fits.
+    """
     low, high = 0, len(text)
     while low < high:
         middle = (low + high + 1) // 2

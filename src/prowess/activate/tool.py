@@ -1,4 +1,6 @@
-"""The tool with which a model loads a skill: how it is described to the model, and what a call to it does."""
+"""The tool with which a model loads a skill: how it is described to the model, and what a call to
+it does.
+"""
 
 from __future__ import annotations
 
@@ -7,29 +9,33 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from prowess.activate.messages import WITHOUT_FOLDER
-from prowess.activate.sample import Above, sample_files
-from prowess.activate.shapes import Loaded, render_repeated, wrap_body
+from prowess.activate.resources.file_sample import Above, sample_files
+from prowess.activate.slash.messages import WITHOUT_FOLDER
+from prowess.activate.wrappers import Loaded, render_repeated, wrap_body
 from prowess.diagnostics import Diagnostic
 from prowess.errors import UnknownSkill, UsageError
 from prowess.model.activation import IN_CODE, Activation, Requests
 from prowess.model.catalog import Catalog, Shown
-from prowess.model.markup import tidy_line
 from prowess.model.skill import Skill
 from prowess.ports import FileSystem
-from prowess.profiles.loading import Tool
+from prowess.profiles.schema.loading import Tool
+from prowess.text.markup import tidy_line
 
 NO_SKILLS = "There are no skills at the moment."
 _WHAT_IT_DOES = (
-    "Loads a skill into the conversation: instructions for one kind of task, and where its files are. "
-    "Call it as soon as a task fits the description of a skill, and before you begin with the task."
+    "Loads a skill into the conversation: instructions for one kind of task, and where its files"
+    " are. Call it as soon as a task fits the description of a skill, and before you begin with the"
+    " task."
 )
-# A model that mistyped a name is helped by the nearest ones; a list of thousands would only cost it room.
+# A model that mistyped a name is helped by the nearest ones; a list of thousands would only cost it
+# room.
 _MOST_NAMES = 200
 
 
 class SkillTool(msgspec.Struct, frozen=True, kw_only=True):
-    """What a model is told of the tool: its name, what it does, and its parameters as a JSON schema."""
+    """What a model is told of the tool: its name, what it does, and its parameters as a JSON
+    schema.
+    """
 
     name: str
     description: str
@@ -45,11 +51,12 @@ class ToolCall(msgspec.Struct, frozen=True):
 
 
 class Prepared(msgspec.Struct, frozen=True, kw_only=True):
-    """A body that was read and made ready for a call: its text, the digest of its file, what it asks for.
+    """A body that was read and made ready for a call: its text, the digest of its file, what it
+    asks for.
 
-    `ran_commands` says that commands inside it wrote a part of it. `blocks` are content blocks that are no text.
-    `folder` is where the files of a skill in code were unpacked. `trusted` says whether the skill is, where it asks for
-    tools or hooks.
+    `ran_commands` says that commands inside it wrote a part of it. `blocks` are content blocks that
+    are no text. `folder` is where the files of a skill in code were unpacked. `trusted` says
+    whether the skill is, where it asks for tools or hooks.
     """
 
     body: str
@@ -65,9 +72,9 @@ class Prepared(msgspec.Struct, frozen=True, kw_only=True):
 class Desk(NamedTuple):
     """What a call needs of whoever runs it, in the order in which it is needed.
 
-    `find` gives the skill of a name, also one that the agent is denied; `usable` are the names that may be told.
-    `permit` raises where the agent may not use the skill. `prepare` reads its body and makes it ready. `is_loaded`
-    says whether just that is already in the conversation.
+    `find` gives the skill of a name, also one that the agent is denied; `usable` are the names that
+    may be told. `permit` raises where the agent may not use the skill. `prepare` reads its body and
+    makes it ready. `is_loaded` says whether just that is already in the conversation.
     """
 
     find: Callable[[str], Skill | None]
@@ -77,13 +84,19 @@ class Desk(NamedTuple):
     is_loaded: Callable[[Skill, Prepared, str], bool]
 
 
-def describe_tool(rules: Tool, *, usable: Sequence[str], catalog: Catalog | None = None) -> SkillTool:
+def describe_tool(
+    rules: Tool, *, usable: Sequence[str], catalog: Catalog | None = None
+) -> SkillTool:
     """The tool as a model is told of it. `usable` are the names that may be called.
 
-    The catalog is the short list of them, for hosts that put it into the description; None for the others. Names are
-    an enumeration where the catalog holds all of them, else any text.
+    The catalog is the short list of them, for hosts that put it into the description; None for the
+    others. Names are an enumeration where the catalog holds all of them, else any text.
     """
-    listed = [line.name for line in catalog.lines if line.shown is not Shown.LEFT_OUT] if catalog is not None else []
+    listed = (
+        [line.name for line in catalog.lines if line.shown is not Shown.LEFT_OUT]
+        if catalog is not None
+        else []
+    )
     examples = tuple((listed or usable)[: rules.examples])
     name: dict[str, Any] = {"type": "string", "description": _describe_name(examples)}
     if listed and set(usable) <= set(listed):
@@ -115,14 +128,18 @@ def _describe(usable: Sequence[str], catalog: Catalog | None) -> str:
 
 def _describe_name(examples: Sequence[str]) -> str:
     shown = ", ".join(f"'{tidy_line(name)}'" for name in examples)
-    return "The name of a skill, as the list of available skills has it" + (f" (such as {shown})." if shown else ".")
+    return "The name of a skill, as the list of available skills has it" + (
+        f" (such as {shown})." if shown else "."
+    )
 
 
 def parse_call(parameters: Mapping[str, Any], rules: Tool) -> ToolCall:
     """A model's call of the tool. Raises `UsageError` where it holds no name."""
     name = parameters.get(rules.parameter) if isinstance(parameters, Mapping) else None
     if not isinstance(name, str) or not name.strip():
-        raise UsageError(f"The tool {rules.name} needs `{rules.parameter}`, the name of a skill, as a text.")
+        raise UsageError(
+            f"The tool {rules.name} needs `{rules.parameter}`, the name of a skill, as a text."
+        )
     arguments = parameters.get(rules.arguments) if rules.arguments else None
     if arguments is not None and not isinstance(arguments, str):
         raise UsageError(f"The tool {rules.name} takes `{rules.arguments}` as a text.")
@@ -140,8 +157,8 @@ def call_tool(
 ) -> Activation:
     """Load a skill: look it up, ask for permission, collect its files, build the text.
 
-    In this order, so that nobody is asked about a name that does not exist. Raises `UnknownSkill`, which knows only
-    names that may be told, and whatever `permit` raises.
+    In this order, so that nobody is asked about a name that does not exist. Raises `UnknownSkill`,
+    which knows only names that may be told, and whatever `permit` raises.
     """
     skill = _get_skill(call.name, desk, rules)
     desk.permit(skill)
@@ -172,8 +189,8 @@ def _get_skill(name: str, desk: Desk, rules: Tool) -> Skill:
 def find_own_folder(skill: Skill) -> str | None:
     """The folder that belongs to a skill alone; None for a command file, which lies among others.
 
-    One from an MCP server has none on this machine, wherever it is kept. A skill that is defined in code says itself
-    where its files are, once they are there.
+    One from an MCP server has none on this machine, wherever it is kept. A skill that is defined in
+    code says itself where its files are, once they are there.
     """
     if skill.source.loaded_from in WITHOUT_FOLDER or skill.location == IN_CODE:
         return None
@@ -199,7 +216,9 @@ def _conclude(skill: Skill, prepared: Prepared, *, text: str, repeated: bool = F
 
 
 def render_unknown(error: UnknownSkill) -> str:
-    """The answer to a model that asked for a skill that does not exist: the nearest names and those there are."""
+    """The answer to a model that asked for a skill that does not exist: the nearest names and those
+    there are.
+    """
     known = sorted(error.known)
     if not known:
         return f"{error} {NO_SKILLS}"

@@ -18,11 +18,18 @@ except ImportError as missing:
 def skill_tool(conversation: Conversation) -> ToolParam:
     """The entry of `tools` that loads skills."""
     tool = Offer(conversation).tool
-    return {"name": tool.name, "description": tool.description, "input_schema": dict(tool.parameters)}
+    return {
+        "name": tool.name,
+        "description": tool.description,
+        "input_schema": dict(tool.parameters),
+    }
 
 
-def skill_instructions(conversation: Conversation, instructions: str = "", **options: Any) -> list[TextBlockParam]:
-    """What `system` takes: your own instructions, and the list of the skills as it is now, a block each.
+def skill_instructions(
+    conversation: Conversation, instructions: str = "", **options: Any
+) -> list[TextBlockParam]:
+    """What `system` takes: your own instructions, and the list of the skills as it is now, a block
+    each.
 
     Options are those of `Skills.catalog`.
     """
@@ -35,16 +42,22 @@ def answer_calls(
 ) -> list[ToolResultBlockParam]:
     """The results for those blocks of a response that call the tool for skills, in their order.
 
-    `content` is that of the response. Calls of your own tools are left to you; in the next message all results come
-    before anything else.
+    `content` is that of the response. Calls of your own tools are left to you; in the next message
+    all results come before anything else.
     """
     offer = Offer(conversation, on_activation=on_activation)
     calls = [_as_mapping(block) for block in content]
-    return [_answer(offer, call) for call in calls if (call["type"], call.get("name")) == ("tool_use", offer.tool.name)]
+    return [
+        _answer(offer, call)
+        for call in calls
+        if (call["type"], call.get("name")) == ("tool_use", offer.tool.name)
+    ]
 
 
 def compact_skills(conversation: Conversation) -> list[MessageParam]:
-    """What to append to messages that were shortened: the skills that were loaded, as one message of the user."""
+    """What to append to messages that were shortened: the skills that were loaded, as one message
+    of the user.
+    """
     text = render_survivors(conversation)
     return [{"role": "user", "content": [{"type": "text", "text": text}]}] if text else []
 
@@ -53,7 +66,12 @@ def _answer(offer: Offer, call: Mapping[str, Any]) -> ToolResultBlockParam:
     try:
         activation = offer.load(call["input"])
     except ProwessError as error:
-        return {"type": "tool_result", "tool_use_id": call["id"], "content": explain(error), "is_error": True}
+        return {
+            "type": "tool_result",
+            "tool_use_id": call["id"],
+            "content": explain(error),
+            "is_error": True,
+        }
     content: list[Any] = [{"type": "text", "text": activation.text}, *map(dict, activation.blocks)]
     return {"type": "tool_result", "tool_use_id": call["id"], "content": content}
 

@@ -22,13 +22,18 @@ Content = str | list[str | dict[str, Any]]
 
 
 class SkillMiddleware(AgentMiddleware[Any, Any, Any]):
-    """Brings the tool that loads skills, and adds the list of them to the system message of every request.
+    """Brings the tool that loads skills, and adds the list of them to the system message of every
+    request.
 
     Options are those of `Skills.catalog`.
     """
 
     def __init__(
-        self, conversation: Conversation, *, on_activation: OnActivation | None = None, **options: Any
+        self,
+        conversation: Conversation,
+        *,
+        on_activation: OnActivation | None = None,
+        **options: Any,
     ) -> None:
         super().__init__()
         self._offer = Offer(conversation, **options)
@@ -41,13 +46,19 @@ class SkillMiddleware(AgentMiddleware[Any, Any, Any]):
         return handler(_add_text(request, self._offer.render_instructions()))
 
     async def awrap_model_call(
-        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
+        self,
+        request: ModelRequest[Any],
+        handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
     ) -> ModelResponse[Any]:
         """Add the list to a request; it is made in a worker thread."""
-        return await handler(_add_text(request, await asyncio.to_thread(self._offer.render_instructions)))
+        return await handler(
+            _add_text(request, await asyncio.to_thread(self._offer.render_instructions))
+        )
 
 
-def skill_tool(conversation: Conversation, *, on_activation: OnActivation | None = None) -> StructuredTool:
+def skill_tool(
+    conversation: Conversation, *, on_activation: OnActivation | None = None
+) -> StructuredTool:
     """The tool that loads skills, for graphs and models that take tools without middleware."""
     offer = Offer(conversation, on_activation=on_activation)
     tool = offer.tool
@@ -72,8 +83,12 @@ def skill_tool(conversation: Conversation, *, on_activation: OnActivation | None
 
 
 def skill_instructions(conversation: Conversation, instructions: str = "", **options: Any) -> str:
-    """The text of a system message: your own instructions, then the list of the skills as it is now."""
-    return "\n\n".join(filter(None, (instructions, Offer(conversation, **options).render_instructions())))
+    """The text of a system message: your own instructions, then the list of the skills as it is
+    now.
+    """
+    return "\n\n".join(
+        filter(None, (instructions, Offer(conversation, **options).render_instructions()))
+    )
 
 
 def compact_skills(conversation: Conversation) -> list[AnyMessage]:
@@ -90,7 +105,9 @@ def _add_text(request: ModelRequest[Any], text: str) -> ModelRequest[Any]:
         return request.override(system_message=SystemMessage(text))
     if isinstance(system.content, str):
         return request.override(system_message=SystemMessage(f"{system.content}\n\n{text}"))
-    return request.override(system_message=SystemMessage([*system.content, {"type": "text", "text": text}]))
+    return request.override(
+        system_message=SystemMessage([*system.content, {"type": "text", "text": text}])
+    )
 
 
 def _convert(block: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,6 @@
-"""Content blocks of skills that are defined in code, for libraries with shapes of their own for pictures and files."""
+"""Content blocks of skills that are defined in code, for libraries with shapes of their own for
+pictures and files.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,9 @@ class Media(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def parse_block(block: Mapping[str, Any]) -> Media | str:
-    """A block as a picture or a file, or its text. What is none of them becomes JSON, so that nothing is lost."""
+    """A block as a picture or a file, or its text. What is none of them becomes JSON, so that
+    nothing is lost.
+    """
     source = block.get("source")
     if block.get("type") in ("image", "document") and isinstance(source, Mapping):
         is_image, title = block["type"] == "image", str(block.get("title") or "")

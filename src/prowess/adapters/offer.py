@@ -15,15 +15,16 @@ from prowess.conversation.model_tool import ModelTool
 from prowess.errors import MissingExtra, ProwessError, UnknownSkill
 from prowess.model.activation import Activation
 from prowess.model.catalog import Shown
-from prowess.model.markup import escape_text, tidy_line
+from prowess.text.markup import escape_text, tidy_line
 
 OnActivation = Callable[[Activation], None]
 """Is told of every skill that the model loads; `activation.requests` is what the skill asks of its agent."""
 
 _LISTED = (Shown.WHOLE, Shown.SHORTENED, Shown.NAME_ONLY)
 _DESCRIPTION = (
-    "Loads a skill into the conversation: instructions for one kind of task, and where its files are. "
-    "Your instructions list the skills. Call it as soon as a task fits one of them, and before you begin with the task."
+    "Loads a skill into the conversation: instructions for one kind of task, and where its files"
+    " are. Your instructions list the skills. Call it as soon as a task fits one of them, and"
+    " before you begin with the task."
 )
 _SURVIVED = (
     "The conversation was shortened. These skills were loaded before that and still hold; "
@@ -32,14 +33,19 @@ _SURVIVED = (
 
 
 class Offer:
-    """The skills of a conversation as any library's model gets them. Options are those of `Skills.catalog`.
+    """The skills of a conversation as any library's model gets them. Options are those of
+    `Skills.catalog`.
 
-    The list stands in the instructions and not in the description of the tool, which some models bound to 1,024
-    characters.
+    The list stands in the instructions and not in the description of the tool, which some models
+    bound to 1,024 characters.
     """
 
     def __init__(
-        self, conversation: Conversation, *, on_activation: OnActivation | None = None, **options: Any
+        self,
+        conversation: Conversation,
+        *,
+        on_activation: OnActivation | None = None,
+        **options: Any,
     ) -> None:
         self._conversation = conversation
         self._on_activation = on_activation
@@ -48,34 +54,45 @@ class Offer:
 
     @cached_property
     def tool(self) -> ModelTool:
-        """The tool that loads skills. It is described once, in few words and without the names of the skills.
+        """The tool that loads skills. It is described once, in few words and without the names of
+        the skills.
 
-        A list of names would shut out a skill that wakes later, or spoil a provider's cache by changing.
+        A list of names would shut out a skill that wakes later, or spoil a provider's cache by
+        changing.
         """
         tool = self._conversation.tool()
-        return msgspec.structs.replace(tool, description=_DESCRIPTION, parameters=_without_names(tool.parameters))
+        return msgspec.structs.replace(
+            tool, description=_DESCRIPTION, parameters=_without_names(tool.parameters)
+        )
 
     def render_instructions(self) -> str:
-        """How skills are loaded, the list of them, and the bodies that always hold; "" where there is nothing to tell.
+        """How skills are loaded, the list of them, and the bodies that always hold; "" where there
+        is nothing to tell.
 
-        The host decides which skills are listed and how much of each is. The words around the list are the adapters'
-        own, since a host's may speak of tools that the model does not have; an option `format` asks for the host's.
+        The host decides which skills are listed and how much of each is. The words around the list
+        are the adapters' own, since a host's may speak of tools that the model does not have; an
+        option `format` asks for the host's.
         """
         catalog = self._conversation.catalog(**self._options)
         if self._options.get("format"):
             return catalog.prompt
-        rows = [_render_row(line.name, line.text) for line in catalog.lines if line.shown in _LISTED]
+        rows = [
+            _render_row(line.name, line.text) for line in catalog.lines if line.shown in _LISTED
+        ]
         if not rows:
             return catalog.always
         head = (
-            "A skill holds instructions for one kind of task. When a task fits the description of a skill, load the "
-            f"skill with the tool `{self.tool.name}` before you begin, and follow it."
+            "A skill holds instructions for one kind of task. When a task fits the description of"
+            f" a skill, load the skill with the tool `{self.tool.name}` before you begin, and"
+            " follow it."
         )
         listed = "\n".join((head, "<available_skills>", *rows, "</available_skills>"))
         return f"{listed}\n\n{catalog.always}" if catalog.always else listed
 
     def load(self, parameters: Mapping[str, Any]) -> Activation:
-        """Carry out a model's call, one at a time: nobody is asked two things at once. Raises `ProwessError`."""
+        """Carry out a model's call, one at a time: nobody is asked two things at once. Raises
+        `ProwessError`.
+        """
         with self._lock:
             activation = self.tool.function(parameters)
         # Whoever is told may have a sub-agent carry the skill out, which loads skills, too.
@@ -90,13 +107,17 @@ def explain(error: ProwessError) -> str:
 
 
 def render_survivors(conversation: Conversation) -> str:
-    """Shorten the ledger along with the conversation: the text that gives the loaded skills back; "" for none."""
+    """Shorten the ledger along with the conversation: the text that gives the loaded skills back;
+    "" for none.
+    """
     kept = conversation.compact().kept
     return "\n\n".join((_SURVIVED, *(survivor.text for survivor in kept))) if kept else ""
 
 
 def miss_extra(extra: str, library: str) -> MissingExtra:
-    """The error for a library that is not installed, or is too old. A traceback shows what to do about it, too."""
+    """The error for a library that is not installed, or is too old. A traceback shows what to do
+    about it, too.
+    """
     error = MissingExtra(extra, f"give skills to {library}")
     error.add_note(error.hint or "")
     return error
@@ -110,5 +131,8 @@ def _render_row(name: str, text: str) -> str:
 def _without_names(parameters: Mapping[str, Any]) -> dict[str, Any]:
     """The schema with any text for the name of a skill, and no names in its description."""
     (name,) = parameters["required"]
-    any_name = {"type": "string", "description": "The name of a skill, as your instructions list it."}
+    any_name = {
+        "type": "string",
+        "description": "The name of a skill, as your instructions list it.",
+    }
     return {**parameters, "properties": {**parameters["properties"], name: any_name}}

@@ -1,4 +1,6 @@
-"""Skills for the OpenAI Agents SDK: `Agent(instructions=skill_instructions(c), tools=[skill_tool(c)])`."""
+"""Skills for the OpenAI Agents SDK: `Agent(instructions=skill_instructions(c),
+tools=[skill_tool(c)])`.
+"""
 
 from __future__ import annotations
 
@@ -30,8 +32,12 @@ Output = ToolOutputText | ToolOutputImage | ToolOutputFileContent
 Instructions = Callable[[RunContextWrapper[Any], Agent[Any]], Awaitable[str]]
 
 
-def skill_tool(conversation: Conversation, *, on_activation: OnActivation | None = None) -> FunctionTool:
-    """The tool that loads skills. What goes wrong is told to the model as the tool's output, as the SDK wants it."""
+def skill_tool(
+    conversation: Conversation, *, on_activation: OnActivation | None = None
+) -> FunctionTool:
+    """The tool that loads skills. What goes wrong is told to the model as the tool's output, as the
+    SDK wants it.
+    """
     offer = Offer(conversation, on_activation=on_activation)
     tool = offer.tool
 
@@ -54,21 +60,28 @@ def skill_tool(conversation: Conversation, *, on_activation: OnActivation | None
     )
 
 
-def skill_instructions(conversation: Conversation, instructions: str = "", **options: Any) -> Instructions:
-    """What `Agent(instructions=…)` takes: your own instructions, then the list of the skills, anew for every request.
+def skill_instructions(
+    conversation: Conversation, instructions: str = "", **options: Any
+) -> Instructions:
+    """What `Agent(instructions=…)` takes: your own instructions, then the list of the skills, anew
+    for every request.
 
     Options are those of `Skills.catalog`.
     """
     offer = Offer(conversation, **options)
 
     async def render(context: RunContextWrapper[Any], agent: Agent[Any]) -> str:
-        return "\n\n".join(filter(None, (instructions, await asyncio.to_thread(offer.render_instructions))))
+        return "\n\n".join(
+            filter(None, (instructions, await asyncio.to_thread(offer.render_instructions)))
+        )
 
     return render
 
 
 def compact_skills(conversation: Conversation) -> list[TResponseInputItem]:
-    """What to append to input items that were shortened: the skills that were loaded, as one message."""
+    """What to append to input items that were shortened: the skills that were loaded, as one
+    message.
+    """
     text = render_survivors(conversation)
     return [{"role": "user", "content": text}] if text else []
 
@@ -76,7 +89,9 @@ def compact_skills(conversation: Conversation) -> list[TResponseInputItem]:
 def _make_strict(parameters: Mapping[str, Any]) -> dict[str, Any]:
     """A strict schema requires every property, so what may be left out may be null instead."""
     properties = {
-        name: schema if name in parameters["required"] else {**schema, "type": [schema["type"], "null"]}
+        name: schema
+        if name in parameters["required"]
+        else {**schema, "type": [schema["type"], "null"]}
         for name, schema in parameters["properties"].items()
     }
     return {**parameters, "properties": properties, "required": list(properties)}

@@ -29,15 +29,18 @@ try:
 except ImportError as missing:
     raise miss_extra("pydantic-ai", "an agent of pydantic-ai") from missing
 
-_AN_OBJECT = SchemaValidator(core_schema.dict_schema(core_schema.str_schema(), core_schema.any_schema()))
+_AN_OBJECT = SchemaValidator(
+    core_schema.dict_schema(core_schema.str_schema(), core_schema.any_schema())
+)
 Content = str | list[str | BinaryContent | ImageUrl | DocumentUrl]
 
 
 class SkillToolset(AbstractToolset[Any]):
-    """The tool that loads skills, together with the instructions that list them, which are made for every request.
+    """The tool that loads skills, together with the instructions that list them, which are made for
+    every request.
 
-    A name that does not exist asks the model to try again, at most `max_retries` times in a row; what is refused or
-    fails is told to it as final. Options are those of `Skills.catalog`.
+    A name that does not exist asks the model to try again, at most `max_retries` times in a row;
+    what is refused or fails is told to it as final. Options are those of `Skills.catalog`.
     """
 
     def __init__(
@@ -58,7 +61,9 @@ class SkillToolset(AbstractToolset[Any]):
         return self._id
 
     async def get_instructions(self, ctx: RunContext[Any]) -> InstructionPart | None:
-        """The list of the skills. A change of it is appended, so that what a provider has cached stays of use."""
+        """The list of the skills. A change of it is appended, so that what a provider has cached
+        stays of use.
+        """
         text = await asyncio.to_thread(self._offer.render_instructions)
         return InstructionPart(content=text, dynamic=True, on_change="append") if text else None
 
@@ -66,10 +71,15 @@ class SkillToolset(AbstractToolset[Any]):
         """The one tool."""
         tool = await asyncio.to_thread(lambda: self._offer.tool)
         definition = ToolDefinition(
-            name=tool.name, description=tool.description, parameters_json_schema=_with_examples(tool)
+            name=tool.name,
+            description=tool.description,
+            parameters_json_schema=_with_examples(tool),
         )
         made = ToolsetTool[Any](
-            toolset=self, tool_def=definition, max_retries=self._max_retries, args_validator=_AN_OBJECT
+            toolset=self,
+            tool_def=definition,
+            max_retries=self._max_retries,
+            args_validator=_AN_OBJECT,
         )
         return {tool.name: made}
 
@@ -86,7 +96,9 @@ class SkillToolset(AbstractToolset[Any]):
 
 
 def compact_skills(conversation: Conversation) -> list[ModelMessage]:
-    """What to append to a message history that was shortened: the skills that were loaded, as one message."""
+    """What to append to a message history that was shortened: the skills that were loaded, as one
+    message.
+    """
     text = render_survivors(conversation)
     return [ModelRequest(parts=[UserPromptPart(content=text)])] if text else []
 
@@ -101,7 +113,8 @@ def _with_examples(tool: ModelTool) -> dict[str, Any]:
 
 
 def _translate(error: ProwessError) -> ModelRetry | ToolFailed:
-    # A call without a name is a plain usage error; its kinds know why a skill that exists cannot be had.
+    # A call without a name is a plain usage error; its kinds know why a skill that exists cannot be
+    # had.
     can_correct = isinstance(error, UnknownSkill) or type(error) is UsageError
     return ModelRetry(explain(error)) if can_correct else ToolFailed(explain(error))
 

@@ -15,7 +15,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _run_process() -> int:
     """Run as the program itself, which holds nearly all of its memory until it ends.
 
-    Looking for garbage in it, above all on the way out, would cost a quick command more than its own work.
+    Looking for garbage in it, above all on the way out, would cost a quick command more than its
+    own work.
     """
     import gc
 
@@ -35,8 +36,8 @@ def _run_process() -> int:
 def _import_msgspec_alone() -> None:
     """Import msgspec without typing_extensions.
 
-    msgspec takes it where some other package has brought it, though on this Python it needs nothing of it; that
-    import would cost a third of what starting the interpreter costs.
+    msgspec takes it where some other package has brought it, though on this Python it needs nothing
+    of it; that import would cost a third of what starting the interpreter costs.
     """
     import sys
 

@@ -11,7 +11,7 @@ from importlib import import_module
 import click
 
 from prowess import __version__
-from prowess.cli.trouble import even_if_unheard, print_error, tell, wants_json
+from prowess.cli.terminal.error_output import even_if_unheard, print_error, tell, wants_json
 from prowess.errors import nearest_names
 
 
@@ -30,8 +30,8 @@ class Exit(IntEnum):
     TERMINATED = 143
 
 
-# Each command, the module that holds it as `command`, and its line in the overview: a command's module is
-# imported only when that command runs.
+# Each command, the module that holds it as `command`, and its line in the overview: a command's
+# module is imported only when that command runs.
 COMMANDS: dict[str, tuple[str, str]] = {
     "tour": ("tour", "Walk a sample workspace through every stage."),
     "init": ("init", "Set Prowess up in this project."),
@@ -83,7 +83,7 @@ class Commands(click.Group):
         """The command of that name, imported now."""
         if cmd_name not in COMMANDS:
             return None
-        module = import_module(f"prowess.cli.{COMMANDS[cmd_name][0]}")
+        module = import_module(f"prowess.cli.commands.{COMMANDS[cmd_name][0]}")
         command: click.Command = module.command
         return command
 
@@ -93,7 +93,11 @@ class Commands(click.Group):
         """Find the command, or say which one is nearest."""
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
             nearest = nearest_names(args[0], COMMANDS)
-            hint = f" Did you mean {' or '.join(nearest)}?" if nearest else " `prowess --help` lists the commands."
+            hint = (
+                f" Did you mean {' or '.join(nearest)}?"
+                if nearest
+                else " `prowess --help` lists the commands."
+            )
             raise click.UsageError(f"There is no command “{args[0]}”.{hint}", ctx)
         return super().resolve_command(ctx, args)
 
@@ -131,12 +135,15 @@ def app(ctx: click.Context, host: str | None, as_json: bool, debug: bool) -> int
     Without a command: what is here, what is wrong with it, and what it costs.
     """
     if ctx.invoked_subcommand is None:
-        from prowess.cli.summary import show_summary
+        from prowess.cli.commands.summary import show_summary
 
         return show_summary(host or "prowess", as_json=as_json)
     for option, given in (("--host NAME", host is not None), ("--json", as_json)):
         if given:
-            message = f"{option.split()[0]} stands after the command: `prowess {ctx.invoked_subcommand} {option}`."
+            message = (
+                f"{option.split()[0]} stands after the command: `prowess {ctx.invoked_subcommand}"
+                f" {option}`."
+            )
             raise click.UsageError(message, ctx)
     return Exit.OK
 
@@ -159,7 +166,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
 
             set_up()
             app.main(arguments, prog_name="prowess")
-        # A copy, since click takes from it what it has read, and how to tell of trouble is asked afterwards.
+        # A copy, since click takes from it what it has read, and how to tell of trouble is asked
+        # afterwards.
         with app.make_context("prowess", list(arguments)) as context:
             code = int(app.invoke(context) or Exit.OK)
         sys.stdout.flush()
@@ -190,11 +198,17 @@ def run(arguments: Sequence[str] | None = None) -> int:
 
 
 def _find_streams() -> bool:
-    """Whether there is anywhere to write to. A closed error output is no reason to stop, a closed output is."""
+    """Whether there is anywhere to write to. A closed error output is no reason to stop, a closed
+    output is.
+    """
     if sys.stderr is None:
         sys.stderr = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
     if sys.stdout is None:
-        click.echo("prowess: The output is closed, so there is nowhere to write an answer; nothing was done.", err=True)
+        click.echo(
+            "prowess: The output is closed, so there is nowhere to write an answer; nothing was"
+            " done.",
+            err=True,
+        )
         return False
     return True
 
@@ -202,7 +216,8 @@ def _find_streams() -> bool:
 def _take_debug(arguments: list[str]) -> tuple[list[str], bool]:
     """The arguments without `--debug`, and whether it was given.
 
-    It may stand anywhere, since it is added after something went wrong; behind `--` it is text like any other.
+    It may stand anywhere, since it is added after something went wrong; behind `--` it is text like
+    any other.
     """
     end = arguments.index("--") if "--" in arguments else len(arguments)
     kept = [argument for argument in arguments[:end] if argument != "--debug"]
@@ -210,7 +225,9 @@ def _take_debug(arguments: list[str]) -> tuple[list[str], bool]:
 
 
 def _accept_any_text() -> None:
-    """A terminal that cannot show a character gets its number; an answer is never lost to an encoding."""
+    """A terminal that cannot show a character gets its number; an answer is never lost to an
+    encoding.
+    """
     for stream in (sys.stdout, sys.stderr):
         if getattr(stream, "errors", None) == "strict":
             stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]

@@ -14,8 +14,8 @@ from click.shell_completion import (
     split_arg_string,
 )
 
-# Prowess gets the line as it was typed and answers with whole words. Of these bash replaces only what stands behind
-# the last of its word breaks, so what stands before it is taken off.
+# Prowess gets the line as it was typed and answers with whole words. Of these bash replaces only
+# what stands behind the last of its word breaks, so what stands before it is taken off.
 _SCRIPT = """\
 %(complete_func)s() {
     local IFS=$'\\n' line word value sign head kept="" before="" response completion type
@@ -60,7 +60,11 @@ class _WithDebug(ShellComplete):
     def get_completions(self, args: list[str], incomplete: str) -> list[CompletionItem]:
         """What the command offers, and `--debug` where it fits."""
         found = super().get_completions(args, incomplete)
-        fits = incomplete[:1] == "-" and _DEBUG.startswith(incomplete) and not {"--", _DEBUG}.intersection(args)
+        fits = (
+            incomplete[:1] == "-"
+            and _DEBUG.startswith(incomplete)
+            and not {"--", _DEBUG}.intersection(args)
+        )
         if fits and all(item.value != _DEBUG for item in found):
             found.append(CompletionItem(_DEBUG, help="Show where an error came from."))
         return found
@@ -75,7 +79,9 @@ class Fish(_WithDebug, FishComplete):
 
 
 class WholeWords(_WithDebug, BashComplete):
-    """Completion by the line as it was typed; a number of a word, as other scripts send it, is understood too."""
+    """Completion by the line as it was typed; a number of a word, as other scripts send it, is
+    understood too.
+    """
 
     source_template = _SCRIPT
 

@@ -1,4 +1,6 @@
-"""What several commands share: the options that choose a host and a place, and the skills they open."""
+"""What several commands share: the options that choose a host and a place, and the skills they
+open.
+"""
 
 from __future__ import annotations
 
@@ -16,11 +18,11 @@ from prowess.errors import ProwessError
 from prowess.machine.facts import current_facts
 from prowess.model.origin import Origin
 from prowess.model.permission import Rule
-from prowess.profiles.schema import Profile
+from prowess.profiles.schema.profile import Profile
 from prowess.runtime import Skills
 
 if TYPE_CHECKING:
-    from prowess.cli.progress import Progress
+    from prowess.cli.terminal.progress import Progress
     from prowess.model.snapshot import Snapshot
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -40,17 +42,21 @@ ANYONE = Who()
 def complete_hosts(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
     """Host names and editions for the shell."""
     from prowess.machine.facts import current_facts
-    from prowess.machine.profiles import load_added_profiles
     from prowess.profiles.load import known_editions, known_hosts
+    from prowess.state.profile_cache import load_added_profiles
 
     try:
         _, added = load_added_profiles(current_facts(), "prowess")
         names = known_hosts(added)
-        editions = [f"{name}@{edition}" for name in names for edition in known_editions(name, added)]
+        editions = [
+            f"{name}@{edition}" for name in names for edition in known_editions(name, added)
+        ]
     except ProwessError:
         return []
     # Editions only once a host is chosen: `--host op<Tab>` is not a list of everything twice.
-    return [name for name in (editions if "@" in incomplete else names) if name.startswith(incomplete)]
+    return [
+        name for name in (editions if "@" in incomplete else names) if name.startswith(incomplete)
+    ]
 
 
 def complete_names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
@@ -64,11 +70,15 @@ def complete_names(ctx: click.Context, param: click.Parameter, incomplete: str) 
 
 
 def is_plain_name(name: str) -> bool:
-    """Whether a shell can be offered a name: it takes it into the line, so it must mean nothing there but itself."""
+    """Whether a shell can be offered a name: it takes it into the line, so it must mean nothing
+    there but itself.
+    """
     return _PLAIN_NAME.fullmatch(name) is not None
 
 
-def _check_folders(ctx: click.Context, param: click.Parameter, folders: tuple[str, ...]) -> tuple[str, ...]:
+def _check_folders(
+    ctx: click.Context, param: click.Parameter, folders: tuple[str, ...]
+) -> tuple[str, ...]:
     for folder in folders:
         if not os.path.isdir(folder):
             problem = "is not a folder" if os.path.lexists(folder) else "does not exist"
@@ -78,8 +88,8 @@ def _check_folders(ctx: click.Context, param: click.Parameter, folders: tuple[st
 
 def load_host(host: str) -> Profile:
     """The profile of a host, a user's own too."""
-    from prowess.machine.profiles import load_added_profiles
     from prowess.profiles.load import load_profile
+    from prowess.state.profile_cache import load_added_profiles
 
     name, added = load_added_profiles(current_facts(), host)
     return load_profile(name, added)
@@ -107,10 +117,12 @@ name_argument = click.argument("name", shell_complete=complete_names)
 
 
 def render_host_option(snapshot: Snapshot) -> str:
-    """What to add to a command so that it answers as the host of a scan does; nothing where that is Prowess itself."""
+    """What to add to a command so that it answers as the host of a scan does; nothing where that is
+    Prowess itself.
+    """
     import shlex
 
-    from prowess.cli.out import escape_line
+    from prowess.cli.terminal.out import escape_line
 
     edition = "" if snapshot.edition == "current" else f"@{snapshot.edition}"
     host = f"{snapshot.host}{edition}"
@@ -140,24 +152,33 @@ def agent_options(command: F) -> F:
 
     decorated: Any = with_who
     for action, verb in (("deny", "Deny"), ("ask", "Ask for"), ("allow", "Allow")):
-        text = f"{verb} skills for this once: a name, a pattern such as `deploy-*`, or a rule such as `Skill(deploy)`."
+        text = (
+            f"{verb} skills for this once: a name, a pattern such as `deploy-*`, or a rule such as"
+            " `Skill(deploy)`."
+        )
         decorated = click.option(f"--{action}", multiple=True, metavar="RULE", help=text)(decorated)
     agent_help = "Answer for the agent of this name, whose rules may differ."
     return click.option("--agent", metavar="NAME", help=agent_help)(decorated)  # type: ignore[no-any-return]
 
 
-def _parse_rules(allow: tuple[str, ...], ask: tuple[str, ...], deny: tuple[str, ...]) -> tuple[Rule, ...]:
+def _parse_rules(
+    allow: tuple[str, ...], ask: tuple[str, ...], deny: tuple[str, ...]
+) -> tuple[Rule, ...]:
     if not (allow or ask or deny):
         return ()
     from prowess.gate.permissions import parse_given
 
-    rules = parse_given(allow=map(_as_rule, allow), ask=map(_as_rule, ask), deny=map(_as_rule, deny))
+    rules = parse_given(
+        allow=map(_as_rule, allow), ask=map(_as_rule, ask), deny=map(_as_rule, deny)
+    )
     # Whoever reads a decision wants to know where its rule stands, also where that is no file.
     return tuple(msgspec.structs.replace(rule, origin=Origin("the command line")) for rule in rules)
 
 
 def _as_rule(text: str) -> str:
-    """A rule as hosts write it. A plain name or pattern is about skills, since nothing else can be meant here."""
+    """A rule as hosts write it. A plain name or pattern is about skills, since nothing else can be
+    meant here.
+    """
     return text if "(" in text or ")" in text or text.strip() in ("", "Skill") else f"Skill({text})"
 
 
@@ -172,14 +193,20 @@ def open_skills(
 ) -> Skills:
     """The skills of the working folder, scanned, with progress shown where that is slow.
 
-    The scan is a part of longer work where `progress` is given, which then goes on. With `tell` people hear of options
-    that the host has no use for; without, the command itself says so.
+    The scan is a part of longer work where `progress` is given, which then goes on. With `tell`
+    people hear of options that the host has no use for; without, the command itself says so.
     """
-    from prowess.cli.progress import Progress
+    from prowess.cli.terminal.progress import Progress
 
     with nullcontext(progress) if progress is not None else Progress() as reporter:
         skills = Skills.open(
-            ".", host=host, add_dirs=add_dirs, bare=bare, agent=who.agent, rules=who.rules, reporter=reporter
+            ".",
+            host=host,
+            add_dirs=add_dirs,
+            bare=bare,
+            agent=who.agent,
+            rules=who.rules,
+            reporter=reporter,
         )
         # Scanned here and kept, so that the line of progress ends with the scan.
         _ = skills.snapshot

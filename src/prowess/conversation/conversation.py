@@ -1,4 +1,6 @@
-"""The conversation itself: loads skills, takes what is typed, answers addresses, wakes what waits, keeps the ledger."""
+"""The conversation itself: loads skills, takes what is typed, answers addresses, wakes what waits,
+keeps the ledger.
+"""
 
 from __future__ import annotations
 
@@ -9,26 +11,26 @@ from typing import Any
 
 import msgspec
 
-from prowess.activate.addresses import parse_address
-from prowess.activate.commands import CommandIndex, build_commands
-from prowess.activate.completion import MOST, Completion, complete
-from prowess.activate.delivery import Key, find_delivery
-from prowess.activate.dispatch import Cancel, ToolReply
 from prowess.activate.ledger import Ledger, LedgerEntry, parse_ledger, render_ledger
-from prowess.activate.messages import Message
-from prowess.activate.resources import Resource, resolve
-from prowess.activate.sample import Above
+from prowess.activate.resources.addresses import parse_address
+from prowess.activate.resources.file_sample import Above
+from prowess.activate.resources.lookup import Resource, resolve
+from prowess.activate.slash.commands import CommandIndex, build_commands
+from prowess.activate.slash.completion import MOST, Completion, complete
+from prowess.activate.slash.delivery import Key, find_delivery
+from prowess.activate.slash.dispatch import Cancel, ToolReply
+from prowess.activate.slash.messages import Message
+from prowess.activate.slash.parser import Call, Mention, Notice, Plain, Typed, parse_command
 from prowess.activate.survival import Survival, compact, find_survivors
 from prowess.activate.tool import Desk, Prepared, ToolCall, call_tool, describe_tool, parse_call
-from prowess.activate.typed import Call, Mention, Notice, Plain, Typed, parse_command
-from prowess.conversation.bodies import Bodies
-from prowess.conversation.ground import Ground
+from prowess.conversation.activation import Loading
+from prowess.conversation.authorization import Permits
+from prowess.conversation.body_renderer import Bodies
+from prowess.conversation.dormant import Waking
 from prowess.conversation.journal import Journal
-from prowess.conversation.loading import Loading
 from prowess.conversation.model_tool import ModelTool
-from prowess.conversation.permits import Permits
-from prowess.conversation.typist import Typist
-from prowess.conversation.waking import Waking
+from prowess.conversation.services import Ground
+from prowess.conversation.slash_commands import Typist
 from prowess.diagnostics import Diagnostic
 from prowess.errors import UnknownSkill
 from prowess.errors.activation import Unavailable
@@ -50,8 +52,9 @@ RunResult = Message | ToolReply | Notice | Plain
 class Conversation:
     """One conversation of an agent with its skills.
 
-    `session` is its id and `effort` how hard the model thinks, for the variables that bodies have for them. `saved`
-    is what `save` gave, and goes on from there. `taken` are names of commands that the agent has of its own.
+    `session` is its id and `effort` how hard the model thinks, for the variables that bodies have
+    for them. `saved` is what `save` gave, and goes on from there. `taken` are names of commands
+    that the agent has of its own.
     """
 
     def __init__(
@@ -103,7 +106,8 @@ class Conversation:
             return self._commands[1]
 
     def catalog(self, **options: Any) -> Catalog:
-        """What the model is shown of the skills, within the host's budget; options as those of `Skills.catalog`.
+        """What the model is shown of the skills, within the host's budget; options as those of
+        `Skills.catalog`.
 
         It counts as an offer of the skills in it.
         """
@@ -114,10 +118,14 @@ class Conversation:
         return catalog
 
     def tool(self, **options: Any) -> ModelTool:
-        """The tool with which the model loads skills, as it is to be described now; options as those of `catalog`."""
+        """The tool with which the model loads skills, as it is to be described now; options as
+        those of `catalog`.
+        """
         profile = self._ground.profile
         format = profile.catalog.tool_format
-        catalog = self._ground.project.offer(self.snapshot, format=format, **options) if format else None
+        catalog = (
+            self._ground.project.offer(self.snapshot, format=format, **options) if format else None
+        )
         told = describe_tool(profile.tool, usable=self._list_usable("model"), catalog=catalog)
         return ModelTool(**msgspec.structs.asdict(told), function=self._call)
 
@@ -131,8 +139,9 @@ class Conversation:
     ) -> Activation:
         """Load a skill into the conversation.
 
-        A model's call goes through the permission rules, and gets one line where the skill is already there
-        unchanged. Raises `UnknownSkill`, `Unavailable`, `NotPermitted`, and what the commands in the body raise.
+        A model's call goes through the permission rules, and gets one line where the skill is
+        already there unchanged. Raises `UnknownSkill`, `Unavailable`, `NotPermitted`, and what the
+        commands in the body raise.
         """
         loading = Loading(self._find_fresh, self._permits, self._bodies, by, is_cancelled)
         desk = Desk(
@@ -140,20 +149,37 @@ class Conversation:
             usable=lambda: self._list_usable(by),
             permit=loading.permit,
             prepare=loading.prepare,
-            is_loaded=lambda skill, prepared, given: by == "model" and self._is_loaded(skill, prepared, given),
+            is_loaded=lambda skill, prepared, given: (
+                by == "model" and self._is_loaded(skill, prepared, given)
+            ),
         )
         rules = self._ground.profile.tool
         call = ToolCall(name, arguments)
         above = self._find_above()
-        made = call_tool(call, desk, rules=rules, files=self._ground.files, above=above, is_cancelled=is_cancelled)
+        made = call_tool(
+            call,
+            desk,
+            rules=rules,
+            files=self._ground.files,
+            above=above,
+            is_cancelled=is_cancelled,
+        )
         if loading.skill is not None and not made.repeated:
-            self._record(loading.skill, made.text, made.digest, arguments, by, has_blocks=bool(made.blocks))
+            self._record(
+                loading.skill, made.text, made.digest, arguments, by, has_blocks=bool(made.blocks)
+            )
         return made
 
     def run(
-        self, text: str, *, key: Key = Key.SEND, streaming: bool = False, cancel: Cancel | None = None
+        self,
+        text: str,
+        *,
+        key: Key = Key.SEND,
+        streaming: bool = False,
+        cancel: Cancel | None = None,
     ) -> RunResult:
-        """Carry out what a user typed: `/name arguments`, `/skill name`, `$name`; anything else is plain text.
+        """Carry out what a user typed: `/name arguments`, `/skill name`, `$name`; anything else is
+        plain text.
 
         `key` is the one that sent it, and `streaming` says whether the model is at work just now.
         """
@@ -169,7 +195,9 @@ class Conversation:
             for skill, prepared in typist.prepared:
                 whole = made.text if isinstance(typed, Call) else prepared.body
                 has_blocks = bool(prepared.blocks)
-                self._record(skill, whole, prepared.digest, _arguments(typed), "user", has_blocks=has_blocks)
+                self._record(
+                    skill, whole, prepared.digest, _arguments(typed), "user", has_blocks=has_blocks
+                )
             if not typist.prepared:
                 # The message only names the skills, and the model reads them itself.
                 typist.note_named(typed)
@@ -180,7 +208,9 @@ class Conversation:
         return complete(typed, self.commands, self._ground.profile.commands, most=most)
 
     def read(self, url: str) -> Resource:
-        """What a `skill://` address stands for. Raises `UnknownSkill`, `Unavailable` and `AddressError`."""
+        """What a `skill://` address stands for. Raises `UnknownSkill`, `Unavailable` and
+        `AddressError`.
+        """
         rules = self._ground.profile.resources
         address = parse_address(url, dots=rules.dots, with_lines=True)
         outcome = self.snapshot.find(address.name)
@@ -194,14 +224,20 @@ class Conversation:
         return resolve(address, readable, self._ground.files, rules=rules)
 
     def touched(self, path: str) -> tuple[Skill, ...]:
-        """A file was read, written or edited: the skills that woke by it. They stay awake in this conversation."""
+        """A file was read, written or edited: the skills that woke by it. They stay awake in this
+        conversation.
+        """
         with self._lock:
             return self._waking.touch(path)
 
     def compact(self) -> Survival:
-        """The conversation was shortened: what of the loaded skills to give back to the model, newest first."""
+        """The conversation was shortened: what of the loaded skills to give back to the model,
+        newest first.
+        """
         with self._lock:
-            survival = find_survivors(self.ledger, self._ground.profile.compaction, count=estimate_tokens)
+            survival = find_survivors(
+                self.ledger, self._ground.profile.compaction, count=estimate_tokens
+            )
             self._journal.ledger = compact(self.ledger, survival)
             return survival
 
@@ -236,7 +272,9 @@ class Conversation:
         return self._above[1]
 
     def _find_fresh(self, name: str) -> Outcome | None:
-        """What holds a name, as it is on disk now: a file that changed makes everything be looked at again."""
+        """What holds a name, as it is on disk now: a file that changed makes everything be looked
+        at again.
+        """
         outcome = self.snapshot.find(name)
         if outcome is None or not self._ground.refresh(outcome.skill):
             return outcome
@@ -249,7 +287,9 @@ class Conversation:
         if isinstance(typed, Notice | Plain):
             return typed
         commands = (typed.command,) if isinstance(typed, Call) else typed.commands
-        skills = [self._get_outcome(command.skill_name, command.location).skill for command in commands]
+        skills = [
+            self._get_outcome(command.skill_name, command.location).skill for command in commands
+        ]
         return parse_command(text, self.commands, rules) if self._ground.refresh(*skills) else typed
 
     def _get_outcome(self, name: str, location: str) -> Outcome:
@@ -269,7 +309,9 @@ class Conversation:
         same = (prepared.digest, arguments, skill.location)
         return (loaded.digest, loaded.arguments, loaded.location) == same
 
-    def _record(self, skill: Skill, text: str, digest: str, arguments: str, by: Caller, *, has_blocks: bool) -> None:
+    def _record(
+        self, skill: Skill, text: str, digest: str, arguments: str, by: Caller, *, has_blocks: bool
+    ) -> None:
         entry = LedgerEntry(
             name=skill.name,
             at=time.time(),
@@ -290,7 +332,9 @@ def _arguments(typed: Call | Mention) -> str:
 
 
 def _parse_kept(saved: str) -> dict[str, tuple[str, ...]]:
-    """What was awake and found in a saved conversation; nothing where that cannot be told, which the ledger reports."""
+    """What was awake and found in a saved conversation; nothing where that cannot be told, which
+    the ledger reports.
+    """
     import json
 
     try:
@@ -301,6 +345,10 @@ def _parse_kept(saved: str) -> dict[str, tuple[str, ...]]:
         return {}
     lists = {key: data.get(key) for key in ("awake", "folders")}
     return {
-        key: tuple(place for place in places if isinstance(place, str)) if isinstance(places, list) else ()
+        key: (
+            tuple(place for place in places if isinstance(place, str))
+            if isinstance(places, list)
+            else ()
+        )
         for key, places in lists.items()
     }

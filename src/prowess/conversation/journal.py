@@ -12,8 +12,8 @@ from prowess.activate.ledger import Ledger, LedgerEntry
 class Journal:
     """Records activations; `ledger` is all of them as a value.
 
-    Counting tokens takes longer than loading a skill, and few ask for it: it is done when somebody does, or before a
-    text goes.
+    Counting tokens takes longer than loading a skill, and few ask for it: it is done when somebody
+    does, or before a text goes.
     """
 
     def __init__(self, ledger: Ledger, *, count: Callable[[str], int]) -> None:
@@ -35,7 +35,9 @@ class Journal:
         self._latest = {entry.name: place for place, entry in enumerate(self._entries)}
 
     def record(self, entry: LedgerEntry) -> None:
-        """Add an activation. Of the same skill's earlier ones only the fact remains, as `Ledger.record` has it."""
+        """Add an activation. Of the same skill's earlier ones only the fact remains, as
+        `Ledger.record` has it.
+        """
         earlier = self._latest.get(entry.name)
         if earlier is not None and self._entries[earlier].text:
             old = self._entries[earlier]

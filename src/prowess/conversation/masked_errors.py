@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from prowess.errors import ProwessError
 from prowess.errors.activation import Cancelled, ToolFailed
-from prowess.model.masking import Masker
+from prowess.text.masking import Masker
 
 
 def carries_secret(error: BaseException, masker: Masker) -> bool:
@@ -18,7 +18,9 @@ def mask_error(error: ProwessError, masker: Masker, *, tool: str) -> ProwessErro
     """An error that says the same without the secrets, and that came from nowhere."""
     if isinstance(error, Cancelled):
         return Cancelled(masker.mask(error.doing))
-    return ToolFailed(tool, masker.mask(error.cause if isinstance(error, ToolFailed) else str(error)))
+    return ToolFailed(
+        tool, masker.mask(error.cause if isinstance(error, ToolFailed) else str(error))
+    )
 
 
 def _list_chain(error: BaseException) -> Iterator[BaseException]:

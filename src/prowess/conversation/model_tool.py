@@ -13,7 +13,9 @@ from prowess.model.activation import Activation
 
 
 class ToolAnswer(msgspec.Struct, frozen=True, kw_only=True, eq=False):
-    """What goes back to the model: a text, and whether it tells of an error. `activation` is what was loaded."""
+    """What goes back to the model: a text, and whether it tells of an error. `activation` is what
+    was loaded.
+    """
 
     text: str
     is_error: bool = False
@@ -21,7 +23,9 @@ class ToolAnswer(msgspec.Struct, frozen=True, kw_only=True, eq=False):
 
 
 class ModelTool(SkillTool, frozen=True, kw_only=True, eq=False):
-    """A tool that can be called. `function` takes the model's parameters and raises where they cannot be followed."""
+    """A tool that can be called. `function` takes the model's parameters and raises where they
+    cannot be followed.
+    """
 
     function: Callable[[Mapping[str, Any]], Activation]
 
@@ -30,7 +34,9 @@ class ModelTool(SkillTool, frozen=True, kw_only=True, eq=False):
         return self.function(parameters)
 
     def answer(self, parameters: Mapping[str, Any]) -> ToolAnswer:
-        """Carry out a model's call; trouble becomes a sentence for the model, so that the conversation goes on."""
+        """Carry out a model's call; trouble becomes a sentence for the model, so that the
+        conversation goes on.
+        """
         try:
             activation = self.function(parameters)
         except UnknownSkill as error:

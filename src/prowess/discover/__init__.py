@@ -1,1 +1,3 @@
-"""The first stage: a profile and places become ordered roots, roots become candidates, bounded and sorted."""
+"""The first stage: a profile and places become ordered roots, roots become candidates, bounded and
+sorted.
+"""

@@ -1,7 +1,7 @@
 """Context files: AGENTS.md and its kin, from the working folder upwards, merged by depth.
 
-Unlike a skill a context file is always loaded. The farthest comes first, so that what is nearer is read last
-and has the last word.
+Unlike a skill a context file is always loaded. The farthest comes first, so that what is nearer is
+read last and has the last word.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from prowess.diagnostics import Diagnostic, Severity, diagnose
 from prowess.discover.links import find_real_repository, lies_inside
 from prowess.ports import FileSystem
 from prowess.profiles.places import Places, ancestors
-from prowess.profiles.schema import Context
+from prowess.profiles.schema.profile import Context
 
 _MOST_BYTES = 1 << 20
 # Without a byte order mark it is told by how Markdown begins: a heading, a fence, a tag, an item.
@@ -52,7 +52,9 @@ class ContextFiles(msgspec.Struct, frozen=True):
 def find_context_files(
     rules: Context, places: Places, files: FileSystem, *, trusted_links: Iterable[str] = ()
 ) -> ContextFiles:
-    """Every context file from the working folder upwards. One real file counts once, where it is met first."""
+    """Every context file from the working folder upwards. One real file counts once, where it is
+    met first.
+    """
     found: list[ContextFile] = []
     problems: list[Diagnostic] = []
     seen: set[str | None] = set()
@@ -83,7 +85,9 @@ def find_context_files(
     return ContextFiles(tuple(found), tuple(problems), looked_in)
 
 
-def _list_paths(folders: Sequence[str | None], rules: Context, places: Places) -> Iterator[tuple[int, str]]:
+def _list_paths(
+    folders: Sequence[str | None], rules: Context, places: Places
+) -> Iterator[tuple[int, str]]:
     """Where a context file may lie, nearest first, with its depth."""
     for depth, folder in enumerate(folders):
         if folder is not None:
@@ -99,7 +103,9 @@ def _report_kind(path: str, kind: str | None, files: FileSystem) -> Iterator[Dia
         yield diagnose("not-a-file", message, file=path, severity=Severity.WARNING)
     elif (target := files.find_link(path)) is not None:
         message = f"It is a link to “{target}”, which leads to no file; it is not read."
-        yield diagnose("not-a-file", message, file=path, severity=Severity.WARNING, hint=_BROKEN_HINT)
+        yield diagnose(
+            "not-a-file", message, file=path, severity=Severity.WARNING, hint=_BROKEN_HINT
+        )
 
 
 def _report_far(
@@ -110,7 +116,10 @@ def _report_far(
         return
     for depth, path in _list_paths(walked, rules, places):
         if depth >= rules.depth and files.find_kind(path) == "file":
-            message = f"The file lies {depth} folders above the working folder; {rules.depth} folders are looked at."
+            message = (
+                f"The file lies {depth} folders above the working folder; {rules.depth} folders are"
+                " looked at."
+            )
             hint = "Move it nearer, or work in a folder that is not so deep."
             yield diagnose("limit-reached", message, file=path, hint=hint)
 
@@ -118,14 +127,18 @@ def _report_far(
 def _find_escape(
     path: str, real: str | None, places: Places, known: tuple[str | None, ...], files: FileSystem
 ) -> Diagnostic | None:
-    """What speaks against reading a file that is a link: only in home, or above it, may one lead anywhere."""
+    """What speaks against reading a file that is a link: only in home, or above it, may one lead
+    anywhere.
+    """
     folder = str(places.paths.dirname(path))
     own = files.find_real_path(folder) or folder
     home = files.find_real_path(places.home) or places.home
     if real is not None and (lies_inside(home, (own,)) or lies_inside(real, (own, *known))):
         return None
     where = "to a place that cannot be told" if real is None else f"to {real}"
-    return diagnose("link-escapes", f"The file leads {where}, outside the project; it is not read.", file=path)
+    return diagnose(
+        "link-escapes", f"The file leads {where}, outside the project; it is not read.", file=path
+    )
 
 
 def _load(path: str, files: FileSystem) -> tuple[str, list[Diagnostic]]:
@@ -161,9 +174,15 @@ def _decode(data: bytes, path: str, *, is_cut: bool) -> tuple[str, Diagnostic | 
 
 
 def _choose_folders(rules: Context, places: Places) -> list[str | None]:
-    """The folders to look in, nearest first; None for one that is left out, so that depths stay true."""
+    """The folders to look in, nearest first; None for one that is left out, so that depths stay
+    true.
+    """
     walked = ancestors(places, up_to=rules.up_to, without_repository=rules.without_repository)
-    if rules.past_repository_below_home and places.repository and (places.cwd + "/").startswith(places.home + "/"):
+    if (
+        rules.past_repository_below_home
+        and places.repository
+        and (places.cwd + "/").startswith(places.home + "/")
+    ):
         walked = [folder for folder in ancestors(places, up_to="home") if folder != places.home]
     return [None if _is_left_out(folder, rules, places) else folder for folder in walked]
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from prowess.diagnostics import Diagnostic, diagnose
-from prowess.discover.ignore import IgnoreFiles, IgnoreRules
+from prowess.discover.ignored_paths import IgnoreFiles, IgnoreRules
 from prowess.discover.layouts import find_candidates
 from prowess.discover.links import LinkRules, learn_links
 from prowess.discover.walk import Walk
@@ -15,7 +15,7 @@ from prowess.model.settings import Settings
 from prowess.model.skill import Candidate, Root
 from prowess.ports import FileSystem, Reporter
 from prowess.profiles.places import Places
-from prowess.profiles.schema import Limits
+from prowess.profiles.schema.profile import Limits
 
 
 class Discovered(msgspec.Struct, frozen=True):
@@ -45,7 +45,11 @@ def discover(
         if root.path in links.refused:
             diagnostics.append(_refuse(root, links))
             continue
-        ignore = _learn_ignores(root, places, ignores) if root.gitignore and links.roots[root.path] else None
+        ignore = (
+            _learn_ignores(root, places, ignores)
+            if root.gitignore and links.roots[root.path]
+            else None
+        )
         walk = Walk(root, files=files, limits=limits, links=links, ignore=ignore, clock=clock)
         found = find_candidates(walk)
         candidates += found.candidates
@@ -58,8 +62,14 @@ def discover(
 def _refuse(root: Root, links: LinkRules) -> Diagnostic:
     real, bounds = links.roots[root.path], links.refused[root.path]
     found = "lies" if real == root.path else f"leads to {real},"
-    message = f"The folder {found} outside {bounds}, to which it belongs; skills are not looked for there."
-    hint = "If you trust it, name it under `discovery.trusted_links` in your own prowess.toml, not the project's."
+    message = (
+        f"The folder {found} outside {bounds}, to which it belongs; skills are not looked for"
+        " there."
+    )
+    hint = (
+        "If you trust it, name it under `discovery.trusted_links` in your own prowess.toml, not the"
+        " project's."
+    )
     return diagnose("link-escapes", message, file=root.path, hint=hint)
 
 
@@ -67,7 +77,9 @@ def _learn_ignores(root: Root, places: Places, files: IgnoreFiles) -> IgnoreRule
     """The ignore files between the repository's root and the folder that holds a skills root."""
     above: list[str] = []
     folder = places.paths.dirname(root.path)
-    while places.repository is not None and (folder + "/").startswith(places.repository.rstrip("/") + "/"):
+    while places.repository is not None and (folder + "/").startswith(
+        places.repository.rstrip("/") + "/"
+    ):
         above.append(folder)
         folder = places.paths.dirname(folder)
     above.reverse()

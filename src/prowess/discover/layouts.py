@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from prowess.discover.ignore import IgnoreRules, Why
+from prowess.discover.ignored_paths import IgnoreRules, Why
 from prowess.discover.walk import SKILL_FILE, Folder, Found, Walk, open_root, walk_skills
 from prowess.ports import FolderItem
 
@@ -19,9 +19,13 @@ def find_candidates(walk: Walk) -> Found:
         _LAYOUTS[root.layout](walk)
         walk.finish()
     elif kind is not None:
-        walk.note("root-not-a-folder", "Skills are looked for here, but it is not a folder.", root.path)
+        walk.note(
+            "root-not-a-folder", "Skills are looked for here, but it is not a folder.", root.path
+        )
     elif root.must_exist:
-        walk.note("root-missing", "The folder does not exist, though a setting names it.", root.path)
+        walk.note(
+            "root-missing", "The folder does not exist, though a setting names it.", root.path
+        )
     return Found((*walk.candidates, *walk.passed_over), tuple(walk.diagnostics))
 
 
@@ -30,7 +34,9 @@ def _search_skills(walk: Walk) -> None:
 
 
 def _search_commands(walk: Walk) -> None:
-    """Every Markdown file, at any depth: `a/b.md` is the command `a:b`, `a/SKILL.md` the command `a`."""
+    """Every Markdown file, at any depth: `a/b.md` is the command `a:b`, `a/SKILL.md` the command
+    `a`.
+    """
     waiting: list[tuple[Folder, str, Why | None]] = [(open_root(walk), "", None)]
     while waiting:
         folder, prefix, ignored = waiting.pop()
@@ -39,7 +45,11 @@ def _search_commands(walk: Walk) -> None:
         rules = outer.enter(folder.path, items) if outer else None
         for item in items:
             if item.kind == "file" and item.name.lower().endswith(".md"):
-                name = prefix.rstrip(":") if item.name == SKILL_FILE and prefix else prefix + item.name[:-3]
+                name = (
+                    prefix.rstrip(":")
+                    if item.name == SKILL_FILE and prefix
+                    else prefix + item.name[:-3]
+                )
                 why = ignored or (rules.find_file(folder.path, item.name) if rules else None)
                 if why is None:
                     walk.add(folder, item, name)
@@ -62,7 +72,9 @@ def _step(folder: Folder, item: FolderItem, rules: IgnoreRules | None) -> Folder
 
 
 def _search_extra(walk: Walk) -> None:
-    """OpenClaw's extra folders: one skill, a `skills` folder, a folder around one, or a shallow collection."""
+    """OpenClaw's extra folders: one skill, a `skills` folder, a folder around one, or a shallow
+    collection.
+    """
     folder = open_root(walk)
     names = {item.name: item for item in walk.list_items(folder)}
     if not names:

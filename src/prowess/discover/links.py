@@ -17,9 +17,10 @@ _BOUNDED = ("known", "inside-root", "root-only", "never")
 class LinkRules(msgspec.Struct, frozen=True):
     """The folders that links may lead into.
 
-    `roots` are the real paths of roots by their own path, `known` every folder that may be followed from any
-    root (other roots, the repository), `trusted` those that the user named. `refused` are the roots that lead out of
-    the folder they belong to, with that folder; they are not searched, and nothing is known because of them.
+    `roots` are the real paths of roots by their own path, `known` every folder that may be followed
+    from any root (other roots, the repository), `trusted` those that the user named. `refused` are
+    the roots that lead out of the folder they belong to, with that folder; they are not searched,
+    and nothing is known because of them.
     """
 
     roots: dict[str, str | None]
@@ -36,7 +37,9 @@ class LinkRules(msgspec.Struct, frozen=True):
         return target is not None and _FILE_RULES[root.links](self, root, folder, target)
 
 
-def learn_links(roots: Sequence[Root], places: Places, trusted_links: Iterable[str], files: FileSystem) -> LinkRules:
+def learn_links(
+    roots: Sequence[Root], places: Places, trusted_links: Iterable[str], files: FileSystem
+) -> LinkRules:
     """The rules for one scan: what is known and trusted here, and which roots are refused."""
     real = {root.path: files.find_real_path(root.path) for root in roots}
     repository = find_real_repository(places, files)
@@ -56,14 +59,18 @@ def learn_links(roots: Sequence[Root], places: Places, trusted_links: Iterable[s
 
 
 def find_real_repository(places: Places, files: FileSystem) -> str | None:
-    """The real path of the repository; None where it holds a whole home, which is no project to be trusted."""
+    """The real path of the repository; None where it holds a whole home, which is no project to be
+    trusted.
+    """
     repository = files.find_real_path(places.repository) if places.repository else None
     home = files.find_real_path(places.home) or places.home
     return None if repository is None or lies_inside(home, (repository,)) else repository
 
 
 def find_bounds(folder: str, repository: str | None, files: FileSystem) -> str:
-    """What belongs together with a folder of a project: the repository around it, else the folder itself."""
+    """What belongs together with a folder of a project: the repository around it, else the folder
+    itself.
+    """
     real = files.find_real_path(folder) or folder
     return repository if repository is not None and lies_inside(real, (repository,)) else real
 
@@ -71,7 +78,8 @@ def find_bounds(folder: str, repository: str | None, files: FileSystem) -> str:
 def lies_inside(target: str, folders: Iterable[str | None]) -> bool:
     """Whether a real path is one of these folders or lies in one."""
     return any(
-        folder is not None and (target == folder or target.startswith(folder.rstrip("/") + "/")) for folder in folders
+        folder is not None and (target == folder or target.startswith(folder.rstrip("/") + "/"))
+        for folder in folders
     )
 
 

@@ -12,16 +12,28 @@ from prowess.model.facts import Facts
 from prowess.model.settings import Settings
 from prowess.model.skill import Root, Scope, Source
 from prowess.profiles.places import Place, Places, expand
-from prowess.profiles.schema import Profile, RootRule
+from prowess.profiles.schema.profile import Profile, RootRule
 
 _TRUE_WORDS = ("true", "yes", "on", "1", "y")
 _FALSE_WORDS = ("false", "no", "off", "0", "n")
 # Words of a path template that do not name whose folder it is.
-_NO_PROVIDERS = ("skills", "skill", "managed-skills", "commands", "ancestor", "added", "home", "config", "")
+_NO_PROVIDERS = (
+    "skills",
+    "skill",
+    "managed-skills",
+    "commands",
+    "ancestor",
+    "added",
+    "home",
+    "config",
+    "",
+)
 
 
 class Conditions(msgspec.Struct, frozen=True):
-    """What decides whether a root is switched on: the environment, the settings, and how strict words are."""
+    """What decides whether a root is switched on: the environment, the settings, and how strict
+    words are.
+    """
 
     env: Mapping[str, str]
     settings: Settings
@@ -109,7 +121,9 @@ def plan_roots(
 
 
 def _drop_repeated(planned: list[Root], *, last_wins: bool) -> tuple[Root, ...]:
-    """One root per folder: where two rules name the same one, the stronger of those switched on is kept."""
+    """One root per folder: where two rules name the same one, the stronger of those switched on is
+    kept.
+    """
     kept: dict[str, Root] = {}
     for root in planned:
         other = kept.get(root.path)
@@ -120,8 +134,12 @@ def _drop_repeated(planned: list[Root], *, last_wins: bool) -> tuple[Root, ...]:
     return tuple(root for root in planned if kept[root.path] is root)
 
 
-def _interleave(profile: Profile, ids: tuple[str, ...], places: Places) -> Iterator[tuple[str, RootRule, str, Place]]:
-    """The places of several rules, folder by folder: all that hang at one ancestor before the next ancestor."""
+def _interleave(
+    profile: Profile, ids: tuple[str, ...], places: Places
+) -> Iterator[tuple[str, RootRule, str, Place]]:
+    """The places of several rules, folder by folder: all that hang at one ancestor before the next
+    ancestor.
+    """
     found = [
         (place.distance, id, rule, template, place)
         for id in ids
@@ -158,7 +176,8 @@ def _find_off_switch(
 ) -> str | None:
     if bare_by and not rule.keep_when_bare:
         return bare_by
-    # Every switch is looked at, so that a word the host refuses is noticed behind one that already decides.
+    # Every switch is looked at, so that a word the host refuses is noticed behind one that already
+    # decides.
     stops = [condition for condition in rule.unless if conditions.holds(condition)]
     if stops:
         return _name_condition(stops[0])
@@ -192,7 +211,9 @@ def make_root(
         id=id,
         path=place.path,
         scope=rule.scope,
-        source=Source(provider, rule.level, place.path, rule.loaded_from, _name_label(rule, template)),
+        source=Source(
+            provider, rule.level, place.path, rule.loaded_from, _name_label(rule, template)
+        ),
         order=order,
         distance=place.distance,
         priority=rule.priority,
@@ -216,8 +237,12 @@ def make_root(
     )
 
 
-def _find_bounds(rule: RootRule, template: str, place: Place, places: Places, settings: Settings) -> str | None:
-    """The folder that a root hangs below, where it is not its user's own and could be made to lead elsewhere."""
+def _find_bounds(
+    rule: RootRule, template: str, place: Place, places: Places, settings: Settings
+) -> str | None:
+    """The folder that a root hangs below, where it is not its user's own and could be made to lead
+    elsewhere.
+    """
     before, _, rest = template.partition("{")
     name, _, below = rest.partition("}")
     if name in ("custom", "plugin"):
@@ -229,7 +254,9 @@ def _find_bounds(rule: RootRule, template: str, place: Place, places: Places, se
 
 
 def _name_qualifier(template: str, path: str) -> str | None:
-    """`{added}/.claude/skills` and `/a/b/.claude/skills` → b; None where no option added the folder."""
+    """`{added}/.claude/skills` and `/a/b/.claude/skills` → b; None where no option added the
+    folder.
+    """
     _, added, below = template.partition("{added}")
     return path.replace("\\", "/").removesuffix(below).rpartition("/")[2] or None if added else None
 
@@ -239,7 +266,9 @@ def _name_label(rule: RootRule, template: str) -> str:
 
 
 def _name_provider(template: str) -> str:
-    """`{ancestor}/.claude/skills` → claude, `{claude}/skills` → claude, `{ancestor}/skills` → folder."""
+    """`{ancestor}/.claude/skills` → claude, `{claude}/skills` → claude, `{ancestor}/skills` →
+    folder.
+    """
     parts = [part.strip("{}").lstrip(".") for part in re.split(r"[/\\]", template)]
     words = [part for part in parts if part not in _NO_PROVIDERS]
     return words[-1] if words else "folder"

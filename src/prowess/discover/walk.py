@@ -1,7 +1,8 @@
-"""From a root to its candidates: one bounded walk, in an order that does not depend on the file system.
+"""From a root to its candidates: one bounded walk, in an order that does not depend on the file
+system.
 
-A folder is looked at once; a link to a folder that was already entered gives at most the skill that lies
-directly in it, so loops end and costs stay linear in the size of the tree.
+A folder is looked at once; a link to a folder that was already entered gives at most the skill that
+lies directly in it, so loops end and costs stay linear in the size of the tree.
 """
 
 from __future__ import annotations
@@ -11,14 +12,15 @@ from collections.abc import Callable, Iterator
 import msgspec
 
 from prowess.diagnostics import Diagnostic, Severity, diagnose
-from prowess.discover.ignore import IGNORE_FILE, IgnoreRules
+from prowess.discover.ignored_paths import IGNORE_FILE, IgnoreRules
 from prowess.discover.links import LinkRules
 from prowess.model.skill import Candidate, Root
 from prowess.ports import FileSystem, FolderItem
-from prowess.profiles.schema import Limits
+from prowess.profiles.schema.profile import Limits
 
 SKILL_FILE = "SKILL.md"
-# How many folders that a host passes over are looked into, to tell what lies there. It is a courtesy, so it is bounded.
+# How many folders that a host passes over are looked into, to tell what lies there. It is a
+# courtesy, so it is bounded.
 _MOST_PROBES = 1_000
 # As many where it is the time that was up.
 _MOST_LATE_PROBES = 100
@@ -27,16 +29,20 @@ _MOST_INSIDE = 200
 
 
 class Found(msgspec.Struct, frozen=True):
-    """What one root yielded: its candidates in order, and what was noticed that belongs to none of them."""
+    """What one root yielded: its candidates in order, and what was noticed that belongs to none of
+    them.
+    """
 
     candidates: tuple[Candidate, ...]
     diagnostics: tuple[Diagnostic, ...] = ()
 
 
 class Folder(msgspec.Struct, gc=False):
-    """A folder to look into: its path, the path without links (None if unknown), and its depth below the root.
+    """A folder to look into: its path, the path without links (None if unknown), and its depth
+    below the root.
 
-    `again` marks one that was entered before, by another way; `rules` are the ignore files that hold in it.
+    `again` marks one that was entered before, by another way; `rules` are the ignore files that
+    hold in it.
     """
 
     path: str
@@ -89,7 +95,11 @@ class Walk:
         try:
             items = self.files.list_folder(folder.path)
         except OSError as error:
-            self.note("root-unreadable", f"The folder cannot be listed: {error.strerror or error}.", folder.path)
+            self.note(
+                "root-unreadable",
+                f"The folder cannot be listed: {error.strerror or error}.",
+                folder.path,
+            )
             return []
         return items
 
@@ -102,28 +112,50 @@ class Walk:
         self.kept = 0
 
     def pass_over(
-        self, folder: str, name: str, rule: str, reason: str, diagnostics: tuple[Diagnostic, ...] = ()
+        self,
+        folder: str,
+        name: str,
+        rule: str,
+        reason: str,
+        diagnostics: tuple[Diagnostic, ...] = (),
     ) -> bool:
-        """Keep the skill of a folder that the host does not look at, if there is one, as skipped by a rule."""
+        """Keep the skill of a folder that the host does not look at, if there is one, as skipped by
+        a rule.
+        """
         if not self._may_probe() or self.files.find_kind(f"{folder}/{SKILL_FILE}") != "file":
             return False
-        found = Candidate(f"{folder}/{SKILL_FILE}", folder, name, self.root, None, reason, diagnostics, rule)
+        found = Candidate(
+            f"{folder}/{SKILL_FILE}", folder, name, self.root, None, reason, diagnostics, rule
+        )
         self.passed_over.append(found)
         return True
 
     def _may_probe(self) -> bool:
         self.probes += 1
         if self.probes == _MOST_PROBES:
-            message = f"More than {_MOST_PROBES:,} folders here are passed over; skills in the rest are not listed."
-            self.diagnostics.append(diagnose("limit-reached", message, file=self.root.path, severity=Severity.INFO))
+            message = (
+                f"More than {_MOST_PROBES:,} folders here are passed over; skills in the rest are"
+                " not listed."
+            )
+            self.diagnostics.append(
+                diagnose("limit-reached", message, file=self.root.path, severity=Severity.INFO)
+            )
         return self.probes < _MOST_PROBES
 
     def _reached_bound(self) -> bool:
         limits = self.limits
         if limits.folders_per_root and self.looked_at >= limits.folders_per_root:
-            self.stopped_by, self.stopped_after = "limits.folders_per_root", f"{limits.folders_per_root} folders"
-        elif self.deadline is not None and self.looked_at % 64 == 0 and self.clock() > self.deadline:
-            self.stopped_by, self.stopped_after = "limits.seconds_per_root", f"{limits.seconds_per_root:g} seconds"
+            self.stopped_by, self.stopped_after = (
+                "limits.folders_per_root",
+                f"{limits.folders_per_root} folders",
+            )
+        elif (
+            self.deadline is not None and self.looked_at % 64 == 0 and self.clock() > self.deadline
+        ):
+            self.stopped_by, self.stopped_after = (
+                "limits.seconds_per_root",
+                f"{limits.seconds_per_root:g} seconds",
+            )
         else:
             return False
         message = f"Looking for skills stopped after {self.stopped_after}; the rest was not seen."
@@ -140,15 +172,21 @@ class Walk:
             candidate = self._make_special(folder, item, name, location)
         if self.kept >= self.limits.skills_per_root > 0:
             reason = f"the limit of {self.limits.skills_per_root} skills in one root was reached"
-            candidate = msgspec.structs.replace(candidate, skipped=reason, skipped_by="limits.skills_per_root")
+            candidate = msgspec.structs.replace(
+                candidate, skipped=reason, skipped_by="limits.skills_per_root"
+            )
         self.kept += 1
         self.candidates.append(candidate)
 
-    def add_ignored(self, folder: Folder, item: FolderItem, name: str, why: tuple[str, Diagnostic]) -> None:
+    def add_ignored(
+        self, folder: Folder, item: FolderItem, name: str, why: tuple[str, Diagnostic]
+    ) -> None:
         """Keep a file that git ignores, as skipped; it takes no room from others."""
         reason, finding = why
         location = f"{folder.path}/{item.name}"
-        skipped = Candidate(location, folder.path, name, self.root, None, reason, (finding,), "gitignore")
+        skipped = Candidate(
+            location, folder.path, name, self.root, None, reason, (finding,), "gitignore"
+        )
         self.candidates.append(skipped)
 
     def finish(self) -> None:
@@ -159,7 +197,9 @@ class Walk:
             message = f"The folder holds {self.kept:,} skills; the first {most:,} {read} read."
             self.note("limit-reached", message, self.root.path)
 
-    def _make_special(self, folder: Folder, item: FolderItem, name: str, location: str) -> Candidate:
+    def _make_special(
+        self, folder: Folder, item: FolderItem, name: str, location: str
+    ) -> Candidate:
         """A candidate whose file is a link or no file at all."""
         real = self.files.find_real_path(location) if item.is_link else None
         problem: tuple[Diagnostic, ...] = ()
@@ -171,17 +211,27 @@ class Walk:
 
 
 def _name_special(item: FolderItem) -> str:
-    kinds = {"folder": "a folder", "broken": "a link that leads nowhere", "other": "a pipe, a socket or a device"}
+    kinds = {
+        "folder": "a folder",
+        "broken": "a link that leads nowhere",
+        "other": "a pipe, a socket or a device",
+    }
     return f"{item.name} is {kinds[item.kind]}; it must be an ordinary file."
 
 
 def _escape(path: str, real: str | None) -> Diagnostic:
     where = f"to {real}, which is" if real else "to a place that cannot be told,"
-    return diagnose("link-escapes", f"The link leads {where} outside the folders that may be followed.", file=path)
+    return diagnose(
+        "link-escapes",
+        f"The link leads {where} outside the folders that may be followed.",
+        file=path,
+    )
 
 
 def walk_skills(walk: Walk, start: Folder | None = None, *, min_depth: int, max_depth: int) -> None:
-    """Folders that hold SKILL.md, between two depths; a skill's folder is not searched further where it is a leaf."""
+    """Folders that hold SKILL.md, between two depths; a skill's folder is not searched further
+    where it is a leaf.
+    """
     waiting = [start or open_root(walk)]
     while waiting:
         folder = waiting.pop()
@@ -225,14 +275,20 @@ def _take_skill(walk: Walk, folder: Folder, items: list[FolderItem]) -> bool:
         if name == IGNORE_FILE and rules:
             # It comes before SKILL.md, since items are sorted.
             rules = rules.enter(folder.path, items)
-        if len(name) == 8 and name.lower() == "skill.md" and not any(one.name == SKILL_FILE for one in items):
+        if (
+            len(name) == 8
+            and name.lower() == "skill.md"
+            and not any(one.name == SKILL_FILE for one in items)
+        ):
             message = f"The file is named {name}; only {SKILL_FILE} is read."
             walk.note("wrong-file-name", message, f"{folder.path}/{name}")
     return False
 
 
 def _pass_over_rest(walk: Walk, folders: list[Folder], min_depth: int) -> None:
-    """The skills of folders that were still to be looked at when a bound was reached; what is deeper stays unknown."""
+    """The skills of folders that were still to be looked at when a bound was reached; what is
+    deeper stays unknown.
+    """
     is_late = walk.stopped_by == "limits.seconds_per_root"
     for folder in folders[:_MOST_LATE_PROBES] if is_late else folders:
         if folder.depth >= min_depth:
@@ -251,7 +307,10 @@ def _pass_over_deep(walk: Walk, folder: Folder, items: list[FolderItem]) -> None
     """Skills one folder deeper than the host looks: a folder around folders is a common mistake."""
     for item in items:
         if item.kind == "folder" and not item.is_link and item.name[0] != ".":
-            reason = f"it lies {folder.depth + 1} folders below the root; this host looks {folder.depth} deep"
+            reason = (
+                f"it lies {folder.depth + 1} folders below the root; this host looks {folder.depth}"
+                " deep"
+            )
             walk.pass_over(f"{folder.path}/{item.name}", item.name, "max_depth", reason)
 
 
@@ -260,22 +319,41 @@ def _pass_over_name(walk: Walk, path: str, item: FolderItem) -> None:
     if item.name == ".git" or item.is_link:
         return
     if item.name in walk.root.skip_names:
-        _pass_over_inside(walk, path, item.name, "skip_names", f"this host passes over folders called {item.name}")
+        _pass_over_inside(
+            walk, path, item.name, "skip_names", f"this host passes over folders called {item.name}"
+        )
     else:
-        _pass_over_inside(walk, path, item.name, "hidden", "its folder begins with a dot; this host passes over those")
+        _pass_over_inside(
+            walk,
+            path,
+            item.name,
+            "hidden",
+            "its folder begins with a dot; this host passes over those",
+        )
 
 
 def _pass_over_inside(
-    walk: Walk, path: str, name: str, rule: str, reason: str, diagnostics: tuple[Diagnostic, ...] = ()
+    walk: Walk,
+    path: str,
+    name: str,
+    rule: str,
+    reason: str,
+    diagnostics: tuple[Diagnostic, ...] = (),
 ) -> None:
-    """The skill of a folder that is left out, or the skills one folder deeper; what is deeper still stays unknown."""
+    """The skill of a folder that is left out, or the skills one folder deeper; what is deeper still
+    stays unknown.
+    """
     if walk.pass_over(path, name, rule, reason, diagnostics):
         return
     try:
         items = walk.files.list_folder(path)
     except OSError:
         return
-    inside = [item.name for item in items if item.kind == "folder" and not item.is_link and item.name[0] != "."]
+    inside = [
+        item.name
+        for item in items
+        if item.kind == "folder" and not item.is_link and item.name[0] != "."
+    ]
     for below in inside[:_MOST_INSIDE]:
         walk.pass_over(f"{path}/{below}", below, rule, reason, diagnostics)
 
@@ -315,7 +393,9 @@ def _take_skipped(walk: Walk, path: str, name: str, most: int) -> None:
     location = f"{path}/{SKILL_FILE}"
     if walk.files.find_kind(location) == "file":
         reason = f"only the first {most} folders beside it are looked at"
-        found = Candidate(location, path, name, walk.root, None, reason, (), "limits.items_per_folder")
+        found = Candidate(
+            location, path, name, walk.root, None, reason, (), "limits.items_per_folder"
+        )
         walk.candidates.append(found)
 
 
@@ -325,12 +405,15 @@ def _follow(walk: Walk, folder: Folder, path: str, name: str) -> Iterator[Folder
     if not walk.links.allows_folder(walk.root, real):
         location = f"{path}/{SKILL_FILE}"
         if walk.files.find_kind(location) == "file":
-            walk.candidates.append(Candidate(location, path, name, walk.root, None, None, (_escape(path, real),)))
+            walk.candidates.append(
+                Candidate(location, path, name, walk.root, None, None, (_escape(path, real),))
+            )
         return
     shown = real if walk.root.links == "real-folder" and real else path
     target = Folder(shown, real, name, folder.depth + 1, rules=folder.rules)
     if real is None or real in walk.entered or _is_inside(folder.real, real):
-        # Entered before, or a link to a folder we are in: only what lies directly in it can be a skill of its own.
+        # Entered before, or a link to a folder we are in: only what lies directly in it can be a
+        # skill of its own.
         target.depth, target.again = walk.root.max_depth, True
         if real is None or _is_inside(folder.real, real):
             return

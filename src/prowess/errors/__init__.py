@@ -54,7 +54,9 @@ class UsageError(ProwessError):
 
 
 class UnknownName(UsageError):
-    """Nothing has the name that was asked for; `known` are those there are, `nearest` the closest of them."""
+    """Nothing has the name that was asked for; `known` are those there are, `nearest` the closest
+    of them.
+    """
 
     most_nearest = 3
 
@@ -66,7 +68,11 @@ class UnknownName(UsageError):
 
     @property
     def hint(self) -> str | None:
-        return f"Did you mean {' or '.join(f'“{name}”' for name in self.nearest)}?" if self.nearest else None
+        return (
+            f"Did you mean {' or '.join(f'“{name}”' for name in self.nearest)}?"
+            if self.nearest
+            else None
+        )
 
 
 class UnknownSkill(UnknownName):
@@ -126,7 +132,9 @@ class UnknownEncoding(UnknownName):
     """No encoding has the name that was asked for."""
 
     def __str__(self) -> str:
-        return f"Tokens cannot be counted by “{self.name}”; the encodings are {', '.join(self.known)}."
+        return (
+            f"Tokens cannot be counted by “{self.name}”; the encodings are {', '.join(self.known)}."
+        )
 
 
 class InvalidWindow(UsageError):
@@ -137,7 +145,10 @@ class InvalidWindow(UsageError):
         super().__init__(tokens)
 
     def __str__(self) -> str:
-        return f"A context window of {self.tokens:,} tokens cannot be used; it must have at least 1 token."
+        return (
+            f"A context window of {self.tokens:,} tokens cannot be used; it must have at least 1"
+            " token."
+        )
 
 
 class BudgetTooSmall(UsageError):
@@ -151,8 +162,8 @@ class BudgetTooSmall(UsageError):
 
     def __str__(self) -> str:
         return (
-            f"A budget of {self.characters:,} characters holds no skill's name; at least {self.least:,} are needed "
-            f"for one name, {self.names:,} for all names."
+            f"A budget of {self.characters:,} characters holds no skill's name; at least"
+            f" {self.least:,} are needed for one name, {self.names:,} for all names."
         )
 
 
@@ -175,7 +186,9 @@ class MissingExtra(UsageError):
 class ProfileError(ProwessError):
     """A profile file cannot be used."""
 
-    def __init__(self, file: str, problem: str, key: str | None = None, line: int | None = None) -> None:
+    def __init__(
+        self, file: str, problem: str, key: str | None = None, line: int | None = None
+    ) -> None:
         self.file = file
         self.problem = problem
         self.key = key
@@ -215,7 +228,8 @@ class SwitchError(ProwessError):
 
     def __str__(self) -> str:
         return (
-            f"The environment variable {self.name} is “{self.value}”; the host accepts only {', '.join(self.allowed)}."
+            f"The environment variable {self.name} is “{self.value}”; the host accepts only"
+            f" {', '.join(self.allowed)}."
         )
 
 

@@ -1,4 +1,6 @@
-"""What can go wrong when a skill is loaded, typed, read or run; the tree is drawn in `prowess.errors`."""
+"""What can go wrong when a skill is loaded, typed, read or run; the tree is drawn in
+`prowess.errors`.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,9 @@ class Unavailable(UsageError):
 
 
 class NotPermitted(UsageError):
-    """The rules refuse a request, or the person who was asked does; `feedback` is what that person said."""
+    """The rules refuse a request, or the person who was asked does; `feedback` is what that person
+    said.
+    """
 
     exit_code = 5
 
@@ -53,7 +57,8 @@ class UntrustedTool(UsageError):
 
     def __str__(self) -> str:
         return (
-            f"The tool “{self.name}” is declared in {self.origin}, by a project that you do not trust; it was not run."
+            f"The tool “{self.name}” is declared in {self.origin}, by a project that you do not"
+            " trust; it was not run."
         )
 
     @property
@@ -67,20 +72,26 @@ class UnknownTool(UnknownName):
     exit_code = 3
 
     def __str__(self) -> str:
-        known = f"the tools are {', '.join(self.known)}" if self.known else "no tools are registered"
+        known = (
+            f"the tools are {', '.join(self.known)}" if self.known else "no tools are registered"
+        )
         return f"There is no tool named “{self.name}” here; {known}."
 
     @property
     def hint(self) -> str | None:
-        declare = f'Register it, or declare it in prowess.toml: `[tools.{self.name}]` with `command = ["program", …]`.'
+        declare = (
+            f"Register it, or declare it in prowess.toml: `[tools.{self.name}]` with `command ="
+            ' ["program", …]`.'
+        )
         return super().hint or declare
 
 
 class AddressError(UsageError):
     """A `skill://` address that cannot be answered.
 
-    `kind` is one of `malformed`, `no-name`, `absolute`, `outside`, `missing`, `not-a-file`, `too-large`, `unreadable`,
-    `no-such-line`. `path` is what was asked for inside the skill, as it was written: no place on the machine is told.
+    `kind` is one of `malformed`, `no-name`, `absolute`, `outside`, `missing`, `not-a-file`,
+    `too-large`, `unreadable`, `no-such-line`. `path` is what was asked for inside the skill, as it
+    was written: no place on the machine is told.
     """
 
     def __init__(self, address: str, kind: str, problem: str, *, path: str = "") -> None:
@@ -147,11 +158,16 @@ class CommandRefused(ProwessError):
 
     @property
     def hint(self) -> str | None:
-        return r"Hand the argument over as a word of its own, or write `\$1` where a program's own `$1` is meant."
+        return (
+            r"Hand the argument over as a word of its own, or write `\$1` where a program's own"
+            r" `$1` is meant."
+        )
 
 
 class CommandFailed(ProwessError):
-    """A command inside a skill ended with an error, or was stopped at its time limit (`code` is None)."""
+    """A command inside a skill ended with an error, or was stopped at its time limit (`code` is
+    None).
+    """
 
     exit_code = 4
 
@@ -163,7 +179,11 @@ class CommandFailed(ProwessError):
         super().__init__(command)
 
     def __str__(self) -> str:
-        how = f"took longer than {self.seconds:g} seconds and was stopped" if self.code is None else self._describe()
+        how = (
+            f"took longer than {self.seconds:g} seconds and was stopped"
+            if self.code is None
+            else self._describe()
+        )
         wrote = f" The end of its output:\n{self.tail}" if self.tail else " It wrote nothing."
         return f"The command `{_shorten(self.command)}` inside the skill {how}.{wrote}"
 
@@ -174,14 +194,19 @@ class CommandFailed(ProwessError):
 
 
 class TooWide(UsageError):
-    """A folder that cannot be trusted as one project, since everything of a user or a machine lies below it."""
+    """A folder that cannot be trusted as one project, since everything of a user or a machine lies
+    below it.
+    """
 
     def __init__(self, path: str) -> None:
         self.path = path
         super().__init__(path)
 
     def __str__(self) -> str:
-        return f"{self.path} holds too much to be trusted as one project; go to the project's own folder."
+        return (
+            f"{self.path} holds too much to be trusted as one project; go to the project's own"
+            " folder."
+        )
 
 
 def _shorten(command: str, most: int = 200) -> str:

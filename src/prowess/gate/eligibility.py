@@ -1,4 +1,6 @@
-"""Requirements against facts: whether a skill can be offered on a machine, and everything that is missing."""
+"""Requirements against facts: whether a skill can be offered on a machine, and everything that is
+missing.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,7 @@ from prowess.model.facts import Facts
 from prowess.model.outcome import Note, State
 from prowess.model.settings import Override, Settings
 from prowess.model.skill import Manifest
-from prowess.profiles.schema import Gate
+from prowess.profiles.schema.profile import Gate
 
 _UNSAFE_SEGMENTS = frozenset(("__proto__", "prototype", "constructor"))
 
@@ -34,7 +36,9 @@ class Verdict(msgspec.Struct, frozen=True, omit_defaults=True):
         """What is missing, as a sentence part."""
         parts = [
             f"it runs only on {_either(self.os)}" if self.os else "",
-            f"the program{_plural(self.bins)} {_all(self.bins)} cannot be found" if self.bins else "",
+            f"the program{_plural(self.bins)} {_all(self.bins)} cannot be found"
+            if self.bins
+            else "",
             f"none of the programs {_either(self.any_bins)} can be found" if self.any_bins else "",
             _not_set("environment variable", self.env),
             _not_set("setting", self.config),
@@ -124,7 +128,9 @@ CHECKS: dict[str, Callable[[_Question], tuple[str, ...]]] = {
 }
 
 
-def judge(manifest: Manifest, *, name: str, rules: Gate, facts: Facts, settings: Settings) -> Verdict:
+def judge(
+    manifest: Manifest, *, name: str, rules: Gate, facts: Facts, settings: Settings
+) -> Verdict:
     """Hold a skill's requirements against the facts of a machine."""
     found = settings.find_override(manifest.skill_key, name)
     ask = _Question(manifest, rules, facts, settings, None if found is None else found[1])
@@ -135,10 +141,14 @@ def judge(manifest: Manifest, *, name: str, rules: Gate, facts: Facts, settings:
 def has_requirements(manifest: Manifest) -> bool:
     """Whether a skill asks anything of the machine at all."""
     requires = manifest.requires
-    return bool(manifest.os or requires.bins or requires.any_bins or requires.env or requires.config)
+    return bool(
+        manifest.os or requires.bins or requires.any_bins or requires.env or requires.config
+    )
 
 
-def find_ineligible(manifest: Manifest, *, name: str, rules: Gate, facts: Facts, settings: Settings) -> Note | None:
+def find_ineligible(
+    manifest: Manifest, *, name: str, rules: Gate, facts: Facts, settings: Settings
+) -> Note | None:
     """Why a skill cannot be offered on this machine; None where it can."""
     if not rules.checks or not has_requirements(manifest):
         return None

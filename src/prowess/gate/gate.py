@@ -12,7 +12,7 @@ from prowess.model.outcome import Note
 from prowess.model.permission import Action, Rule
 from prowess.model.settings import Settings
 from prowess.model.skill import Manifest
-from prowess.profiles.schema import Gate, Permissions
+from prowess.profiles.schema.profile import Gate, Permissions
 
 if TYPE_CHECKING:
     from prowess.gate.permissions import Rules
@@ -28,7 +28,9 @@ def gate_skill(
     hidden_because: str | None,
     permissions: Rules | None = None,
 ) -> list[Note]:
-    """The notes of a skill: what it misses on this machine, what denies it, what it waits for, why it is hidden."""
+    """The notes of a skill: what it misses on this machine, what denies it, what it waits for, why
+    it is hidden.
+    """
     found = (
         find_ineligible(manifest, name=name, rules=rules, facts=facts, settings=settings),
         _find_denied(name, manifest, permissions) if permissions is not None else None,
@@ -39,11 +41,23 @@ def gate_skill(
 
 
 def find_rules(
-    settings: Settings, table: Permissions, facts: Facts, *, agent: str | None = None, given: Iterable[Rule] = ()
+    settings: Settings,
+    table: Permissions,
+    facts: Facts,
+    *,
+    agent: str | None = None,
+    given: Iterable[Rule] = (),
 ) -> Rules | None:
-    """The rules that hold for an agent; None where nothing can be denied, which is so for most and costs nothing."""
+    """The rules that hold for an agent; None where nothing can be denied, which is so for most and
+    costs nothing.
+    """
     given = tuple(given)
-    spoken = settings.permissions or given or (table.switch and facts.env.get(table.switch)) or agent in table.agents
+    spoken = (
+        settings.permissions
+        or given
+        or (table.switch and facts.env.get(table.switch))
+        or agent in table.agents
+    )
     if not spoken and table.default is not Action.DENY and Action.DENY not in table.base.values():
         return None
     from prowess.gate.permissions import gather_rules

@@ -1,4 +1,6 @@
-"""Who may start a skill: the user by typing it, the model by itself. What is only hidden can still be asked for."""
+"""Who may start a skill: the user by typing it, the model by itself. What is only hidden can still
+be asked for.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +11,13 @@ import msgspec
 from prowess.model.outcome import Note, State
 from prowess.model.settings import Override, Settings
 from prowess.model.skill import Manifest
-from prowess.profiles.schema import Gate
+from prowess.profiles.schema.profile import Gate
 
 
 class Invocation(msgspec.Struct, frozen=True):
-    """Whether the user and the model may start a skill; where one may not, the field or setting that says so."""
+    """Whether the user and the model may start a skill; where one may not, the field or setting
+    that says so.
+    """
 
     by_user: bool = True
     by_model: bool = True
@@ -21,7 +25,9 @@ class Invocation(msgspec.Struct, frozen=True):
     model_rule: str | None = None
 
 
-def judge_invocation(manifest: Manifest, *, name: str, rules: Gate, settings: Settings) -> Invocation:
+def judge_invocation(
+    manifest: Manifest, *, name: str, rules: Gate, settings: Settings
+) -> Invocation:
     """Who may start a skill, by its header and by what the user set for it."""
     key, override = settings.find_override(manifest.skill_key, name) or (name, Override())
     if override.is_off:
@@ -37,7 +43,8 @@ def judge_invocation(manifest: Manifest, *, name: str, rules: Gate, settings: Se
 
 
 def find_unavailable(is_enabled: Callable[[], bool] | None) -> Note | None:
-    """Why a skill that is defined in code is not there now; None where it is. It is asked anew every time.
+    """Why a skill that is defined in code is not there now; None where it is. It is asked anew
+    every time.
 
     A check that fails counts as a no: it must not take the other skills down with it.
     """
@@ -46,5 +53,13 @@ def find_unavailable(is_enabled: Callable[[], bool] | None) -> Note | None:
     try:
         available = is_enabled()
     except Exception as error:
-        return Note(State.DISABLED, f"its own check failed ({type(error).__name__}: {error})", rule="is_enabled")
-    return None if available else Note(State.DISABLED, "its own check says that it is not available", rule="is_enabled")
+        return Note(
+            State.DISABLED,
+            f"its own check failed ({type(error).__name__}: {error})",
+            rule="is_enabled",
+        )
+    return (
+        None
+        if available
+        else Note(State.DISABLED, "its own check says that it is not available", rule="is_enabled")
+    )

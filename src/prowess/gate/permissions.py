@@ -12,17 +12,22 @@ from prowess.model.facts import Facts
 from prowess.model.origin import Origin
 from prowess.model.outcome import Note, State
 from prowess.model.permission import STRICTNESS, Action, Decision, Request, Rule, matches_wildcard
-from prowess.model.rules import RuleError, parse_rule_table, parse_rule_text
 from prowess.model.settings import Settings
 from prowess.model.skill import Manifest
-from prowess.profiles.schema import Permissions
+from prowess.profiles.schema.profile import Permissions
+from prowess.text.permission_rules import RuleError, parse_rule_table, parse_rule_text
 
 _SKILL = "skill"
-_WORDS = {Action.ALLOW: "allows it", Action.ASK: "wants it to be asked for", Action.DENY: "denies it"}
+_WORDS = {
+    Action.ALLOW: "allows it",
+    Action.ASK: "wants it to be asked for",
+    Action.DENY: "denies it",
+}
 
 
 class Rules(msgspec.Struct, frozen=True, kw_only=True):
-    """Every rule that holds for one agent, in the order that counts. `given` are those of the request itself.
+    """Every rule that holds for one agent, in the order that counts. `given` are those of the
+    request itself.
 
     `skill` are both once more, those about skills only: every skill is held against them.
     """
@@ -49,18 +54,33 @@ def _about(
 
 
 def gather_rules(
-    settings: Settings, table: Permissions, facts: Facts, *, agent: str | None = None, given: Iterable[Rule] = ()
+    settings: Settings,
+    table: Permissions,
+    facts: Facts,
+    *,
+    agent: str | None = None,
+    given: Iterable[Rule] = (),
 ) -> Rules:
-    """The rules that hold for an agent: the host's own, the user's, and those given with the request."""
+    """The rules that hold for an agent: the host's own, the user's, and those given with the
+    request.
+    """
     base = _as_rules(table.base) + _as_rules(table.agents.get(agent or "", {}))
-    users = [rule for rule in settings.permissions if rule.agent is None] + _load_switch(table.switch, facts)
+    users = [rule for rule in settings.permissions if rule.agent is None] + _load_switch(
+        table.switch, facts
+    )
     agents = [rule for rule in settings.permissions if agent is not None and rule.agent == agent]
     arrange = _ARRANGE[table.combine]
     fold = table.like_paths and facts.platform == "win32"
-    written = tuple(_prepare(rule, table, facts, fold=fold) for rule in [*base, *arrange(users), *arrange(agents)])
+    written = tuple(
+        _prepare(rule, table, facts, fold=fold)
+        for rule in [*base, *arrange(users), *arrange(agents)]
+    )
     given = tuple(_prepare(rule, table, facts, fold=fold) for rule in given)
     skill = _about(_SKILL, written, given)
-    denies = any(rule.action is Action.DENY for rules in skill for rule in rules) or table.default is Action.DENY
+    denies = (
+        any(rule.action is Action.DENY for rules in skill for rule in rules)
+        or table.default is Action.DENY
+    )
     return Rules(written=written, given=given, skill=skill, table=table, fold=fold, can_deny=denies)
 
 
@@ -71,7 +91,8 @@ def parse_given(
     ask: Iterable[str] = (),
     deny: Iterable[str] = (),
 ) -> tuple[Rule, ...]:
-    """Rules that come with a request: a table (`{"skill": {"deploy": "deny"}}`) or texts (`Skill(deploy *)`).
+    """Rules that come with a request: a table (`{"skill": {"deploy": "deny"}}`) or texts
+    (`Skill(deploy *)`).
 
     Raises a `UsageError` that says what is allowed.
     """
@@ -82,7 +103,9 @@ def parse_given(
         for action, texts in ((Action.ALLOW, allow), (Action.ASK, ask), (Action.DENY, deny)):
             found += [_parse_text(action, text) for text in texts]
     except RuleError as error:
-        rule = f"The permission rule `{'.'.join(error.path)}`" if error.path else "A permission rule"
+        rule = (
+            f"The permission rule `{'.'.join(error.path)}`" if error.path else "A permission rule"
+        )
         raise UsageError(f"{rule} {error.problem}.") from None
     return tuple(found)
 
@@ -90,14 +113,17 @@ def parse_given(
 def _parse_text(action: Action, text: str) -> Rule:
     rule = parse_rule_text(action, text)
     if rule is None:
-        raise RuleError((), f"is “{text}”, which is about no skill; a rule such as `Skill(name)` is")
+        raise RuleError(
+            (), f"is “{text}”, which is about no skill; a rule such as `Skill(name)` is"
+        )
     return rule
 
 
 def decide(request: Request, rules: Rules, manifest: Manifest | None = None) -> Decision:
     """What the rules say of a request; of several patterns the strictest answer holds.
 
-    `manifest` is that of the skill which is wanted, where one is: some hosts ask for skills that declare tools.
+    `manifest` is that of the skill which is wanted, where one is: some hosts ask for skills that
+    declare tools.
     """
     decisions = [_decide_one(name, request, rules, manifest) for name in request.patterns]
     return max(decisions, key=lambda decision: STRICTNESS[decision.action])
@@ -115,9 +141,15 @@ def find_denied(name: str, manifest: Manifest, rules: Rules) -> Note | None:
     if not rules.can_deny:
         return None
     decision = decide(request_skill(name, manifest), rules, manifest)
-    if decision.action is not Action.DENY or not (rules.table.hide_denied or section_removed(rules)):
+    if decision.action is not Action.DENY or not (
+        rules.table.hide_denied or section_removed(rules)
+    ):
         return None
-    return Note(State.DENIED, decision.reason, rule=decision.rule.text if decision.rule else "permissions.default")
+    return Note(
+        State.DENIED,
+        decision.reason,
+        rule=decision.rule.text if decision.rule else "permissions.default",
+    )
 
 
 def section_removed(rules: Rules, permission: str = _SKILL) -> bool:
@@ -130,9 +162,13 @@ def section_removed(rules: Rules, permission: str = _SKILL) -> bool:
 
 def _decide_one(name: str, request: Request, rules: Rules, manifest: Manifest | None) -> Decision:
     aliases = request.aliases if rules.table.deny_aliases else ()
-    name, aliases = (name.casefold(), tuple(map(str.casefold, aliases))) if rules.fold else (name, aliases)
+    name, aliases = (
+        (name.casefold(), tuple(map(str.casefold, aliases))) if rules.fold else (name, aliases)
+    )
     written, given = rules.about(request.permission)
-    rule = _PICK[rules.table.combine](_covering(written, name, aliases), _covering(given, name, aliases))
+    rule = _PICK[rules.table.combine](
+        _covering(written, name, aliases), _covering(given, name, aliases)
+    )
     if rule is not None:
         return Decision(rule.action, f"the rule {rule} {_WORDS[rule.action]}", rule)
     return _decide_by_default(rules.table, manifest)
@@ -144,15 +180,26 @@ def _covering(rules: Sequence[Rule], name: str, aliases: Sequence[str]) -> list[
         rule
         for rule in rules
         if matches_wildcard(name, rule.pattern)
-        or (aliases and rule.action is Action.DENY and any(matches_wildcard(alias, rule.pattern) for alias in aliases))
+        or (
+            aliases
+            and rule.action is Action.DENY
+            and any(matches_wildcard(alias, rule.pattern) for alias in aliases)
+        )
     ]
 
 
 def _decide_by_default(table: Permissions, manifest: Manifest | None) -> Decision:
-    declared = next((field for field in table.ask_for if manifest is not None and getattr(manifest, field)), None)
+    declared = next(
+        (field for field in table.ask_for if manifest is not None and getattr(manifest, field)),
+        None,
+    )
     if declared is not None and table.default is Action.ALLOW:
-        return Decision(Action.ASK, f"its header has `{declared.replace('_', '-')}`, which is asked for")
-    return Decision(table.default, f"no rule is about it, and the host then {_WORDS[table.default]}")
+        return Decision(
+            Action.ASK, f"its header has `{declared.replace('_', '-')}`, which is asked for"
+        )
+    return Decision(
+        table.default, f"no rule is about it, and the host then {_WORDS[table.default]}"
+    )
 
 
 def _as_rules(table: Mapping[str, Any]) -> list[Rule]:
@@ -168,20 +215,27 @@ def _load_switch(name: str, facts: Facts) -> list[Rule]:
         rules = parse_rule_table(msgspec.json.decode(text))
         return [msgspec.structs.replace(rule, origin=origin) for _, rule in rules]
     except (RuleError, msgspec.DecodeError, RecursionError):
-        raise SwitchError(name, text, ['JSON such as {"skill": "ask"} with allow, ask or deny']) from None
+        raise SwitchError(
+            name, text, ['JSON such as {"skill": "ask"} with allow, ask or deny']
+        ) from None
 
 
 def _prepare(rule: Rule, table: Permissions, facts: Facts, *, fold: bool) -> Rule:
     pattern = rule.pattern
     if table.like_paths:
-        home = next((start for start in ("~/", "$HOME") if pattern.startswith(start)), "~" if pattern == "~" else "")
+        home = next(
+            (start for start in ("~/", "$HOME") if pattern.startswith(start)),
+            "~" if pattern == "~" else "",
+        )
         pattern = facts.home + pattern[len(home.rstrip("/")) :] if home else pattern
     pattern = pattern.casefold() if fold else pattern
     return rule if pattern == rule.pattern else msgspec.structs.replace(rule, pattern=pattern)
 
 
 def _lay_over(rules: Sequence[Rule]) -> list[Rule]:
-    """Tables laid over one another: a key keeps its first place, and what is no table replaces what stood there."""
+    """Tables laid over one another: a key keeps its first place, and what is no table replaces what
+    stood there.
+    """
     laid: dict[str, dict[str, Rule]] = {}
     for rule in sorted(rules, key=lambda rule: not rule.weak):
         patterns = laid.setdefault(rule.permission, {})
@@ -213,7 +267,9 @@ def _last_of_each_file(written: Iterable[Rule]) -> Iterable[Rule]:
 _PICK: dict[str, Callable[[Sequence[Rule], Sequence[Rule]], Rule | None]] = {
     "last": _find_last,
     "deny-first": lambda written, given: _find_strictest((*written, *given)),
-    "strictest": lambda written, given: _find_last((), given) or _find_strictest(_last_of_each_file(written)),
+    "strictest": lambda written, given: (
+        _find_last((), given) or _find_strictest(_last_of_each_file(written))
+    ),
 }
 
 

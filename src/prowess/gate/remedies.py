@@ -1,7 +1,8 @@
-"""How a missing program may be had: the commands that a skill's author named, checked, shown and never run.
+"""How a missing program may be had: the commands that a skill's author named, checked, shown and
+never run.
 
-What an author wrote is untrusted: a value becomes one word of a command, and only where it has the shape of the
-name, module or address that it should be. Everything else is refused with the reason.
+What an author wrote is untrusted: a value becomes one word of a command, and only where it has the
+shape of the name, module or address that it should be. Everything else is refused with the reason.
 """
 
 from __future__ import annotations
@@ -19,7 +20,13 @@ from prowess.model.skill import Manifest
 
 Command = tuple[str, ...]
 
-_PLATFORMS = {"macos": "darwin", "mac": "darwin", "osx": "darwin", "windows": "win32", "win": "win32"}
+_PLATFORMS = {
+    "macos": "darwin",
+    "mac": "darwin",
+    "osx": "darwin",
+    "windows": "win32",
+    "win": "win32",
+}
 _KINDS = ("brew", "uv", "node", "go", "download")
 _ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz")
 
@@ -37,14 +44,21 @@ _NODE_INSTALLERS: dict[str, Command] = {
     "yarn": ("yarn", "global", "add", "--ignore-scripts"),
     "bun": ("bun", "add", "--global", "--ignore-scripts"),
 }
-_NEEDS = {"brew": ("brew",), "node": tuple(_NODE_INSTALLERS), "go": ("go",), "uv": ("uv",), "download": ("curl",)}
+_NEEDS = {
+    "brew": ("brew",),
+    "node": tuple(_NODE_INSTALLERS),
+    "go": ("go",),
+    "uv": ("uv",),
+    "download": ("curl",),
+}
 
 
 class Remedy(msgspec.Struct, frozen=True, kw_only=True):
-    """One way to have what is missing: the command to type, what it needs more than one command for, what it brings.
+    """One way to have what is missing: the command to type, what it needs more than one command
+    for, what it brings.
 
-    `ready` says that the installer itself is there. Where the author's values were refused there is no command, and
-    `refused` says why.
+    `ready` says that the installer itself is there. Where the author's values were refused there is
+    no command, and `refused` says why.
     """
 
     kind: str
@@ -65,7 +79,8 @@ class _Refused(ValueError):
 
 
 def find_remedies(manifest: Manifest, verdict: Verdict, facts: Facts) -> tuple[Remedy, ...]:
-    """The author's ways to have the programs that are missing, those that can be used at once first.
+    """The author's ways to have the programs that are missing, those that can be used at once
+    first.
 
     None where the skill does not run on the platform anyway.
     """
@@ -77,7 +92,12 @@ def find_remedies(manifest: Manifest, verdict: Verdict, facts: Facts) -> tuple[R
         for spec in manifest.install
         if spec.get("kind") in _KINDS and _fits(spec, facts) and _helps(spec, missing)
     ]
-    return tuple(sorted(found, key=lambda remedy: (bool(remedy.refused), not remedy.ready, _KINDS.index(remedy.kind))))
+    return tuple(
+        sorted(
+            found,
+            key=lambda remedy: (bool(remedy.refused), not remedy.ready, _KINDS.index(remedy.kind)),
+        )
+    )
 
 
 def _fits(spec: Mapping[str, Any], facts: Facts) -> bool:
@@ -94,25 +114,37 @@ def _helps(spec: Mapping[str, Any], missing: tuple[str, ...]) -> bool:
 def _words(value: Any) -> tuple[str, ...]:
     if isinstance(value, str):
         value = value.split(",")
-    return tuple(str(word).strip() for word in value if str(word).strip()) if isinstance(value, (list, tuple)) else ()
+    return (
+        tuple(str(word).strip() for word in value if str(word).strip())
+        if isinstance(value, (list, tuple))
+        else ()
+    )
 
 
-def _make_remedy(spec: Mapping[str, Any], manifest: Manifest, missing: tuple[str, ...], facts: Facts) -> Remedy:
+def _make_remedy(
+    spec: Mapping[str, Any], manifest: Manifest, missing: tuple[str, ...], facts: Facts
+) -> Remedy:
     kind = spec["kind"]
     label = " ".join(str(spec.get("label") or "").split())
     provides = tuple(name for name in _words(spec.get("bins")) if name in missing)
     try:
         command, *then = _BUILD[kind](spec, manifest, facts)
     except _Refused as error:
-        return Remedy(kind=kind, label=label or f"Install by {kind}", provides=provides, refused=str(error))
+        return Remedy(
+            kind=kind, label=label or f"Install by {kind}", provides=provides, refused=str(error)
+        )
     ready = facts.has_any_bin(_NEEDS[kind])
     label = label or f"Install {spec_name(spec)} by {kind}"
-    return Remedy(kind=kind, label=label, command=command, then=tuple(then), provides=provides, ready=ready)
+    return Remedy(
+        kind=kind, label=label, command=command, then=tuple(then), provides=provides, ready=ready
+    )
 
 
 def spec_name(spec: Mapping[str, Any]) -> str:
     """What a way to install installs, in a word."""
-    return str(next((spec[key] for key in ("formula", "package", "module", "url") if spec.get(key)), "it"))
+    return str(
+        next((spec[key] for key in ("formula", "package", "module", "url") if spec.get(key)), "it")
+    )
 
 
 def _take(spec: Mapping[str, Any], keys: tuple[str, ...], shape: re.Pattern[str], what: str) -> str:
@@ -126,7 +158,9 @@ def _take(spec: Mapping[str, Any], keys: tuple[str, ...], shape: re.Pattern[str]
 
 
 def _build_brew(spec: Mapping[str, Any], manifest: Manifest, facts: Facts) -> list[Command]:
-    return [("brew", "install", _take(spec, ("formula", "package"), _FORMULA, "the name of a formula"))]
+    return [
+        ("brew", "install", _take(spec, ("formula", "package"), _FORMULA, "the name of a formula"))
+    ]
 
 
 def _build_node(spec: Mapping[str, Any], manifest: Manifest, facts: Facts) -> list[Command]:
@@ -141,20 +175,45 @@ def _build_go(spec: Mapping[str, Any], manifest: Manifest, facts: Facts) -> list
 
 
 def _build_uv(spec: Mapping[str, Any], manifest: Manifest, facts: Facts) -> list[Command]:
-    return [("uv", "tool", "install", _take(spec, ("package", "module"), _PYTHON, "the name of a package"))]
+    return [
+        (
+            "uv",
+            "tool",
+            "install",
+            _take(spec, ("package", "module"), _PYTHON, "the name of a package"),
+        )
+    ]
 
 
 def _build_download(spec: Mapping[str, Any], manifest: Manifest, facts: Facts) -> list[Command]:
-    """Fetch a file into a folder of the skill's own below home, and unpack it where it is an archive."""
+    """Fetch a file into a folder of the skill's own below home, and unpack it where it is an
+    archive.
+    """
     url = _take(spec, ("url",), _ADDRESS, "an https address")
-    file = _take({"url": url.partition("?")[0].rpartition("/")[2]}, ("url",), _FILE, "the address of a file")
+    file = _take(
+        {"url": url.partition("?")[0].rpartition("/")[2]}, ("url",), _FILE, "the address of a file"
+    )
     owner = manifest.skill_key or manifest.name or ""
-    folder = "/".join((facts.home, ".local/share/prowess/tools", owner if _FILE.fullmatch(owner) else "skill"))
+    folder = "/".join(
+        (facts.home, ".local/share/prowess/tools", owner if _FILE.fullmatch(owner) else "skill")
+    )
     if spec.get("targetDir"):
         folder += "/" + _take(spec, ("targetDir",), _FOLDER, "a folder below the skill's own")
     path = f"{folder}/{file}"
-    fetch = ("curl", "--fail", "--location", "--proto", "=https", "--create-dirs", "--output", path, url)
-    if spec.get("extract") is False or not (spec.get("extract") or file.lower().endswith(_ARCHIVES)):
+    fetch = (
+        "curl",
+        "--fail",
+        "--location",
+        "--proto",
+        "=https",
+        "--create-dirs",
+        "--output",
+        path,
+        url,
+    )
+    if spec.get("extract") is False or not (
+        spec.get("extract") or file.lower().endswith(_ARCHIVES)
+    ):
         return [fetch, ("chmod", "+x", path)]
     return [fetch, _unpack(spec, path, folder)]
 
@@ -164,7 +223,14 @@ def _unpack(spec: Mapping[str, Any], path: str, folder: str) -> Command:
         return ("unzip", "-o", path, "-d", folder)
     strip = spec.get("stripComponents")
     counted = isinstance(strip, int) and not isinstance(strip, bool) and 0 < strip < 100
-    return ("tar", "-xf", path, "-C", folder, *((f"--strip-components={strip}",) if counted else ()))
+    return (
+        "tar",
+        "-xf",
+        path,
+        "-C",
+        folder,
+        *((f"--strip-components={strip}",) if counted else ()),
+    )
 
 
 _BUILD: dict[str, Callable[[Mapping[str, Any], Manifest, Facts], list[Command]]] = {

@@ -1,4 +1,6 @@
-"""Real folders and files, read so that nothing on a disk can make the reader wait or fail in a surprising way."""
+"""Real folders and files, read so that nothing on a disk can make the reader wait or fail in a
+surprising way.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +12,18 @@ from operator import attrgetter
 from prowess.ports import FolderItem, Head, Stamp
 
 # A pipe or a device opened for reading must never block, and a terminal must not become ours.
-_OPEN = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOCTTY", 0)
+_OPEN = (
+    os.O_RDONLY
+    | getattr(os, "O_NONBLOCK", 0)
+    | getattr(os, "O_CLOEXEC", 0)
+    | getattr(os, "O_NOCTTY", 0)
+)
 _OPEN |= getattr(os, "O_BINARY", 0)
 
 _by_name = attrgetter("name")
 
-# Linux knows the path of what is open; asking for it takes a fifth of the time of following every link by hand.
+# Linux knows the path of what is open; asking for it takes a fifth of the time of following every
+# link by hand.
 _OPENED = "/proc/self/fd/"
 _CAN_ASK = sys.platform == "linux" and os.path.isdir(_OPENED)
 
@@ -27,7 +35,11 @@ def _ask_system(path: str) -> str:
     finally:
         os.close(descriptor)
     # What was removed meanwhile, or has no path at all, is told with a remark.
-    return found if found.startswith("/") and not found.endswith(" (deleted)") else os.path.realpath(path, strict=True)
+    return (
+        found
+        if found.startswith("/") and not found.endswith(" (deleted)")
+        else os.path.realpath(path, strict=True)
+    )
 
 
 def _stamp(status: os.stat_result) -> Stamp:
@@ -98,7 +110,9 @@ def _describe(found: os.DirEntry[str]) -> FolderItem:
     if not found.is_symlink():
         if found.is_dir(follow_symlinks=False):
             return FolderItem(found.name, "folder", False)
-        return FolderItem(found.name, "file" if found.is_file(follow_symlinks=False) else "other", False)
+        return FolderItem(
+            found.name, "file" if found.is_file(follow_symlinks=False) else "other", False
+        )
     try:
         return FolderItem(found.name, _kind(found.stat().st_mode), True)
     except OSError:

@@ -25,12 +25,15 @@ class Stopped(KeyboardInterrupt):
 
 
 @contextmanager
-def hear_interrupts(heard: Callable[[int], None], *, also: tuple[signal.Signals, ...] = ()) -> Iterator[None]:
-    """While it lasts, Ctrl-C calls a function with the number of the signal, in place of raising KeyboardInterrupt.
+def hear_interrupts(
+    heard: Callable[[int], None], *, also: tuple[signal.Signals, ...] = ()
+) -> Iterator[None]:
+    """While it lasts, Ctrl-C calls a function with the number of the signal, in place of raising
+    KeyboardInterrupt.
 
-    So do the signals in `also`, each unless somebody hears or ignores it already. The function runs in the main
-    thread, between any two steps of it, and once more for every further signal. In another thread nothing changes,
-    since only the main one may say what becomes of a signal.
+    So do the signals in `also`, each unless somebody hears or ignores it already. The function runs
+    in the main thread, between any two steps of it, and once more for every further signal. In
+    another thread nothing changes, since only the main one may say what becomes of a signal.
     """
     if threading.current_thread() is not threading.main_thread():
         yield

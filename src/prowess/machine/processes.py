@@ -1,7 +1,9 @@
-"""The real `Runner`: a child process with nothing of ours but what it needs, bounded in time and output.
+"""The real `Runner`: a child process with nothing of ours but what it needs, bounded in time and
+output.
 
-A child gets a short list of variables of our environment and those of its skill, no input, and a session of its own,
-so that it can be ended with everything it started. A program that leaves the session on purpose is not followed.
+A child gets a short list of variables of our environment and those of its skill, no input, and a
+session of its own, so that it can be ended with everything it started. A program that leaves the
+session on purpose is not followed.
 """
 
 from __future__ import annotations
@@ -23,10 +25,10 @@ from prowess.model.facts import Facts
 
 # What programs need to find their way about; none of these carries code or a secret.
 PASSED_ON = frozenset(
-    "COLORTERM COLUMNS HOME LANG LANGUAGE LINES LOGNAME NO_COLOR PATH SHELL TEMP TERM TMP TMPDIR TZ USER "
-    "XDG_CACHE_HOME XDG_CONFIG_HOME XDG_DATA_HOME XDG_RUNTIME_DIR XDG_STATE_HOME "
-    "APPDATA COMSPEC HOMEDRIVE HOMEPATH LOCALAPPDATA PATHEXT PROGRAMDATA PROGRAMFILES SYSTEMDRIVE SYSTEMROOT "
-    "USERNAME USERPROFILE WINDIR".split()
+    "COLORTERM COLUMNS HOME LANG LANGUAGE LINES LOGNAME NO_COLOR PATH SHELL TEMP TERM TMP TMPDIR TZ"
+    " USER XDG_CACHE_HOME XDG_CONFIG_HOME XDG_DATA_HOME XDG_RUNTIME_DIR XDG_STATE_HOME APPDATA"
+    " COMSPEC HOMEDRIVE HOMEPATH LOCALAPPDATA PATHEXT PROGRAMDATA PROGRAMFILES SYSTEMDRIVE"
+    " SYSTEMROOT USERNAME USERPROFILE WINDIR".split()
 )
 _PASSED_ON_PREFIX = "LC_"
 
@@ -40,17 +42,25 @@ _IS_POSIX = os.name == "posix"
 
 def pass_on(env: Mapping[str, str]) -> dict[str, str]:
     """The variables of an environment that every child gets."""
-    return {name: value for name, value in env.items() if name in PASSED_ON or name.startswith(_PASSED_ON_PREFIX)}
+    return {
+        name: value
+        for name, value in env.items()
+        if name in PASSED_ON or name.startswith(_PASSED_ON_PREFIX)
+    }
 
 
 class ProcessRunner:
-    """Runs commands on this machine. `facts.env` is the environment that children get their share of."""
+    """Runs commands on this machine. `facts.env` is the environment that children get their share
+    of.
+    """
 
     def __init__(self, facts: Facts) -> None:
         self._base = pass_on(facts.env)
 
     def run(self, command: Command, *, is_cancelled: Callable[[], bool] | None = None) -> Finished:
-        """Run a command to its end, its time limit, or until it is called off; nothing it started is left behind."""
+        """Run a command to its end, its time limit, or until it is called off; nothing it started
+        is left behind.
+        """
         process: subprocess.Popen[bytes] | None = None
         output: _Output | None = None
         try:
@@ -78,7 +88,9 @@ class ProcessRunner:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
                 start_new_session=_IS_POSIX,
-                creationflags=0 if _IS_POSIX else getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
+                creationflags=(
+                    0 if _IS_POSIX else getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)
+                ),
             )
         except (OSError, ValueError) as error:
             cause = getattr(error, "strerror", None) or str(error)
@@ -99,7 +111,9 @@ def _get_program(command: Command, env: Mapping[str, str]) -> str:
 
 
 class _Output:
-    """What a process writes, read as it comes. The beginning and the end are kept, what lies between is counted."""
+    """What a process writes, read as it comes. The beginning and the end are kept, what lies
+    between is counted.
+    """
 
     def __init__(self, process: subprocess.Popen[bytes], *, keep: int) -> None:
         self.ended = threading.Event()
@@ -126,7 +140,9 @@ class _Output:
             del self._tail[:-_TAIL_BYTES]
 
     def finish(self, code: int | None) -> Finished:
-        """What came of it all; bytes that are no text are replaced, a character that was cut in two is left out."""
+        """What came of it all; bytes that are no text are replaced, a character that was cut in two
+        is left out.
+        """
         with self._lock:
             left_out = self._total - len(self._head)
             decoder = codecs.getincrementaldecoder("utf-8")("replace")
@@ -139,9 +155,14 @@ class _Output:
 
 
 def _wait(
-    process: subprocess.Popen[bytes], output: _Output, command: Command, is_cancelled: Callable[[], bool] | None
+    process: subprocess.Popen[bytes],
+    output: _Output,
+    command: Command,
+    is_cancelled: Callable[[], bool] | None,
 ) -> int | None:
-    """The exit code, or None where the time is up. Waits for the output first, since most programs end with it."""
+    """The exit code, or None where the time is up. Waits for the output first, since most programs
+    end with it.
+    """
     deadline = time.monotonic() + command.seconds
     while process.poll() is None:
         pause = min(_PAUSE, deadline - time.monotonic())
@@ -165,5 +186,7 @@ def _end_all(process: subprocess.Popen[bytes]) -> None:
         with contextlib.suppress(OSError):
             os.killpg(process.pid, signal.SIGKILL)
     elif process.poll() is None:
-        subprocess.run(["taskkill", "/F", "/T", "/PID", str(process.pid)], capture_output=True, check=False)
+        subprocess.run(
+            ["taskkill", "/F", "/T", "/PID", str(process.pid)], capture_output=True, check=False
+        )
     process.wait()

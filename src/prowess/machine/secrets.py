@@ -1,4 +1,6 @@
-"""Secrets that settings only refer to: in the keyring of the desktop, or in a variable of the environment."""
+"""Secrets that settings only refer to: in the keyring of the desktop, or in a variable of the
+environment.
+"""
 
 from __future__ import annotations
 
@@ -10,18 +12,23 @@ from prowess.model.facts import Facts
 
 _SECONDS = 30
 
-# How each platform's own program is asked: its words, those that name the account, and how it says “not there”.
+# How each platform's own program is asked: its words, those that name the account, and how it says
+# “not there”.
 _PROGRAMS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...], tuple[int, ...]]] = {
     "linux": (("secret-tool", "lookup", "service", "{keyring}"), ("username", "{account}"), (1,)),
-    "darwin": (("security", "find-generic-password", "-w", "-s", "{keyring}"), ("-a", "{account}"), (44,)),
+    "darwin": (
+        ("security", "find-generic-password", "-w", "-s", "{keyring}"),
+        ("-a", "{account}"),
+        (44,),
+    ),
 }
 
 
 class LocalSecrets:
     """The `SecretStore` of this machine.
 
-    `{keyring = "SERVICE", account = "NAME"}` is looked up in the keyring, `{source = "env", id = "NAME"}` in the
-    environment. Nothing is remembered.
+    `{keyring = "SERVICE", account = "NAME"}` is looked up in the keyring, `{source = "env", id =
+    "NAME"}` in the environment. Nothing is remembered.
     """
 
     def __init__(self, facts: Facts) -> None:
@@ -41,9 +48,14 @@ class LocalSecrets:
         import subprocess
 
         if self._facts.platform not in _PROGRAMS:
-            raise MachineError("open", "the keyring", f"Prowess knows none on {self._facts.platform}")
+            raise MachineError(
+                "open", "the keyring", f"Prowess knows none on {self._facts.platform}"
+            )
         words, account, nothing = _PROGRAMS[self._facts.platform]
-        argv = [word.format_map(reference) for word in (*words, *(account if "account" in reference else ()))]
+        argv = [
+            word.format_map(reference)
+            for word in (*words, *(account if "account" in reference else ()))
+        ]
         program = shutil.which(argv[0], path=self._facts.env.get("PATH"))
         if program is None:
             raise MachineError("open", "the keyring", f"the program {argv[0]} is not installed")
@@ -58,8 +70,16 @@ class LocalSecrets:
                 check=False,
             )
         except (OSError, ValueError, subprocess.TimeoutExpired) as error:
-            cause = "it does not answer" if isinstance(error, subprocess.TimeoutExpired) else str(error)
+            cause = (
+                "it does not answer" if isinstance(error, subprocess.TimeoutExpired) else str(error)
+            )
             raise MachineError("open", "the keyring", cause) from None
         if answer.returncode and answer.returncode not in nothing:
-            raise MachineError("open", "the keyring", f"{argv[0]} ended with exit code {answer.returncode}")
-        return answer.stdout.decode("utf-8", "replace").rstrip("\r\n") or None if not answer.returncode else None
+            raise MachineError(
+                "open", "the keyring", f"{argv[0]} ended with exit code {answer.returncode}"
+            )
+        return (
+            answer.stdout.decode("utf-8", "replace").rstrip("\r\n") or None
+            if not answer.returncode
+            else None
+        )

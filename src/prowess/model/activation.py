@@ -1,4 +1,6 @@
-"""Activation: one skill loaded into a conversation, and what it asks of the agent that carries it out."""
+"""Activation: one skill loaded into a conversation, and what it asks of the agent that carries it
+out.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +15,14 @@ IN_CODE = "<built-in>"
 """The location of a skill that is defined in code and lies nowhere."""
 
 
-class Requests(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, repr_omit_defaults=True):
+class Requests(
+    msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, repr_omit_defaults=True
+):
     """What a skill asks of its agent, as its header declares it; an agent may refuse any of it.
 
-    `allowed_tools` are approved beforehand for the turn, `disallowed_tools` are taken away for it. `fork` wants the
-    skill carried out by a sub-agent (`agent` names which), in the `background` where that is so.
+    `allowed_tools` are approved beforehand for the turn, `disallowed_tools` are taken away for it.
+    `fork` wants the skill carried out by a sub-agent (`agent` names which), in the `background`
+    where that is so.
     """
 
     model: str | None = None
@@ -30,14 +35,18 @@ class Requests(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, re
     hooks: Mapping[str, Any] = msgspec.field(default_factory=dict)
 
 
-class Activation(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, repr_omit_defaults=True):
+class Activation(
+    msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, repr_omit_defaults=True
+):
     """What the model receives when a skill is loaded.
 
-    `text` is the whole text, in the host's shape; `title` and `metadata` go beside it. `files` are a sample of the
-    files in the skill's folder, `more_files` how many more there are. `digest` is that of the SKILL.md that was read.
-    `repeated` marks a skill that was already in the conversation and unchanged, so that only a line was given.
-    `blocks` are content blocks that are no text, which only skills defined in code have. Where the skill asks for tools
-    or hooks, `trusted` says whether its user trusts where it comes from; an agent asks before it grants them if not.
+    `text` is the whole text, in the host's shape; `title` and `metadata` go beside it. `files` are
+    a sample of the files in the skill's folder, `more_files` how many more there are. `digest` is
+    that of the SKILL.md that was read. `repeated` marks a skill that was already in the
+    conversation and unchanged, so that only a line was given. `blocks` are content blocks that are
+    no text, which only skills defined in code have. Where the skill asks for tools or hooks,
+    `trusted` says whether its user trusts where it comes from; an agent asks before it grants them
+    if not.
     """
 
     name: str

@@ -10,11 +10,13 @@ from prowess.diagnostics import Diagnostic
 
 
 class CatalogItem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
-    """A skill on its way into the catalog: what a model may be told of it, and what speaks for telling more.
+    """A skill on its way into the catalog: what a model may be told of it, and what speaks for
+    telling more.
 
-    `order` is its root's place in the host's scan and `group` the root's group; `label` a second name that the
-    host shows beside the first. `uses` counts activations, `relevance` is a ranker's score for the request at
-    hand, None where nobody ranked. `body` is given only for a skill whose header says `always: true`.
+    `order` is its root's place in the host's scan and `group` the root's group; `label` a second
+    name that the host shows beside the first. `uses` counts activations, `relevance` is a ranker's
+    score for the request at hand, None where nobody ranked. `body` is given only for a skill whose
+    header says `always: true`.
     """
 
     name: str
@@ -35,7 +37,9 @@ class CatalogItem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True,
 
 
 class Shown(str, Enum):
-    """How much of a skill the model sees, least first; an injected one stands in the prompt with its whole body."""
+    """How much of a skill the model sees, least first; an injected one stands in the prompt with
+    its whole body.
+    """
 
     LEFT_OUT = "left-out"
     NAME_ONLY = "name-only"
@@ -48,7 +52,9 @@ SHOWN_ORDER: dict[Shown, int] = {shown: place for place, shown in enumerate(Show
 
 
 class CatalogLine(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
-    """What became of one skill: how much is shown, the text that is shown of it (not its name), and why not more."""
+    """What became of one skill: how much is shown, the text that is shown of it (not its name), and
+    why not more.
+    """
 
     name: str
     shown: Shown
@@ -59,9 +65,9 @@ class CatalogLine(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
 class Catalog(msgspec.Struct, frozen=True, kw_only=True):
     """The catalog as the model gets it, with an account of every skill.
 
-    `text` is the section with the skills, `always` the section with injected bodies; either may be empty.
-    `characters` and `budget` are counted as the host counts: some take the lines alone. `budget` is None
-    where there is none. `tokens` is an estimate of both sections.
+    `text` is the section with the skills, `always` the section with injected bodies; either may be
+    empty. `characters` and `budget` are counted as the host counts: some take the lines alone.
+    `budget` is None where there is none. `tokens` is an estimate of both sections.
     """
 
     text: str

@@ -11,9 +11,10 @@ import msgspec
 class Command(msgspec.Struct, frozen=True, kw_only=True):
     """A program to run for a skill, whole: nothing is left to be put in.
 
-    `text` is the command as its author wrote it, which is what people are asked about. `env` are the variables it
-    gets beside those that every program needs; they may hold secrets and are never shown. `shell` is the kind of shell
-    that `argv` starts, "" where there is none. `seconds` and `output_bytes` bound it.
+    `text` is the command as its author wrote it, which is what people are asked about. `env` are
+    the variables it gets beside those that every program needs; they may hold secrets and are never
+    shown. `shell` is the kind of shell that `argv` starts, "" where there is none. `seconds` and
+    `output_bytes` bound it.
     """
 
     text: str
@@ -25,17 +26,26 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
     output_bytes: int = 30_000
 
     def __repr__(self) -> str:
-        return f"Command(text={self.text!r}, argv={self.argv!r}, env=<{len(self.env)} hidden>, cwd={self.cwd!r})"
+        return (
+            f"Command(text={self.text!r}, argv={self.argv!r}, env=<{len(self.env)} hidden>,"
+            f" cwd={self.cwd!r})"
+        )
 
     def __rich_repr__(self) -> list[tuple[str, Any]]:
-        return [("text", self.text), ("argv", self.argv), ("env", sorted(self.env)), ("cwd", self.cwd)]
+        return [
+            ("text", self.text),
+            ("argv", self.argv),
+            ("env", sorted(self.env)),
+            ("cwd", self.cwd),
+        ]
 
 
 class Finished(msgspec.Struct, frozen=True, kw_only=True):
-    """What came of a command: its exit code, None where it was stopped at its time limit, and its output.
+    """What came of a command: its exit code, None where it was stopped at its time limit, and its
+    output.
 
-    Where the output was longer than allowed, `output` is its beginning, `tail` its end, and `left_out` the number of
-    bytes that `output` lacks.
+    Where the output was longer than allowed, `output` is its beginning, `tail` its end, and
+    `left_out` the number of bytes that `output` lacks.
     """
 
     code: int | None

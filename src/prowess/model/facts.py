@@ -12,10 +12,12 @@ def _no_bin(name: str) -> bool:
 
 
 class Facts(msgspec.Struct, frozen=True, kw_only=True, eq=False):
-    """What the pipeline may know of a machine. Given as an argument, so another machine's facts work too.
+    """What the pipeline may know of a machine. Given as an argument, so another machine's facts
+    work too.
 
-    `platform` is one of `linux`, `darwin`, `win32`; `platforms` are more of them, where the facts stand for several
-    machines that are reached together. `note` heads the catalog where the facts are those of a remote machine.
+    `platform` is one of `linux`, `darwin`, `win32`; `platforms` are more of them, where the facts
+    stand for several machines that are reached together. `note` heads the catalog where the facts
+    are those of a remote machine.
     """
 
     home: str

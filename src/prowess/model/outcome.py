@@ -32,8 +32,8 @@ STATE_ORDER: dict[State, int] = {state: place for place, state in enumerate(Stat
 class Note(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """One thing that keeps a candidate from being ready: the state it asks for and why.
 
-    `by` is the file that beat it, where there is one; `rule` the setting, switch or field that decided, and `origin`
-    the file and line of that setting.
+    `by` is the file that beat it, where there is one; `rule` the setting, switch or field that
+    decided, and `origin` the file and line of that setting.
     """
 
     state: State
@@ -59,11 +59,20 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True, eq=False, gc=False):
 
     @classmethod
     def conclude(
-        cls, candidate: Candidate, name: str, skill: Skill | None, notes: list[Note], found: tuple[Diagnostic, ...]
+        cls,
+        candidate: Candidate,
+        name: str,
+        skill: Skill | None,
+        notes: list[Note],
+        found: tuple[Diagnostic, ...],
     ) -> Outcome:
-        """The end of a candidate from everything that stands in its way: the first state decides, the rest stay."""
+        """The end of a candidate from everything that stands in its way: the first state decides,
+        the rest stay.
+        """
         if not notes:
-            return cls(candidate=candidate, name=name, state=State.READY, skill=skill, diagnostics=found)
+            return cls(
+                candidate=candidate, name=name, state=State.READY, skill=skill, diagnostics=found
+            )
         notes.sort(key=lambda note: STATE_ORDER[note.state])
         first, *others = notes
         return cls(
@@ -84,7 +93,9 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True, eq=False, gc=False):
         return self.state is state or any(note.state is state for note in self.notes)
 
     def without(self, state: State) -> Outcome:
-        """The end of the same candidate with one obstacle gone, such as the wait for a file that came."""
+        """The end of the same candidate with one obstacle gone, such as the wait for a file that
+        came.
+        """
         if not self.asks_for(state) or state is State.READY:
             return self
         first = Note(self.state, self.reason or "", self.by, self.rule, self.origin)

@@ -1,4 +1,6 @@
-"""What an agent may use: rules, the request that is held against them, the decision, and a person's answer."""
+"""What an agent may use: rules, the request that is held against them, the decision, and a person's
+answer.
+"""
 
 from __future__ import annotations
 
@@ -23,11 +25,12 @@ STRICTNESS: dict[Action, int] = {action: place for place, action in enumerate(Ac
 
 
 class Rule(msgspec.Struct, frozen=True, kw_only=True):
-    """One rule: which permission and which names it is about (both with wildcards), and what it says.
+    """One rule: which permission and which names it is about (both with wildcards), and what it
+    says.
 
-    `text` is the rule as it was written and `origin` the place. `agent` is the only agent it holds for, None
-    stands for all. `whole` marks a rule that speaks for a whole permission in place of a table of patterns, `weak`
-    one that every rule of the ordinary kind is laid over.
+    `text` is the rule as it was written and `origin` the place. `agent` is the only agent it holds
+    for, None stands for all. `whole` marks a rule that speaks for a whole permission in place of a
+    table of patterns, `weak` one that every rule of the ordinary kind is laid over.
     """
 
     action: Action
@@ -45,9 +48,11 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
-    """What an agent wants to do: a permission, the names it is wanted for, what “always” would cover.
+    """What an agent wants to do: a permission, the names it is wanted for, what “always” would
+    cover.
 
-    `aliases` are other names of the same thing. `note` tells the person who is asked what is special this time.
+    `aliases` are other names of the same thing. `note` tells the person who is asked what is
+    special this time.
     """
 
     permission: str = "skill"
@@ -59,7 +64,9 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Decision(msgspec.Struct, frozen=True):
-    """What the rules say of a request, and the one that decided; no rule where the host's default holds."""
+    """What the rules say of a request, and the one that decided; no rule where the host's default
+    holds.
+    """
 
     action: Action
     reason: str
@@ -97,7 +104,8 @@ class Approval(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def matches_wildcard(text: str, pattern: str) -> bool:
-    """Whether a pattern covers a whole text: `*` is any characters, `?` one, and a ` *` at the end may be missing.
+    """Whether a pattern covers a whole text: `*` is any characters, `?` one, and a ` *` at the end
+    may be missing.
 
     Never slower than the product of both lengths, whatever the pattern.
     """

@@ -1,4 +1,6 @@
-"""What users set, gathered from every settings file of a host, each value with the place it came from."""
+"""What users set, gathered from every settings file of a host, each value with the place it came
+from.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +10,11 @@ from typing import Any
 import msgspec
 
 from prowess.diagnostics import Diagnostic
-from prowess.model.masking import MASK
 from prowess.model.origin import Origin
 from prowess.model.permission import Rule
+
+# Stands where a secret would be shown.
+MASK = "[secret]"
 
 __all__ = ["DeclaredTool", "Origin", "Override", "Settings"]
 
@@ -18,9 +22,9 @@ __all__ = ["DeclaredTool", "Origin", "Override", "Settings"]
 class Override(msgspec.Struct, frozen=True, omit_defaults=True):
     """What a user set for one skill.
 
-    `visibility` is one of `on`, `name-only`, `user-only`, `off`; `env` and `api_key` only ever reach the
-    skill's own processes. `api_key_from` is a host's description of where the key is kept, in place of the key.
-    What may be secret is not shown in the `repr`, only its name.
+    `visibility` is one of `on`, `name-only`, `user-only`, `off`; `env` and `api_key` only ever
+    reach the skill's own processes. `api_key_from` is a host's description of where the key is
+    kept, in place of the key. What may be secret is not shown in the `repr`, only its name.
     """
 
     enabled: bool | None = None
@@ -43,7 +47,9 @@ class Override(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class DeclaredTool(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A tool that a settings file declares: the program and its arguments, with `{argument}` for what was typed."""
+    """A tool that a settings file declares: the program and its arguments, with `{argument}` for
+    what was typed.
+    """
 
     command: tuple[str, ...]
     description: str | None = None
@@ -52,13 +58,15 @@ class DeclaredTool(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """The settings that hold for one scan.
 
-    `raw` is the host's own merged configuration, for requirements that name a field of it. `origins` has
-    the place of every value, by its dotted name here (`enabled`, `toggles.enableClaudeUser`, `ignored`,
-    `overrides.pdf.enabled`), `entries` that of every entry of a list, by the list's name. `permissions` are the rules
-    of all files, in the order of reading. `approvals` says where “always” is remembered, `memory` or `disk`.
-    `project_files` are those of `files` that a project brings along, which its user need not have read.
-    `shell_commands` says whether commands inside bodies run. `tools` are programs that commands can go to.
-    `diagnostics` are settings that are well formed but have no effect. The `repr` leaves out what may be secret.
+    `raw` is the host's own merged configuration, for requirements that name a field of it.
+    `origins` has the place of every value, by its dotted name here (`enabled`,
+    `toggles.enableClaudeUser`, `ignored`, `overrides.pdf.enabled`), `entries` that of every entry
+    of a list, by the list's name. `permissions` are the rules of all files, in the order of
+    reading. `approvals` says where “always” is remembered, `memory` or `disk`. `project_files` are
+    those of `files` that a project brings along, which its user need not have read.
+    `shell_commands` says whether commands inside bodies run. `tools` are programs that commands can
+    go to. `diagnostics` are settings that are well formed but have no effect. The `repr` leaves out
+    what may be secret.
     """
 
     enabled: bool = True
@@ -96,7 +104,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         return self.origins.get(key, Origin())
 
     def entry_origin(self, key: str, entry: str) -> Origin:
-        """Where an entry of a list was set; lists of several files add up, so each has a place of its own."""
+        """Where an entry of a list was set; lists of several files add up, so each has a place of
+        its own.
+        """
         return self.entries.get(key, {}).get(entry) or self.origin(key)
 
     def is_from_project(self, key: str) -> bool:
@@ -104,11 +114,16 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         return self.origin(key).file in self.project_files
 
     def find_override(self, key: str | None, name: str) -> tuple[str, Override] | None:
-        """What the user set for a skill, under its own key or under its name, and which of both it was.
+        """What the user set for a skill, under its own key or under its name, and which of both it
+        was.
 
         Whoever switched it off under either is heard first; else its own key comes before its name.
         """
-        found = [(one, self.overrides[one]) for one in (key, name) if one is not None and one in self.overrides]
+        found = [
+            (one, self.overrides[one])
+            for one in (key, name)
+            if one is not None and one in self.overrides
+        ]
         return next((one for one in found if one[1].is_off), found[0] if found else None)
 
     def __rich_repr__(self) -> list[tuple[str, Any]]:

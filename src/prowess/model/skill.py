@@ -1,11 +1,12 @@
-"""A skill on its way: the root it lies in, the candidate found, what its author declared, the skill read.
+"""A skill on its way: the root it lies in, the candidate found, what its author declared, the skill
+read.
 
-None of these values can be part of a cycle, so the collector need not watch them (`gc=False`); with many
-thousands of skills that is a fifth of a scan.
+None of these values can be part of a cycle, so the collector need not watch them (`gc=False`); with
+many thousands of skills that is a fifth of a scan.
 """
 
-# Annotations are real types here, not text: msgspec reads them at every start, and parsing text would cost it more
-# than all else it does to load what a scan keeps.
+# Annotations are real types here, not text: msgspec reads them at every start, and parsing text
+# would cost it more than all else it does to load what a scan keeps.
 
 from collections.abc import Callable, Mapping
 from enum import Enum
@@ -52,12 +53,13 @@ class Source(msgspec.Struct, frozen=True, gc=False):
 class Root(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A folder that is searched for skills, and how it is searched.
 
-    `order` is the root's place in the host's scan, `distance` how many folders above the working folder
-    it hangs. `qualifier` is the name of the folder that an option added, for hosts that tell equal names apart
-    by it. `within` is the folder that a root of a project hangs below, or of a folder that was added: it must
-    really lie in there or in the repository around it; None where it may lie anywhere. `name_pattern` is what a
-    skill's name must look like here, where the root has a rule of its own. `disabled_by` names the setting or switch
-    that turns the whole root off: its candidates are still found, so that nothing is lost, and end as disabled.
+    `order` is the root's place in the host's scan, `distance` how many folders above the working
+    folder it hangs. `qualifier` is the name of the folder that an option added, for hosts that tell
+    equal names apart by it. `within` is the folder that a root of a project hangs below, or of a
+    folder that was added: it must really lie in there or in the repository around it; None where it
+    may lie anywhere. `name_pattern` is what a skill's name must look like here, where the root has
+    a rule of its own. `disabled_by` names the setting or switch that turns the whole root off: its
+    candidates are still found, so that nothing is lost, and end as disabled.
     """
 
     path: str
@@ -89,9 +91,9 @@ class Root(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 class Candidate(msgspec.Struct, frozen=True, gc=False):
     """A SKILL.md (or a command file) that was found, before anything is decided.
 
-    `default_name` is the name its place gives it. `real` is the path without links, None where it cannot
-    be told; a candidate without one is never taken for another's duplicate. `skipped` says in words why it is not
-    read, `skipped_by` which limit or rule of the profile decided that.
+    `default_name` is the name its place gives it. `real` is the path without links, None where it
+    cannot be told; a candidate without one is never taken for another's duplicate. `skipped` says
+    in words why it is not read, `skipped_by` which limit or rule of the profile decided that.
     """
 
     location: str
@@ -159,7 +161,9 @@ class Manifest(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True, gc
 
 
 class Document(msgspec.Struct, frozen=True):
-    """The whole of a SKILL.md, read when it is asked for: its body without the header, and its digest."""
+    """The whole of a SKILL.md, read when it is asked for: its body without the header, and its
+    digest.
+    """
 
     content: str
     digest: str
@@ -180,10 +184,11 @@ _read_details = msgspec.msgpack.Decoder(Details).decode
 class Skill(msgspec.Struct, frozen=True, kw_only=True, eq=False, gc=False):
     """A candidate that was read.
 
-    The body is not held: `content` and `digest` read the file when they are asked for. What could be changed by
-    whoever holds it is kept packed: `frontmatter` and `manifest` give fresh values each time. `declared` is the
-    manifest as stages need it, without `metadata` and `install`. `real` is the file's path without links, and
-    `stamp` what told its version from others, as the scan found them.
+    The body is not held: `content` and `digest` read the file when they are asked for. What could
+    be changed by whoever holds it is kept packed: `frontmatter` and `manifest` give fresh values
+    each time. `declared` is the manifest as stages need it, without `metadata` and `install`.
+    `real` is the file's path without links, and `stamp` what told its version from others, as the
+    scan found them.
     """
 
     name: str

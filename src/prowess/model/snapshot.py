@@ -19,8 +19,9 @@ _LOST = (State.SHADOWED, State.DUPLICATE)
 class Snapshot(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """What was found, at one moment, under one host's rules. A reload gives a new one.
 
-    `outcomes` are in the order of their names. `listed` are the states that the host's own list shows; `diagnostics`
-    has what belongs to no candidate (a root that is a file, a limit that was reached).
+    `outcomes` are in the order of their names. `listed` are the states that the host's own list
+    shows; `diagnostics` has what belongs to no candidate (a root that is a file, a limit that was
+    reached).
     """
 
     host: str
@@ -36,7 +37,9 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     @property
     def skills(self) -> tuple[Skill, ...]:
         """The skills that are ready to be offered to a model, in the order of their names."""
-        return tuple(o.skill for o in self.outcomes if o.state is State.READY and o.skill is not None)
+        return tuple(
+            o.skill for o in self.outcomes if o.state is State.READY and o.skill is not None
+        )
 
     @property
     def shown(self) -> tuple[Outcome, ...]:
@@ -44,7 +47,9 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         return tuple(outcome for outcome in self.outcomes if self.is_shown(outcome))
 
     def is_shown(self, outcome: Outcome) -> bool:
-        """Whether the host's own list shows an outcome; never what lies where the host does not look, nor a loser."""
+        """Whether the host's own list shows an outcome; never what lies where the host does not
+        look, nor a loser.
+        """
         return (
             outcome.state in self.listed
             and outcome.candidate.root.disabled_by is None
@@ -52,9 +57,13 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         )
 
     def find(self, name: str) -> Outcome | None:
-        """The outcome that holds a name: the one listed, else the first that claimed it. A label counts last."""
+        """The outcome that holds a name: the one listed, else the first that claimed it. A label
+        counts last.
+        """
         named = self._find_named(name)
-        claims = named or [outcome for outcome in self.outcomes if outcome.skill and outcome.skill.label == name]
+        claims = named or [
+            outcome for outcome in self.outcomes if outcome.skill and outcome.skill.label == name
+        ]
         return next((o for o in claims if self.is_shown(o)), claims[0] if claims else None)
 
     def _find_named(self, name: str) -> tuple[Outcome, ...]:
@@ -66,10 +75,14 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, eq=False):
 
     def claims(self, name: str) -> tuple[Outcome, ...]:
         """Every candidate that claimed a name, whatever became of it, also by its label."""
-        return tuple(o for o in self.outcomes if o.name == name or (o.skill and o.skill.label == name))
+        return tuple(
+            o for o in self.outcomes if o.name == name or (o.skill and o.skill.label == name)
+        )
 
     def counts(self) -> dict[State, int]:
-        """How many candidates ended in each state, in the order of states; empty states are left out."""
+        """How many candidates ended in each state, in the order of states; empty states are left
+        out.
+        """
         counted = Counter(outcome.state for outcome in self.outcomes)
         return {state: counted[state] for state in State if counted[state]}
 

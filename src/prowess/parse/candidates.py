@@ -1,4 +1,6 @@
-"""From a candidate to a skill: read the file's head once, understand its header under the host's rules."""
+"""From a candidate to a skill: read the file's head once, understand its header under the host's
+rules.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +12,10 @@ import msgspec
 from prowess.diagnostics import Diagnostic, Severity, diagnose
 from prowess.model.outcome import Note, State
 from prowess.model.skill import Candidate, Document, Manifest, Skill
-from prowess.parse.naming import understand
-from prowess.parse.reading import Reading, read_header
+from prowess.parse.header.fast import Reading, read_header
+from prowess.parse.manifest.names import understand
 from prowess.ports import FileSystem, Head, ReadingStore, Stamp
-from prowess.profiles.schema import Fields, Header, Limits
+from prowess.profiles.schema.profile import Fields, Header, Limits
 
 HEAD_BYTES = 1 << 18
 # No host's own limit on a file is as large as this, and nobody writes so much.
@@ -23,10 +25,11 @@ _pack = msgspec.msgpack.Encoder().encode
 
 
 class Parsed(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
-    """All that a scan keeps of a file: what its header says, understood under the rules of one root of one host.
+    """All that a scan keeps of a file: what its header says, understood under the rules of one root
+    of one host.
 
-    It knows no path, so it can be kept for as long as the file does not change. What few ask for, the whole header
-    and the mappings of the manifest, stays packed.
+    It knows no path, so it can be kept for as long as the file does not change. What few ask for,
+    the whole header and the mappings of the manifest, stays packed.
     """
 
     root: str
@@ -67,7 +70,9 @@ class Reader(msgspec.Struct, frozen=True, kw_only=True):
     document: Callable[[Skill], Document]
 
     def read(self, candidate: Candidate) -> Read:
-        """Read one candidate; whatever is wrong with it becomes a note and diagnostics, never an exception."""
+        """Read one candidate; whatever is wrong with it becomes a note and diagnostics, never an
+        exception.
+        """
         if candidate.skipped is not None:
             note = Note(State.SKIPPED, candidate.skipped, rule=candidate.skipped_by)
             return Read(candidate.default_name, None, note, diagnostics=candidate.diagnostics)
@@ -93,13 +98,23 @@ class Reader(msgspec.Struct, frozen=True, kw_only=True):
         diagnostics = place(parsed.diagnostics, candidate.location) if parsed.diagnostics else ()
         if not parsed.valid:
             return _refuse(candidate, diagnostics, name=parsed.name)
-        return Read(parsed.name, self._make_skill(candidate, parsed, stamp), None, parsed.hidden_because, diagnostics)
+        return Read(
+            parsed.name,
+            self._make_skill(candidate, parsed, stamp),
+            None,
+            parsed.hidden_because,
+            diagnostics,
+        )
 
     def _read_header(self, head: Head, location: str) -> tuple[Reading, bytes]:
-        """Read the header; where the first bytes do not hold its end, as much of the file as this host reads."""
+        """Read the header; where the first bytes do not hold its end, as much of the file as this
+        host reads.
+        """
         reading = read_header(head.data, rules=self.header, limits=self.limits)
         most = min(self.limits.file_bytes or MOST_BYTES, MOST_BYTES)
-        if len(head.data) < head.size <= most and any(one.code == "header-unclosed" for one in reading.diagnostics):
+        if len(head.data) < head.size <= most and any(
+            one.code == "header-unclosed" for one in reading.diagnostics
+        ):
             head = self.files.read_head(location, most)
             reading = read_header(head.data, rules=self.header, limits=self.limits)
         return reading, head.data
@@ -107,18 +122,24 @@ class Reader(msgspec.Struct, frozen=True, kw_only=True):
     def _parse(self, reading: Reading, candidate: Candidate, data: bytes) -> Parsed:
         root = candidate.root
         if root.ignored_fields:
-            kept = {key: value for key, value in reading.frontmatter.items() if key not in root.ignored_fields}
+            kept = {
+                key: value
+                for key, value in reading.frontmatter.items()
+                if key not in root.ignored_fields
+            }
             reading = msgspec.structs.replace(reading, frontmatter=kept)
         understood = understand(
             reading, default_name=candidate.default_name, required=root.required, fields=self.fields
         )
         # What a header that cannot be read leaves unsaid is no finding of its own.
-        diagnostics = reading.diagnostics + understood.diagnostics if reading.valid else reading.diagnostics
+        diagnostics = (
+            reading.diagnostics + understood.diagnostics if reading.valid else reading.diagnostics
+        )
         pattern = root.name_pattern or self.fields.name_pattern
         misnamed = _find_misnamed(understood.name, pattern) if pattern else ()
         diagnostics += misnamed
         if diagnostics:
-            from prowess.parse.locating import locate_in_file
+            from prowess.parse.lint.field_locations import locate_in_file
 
             diagnostics = locate_in_file(diagnostics, data, self.header)
         manifest, details = _pack_details(understood.manifest)
@@ -159,14 +180,19 @@ def _pack_details(manifest: Manifest) -> tuple[Manifest, bytes]:
     """A manifest without the mappings that no stage of a scan asks for, and these packed."""
     if not (manifest.metadata or manifest.install or manifest.hooks):
         return manifest, b""
-    packed = _pack({"metadata": manifest.metadata, "hooks": manifest.hooks, "install": manifest.install})
+    packed = _pack(
+        {"metadata": manifest.metadata, "hooks": manifest.hooks, "install": manifest.install}
+    )
     return msgspec.structs.replace(manifest, metadata={}, install=()), packed
 
 
 def _find_misnamed(name: str, pattern: str) -> tuple[Diagnostic, ...]:
     if re.fullmatch(pattern, name):
         return ()
-    message = f"The name has {len(name)} characters and reads “{name[:80]}”; here it must match `{pattern}`."
+    message = (
+        f"The name has {len(name)} characters and reads “{name[:80]}”; here it must match"
+        f" `{pattern}`."
+    )
     return (diagnose("name-invalid", message, field="name"),)
 
 
@@ -174,8 +200,8 @@ def read_document(data: bytes, rules: Header) -> Document:
     """The body of a whole file and the digest of its bytes."""
     import hashlib
 
-    from prowess.parse.fences import split_body
-    from prowess.parse.text import decode
+    from prowess.parse.header.fences import split_body
+    from prowess.parse.header.lines import decode
 
     text, _ = decode(data)
     return Document(split_body(text, rules=rules), f"sha256:{hashlib.sha256(data).hexdigest()}")
@@ -186,7 +212,9 @@ def place(diagnostics: Iterable[Diagnostic], location: str) -> tuple[Diagnostic,
     return tuple(msgspec.structs.replace(diagnostic, file=location) for diagnostic in diagnostics)
 
 
-def _refuse(candidate: Candidate, diagnostics: tuple[Diagnostic, ...], *, name: str | None = None) -> Read:
+def _refuse(
+    candidate: Candidate, diagnostics: tuple[Diagnostic, ...], *, name: str | None = None
+) -> Read:
     errors = [diagnostic for diagnostic in diagnostics if diagnostic.severity is Severity.ERROR]
     first = (errors or list(diagnostics))[0]
     note = Note(State.INVALID, first.message.rstrip("."), rule=first.code)
@@ -202,4 +230,6 @@ def _too_large(candidate: Candidate, size: int, most: int) -> Read:
 
 def _unreadable(candidate: Candidate, error: Exception) -> Diagnostic:
     cause = getattr(error, "strerror", None) or str(error)
-    return diagnose("file-unreadable", f"The file cannot be read: {cause}.", file=candidate.location)
+    return diagnose(
+        "file-unreadable", f"The file cannot be read: {cause}.", file=candidate.location
+    )

@@ -1,18 +1,22 @@
-"""How much room a catalog has: from the profile's numbers, the context window, or a number that was asked for."""
+"""How much room a catalog has: from the profile's numbers, the context window, or a number that was
+asked for.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 from prowess.errors import InvalidWindow
-from prowess.profiles.offering import Budget
+from prowess.profiles.schema.offering import Budget
 
 # A share such as 0.07 has no exact binary form; a hair more keeps 7 % of 100 at 7.
 _HAIR = 1e-6
 
 
 def find_budget(rules: Budget, *, window: int | None, asked: int | None = None) -> int | None:
-    """The room in the host's units; None where there is no bound. `window` is in tokens, None where not known."""
+    """The room in the host's units; None where there is no bound. `window` is in tokens, None where
+    not known.
+    """
     if window is not None and window <= 0:
         raise InvalidWindow(window)
     if asked is not None:

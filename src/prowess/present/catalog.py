@@ -1,4 +1,6 @@
-"""The whole stage: from skills that may be offered to the text a model is shown, with an account of each."""
+"""The whole stage: from skills that may be offered to the text a model is shown, with an account of
+each.
+"""
 
 from __future__ import annotations
 
@@ -8,16 +10,16 @@ import msgspec
 
 from prowess.errors import BudgetTooSmall
 from prowess.model.catalog import Catalog, CatalogItem, CatalogLine, Shown
-from prowess.model.markup import tidy_block, tidy_line
 from prowess.present.always import Injection, inject_always
 from prowess.present.budget import MEASURES, find_budget
 from prowess.present.escape import ESCAPES
 from prowess.present.formats import Format, Scene, get_format
-from prowess.present.ordering import ORDERS
+from prowess.present.orders import ORDERS
 from prowess.present.sheet import Choice, Sheet
 from prowess.present.strategies import STRATEGIES
 from prowess.present.tokens import estimate_tokens
-from prowess.profiles import offering
+from prowess.profiles.schema import offering
+from prowess.text.markup import tidy_block, tidy_line
 
 
 class _Page(msgspec.Struct, frozen=True):
@@ -55,18 +57,23 @@ def present(
 ) -> Catalog:
     """The catalog of the skills, as the profile's tables say.
 
-    `context_tokens` is the size of the context window, None where it is not known. `note` heads the catalog.
-    `format` and `characters` replace the profile's own format and budget. Raises `InvalidWindow`,
-    `UnknownFormat`, and `BudgetTooSmall` where `characters` were asked for that hold no name.
+    `context_tokens` is the size of the context window, None where it is not known. `note` heads the
+    catalog. `format` and `characters` replace the profile's own format and budget. Raises
+    `InvalidWindow`, `UnknownFormat`, and `BudgetTooSmall` where `characters` were asked for that
+    hold no name.
     """
     room = find_budget(budget, window=context_tokens, asked=characters)
-    page = _open_page(catalog, budget, home=home, skill_urls=can_read_skill_urls, note=note, format=format)
+    page = _open_page(
+        catalog, budget, home=home, skill_urls=can_read_skill_urls, note=note, format=format
+    )
     ordered = sorted(items, key=ORDERS[catalog.order])
     injection = inject_always(ordered, budget) if catalog.always == "inject" else Injection()
     settled = _settle(ordered, catalog, injection, skill_urls=can_read_skill_urls)
     listed = [place for place in range(len(ordered)) if place not in settled]
     if budget.skills and len(listed) > budget.skills:
-        beyond = Choice(Shown.LEFT_OUT, why=f"at most {budget.skills:,} skills are listed", lost=True)
+        beyond = Choice(
+            Shown.LEFT_OUT, why=f"at most {budget.skills:,} skills are listed", lost=True
+        )
         settled |= dict.fromkeys(listed[budget.skills :], beyond)
         listed = listed[: budget.skills]
     sheet = _make_sheet([ordered[place] for place in listed], page, catalog, budget, room)
@@ -74,7 +81,14 @@ def present(
     if characters is not None:
         _refuse_too_small(sheet, chosen, page, characters)
     choices = settled | dict(zip(listed, chosen, strict=True))
-    return _write(ordered, choices, page, room, injection, says_empty=catalog.when_empty == "sentence" and not listed)
+    return _write(
+        ordered,
+        choices,
+        page,
+        room,
+        injection,
+        says_empty=catalog.when_empty == "sentence" and not listed,
+    )
 
 
 def _open_page(
@@ -114,19 +128,31 @@ def _shorten_home(path: str, home: str) -> str:
 
 
 def _settle(
-    items: Sequence[CatalogItem], catalog: offering.Catalog, injection: Injection, *, skill_urls: bool
+    items: Sequence[CatalogItem],
+    catalog: offering.Catalog,
+    injection: Injection,
+    *,
+    skill_urls: bool,
 ) -> dict[int, Choice]:
     """The skills that no budget decides about: injected ones, and those that are never listed here."""
     if catalog.needs_skill_urls and not skill_urls:
-        return dict.fromkeys(range(len(items)), Choice(Shown.LEFT_OUT, why="no tool of the agent can read skill://"))
+        return dict.fromkeys(
+            range(len(items)), Choice(Shown.LEFT_OUT, why="no tool of the agent can read skill://")
+        )
     never = Choice(Shown.LEFT_OUT, why="skills of its kind are not offered to the model")
-    settled = {place: never for place, item in enumerate(items) if item.group in catalog.left_out_groups}
+    settled = {
+        place: never for place, item in enumerate(items) if item.group in catalog.left_out_groups
+    }
     inside = Choice(Shown.INJECTED, why="its header says `always: true`")
     return settled | dict.fromkeys(injection.places, inside)
 
 
 def _make_sheet(
-    items: Sequence[CatalogItem], page: _Page, catalog: offering.Catalog, budget: offering.Budget, room: int | None
+    items: Sequence[CatalogItem],
+    page: _Page,
+    catalog: offering.Catalog,
+    budget: offering.Budget,
+    room: int | None,
 ) -> Sheet:
     tidy = tidy_block if page.format.blocks else tidy_line
 
@@ -139,13 +165,17 @@ def _make_sheet(
     return Sheet(items, rules=budget, room=left, read=read, measure=page.measure_line)
 
 
-def _refuse_too_small(sheet: Sheet, choices: Sequence[Choice], page: _Page, characters: int) -> None:
+def _refuse_too_small(
+    sheet: Sheet, choices: Sequence[Choice], page: _Page, characters: int
+) -> None:
     shown = any(choice.shown is not Shown.LEFT_OUT for choice in choices)
     if characters > 0 and (shown or not choices):
         return
     around = page.frame_length - len(page.format.joint)
     names = [sheet.cost(place, "") for place in sheet.places]
-    raise BudgetTooSmall(characters, least=max(around + min(names, default=0), 1), names=max(around + sum(names), 1))
+    raise BudgetTooSmall(
+        characters, least=max(around + min(names, default=0), 1), names=max(around + sum(names), 1)
+    )
 
 
 def _write(
@@ -159,17 +189,33 @@ def _write(
 ) -> Catalog:
     ended = [choices[place] for place in range(len(items))]
     listed = (Shown.WHOLE, Shown.SHORTENED, Shown.NAME_ONLY)
-    rows = [page.render_line(item, end.text) for item, end in zip(items, ended, strict=True) if end.shown in listed]
+    rows = [
+        page.render_line(item, end.text)
+        for item, end in zip(items, ended, strict=True)
+        if end.shown in listed
+    ]
     body = page.format.joint.join(rows)
     warnings = _warn(ended)
-    text = f"{page.head}{body}{page.tail}" if rows else page.format.no_skills if says_empty else page.format.nothing
+    text = (
+        f"{page.head}{body}{page.tail}"
+        if rows
+        else page.format.no_skills
+        if says_empty
+        else page.format.nothing
+    )
     counted = page.length(text if page.frame_counts else body) if rows else 0
-    if rows and warnings and page.format.warns and (room is None or counted + 1 + page.length(warnings[0]) <= room):
+    if (
+        rows
+        and warnings
+        and page.format.warns
+        and (room is None or counted + 1 + page.length(warnings[0]) <= room)
+    ):
         text, counted = f"{text}\n{warnings[0]}", counted + 1 + page.length(warnings[0])
     return Catalog(
         text=text,
         lines=tuple(
-            CatalogLine(item.name, end.shown, end.text, end.why) for item, end in zip(items, ended, strict=True)
+            CatalogLine(item.name, end.shown, end.text, end.why)
+            for item, end in zip(items, ended, strict=True)
         ),
         characters=counted,
         tokens=estimate_tokens(text) + estimate_tokens(injection.text),
@@ -183,7 +229,11 @@ def _write(
 
 def _warn(ended: Sequence[Choice]) -> tuple[str, ...]:
     """One sentence on what a budget or a limit kept from the model; none where it kept nothing."""
-    words = {Shown.SHORTENED: "shortened", Shown.NAME_ONLY: "by name only", Shown.LEFT_OUT: "not at all"}
+    words = {
+        Shown.SHORTENED: "shortened",
+        Shown.NAME_ONLY: "by name only",
+        Shown.LEFT_OUT: "not at all",
+    }
     lost = [end.shown for end in ended if end.lost]
     parts = [f"{lost.count(shown):,} {word}" for shown, word in words.items() if shown in lost]
     return (f"Of {len(ended):,} skills the catalog shows {', '.join(parts)}.",) if parts else ()

@@ -6,7 +6,8 @@ import re
 from collections.abc import Callable
 
 _SENTENCE_END = re.compile(r"[.!?](?=\s)|[。！？]")
-# Shorter ones are mere words or abbreviations; a character of Chinese or Japanese says as much as a word.
+# Shorter ones are mere words or abbreviations; a character of Chinese or Japanese says as much as a
+# word.
 _LEAST_SENTENCE = 40
 _LEAST_WIDE_SENTENCE = 12
 
@@ -28,7 +29,9 @@ def _cut_with_mark(text: str, most: int, mark: str) -> str:
 
 
 def cut_at_sentence(text: str, most: int) -> str:
-    """The first sentence, where it is neither a mere word nor too long; else what fits, cut at a word."""
+    """The first sentence, where it is neither a mere word nor too long; else what fits, cut at a
+    word.
+    """
     line = " ".join(text.split())
     if len(line) <= most:
         return line

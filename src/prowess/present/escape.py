@@ -1,4 +1,6 @@
-"""The ways of escaping that a catalog's formats name. What every stage needs is in `prowess.model.markup`."""
+"""The ways of escaping that a catalog's formats name. What every stage needs is in
+`prowess.text.markup`.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from prowess.model.markup import escape_angles, escape_tags, escape_text, escape_xml, tidy_block
+from prowess.text.markup import escape_angles, escape_tags, escape_text, escape_xml, tidy_block
 
 _LOOSE_UNDERSCORE = re.compile(r"(?<![^\W_])_|_(?![^\W_])")
 _MARKDOWN = str.maketrans(
@@ -42,7 +44,9 @@ def escape_json(text: str) -> str:
 
 
 def escape_body(body: str) -> str:
-    """A body that cannot close the tag it stands in. All else stays: a body holds code, which entities would spoil."""
+    """A body that cannot close the tag it stands in. All else stays: a body holds code, which
+    entities would spoil.
+    """
     return escape_tags(tidy_block(body), "always_skills", "skill_content")
 
 

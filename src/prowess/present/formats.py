@@ -1,7 +1,8 @@
-"""The formats of a catalog, by word. Tags and structure are the hosts'; the sentences are Prowess's own.
+"""The formats of a catalog, by word. Tags and structure are the hosts'; the sentences are Prowess's
+own.
 
-A format makes one line (or block) per skill and a frame around them. It never sees raw text: the scene gives
-names, texts and locations ready for its markup.
+A format makes one line (or block) per skill and a frame around them. It never sees raw text: the
+scene gives names, texts and locations ready for its markup.
 """
 
 from __future__ import annotations
@@ -15,9 +16,11 @@ from prowess.model.catalog import CatalogItem
 
 
 class Scene(msgspec.Struct, frozen=True):
-    """What the frame and every line may draw on: heading, note, safe spellings, and what the agent's tools can do.
+    """What the frame and every line may draw on: heading, note, safe spellings, and what the
+    agent's tools can do.
 
-    `name`, `label` and `location` give the safe spelling of a skill's own; `text` makes a tidied text safe.
+    `name`, `label` and `location` give the safe spelling of a skill's own; `text` makes a tidied
+    text safe.
     """
 
     heading: str
@@ -42,9 +45,9 @@ def _no_frame(scene: Scene) -> tuple[str, str]:
 class Format(msgspec.Struct, frozen=True, kw_only=True):
     """How a catalog is written.
 
-    `escapes` are the words of `escape.ESCAPES` that suit it, its own first. `blocks` lets texts keep their line
-    breaks. `nothing` stands for an empty catalog; `no_skills` is the sentence of hosts that say so. `warns`
-    adds a line about what was cut, where it fits.
+    `escapes` are the words of `escape.ESCAPES` that suit it, its own first. `blocks` lets texts
+    keep their line breaks. `nothing` stands for an empty catalog; `no_skills` is the sentence of
+    hosts that say so. `warns` adds a line about what was cut, where it fits.
     """
 
     line: Line
@@ -74,8 +77,9 @@ def _xml_frame(scene: Scene) -> tuple[str, str]:
 
 def _opencode_line(item: CatalogItem, text: str, scene: Scene) -> str:
     return (
-        f"  <skill>\n    <name>{scene.name(item)}</name>\n    <description>{scene.text(text)}</description>\n"
-        f"    <location>{scene.location(item)}</location>\n  </skill>"
+        f"  <skill>\n    <name>{scene.name(item)}</name>\n   "
+        f" <description>{scene.text(text)}</description>\n   "
+        f" <location>{scene.location(item)}</location>\n  </skill>"
     )
 
 
@@ -95,21 +99,35 @@ def _bold_line(item: CatalogItem, text: str, scene: Scene) -> str:
 
 
 def _opencode_list_frame(scene: Scene) -> tuple[str, str]:
-    return _stack("Loads one of these skills into the conversation.", scene.note, "## Available Skills"), ""
+    return (
+        _stack(
+            "Loads one of these skills into the conversation.", scene.note, "## Available Skills"
+        ),
+        "",
+    )
 
 
 _OPENCLAW_RULES = (
     "Before you answer, go through the descriptions of the skills below.",
-    "- If exactly one skill clearly fits, read the SKILL.md at its location with the read tool and follow it.",
+    (
+        "- If exactly one skill clearly fits, read the SKILL.md at its location with the read tool"
+        " and follow it."
+    ),
     "- If several fit, choose the most specific one.",
     "- If none clearly fits, read none.",
-    "- Read at most one skill up front, and none before you have chosen it; never make up a location.",
+    (
+        "- Read at most one skill up front, and none before you have chosen it; never make up a"
+        " location."
+    ),
     "Relative paths in a skill start at the folder of its SKILL.md.",
 )
 
 
 def _openclaw_frame(scene: Scene) -> tuple[str, str]:
-    return _stack(scene.heading, *_OPENCLAW_RULES, scene.note) + "\n<available_skills>\n", "\n</available_skills>"
+    return (
+        _stack(scene.heading, *_OPENCLAW_RULES, scene.note) + "\n<available_skills>\n",
+        "\n</available_skills>",
+    )
 
 
 def _plain_line(item: CatalogItem, text: str, scene: Scene) -> str:
@@ -117,7 +135,10 @@ def _plain_line(item: CatalogItem, text: str, scene: Scene) -> str:
 
 
 def _omp_frame(scene: Scene) -> tuple[str, str]:
-    rule = "A skill that fits the task must be read first, as skill://NAME, before anything else is done."
+    rule = (
+        "A skill that fits the task must be read first, as skill://NAME, before anything else is"
+        " done."
+    )
     return _stack(scene.heading, rule, scene.note, "<skills>"), "\n</skills>"
 
 
@@ -180,8 +201,9 @@ def _prowess_frame(scene: Scene) -> tuple[str, str]:
     how = "read it as skill://NAME" if scene.skill_urls else "read the file that is named beside it"
     head = _stack(
         scene.heading,
-        f"A skill holds instructions for one kind of work. When one clearly fits the task, {how} before you begin and"
-        " follow it; of several take the most specific, and where none fits read none.",
+        f"A skill holds instructions for one kind of work. When one clearly fits the task, {how}"
+        " before you begin and follow it; of several take the most specific, and where none fits"
+        " read none.",
         scene.note,
         "<available_skills>",
     )
@@ -195,11 +217,19 @@ FORMATS: dict[str, Format] = {
     "claude-lines": Format(line=_claude_line, frame=_claude_frame, escapes=_TEXT),
     "codex-list": Format(line=_codex_line, frame=_codex_frame, escapes=_TEXT),
     "json": Format(
-        line=_json_line, frame=_json_frame, escapes=("json",), blocks=True, joint=",\n", nothing="[]", no_skills="[]"
+        line=_json_line,
+        frame=_json_frame,
+        escapes=("json",),
+        blocks=True,
+        joint=",\n",
+        nothing="[]",
+        no_skills="[]",
     ),
     "markdown": Format(line=_markdown_line, frame=_markdown_frame, escapes=("markdown",)),
     "omp-list": Format(line=_plain_line, frame=_omp_frame, escapes=_TEXT),
-    "openclaw": Format(line=_xml_line, frame=_openclaw_frame, escapes=_XML, blocks=True, warns=True),
+    "openclaw": Format(
+        line=_xml_line, frame=_openclaw_frame, escapes=_XML, blocks=True, warns=True
+    ),
     "opencode-list": Format(line=_bold_line, frame=_opencode_list_frame, escapes=("markdown",)),
     "opencode-xml": Format(
         line=_opencode_line,

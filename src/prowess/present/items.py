@@ -15,7 +15,9 @@ def describe_skill(
     name_only: bool = False,
     body: str | None = None,
 ) -> CatalogItem:
-    """What a catalog may say of a skill. The body is given by whoever read it, and only for `always: true`."""
+    """What a catalog may say of a skill. The body is given by whoever read it, and only for
+    `always: true`.
+    """
     manifest = skill.manifest
     return CatalogItem(
         name=skill.name,

@@ -1,4 +1,6 @@
-"""From a snapshot to the catalog: the skills that are ready, with what speaks for telling more of each."""
+"""From a snapshot to the catalog: the skills that are ready, with what speaks for telling more of
+each.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +16,8 @@ from prowess.model.snapshot import Snapshot
 from prowess.model.usage import Usage
 from prowess.present.catalog import present
 from prowess.present.items import describe_skill
-from prowess.profiles.offering import Budget
-from prowess.profiles.schema import Profile
+from prowess.profiles.schema.offering import Budget
+from prowess.profiles.schema.profile import Profile
 
 Counts = Mapping[tuple[str, str], Usage]
 
@@ -23,7 +25,9 @@ Counts = Mapping[tuple[str, str], Usage]
 def describe_ready(
     snapshot: Snapshot, *, profile: Profile, counts: Counts, scores: Sequence[float] | None = None
 ) -> list[CatalogItem]:
-    """What the catalog may say of every skill that is ready. Bodies are read only where they will be injected."""
+    """What the catalog may say of every skill that is ready. Bodies are read only where they will
+    be injected.
+    """
     items = []
     inject = profile.catalog.always == "inject"
     ready = [outcome for outcome in snapshot.outcomes if outcome.state is State.READY]
@@ -59,10 +63,18 @@ def offer(
     format: str | None = None,
     can_read_skill_urls: bool = True,
 ) -> Catalog:
-    """The catalog of a snapshot. Where skills are wholly denied to the agent it is `removed`: there is none."""
+    """The catalog of a snapshot. Where skills are wholly denied to the agent it is `removed`: there
+    is none.
+    """
     budget = msgspec.structs.replace(profile.budget, **_as_fields(snapshot.settings.budget))
-    items = [] if removed else describe_ready(snapshot, profile=profile, counts=counts, scores=scores)
-    table = msgspec.structs.replace(profile.catalog, when_empty="nothing") if removed else profile.catalog
+    items = (
+        [] if removed else describe_ready(snapshot, profile=profile, counts=counts, scores=scores)
+    )
+    table = (
+        msgspec.structs.replace(profile.catalog, when_empty="nothing")
+        if removed
+        else profile.catalog
+    )
     return present(
         items,
         catalog=table,
@@ -86,5 +98,7 @@ def _read_variable(budget: Budget, facts: Facts) -> int | None:
     if not text:
         return None
     if not text.isdigit() or int(text) == 0:
-        raise UsageError(f"{budget.variable} is “{text}”; it must be a number of characters, 1 or more.")
+        raise UsageError(
+            f"{budget.variable} is “{text}”; it must be a number of characters, 1 or more."
+        )
     return int(text)

@@ -8,7 +8,7 @@ import msgspec
 
 from prowess.model.catalog import CatalogItem, Shown
 from prowess.present.cuts import CUTS
-from prowess.profiles.offering import Budget
+from prowess.profiles.schema.offering import Budget
 
 
 class Choice(msgspec.Struct, frozen=True, gc=False):
@@ -26,8 +26,9 @@ class Choice(msgspec.Struct, frozen=True, gc=False):
 class Sheet:
     """The skills in the order of the catalog, each known by its place.
 
-    `read` gives a skill's whole text, tidied; `measure` the cost of a line with so much of it, with what joins
-    it to the next. Texts are read when a strategy asks for them: with thousands of skills it asks for few.
+    `read` gives a skill's whole text, tidied; `measure` the cost of a line with so much of it, with
+    what joins it to the next. Texts are read when a strategy asks for them: with thousands of
+    skills it asks for few.
     """
 
     def __init__(
@@ -91,22 +92,40 @@ class Sheet:
         shown = self.text(place) if text is None else text
         whole = self.whole(place)
         if shown == whole:
-            return Choice(Shown.WHOLE, shown) if whole else Choice(Shown.NAME_ONLY, why=self._silence(place))
-        why = self._used_up() if text is not None and shown != self.text(place) else self._capped(place)
+            return (
+                Choice(Shown.WHOLE, shown)
+                if whole
+                else Choice(Shown.NAME_ONLY, why=self._silence(place))
+            )
+        why = (
+            self._used_up()
+            if text is not None and shown != self.text(place)
+            else self._capped(place)
+        )
         return Choice(Shown.SHORTENED if shown else Shown.NAME_ONLY, shown, why, lost=True)
 
     def show_name(self, place: int) -> Choice:
         """A skill of which only the name fits."""
         item = self.items[place]
         silent = item.name_only or (not item.description.strip() and not self.whole(place))
-        return Choice(Shown.NAME_ONLY, why=self._silence(place) if silent else self._used_up(), lost=not silent)
+        return Choice(
+            Shown.NAME_ONLY,
+            why=self._silence(place) if silent else self._used_up(),
+            lost=not silent,
+        )
 
     def leave_out(self) -> Choice:
         """A skill whose name does not fit either."""
-        return Choice(Shown.LEFT_OUT, why=f"the names before it use up {self._room_in_words()}", lost=True)
+        return Choice(
+            Shown.LEFT_OUT, why=f"the names before it use up {self._room_in_words()}", lost=True
+        )
 
     def _silence(self, place: int) -> str:
-        return "the settings show its name only" if self.items[place].name_only else "it has no description"
+        return (
+            "the settings show its name only"
+            if self.items[place].name_only
+            else "it has no description"
+        )
 
     def _used_up(self) -> str:
         return f"its whole text has no room in {self._room_in_words()}"

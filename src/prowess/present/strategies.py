@@ -1,8 +1,9 @@
-"""Who gets the room when not everything fits: one function per strategy, by the word that profiles use.
+"""Who gets the room when not everything fits: one function per strategy, by the word that profiles
+use.
 
-Each gives a choice for every skill, in the order of the catalog. More room never means less of any skill:
-a strategy that hands out text follows one fixed order and stops where the room ends, so that a large text
-blocks what comes after it instead of being overtaken by a smaller one.
+Each gives a choice for every skill, in the order of the catalog. More room never means less of any
+skill: a strategy that hands out text follows one fixed order and stops where the room ends, so that
+a large text blocks what comes after it instead of being overtaken by a smaller one.
 """
 
 from __future__ import annotations
@@ -21,11 +22,15 @@ def show_everything(sheet: Sheet) -> list[Choice]:
 
 
 def share_evenly(sheet: Sheet) -> list[Choice]:
-    """Claude Code as documented: bundled skills whole, an even share for each of the others, or their names."""
+    """Claude Code as documented: bundled skills whole, an even share for each of the others, or
+    their names.
+    """
     if sheet.room is None or sheet.whole_fits():
         return show_everything(sheet)
     others = [place for place in sheet.places if not sheet.items[place].bundled]
-    fixed = sum(sheet.cost(place, sheet.text(place)) for place in sheet.places if sheet.items[place].bundled)
+    fixed = sum(
+        sheet.cost(place, sheet.text(place)) for place in sheet.places if sheet.items[place].bundled
+    )
     left = sheet.room - fixed - sum(sheet.cost(place, "") for place in others)
     share = left // len(others) if others else 0
     cuts = {place: _cut_to_cost(sheet, place, share) for place in others}
@@ -33,29 +38,45 @@ def share_evenly(sheet: Sheet) -> list[Choice]:
 
 
 def _cut_to_cost(sheet: Sheet, place: int, share: int) -> str:
-    """As much of a text as costs no more than its share; nothing where that would be less than is worth it."""
+    """As much of a text as costs no more than its share; nothing where that would be less than is
+    worth it.
+    """
     text, bare = sheet.text(place), sheet.cost(place, "")
-    most = _largest(0, len(text), lambda most: sheet.cost(place, cut_with_ellipsis(text, most)) - bare <= share)
-    return cut_with_ellipsis(text, most) if most >= min(len(text), sheet.rules.least_per_item) else ""
+    most = _largest(
+        0, len(text), lambda most: sheet.cost(place, cut_with_ellipsis(text, most)) - bare <= share
+    )
+    return (
+        cut_with_ellipsis(text, most) if most >= min(len(text), sheet.rules.least_per_item) else ""
+    )
 
 
 def keep_most_used(sheet: Sheet) -> list[Choice]:
-    """Claude Code as released: all names, bundled skills whole, then whole texts by how often a skill is used."""
+    """Claude Code as released: all names, bundled skills whole, then whole texts by how often a
+    skill is used.
+    """
     if sheet.room is None:
         return show_everything(sheet)
     items, kept = sheet.items, {place for place in sheet.places if sheet.items[place].bundled}
-    left = sheet.room - sum(sheet.cost(place, sheet.text(place) if place in kept else "") for place in sheet.places)
-    for place in sorted((place for place in sheet.places if place not in kept), key=lambda place: -items[place].uses):
+    left = sheet.room - sum(
+        sheet.cost(place, sheet.text(place) if place in kept else "") for place in sheet.places
+    )
+    for place in sorted(
+        (place for place in sheet.places if place not in kept), key=lambda place: -items[place].uses
+    ):
         if left <= 0:
             break
         left -= sheet.cost(place, sheet.text(place)) - sheet.cost(place, "")
         if left >= 0:
             kept.add(place)
-    return [sheet.show(place) if place in kept else sheet.show_name(place) for place in sheet.places]
+    return [
+        sheet.show(place) if place in kept else sheet.show_name(place) for place in sheet.places
+    ]
 
 
 def climb_down(sheet: Sheet) -> list[Choice]:
-    """OpenClaw: everything; else an equal bound for each text; else names; else the first names that fit."""
+    """OpenClaw: everything; else an equal bound for each text; else names; else the first names
+    that fit.
+    """
     if sheet.whole_fits():
         return show_everything(sheet)
     if not sheet.fits(sheet.cost(place, "") for place in sheet.places):
@@ -63,7 +84,9 @@ def climb_down(sheet: Sheet) -> list[Choice]:
     least, most = sheet.rules.least_per_item, sheet.rules.most_per_item
 
     def fits(bound: int) -> bool:
-        return sheet.fits(sheet.cost(place, cut_with_dots(sheet.text(place), bound)) for place in sheet.places)
+        return sheet.fits(
+            sheet.cost(place, cut_with_dots(sheet.text(place), bound)) for place in sheet.places
+        )
 
     bound = _largest(least - 1, most, fits)
     if bound < least:
@@ -72,7 +95,9 @@ def climb_down(sheet: Sheet) -> list[Choice]:
 
 
 def deal_in_turn(sheet: Sheet) -> list[Choice]:
-    """Codex: a character for each text in turn until the room is used up; names that do not fit are left out."""
+    """Codex: a character for each text in turn until the room is used up; names that do not fit are
+    left out.
+    """
     if not sheet.fits(sheet.cost(place, "") for place in sheet.places):
         return _first_names(sheet, sheet.places)
     if sheet.room is None or sheet.whole_fits():
@@ -94,10 +119,11 @@ def deal_in_turn(sheet: Sheet) -> list[Choice]:
 
 
 def prefer_relevant(sheet: Sheet) -> list[Choice]:
-    """Prowess: all names; then whole texts for what is known to matter; then first sentences, then whole texts.
+    """Prowess: all names; then whole texts for what is known to matter; then first sentences, then
+    whole texts.
 
-    What matters is what a ranker found relevant to the request, or what was used before. Among skills of which
-    nothing is known each gets its first sentence before any is shown whole.
+    What matters is what a ranker found relevant to the request, or what was used before. Among
+    skills of which nothing is known each gets its first sentence before any is shown whole.
     """
     if sheet.room is None:
         return show_everything(sheet)
@@ -111,11 +137,16 @@ def prefer_relevant(sheet: Sheet) -> list[Choice]:
         if left < 0:
             break
         texts[place] = text
-    return [sheet.show(place, texts[place]) if place in texts else sheet.show_name(place) for place in sheet.places]
+    return [
+        sheet.show(place, texts[place]) if place in texts else sheet.show_name(place)
+        for place in sheet.places
+    ]
 
 
 def _rank(sheet: Sheet) -> list[int]:
-    """The places, most relevant first, then most used, then in their order; what nobody ranked comes last."""
+    """The places, most relevant first, then most used, then in their order; what nobody ranked
+    comes last.
+    """
 
     def rank(place: int) -> tuple[float, int]:
         item = sheet.items[place]
@@ -161,7 +192,9 @@ def _first_names(sheet: Sheet, ranked: Iterable[int]) -> list[Choice]:
 
 
 def _largest(low: int, high: int, fits: Callable[[int], bool]) -> int:
-    """The largest bound above `low` and up to `high` that fits; `low` where none does. Larger ones cost more."""
+    """The largest bound above `low` and up to `high` that fits; `low` where none does. Larger ones
+    cost more.
+    """
     while low < high:
         middle = (low + high + 1) // 2
         low, high = (middle, high) if fits(middle) else (low, middle - 1)

@@ -1,11 +1,13 @@
-"""How many tokens a text has: estimated by a measured rule, or counted exactly for OpenAI's encodings.
+"""How many tokens a text has: estimated by a measured rule, or counted exactly for OpenAI's
+encodings.
 
-The rule counts runs and characters by class, in passes over bytes that take 40 ms for a million characters. Its
-weights were fitted against the encoding o200k on 7,000 public skills. On 1,000 others the error is 3.6 % in the
-median and 11.4 % at the 95th percentile for headers, 2.4 % and 8.1 % for bodies; on 72 headers and 128 bodies
-that are mostly Chinese 3.7 % and 12.6 %, 3.1 % and 11.5 %. A quarter of the characters, the usual rule, is off
-by 17 % and 7 % in the median, and by 43 % and 50 % on the Chinese ones. `benchmarks/tokens.py` measures it.
-For models of other makers both kinds of number are estimates.
+The rule counts runs and characters by class, in passes over bytes that take 40 ms for a million
+characters. Its weights were fitted against the encoding o200k on 7,000 public skills. On 1,000
+others the error is 3.6 % in the median and 11.4 % at the 95th percentile for headers, 2.4 % and 8.1
+% for bodies; on 72 headers and 128 bodies that are mostly Chinese 3.7 % and 12.6 %, 3.1 % and 11.5
+%. A quarter of the characters, the usual rule, is off by 17 % and 7 % in the median, and by 43 %
+and 50 % on the Chinese ones. `benchmarks/tokens.py` measures it. For models of other makers both
+kinds of number are estimates.
 """
 
 from __future__ import annotations
@@ -26,7 +28,9 @@ _INDENT = re.compile(rb"  +")
 
 
 def _only(kept: bytes) -> bytes:
-    """A table that leaves the kept bytes and blanks out all others, so that their runs can be split."""
+    """A table that leaves the kept bytes and blanks out all others, so that their runs can be
+    split.
+    """
     return bytes(byte if byte in kept else 32 for byte in range(256))
 
 
@@ -38,7 +42,11 @@ def _others(kept: bytes) -> bytes:
 # A class of bytes, the tokens for each run of it and for each byte of it.
 _CLASSES = tuple(
     (_only(kept), _others(kept), per_run, per_byte)
-    for kept, per_run, per_byte in ((_LETTERS, 0.78, 0.052), (_DIGITS, 0.93, 0.256), (_MARKS, 0.85, 0.072))
+    for kept, per_run, per_byte in (
+        (_LETTERS, 0.78, 0.052),
+        (_DIGITS, 0.93, 0.256),
+        (_MARKS, 0.85, 0.072),
+    )
 )
 _PER_LINE = 0.517
 _PER_INDENT = 0.83
@@ -51,7 +59,9 @@ def estimate_tokens(text: str) -> int:
     data = text.encode("utf-8", "replace")
     tokens = _PER_LINE * data.count(b"\n") + _PER_INDENT * len(_INDENT.findall(data))
     for table, others, per_run, per_byte in _CLASSES:
-        tokens += per_run * len(data.translate(table).split()) + per_byte * len(data.translate(None, others))
+        tokens += per_run * len(data.translate(table).split()) + per_byte * len(
+            data.translate(None, others)
+        )
     if len(data) != len(text):
         wide = len(_WIDE.findall(text))
         other = len(text) - len(data.translate(None, _ALL[128:])) - wide
@@ -61,7 +71,8 @@ def estimate_tokens(text: str) -> int:
 
 ENCODINGS = ("o200k_base", "cl100k_base")
 
-# The beginnings of OpenAI's model names and the encoding of each; a longer one stands before a shorter one.
+# The beginnings of OpenAI's model names and the encoding of each; a longer one stands before a
+# shorter one.
 _MODELS = {
     "gpt-4o": "o200k_base",
     "gpt-4.1": "o200k_base",
@@ -76,10 +87,11 @@ _MODELS = {
     "o4": "o200k_base",
     "text-embedding-3": "cl100k_base",
 }
-# The package refuses a million characters or 200,000 tokens in one call; no character has more than four.
+# The package refuses a million characters or 200,000 tokens in one call; no character has more than
+# four.
 _CHUNK = 40_000
-# Tokens part where a line begins with a letter, and before a blank between two letters: counting in pieces that
-# end there gives the same number.
+# Tokens part where a line begins with a letter, and before a blank between two letters: counting in
+# pieces that end there gives the same number.
 _SEAM = re.compile(r"(?<=\n)(?=[A-Za-z])|(?<=[a-z])(?= [a-z])")
 _SEAM_WITHIN = 1_000
 
@@ -96,7 +108,9 @@ ESTIMATE = Counter("estimate", exact=False, count=estimate_tokens)
 
 
 def find_encoding(model: str) -> str | None:
-    """The encoding of a model of OpenAI, by its name; None for models whose tokens can only be estimated."""
+    """The encoding of a model of OpenAI, by its name; None for models whose tokens can only be
+    estimated.
+    """
     name = model.rpartition("/")[2].lower()
     return next((encoding for start, encoding in _MODELS.items() if name.startswith(start)), None)
 
@@ -104,14 +118,19 @@ def find_encoding(model: str) -> str | None:
 def get_counter(encoding: str | None = None) -> Counter:
     """A counter for an encoding, or the estimate where none is asked for.
 
-    Raises `UnknownEncoding`, and `MissingExtra` where the package with the vocabularies is not installed.
+    Raises `UnknownEncoding`, and `MissingExtra` where the package with the vocabularies is not
+    installed.
     """
     if encoding is None:
         return ESTIMATE
     if encoding not in ENCODINGS:
         raise UnknownEncoding(encoding, ENCODINGS)
     encode = _load_encoder(encoding)
-    return Counter(encoding, exact=True, count=lambda text: sum(len(encode(part)) for part in split_at_seams(text)))
+    return Counter(
+        encoding,
+        exact=True,
+        count=lambda text: sum(len(encode(part)) for part in split_at_seams(text)),
+    )
 
 
 def _load_encoder(encoding: str) -> Callable[[str], list[int]]:
@@ -126,19 +145,26 @@ def _load_encoder(encoding: str) -> Callable[[str], list[int]]:
     encoder = bpe_openai.get_encoding(encoding)
 
     def encode(text: str) -> list[int]:
-        # Halves of surrogate pairs cannot be encoded; without the option the encoding's own marks are refused.
-        tokens: list[int] = encoder.encode(text.encode("utf-8", "replace").decode(), disallowed_special=())
+        # Halves of surrogate pairs cannot be encoded; without the option the encoding's own marks
+        # are refused.
+        tokens: list[int] = encoder.encode(
+            text.encode("utf-8", "replace").decode(), disallowed_special=()
+        )
         return tokens
 
     return encode
 
 
 def split_at_seams(text: str, most: int = _CHUNK) -> Iterator[str]:
-    """The text in pieces of at most so many characters, parted where tokens are parted if there is such a place."""
+    """The text in pieces of at most so many characters, parted where tokens are parted if there is
+    such a place.
+    """
     start = 0
     while len(text) - start > most:
         end = start + most
-        seams = [seam.start() for seam in _SEAM.finditer(text, max(start + 1, end - _SEAM_WITHIN), end)]
+        seams = [
+            seam.start() for seam in _SEAM.finditer(text, max(start + 1, end - _SEAM_WITHIN), end)
+        ]
         end = seams[-1] if seams else end
         yield text[start:end]
         start = end

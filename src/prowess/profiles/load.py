@@ -1,4 +1,6 @@
-"""From a host's name to its profile: find the file, follow `extends`, lay the edition over it, check it."""
+"""From a host's name to its profile: find the file, follow `extends`, lay the edition over it,
+check it.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,7 @@ import msgspec
 
 from prowess.errors import ProfileError, UnknownHost
 from prowess.profiles.merge import merge
-from prowess.profiles.schema import Profile, RawProfile
+from prowess.profiles.schema.profile import Profile, RawProfile
 
 BUILT_IN = ("prowess", "spec", "claude-code", "opencode", "openclaw", "omp", "codex")
 DEFAULT_EDITION = "current"
@@ -23,7 +25,8 @@ Texts = Mapping[str, str]
 
 
 class ProfileText(str):
-    """The text of a profile that was read from a file, and the file's path, to be named where something is wrong.
+    """The text of a profile that was read from a file, and the file's path, to be named where
+    something is wrong.
 
     `problem` says why the file could not be read, with the `line` where that is known.
     """
@@ -32,7 +35,9 @@ class ProfileText(str):
     problem: str | None
     line: int | None
 
-    def __new__(cls, text: str, path: str, *, problem: str | None = None, line: int | None = None) -> ProfileText:
+    def __new__(
+        cls, text: str, path: str, *, problem: str | None = None, line: int | None = None
+    ) -> ProfileText:
         """Keep the path and the trouble beside the text."""
         made = super().__new__(cls, text)
         made.path, made.problem, made.line = path, problem, line
@@ -64,14 +69,20 @@ def _build_profile(host: str, added: Texts) -> Profile:
     name, edition = split_host(host)
     raw = _load_raw(name, edition, added, asked=host, seen=())
     if "name" not in raw:
-        raise _fail(name, added, f'it has no name; write `name = "{name}"` as its first line', "name", line=1)
+        raise _fail(
+            name,
+            added,
+            f'it has no name; write `name = "{name}"` as its first line',
+            "name",
+            line=1,
+        )
     try:
         profile = msgspec.convert({**raw, "edition": edition}, Profile)
     except msgspec.ValidationError as error:
         raise _explain(name, added, raw, str(error)) from None
     if name in added:
         # The built-in ones are held to this by a test; a user's file is new every time.
-        from prowess.profiles.mistakes import find_mistakes
+        from prowess.profiles.validation import find_mistakes
 
         for mistake in find_mistakes(profile, name):
             raise _fail(name, added, *mistake)
@@ -79,8 +90,10 @@ def _build_profile(host: str, added: Texts) -> Profile:
 
 
 def _explain(name: str, added: Texts, raw: RawProfile, message: str) -> ProfileError:
-    """What the types say against a profile. What it inherited from another added one is that one's mistake."""
-    from prowess.profiles.wrong import find_wrong
+    """What the types say against a profile. What it inherited from another added one is that one's
+    mistake.
+    """
+    from prowess.profiles.shape_validation import find_wrong
 
     parent = _parse(name, added).get("extends")
     if isinstance(parent, str) and split_host(parent)[0] in added:
@@ -102,7 +115,9 @@ def known_editions(name: str, added: Texts | None = None) -> tuple[str, ...]:
     return _find_editions(name, _parse(name, added), added)
 
 
-def _load_raw(name: str, edition: str, added: Texts, *, asked: str, seen: tuple[str, ...]) -> RawProfile:
+def _load_raw(
+    name: str, edition: str, added: Texts, *, asked: str, seen: tuple[str, ...]
+) -> RawProfile:
     if name not in BUILT_IN and name not in added:
         raise UnknownHost(asked, known_hosts(added))
     raw = _parse(name, added)
@@ -117,9 +132,16 @@ def _load_raw(name: str, edition: str, added: Texts, *, asked: str, seen: tuple[
     own = raw.get(edition, {})
     parent = raw.get("extends")
     if not isinstance(own, dict):
-        raise _fail(name, added, f"it is {_name_value(own)}; it must be a table, `[{edition}]`", edition)
+        raise _fail(
+            name, added, f"it is {_name_value(own)}; it must be a table, `[{edition}]`", edition
+        )
     if not isinstance(parent, str | None):
-        raise _fail(name, added, f'it is {_name_value(parent)}; it must be a host, such as "spec"', "extends")
+        raise _fail(
+            name,
+            added,
+            f'it is {_name_value(parent)}; it must be a host, such as "spec"',
+            "extends",
+        )
     raw = {key: value for key, value in raw.items() if key != "extends" and key not in editions}
     if parent is not None:
         base_name, base_edition = split_host(parent)
@@ -136,13 +158,15 @@ def _load_raw(name: str, edition: str, added: Texts, *, asked: str, seen: tuple[
 def _find_editions(name: str, raw: RawProfile, added: Texts) -> tuple[str, ...]:
     found = raw.get("editions", [DEFAULT_EDITION])
     if not isinstance(found, list) or not found or not all(isinstance(one, str) for one in found):
-        problem = f'it is {_name_value(found)}; it must be a list of names, such as ["{DEFAULT_EDITION}"]'
+        problem = (
+            f'it is {_name_value(found)}; it must be a list of names, such as ["{DEFAULT_EDITION}"]'
+        )
         raise _fail(name, added, problem, "editions")
     return tuple(found)
 
 
 def _name_value(value: Any) -> str:
-    from prowess.profiles.wrong import name_value
+    from prowess.profiles.shape_validation import name_value
 
     return name_value(value)
 
@@ -151,7 +175,7 @@ def _parse(name: str, added: Texts) -> RawProfile:
     text = added.get(name)
     if text is None:
         return _load_built_in_tables(name)
-    from prowess.profiles.reading import Malformed, parse_profile_text
+    from prowess.profiles.toml_guard import Malformed, parse_profile_text
 
     if isinstance(text, ProfileText) and text.problem is not None:
         raise ProfileError(text.path, text.problem, None, text.line)
@@ -168,14 +192,18 @@ def _load_built_in_tables(name: str) -> RawProfile:
         return tomllib.load(file)
 
 
-def _fail(name: str, added: Texts, problem: str, key: str | None = None, *, line: int | None = None) -> ProfileError:
+def _fail(
+    name: str, added: Texts, problem: str, key: str | None = None, *, line: int | None = None
+) -> ProfileError:
     """What is wrong with a profile, with its file and line where it has a file of its own."""
     text = added.get(name)
     if not isinstance(text, ProfileText):
         return ProfileError(f"{name}.toml" if text is None else f"“{name}”", problem, key)
-    from prowess.profiles.mistakes import find_line
+    from prowess.profiles.validation import find_line
 
-    return ProfileError(text.path, problem, key, line or (None if key is None else find_line(text, key)))
+    return ProfileError(
+        text.path, problem, key, line or (None if key is None else find_line(text, key))
+    )
 
 
 def differing_keys(one: Profile, other: Profile) -> list[tuple[str, Any, Any]]:

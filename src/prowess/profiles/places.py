@@ -1,7 +1,8 @@
-"""Folders by name: what `{home}`, `{ancestor}` or `{config}` in a profile's path templates stand for.
+"""Folders by name: what `{home}`, `{ancestor}` or `{config}` in a profile's path templates stand
+for.
 
-Pure: the machine is an argument (`Facts`), paths are text. A path is written with the separator of its
-platform; both separators are understood on Windows.
+Pure: the machine is an argument (`Facts`), paths are text. A path is written with the separator of
+its platform; both separators are understood on Windows.
 """
 
 from __future__ import annotations
@@ -20,7 +21,9 @@ MANY = ("ancestor", "added", "custom", "plugin")
 
 
 class Place(msgspec.Struct, frozen=True):
-    """A folder that a template stands for, and how many folders above the working folder it was found."""
+    """A folder that a template stands for, and how many folders above the working folder it was
+    found.
+    """
 
     path: str
     distance: int
@@ -52,28 +55,39 @@ Rule = Sequence[str] | Mapping[str, str]
 
 
 def name_places(
-    rules: Mapping[str, Rule], *, cwd: str, facts: Facts, repository: str | None, given: Mapping[str, str]
+    rules: Mapping[str, Rule],
+    *,
+    cwd: str,
+    facts: Facts,
+    repository: str | None,
+    given: Mapping[str, str],
 ) -> Places:
     """Work out the named places: `given` first, then each rule's first alternative that is known.
 
-    A rule is a list of alternatives (`$NAME` is an environment variable, `$NAME/x` a folder below it) or a
-    table by platform.
+    A rule is a list of alternatives (`$NAME` is an environment variable, `$NAME/x` a folder below
+    it) or a table by platform.
     """
     named: dict[str, str] = {"cwd": cwd, "home": facts.home, "workspace": cwd}
     if repository is not None:
         named["repository"] = repository
     for name, rule in rules.items():
-        alternatives = [rule[facts.platform]] if isinstance(rule, Mapping) and facts.platform in rule else rule
+        alternatives = (
+            [rule[facts.platform]] if isinstance(rule, Mapping) and facts.platform in rule else rule
+        )
         for alternative in alternatives if not isinstance(alternatives, Mapping) else ():
             path = _fill_alternative(alternative, named, facts.env)
             if path:
                 named[name] = path
                 break
     named.update(given)
-    return Places(cwd=cwd, home=facts.home, platform=facts.platform, repository=repository, named=named)
+    return Places(
+        cwd=cwd, home=facts.home, platform=facts.platform, repository=repository, named=named
+    )
 
 
-def _fill_alternative(alternative: str, named: Mapping[str, str], env: Mapping[str, str]) -> str | None:
+def _fill_alternative(
+    alternative: str, named: Mapping[str, str], env: Mapping[str, str]
+) -> str | None:
     if alternative.startswith("$"):
         variable, slash, rest = alternative[1:].partition("/")
         value = env.get(variable, "").strip()
@@ -85,7 +99,9 @@ def _fill_alternative(alternative: str, named: Mapping[str, str], env: Mapping[s
 def expand(
     template: str, places: Places, *, up_to: str, without_repository: str, skip_home: bool = False
 ) -> list[Place]:
-    """Every folder that a template stands for, nearest first; none where it names a place that is not known."""
+    """Every folder that a template stands for, nearest first; none where it names a place that is
+    not known.
+    """
     names = _PLACEHOLDER.findall(template)
     many = next((name for name in names if name in MANY), None)
     if many is None:
@@ -93,14 +109,18 @@ def expand(
         return [] if filled is None else [Place(_tidy(filled, places), 0)]
     return [
         Place(_tidy(filled, places), distance)
-        for distance, folder in enumerate(_folders(many, places, up_to, without_repository, skip_home=skip_home))
+        for distance, folder in enumerate(
+            _folders(many, places, up_to, without_repository, skip_home=skip_home)
+        )
         if folder is not None
         and (filled := _fill_alternative(template, {**places.named, many: folder}, {})) is not None
     ]
 
 
 def _tidy(path: str, places: Places) -> str:
-    """A normal path. Two slashes at the start, as a template over `/` gives them, are left alone by the path rules."""
+    """A normal path. Two slashes at the start, as a template over `/` gives them, are left alone by
+    the path rules.
+    """
     normal = str(places.paths.normpath(path))
     return normal[1:] if normal.startswith("//") else normal
 
@@ -116,13 +136,17 @@ def _folders(
 
 
 def ancestors(places: Places, *, up_to: str, without_repository: str = "filesystem") -> list[str]:
-    """The working folder and the folders above it, nearest first, up to a boundary (which is included).
+    """The working folder and the folders above it, nearest first, up to a boundary (which is
+    included).
 
-    `repository` stops at the repository's root and falls back to `without_repository` where there is
-    none; `home` stops at home where the working folder lies below it, else at the top of the file system.
+    `repository` stops at the repository's root and falls back to `without_repository` where there
+    is none; `home` stops at home where the working folder lies below it, else at the top of the
+    file system.
     """
     boundary = up_to if up_to != "repository" or places.repository else without_repository
-    stop = {"repository": places.repository, "home": places.home, "folder": places.cwd}.get(boundary)
+    stop = {"repository": places.repository, "home": places.home, "folder": places.cwd}.get(
+        boundary
+    )
     walked = [places.cwd]
     while walked[-1] != stop:
         parent = places.paths.dirname(walked[-1])

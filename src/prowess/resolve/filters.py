@@ -1,7 +1,7 @@
 """What settings and switches take out, as a table of rules by the word in the profile.
 
-Each rule says why it disables a claim, or None. The profile gives their order; the first that speaks is the
-reason, and each names the setting that decided.
+Each rule says why it disables a claim, or None. The profile gives their order; the first that
+speaks is the reason, and each names the setting that decided.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Callable
 from prowess.model.origin import Origin
 from prowess.model.outcome import Note, State
 from prowess.model.settings import Settings
-from prowess.profiles.schema import Gate, Resolution
+from prowess.profiles.schema.profile import Gate, Resolution
 from prowess.resolve.claims import Claim
 
 Speech = tuple[str, str, Origin]
@@ -21,13 +21,21 @@ Filter = Callable[[Claim, Settings], Speech | None]
 
 
 def _all_disabled(claim: Claim, settings: Settings) -> Speech | None:
-    return None if settings.enabled else ("skills are switched off altogether", "enabled", settings.origin("enabled"))
+    return (
+        None
+        if settings.enabled
+        else ("skills are switched off altogether", "enabled", settings.origin("enabled"))
+    )
 
 
 def _disabled_extension(claim: Claim, settings: Settings) -> Speech | None:
     entry = f"skill:{claim.name}"
     if entry in settings.disabled_extensions:
-        return f"it is listed as `{entry}`", "disabled_extensions", settings.entry_origin("disabled_extensions", entry)
+        return (
+            f"it is listed as `{entry}`",
+            "disabled_extensions",
+            settings.entry_origin("disabled_extensions", entry),
+        )
     return None
 
 
@@ -47,25 +55,37 @@ def _switched_off(off: str, settings: Settings) -> Speech:
     if " " not in off:
         return f"its source is switched off by {off}", off, settings.origin(f"toggles.{off}")
     first_set = (settings.origin(f"toggles.{name}") for name in settings.toggles)
-    at = next((origin for origin in first_set if origin.file is not None), Origin()) if "toggle" in off else Origin()
+    at = (
+        next((origin for origin in first_set if origin.file is not None), Origin())
+        if "toggle" in off
+        else Origin()
+    )
     return f"its source is switched off, since {off}", off, at
 
 
 def _ignored(claim: Claim, settings: Settings) -> Speech | None:
-    from prowess.resolve.globs import matches_any
+    from prowess.text.globs import matches_any
 
     pattern = matches_any(claim.name, settings.ignored)
     if pattern is None:
         return None
-    return f"its name matches the ignored pattern `{pattern}`", "ignored", settings.entry_origin("ignored", pattern)
+    return (
+        f"its name matches the ignored pattern `{pattern}`",
+        "ignored",
+        settings.entry_origin("ignored", pattern),
+    )
 
 
 def _not_included(claim: Claim, settings: Settings) -> Speech | None:
-    from prowess.resolve.globs import matches_any
+    from prowess.text.globs import matches_any
 
     if not settings.included or matches_any(claim.name, settings.included) is not None:
         return None
-    return "its name matches no pattern of the include list", "included", settings.origin("included")
+    return (
+        "its name matches no pattern of the include list",
+        "included",
+        settings.origin("included"),
+    )
 
 
 def _override(claim: Claim, settings: Settings) -> Speech | None:
@@ -111,13 +131,22 @@ def choose_filters(rules: Resolution, settings: Settings) -> tuple[Filter, ...]:
     return tuple(FILTERS[word] for word in rules.filter_order if not idle.get(word, False))
 
 
-def find_disabled(claim: Claim, filters: tuple[Filter, ...], settings: Settings, gate: Gate) -> Note | None:
-    """Why a claim is disabled: its author said so, or the first filter that speaks; None where nothing does."""
+def find_disabled(
+    claim: Claim, filters: tuple[Filter, ...], settings: Settings, gate: Gate
+) -> Note | None:
+    """Why a claim is disabled: its author said so, or the first filter that speaks; None where
+    nothing does.
+    """
     if claim.manifest.enabled is False and gate.disabled_by_enabled:
         return Note(State.DISABLED, "its header says `enabled: false`", rule="enabled")
     for speak in filters:
         found = speak(claim, settings)
         if found is not None:
             reason, rule, origin = found
-            return Note(State.DISABLED, reason, rule=rule, origin=origin if origin.file is not None else None)
+            return Note(
+                State.DISABLED,
+                reason,
+                rule=rule,
+                origin=origin if origin.file is not None else None,
+            )
     return None

@@ -9,7 +9,7 @@ import msgspec
 from prowess.diagnostics import Diagnostic, diagnose
 from prowess.model.outcome import Note, State
 from prowess.model.settings import Settings
-from prowess.profiles.schema import Gate, Resolution
+from prowess.profiles.schema.profile import Gate, Resolution
 from prowess.resolve.claims import Claim
 from prowess.resolve.filters import choose_filters, find_disabled
 from prowess.resolve.strategies import STRATEGIES
@@ -25,11 +25,18 @@ class Collision(msgspec.Struct, frozen=True):
         """The finding, at the file that lost."""
         message = f"The name “{self.loser.name}” is taken by {self.winner.candidate.location}."
         related = (self.winner.candidate.location,)
-        return diagnose("name-collision", message, file=self.loser.candidate.location, field="name", related=related)
+        return diagnose(
+            "name-collision",
+            message,
+            file=self.loser.candidate.location,
+            field="name",
+            related=related,
+        )
 
 
 class Resolved(msgspec.Struct, frozen=True):
-    """What resolution decided: notes by the place of a claim (none for a winner), the collisions, and new names.
+    """What resolution decided: notes by the place of a claim (none for a winner), the collisions,
+    and new names.
 
     `names` has the claims whose name was taken and that got another one, by their place.
     """
@@ -39,11 +46,13 @@ class Resolved(msgspec.Struct, frozen=True):
     names: dict[int, str] = msgspec.field(default_factory=dict)
 
 
-def resolve(claims: Sequence[Claim], *, rules: Resolution, settings: Settings, gate: Gate) -> Resolved:
+def resolve(
+    claims: Sequence[Claim], *, rules: Resolution, settings: Settings, gate: Gate
+) -> Resolved:
     """Decide every claim.
 
-    With filters before resolution, what is disabled no longer competes; what lies in a root that is switched
-    off never does, since the host would not look there.
+    With filters before resolution, what is disabled no longer competes; what lies in a root that is
+    switched off never does, since the host would not look there.
     """
     filters = choose_filters(rules, settings)
     notes: dict[int, list[Note]] = {}
@@ -52,7 +61,9 @@ def resolve(claims: Sequence[Claim], *, rules: Resolution, settings: Settings, g
         disabled = find_disabled(claim, filters, settings, gate)
         if disabled is not None:
             notes[claim.place] = [disabled]
-        if disabled is None or (rules.filters == "after" and claim.candidate.root.disabled_by is None):
+        if disabled is None or (
+            rules.filters == "after" and claim.candidate.root.disabled_by is None
+        ):
             competing.append(claim)
     competing.sort(key=STRATEGIES[rules.strategy](rules))
     kept = _keep_each_file_once(competing, notes)
@@ -73,11 +84,17 @@ def _keep_each_file_once(competing: Sequence[Claim], notes: dict[int, list[Note]
     return kept
 
 
-def _note_disabled_copies(claims: Sequence[Claim], competing: Sequence[Claim], notes: dict[int, list[Note]]) -> None:
+def _note_disabled_copies(
+    claims: Sequence[Claim], competing: Sequence[Claim], notes: dict[int, list[Note]]
+) -> None:
     """A disabled path to a file that is loaded by another path is a duplicate of that one, too."""
     if len(claims) == len(competing):
         return
-    loaded = {claim.candidate.real: claim for claim in reversed(competing) if claim.candidate.real is not None}
+    loaded = {
+        claim.candidate.real: claim
+        for claim in reversed(competing)
+        if claim.candidate.real is not None
+    }
     taking_part = {claim.place for claim in competing}
     for claim in claims:
         other = loaded.get(claim.candidate.real or "")
@@ -90,7 +107,9 @@ def _duplicate(of: Claim) -> Note:
     return Note(State.DUPLICATE, f"it is the same file as {location}", by=location)
 
 
-def _choose_winners(kept: Sequence[Claim], notes: dict[int, list[Note]], rules: Resolution) -> Resolved:
+def _choose_winners(
+    kept: Sequence[Claim], notes: dict[int, list[Note]], rules: Resolution
+) -> Resolved:
     winners: dict[str, Claim] = {}
     collisions: list[Collision] = []
     names: dict[int, str] = {}
@@ -102,14 +121,19 @@ def _choose_winners(kept: Sequence[Claim], notes: dict[int, list[Note]], rules: 
             winner = winners.setdefault(claim.name, claim)
         if winner is not claim:
             location = winner.candidate.location
-            reason = f"{location} ({winner.candidate.root.source.label}) has the same name and is stronger"
+            reason = (
+                f"{location} ({winner.candidate.root.source.label}) has the same name and is"
+                " stronger"
+            )
             notes.setdefault(claim.place, []).append(Note(State.SHADOWED, reason, by=location))
             collisions.append(Collision(claim, winner))
     return Resolved(notes, tuple(collisions), names)
 
 
 def _is_qualified(claim: Claim, winner: Claim, rules: Resolution) -> bool:
-    """Whether a claim to a taken name gets a name of its own; not where one added folder holds both."""
+    """Whether a claim to a taken name gets a name of its own; not where one added folder holds
+    both.
+    """
     root = claim.candidate.root
     qualifiers = (None, winner.candidate.root.qualifier)
     return root.scope in rules.qualify and root.qualifier not in qualifiers

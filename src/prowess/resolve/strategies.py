@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from prowess.profiles.schema import Resolution
+from prowess.profiles.schema.profile import Resolution
 from prowess.resolve.claims import Claim
 
 Key = Callable[[Claim], Any]

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from prowess.model.settings import Origin, Override, Settings
-from prowess.profiles.schema import Limits, Profile
-from prowess.settings.mapping import OWN_KEYS
-from prowess.settings.values import BUDGET_NAMES, find_field
+from prowess.profiles.schema.profile import Limits, Profile
+from prowess.settings.read.coercion import BUDGET_NAMES, find_field
+from prowess.settings.read.file_mapping import OWN_KEYS
 
 MASK = "(set)"
 
@@ -19,10 +19,12 @@ Described = tuple[str, Any, Origin]
 
 
 def describe_settings(settings: Settings, profile: Profile) -> list[Described]:
-    """Every value that the host's files can set, by its dotted name, with its origin; secrets masked.
+    """Every value that the host's files can set, by its dotted name, with its origin; secrets
+    masked.
 
-    What nobody set has the value that holds then: the host's own limits and budget, nothing (None) or an empty list or
-    table. Fields come in their order, names sorted, rules in the order of reading.
+    What nobody set has the value that holds then: the host's own limits and budget, nothing (None)
+    or an empty list or table. Fields come in their order, names sorted, rules in the order of
+    reading.
     """
     reads = list_read(profile)
     return [
@@ -34,7 +36,9 @@ def describe_settings(settings: Settings, profile: Profile) -> list[Described]:
 
 
 def list_read(profile: Profile) -> dict[str, set[str]]:
-    """The fields of `Settings` that the files of a host can set; for each table the names in it, none means any."""
+    """The fields of `Settings` that the files of a host can set; for each table the names in it,
+    none means any.
+    """
     named: dict[str, set[str]] = {}
     whole: set[str] = set()
     for id in profile.settings_order:
@@ -48,7 +52,9 @@ def list_read(profile: Profile) -> dict[str, set[str]]:
     return {field: set() if field in whole else names for field, names in named.items()}
 
 
-def _describe_field(field: str, settings: Settings, profile: Profile, names: set[str]) -> Iterator[Described]:
+def _describe_field(
+    field: str, settings: Settings, profile: Profile, names: set[str]
+) -> Iterator[Described]:
     if field == "permissions":
         yield from _describe_rules(settings)
     elif field == "overrides":
@@ -75,7 +81,10 @@ def _describe_value(field: str, settings: Settings) -> Iterator[Described]:
     if not isinstance(value, Mapping) or not value:
         yield field, value, settings.origin(field)
         return
-    yield from ((f"{field}.{name}", value[name], settings.origin(f"{field}.{name}")) for name in sorted(value))
+    yield from (
+        (f"{field}.{name}", value[name], settings.origin(f"{field}.{name}"))
+        for name in sorted(value)
+    )
 
 
 def _describe_rules(settings: Settings) -> Iterator[Described]:
@@ -87,16 +96,21 @@ def _describe_rules(settings: Settings) -> Iterator[Described]:
 
 
 def describe_configuration(settings: Settings, profile: Profile) -> dict[tuple[str, ...], Any]:
-    """What skills can require as a setting, by its path: what the files hold and what the host takes for granted.
+    """What skills can require as a setting, by its path: what the files hold and what the host
+    takes for granted.
 
-    Of a host's own configuration only numbers and truth values are shown: any text may be a secret. Empty where the
-    host's skills cannot require a setting.
+    Of a host's own configuration only numbers and truth values are shown: any text may be a secret.
+    Empty where the host's skills cannot require a setting.
     """
     if "config" not in profile.gate.checks:
         return {}
-    defaults = {tuple(path.split(".")): value for path, value in profile.gate.config_defaults.items()}
+    defaults = {
+        tuple(path.split(".")): value for path, value in profile.gate.config_defaults.items()
+    }
     is_own = any(profile.settings[id].is_own for id in profile.settings_order)
-    mapped = {key.partition(".")[0] for id in profile.settings_order for key in profile.settings[id].keys}
+    mapped = {
+        key.partition(".")[0] for id in profile.settings_order for key in profile.settings[id].keys
+    }
     held = {
         path: _mask(path[-1], value) if is_own or not isinstance(value, str) else MASK
         for path, value in _list_leaves((), settings.raw)
@@ -121,7 +135,10 @@ def _describe_override(prefix: str, override: Override) -> Iterator[tuple[str, A
     yield from ((f"{prefix}.env.{name}", MASK) for name in sorted(override.env))
     if override.api_key is not None or override.api_key_from:
         yield f"{prefix}.api_key", MASK
-    yield from ((f"{prefix}.config.{name}", _mask(name, override.config[name])) for name in sorted(override.config))
+    yield from (
+        (f"{prefix}.config.{name}", _mask(name, override.config[name]))
+        for name in sorted(override.config)
+    )
 
 
 def _mask(name: str, value: Any) -> Any:

@@ -15,7 +15,7 @@ from prowess.model.settings import Origin, Override, Settings
 from prowess.ports import FileSystem
 from prowess.profiles.merge import merge
 from prowess.profiles.places import Place, Places, expand
-from prowess.profiles.schema import Profile, SettingsFile
+from prowess.profiles.schema.profile import Profile, SettingsFile
 
 MOST_BYTES = 1 << 20
 
@@ -26,7 +26,9 @@ Entries = dict[str, dict[str, Origin]]
 
 
 def load_settings(profile: Profile, places: Places, facts: Facts, files: FileSystem) -> Settings:
-    """What users set for a host, from every settings file that exists; a wrong setting is a `SettingError`."""
+    """What users set for a host, from every settings file that exists; a wrong setting is a
+    `SettingError`.
+    """
     values: Values = {}
     rules: tuple[Rule, ...] = ()
     raw: dict[str, Any] = {}
@@ -39,20 +41,22 @@ def load_settings(profile: Profile, places: Places, facts: Facts, files: FileSys
         kind = files.find_kind(path)
         if kind is None:
             continue
-        from prowess.settings.mapping import read_settings
+        from prowess.settings.read.file_mapping import read_settings
 
         text = _load_text(path, kind, files)
         if rule.substitute_env:
             text = re.sub(_VARIABLE, lambda match: _escape(facts.env.get(match[1], "")), text)
         found = read_settings(text, path, rule, places, profile=profile.name)
         if not rule.is_own:
-            values |= {key: value for key, value in found.values.items() if not _stays_off(key, values)}
+            values |= {
+                key: value for key, value in found.values.items() if not _stays_off(key, values)
+            }
         elif rule.is_project:
-            from prowess.settings.trust import take_projects
+            from prowess.settings.read.project_limits import take_projects
 
             refused += take_projects(values, found.values, users, profile.limits)
         else:
-            from prowess.settings.trust import take_users
+            from prowess.settings.read.project_limits import take_users
 
             take_users(values, found.values)
             users = dict(values)
@@ -75,19 +79,25 @@ def load_settings(profile: Profile, places: Places, facts: Facts, files: FileSys
 
 
 def _stays_off(key: tuple[str, ...], values: Values) -> bool:
-    """Commands that one file of a host switches off stay off: no later file can have them run again."""
+    """Commands that one file of a host switches off stay off: no later file can have them run
+    again.
+    """
     return key == ("shell_commands",) and key in values and values[key][0] is False
 
 
 def list_settings_places(profile: Profile, places: Places) -> list[tuple[str, SettingsFile]]:
-    """Every file that may hold settings of a host, whether it exists or not, in the order of reading."""
+    """Every file that may hold settings of a host, whether it exists or not, in the order of
+    reading.
+    """
     found: dict[str, SettingsFile] = {}
     for name in profile.settings_order:
         rule = profile.settings[name]
         for is_walk, templates in groupby(rule.at, lambda template: "{ancestor}" in template):
             expanded: list[Place] = []
             for template in templates:
-                expanded += expand(template, places, up_to=rule.up_to, without_repository=rule.without_repository)
+                expanded += expand(
+                    template, places, up_to=rule.up_to, without_repository=rule.without_repository
+                )
             if is_walk:
                 expanded.sort(key=lambda place: -place.distance)
             for place in expanded:
@@ -98,12 +108,19 @@ def list_settings_places(profile: Profile, places: Places) -> list[tuple[str, Se
 def _load_text(path: str, kind: str, files: FileSystem) -> str:
     if kind != "file":
         found = "a folder" if kind == "folder" else "a pipe or a device"
-        raise SettingError(path, None, None, f"the settings cannot be read from {found}; it must be an ordinary file")
+        raise SettingError(
+            path,
+            None,
+            None,
+            f"the settings cannot be read from {found}; it must be an ordinary file",
+        )
     try:
         head = files.read_head(path, MOST_BYTES)
     except OSError as error:
         reason = error.strerror or str(error)
-        raise SettingError(path, None, None, f"the file cannot be read ({reason[:1].lower()}{reason[1:]})") from None
+        raise SettingError(
+            path, None, None, f"the file cannot be read ({reason[:1].lower()}{reason[1:]})"
+        ) from None
     if head.size > MOST_BYTES:
         problem = f"the file has {head.size:,} bytes; at most {MOST_BYTES:,} are read"
         raise SettingError(path, None, None, problem)
@@ -111,11 +128,15 @@ def _load_text(path: str, kind: str, files: FileSystem) -> str:
         return head.data.decode("utf-8")
     except UnicodeDecodeError as error:
         line = head.data.count(b"\n", 0, error.start) + 1
-        raise SettingError(path, line, None, "the file is not UTF-8 text; save it as UTF-8") from None
+        raise SettingError(
+            path, line, None, "the file is not UTF-8 text; save it as UTF-8"
+        ) from None
 
 
 def _escape(value: str) -> str:
-    """A variable's value as it stands inside a quoted text, so that it can neither end the text nor add to it."""
+    """A variable's value as it stands inside a quoted text, so that it can neither end the text nor
+    add to it.
+    """
     import json
 
     return json.dumps(value)[1:-1].replace("'", "\\u0027")
@@ -128,7 +149,9 @@ def _build(profile: Profile, values: Values, refused: list[Diagnostic], **rest: 
         for part in path[:-1]:
             table = table.setdefault(part, {})
         table[path[-1]] = value
-    overrides = {name: _build_override(override) for name, override in fields.pop("overrides", {}).items()}
+    overrides = {
+        name: _build_override(override) for name, override in fields.pop("overrides", {}).items()
+    }
     # One that the host does not have is reported and decides nothing.
     given = fields.pop("toggles", {})
     toggles = {name: given.get(name, toggle.default) for name, toggle in profile.toggles.items()}
@@ -155,9 +178,18 @@ def _find_idle_toggles(profile: Profile, origins: Mapping[str, Origin]) -> Itera
         name = key.removeprefix("toggles.")
         if name == key or name in profile.toggles:
             continue
-        nearest = nearest_names(name, profile.toggles, most=len(profile.toggles)) if profile.toggles else ()
+        nearest = (
+            nearest_names(name, profile.toggles, most=len(profile.toggles))
+            if profile.toggles
+            else ()
+        )
         hint = f"The nearest toggle is `{nearest[0]}`." if nearest else None
         ordered = dict.fromkeys((*nearest, *profile.toggles))
         named = f"; it has {', '.join(f'`{one}`' for one in ordered)}" if ordered else ""
-        message = f"`{key}` has no effect: {profile.title or profile.name} has no toggle of that name{named}."
-        yield diagnose("setting-ignored", message, file=origin.file, line=origin.line, field=key, hint=hint)
+        message = (
+            f"`{key}` has no effect: {profile.title or profile.name} has no toggle of that"
+            f" name{named}."
+        )
+        yield diagnose(
+            "setting-ignored", message, file=origin.file, line=origin.line, field=key, hint=hint
+        )

@@ -1,4 +1,6 @@
-"""Helpers for tests of code that uses Prowess: a file system in memory, and facts of a made-up machine."""
+"""Helpers for tests of code that uses Prowess: a file system in memory, and facts of a made-up
+machine.
+"""
 
 from __future__ import annotations
 

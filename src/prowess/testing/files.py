@@ -11,12 +11,16 @@ _MOST_LINKS = 40
 
 
 class MemoryFiles:
-    """Files by absolute path. A value that is text or bytes is a file, one that is None is a pipe or a device.
+    """Files by absolute path. A value that is text or bytes is a file, one that is None is a pipe
+    or a device.
 
-    `links` maps a path to the target it leads to. `listed` and `read` count what was asked, in order.
+    `links` maps a path to the target it leads to. `listed` and `read` count what was asked, in
+    order.
     """
 
-    def __init__(self, files: Mapping[str, str | bytes | None], links: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, files: Mapping[str, str | bytes | None], links: Mapping[str, str] | None = None
+    ) -> None:
         self.links = dict(links or {})
         self.listed: list[str] = []
         self.read: list[str] = []
@@ -77,7 +81,11 @@ class MemoryFiles:
         if real in self._files:
             return "other" if self._files[real] is None else "file"
         prefix = real.rstrip("/") + "/"
-        return "folder" if any(known.startswith(prefix) for known in (*self._files, *self.links)) else None
+        return (
+            "folder"
+            if any(known.startswith(prefix) for known in (*self._files, *self.links))
+            else None
+        )
 
     def find_link(self, path: str) -> str | None:
         """What a link says, whether it leads anywhere or not; None where there is no link."""
@@ -89,7 +97,9 @@ class MemoryFiles:
     def _resolve(self, path: str) -> str:
         path = posixpath.normpath(path)
         for _ in range(_MOST_LINKS):
-            link = next((one for one in self.links if path == one or path.startswith(one + "/")), None)
+            link = next(
+                (one for one in self.links if path == one or path.startswith(one + "/")), None
+            )
             if link is None:
                 return path
             target = posixpath.join(posixpath.dirname(link), self.links[link])

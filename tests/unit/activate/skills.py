@@ -4,13 +4,22 @@ from __future__ import annotations
 
 from typing import Any
 
-from prowess.activate.commands import CommandIndex, build_commands
+from prowess.activate.slash.commands import CommandIndex, build_commands
 from prowess.model.outcome import Note, Outcome, State
 from prowess.model.settings import Settings
-from prowess.model.skill import Candidate, Document, LoadedFrom, Manifest, Root, Scope, Skill, Source
+from prowess.model.skill import (
+    Candidate,
+    Document,
+    LoadedFrom,
+    Manifest,
+    Root,
+    Scope,
+    Skill,
+    Source,
+)
 from prowess.model.snapshot import Snapshot
-from prowess.profiles.activation import Commands
 from prowess.profiles.load import load_profile
+from prowess.profiles.schema.activation import Commands
 
 
 def make_outcome(
@@ -53,7 +62,9 @@ def make_snapshot(*outcomes: Outcome, skill_commands: bool | None = None) -> Sna
         repository=None,
         settings=Settings(skill_commands=skill_commands),
         roots=(),
-        outcomes=tuple(sorted(outcomes, key=lambda outcome: (outcome.name.casefold(), outcome.name))),
+        outcomes=tuple(
+            sorted(outcomes, key=lambda outcome: (outcome.name.casefold(), outcome.name))
+        ),
         listed=frozenset(State),
     )
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from prowess.activate.addresses import Address, Dots, parse_address
-from prowess.activate.lines import Lines, select_lines
+from prowess.activate.resources.addresses import Address, Dots, parse_address
+from prowess.activate.resources.line_ranges import Lines, select_lines
 from prowess.errors.activation import AddressError
 
 
@@ -45,7 +45,9 @@ def test_an_address_is_a_name_and_a_path_each_decoded_once(url: str, name: str, 
 
 
 def test_a_slash_at_the_end_asks_for_a_folder() -> None:
-    assert parse_address("skill://pdf/a/") == Address(url="skill://pdf/a/", name="pdf", path="a", is_folder=True)
+    assert parse_address("skill://pdf/a/") == Address(
+        url="skill://pdf/a/", name="pdf", path="a", is_folder=True
+    )
 
 
 @pytest.mark.seed("P-54")
@@ -94,7 +96,9 @@ def test_two_dots_that_could_lead_out_are_refused_in_every_spelling(url: str, do
 
 
 @pytest.mark.seed("P-55")
-@pytest.mark.parametrize("url", ["skill://pdf/a/../b", "skill://pdf/a/%2e%2E/b", "skill://pdf/./a/.././b"])
+@pytest.mark.parametrize(
+    "url", ["skill://pdf/a/../b", "skill://pdf/a/%2e%2E/b", "skill://pdf/./a/.././b"]
+)
 def test_two_dots_inside_are_refused_by_the_document_and_folded_by_the_release(url: str) -> None:
     assert refuse(url).kind == "outside"
     assert parse_address(url, dots="fold") == Address(url=url, name="pdf", path="b")
@@ -147,7 +151,14 @@ def test_lines_stand_at_the_end_of_a_path(ending: str, lines: Lines) -> None:
 
 
 @pytest.mark.parametrize(
-    "url", ["skill://pdf/a:b", "skill://pdf/a:-5", "skill://pdf/a%3A5", "skill://pdf/a:5-", "skill://pdf:5"]
+    "url",
+    [
+        "skill://pdf/a:b",
+        "skill://pdf/a:-5",
+        "skill://pdf/a%3A5",
+        "skill://pdf/a:5-",
+        "skill://pdf:5",
+    ],
 )
 def test_what_is_no_range_belongs_to_the_name(url: str) -> None:
     assert parse_address(url, with_lines=True) == parse_address(url)
@@ -168,7 +179,9 @@ def select(ending: str, content: str = HUNDRED) -> str:
 
 
 def numbered(*pieces: tuple[int, int]) -> str:
-    return "\n…\n".join("\n".join(f"line {n}" for n in range(first, last + 1)) for first, last in pieces)
+    return "\n…\n".join(
+        "\n".join(f"line {n}" for n in range(first, last + 1)) for first, last in pieces
+    )
 
 
 @pytest.mark.parametrize(
@@ -193,9 +206,15 @@ def test_the_lines_that_are_asked_for_come_with_some_around_them(ending: str, te
     assert select(ending) == text
 
 
-@pytest.mark.parametrize(("content", "count"), [(HUNDRED, "100 lines"), ("one", "1 line"), ("", "0 lines")])
-def test_a_line_beyond_the_end_is_refused_with_the_number_of_lines(content: str, count: str) -> None:
+@pytest.mark.parametrize(
+    ("content", "count"), [(HUNDRED, "100 lines"), ("one", "1 line"), ("", "0 lines")]
+)
+def test_a_line_beyond_the_end_is_refused_with_the_number_of_lines(
+    content: str, count: str
+) -> None:
     with pytest.raises(AddressError) as caught:
         select(":200", content)
     assert caught.value.kind == "no-such-line"
-    assert str(caught.value) == f"skill://pdf/long.md:200: there is no line 200; the file has {count}."
+    assert (
+        str(caught.value) == f"skill://pdf/long.md:200: there is no line 200; the file has {count}."
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from prowess.activate.arguments import list_names, split_arguments
+from prowess.activate.body.arguments import list_names, split_arguments
 
 
 @pytest.mark.parametrize(
@@ -62,12 +62,17 @@ def test_prowess_loses_no_text(text: str, words: tuple[str, ...]) -> None:
         ("a $(b c) d$(e f)", ("a", "d$(e f)")),
     ],
 )
-def test_claude_code_reads_arguments_like_a_line_of_shell(text: str, words: tuple[str, ...]) -> None:
+def test_claude_code_reads_arguments_like_a_line_of_shell(
+    text: str, words: tuple[str, ...]
+) -> None:
     assert split_arguments(text, "shell") == words
 
 
 def test_a_name_of_digits_is_dropped_and_the_names_after_it_move_up() -> None:
-    assert list_names(["1", "issue", "22", "branch.name", "issue"]) == {"issue": 0, "branch.name": 1}
+    assert list_names(["1", "issue", "22", "branch.name", "issue"]) == {
+        "issue": 0,
+        "branch.name": 1,
+    }
 
 
 @pytest.mark.parametrize("strategy", ["words", "shell"])

@@ -4,22 +4,33 @@ from __future__ import annotations
 
 import pytest
 
-from prowess.activate.command_names import humanize_name, name_commands, sanitize_name
-from prowess.activate.commands import SlashCommand, build_commands
-from prowess.activate.completion import complete, spell
-from prowess.activate.dispatch import Dispatch
-from prowess.activate.typed import Call, Mention, Notice, Plain, parse_command
-from prowess.model.collation import collate
+from prowess.activate.slash.commands import SlashCommand, build_commands
+from prowess.activate.slash.completion import complete, spell
+from prowess.activate.slash.dispatch import Dispatch
+from prowess.activate.slash.names import humanize_name, name_commands, sanitize_name
+from prowess.activate.slash.parser import Call, Mention, Notice, Plain, parse_command
 from prowess.model.outcome import State
 from prowess.model.skill import LoadedFrom
+from prowess.text.collation import collate
 from tests.unit.activate.skills import commands_of, make_outcome, make_snapshot, rules_of
 from tests.workspace import Workspace
 
-HOSTS = ["prowess", "claude-code", "claude-code@documented", "openclaw", "opencode", "omp", "codex", "spec"]
+HOSTS = [
+    "prowess",
+    "claude-code",
+    "claude-code@documented",
+    "openclaw",
+    "opencode",
+    "omp",
+    "codex",
+    "spec",
+]
 
 
 def typed(host: str, text: str, *names: str):
-    """What a text means to a host with these skills: the skill and its arguments, or what else it is."""
+    """What a text means to a host with these skills: the skill and its arguments, or what else it
+    is.
+    """
     found = parse_command(text, commands_of(host, *map(make_outcome, names)), rules_of(host))
     match found:
         case Call():
@@ -55,7 +66,16 @@ def test_openclaw_spells_a_name_with_small_letters_digits_and_low_lines(name, ex
 def test_openclaw_makes_names_unique_by_a_number_within_32_characters():
     names = ["my-skill", "my_skill", "My Skill", "help", "中文", "天气", "b" * 33, "b" * 34]
     found = [each.name for each in name_commands(names, rules=rules_of("openclaw"))]
-    assert found == ["my_skill", "my_skill_2", "my_skill_3", "help_2", "skill_2", "skill_3", "b" * 32, "b" * 30 + "_2"]
+    assert found == [
+        "my_skill",
+        "my_skill_2",
+        "my_skill_3",
+        "help_2",
+        "skill_2",
+        "skill_3",
+        "b" * 32,
+        "b" * 30 + "_2",
+    ]
 
 
 def test_openclaw_hands_out_names_in_the_order_of_words():
@@ -105,8 +125,12 @@ def test_a_name_in_any_script_is_typed_as_it_is_written(host):
 @pytest.mark.seed("W-41", "A-02")
 def test_a_command_has_a_name_of_its_own_the_skills_name_its_description_and_perhaps_a_dispatch():
     plain = make_outcome("my-skill", "Does things.")
-    direct = make_outcome("weather", "Weather.", command_dispatch="tool", command_tool="weather_fetch")
-    commands = {command.skill_name: command for command in commands_of("openclaw@documented", plain, direct)}
+    direct = make_outcome(
+        "weather", "Weather.", command_dispatch="tool", command_tool="weather_fetch"
+    )
+    commands = {
+        command.skill_name: command for command in commands_of("openclaw@documented", plain, direct)
+    }
     assert commands["my-skill"] == SlashCommand(
         name="my_skill",
         skill_name="my-skill",
@@ -115,12 +139,20 @@ def test_a_command_has_a_name_of_its_own_the_skills_name_its_description_and_per
         folder="/skills/my-skill",
         source="claude:user",
     )
-    assert commands["weather"].dispatch == Dispatch(kind="tool", tool_name="weather_fetch", arg_mode="raw")
+    assert commands["weather"].dispatch == Dispatch(
+        kind="tool", tool_name="weather_fetch", arg_mode="raw"
+    )
 
 
 @pytest.mark.parametrize(
     ("host", "expected"),
-    [("prowess", True), ("openclaw", True), ("claude-code", False), ("opencode", False), ("omp", False)],
+    [
+        ("prowess", True),
+        ("openclaw", True),
+        ("claude-code", False),
+        ("opencode", False),
+        ("omp", False),
+    ],
 )
 def test_only_a_host_that_knows_dispatch_sends_a_command_around_the_model(host, expected):
     (command,) = commands_of(host, make_outcome("a", command_dispatch="tool", command_tool="t"))
@@ -142,7 +174,9 @@ def test_a_skill_of_claude_code_is_a_command_and_listed_to_the_model(workspace: 
 
 @pytest.mark.seed("P-39")
 @pytest.mark.parametrize(("setting", "expected"), [("true", ["a", "b"]), ("false", [])])
-def test_omp_has_a_command_for_every_skill_unless_commands_are_off(workspace: Workspace, setting, expected):
+def test_omp_has_a_command_for_every_skill_unless_commands_are_off(
+    workspace: Workspace, setting, expected
+):
     workspace.skill("home/.omp/agent/skills/a")
     workspace.skill("home/.omp/agent/skills/b")
     workspace.git()
@@ -155,17 +189,29 @@ def test_omp_has_a_command_for_every_skill_unless_commands_are_off(workspace: Wo
 
 
 @pytest.mark.seed("P-37", "P-49")
-def test_a_hidden_skill_of_omp_can_be_typed_and_typing_changes_nothing_that_is_discovered(workspace: Workspace):
+def test_a_hidden_skill_of_omp_can_be_typed_and_typing_changes_nothing_that_is_discovered(
+    workspace: Workspace,
+):
     workspace.git()
     workspace.skill("home/.omp/agent/skills/quiet", hide="true")
     skills = workspace.open("omp@documented")
     before = workspace.ends(skills.snapshot)
     found = parse_command(
-        "/skill:quiet now", build_commands(skills.snapshot, skills.profile.commands), skills.profile.commands
+        "/skill:quiet now",
+        build_commands(skills.snapshot, skills.profile.commands),
+        skills.profile.commands,
     )
     assert isinstance(found, Call)
-    assert (found.command.skill_name, found.arguments, found.command.model_visible) == ("quiet", "now", False)
-    assert workspace.ends(skills.reload()) == before == {"home/.omp/agent/skills/quiet/SKILL.md": "hidden"}
+    assert (found.command.skill_name, found.arguments, found.command.model_visible) == (
+        "quiet",
+        "now",
+        False,
+    )
+    assert (
+        workspace.ends(skills.reload())
+        == before
+        == {"home/.omp/agent/skills/quiet/SKILL.md": "hidden"}
+    )
 
 
 def test_prowess_has_commands_unless_its_settings_switch_them_off(workspace: Workspace):
@@ -240,7 +286,9 @@ def test_prowess_understands_every_form(text, expected):
 )
 def test_a_host_understands_its_own_forms_and_no_others(host, forms):
     every = ["/a x", "/skill a x", "/skill:a x", "$a x", "x /skill:a y"]
-    assert {text: typed(host, text, "a") for text in every} == {text: forms.get(text, "text") for text in every}
+    assert {text: typed(host, text, "a") for text in every} == {
+        text: forms.get(text, "text") for text in every
+    }
 
 
 def test_a_skill_that_is_called_skill_can_be_typed():
@@ -325,7 +373,10 @@ def test_prowess_forgives_a_spelling_that_only_one_skill_can_mean():
 
 
 def test_a_name_with_blanks_is_typed_as_it_is_written():
-    assert typed("prowess", "/Declared Name! do it", "Declared Name!") == ("Declared Name!", "do it")
+    assert typed("prowess", "/Declared Name! do it", "Declared Name!") == (
+        "Declared Name!",
+        "do it",
+    )
     assert typed("prowess", "/skill:a b c d", "a b", "a b c") == ("a b c", "d")
     assert typed("prowess", "/a bc", "a b") == "text"
     assert typed("claude-code", "/Declared Name! do it", "Declared Name!") == "text"
@@ -355,24 +406,31 @@ def test_labels_aliases_and_short_names_are_understood_where_nothing_else_has_th
         }
         found = {text: parse_command(text, index, rules_of(host)) for text in expected}
         assert {
-            text: each.command.skill_name if isinstance(each, Call) else None for text, each in found.items()
+            text: each.command.skill_name if isinstance(each, Call) else None
+            for text, each in found.items()
         } == expected
 
 
 @pytest.mark.parametrize("host", ["opencode", "omp", "openclaw"])
 def test_a_host_without_further_names_does_not_understand_them(host):
     index = commands_of(host, make_outcome("folder", label="pretty", aliases=("fold",)))
-    assert [isinstance(parse_command(f"/{name}", index, rules_of(host)), Call) for name in ("pretty", "fold")] == [
-        False
-    ] * 2
+    assert [
+        isinstance(parse_command(f"/{name}", index, rules_of(host)), Call)
+        for name in ("pretty", "fold")
+    ] == [False] * 2
 
 
 @pytest.mark.seed("C-73")
 def test_local_skills_and_those_of_mcp_servers_are_looked_up_together():
     local, remote = make_outcome("greet"), make_outcome("srv:greet", loaded_from=LoadedFrom.MCP)
     index = commands_of("claude-code@documented", local, remote)
-    found = [parse_command(text, index, rules_of("claude-code@documented")) for text in ("/greet a", "/srv:greet b")]
-    assert [(each.command.skill_name, each.arguments) for each in found if isinstance(each, Call)] == [
+    found = [
+        parse_command(text, index, rules_of("claude-code@documented"))
+        for text in ("/greet a", "/srv:greet b")
+    ]
+    assert [
+        (each.command.skill_name, each.arguments) for each in found if isinstance(each, Call)
+    ] == [
         ("greet", "a"),
         ("srv:greet", "b"),
     ]
@@ -380,7 +438,9 @@ def test_local_skills_and_those_of_mcp_servers_are_looked_up_together():
 
 def test_a_command_of_the_agents_own_keeps_its_name_and_the_skill_is_reached_behind_skill():
     index = commands_of("prowess", make_outcome("help"), taken=["help"])
-    assert parse_command("/help", index, rules_of("prowess")) == Plain(text="/help", name="help", nearest=("help",))
+    assert parse_command("/help", index, rules_of("prowess")) == Plain(
+        text="/help", name="help", nearest=("help",)
+    )
     found = parse_command("/skill:help me", index, rules_of("prowess"))
     assert isinstance(found, Call)
     assert found.arguments == "me"
@@ -449,7 +509,9 @@ def test_a_text_may_mention_eight_skills_and_not_nine():
     assert typed("openclaw", eight, *names) == names[:8]
     commands = commands_of("openclaw", *map(make_outcome, names))
     assert parse_command(f"{eight} $s8", commands, rules_of("openclaw")) == Notice(
-        kind="too-many", name="s0", message="The text mentions 9 skills; at most 8 can be mentioned at once."
+        kind="too-many",
+        name="s0",
+        message="The text mentions 9 skills; at most 8 can be mentioned at once.",
     )
 
 
@@ -461,7 +523,10 @@ def test_a_mention_in_a_slash_command_is_part_of_its_arguments():
 
 
 def completed(text: str, *outcomes, host: str = "prowess", **options):
-    return [each.text for each in complete(text, commands_of(host, *outcomes), rules_of(host), **options)]
+    return [
+        each.text
+        for each in complete(text, commands_of(host, *outcomes), rules_of(host), **options)
+    ]
 
 
 def test_completion_ranks_the_name_before_the_description_and_scattered_letters_last():
@@ -504,14 +569,22 @@ def test_completion_finds_aliases_and_labels_and_leaves_out_what_cannot_be_typed
 
 @pytest.mark.parametrize(
     ("host", "expected"),
-    [("claude-code", "/my-skill"), ("openclaw", "/my_skill"), ("omp", "/skill:my-skill"), ("codex", "$my-skill")],
+    [
+        ("claude-code", "/my-skill"),
+        ("openclaw", "/my_skill"),
+        ("omp", "/skill:my-skill"),
+        ("codex", "$my-skill"),
+    ],
 )
 def test_a_completion_is_spelled_as_the_host_types_it(host, expected):
     assert completed("my", make_outcome("my-skill"), host=host) == [expected]
 
 
 def test_a_completion_carries_the_hint_of_the_arguments():
-    outcomes = [make_outcome("a", argument_hint="<file> [line]"), make_outcome("b", arguments=("from", "to"))]
+    outcomes = [
+        make_outcome("a", argument_hint="<file> [line]"),
+        make_outcome("b", arguments=("from", "to")),
+    ]
     found = complete("/", commands_of("prowess", *outcomes), rules_of("prowess"))
     assert [each.hint for each in found] == ["<file> [line]", "<from> <to>"]
 
@@ -522,10 +595,18 @@ def test_what_completion_gives_types_that_very_skill(host):
     index = commands_of(host, *outcomes)
     for each in complete("", index, rules_of(host)):
         found = parse_command(f"{each.text} x", index, rules_of(host))
-        commands = found.commands if isinstance(found, Mention) else [found.command] if isinstance(found, Call) else []
+        commands = (
+            found.commands
+            if isinstance(found, Mention)
+            else [found.command]
+            if isinstance(found, Call)
+            else []
+        )
         assert [command.skill_name for command in commands] == [each.command.skill_name]
 
 
 def test_the_commands_of_nothing_are_none():
     assert list(build_commands(make_snapshot(), rules_of("prowess"))) == []
-    assert parse_command("/x", commands_of("prowess"), rules_of("prowess")) == Plain(text="/x", name="x")
+    assert parse_command("/x", commands_of("prowess"), rules_of("prowess")) == Plain(
+        text="/x", name="x"
+    )

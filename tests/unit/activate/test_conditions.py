@@ -7,8 +7,7 @@ from typing import Any, ClassVar
 import msgspec
 import pytest
 
-from prowess.activate.below import FolderBelow, FoundBelow, find_folders_below
-from prowess.activate.conditions import (
+from prowess.activate.dormant.conditions import (
     Condition,
     Conditions,
     Watch,
@@ -17,7 +16,8 @@ from prowess.activate.conditions import (
     find_names_below,
     wake,
 )
-from prowess.activate.patterns import expand_braces
+from prowess.activate.dormant.nested_roots import FolderBelow, FoundBelow, find_folders_below
+from prowess.activate.dormant.patterns import expand_braces
 from prowess.model.skill import Skill
 from prowess.profiles.load import load_profile
 from prowess.testing import MemoryFiles
@@ -50,7 +50,11 @@ def meets(patterns: list[str], path: str) -> bool:
             ["src/A.tsx", "a/src/components/A.tsx"],
         ),
         (["src/**/*.{ts,tsx}"], ["src/a.ts", "src/b/a.tsx"], ["src/a.js", "src/a.{ts,tsx}"]),
-        (["{src,lib}/*.py", "!lib/skip.py"], ["src/a.py", "lib/a.py", "src/skip.py"], ["lib/skip.py", "app/a.py"]),
+        (
+            ["{src,lib}/*.py", "!lib/skip.py"],
+            ["src/a.py", "lib/a.py", "src/skip.py"],
+            ["lib/skip.py", "app/a.py"],
+        ),
         (["*.md", "!README.md"], ["a.md"], ["README.md", "docs/README.md"]),
         (["!README.md", "*.md"], ["README.md"], []),
         (["src/**", "!src/a/**"], ["src/x", "src/a/x"], ["a/x"]),
@@ -71,7 +75,12 @@ def test_a_skill_waits_until_a_file_that_its_patterns_mean_is_touched(
 @pytest.mark.seed("C-88")
 def test_one_file_may_wake_several_skills_in_their_order() -> None:
     conditions = Conditions(
-        [waiting("b", "*.py"), waiting("x", "*.go"), waiting("a", "src/**"), waiting("c", "*.{py,ts}")]
+        [
+            waiting("b", "*.py"),
+            waiting("x", "*.go"),
+            waiting("a", "src/**"),
+            waiting("c", "*.{py,ts}"),
+        ]
     )
     woken = wake(Watch(), conditions, "/p/src/m.py", cwd="/p")
     assert [one.name for one in woken.conditions] == ["b", "a", "c"]
@@ -136,7 +145,10 @@ def test_conditions_come_from_the_fields_that_make_a_skill_wait() -> None:
         make_skill("every", paths=("docs", "**")),
     ]
     both = "/skills/both/SKILL.md"
-    expected = [Condition("both", both, ("*.py",), "paths"), Condition("both", both, ("*.ts",), "globs")]
+    expected = [
+        Condition("both", both, ("*.py",), "paths"),
+        Condition("both", both, ("*.ts",), "globs"),
+    ]
     assert find_conditions(skills, load_profile("prowess").gate.dormant_by) == expected
     assert find_conditions(skills, CLAUDE.gate.dormant_by) == expected[:1]
     woken = wake(Watch(), Conditions(expected), "a.ts", cwd="/p")
@@ -151,7 +163,9 @@ def test_a_pattern_that_means_nothing_disables_only_itself_and_is_told() -> None
     conditions = Conditions([waiting("one", "x[", bomb, "*.py"), waiting("two", "*.go")])
     assert [one.name for one in conditions.find_met(["a.py"])] == ["one"]
     assert [one.name for one in conditions.find_met(["a.go"])] == ["two"]
-    assert [(found.code, found.file, found.field, found.message) for found in conditions.diagnostics] == [
+    assert [
+        (found.code, found.file, found.field, found.message) for found in conditions.diagnostics
+    ] == [
         (
             "pattern-invalid",
             "/skills/one/SKILL.md",
@@ -194,25 +208,36 @@ def test_braces_stand_for_each_of_their_choices(text: str, spellings: list[str])
 RULES = {id: CLAUDE.roots[id] for id in CLAUDE.conditions.below}
 
 
-def below(path: str, *, template: str = "{ancestor}/.claude/skills", rule: str = "project") -> FolderBelow:
+def below(
+    path: str, *, template: str = "{ancestor}/.claude/skills", rule: str = "project"
+) -> FolderBelow:
     """The folder of skills at a path that is relative to the working folder."""
-    return FolderBelow(f"/p/{path}/{template.removeprefix('{ancestor}/')}", rule, template, f"/p/{path}", path)
+    return FolderBelow(
+        f"/p/{path}/{template.removeprefix('{ancestor}/')}", rule, template, f"/p/{path}", path
+    )
 
 
 def look(path: str, files: MemoryFiles, watch: Watch | None = None, **options: Any) -> FoundBelow:
     options = {"rules": RULES, "repository": "/p"} | options
-    return find_folders_below(path, options.pop("cwd", "/p"), watch=watch or Watch(), files=files, **options)
+    return find_folders_below(
+        path, options.pop("cwd", "/p"), watch=watch or Watch(), files=files, **options
+    )
 
 
 def tree(*holders: str, **others: str) -> MemoryFiles:
-    return MemoryFiles({f"/p/{holder}/.claude/skills/x/SKILL.md": "" for holder in holders} | {"/p/file": ""} | others)
+    return MemoryFiles(
+        {f"/p/{holder}/.claude/skills/x/SKILL.md": "" for holder in holders}
+        | {"/p/file": ""}
+        | others
+    )
 
 
 @pytest.mark.seed("C-84")
 def test_folders_between_a_touched_file_and_the_working_folder_are_found_nearest_first() -> None:
     files = tree("a/b/c", "a", "other", ".")
     assert look("/p/a/b/c/d/file.py", files) == FoundBelow(
-        Watch(looked_at=frozenset({"/p/a", "/p/a/b", "/p/a/b/c", "/p/a/b/c/d"})), (below("a/b/c"), below("a"))
+        Watch(looked_at=frozenset({"/p/a", "/p/a/b", "/p/a/b/c", "/p/a/b/c/d"})),
+        (below("a/b/c"), below("a")),
     )
     assert look("/p/file.py", files) == FoundBelow(Watch())
     assert look("/elsewhere/file.py", files) == FoundBelow(Watch())
@@ -221,7 +246,12 @@ def test_folders_between_a_touched_file_and_the_working_folder_are_found_nearest
 @pytest.mark.seed("C-85")
 def test_folders_that_git_ignores_are_passed_over_with_all_that_is_in_them() -> None:
     files = tree(
-        "build", "build/in", "src/gen", "src", "kept", **{"/p/.gitignore": "build/\n", "/p/src/.gitignore": "gen\n"}
+        "build",
+        "build/in",
+        "src/gen",
+        "src",
+        "kept",
+        **{"/p/.gitignore": "build/\n", "/p/src/.gitignore": "gen\n"},
     )
     assert look("/p/build/in/x", files).folders == ()
     assert look("/p/src/gen/x", files).folders == (below("src"),)
@@ -238,9 +268,9 @@ def test_folders_that_are_passed_over_by_name_are_so_with_all_that_is_in_them() 
         Watch(looked_at=frozenset({"/p/a"})), (below("a"),)
     )
     assert look("/p/.git/m/x", files) == FoundBelow(Watch())
-    assert look("/p/node_modules/m/x", tree("m"), cwd="/p/node_modules", skip_names=("node_modules",)) == FoundBelow(
-        Watch(looked_at=frozenset({"/p/node_modules/m"}))
-    )
+    assert look(
+        "/p/node_modules/m/x", tree("m"), cwd="/p/node_modules", skip_names=("node_modules",)
+    ) == FoundBelow(Watch(looked_at=frozenset({"/p/node_modules/m"})))
 
 
 def test_rules_above_the_working_folder_hold_but_not_those_that_ignore_it() -> None:
@@ -274,14 +304,18 @@ def test_each_folder_is_looked_into_once() -> None:
     files.asked.clear()
     assert look("/p/a/b/other", files, first.watch) == FoundBelow(first.watch)
     assert files.asked == []
-    assert look("/p/a/c/file", files, first.watch).watch.looked_at == first.watch.looked_at | {"/p/a/c"}
+    assert look("/p/a/c/file", files, first.watch).watch.looked_at == first.watch.looked_at | {
+        "/p/a/c"
+    }
     assert [path for path in files.asked if path.endswith("skills")] == ["/p/a/c/.claude/skills"]
 
 
 def test_prowess_looks_for_the_folders_of_every_host_in_its_order() -> None:
     profile = load_profile("prowess")
     rules = {id: profile.roots[id] for id in profile.conditions.below}
-    files = MemoryFiles({f"/p/a/{folder}/skills/x/SKILL.md": "" for folder in (".claude", ".agents", ".omp")})
+    files = MemoryFiles(
+        {f"/p/a/{folder}/skills/x/SKILL.md": "" for folder in (".claude", ".agents", ".omp")}
+    )
     found = look("/p/a/x", files, rules=rules)
     templates = [f"{{ancestor}}/{folder}/skills" for folder in (".agents", ".claude", ".omp")]
     assert found.folders == tuple(below("a", template=template) for template in templates)

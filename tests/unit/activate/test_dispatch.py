@@ -8,10 +8,9 @@ from typing import Any
 
 import pytest
 
-from prowess.activate.awaiting import settle
-from prowess.activate.commands import build_commands
-from prowess.activate.declared import build_argv, make_tool, make_tools
-from prowess.activate.dispatch import (
+from prowess.activate.async_results import settle
+from prowess.activate.slash.commands import build_commands
+from prowess.activate.slash.dispatch import (
     Cancel,
     Dispatch,
     Tool,
@@ -23,19 +22,22 @@ from prowess.activate.dispatch import (
     find_dispatch,
     find_text,
 )
-from prowess.activate.typed import Call, parse_command
+from prowess.activate.slash.parser import Call, parse_command
 from prowess.errors import SettingError
 from prowess.errors.activation import Cancelled, ToolFailed, UnknownTool
-from prowess.machine.awaiting import wait_for
+from prowess.machine.event_loop import wait_for
 from prowess.model.command import Command, Finished
 from prowess.model.settings import DeclaredTool
 from prowess.model.skill import Manifest
+from prowess.shell.configured_tools import build_argv, make_tool, make_tools
 from tests.workspace import Workspace
 
 WEATHER = Dispatch(tool_name="weather_fetch")
 
 
-def call_tool(tool: Tool, arguments: str = "北京", *, run: ToolRun | None = None, **options: Any) -> ToolReply:
+def call_tool(
+    tool: Tool, arguments: str = "北京", *, run: ToolRun | None = None, **options: Any
+) -> ToolReply:
     return dispatch(
         WEATHER,
         arguments=arguments,
@@ -58,8 +60,14 @@ def make(function) -> Tool:
 @pytest.mark.parametrize(
     ("manifest", "expected"),
     [
-        (Manifest(command_dispatch="tool", command_tool="sessions_send"), Dispatch(tool_name="sessions_send")),
-        (Manifest(command_dispatch="tool", command_tool="s", command_arg_mode="raw"), Dispatch(tool_name="s")),
+        (
+            Manifest(command_dispatch="tool", command_tool="sessions_send"),
+            Dispatch(tool_name="sessions_send"),
+        ),
+        (
+            Manifest(command_dispatch="tool", command_tool="s", command_arg_mode="raw"),
+            Dispatch(tool_name="s"),
+        ),
         (Manifest(command_dispatch="tool"), None),
         (Manifest(command_dispatch="tool", command_tool="  "), None),
         (Manifest(command_tool="sessions_send"), None),
@@ -79,7 +87,11 @@ def test_half_a_dispatch_is_reported():
     )
     (found,) = check_dispatch(Manifest(command_tool="x"))
     assert found.hint == "Add `command-dispatch: tool`, or remove `command-tool`."
-    assert check_dispatch(Manifest()) == check_dispatch(Manifest(command_dispatch="tool", command_tool="x")) == ()
+    assert (
+        check_dispatch(Manifest())
+        == check_dispatch(Manifest(command_dispatch="tool", command_tool="x"))
+        == ()
+    )
 
 
 # Through a host
@@ -89,7 +101,9 @@ def test_half_a_dispatch_is_reported():
 def test_a_command_with_a_dispatch_goes_to_its_tool_with_the_text_unchanged_and_the_body_takes_no_part(
     workspace: Workspace,
 ):
-    place = workspace.skill("project/skills/weather", command_dispatch="tool", command_tool="weather_fetch")
+    place = workspace.skill(
+        "project/skills/weather", command_dispatch="tool", command_tool="weather_fetch"
+    )
     workspace.skill("project/skills/other")
     skills = workspace.open("openclaw@documented")
     commands = build_commands(skills.snapshot, skills.profile.commands)
@@ -131,7 +145,11 @@ def test_a_tool_gets_the_raw_arguments_both_names_a_call_id_and_a_way_to_be_call
     run = ToolRun(id="call-7", env={"KEY": "secret"})
     call_tool(make(lambda params, run: seen.extend((dict(params), run))), "a  b", run=run)
     assert seen == [{"command": "a  b", "commandName": "weather", "skillName": "weather"}, run]
-    assert (seen[1].id, seen[1].cancel.is_cancelled, seen[1].env) == ("call-7", False, {"KEY": "secret"})
+    assert (seen[1].id, seen[1].cancel.is_cancelled, seen[1].env) == (
+        "call-7",
+        False,
+        {"KEY": "secret"},
+    )
 
 
 @pytest.mark.seed("A-24")
@@ -142,7 +160,16 @@ def test_a_tool_gets_the_raw_arguments_both_names_a_call_id_and_a_way_to_be_call
         ("  sunny\n", "sunny"),
         ({"content": "sunny"}, "sunny"),
         ({"text": "sunny"}, "sunny"),
-        ({"content": [{"type": "text", "text": "sun"}, {"type": "image"}, {"type": "text", "text": "ny"}]}, "sun\nny"),
+        (
+            {
+                "content": [
+                    {"type": "text", "text": "sun"},
+                    {"type": "image"},
+                    {"type": "text", "text": "ny"},
+                ]
+            },
+            "sun\nny",
+        ),
         ([{"type": "text", "text": "sunny"}], "sunny"),
         (["a", "b"], "a\nb"),
         (None, "Done."),
@@ -156,7 +183,12 @@ def test_a_tool_gets_the_raw_arguments_both_names_a_call_id_and_a_way_to_be_call
 )
 def test_the_text_of_the_result_is_the_reply_and_done_where_it_has_none(result, expected):
     reply = call_tool(make(lambda params, call: result))
-    assert (reply.text, reply.tool, reply.run_id, reply.result) == (expected, "weather_fetch", "call-1", result)
+    assert (reply.text, reply.tool, reply.run_id, reply.result) == (
+        expected,
+        "weather_fetch",
+        "call-1",
+        result,
+    )
     assert (find_text(result) or "Done.") == expected
 
 
@@ -165,7 +197,10 @@ def test_a_tool_is_found_by_its_exact_name_and_a_missing_one_lists_those_there_a
     tools = Tools.of([Tool(name="b", function=print), Tool(name="Weather_Fetch", function=print)])
     with pytest.raises(UnknownTool) as caught:
         tools.get("weather_fetch")
-    assert str(caught.value) == "There is no tool named “weather_fetch” here; the tools are Weather_Fetch, b."
+    assert (
+        str(caught.value)
+        == "There is no tool named “weather_fetch” here; the tools are Weather_Fetch, b."
+    )
     assert caught.value.hint == "Did you mean “Weather_Fetch”?"
     with pytest.raises(UnknownTool) as caught:
         Tools().get("x")
@@ -176,7 +211,10 @@ def test_a_tool_is_found_by_its_exact_name_and_a_missing_one_lists_those_there_a
 
 
 def test_registering_a_tool_gives_a_new_value_and_replaces_one_of_the_same_name():
-    first, second = Tool(name="a", function=lambda params, call: "1"), Tool(name="a", function=lambda params, call: "2")
+    first, second = (
+        Tool(name="a", function=lambda params, call: "1"),
+        Tool(name="a", function=lambda params, call: "2"),
+    )
     tools = Tools().add(first)
     assert tools.add(second).get("a") is second
     assert (tools.get("a"), len(tools), list(tools)) == (first, 1, [first])
@@ -254,7 +292,8 @@ def test_waiting_works_inside_a_running_loop_too():
 
 
 class Runs:
-    """A `Runner` that notes what it is given and gives back what it is told, or runs it for real."""
+    """A `Runner` that notes what it is given and gives back what it is told, or runs it for real.
+    """
 
     def __init__(self, finished: Finished | None = None) -> None:
         self.seen: list[Command] = []
@@ -299,7 +338,9 @@ def test_what_was_typed_is_not_looked_at_again():
 
 
 @pytest.mark.needs("printf")
-@pytest.mark.parametrize("typed", ["$(touch x) `id` ; & | > '\"\\ *", "-n", "two  words\nlines", "北京"])
+@pytest.mark.parametrize(
+    "typed", ["$(touch x) `id` ; & | > '\"\\ *", "-n", "two  words\nlines", "北京"]
+)
 def test_a_real_program_gets_it_unchanged(typed):
     tool = make_tool("weather_fetch", DeclaredTool(command=("printf", "%s|", "{argument}")), Runs())
     reply = call_tool(tool, typed)
@@ -313,7 +354,9 @@ def test_what_is_asked_about_is_the_command_as_it_was_declared_and_only_this_ski
     assert tool.description == "d"
     assert call_tool(tool, run=ToolRun(id="c", env={"K": "v"})).text == "ok"
     assert runner.seen == [
-        Command(text="prog '{argument}' 'a b'", argv=("prog", "北京", "a b"), env={"K": "v"}, cwd="/p")
+        Command(
+            text="prog '{argument}' 'a b'", argv=("prog", "北京", "a b"), env={"K": "v"}, cwd="/p"
+        )
     ]
 
 
@@ -338,27 +381,37 @@ def test_what_is_asked_about_is_the_command_as_it_was_declared_and_only_this_ski
 def test_a_program_that_would_run_what_was_typed_is_refused_and_not_started(command, why):
     runner = Runs()
     with pytest.raises(ToolFailed) as caught:
-        call_tool(make_tool("weather_fetch", DeclaredTool(command=tuple(command)), runner), "a; touch PWN")
+        call_tool(
+            make_tool("weather_fetch", DeclaredTool(command=tuple(command)), runner), "a; touch PWN"
+        )
     assert (str(caught.value), runner.seen) == (f"The tool “weather_fetch” failed: {why}.", [])
 
 
 @pytest.mark.needs("sh")
 def test_a_script_of_the_template_gets_what_was_typed_as_its_parameter():
-    tool = make_tool("weather_fetch", DeclaredTool(command=("sh", "-c", 'echo "$1"', "sh", "{argument}")), Runs())
+    tool = make_tool(
+        "weather_fetch", DeclaredTool(command=("sh", "-c", 'echo "$1"', "sh", "{argument}")), Runs()
+    )
     assert call_tool(tool, "a; $(touch PWN)").text == "a; $(touch PWN)"
 
 
 def test_more_than_a_program_can_be_given_is_refused_with_its_size():
     runner = Runs()
     with pytest.raises(ToolFailed) as caught:
-        call_tool(make_tool("weather_fetch", DeclaredTool(command=("prog",)), runner), "x" * 200_000)
-    why = "its program would get a value of 200,000 bytes, and a program can be given 130,000 in one"
+        call_tool(
+            make_tool("weather_fetch", DeclaredTool(command=("prog",)), runner), "x" * 200_000
+        )
+    why = (
+        "its program would get a value of 200,000 bytes, and a program can be given 130,000 in one"
+    )
     assert (str(caught.value), runner.seen) == (f"The tool “weather_fetch” failed: {why}.", [])
 
 
 def test_a_program_that_fails_is_told_with_the_end_of_its_output():
     tool = make_tool(
-        "weather_fetch", DeclaredTool(command=("p",)), Runs(Finished(code=3, output="x" * 3_000 + " end\n"))
+        "weather_fetch",
+        DeclaredTool(command=("p",)),
+        Runs(Finished(code=3, output="x" * 3_000 + " end\n")),
     )
     with pytest.raises(ToolFailed) as caught:
         call_tool(tool)
@@ -383,10 +436,13 @@ def test_a_nul_character_cannot_be_given_to_a_program():
 # Settings
 
 
-def test_tools_are_declared_in_prowess_toml_and_a_project_cannot_replace_those_of_its_user(workspace: Workspace):
+def test_tools_are_declared_in_prowess_toml_and_a_project_cannot_replace_those_of_its_user(
+    workspace: Workspace,
+):
     workspace.git()
     workspace.write(
-        "home/.config/prowess/prowess.toml", '[tools.both]\ncommand = ["user"]\n[tools.mine]\ncommand = ["m"]\n'
+        "home/.config/prowess/prowess.toml",
+        '[tools.both]\ncommand = ["user"]\n[tools.mine]\ncommand = ["m"]\n',
     )
     workspace.write(
         "project/prowess.toml",
@@ -398,12 +454,17 @@ def test_tools_are_declared_in_prowess_toml_and_a_project_cannot_replace_those_o
         "both": DeclaredTool(command=("user",)),
         "mine": DeclaredTool(command=("m",)),
         "weather_fetch": DeclaredTool(
-            command=(workspace.path("project/bin/weather"), "{argument}"), description="The weather."
+            command=(workspace.path("project/bin/weather"), "{argument}"),
+            description="The weather.",
         ),
     }
     origin = settings.origin("tools.weather_fetch")
     assert (origin.file, origin.line) == (workspace.path("project/prowess.toml"), 1)
-    assert [tool.name for tool in make_tools(settings.tools, Runs())] == ["both", "mine", "weather_fetch"]
+    assert [tool.name for tool in make_tools(settings.tools, Runs())] == [
+        "both",
+        "mine",
+        "weather_fetch",
+    ]
     assert [found.message for found in settings.diagnostics] == [
         "`tools.both` has no effect in a project's file: your own prowess.toml declares a tool of that name."
     ]
@@ -421,7 +482,10 @@ def test_tools_are_declared_in_prowess_toml_and_a_project_cannot_replace_those_o
             "`tools.x.command` is a list; it must be a list: the program and each of its arguments.",
         ),
         ("[tools.x]\ncommand = [1]\n", "`tools.x.command.0` is the number 1; it must be a text."),
-        ("[tools.x]\n", "`tools.x` has no `command`; it must be a list: the program and each of its arguments."),
+        (
+            "[tools.x]\n",
+            "`tools.x` has no `command`; it must be a list: the program and each of its arguments.",
+        ),
         (
             '[tools.x]\ncomand = ["a"]\n',
             "`tools.x.comand` is not a known setting; the nearest known one is `tools.x.command`.",

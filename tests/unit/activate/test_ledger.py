@@ -9,8 +9,8 @@ import pytest
 from prowess.activate.ledger import Ledger, LedgerEntry, parse_ledger, render_ledger
 from prowess.activate.survival import Survival, Survivor, compact, find_survivors
 from prowess.diagnostics import diagnose
-from prowess.profiles.activation import Compaction
 from prowess.profiles.load import load_profile
+from prowess.profiles.schema.activation import Compaction
 
 
 def entry(name: str, at: float = 0.0, **fields) -> LedgerEntry:
@@ -85,7 +85,9 @@ def words(number: int) -> str:
 
 
 def test_the_newest_survive_whole_while_there_is_room():
-    ledger = record(entry("a", 1, text=words(10)), entry("b", 2, text=words(10)), entry("c", 3, text=words(5)))
+    ledger = record(
+        entry("a", 1, text=words(10)), entry("b", 2, text=words(10)), entry("c", 3, text=words(5))
+    )
     assert find_survivors(ledger, RULES, count=count) == Survival(
         (
             Survivor(name="c", text=words(5), tokens=5),
@@ -106,18 +108,28 @@ def test_where_the_room_ends_everything_older_is_dropped_also_what_is_small():
 def test_a_skill_that_is_too_long_is_cut_and_ends_with_where_to_read_on():
     rules = Compaction(tokens=100, per_skill=20, least=3)
     lines = "\n".join(["one two three four"] * 10)
-    found = find_survivors(record(entry("a", text=lines, location="/s/SKILL.md")), rules, count=count)
+    found = find_survivors(
+        record(entry("a", text=lines, location="/s/SKILL.md")), rules, count=count
+    )
     (survivor,) = found.kept
     assert survivor.text.endswith(NOTE)
     assert survivor.text.removesuffix(NOTE) == "one two three four"
-    assert (survivor.cut, survivor.tokens, survivor.tokens <= 20) == (True, count(survivor.text), True)
+    assert (survivor.cut, survivor.tokens, survivor.tokens <= 20) == (
+        True,
+        count(survivor.text),
+        True,
+    )
 
 
 def test_a_skill_without_a_file_says_to_load_it_again():
-    found = find_survivors(record(entry("a", text=words(99))), Compaction(tokens=50, per_skill=40), count=count)
+    found = find_survivors(
+        record(entry("a", text=words(99))), Compaction(tokens=50, per_skill=40), count=count
+    )
     assert found == Survival((), ("a",))
     found = find_survivors(
-        record(entry("a", text=words(99))), Compaction(tokens=50, per_skill=40, least=5), count=count
+        record(entry("a", text=words(99))),
+        Compaction(tokens=50, per_skill=40, least=5),
+        count=count,
     )
     assert found.kept[0].text.endswith(" Load the skill again to have all of it.]")
 
@@ -133,7 +145,14 @@ def test_the_last_one_is_cut_to_the_room_that_is_left_unless_that_is_too_little(
 def test_the_bounds_of_the_hosts():
     assert {
         host: (rules.tokens, rules.per_skill)
-        for host in ("prowess", "claude-code", "claude-code@documented", "opencode", "openclaw", "omp")
+        for host in (
+            "prowess",
+            "claude-code",
+            "claude-code@documented",
+            "opencode",
+            "openclaw",
+            "omp",
+        )
         for rules in [load_profile(host).compaction]
         if rules.tokens
     } == {
@@ -145,7 +164,9 @@ def test_the_bounds_of_the_hosts():
 
 def test_five_large_skills_survive_in_claude_code_and_nothing_older():
     rules = load_profile("claude-code").compaction
-    entries = [entry(f"s{number}", number, text=words(9_000), location=f"/{number}") for number in range(7)]
+    entries = [
+        entry(f"s{number}", number, text=words(9_000), location=f"/{number}") for number in range(7)
+    ]
     found = find_survivors(record(*entries), rules, count=count)
     assert [survivor.name for survivor in found.kept] == ["s6", "s5", "s4", "s3", "s2"]
     assert [survivor.tokens for survivor in found.kept] == [5_000] * 5
@@ -153,7 +174,9 @@ def test_five_large_skills_survive_in_claude_code_and_nothing_older():
 
 
 def test_nothing_survives_where_the_host_gives_nothing_back():
-    found = find_survivors(record(entry("a", text="t")), load_profile("opencode").compaction, count=count)
+    found = find_survivors(
+        record(entry("a", text="t")), load_profile("opencode").compaction, count=count
+    )
     assert found == Survival((), ("a",))
 
 
@@ -170,7 +193,11 @@ def test_after_a_compaction_the_dropped_are_forgotten_and_a_cut_one_is_not_whole
     assert found.dropped == ("old",) or found.tokens <= 40
     assert after.is_loaded("new", "sha256:new")
     assert not after.is_loaded("cut", "sha256:cut")
-    assert [each.name for each in after.loaded] == ["new", "cut", *([] if "old" in found.dropped else ["old"])]
+    assert [each.name for each in after.loaded] == [
+        "new",
+        "cut",
+        *([] if "old" in found.dropped else ["old"]),
+    ]
     again = find_survivors(after, rules, count=count)
     assert again.kept == found.kept
 
@@ -180,7 +207,15 @@ def test_after_a_compaction_the_dropped_are_forgotten_and_a_cut_one_is_not_whole
 
 def test_a_ledger_is_saved_with_its_version_and_comes_back_as_it_was():
     ledger = record(
-        entry("a", 1.5, by="user", location="/s/\udcff/SKILL.md", tokens=7, arguments="x\ny", text="天气"),
+        entry(
+            "a",
+            1.5,
+            by="user",
+            location="/s/\udcff/SKILL.md",
+            tokens=7,
+            arguments="x\ny",
+            text="天气",
+        ),
         entry("b", 2, partial=True),
     ).forget("b")
     text = render_ledger(ledger)
@@ -207,7 +242,10 @@ def test_unknown_keys_do_not_matter():
 )
 def test_a_broken_file_is_a_diagnostic_and_counts_as_empty(text, reason):
     message = f"The ledger of the conversation cannot be used, since {reason}; every skill counts as not loaded."
-    assert parse_ledger(text, file="/l.json") == (Ledger(), (diagnose("state-unreadable", message, file="/l.json"),))
+    assert parse_ledger(text, file="/l.json") == (
+        Ledger(),
+        (diagnose("state-unreadable", message, file="/l.json"),),
+    )
 
 
 def test_a_broken_entry_does_not_take_the_others_along():

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from prowess.activate.substitution import Given, find_folder, substitute
+from prowess.activate.body.substitution import Given, find_folder, substitute
 from prowess.diagnostics import diagnose
 from prowess.profiles.load import load_profile
 from tests.workspace import Workspace
@@ -17,7 +17,9 @@ DOCUMENTED = load_profile("claude-code@documented").arguments
 OPENCODE = load_profile("opencode").arguments
 
 
-def fill(body: str, arguments: str = "", rules: Any = OWN, *, names: tuple[str, ...] = (), **given: Any) -> str:
+def fill(
+    body: str, arguments: str = "", rules: Any = OWN, *, names: tuple[str, ...] = (), **given: Any
+) -> str:
     text, diagnostics = substitute(body, rules, Given(arguments=arguments, **given), names=names)
     assert diagnostics == ()
     return text
@@ -104,7 +106,9 @@ def test_a_variable_is_no_argument_and_cannot_be_escaped() -> None:
 
 @pytest.mark.seed("C-100")
 def test_the_folder_of_a_skill_without_one_stays_as_it_is_with_a_diagnostic() -> None:
-    text, diagnostics = substitute("${CLAUDE_SKILL_DIR}/x and ${CLAUDE_SKILL_DIR}", DOCUMENTED, Given(), file="/S.md")
+    text, diagnostics = substitute(
+        "${CLAUDE_SKILL_DIR}/x and ${CLAUDE_SKILL_DIR}", DOCUMENTED, Given(), file="/S.md"
+    )
     assert text == "${CLAUDE_SKILL_DIR}/x and ${CLAUDE_SKILL_DIR}"
     message = "`${CLAUDE_SKILL_DIR}` stays as it is, since the skill has no folder here."
     assert diagnostics == (diagnose("variable-unset", message, file="/S.md"),)

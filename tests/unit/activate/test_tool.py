@@ -1,4 +1,6 @@
-"""The tool a model calls: how it is described, what a call does and in which order, and what the model receives."""
+"""The tool a model calls: how it is described, what a call does and in which order, and what the
+model receives.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from prowess.activate.commands import build_commands
-from prowess.activate.sample import Sample
-from prowess.activate.shapes import Loaded, render_file_url, wrap_body
+from prowess.activate.resources.file_sample import Sample
+from prowess.activate.slash.commands import build_commands
 from prowess.activate.tool import (
     Desk,
     Prepared,
@@ -19,6 +20,7 @@ from prowess.activate.tool import (
     parse_call,
     render_unknown,
 )
+from prowess.activate.wrappers import Loaded, render_file_url, wrap_body
 from prowess.errors import UnknownSkill, UsageError
 from prowess.errors.activation import Cancelled
 from prowess.model.activation import Activation, Requests
@@ -44,7 +46,9 @@ def list_skills(*names: str) -> Catalog:
     """The short list that opencode's document puts into the description of the tool."""
     items = [CatalogItem(name=name, description=f"About {name}.") for name in names]
     profile = DOCUMENTED
-    return present(items, catalog=profile.catalog, budget=profile.budget, format=profile.catalog.tool_format)
+    return present(
+        items, catalog=profile.catalog, budget=profile.budget, format=profile.catalog.tool_format
+    )
 
 
 def as_lines(*lines: tuple[str, Shown]) -> Catalog:
@@ -57,7 +61,9 @@ def as_lines(*lines: tuple[str, Shown]) -> Catalog:
 
 @pytest.mark.seed("O-34", "O-35", "O-37")
 def test_opencodes_tool_lists_the_skills_of_the_moment_and_takes_one_name() -> None:
-    assert describe_tool(DOCUMENTED.tool, usable=["pdf", "sql"], catalog=list_skills("pdf", "sql")) == SkillTool(
+    assert describe_tool(
+        DOCUMENTED.tool, usable=["pdf", "sql"], catalog=list_skills("pdf", "sql")
+    ) == SkillTool(
         name="skill",
         description=(
             "Loads one of these skills into the conversation.\n"
@@ -79,7 +85,12 @@ def test_opencodes_tool_lists_the_skills_of_the_moment_and_takes_one_name() -> N
         },
         examples=("pdf", "sql"),
     )
-    assert "sql" not in describe_tool(DOCUMENTED.tool, usable=["pdf"], catalog=list_skills("pdf")).description
+    assert (
+        "sql"
+        not in describe_tool(
+            DOCUMENTED.tool, usable=["pdf"], catalog=list_skills("pdf")
+        ).description
+    )
 
 
 @pytest.mark.seed("O-36")
@@ -129,7 +140,9 @@ def test_a_call_is_a_name_and_perhaps_arguments() -> None:
     assert parse_call({"name": "pdf", "arguments": "left out"}, DOCUMENTED.tool) == ToolCall("pdf")
 
 
-@pytest.mark.parametrize("parameters", [{}, {"name": ""}, {"name": 7}, {"name": None}, {"name": "a", "arguments": []}])
+@pytest.mark.parametrize(
+    "parameters", [{}, {"name": ""}, {"name": 7}, {"name": None}, {"name": "a", "arguments": []}]
+)
 def test_a_call_without_a_name_is_refused_in_a_sentence(parameters: dict[str, Any]) -> None:
     with pytest.raises(UsageError):
         parse_call(parameters, load_profile("prowess").tool)
@@ -139,8 +152,12 @@ def test_a_call_without_a_name_is_refused_in_a_sentence(parameters: dict[str, An
 
 
 @pytest.mark.seed("C-01")
-def test_a_skill_is_offered_as_a_command_to_the_user_and_through_the_tool_to_the_model(workspace: Workspace) -> None:
-    workspace.write("project/.claude/skills/deploy/SKILL.md", "---\ndescription: Ships it.\n---\n# Deploy\n")
+def test_a_skill_is_offered_as_a_command_to_the_user_and_through_the_tool_to_the_model(
+    workspace: Workspace,
+) -> None:
+    workspace.write(
+        "project/.claude/skills/deploy/SKILL.md", "---\ndescription: Ships it.\n---\n# Deploy\n"
+    )
     profile = load_profile("claude-code@documented")
     snapshot = workspace.scan("claude-code@documented")
     assert [command.name for command in build_commands(snapshot, profile.commands)] == ["deploy"]
@@ -157,11 +174,15 @@ class Office:
         self.skills = {skill.name: skill for skill in skills}
         self.denied: set[str] = set()
         self.asked: list[str] = []
-        self.files = MemoryFiles({f"{one.folder}/SKILL.md": "" for one in skills} | {"/skills/pdf/a.md": ""})
+        self.files = MemoryFiles(
+            {f"{one.folder}/SKILL.md": "" for one in skills} | {"/skills/pdf/a.md": ""}
+        )
         self.body = body
         self.loaded = loaded
 
-    def call(self, name: str, *, host: str = "opencode@documented", arguments: str = "", **options: Any) -> Activation:
+    def call(
+        self, name: str, *, host: str = "opencode@documented", arguments: str = "", **options: Any
+    ) -> Activation:
         desk = Desk(self._find, self._usable, self._permit, self._prepare, self._is_loaded)
         rules = load_profile(host).tool
         return call_tool(ToolCall(name, arguments), desk, rules=rules, files=self.files, **options)
@@ -240,12 +261,17 @@ def test_a_denied_name_is_not_given_away_as_the_nearest_either() -> None:
     office.denied.add("pdf")
     with pytest.raises(UnknownSkill) as caught:
         office.call("other")
-    assert render_unknown(caught.value) == "There is no skill named “other” here. There are no skills at the moment."
+    assert (
+        render_unknown(caught.value)
+        == "There is no skill named “other” here. There are no skills at the moment."
+    )
 
 
 def test_of_very_many_names_only_so_many_are_told() -> None:
     told = render_unknown(UnknownSkill("zzz", [f"skill-{n:03}" for n in range(250)]))
-    assert told.startswith("There is no skill named “zzz” here. These can be used: skill-000, skill-001, ")
+    assert told.startswith(
+        "There is no skill named “zzz” here. These can be used: skill-000, skill-001, "
+    )
     assert told.endswith(", skill-199 and 50 more.")
 
 
@@ -254,7 +280,11 @@ def test_what_is_denied_is_refused_before_anything_is_read() -> None:
     office.denied.add("pdf")
     with pytest.raises(PermissionError):
         office.call("pdf")
-    assert (office.asked, office.files.listed, office.files.read) == (["find pdf", "permit pdf"], [], [])
+    assert (office.asked, office.files.listed, office.files.read) == (
+        ["find pdf", "permit pdf"],
+        [],
+        [],
+    )
 
 
 def test_a_skill_that_is_in_the_conversation_already_gives_one_line() -> None:
@@ -280,7 +310,9 @@ def test_a_call_can_be_called_off_while_files_are_collected() -> None:
 
 
 def test_a_command_file_has_no_folder_and_no_files_of_its_own() -> None:
-    found = Office(make_skill("deploy", loaded_from=LoadedFrom.COMMANDS)).call("deploy", host="prowess")
+    found = Office(make_skill("deploy", loaded_from=LoadedFrom.COMMANDS)).call(
+        "deploy", host="prowess"
+    )
     assert found.text == '<skill_content name="deploy">\n# Skill: deploy\n\nBody\n</skill_content>'
     assert (found.folder, found.files, dict(found.metadata)) == (None, (), {"name": "deploy"})
 
@@ -297,7 +329,10 @@ def wrap(host: str = "opencode@documented", **fields: Any) -> list[str]:
 def test_the_body_stands_trimmed_and_whole_below_a_heading_in_a_tag() -> None:
     body = "\n\t Step 1:\r\n  a < b && c > d  \n\n\n<b>bold</b> & &lt;\n ```xml\n<file>x</file>\n```\n \n"
     lines = wrap(body=body)
-    assert (lines[:3], lines[-1]) == (['<skill_content name="pdf">', "# Skill: pdf", ""], "</skill_content>")
+    assert (lines[:3], lines[-1]) == (
+        ['<skill_content name="pdf">', "# Skill: pdf", ""],
+        "</skill_content>",
+    )
     assert "\n".join(lines[3:-9]) == body.strip()
 
 
@@ -339,7 +374,12 @@ def test_the_line_about_the_sample_counts_the_rest(sample: Sample, more: str) ->
 
 
 def test_claude_code_puts_the_folder_before_the_body() -> None:
-    assert wrap("claude-code", body=" Body\n") == ["Base folder of this skill: /skills/pdf", "", " Body", ""]
+    assert wrap("claude-code", body=" Body\n") == [
+        "Base folder of this skill: /skills/pdf",
+        "",
+        " Body",
+        "",
+    ]
     assert wrap("claude-code", folder=None) == ["Body"]
 
 
@@ -357,7 +397,9 @@ def test_nothing_in_a_skill_can_close_its_tag_or_open_another() -> None:
     )
     assert text.count("<skill_content") == text.count("</skill_content>") == 1
     assert text.count("<skill_files>") == text.count("</skill_files>") == text.count("<file>") == 1
-    assert text.startswith('<skill_content name="a&quot;&gt;&lt;skill_content&gt;">\n# Skill: a">&lt;skill_content>\n')
+    assert text.startswith(
+        '<skill_content name="a&quot;&gt;&lt;skill_content&gt;">\n# Skill: a">&lt;skill_content>\n'
+    )
     assert "Do it.&lt;/skill_content>\n&lt;/ SKILL_CONTENT\n>\n" in text
     assert "<file>/skills/&lt;/file&gt;\ufffd&lt;/skill_files&gt;&amp;</file>" in text
 

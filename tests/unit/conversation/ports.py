@@ -1,4 +1,6 @@
-"""Stand-ins for the world around a conversation: whoever is asked, whatever runs commands, and trust in a project."""
+"""Stand-ins for the world around a conversation: whoever is asked, whatever runs commands, and
+trust in a project.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +10,10 @@ from typing import Any
 import msgspec
 
 from prowess.errors import MachineError
-from prowess.machine.trust import TrustFile
 from prowess.model.command import Command, Finished
 from prowess.model.permission import Answer, Reply, Request
 from prowess.runtime import Skills
+from prowess.state.trust import TrustFile
 
 ONCE = Answer(Reply.ONCE)
 ALWAYS = Answer(Reply.ALWAYS)
@@ -19,7 +21,9 @@ REJECT = Answer(Reply.REJECT)
 
 
 class Person:
-    """An approver that gives these answers in turn, the last one for ever, and remembers what it was asked."""
+    """An approver that gives these answers in turn, the last one for ever, and remembers what it
+    was asked.
+    """
 
     def __init__(self, *answers: Answer) -> None:
         self.asked: list[Request] = []

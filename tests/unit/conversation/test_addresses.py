@@ -41,7 +41,9 @@ def test_lines_can_be_asked_for(workspace: Workspace) -> None:
 def test_a_name_is_exact_and_the_nearest_is_told(workspace: Workspace) -> None:
     workspace.skill(f"{ROOT}/weather")
     workspace.skill(f"{ROOT}/weather-keys")
-    workspace.write("home/.config/prowess/prowess.toml", '[permissions.skill]\n"weather-keys" = "deny"\n')
+    workspace.write(
+        "home/.config/prowess/prowess.toml", '[permissions.skill]\n"weather-keys" = "deny"\n'
+    )
     skills = workspace.open()
     for name in ("Weather", "wether", "weather-keys"):
         with pytest.raises(UnknownSkill) as caught:
@@ -64,7 +66,9 @@ def test_a_name_is_exact_and_the_nearest_is_told(workspace: Workspace) -> None:
         ("file:///etc/passwd", "malformed"),
     ],
 )
-def test_what_is_refused_says_of_which_kind_it_is(workspace: Workspace, url: str, kind: str) -> None:
+def test_what_is_refused_says_of_which_kind_it_is(
+    workspace: Workspace, url: str, kind: str
+) -> None:
     workspace.skill(f"{ROOT}/pdf")
     with pytest.raises(AddressError) as caught:
         workspace.open().read(url)
@@ -72,7 +76,9 @@ def test_what_is_refused_says_of_which_kind_it_is(workspace: Workspace, url: str
     assert workspace.path("home") not in str(caught.value)
 
 
-def test_a_dormant_and_a_hidden_skill_can_be_read_and_one_that_cannot_be_says_why(workspace: Workspace) -> None:
+def test_a_dormant_and_a_hidden_skill_can_be_read_and_one_that_cannot_be_says_why(
+    workspace: Workspace,
+) -> None:
     workspace.skill(f"{ROOT}/waits", paths="'*.py'")
     workspace.skill(f"{ROOT}/hides", hide="true")
     workspace.skill(f"{ROOT}/off", enabled="false")
@@ -80,7 +86,10 @@ def test_a_dormant_and_a_hidden_skill_can_be_read_and_one_that_cannot_be_says_wh
     assert [skills.read(f"skill://{name}").size > 0 for name in ("waits", "hides")] == [True, True]
     with pytest.raises(Unavailable) as caught:
         skills.read("skill://off")
-    assert (caught.value.state, caught.value.reason) == ("disabled", "its header says `enabled: false`")
+    assert (caught.value.state, caught.value.reason) == (
+        "disabled",
+        "its header says `enabled: false`",
+    )
 
 
 def test_a_file_is_read_as_it_is_now(workspace: Workspace) -> None:

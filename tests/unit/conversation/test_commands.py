@@ -1,12 +1,14 @@
-"""What a user types in a conversation: every form of a command, notices, messages, and how they are delivered."""
+"""What a user types in a conversation: every form of a command, notices, messages, and how they are
+delivered.
+"""
 
 from __future__ import annotations
 
 import pytest
 
-from prowess.activate.delivery import Delivery, Key
-from prowess.activate.messages import Message
-from prowess.activate.typed import Notice, Plain
+from prowess.activate.slash.delivery import Delivery, Key
+from prowess.activate.slash.messages import Message
+from prowess.activate.slash.parser import Notice, Plain
 from prowess.errors.activation import CommandFailed
 from prowess.model.command import Finished
 from prowess.runtime import Skills
@@ -23,9 +25,20 @@ def message(skills: Skills, text: str) -> Message:
 
 
 @pytest.mark.parametrize(
-    "text", ["/pdf a b", "  /pdf a b", "/skill pdf a b", "/skill:pdf a b", "/PDF a b", "/reader a b", "a /skill:pdf b"]
+    "text",
+    [
+        "/pdf a b",
+        "  /pdf a b",
+        "/skill pdf a b",
+        "/skill:pdf a b",
+        "/PDF a b",
+        "/reader a b",
+        "a /skill:pdf b",
+    ],
 )
-def test_every_form_starts_the_skill_with_the_same_arguments(workspace: Workspace, text: str) -> None:
+def test_every_form_starts_the_skill_with_the_same_arguments(
+    workspace: Workspace, text: str
+) -> None:
     workspace.skill(f"{ROOT}/pdf", aliases="[reader]", body="Read $ARGUMENTS.\n")
     assert message(workspace.open(), text).text.endswith("\n\nRead a b.\n")
 
@@ -46,7 +59,9 @@ def test_a_command_is_called_as_its_author_wrote_it(workspace: Workspace, name: 
 
 
 def test_a_nested_command_is_called_by_its_folders(workspace: Workspace) -> None:
-    workspace.write("project/.claude/commands/db/migrate.md", "---\ndescription: d\n---\nMigrate $0.\n")
+    workspace.write(
+        "project/.claude/commands/db/migrate.md", "---\ndescription: d\n---\nMigrate $0.\n"
+    )
     workspace.git()
     made = message(workspace.open(), "/db:migrate up")
     assert (made.skills, made.text) == (("db:migrate",), "Migrate up.\n")
@@ -85,7 +100,9 @@ def test_a_skill_that_cannot_be_typed_says_why(workspace: Workspace) -> None:
 
 
 @pytest.mark.parametrize("ends", ["\n", "\r\n"])
-def test_the_file_is_read_at_that_moment_and_its_header_is_stripped(workspace: Workspace, ends: str) -> None:
+def test_the_file_is_read_at_that_moment_and_its_header_is_stripped(
+    workspace: Workspace, ends: str
+) -> None:
     file = workspace.skill(f"{ROOT}/pdf", body="Before\n")
     skills = workspace.open()
     assert message(skills, "/pdf").text.endswith("\n\nBefore\n")
@@ -104,7 +121,9 @@ def test_commands_that_are_switched_off_are_plain_text(workspace: Workspace) -> 
     assert skills.activate("pdf").name == "pdf"
 
 
-def test_the_agents_own_commands_go_before_and_skills_stay_within_reach(workspace: Workspace) -> None:
+def test_the_agents_own_commands_go_before_and_skills_stay_within_reach(
+    workspace: Workspace,
+) -> None:
     workspace.skill(f"{ROOT}/help")
     conversation = workspace.open().conversation(taken=["help"])
     assert isinstance(conversation.run("/help me"), Plain)
@@ -137,7 +156,9 @@ def test_completion_goes_over_names_and_descriptions(workspace: Workspace) -> No
     assert [found.command.name for found in conversation.complete("/pd")] == ["pdf", "ocr"]
     assert conversation.complete("/pd")[0].command.argument_hint == "[file]"
     assert [found.command.name for found in conversation.complete("/s")] == [
-        found.command.name for found in conversation.complete("/s") if found.command.name != "secret"
+        found.command.name
+        for found in conversation.complete("/s")
+        if found.command.name != "secret"
     ]
 
 
@@ -156,21 +177,44 @@ def test_commands_follow_what_wakes_in_the_conversation(workspace: Workspace) ->
 @pytest.mark.parametrize(
     ("host", "root", "shape"),
     [
-        ("opencode", "home/.config/opencode/skills", "Do x.\n\n\nBase folder of this skill: {folder}\n"),
+        (
+            "opencode",
+            "home/.config/opencode/skills",
+            "Do x.\n\n\nBase folder of this skill: {folder}\n",
+        ),
         ("claude-code", "home/.claude/skills", "Base folder of this skill: {folder}\n\nDo x.\n"),
         ("openclaw", "home/.openclaw/skills", "- pdf\n\nUser request:\n/pdf x"),
         ("prowess", "home/.prowess/skills", "Base folder of this skill: {folder}\n\nDo x.\n"),
     ],
 )
-def test_the_message_has_the_shape_of_the_host(workspace: Workspace, host: str, root: str, shape: str) -> None:
+def test_the_message_has_the_shape_of_the_host(
+    workspace: Workspace, host: str, root: str, shape: str
+) -> None:
     workspace.skill(f"{root}/pdf", body="Do $ARGUMENTS.\n")
-    assert shape.format(folder=workspace.path(f"{root}/pdf")) in message(workspace.open(host), "/pdf x").text
+    assert (
+        shape.format(folder=workspace.path(f"{root}/pdf"))
+        in message(workspace.open(host), "/pdf x").text
+    )
 
 
 def test_what_a_typed_skill_asks_for_goes_with_its_message(workspace: Workspace) -> None:
-    workspace.skill(f"{ROOT}/pdf", allowed_tools="Read", model="opus", effort="high", context="fork", agent="explore")
+    workspace.skill(
+        f"{ROOT}/pdf",
+        allowed_tools="Read",
+        model="opus",
+        effort="high",
+        context="fork",
+        agent="explore",
+    )
     made = message(workspace.open(), "/pdf").requests["pdf"]
-    assert (made.allowed_tools, made.model, made.effort, made.fork, made.agent, made.background) == (
+    assert (
+        made.allowed_tools,
+        made.model,
+        made.effort,
+        made.fork,
+        made.agent,
+        made.background,
+    ) == (
         ("Read",),
         "opus",
         "high",
@@ -201,7 +245,9 @@ def test_a_typed_skill_is_in_the_ledger_and_counts_as_used(workspace: Workspace)
     openclaw = workspace.open("openclaw")
     openclaw.run("/pdf x")
     assert openclaw.default_conversation.ledger.entries == ()
-    counts = {key: (used.by_user, used.by_model) for key, used in skills.usage().load_counts().items()}
+    counts = {
+        key: (used.by_user, used.by_model) for key, used in skills.usage().load_counts().items()
+    }
     assert counts == {
         ("pdf", workspace.path(f"{ROOT}/pdf/SKILL.md")): (1, 0),
         ("pdf", workspace.path("home/.openclaw/skills/pdf/SKILL.md")): (1, 0),

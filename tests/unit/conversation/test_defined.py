@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from prowess.activate.defined import DefinedSkill
-from prowess.activate.messages import Message
+from prowess.activate.code_skills import DefinedSkill
+from prowess.activate.slash.messages import Message
 from prowess.errors import InvalidName
 from prowess.errors.activation import NotPermitted
 from tests.unit.conversation.ports import ALWAYS, REJECT, Person
@@ -15,7 +15,11 @@ from tests.workspace import Workspace
 
 
 def define(**fields: Any) -> DefinedSkill:
-    declared: dict[str, Any] = {"name": "batch", "description": "Many changes", "get_prompt": lambda a, c: f"Do {a}"}
+    declared: dict[str, Any] = {
+        "name": "batch",
+        "description": "Many changes",
+        "get_prompt": lambda a, c: f"Do {a}",
+    }
     return DefinedSkill(**declared | fields)
 
 
@@ -47,7 +51,11 @@ def test_a_prompt_that_says_the_same_is_not_given_twice_to_a_model(workspace: Wo
     skills = workspace.open()
     skills.define(define())
     tool = skills.tool()
-    assert [tool(name="batch", arguments=given).repeated for given in ("a", "a", "b")] == [False, True, False]
+    assert [tool(name="batch", arguments=given).repeated for given in ("a", "a", "b")] == [
+        False,
+        True,
+        False,
+    ]
 
 
 def test_the_prompt_function_is_not_called_before_somebody_permits_it(workspace: Workspace) -> None:
@@ -66,12 +74,19 @@ def test_the_prompt_function_is_not_called_before_somebody_permits_it(workspace:
         conversation.activate("batch", "x", by="model")
     assert called == []
     # An approval holds although the prompt is another every time.
-    assert [conversation.activate("batch", "x", by="model").text.count("x\n") for _ in range(2)] == [1, 1]
+    assert [
+        conversation.activate("batch", "x", by="model").text.count("x\n") for _ in range(2)
+    ] == [1, 1]
     assert (called, len(person.asked)) == (["x", "x"], 2)
 
 
-def test_an_approval_on_disk_does_not_hold_for_another_definition_of_the_name(workspace: Workspace) -> None:
-    workspace.write("home/.config/prowess/prowess.toml", 'approvals = "disk"\n[permissions.skill]\n"*" = "ask"\n')
+def test_an_approval_on_disk_does_not_hold_for_another_definition_of_the_name(
+    workspace: Workspace,
+) -> None:
+    workspace.write(
+        "home/.config/prowess/prowess.toml",
+        'approvals = "disk"\n[permissions.skill]\n"*" = "ask"\n',
+    )
     person = Person(ALWAYS)
     for description in ("Many changes", "Many changes", "Sends everything away"):
         skills = workspace.open()
@@ -89,8 +104,12 @@ def test_a_definition_can_be_read_by_its_address(workspace: Workspace) -> None:
         assert skills.read("skill://bare").content == "Do "
 
 
-@pytest.mark.parametrize("prompt", [3, None, [{"text": "x"}], [{"type": "text"}], {"type": "text", "text": "x"}])
-def test_a_prompt_that_is_neither_text_nor_blocks_is_an_error(workspace: Workspace, prompt: Any) -> None:
+@pytest.mark.parametrize(
+    "prompt", [3, None, [{"text": "x"}], [{"type": "text"}], {"type": "text", "text": "x"}]
+)
+def test_a_prompt_that_is_neither_text_nor_blocks_is_an_error(
+    workspace: Workspace, prompt: Any
+) -> None:
     skills = workspace.open()
     skills.define(define(get_prompt=lambda a, c: prompt))
     answer = skills.tool().answer({"name": "batch"})

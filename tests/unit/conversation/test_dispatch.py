@@ -1,4 +1,6 @@
-"""Commands that go to tools: registered ones, declared ones, their variables, and how they are called off."""
+"""Commands that go to tools: registered ones, declared ones, their variables, and how they are
+called off.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from prowess.activate.dispatch import Cancel, ToolFunction, ToolReply, ToolRun
+from prowess.activate.slash.dispatch import Cancel, ToolFunction, ToolReply, ToolRun
 from prowess.errors import MachineError, UsageError
 from prowess.errors.activation import Cancelled, ToolFailed, UnknownTool, UntrustedTool
 from prowess.model.command import Finished
@@ -30,7 +32,9 @@ def reply(skills: Skills, text: str) -> ToolReply:
     return answer
 
 
-def test_a_registered_tool_gets_the_typed_text_and_its_reply_goes_to_the_user(workspace: Workspace) -> None:
+def test_a_registered_tool_gets_the_typed_text_and_its_reply_goes_to_the_user(
+    workspace: Workspace,
+) -> None:
     workspace.skill(f"{ROOT}/go", **TO_TOOL)
     skills = workspace.open()
     skills.register_tool("exec", lambda params, run: dict(params), description="Runs")
@@ -39,7 +43,9 @@ def test_a_registered_tool_gets_the_typed_text_and_its_reply_goes_to_the_user(wo
     assert answer.text == "Done."
 
 
-def test_an_asynchronous_tool_is_waited_for_also_inside_a_running_loop(workspace: Workspace) -> None:
+def test_an_asynchronous_tool_is_waited_for_also_inside_a_running_loop(
+    workspace: Workspace,
+) -> None:
     workspace.skill(f"{ROOT}/go", **TO_TOOL)
     skills = workspace.open()
 
@@ -56,7 +62,9 @@ def test_an_asynchronous_tool_is_waited_for_also_inside_a_running_loop(workspace
     assert asyncio.run(inside()) == "ran y"
 
 
-def test_a_later_tool_of_the_same_name_replaces_the_earlier_also_for_open_conversations(workspace: Workspace) -> None:
+def test_a_later_tool_of_the_same_name_replaces_the_earlier_also_for_open_conversations(
+    workspace: Workspace,
+) -> None:
     workspace.skill(f"{ROOT}/go", **TO_TOOL)
     skills = workspace.open()
     skills.register_tool("exec", lambda params, run: "one")
@@ -92,7 +100,9 @@ def test_a_tool_that_looks_is_called_off(workspace: Workspace) -> None:
 @pytest.mark.needs("sleep")
 def test_a_declared_program_is_ended_when_it_is_called_off(workspace: Workspace) -> None:
     workspace.skill(f"{ROOT}/go", **TO_TOOL)
-    workspace.write("home/.config/prowess/prowess.toml", '[tools.exec]\ncommand = ["sleep", "{argument}"]\n')
+    workspace.write(
+        "home/.config/prowess/prowess.toml", '[tools.exec]\ncommand = ["sleep", "{argument}"]\n'
+    )
     skills, cancel = workspace.open(), Cancel()
     threading.Timer(0.1, cancel.cancel).start()
     with pytest.raises(Cancelled):
@@ -101,10 +111,13 @@ def test_a_declared_program_is_ended_when_it_is_called_off(workspace: Workspace)
 
 @pytest.mark.needs("printf")
 @pytest.mark.parametrize("typed", ["a b", "$(id)", "`id`; id", "'\"\\", "-n", "ü 天", "%s"])
-def test_a_declared_program_gets_the_typed_text_as_one_argument(workspace: Workspace, typed: str) -> None:
+def test_a_declared_program_gets_the_typed_text_as_one_argument(
+    workspace: Workspace, typed: str
+) -> None:
     workspace.skill(f"{ROOT}/go", **TO_TOOL)
     workspace.write(
-        "home/.config/prowess/prowess.toml", '[tools.exec]\ncommand = ["printf", "%s|%s", "{command}", "{argument}"]\n'
+        "home/.config/prowess/prowess.toml",
+        '[tools.exec]\ncommand = ["printf", "%s|%s", "{command}", "{argument}"]\n',
     )
     assert reply(workspace.open(), f"/go {typed}").text == f"go|{typed}"
 
@@ -120,7 +133,9 @@ def test_a_declared_program_that_fails_tells_the_end_of_its_output(workspace: Wo
         workspace.open().run("/go y")
 
 
-def test_a_tool_of_an_untrusted_project_refuses_until_the_project_is_trusted(workspace: Workspace) -> None:
+def test_a_tool_of_an_untrusted_project_refuses_until_the_project_is_trusted(
+    workspace: Workspace,
+) -> None:
     workspace.git()
     workspace.skill("project/.prowess/skills/go", **TO_TOOL)
     file = workspace.write("project/prowess.toml", '[tools.exec]\ncommand = ["x", "{argument}"]\n')
@@ -135,7 +150,9 @@ def test_a_tool_of_an_untrusted_project_refuses_until_the_project_is_trusted(wor
     assert [command.argv for command in runner.ran] == [("x", "x")]
 
 
-def test_the_variables_of_a_skill_are_an_argument_of_the_tool_and_no_part_of_this_process(workspace: Workspace) -> None:
+def test_the_variables_of_a_skill_are_an_argument_of_the_tool_and_no_part_of_this_process(
+    workspace: Workspace,
+) -> None:
     workspace.skill(f"{ROOT}/wx", metadata=KEYS, **TO_TOOL)
     workspace.write(
         "home/.config/prowess/prowess.toml",
@@ -156,20 +173,29 @@ def test_the_variables_of_a_skill_are_an_argument_of_the_tool_and_no_part_of_thi
     assert dict(os.environ) == before
     assert isinstance(answer, ToolReply)
     assert answer.text == answer.result == "[secret] in Bern"
-    assert [found.code for found in answer.diagnostics] == ["environment-refused", "environment-refused"]
+    assert [found.code for found in answer.diagnostics] == [
+        "environment-refused",
+        "environment-refused",
+    ]
     assert "k-12345678" not in repr(answer)
 
 
-def test_a_key_that_cannot_be_had_is_told_and_the_tool_is_called_without_it(workspace: Workspace) -> None:
+def test_a_key_that_cannot_be_had_is_told_and_the_tool_is_called_without_it(
+    workspace: Workspace,
+) -> None:
     workspace.skill(f"{ROOT}/wx", metadata='{"openclaw": {"primaryEnv": "WX_KEY"}}', **TO_TOOL)
     workspace.write(
-        "home/.config/prowess/prowess.toml", '[skills.wx]\napi_key = { keyring = "locked", account = "wx" }\n'
+        "home/.config/prowess/prowess.toml",
+        '[skills.wx]\napi_key = { keyring = "locked", account = "wx" }\n',
     )
     skills = workspace.open()
     skills.register_tool("exec", lambda params, run: sorted(run.env))
     answer = skills.conversation(secrets=Keyring({})).run("/wx")
     assert isinstance(answer, ToolReply)
-    assert (answer.result, [found.code for found in answer.diagnostics]) == ([], ["environment-unresolved"])
+    assert (answer.result, [found.code for found in answer.diagnostics]) == (
+        [],
+        ["environment-unresolved"],
+    )
 
 
 def test_a_dispatch_is_counted_as_used_and_is_not_in_the_ledger(workspace: Workspace) -> None:
@@ -242,16 +268,24 @@ def test_a_tool_that_is_called_off_tells_no_key_either(workspace: Workspace) -> 
 
 
 def test_the_key_is_masked_inside_a_result_and_no_result_is_shown(workspace: Workspace) -> None:
-    blocks = {"content": [{"type": "text", "text": f"is {SECRET}"}, {"type": "image", "data": [SECRET]}]}
+    blocks = {
+        "content": [{"type": "text", "text": f"is {SECRET}"}, {"type": "image", "data": [SECRET]}]
+    }
     answer = run_with_key(workspace, lambda params, run: blocks)
     assert answer.text == "is [secret]"
     assert answer.result == {
-        "content": [{"type": "text", "text": "is [secret]"}, {"type": "image", "data": ["[secret]"]}]
+        "content": [
+            {"type": "text", "text": "is [secret]"},
+            {"type": "image", "data": ["[secret]"]},
+        ]
     }
     told = run_with_key(workspace, lambda params, run: Shown(run.env["WX_KEY"]))
     assert isinstance(told.result, Shown)
     assert SECRET not in repr(told) + str(list(told.__rich_repr__()))
-    assert repr(told) == f"ToolReply(text='Done.', tool='exec', run_id='{told.run_id}', result=<Shown>, diagnostics=())"
+    assert (
+        repr(told)
+        == f"ToolReply(text='Done.', tool='exec', run_id='{told.run_id}', result=<Shown>, diagnostics=())"
+    )
 
 
 @dataclass

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from prowess.activate.dispatch import ToolReply
-from prowess.activate.messages import Message
-from prowess.activate.typed import Notice
+from prowess.activate.slash.dispatch import ToolReply
+from prowess.activate.slash.messages import Message
+from prowess.activate.slash.parser import Notice
 from tests.workspace import Workspace, skill_text
 
 ROOT = "home/.agents/skills"

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prowess.activate.defined import DefinedSkill
+from prowess.activate.code_skills import DefinedSkill
 from prowess.activate.ledger import Ledger, LedgerEntry
 from prowess.conversation.journal import Journal
 from prowess.errors import ProwessError
@@ -21,7 +21,9 @@ from tests.workspace import Workspace
 ROOT = "home/.prowess/skills"
 
 
-def test_an_entry_says_what_was_loaded_when_by_whom_and_in_which_version(workspace: Workspace) -> None:
+def test_an_entry_says_what_was_loaded_when_by_whom_and_in_which_version(
+    workspace: Workspace,
+) -> None:
     file = workspace.skill(f"{ROOT}/pdf")
     skills = workspace.open()
     before = time.time()
@@ -67,14 +69,21 @@ def test_a_forgotten_skill_is_given_whole_again(workspace: Workspace) -> None:
     for name in ("a", "b"):
         conversation.activate(name, by="model")
     conversation.forget("a")
-    assert [conversation.activate(name, by="model").repeated for name in ("a", "b")] == [False, True]
+    assert [conversation.activate(name, by="model").repeated for name in ("a", "b")] == [
+        False,
+        True,
+    ]
     conversation.forget()
     assert [entry.loaded for entry in conversation.ledger.entries] == [False, False, False]
 
 
-def test_a_compaction_keeps_the_newest_within_bounds_and_says_where_to_read_on(workspace: Workspace) -> None:
+def test_a_compaction_keeps_the_newest_within_bounds_and_says_where_to_read_on(
+    workspace: Workspace,
+) -> None:
     names = [f"skill-{number}" for number in range(8)]
-    files = [workspace.skill(f"{ROOT}/{name}", body="Look at every file. " * 2_000) for name in names]
+    files = [
+        workspace.skill(f"{ROOT}/{name}", body="Look at every file. " * 2_000) for name in names
+    ]
     conversation = workspace.open().conversation()
     for name in names:
         conversation.activate(name, by="model")
@@ -84,10 +93,15 @@ def test_a_compaction_keeps_the_newest_within_bounds_and_says_where_to_read_on(w
     assert 1 < len(kept) < 8
     assert survival.tokens <= 25_000
     assert all(survivor.tokens <= 5_000 and survivor.cut for survivor in survival.kept)
-    assert survival.kept[0].text.endswith(f"[The rest of this skill was left out to save room. Read on in {files[7]}.]")
+    assert survival.kept[0].text.endswith(
+        f"[The rest of this skill was left out to save room. Read on in {files[7]}.]"
+    )
     assert set(survival.dropped) == set(names) - set(kept)
     # A part of a skill is not the skill, and what was dropped is gone.
-    assert [conversation.activate(name, by="model").repeated for name in (names[7], names[0])] == [False, False]
+    assert [conversation.activate(name, by="model").repeated for name in (names[7], names[0])] == [
+        False,
+        False,
+    ]
 
 
 def test_a_short_skill_survives_whole_and_is_still_there(workspace: Workspace) -> None:
@@ -99,9 +113,13 @@ def test_a_short_skill_survives_whole_and_is_still_there(workspace: Workspace) -
     assert conversation.activate("pdf", by="model").repeated
 
 
-def test_a_long_skill_in_code_survives_with_a_word_on_how_to_have_all_of_it(workspace: Workspace) -> None:
+def test_a_long_skill_in_code_survives_with_a_word_on_how_to_have_all_of_it(
+    workspace: Workspace,
+) -> None:
     skills = workspace.open()
-    skills.define(DefinedSkill(name="long", description="d", get_prompt=lambda a, c: "Look at it. " * 4_000))
+    skills.define(
+        DefinedSkill(name="long", description="d", get_prompt=lambda a, c: "Look at it. " * 4_000)
+    )
     conversation = skills.conversation()
     conversation.activate("long", by="model")
     (survivor,) = conversation.compact().kept
@@ -125,14 +143,20 @@ def test_a_saved_conversation_goes_on_as_it_was(workspace: Workspace) -> None:
     first.touched("a.py")
     saved = first.save()
     data = json.loads(saved)
-    assert (data["version"], data["awake"], data["folders"]) == (1, [workspace.path(f"{ROOT}/py/SKILL.md")], [])
+    assert (data["version"], data["awake"], data["folders"]) == (
+        1,
+        [workspace.path(f"{ROOT}/py/SKILL.md")],
+        [],
+    )
     second = workspace.open().conversation(saved=saved)
     assert (second.ledger, second.save(), second.diagnostics) == (first.ledger, saved, ())
     assert second.activate("pdf", "x", by="model").repeated
     assert [skill.name for skill in second.snapshot.skills] == ["pdf", "py"]
 
 
-def test_a_skill_that_changed_while_a_conversation_was_put_away_is_given_again(workspace: Workspace) -> None:
+def test_a_skill_that_changed_while_a_conversation_was_put_away_is_given_again(
+    workspace: Workspace,
+) -> None:
     file = workspace.skill(f"{ROOT}/pdf", body="One\n")
     first = workspace.open().conversation()
     first.activate("pdf", by="model")
@@ -158,7 +182,14 @@ def test_what_a_skill_asks_of_its_agent_is_one_value(workspace: Workspace) -> No
         agent="explore",
         allowed_tools=("Read", "Bash(git *)"),
         disallowed_tools=("Write",),
-        hooks={"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "check", "once": True}]}]},
+        hooks={
+            "PreToolUse": [
+                {
+                    "matcher": "Bash",
+                    "hooks": [{"type": "command", "command": "check", "once": True}],
+                }
+            ]
+        },
     )
     assert made.diagnostics == ()
 
@@ -168,7 +199,9 @@ def test_a_host_that_does_not_heed_a_field_is_asked_for_nothing(workspace: Works
     assert workspace.open("opencode").activate("pdf").requests == Requests()
 
 
-def test_an_activation_leaves_the_entries_before_it_alone_but_for_the_same_skills_text(workspace: Workspace) -> None:
+def test_an_activation_leaves_the_entries_before_it_alone_but_for_the_same_skills_text(
+    workspace: Workspace,
+) -> None:
     for name in ("a", "b"):
         workspace.skill(f"home/.prowess/skills/{name}")
     chat = workspace.open().conversation()
@@ -186,17 +219,23 @@ def test_an_activation_leaves_the_entries_before_it_alone_but_for_the_same_skill
 
 
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.text(max_size=5))))
-def test_a_journal_grows_into_the_ledger_that_recording_gives(recorded: list[tuple[str, str]]) -> None:
+def test_a_journal_grows_into_the_ledger_that_recording_gives(
+    recorded: list[tuple[str, str]],
+) -> None:
     journal, ledger = Journal(Ledger(), count=len), Ledger()
     for at, (name, text) in enumerate(recorded):
         entry = LedgerEntry(name=name, at=float(at), by="user", text=text)
         journal.record(entry)
         ledger = ledger.count(len).record(entry)
     assert journal.ledger == ledger.count(len)
-    assert [journal.find(name) for name in "abc"] == [ledger.count(len).find(name) for name in "abc"]
+    assert [journal.find(name) for name in "abc"] == [
+        ledger.count(len).find(name) for name in "abc"
+    ]
 
 
-def test_what_is_cut_has_its_tag_closed_before_the_word_on_where_to_read_on(workspace: Workspace) -> None:
+def test_what_is_cut_has_its_tag_closed_before_the_word_on_where_to_read_on(
+    workspace: Workspace,
+) -> None:
     workspace.skill("home/.prowess/skills/long", body="Look at it.\n" * 8_000)
     chat = workspace.open().conversation()
     chat.activate("long")
@@ -204,10 +243,14 @@ def test_what_is_cut_has_its_tag_closed_before_the_word_on_where_to_read_on(work
     assert "</skill_content>\n\n[The rest of this skill was left out" in survivor.text
 
 
-def test_a_skill_that_gave_more_than_text_is_not_whole_after_a_compaction(workspace: Workspace) -> None:
+def test_a_skill_that_gave_more_than_text_is_not_whole_after_a_compaction(
+    workspace: Workspace,
+) -> None:
     skills = workspace.open()
     blocks = [{"type": "text", "text": "Look:"}, {"type": "image", "data": "…"}]
-    skills.define(DefinedSkill(name="map", description="d", get_prompt=lambda arguments, context: blocks))
+    skills.define(
+        DefinedSkill(name="map", description="d", get_prompt=lambda arguments, context: blocks)
+    )
     chat = skills.conversation()
     tool = chat.tool()
     assert [tool(name="map").repeated for _ in range(2)] == [False, True]

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
-from prowess.activate.defined import DefinedSkill
+from prowess.activate.code_skills import DefinedSkill
 from tests.workspace import Workspace
 
 ROOT = "home/.prowess/skills"
@@ -27,7 +27,9 @@ def run_together(work: Callable[[int], object]) -> None:
             done.result()
 
 
-def test_eight_threads_leave_every_activation_in_the_ledger_and_everything_awake(workspace: Workspace) -> None:
+def test_eight_threads_leave_every_activation_in_the_ledger_and_everything_awake(
+    workspace: Workspace,
+) -> None:
     workspace.git()
     for number in range(THREADS):
         workspace.skill(f"{ROOT}/own-{number}", body="Do $ARGUMENTS\n")
@@ -55,10 +57,14 @@ def test_eight_threads_leave_every_activation_in_the_ledger_and_everything_awake
         assert own == [given for count in range(ROUNDS) for given in (str(count), "typed")]
     assert all(entry.tokens for entry in entries)
     names = {skill.name for skill in conversation.snapshot.skills}
-    assert names == {f"{kind}-{number}" for kind in ("own", "waits", "found") for number in range(THREADS)}
+    assert names == {
+        f"{kind}-{number}" for kind in ("own", "waits", "found") for number in range(THREADS)
+    }
 
 
-def test_a_skill_in_code_is_unpacked_once_and_asked_for_in_every_thread(workspace: Workspace) -> None:
+def test_a_skill_in_code_is_unpacked_once_and_asked_for_in_every_thread(
+    workspace: Workspace,
+) -> None:
     asked: list[str] = []
 
     def prompt(arguments: str, context: object) -> str:

@@ -1,4 +1,6 @@
-"""The tool of a conversation: how it is described, the order of its steps, permission, and what it repeats."""
+"""The tool of a conversation: how it is described, the order of its steps, permission, and what it
+repeats.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +13,8 @@ import pytest
 from prowess.conversation.conversation import Conversation
 from prowess.errors import UnknownSkill, UsageError
 from prowess.errors.activation import NotPermitted, Unavailable
-from prowess.machine.approvals import approvals_path
 from prowess.model.permission import Answer, Reply
+from prowess.state.approvals import approvals_path
 from tests.unit.conversation.ports import ALWAYS, ONCE, REJECT, Person, Recorder, plain
 from tests.workspace import Workspace, skill_text
 
@@ -26,7 +28,9 @@ def load(conversation: Conversation, name: str = "pdf") -> str:
     return conversation.activate(name, by="model").text
 
 
-def test_names_are_an_enumeration_where_all_are_listed_and_any_text_where_not(workspace: Workspace) -> None:
+def test_names_are_an_enumeration_where_all_are_listed_and_any_text_where_not(
+    workspace: Workspace,
+) -> None:
     for number in range(40):
         workspace.skill(f"{ROOT}/skill-{number:02}", description="d" * 200)
     skills = workspace.open()
@@ -48,7 +52,9 @@ def test_arguments_reach_the_body(workspace: Workspace) -> None:
         tool(name="pdf", arguments=["a"])
 
 
-def test_a_skill_is_looked_up_then_permitted_and_only_then_are_its_files_listed(workspace: Workspace) -> None:
+def test_a_skill_is_looked_up_then_permitted_and_only_then_are_its_files_listed(
+    workspace: Workspace,
+) -> None:
     workspace.skill(f"{ROOT}/pdf")
     workspace.write("home/.config/prowess/prowess.toml", ASK)
     listings: list[bool] = []
@@ -73,7 +79,9 @@ def test_an_unknown_name_tells_only_what_may_be_told(workspace: Workspace) -> No
     workspace.skill(f"{ROOT}/pdf")
     workspace.skill(f"{ROOT}/pdf-keys")
     workspace.skill(f"{ROOT}/pdf-user", disable_model_invocation="true")
-    workspace.write("home/.config/prowess/prowess.toml", '[permissions.skill]\n"pdf-keys" = "deny"\n')
+    workspace.write(
+        "home/.config/prowess/prowess.toml", '[permissions.skill]\n"pdf-keys" = "deny"\n'
+    )
     skills = workspace.open()
     with pytest.raises(UnknownSkill) as caught:
         skills.activate("pdf-key", by="model")
@@ -106,9 +114,15 @@ def test_what_is_left_to_the_user_cannot_be_loaded_by_the_model(workspace: Works
 
 
 @pytest.mark.parametrize("state", ["disabled", "ineligible", "invalid"])
-def test_a_skill_that_is_there_and_cannot_be_loaded_says_why(workspace: Workspace, state: str) -> None:
-    header = {"disabled": "enabled: false", "ineligible": "os: [darwin]", "invalid": "name: [x"}[state]
-    workspace.write(f"{ROOT}/pdf/SKILL.md", f"---\nname: pdf\ndescription: d\n{header}\n---\nBody\n")
+def test_a_skill_that_is_there_and_cannot_be_loaded_says_why(
+    workspace: Workspace, state: str
+) -> None:
+    header = {"disabled": "enabled: false", "ineligible": "os: [darwin]", "invalid": "name: [x"}[
+        state
+    ]
+    workspace.write(
+        f"{ROOT}/pdf/SKILL.md", f"---\nname: pdf\ndescription: d\n{header}\n---\nBody\n"
+    )
     skills = workspace.open()
     if state == "invalid":
         workspace.write(f"{ROOT}/pdf/SKILL.md", "---\nname: pdf\n")
@@ -116,10 +130,16 @@ def test_a_skill_that_is_there_and_cannot_be_loaded_says_why(workspace: Workspac
     for by in ("user", "model"):
         with pytest.raises(Unavailable) as caught:
             skills.activate("pdf", by=by)
-        assert (caught.value.state, bool(caught.value.reason), caught.value.exit_code) == (state, True, 5)
+        assert (caught.value.state, bool(caught.value.reason), caught.value.exit_code) == (
+            state,
+            True,
+            5,
+        )
 
 
-def test_once_is_asked_every_time_and_always_only_until_the_skill_changes(workspace: Workspace) -> None:
+def test_once_is_asked_every_time_and_always_only_until_the_skill_changes(
+    workspace: Workspace,
+) -> None:
     file = workspace.skill(f"{ROOT}/pdf", body="One\n")
     workspace.write("home/.config/prowess/prowess.toml", ASK)
     person = Person(ONCE, ONCE, ALWAYS)
@@ -139,7 +159,9 @@ def test_once_is_asked_every_time_and_always_only_until_the_skill_changes(worksp
 def test_a_rejection_carries_what_the_person_said(workspace: Workspace) -> None:
     workspace.skill(f"{ROOT}/pdf")
     workspace.write("home/.config/prowess/prowess.toml", ASK)
-    conversation = workspace.open().conversation(approver=Person(Answer(Reply.REJECT, "use doc instead")))
+    conversation = workspace.open().conversation(
+        approver=Person(Answer(Reply.REJECT, "use doc instead"))
+    )
     answer = conversation.tool().answer({"name": "pdf"})
     assert (answer.is_error, answer.text) == (
         True,
@@ -180,15 +202,23 @@ def test_without_an_approver_only_what_the_header_wants_is_withheld(workspace: W
     granted = skills.conversation(approver=person).activate("pdf", by="model")
     assert (granted.requests.allowed_tools, granted.diagnostics) == (("Bash(git *)",), ())
     assert [plain(request.metadata) for request in person.asked] == [
-        {"skill": "pdf", "location": workspace.path(f"{ROOT}/pdf/SKILL.md"), "allowed-tools": ["Bash(git *)"]}
+        {
+            "skill": "pdf",
+            "location": workspace.path(f"{ROOT}/pdf/SKILL.md"),
+            "allowed-tools": ["Bash(git *)"],
+        }
     ]
 
 
-def test_a_second_call_gives_one_line_unless_arguments_or_the_place_differ(workspace: Workspace) -> None:
+def test_a_second_call_gives_one_line_unless_arguments_or_the_place_differ(
+    workspace: Workspace,
+) -> None:
     workspace.skill(f"{ROOT}/pdf", body="Read $1.\n")
     skills = workspace.open()
     tool = skills.tool()
-    assert [tool(name="pdf", arguments=given).repeated for given in ("a b", "a b", "a c", "a b")] == [
+    assert [
+        tool(name="pdf", arguments=given).repeated for given in ("a b", "a b", "a c", "a b")
+    ] == [
         False,
         True,
         False,
@@ -224,7 +254,9 @@ def test_two_conversations_know_nothing_of_each_other(workspace: Workspace) -> N
 
 
 @pytest.mark.parametrize("host", ["prowess", "claude-code", "opencode", "openclaw", "omp", "codex"])
-def test_every_host_has_a_tool_that_can_be_described_and_called(workspace: Workspace, host: str) -> None:
+def test_every_host_has_a_tool_that_can_be_described_and_called(
+    workspace: Workspace, host: str
+) -> None:
     workspace.skill("project/.agents/skills/pdf", body="Read.\n")
     workspace.skill("project/.claude/skills/pdf", body="Read.\n")
     workspace.git()
@@ -234,7 +266,9 @@ def test_every_host_has_a_tool_that_can_be_described_and_called(workspace: Works
     assert (answer.is_error, "Read." in answer.text) == (False, True)
 
 
-def test_an_approval_that_cannot_be_written_down_holds_for_now_and_says_so(workspace: Workspace) -> None:
+def test_an_approval_that_cannot_be_written_down_holds_for_now_and_says_so(
+    workspace: Workspace,
+) -> None:
     workspace.write("home/.config/prowess/prowess.toml", f'approvals = "disk"\n{ASK}')
     workspace.skill("home/.claude/skills/pdf")
     workspace.write("home/.local/state/prowess", "a file where the folder would be")

@@ -9,7 +9,7 @@ import pytest
 from prowess.discover.context import ContextFiles, find_context_files
 from prowess.profiles.load import load_profile
 from prowess.profiles.places import Places
-from prowess.profiles.schema import Context
+from prowess.profiles.schema.profile import Context
 from prowess.testing import MemoryFiles
 from tests.workspace import Workspace
 
@@ -34,7 +34,9 @@ def said(found: ContextFiles) -> list[tuple[str, str | None, str]]:
 )
 def test_two_names_of_one_file_count_once(files: dict[str, str], links: dict[str, str]) -> None:
     found = find(MemoryFiles(files, links))
-    assert [(file.path, file.text, file.depth) for file in found.files] == [("/p/AGENTS.md", "text", 0)]
+    assert [(file.path, file.text, file.depth) for file in found.files] == [
+        ("/p/AGENTS.md", "text", 0)
+    ]
     assert (found.text, found.diagnostics) == ("text", ())
 
 
@@ -52,7 +54,10 @@ def test_a_pipe_and_a_folder_of_that_name_are_told(workspace: Workspace) -> None
     os.mkfifo(workspace.root / "project/AGENTS.md")
     workspace.write("project/CLAUDE.md/inner.md", "text")
     found = workspace.open().context_files()
-    assert [(finding.code, workspace.relative(finding.file), finding.message) for finding in found.diagnostics] == [
+    assert [
+        (finding.code, workspace.relative(finding.file), finding.message)
+        for finding in found.diagnostics
+    ] == [
         (
             "not-a-file",
             "project/AGENTS.md",
@@ -64,7 +69,10 @@ def test_a_pipe_and_a_folder_of_that_name_are_told(workspace: Workspace) -> None
             "It has the name of a context file and is a folder; only an ordinary file is read.",
         ),
     ]
-    assert (found.files, {finding.severity.value for finding in found.diagnostics}) == ((), {"warning"})
+    assert (found.files, {finding.severity.value for finding in found.diagnostics}) == (
+        (),
+        {"warning"},
+    )
 
 
 def test_a_file_beyond_the_depth_is_told_and_not_read() -> None:
@@ -87,8 +95,13 @@ def find_without_repository(files: MemoryFiles, cwd: str) -> ContextFiles:
 
 
 def test_without_a_repository_one_looks_up_to_home_and_in_home_itself() -> None:
-    files = {f"{folder}/AGENTS.md": folder for folder in ("/home/me/a/b", "/home/me/a", "/home/me", "/home", "")}
-    found = find_without_repository(MemoryFiles({**files, "/home/me/a/CLAUDE.md": "beside"}), "/home/me/a/b")
+    files = {
+        f"{folder}/AGENTS.md": folder
+        for folder in ("/home/me/a/b", "/home/me/a", "/home/me", "/home", "")
+    }
+    found = find_without_repository(
+        MemoryFiles({**files, "/home/me/a/CLAUDE.md": "beside"}), "/home/me/a/b"
+    )
     assert [(file.text, file.depth) for file in found.files] == [
         ("/home/me", 2),
         ("/home/me/a", 1),
@@ -111,7 +124,9 @@ def test_without_a_repository_and_outside_of_home_one_looks_up_to_the_top() -> N
 
 def test_without_a_repository_at_most_twenty_folders_are_looked_in() -> None:
     cwd = "/home/me" + "/d" * 30
-    found = find_without_repository(MemoryFiles({"/home/me/AGENTS.md": "far", f"{cwd}/AGENTS.md": "near"}), cwd)
+    found = find_without_repository(
+        MemoryFiles({"/home/me/AGENTS.md": "far", f"{cwd}/AGENTS.md": "near"}), cwd
+    )
     assert ([file.text for file in found.files], len(found.looked_in)) == (["near"], 20)
     assert said(found) == [("limit-reached", "/home/me/AGENTS.md", "warning")]
 
@@ -120,7 +135,10 @@ def test_a_link_that_leads_nowhere_or_round_in_a_circle_is_told(workspace: Works
     workspace.link("project/AGENTS.md", "gone.md")
     workspace.link("project/CLAUDE.md", "CLAUDE.md")
     found = workspace.open().context_files()
-    assert [(one.code, workspace.relative(one.file), one.message, one.severity.value) for one in found.diagnostics] == [
+    assert [
+        (one.code, workspace.relative(one.file), one.message, one.severity.value)
+        for one in found.diagnostics
+    ] == [
         (
             "not-a-file",
             f"project/{name}",
@@ -129,8 +147,12 @@ def test_a_link_that_leads_nowhere_or_round_in_a_circle_is_told(workspace: Works
         )
         for name, target in (("AGENTS.md", "gone.md"), ("CLAUDE.md", "CLAUDE.md"))
     ]
-    memory = find(MemoryFiles({"/p/x": ""}, {"/p/AGENTS.md": "gone", "/p/CLAUDE.md": "/p/CLAUDE.md"}))
-    assert said(memory) == [("not-a-file", f"/p/{name}", "warning") for name in ("AGENTS.md", "CLAUDE.md")]
+    memory = find(
+        MemoryFiles({"/p/x": ""}, {"/p/AGENTS.md": "gone", "/p/CLAUDE.md": "/p/CLAUDE.md"})
+    )
+    assert said(memory) == [
+        ("not-a-file", f"/p/{name}", "warning") for name in ("AGENTS.md", "CLAUDE.md")
+    ]
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
@@ -144,10 +166,18 @@ def test_bytes_that_are_not_utf_8_are_replaced_with_a_warning() -> None:
     found = find(MemoryFiles({"/p/AGENTS.md": b"one\ntw\xff\n"}))
     assert [file.text for file in found.files] == ["one\ntw\ufffd\n"]
     assert [(one.code, one.file, one.line, one.message) for one in found.diagnostics] == [
-        ("not-utf8", "/p/AGENTS.md", 2, "Line 2 holds bytes that are not UTF-8; they were replaced by U+FFFD.")
+        (
+            "not-utf8",
+            "/p/AGENTS.md",
+            2,
+            "Line 2 holds bytes that are not UTF-8; they were replaced by U+FFFD.",
+        )
     ]
 
 
 def test_a_character_that_only_the_cut_parts_is_no_finding_of_its_own() -> None:
     found = find(MemoryFiles({"/p/AGENTS.md": b"a" + "ü".encode() * (1 << 20)}))
-    assert (said(found), "\ufffd" in found.text) == ([("context-cut", "/p/AGENTS.md", "warning")], False)
+    assert (said(found), "\ufffd" in found.text) == (
+        [("context-cut", "/p/AGENTS.md", "warning")],
+        False,
+    )

@@ -14,7 +14,7 @@ from prowess.machine.files import LocalFiles
 from prowess.model.settings import Settings
 from prowess.model.skill import LoadedFrom, Root, Scope, Source
 from prowess.profiles.places import Places
-from prowess.profiles.schema import Limits
+from prowess.profiles.schema.profile import Limits
 from prowess.testing import MemoryFiles
 from tests.workspace import Workspace
 
@@ -46,11 +46,17 @@ def find(
 
 
 def names(found: Discovered) -> list[str]:
-    return [one.location.removeprefix(f"{ROOT}/") for one in found.candidates if one.skipped is None]
+    return [
+        one.location.removeprefix(f"{ROOT}/") for one in found.candidates if one.skipped is None
+    ]
 
 
 def skipped(found: Discovered) -> dict[str, str]:
-    return {one.location.removeprefix(f"{ROOT}/"): one.skipped for one in found.candidates if one.skipped is not None}
+    return {
+        one.location.removeprefix(f"{ROOT}/"): one.skipped
+        for one in found.candidates
+        if one.skipped is not None
+    }
 
 
 def codes(found: Discovered) -> list[tuple[str, str | None]]:
@@ -96,7 +102,9 @@ DEEP = MemoryFiles(
         ),
     ],
 )
-def test_depths_leaves_and_names_decide_which_folders_are_searched(rules: dict[str, Any], expected: list[str]) -> None:
+def test_depths_leaves_and_names_decide_which_folders_are_searched(
+    rules: dict[str, Any], expected: list[str]
+) -> None:
     assert names(find(DEEP, make_root(**rules))) == expected
 
 
@@ -127,7 +135,9 @@ DOTTED = "its folder begins with a dot; this host passes over those"
         ({"min_depth": 0}, {}),
     ],
 )
-def test_what_a_host_does_not_look_at_is_kept_with_the_reason(rules: dict[str, Any], expected: dict[str, str]) -> None:
+def test_what_a_host_does_not_look_at_is_kept_with_the_reason(
+    rules: dict[str, Any], expected: dict[str, str]
+) -> None:
     assert skipped(find(DEEP, make_root(**rules))) == expected
 
 
@@ -139,17 +149,24 @@ def test_looking_at_what_is_passed_over_is_bounded() -> None:
 
 
 def test_a_link_to_a_folder_that_was_entered_adds_nothing_that_is_passed_over() -> None:
-    files = MemoryFiles({f"{ROOT}/group/x/SKILL.md": ""}, {f"{ROOT}/z-one": "group", f"{ROOT}/z-two": "group"})
+    files = MemoryFiles(
+        {f"{ROOT}/group/x/SKILL.md": ""}, {f"{ROOT}/z-one": "group", f"{ROOT}/z-two": "group"}
+    )
     reason = "it lies 2 folders below the root; this host looks 1 deep"
     assert skipped(find(files)) == {"group/x/SKILL.md": reason, "z-one/x/SKILL.md": reason}
 
 
 def test_commands_are_named_by_their_path() -> None:
     files = MemoryFiles(
-        {f"{ROOT}/{name}": "" for name in ("a.md", "sub/b.md", "sub/deep/c.MD", "d/SKILL.md", "x.txt", ".h/e.md")}
+        {
+            f"{ROOT}/{name}": ""
+            for name in ("a.md", "sub/b.md", "sub/deep/c.MD", "d/SKILL.md", "x.txt", ".h/e.md")
+        }
     )
     found = find(files, make_root(layout="commands"))
-    assert [(one.default_name, one.location.removeprefix(f"{ROOT}/")) for one in found.candidates] == [
+    assert [
+        (one.default_name, one.location.removeprefix(f"{ROOT}/")) for one in found.candidates
+    ] == [
         ("a", "a.md"),
         ("d", "d/SKILL.md"),
         ("sub:b", "sub/b.md"),
@@ -158,7 +175,11 @@ def test_commands_are_named_by_their_path() -> None:
 
 
 def test_a_file_that_only_looks_like_a_skill_is_noted() -> None:
-    found = find(MemoryFiles({f"{ROOT}/lower/skill.md": "", f"{ROOT}/both/SKILL.md": "", f"{ROOT}/both/skill.md": ""}))
+    found = find(
+        MemoryFiles(
+            {f"{ROOT}/lower/skill.md": "", f"{ROOT}/both/SKILL.md": "", f"{ROOT}/both/skill.md": ""}
+        )
+    )
     assert names(found) == ["both/SKILL.md"]
     assert codes(found) == [("wrong-file-name", f"{ROOT}/lower/skill.md")]
 
@@ -195,7 +216,9 @@ def test_limits_cut_a_sorted_list_and_what_is_cut_is_kept_as_skipped() -> None:
     }
     cut = find(files, limits=Limits(folders_per_root=3))
     assert names(cut) == ["s0/SKILL.md", "s1/SKILL.md"]
-    assert skipped(cut) == {f"s{n}/SKILL.md": "looking for skills stopped after 3 folders" for n in (2, 3, 4)}
+    assert skipped(cut) == {
+        f"s{n}/SKILL.md": "looking for skills stopped after 3 folders" for n in (2, 3, 4)
+    }
     assert codes(cut) == [("limit-reached", ROOT)]
 
 
@@ -288,9 +311,15 @@ def test_a_folder_linked_freely_is_reported_by_its_real_path() -> None:
 
 def test_a_trusted_folder_may_be_linked_to() -> None:
     found = find(
-        MemoryFiles(LINKED, LINKS), make_root(links="inside-root"), settings=Settings(trusted_links=("/outside",))
+        MemoryFiles(LINKED, LINKS),
+        make_root(links="inside-root"),
+        settings=Settings(trusted_links=("/outside",)),
     )
-    assert [one.default_name for one in found.candidates if not one.diagnostics] == ["real", "to-far", "to-real"]
+    assert [one.default_name for one in found.candidates if not one.diagnostics] == [
+        "real",
+        "to-far",
+        "to-real",
+    ]
 
 
 def test_ignored_folders_are_skipped_and_their_skills_kept_with_the_pattern() -> None:
@@ -311,15 +340,21 @@ def test_ignored_folders_are_skipped_and_their_skills_kept_with_the_pattern() ->
         "drafts/SKILL.md": f"git ignores its folder (`drafts`, {ROOT}/.gitignore:1)",
         "tmp-one/SKILL.md": "git ignores its folder (`tmp-*/`, /p/.gitignore:1)",
     }
-    assert {found.code for one in found.candidates for found in one.diagnostics} == {"folder-ignored"}
+    assert {found.code for one in found.candidates for found in one.diagnostics} == {
+        "folder-ignored"
+    }
     assert [one.skipped for one in find(files, make_root(gitignore=False)).candidates] == [None] * 4
 
 
 def test_skills_one_folder_deeper_in_an_ignored_folder_are_kept_too() -> None:
-    files = MemoryFiles({"/p/.gitignore": "drafts\n", f"{ROOT}/drafts/x/SKILL.md": "", f"{ROOT}/good/SKILL.md": ""})
+    files = MemoryFiles(
+        {"/p/.gitignore": "drafts\n", f"{ROOT}/drafts/x/SKILL.md": "", f"{ROOT}/good/SKILL.md": ""}
+    )
     found = find(files, make_root(gitignore=True, max_depth=6))
     assert names(found) == ["good/SKILL.md"]
-    assert skipped(found) == {"drafts/x/SKILL.md": "git ignores its folder (`drafts`, /p/.gitignore:1)"}
+    assert skipped(found) == {
+        "drafts/x/SKILL.md": "git ignores its folder (`drafts`, /p/.gitignore:1)"
+    }
 
 
 def test_an_ignore_file_further_in_takes_a_folder_in_again() -> None:
@@ -394,7 +429,9 @@ def test_what_is_ignored_is_what_git_ignores(workspace: Workspace) -> None:
     (project / ".git/info").mkdir(exist_ok=True)
     (project / ".git/info/exclude").write_text("good\n!f\n")
     root = f"{project}/skills"
-    places = Places(cwd=str(project), home=str(workspace.home), platform="linux", repository=str(project))
+    places = Places(
+        cwd=str(project), home=str(workspace.home), platform="linux", repository=str(project)
+    )
     found = discover(
         (make_root(root, gitignore=True, max_depth=6),),
         places=places,
@@ -405,11 +442,14 @@ def test_what_is_ignored_is_what_git_ignores(workspace: Workspace) -> None:
     )
     paths = [one.location for one in found.candidates]
     asked = subprocess.run(
-        ["git", "-C", project, "check-ignore", "--stdin"], input="\n".join(paths), capture_output=True, text=True
+        ["git", "-C", project, "check-ignore", "--stdin"],
+        input="\n".join(paths),
+        capture_output=True,
+        text=True,
     )
-    assert sorted(one.location for one in found.candidates if one.skipped_by == "gitignore") == sorted(
-        asked.stdout.splitlines()
-    )
+    assert sorted(
+        one.location for one in found.candidates if one.skipped_by == "gitignore"
+    ) == sorted(asked.stdout.splitlines())
     assert len(paths) == 6
 
 
@@ -419,24 +459,36 @@ def test_what_is_ignored_is_what_git_ignores(workspace: Workspace) -> None:
         ({}, "/p/.git/info/exclude"),
         ({"/p/.git": "gitdir: /main/.git/modules/p\n"}, "/main/.git/modules/p/info/exclude"),
         (
-            {"/p/.git": "gitdir: ../main/.git/worktrees/p\n", "/p/../main/.git/worktrees/p/commondir": "../..\n"},
+            {
+                "/p/.git": "gitdir: ../main/.git/worktrees/p\n",
+                "/p/../main/.git/worktrees/p/commondir": "../..\n",
+            },
             "/main/.git/info/exclude",
         ),
         ({"/p/.git": "what?"}, None),
     ],
 )
-def test_what_git_ignores_here_alone_is_ignored_too(files: dict[str, str], exclude: str | None) -> None:
+def test_what_git_ignores_here_alone_is_ignored_too(
+    files: dict[str, str], exclude: str | None
+) -> None:
     made = {posixpath.normpath(path): content for path, content in files.items()}
     made |= {f"{ROOT}/{name}/SKILL.md": "" for name in ("kept", "mine")}
     made |= {"/p/.gitignore": "!kept\n"} | ({exclude: "mine\nkept\n"} if exclude else {})
     found = find(MemoryFiles(made), make_root(gitignore=True))
-    said = {} if exclude is None else {"mine/SKILL.md": f"git ignores its folder (`mine`, {exclude}:1)"}
+    said = (
+        {}
+        if exclude is None
+        else {"mine/SKILL.md": f"git ignores its folder (`mine`, {exclude}:1)"}
+    )
     assert skipped(found) == said
 
 
 def test_commands_that_git_ignores_are_skipped_where_the_root_says_so() -> None:
     files = MemoryFiles(
-        {"/p/.gitignore": "draft.md\nold/\n", **{f"{ROOT}/{name}.md": "" for name in ("draft", "good", "old/x")}}
+        {
+            "/p/.gitignore": "draft.md\nold/\n",
+            **{f"{ROOT}/{name}.md": "" for name in ("draft", "good", "old/x")},
+        }
     )
     found = find(files, make_root(gitignore=True, layout="commands"))
     assert names(found) == ["good.md"]
@@ -448,7 +500,9 @@ def test_commands_that_git_ignores_are_skipped_where_the_root_says_so() -> None:
 
 def test_skills_in_a_folder_that_is_passed_over_for_its_name_are_kept_with_the_reason() -> None:
     inside = [f"node_modules/{name}/SKILL.md" for name in ("", "nm", "nm/deeper", ".bin", "other")]
-    files = MemoryFiles({f"{ROOT}/{name}".replace("//", "/"): "" for name in (*inside[1:], ".hidden/x/SKILL.md")})
+    files = MemoryFiles(
+        {f"{ROOT}/{name}".replace("//", "/"): "" for name in (*inside[1:], ".hidden/x/SKILL.md")}
+    )
     found = find(files, make_root(skip_names=("node_modules",), max_depth=6))
     reason = "this host passes over folders called node_modules"
     assert skipped(found) == {

@@ -1,4 +1,5 @@
-"""From a decision to a yes or no: who is asked, what is remembered, and when it no longer counts."""
+"""From a decision to a yes or no: who is asked, what is remembered, and when it no longer counts.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +14,9 @@ from prowess.ports import ApprovalStore
 ASK = Decision(Action.ASK, "the rule `skill: ask` wants it to be asked for")
 HERE = "/p/.claude/skills/pdf/SKILL.md"
 BY_PERSON = Permit(granted=True, by="person", reason="it was approved for good")
-REMEMBERED = Permit(granted=True, by="approval", reason="it was approved for good, and has not changed since")
+REMEMBERED = Permit(
+    granted=True, by="approval", reason="it was approved for good, and has not changed since"
+)
 
 
 class Person:
@@ -41,7 +44,9 @@ def settle(
     digest: str = "sha256:1",
     location: str = HERE,
 ) -> Permit:
-    return kept.settle(request_skill(name), decision, location=location, digest=digest, approver=person)
+    return kept.settle(
+        request_skill(name), decision, location=location, digest=digest, approver=person
+    )
 
 
 @pytest.mark.parametrize(("action", "granted"), [(Action.ALLOW, True), (Action.DENY, False)])
@@ -55,8 +60,12 @@ def test_what_a_rule_decides_is_not_asked(action: Action, granted: bool) -> None
 @pytest.mark.seed("O-40", "O-41")
 def test_the_person_is_asked_for_the_name_and_told_what_always_covers() -> None:
     person = Person(Reply.ONCE)
-    assert settle(approvals(), person) == Permit(granted=True, by="person", reason="it was approved this once")
-    assert person.asked == [Request(permission="skill", patterns=("pdf",), always=("pdf",), metadata={})]
+    assert settle(approvals(), person) == Permit(
+        granted=True, by="person", reason="it was approved this once"
+    )
+    assert person.asked == [
+        Request(permission="skill", patterns=("pdf",), always=("pdf",), metadata={})
+    ]
 
 
 @pytest.mark.seed("O-41")
@@ -74,7 +83,9 @@ def test_always_is_remembered_for_that_name_only_and_once_is_not() -> None:
 
 def test_a_rejection_carries_the_feedback_and_is_not_remembered() -> None:
     kept, person = approvals(), Person(Reply.REJECT, "use the other one")
-    rejected = Permit(granted=False, by="person", reason="it was rejected", feedback="use the other one")
+    rejected = Permit(
+        granted=False, by="person", reason="it was rejected", feedback="use the other one"
+    )
     assert [settle(kept, person), settle(kept, person)] == [rejected, rejected]
     assert len(person.asked) == 2
 

@@ -19,7 +19,9 @@ RULES = load_profile("openclaw").gate
 
 
 def verdict(manifest: Manifest, *, settings: Settings | None = None, **facts: Any) -> Verdict:
-    return judge(manifest, name="x", rules=RULES, facts=make_facts(**facts), settings=settings or Settings())
+    return judge(
+        manifest, name="x", rules=RULES, facts=make_facts(**facts), settings=settings or Settings()
+    )
 
 
 def needs(**requires: tuple[str, ...]) -> Manifest:
@@ -37,7 +39,9 @@ def needs(**requires: tuple[str, ...]) -> Manifest:
         ((), "linux", True),
     ],
 )
-def test_every_spelling_of_a_platform_is_understood(words: tuple[str, ...], platform: str, fits: bool) -> None:
+def test_every_spelling_of_a_platform_is_understood(
+    words: tuple[str, ...], platform: str, fits: bool
+) -> None:
     assert verdict(Manifest(os=words), platform=platform).eligible is fits
 
 
@@ -47,7 +51,9 @@ def test_everything_missing_is_listed_at_once() -> None:
         requires=Requires(bins=("a", "b"), any_bins=("c", "d"), env=("E",), config=("f.g",)),
     )
     missing = verdict(manifest, bins=("a",))
-    assert missing == Verdict(os=("darwin",), bins=("b",), any_bins=("c", "d"), env=("E",), config=("f.g",))
+    assert missing == Verdict(
+        os=("darwin",), bins=("b",), any_bins=("c", "d"), env=("E",), config=("f.g",)
+    )
     assert missing.explain() == (
         "it runs only on darwin; the program b cannot be found; none of the programs c or d can be found; "
         "the environment variable E is not set; the setting f.g is not set"
@@ -75,11 +81,16 @@ def test_a_key_in_the_settings_stands_for_the_primary_variable_only() -> None:
     ],
 )
 def test_a_setting_counts_as_openclaw_counts_it(value: Any, counts: bool) -> None:
-    assert verdict(needs(config=("a.b",)), settings=Settings(raw={"a": {"b": value}})).eligible is counts
+    assert (
+        verdict(needs(config=("a.b",)), settings=Settings(raw={"a": {"b": value}})).eligible
+        is counts
+    )
 
 
 def test_always_passes_over_everything_but_the_platform() -> None:
-    manifest = Manifest(always=True, os=("darwin",), requires=Requires(bins=("none",), env=("NONE",)))
+    manifest = Manifest(
+        always=True, os=("darwin",), requires=Requires(bins=("none",), env=("NONE",))
+    )
     assert verdict(manifest) == Verdict(os=("darwin",))
 
 
@@ -88,11 +99,15 @@ def test_a_skill_that_asks_nothing_is_eligible_without_asking_the_machine() -> N
         raise AssertionError(name)
 
     facts = Facts(home="/home/me", find_bin=never)
-    assert find_ineligible(Manifest(), name="x", rules=RULES, facts=facts, settings=Settings()) is None
+    assert (
+        find_ineligible(Manifest(), name="x", rules=RULES, facts=facts, settings=Settings()) is None
+    )
 
 
 def test_what_is_missing_is_the_reason() -> None:
-    found = find_ineligible(needs(bins=("jq",)), name="x", rules=RULES, facts=make_facts(), settings=Settings())
+    found = find_ineligible(
+        needs(bins=("jq",)), name="x", rules=RULES, facts=make_facts(), settings=Settings()
+    )
     assert found == Note(State.INELIGIBLE, "the program jq cannot be found", rule="requires")
 
 
@@ -108,8 +123,12 @@ def test_a_skill_with_paths_waits_unless_it_waits_for_everything() -> None:
 def test_hidden_names_the_rule_that_decided() -> None:
     rules = load_profile("prowess").gate
 
-    def why(manifest: Manifest = Manifest(), *, because: str | None = None, **settings: Any) -> str | None:  # noqa: B008
-        note = find_hidden(manifest, name="x", rules=rules, settings=Settings(**settings), because=because)
+    def why(
+        manifest: Manifest = Manifest(), *, because: str | None = None, **settings: Any
+    ) -> str | None:  # noqa: B008
+        note = find_hidden(
+            manifest, name="x", rules=rules, settings=Settings(**settings), because=because
+        )
         return note.rule if note is not None else None
 
     assert why() is None

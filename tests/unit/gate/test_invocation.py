@@ -14,7 +14,9 @@ from prowess.profiles.load import load_profile
 
 
 def judge(manifest: Manifest, host: str = "prowess", **overrides: Override) -> Invocation:
-    return judge_invocation(manifest, name="x", rules=load_profile(host).gate, settings=Settings(overrides=overrides))
+    return judge_invocation(
+        manifest, name="x", rules=load_profile(host).gate, settings=Settings(overrides=overrides)
+    )
 
 
 @pytest.mark.parametrize(

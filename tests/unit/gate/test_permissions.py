@@ -43,7 +43,11 @@ def rules_of(
     """The rules that the settings files of a workspace give for a host."""
     skills = workspace.open(host, env=env)
     return gather_rules(
-        skills.settings(), skills.profile.permissions, skills.facts, agent=agent, given=parse_given(**given)
+        skills.settings(),
+        skills.profile.permissions,
+        skills.facts,
+        agent=agent,
+        given=parse_given(**given),
     )
 
 
@@ -120,7 +124,11 @@ def test_without_rules_the_host_decides(workspace: Workspace) -> None:
 def test_a_denied_skill_is_not_shown_and_an_asked_one_is(workspace: Workspace) -> None:
     rules = opencode(workspace, {"permission": {"skill": {"deploy": "deny", "send-*": "ask"}}})
     assert shown(rules, "deploy", "send-mail", "pdf") == ["send-mail", "pdf"]
-    assert [action(rules, name) for name in ("deploy", "send-mail", "pdf")] == ["deny", "ask", "allow"]
+    assert [action(rules, name) for name in ("deploy", "send-mail", "pdf")] == [
+        "deny",
+        "ask",
+        "allow",
+    ]
 
 
 def test_a_decision_says_which_rule_of_which_line_made_it(workspace: Workspace) -> None:
@@ -132,10 +140,14 @@ def test_a_decision_says_which_rule_of_which_line_made_it(workspace: Workspace) 
     assert decision.rule.origin == Origin(file, 6)
     reason = f"the rule `skill.deploy*: deny` in {file}:6 denies it"
     assert (decision.action, decision.reason) == (Action.DENY, reason)
-    assert find_denied("deploy-it", Manifest(), rules) == Note(State.DENIED, reason, rule="skill.deploy*: deny")
+    assert find_denied("deploy-it", Manifest(), rules) == Note(
+        State.DENIED, reason, rule="skill.deploy*: deny"
+    )
 
 
-def test_the_last_rule_that_matches_wins_and_the_order_of_keys_is_kept(workspace: Workspace) -> None:
+def test_the_last_rule_that_matches_wins_and_the_order_of_keys_is_kept(
+    workspace: Workspace,
+) -> None:
     few = opencode(workspace, {"permission": {"skill": {"*": "deny", "few": "allow"}}})
     assert (shown(few, "few", "other"), section_removed(few)) == (["few"], False)
     none = opencode(workspace, {"permission": {"skill": {"few": "allow", "*": "deny"}}})
@@ -174,7 +186,10 @@ def test_the_section_goes_where_skills_are_denied_altogether(
 def test_an_agent_has_rules_of_its_own_after_those_of_all(workspace: Workspace) -> None:
     config = {
         "permission": {"skill": "deny"},
-        "agent": {"plan": {"permission": {"skill": {"few": "allow"}}}, "build": {"tools": {"skill": True}}},
+        "agent": {
+            "plan": {"permission": {"skill": {"few": "allow"}}},
+            "build": {"tools": {"skill": True}},
+        },
         "mode": {"old": {"permission": {"skill": "ask"}}},
     }
     seen = {
@@ -182,10 +197,18 @@ def test_an_agent_has_rules_of_its_own_after_those_of_all(workspace: Workspace) 
         for agent in (None, "plan", "build", "old", "unheard-of")
     }
     everything = ["few", "other"]
-    assert seen == {None: [], "plan": ["few"], "build": everything, "old": everything, "unheard-of": []}
+    assert seen == {
+        None: [],
+        "plan": ["few"],
+        "build": everything,
+        "old": everything,
+        "unheard-of": [],
+    }
 
 
-def test_agents_of_the_host_have_the_hosts_rules_and_users_may_change_them(workspace: Workspace) -> None:
+def test_agents_of_the_host_have_the_hosts_rules_and_users_may_change_them(
+    workspace: Workspace,
+) -> None:
     assert section_removed(rules_of(workspace, OPENCODE, agent="explore")) is True
     config = {"agent": {"explore": {"permission": {"skill": {"pdf": "allow"}}}}}
     rules = opencode(workspace, config, agent="explore")
@@ -193,17 +216,30 @@ def test_agents_of_the_host_have_the_hosts_rules_and_users_may_change_them(works
 
 
 def test_tables_of_several_files_are_laid_over_one_another(workspace: Workspace) -> None:
-    workspace.write("home/.config/opencode/opencode.json", '{"permission": {"skill": {"a": "deny", "*": "ask"}}}')
+    workspace.write(
+        "home/.config/opencode/opencode.json",
+        '{"permission": {"skill": {"a": "deny", "*": "ask"}}}',
+    )
     rules = opencode(workspace, {"permission": {"skill": {"b": "deny", "a": "allow"}}})
     # `a` keeps its first place, before `*`; `b` is new and comes last.
-    assert [rule.text for rule in rules.written] == ["*: allow", "skill.a: allow", "skill.*: ask", "skill.b: deny"]
+    assert [rule.text for rule in rules.written] == [
+        "*: allow",
+        "skill.a: allow",
+        "skill.*: ask",
+        "skill.b: deny",
+    ]
     assert [action(rules, name) for name in "abc"] == ["ask", "deny", "ask"]
 
 
 def test_an_action_replaces_a_table_and_a_table_an_action(workspace: Workspace) -> None:
     workspace.write("home/.config/opencode/opencode.json", '{"permission": {"skill": "deny"}}')
-    assert shown(opencode(workspace, {"permission": {"skill": {"a": "ask"}}}), "a", "b") == ["a", "b"]
-    workspace.write("home/.config/opencode/opencode.json", '{"permission": {"skill": {"a": "ask"}}}')
+    assert shown(opencode(workspace, {"permission": {"skill": {"a": "ask"}}}), "a", "b") == [
+        "a",
+        "b",
+    ]
+    workspace.write(
+        "home/.config/opencode/opencode.json", '{"permission": {"skill": {"a": "ask"}}}'
+    )
     assert shown(opencode(workspace, {"permission": {"skill": "deny"}}), "a", "b") == []
 
 
@@ -224,15 +260,23 @@ def test_patterns_like_paths_know_home_and_windows(workspace: Workspace) -> None
     on_linux = opencode(workspace, {"permission": {"skill": skill}})
     assert shown(on_linux, f"{home}/x", f"{home}/y", home, "~z", "deploy", "Deploy") == ["deploy"]
     given = parse_given({"skill": {"Deploy": "deny"}})
-    on_windows = gather_rules(Settings(), load_profile(OPENCODE).permissions, make_facts(platform="win32"), given=given)
+    on_windows = gather_rules(
+        Settings(), load_profile(OPENCODE).permissions, make_facts(platform="win32"), given=given
+    )
     assert shown(on_windows, "deploy", "DEPLOY", "other") == ["other"]
 
 
 @pytest.mark.parametrize(
     ("config", "problem"),
     [
-        ({"permission": {"skill": "maybe"}}, "`permission.skill` is “maybe”; it must be one of allow, ask, deny."),
-        ({"permission": {"skill": {"a": 1}}}, "`permission.skill.a` must be one of allow, ask, deny."),
+        (
+            {"permission": {"skill": "maybe"}},
+            "`permission.skill` is “maybe”; it must be one of allow, ask, deny.",
+        ),
+        (
+            {"permission": {"skill": {"a": 1}}},
+            "`permission.skill.a` must be one of allow, ask, deny.",
+        ),
         ({"permission": {"skill": ["a"]}}, "`permission.skill` must be one of allow, ask, deny."),
         ({"permission": 3}, "`permission` must be one of allow, ask, deny or a table of them."),
         ({"tools": {"skill": "no"}}, "`tools.skill` must be true or false."),
@@ -284,7 +328,10 @@ def test_the_forms_of_a_rule_text(workspace: Workspace, rule: str, covered: list
 
 def test_deny_comes_before_ask_before_allow_whatever_the_order(workspace: Workspace) -> None:
     rules = claude(
-        workspace, allow=["Skill(a)", "Skill(b)", "Skill(c)"], deny=["Skill(a *)"], ask=["Skill(a)", "Skill(b)"]
+        workspace,
+        allow=["Skill(a)", "Skill(b)", "Skill(c)"],
+        deny=["Skill(a *)"],
+        ask=["Skill(a)", "Skill(b)"],
     )
     assert [action(rules, name) for name in "abcd"] == ["deny", "ask", "allow", "allow"]
 
@@ -292,7 +339,9 @@ def test_deny_comes_before_ask_before_allow_whatever_the_order(workspace: Worksp
 def test_rules_of_all_files_hold_together(workspace: Workspace) -> None:
     workspace.write("home/.claude/settings.json", '{"permissions": {"deny": ["Skill(a)"]}}')
     workspace.write("managed/managed-settings.json", '{"permissions": {"deny": ["Skill(b)"]}}')
-    workspace.write("project/.claude/settings.local.json", '{"permissions": {"deny": ["Skill(c)"]}}')
+    workspace.write(
+        "project/.claude/settings.local.json", '{"permissions": {"deny": ["Skill(c)"]}}'
+    )
     rules = claude(workspace, allow=["Skill"])
     assert [action(rules, name) for name in "abcd"] == ["deny", "deny", "deny", "allow"]
 
@@ -304,22 +353,41 @@ def test_claude_code_lists_what_it_denies_unless_it_denies_everything(workspace:
     assert (shown(everything, "deploy", "pdf"), section_removed(everything)) == ([], True)
 
 
-def test_a_denial_of_one_name_denies_all_names_and_an_allowance_does_not(workspace: Workspace) -> None:
+def test_a_denial_of_one_name_denies_all_names_and_an_allowance_does_not(
+    workspace: Workspace,
+) -> None:
     manifest = Manifest(aliases=("review",), allowed_tools=("Bash",))
     assert action(claude(workspace, deny=["Skill(review)"]), "code-review", manifest) == "deny"
     assert action(claude(workspace, allow=["Skill(review)"]), "code-review", manifest) == "ask"
 
 
-def test_a_skill_that_brings_tools_or_hooks_is_asked_for_unless_a_rule_speaks(workspace: Workspace) -> None:
-    plain, tools, hooks = Manifest(), Manifest(allowed_tools=("Bash",)), Manifest(hooks={"Stop": []})
+def test_a_skill_that_brings_tools_or_hooks_is_asked_for_unless_a_rule_speaks(
+    workspace: Workspace,
+) -> None:
+    plain, tools, hooks = (
+        Manifest(),
+        Manifest(allowed_tools=("Bash",)),
+        Manifest(hooks={"Stop": []}),
+    )
     rules = rules_of(workspace, CLAUDE)
-    assert [action(rules, "x", manifest) for manifest in (plain, tools, hooks)] == ["allow", "ask", "ask"]
-    assert decide(request_skill("x"), rules, tools).reason == "its header has `allowed-tools`, which is asked for"
+    assert [action(rules, "x", manifest) for manifest in (plain, tools, hooks)] == [
+        "allow",
+        "ask",
+        "ask",
+    ]
+    assert (
+        decide(request_skill("x"), rules, tools).reason
+        == "its header has `allowed-tools`, which is asked for"
+    )
     assert action(claude(workspace, allow=["Skill(x)"]), "x", tools) == "allow"
 
 
-@pytest.mark.parametrize("rule", ["Skill(", "Skill()", "Skill( )", "Skill(a", "Skill a", "Skill(a)b", "Skill:a"])
-def test_a_text_that_is_no_rule_is_an_error_that_says_what_is_allowed(workspace: Workspace, rule: str) -> None:
+@pytest.mark.parametrize(
+    "rule", ["Skill(", "Skill()", "Skill( )", "Skill(a", "Skill a", "Skill(a)b", "Skill:a"]
+)
+def test_a_text_that_is_no_rule_is_an_error_that_says_what_is_allowed(
+    workspace: Workspace, rule: str
+) -> None:
     with pytest.raises(SettingError) as error:
         claude(workspace, allow=["Bash", rule])
     assert str(error.value) == (
@@ -330,7 +398,9 @@ def test_a_text_that_is_no_rule_is_an_error_that_says_what_is_allowed(workspace:
 
 def test_a_list_of_rules_holds_texts(workspace: Workspace) -> None:
     workspace.write(CLAUDE_FILE, '{"permissions": {"deny": [3]}}')
-    with pytest.raises(SettingError, match=r"`permissions.deny.0` is the number 3; it must be a text"):
+    with pytest.raises(
+        SettingError, match=r"`permissions.deny.0` is the number 3; it must be a text"
+    ):
         rules_of(workspace, CLAUDE)
 
 
@@ -356,7 +426,9 @@ def test_a_project_can_deny_more_but_never_allow_what_its_user_denied(workspace:
     assert [action(rules, name) for name in names] == ["deny", "ask", "deny", "ask"]
 
 
-def test_within_one_file_the_last_rule_wins_and_an_agents_rules_come_last(workspace: Workspace) -> None:
+def test_within_one_file_the_last_rule_wins_and_an_agents_rules_come_last(
+    workspace: Workspace,
+) -> None:
     text = '[permissions]\nskill = "deny"\n[agents.plan.permissions.skill]\nfew = "allow"\n'
     assert shown(own(workspace, text), "few", "other") == []
     assert section_removed(own(workspace, text)) is True
@@ -365,7 +437,9 @@ def test_within_one_file_the_last_rule_wins_and_an_agents_rules_come_last(worksp
 
 
 def test_everything_is_denied_where_one_file_denies_everything(workspace: Workspace) -> None:
-    rules = own(workspace, '[permissions.skill]\npdf = "allow"\n', '[permissions]\nskill = "deny"\n')
+    rules = own(
+        workspace, '[permissions.skill]\npdf = "allow"\n', '[permissions]\nskill = "deny"\n'
+    )
     assert (shown(rules, "pdf"), section_removed(rules)) == ([], True)
 
 
@@ -376,29 +450,42 @@ def test_rules_of_the_request_itself_decide(workspace: Workspace) -> None:
     assert section_removed(own(workspace, "", deny=["Skill"])) is True
     assert section_removed(own(workspace, "", deny=["Skill(pdf)"])) is False
     assert section_removed(own(workspace, user, deny=["Skill(pdf)"])) is True
-    assert section_removed(own(workspace, user, table={"skill": {"pdf": "allow", "*": "deny"}})) is True
+    assert (
+        section_removed(own(workspace, user, table={"skill": {"pdf": "allow", "*": "deny"}}))
+        is True
+    )
 
 
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ('[permissions]\nskill = "off"\n', ":2: `permissions.skill` is “off”; it must be one of allow, ask, deny."),
+        (
+            '[permissions]\nskill = "off"\n',
+            ":2: `permissions.skill` is “off”; it must be one of allow, ask, deny.",
+        ),
         ("[permissions]\nbash = 1\n", ":2: `permissions.bash` must be one of allow, ask, deny."),
         (
             '[agents.plan]\nmodel = "x"\n',
             ":2: `agents.plan.model` is not a known setting; the known ones are `permissions`.",
         ),
-        ('approvals = "cloud"\n', ":1: `approvals` is the text “cloud”; it must be one of memory, disk."),
+        (
+            'approvals = "cloud"\n',
+            ":1: `approvals` is the text “cloud”; it must be one of memory, disk.",
+        ),
         ("usage = 1\n", ":1: `usage` is the number 1; it must be true or false."),
     ],
 )
-def test_a_wrong_setting_of_our_own_is_an_error_with_its_place(workspace: Workspace, text: str, problem: str) -> None:
+def test_a_wrong_setting_of_our_own_is_an_error_with_its_place(
+    workspace: Workspace, text: str, problem: str
+) -> None:
     with pytest.raises(SettingError) as error:
         own(workspace, text)
     assert str(error.value) == workspace.path(OWN) + problem
 
 
-def test_our_own_file_says_where_approvals_are_kept_and_whether_use_is_counted(workspace: Workspace) -> None:
+def test_our_own_file_says_where_approvals_are_kept_and_whether_use_is_counted(
+    workspace: Workspace,
+) -> None:
     workspace.write(OWN, 'approvals = "disk"\nusage = false\n')
     settings = workspace.open("prowess").settings()
     assert (settings.approvals, settings.usage) == ("disk", False)
@@ -423,8 +510,14 @@ def test_a_project_can_switch_counting_off_and_never_on_again(workspace: Workspa
     ("given", "problem"),
     [
         ({"table": "no"}, "A permission rule is “no”; it must be one of allow, ask, deny."),
-        ({"table": {"skill": {"a": 1}}}, "The permission rule `skill.a` must be one of allow, ask, deny."),
-        ({"deny": ["Edit"]}, "A permission rule is “Edit”, which is about no skill; a rule such as `Skill(name)` is."),
+        (
+            {"table": {"skill": {"a": 1}}},
+            "The permission rule `skill.a` must be one of allow, ask, deny.",
+        ),
+        (
+            {"deny": ["Edit"]},
+            "A permission rule is “Edit”, which is about no skill; a rule such as `Skill(name)` is.",
+        ),
         (
             {"ask": ["Skill()"]},
             "A permission rule is “Skill()”, which is no rule for skills; "
@@ -461,7 +554,11 @@ def test_a_host_without_rules_allows_everything(host: str) -> None:
 def test_every_rule_is_shown_with_its_place(workspace: Workspace) -> None:
     from prowess.settings.describe import describe_settings
 
-    file = str(workspace.write(OWN, '[permissions.skill]\npdf = "ask"\n[agents.plan.permissions]\nskill = "deny"\n'))
+    file = str(
+        workspace.write(
+            OWN, '[permissions.skill]\npdf = "ask"\n[agents.plan.permissions]\nskill = "deny"\n'
+        )
+    )
     skills = workspace.open("prowess")
     described = describe_settings(skills.settings(), skills.profile)
     assert [one for one in described if one[0].endswith("permissions")] == [

@@ -13,7 +13,10 @@ from prowess.testing import make_facts
 
 
 def remedies(
-    *specs: dict[str, Any], verdict: Verdict | None = None, platform: str = "linux", bins: tuple[str, ...] = ()
+    *specs: dict[str, Any],
+    verdict: Verdict | None = None,
+    platform: str = "linux",
+    bins: tuple[str, ...] = (),
 ) -> tuple[Remedy, ...]:
     manifest = Manifest(name="weather", install=specs)
     facts = make_facts("/home/me", platform=platform, bins=bins)
@@ -29,7 +32,13 @@ def line(**spec: Any) -> str:
 def test_a_remedy_has_what_is_shown_and_what_it_brings() -> None:
     spec = {"kind": "brew", "label": "Install\n jq", "formula": "jq", "bins": ["jq", "jqp"]}
     assert remedies(spec, bins=("brew",)) == (
-        Remedy(kind="brew", label="Install jq", command=("brew", "install", "jq"), provides=("jq",), ready=True),
+        Remedy(
+            kind="brew",
+            label="Install jq",
+            command=("brew", "install", "jq"),
+            provides=("jq",),
+            ready=True,
+        ),
     )
 
 
@@ -43,10 +52,19 @@ CURL = "curl --fail --location --proto =https --create-dirs --output"
         ({"kind": "brew", "formula": "jq"}, "brew install jq"),
         ({"kind": "brew", "formula": "steipete/tap/gog"}, "brew install steipete/tap/gog"),
         ({"kind": "brew", "formula": "python@3.12"}, "brew install python@3.12"),
-        ({"kind": "node", "package": "weather-cli"}, "npm install --global --ignore-scripts weather-cli"),
-        ({"kind": "node", "package": "@a/b@^1.2.3"}, "npm install --global --ignore-scripts '@a/b@^1.2.3'"),
+        (
+            {"kind": "node", "package": "weather-cli"},
+            "npm install --global --ignore-scripts weather-cli",
+        ),
+        (
+            {"kind": "node", "package": "@a/b@^1.2.3"},
+            "npm install --global --ignore-scripts '@a/b@^1.2.3'",
+        ),
         ({"kind": "node", "module": "weather"}, "npm install --global --ignore-scripts weather"),
-        ({"kind": "go", "module": "github.com/a/b/cmd/c"}, "go install github.com/a/b/cmd/c@latest"),
+        (
+            {"kind": "go", "module": "github.com/a/b/cmd/c"},
+            "go install github.com/a/b/cmd/c@latest",
+        ),
         ({"kind": "go", "package": "github.com/a/b@v1.2.0"}, "go install github.com/a/b@v1.2.0"),
         ({"kind": "uv", "package": "nano-pdf"}, "uv tool install nano-pdf"),
         ({"kind": "uv", "package": "a[b]==1.2"}, "uv tool install 'a[b]==1.2'"),
@@ -55,7 +73,12 @@ CURL = "curl --fail --location --proto =https --create-dirs --output"
             f"{CURL} {TOOLS}/jq https://x.org/bin/jq && chmod +x {TOOLS}/jq",
         ),
         (
-            {"kind": "download", "url": "https://x.org/a.tar.gz?v=1", "stripComponents": 1, "targetDir": "run/time"},
+            {
+                "kind": "download",
+                "url": "https://x.org/a.tar.gz?v=1",
+                "stripComponents": 1,
+                "targetDir": "run/time",
+            },
             f"{CURL} {TOOLS}/run/time/a.tar.gz 'https://x.org/a.tar.gz?v=1' && "
             f"tar -xf {TOOLS}/run/time/a.tar.gz -C {TOOLS}/run/time --strip-components=1",
         ),
@@ -75,7 +98,13 @@ def test_each_kind_has_its_command(spec: dict[str, Any], command: str) -> None:
 
 @pytest.mark.parametrize(
     ("kind", "key"),
-    [("brew", "formula"), ("node", "package"), ("go", "module"), ("uv", "package"), ("download", "url")],
+    [
+        ("brew", "formula"),
+        ("node", "package"),
+        ("go", "module"),
+        ("uv", "package"),
+        ("download", "url"),
+    ],
 )
 @pytest.mark.parametrize(
     "value",
@@ -108,15 +137,20 @@ def test_each_kind_has_its_command(spec: dict[str, Any], command: str) -> None:
         "\u202ejq",
     ],
 )
-def test_a_value_that_looks_like_an_option_a_path_or_shell_is_refused(kind: str, key: str, value: str) -> None:
-    (remedy,) = remedies({"kind": kind, key: value, "bins": ["jq"]}, bins=("brew", "npm", "go", "uv", "curl"))
+def test_a_value_that_looks_like_an_option_a_path_or_shell_is_refused(
+    kind: str, key: str, value: str
+) -> None:
+    (remedy,) = remedies(
+        {"kind": kind, key: value, "bins": ["jq"]}, bins=("brew", "npm", "go", "uv", "curl")
+    )
     assert (remedy.command, remedy.then, remedy.ready) == ((), (), False)
     assert remedy.refused is not None
     assert remedy.refused.startswith(f"`{key}` is not ")
 
 
 @pytest.mark.parametrize(
-    ("kind", "key"), [("brew", "formula"), ("node", "package"), ("go", "module"), ("download", "url")]
+    ("kind", "key"),
+    [("brew", "formula"), ("node", "package"), ("go", "module"), ("download", "url")],
 )
 def test_a_way_that_does_not_say_what_to_install_is_refused(kind: str, key: str) -> None:
     assert line(kind=kind) == f"`{key}` is missing"

@@ -83,10 +83,24 @@ def test_the_path_without_links_is_the_same_whoever_is_asked(
     os.symlink("folder/deep/x.md", tmp_path / "file")
     os.symlink("loop", tmp_path / "loop")
     os.symlink("nowhere", tmp_path / "broken")
-    names = ["folder", "file", "folder/deep/../pipe", "real/gone (deleted)", "./real/./deep", "loop", "broken", "none"]
+    names = [
+        "folder",
+        "file",
+        "folder/deep/../pipe",
+        "real/gone (deleted)",
+        "./real/./deep",
+        "loop",
+        "broken",
+        "none",
+    ]
     found = [LocalFiles().find_real_path(f"{tmp_path}/{name}") for name in names]
     places = ["real", "real/deep/x.md", "real/pipe", "real/gone (deleted)", "real/deep"]
-    assert found == [*(f"{os.path.realpath(tmp_path)}/{place}" for place in places), None, None, None]
+    assert found == [
+        *(f"{os.path.realpath(tmp_path)}/{place}" for place in places),
+        None,
+        None,
+        None,
+    ]
     assert LocalFiles().find_real_path("a\0b") is None
     monkeypatch.chdir(tmp_path)
     assert [LocalFiles().find_real_path(path) for path in ("", "file")] == [

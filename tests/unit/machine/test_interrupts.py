@@ -91,5 +91,7 @@ def test_a_request_to_end_that_somebody_else_hears_or_ignores_is_left_to_them() 
 
 
 def test_being_stopped_by_a_signal_is_an_interrupt_with_the_exit_code_of_that_signal() -> None:
-    assert [Stopped(number).exit_code for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)] == [129, 130, 143]
+    assert [
+        Stopped(number).exit_code for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
+    ] == [129, 130, 143]
     assert issubclass(Stopped, KeyboardInterrupt)

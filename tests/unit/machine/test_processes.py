@@ -1,4 +1,6 @@
-"""Programs run for skills: with a short environment, without input, bounded, and ended with all they started."""
+"""Programs run for skills: with a short environment, without input, bounded, and ended with all
+they started.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,8 @@ def run(script: str, *, env: dict[str, str] | None = None, **options: Any) -> Fi
 
 
 def is_alive(pid: int) -> bool:
-    """Whether a process still runs; one that has ended and was not fetched by its parent does not."""
+    """Whether a process still runs; one that has ended and was not fetched by its parent does not.
+    """
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:
@@ -52,10 +55,14 @@ def wait_until_gone(pid: int) -> bool:
 
 
 def test_output_and_errors_come_in_one_stream_in_their_order() -> None:
-    assert run("echo out; echo err >&2; echo out again") == Finished(code=0, output="out\nerr\nout again\n")
+    assert run("echo out; echo err >&2; echo out again") == Finished(
+        code=0, output="out\nerr\nout again\n"
+    )
 
 
-@pytest.mark.parametrize(("script", "code"), [("exit 0", 0), ("exit 3", 3), ("kill -9 $$", -signal.SIGKILL)])
+@pytest.mark.parametrize(
+    ("script", "code"), [("exit 0", 0), ("exit 3", 3), ("kill -9 $$", -signal.SIGKILL)]
+)
 def test_the_exit_code_is_told(script: str, code: int) -> None:
     assert run(script) == Finished(code=code)
 
@@ -91,20 +98,30 @@ def test_a_child_gets_a_short_list_of_variables_and_those_of_its_skill() -> None
 
 
 def test_what_is_passed_on_carries_neither_code_nor_secrets() -> None:
-    dangerous = {"LD_PRELOAD": "x", "PYTHONPATH": "x", "BASH_ENV": "x", "GITHUB_TOKEN": "x", "PROMPT_COMMAND": "x"}
+    dangerous = {
+        "LD_PRELOAD": "x",
+        "PYTHONPATH": "x",
+        "BASH_ENV": "x",
+        "GITHUB_TOKEN": "x",
+        "PROMPT_COMMAND": "x",
+    }
     assert pass_on({"PATH": "/bin", "LC_ALL": "C", **dangerous}) == {"PATH": "/bin", "LC_ALL": "C"}
     assert PASSED_ON.isdisjoint(dangerous)
 
 
 def test_our_own_environment_and_folder_are_not_changed(tmp_path: Path) -> None:
     before = (dict(os.environ), os.getcwd())
-    finished = ProcessRunner(current_facts()).run(bash("cd /; export HOME=/x; pwd", cwd=str(tmp_path), env={"A": "b"}))
+    finished = ProcessRunner(current_facts()).run(
+        bash("cd /; export HOME=/x; pwd", cwd=str(tmp_path), env={"A": "b"})
+    )
     assert finished == Finished(code=0, output="/\n")
     assert (dict(os.environ), os.getcwd()) == before
 
 
 def test_a_command_works_in_its_folder_and_has_no_input(tmp_path: Path) -> None:
-    assert run("pwd; cat; echo end", cwd=str(tmp_path)) == Finished(code=0, output=f"{tmp_path}\nend\n")
+    assert run("pwd; cat; echo end", cwd=str(tmp_path)) == Finished(
+        code=0, output=f"{tmp_path}\nend\n"
+    )
 
 
 def test_a_command_has_no_terminal_and_a_session_of_its_own() -> None:
@@ -124,13 +141,17 @@ def test_a_command_that_takes_too_long_is_ended_with_everything_it_started(tmp_p
 
 def test_what_a_command_leaves_in_the_background_is_ended_with_it(tmp_path: Path) -> None:
     started = time.monotonic()
-    assert run("sleep 60 & echo $! > child; echo done", cwd=str(tmp_path)) == Finished(code=0, output="done\n")
+    assert run("sleep 60 & echo $! > child; echo done", cwd=str(tmp_path)) == Finished(
+        code=0, output="done\n"
+    )
     assert time.monotonic() - started < 30
     assert wait_until_gone(int((tmp_path / "child").read_text()))
 
 
 def test_a_program_that_closes_its_output_is_still_waited_for(tmp_path: Path) -> None:
-    assert run("exec >&- 2>&-; sleep 0.2; touch late; exit 7", cwd=str(tmp_path)) == Finished(code=7)
+    assert run("exec >&- 2>&-; sleep 0.2; touch late; exit 7", cwd=str(tmp_path)) == Finished(
+        code=7
+    )
     assert (tmp_path / "late").exists()
 
 
@@ -162,8 +183,12 @@ def test_a_command_can_be_called_off(tmp_path: Path) -> None:
     threading.Timer(0.3, called_off.set).start()
     runner = ProcessRunner(current_facts())
     with pytest.raises(Cancelled) as caught:
-        runner.run(bash("echo $$ > pid; sleep 60", cwd=str(tmp_path)), is_cancelled=called_off.is_set)
-    assert str(caught.value) == "It was called off: the command `echo $$ > pid; sleep 60` was ended."
+        runner.run(
+            bash("echo $$ > pid; sleep 60", cwd=str(tmp_path)), is_cancelled=called_off.is_set
+        )
+    assert (
+        str(caught.value) == "It was called off: the command `echo $$ > pid; sleep 60` was ended."
+    )
     assert wait_until_gone(int((tmp_path / "pid").read_text()))
 
 
@@ -178,7 +203,10 @@ def test_a_command_can_be_called_off(tmp_path: Path) -> None:
             Command(text="x", argv=("no-such-shell", "-c", "x"), shell="powershell"),
             "Could not run no-such-shell: there is no such program here; a skill asks for the shell “powershell”.",
         ),
-        (bash("ls", cwd="/no/such/folder"), "Could not work in /no/such/folder: No such file or directory."),
+        (
+            bash("ls", cwd="/no/such/folder"),
+            "Could not work in /no/such/folder: No such file or directory.",
+        ),
         (bash("x" * 3_000_000), "Could not run bash: Argument list too long."),
         (bash("a\0b"), "Could not run bash: embedded null byte."),
     ],
@@ -204,7 +232,9 @@ def test_an_interrupt_ends_the_command_too(tmp_path: Path) -> None:
         "command = Command(text='x', argv=('bash', '-c', 'echo $$ > pid; sleep 60'))\n"
         "ProcessRunner(current_facts()).run(command)\n"
     )
-    process = subprocess.Popen([sys.executable, "-c", program], cwd=tmp_path, stderr=subprocess.DEVNULL)
+    process = subprocess.Popen(
+        [sys.executable, "-c", program], cwd=tmp_path, stderr=subprocess.DEVNULL
+    )
     deadline = time.monotonic() + 30
     while not (tmp_path / "pid").exists() or not (tmp_path / "pid").read_text():
         assert time.monotonic() < deadline

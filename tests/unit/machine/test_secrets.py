@@ -1,4 +1,5 @@
-"""Keys that are kept elsewhere: asked of the platform's own program, never shown, never remembered."""
+"""Keys that are kept elsewhere: asked of the platform's own program, never shown, never remembered.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +20,9 @@ def write_program(folder: Path, name: str, script: str) -> None:
     path.chmod(0o755)
 
 
-def find(tmp_path: Path, reference: dict[str, Any], *, platform: str = "linux", **env: str) -> str | None:
+def find(
+    tmp_path: Path, reference: dict[str, Any], *, platform: str = "linux", **env: str
+) -> str | None:
     facts = make_facts(platform=platform, env={"PATH": f"{tmp_path}:{os.environ['PATH']}", **env})
     return LocalSecrets(facts).find_secret(reference)
 
@@ -34,8 +37,12 @@ def find(tmp_path: Path, reference: dict[str, Any], *, platform: str = "linux", 
 def test_the_keyring_is_asked_by_the_platform_s_own_program(
     tmp_path: Path, platform: str, program: str, asked: str
 ) -> None:
-    write_program(tmp_path, program, f'echo "$*" > {tmp_path}/asked; echo noise >&2; echo "the key"')
-    assert find(tmp_path, {"keyring": "my service", "account": "me"}, platform=platform) == "the key"
+    write_program(
+        tmp_path, program, f'echo "$*" > {tmp_path}/asked; echo noise >&2; echo "the key"'
+    )
+    assert (
+        find(tmp_path, {"keyring": "my service", "account": "me"}, platform=platform) == "the key"
+    )
     assert (tmp_path / "asked").read_text() == f"{asked}\n"
     find(tmp_path, {"keyring": "$(touch x); {account}"}, platform=platform)
     assert (
@@ -54,22 +61,36 @@ def test_what_the_keyring_does_not_hold_is_none(tmp_path: Path) -> None:
 
 
 def test_a_variable_of_the_environment_can_be_referred_to(tmp_path: Path) -> None:
-    assert find(tmp_path, {"source": "env", "provider": "default", "id": "MY_KEY"}, MY_KEY="k") == "k"
+    assert (
+        find(tmp_path, {"source": "env", "provider": "default", "id": "MY_KEY"}, MY_KEY="k") == "k"
+    )
     assert find(tmp_path, {"source": "env", "id": "OTHER"}, MY_KEY="k") is None
 
 
 @pytest.mark.parametrize(
     ("reference", "platform", "sentence"),
     [
-        ({"keyring": "x"}, "linux", "Could not open the keyring: secret-tool ended with exit code 5."),
-        ({"keyring": "x"}, "darwin", "Could not open the keyring: the program security is not installed."),
+        (
+            {"keyring": "x"},
+            "linux",
+            "Could not open the keyring: secret-tool ended with exit code 5.",
+        ),
+        (
+            {"keyring": "x"},
+            "darwin",
+            "Could not open the keyring: the program security is not installed.",
+        ),
         ({"keyring": "x"}, "win32", "Could not open the keyring: Prowess knows none on win32."),
         (
             {"source": "exec", "id": "x"},
             "linux",
             "Could not find the key in exec: Prowess knows no such place as “exec”.",
         ),
-        ({}, "linux", "Could not find the key in unknown: Prowess knows no such place as “unknown”."),
+        (
+            {},
+            "linux",
+            "Could not find the key in unknown: Prowess knows no such place as “unknown”.",
+        ),
     ],
 )
 def test_a_place_that_cannot_be_looked_into_is_an_error_of_the_machine(
@@ -77,5 +98,7 @@ def test_a_place_that_cannot_be_looked_into_is_an_error_of_the_machine(
 ) -> None:
     write_program(tmp_path, "secret-tool", "echo half a key; exit 5")
     with pytest.raises(MachineError) as caught:
-        LocalSecrets(make_facts(platform=platform, env={"PATH": str(tmp_path)})).find_secret(reference)
+        LocalSecrets(make_facts(platform=platform, env={"PATH": str(tmp_path)})).find_secret(
+            reference
+        )
     assert str(caught.value) == sentence

@@ -1,9 +1,11 @@
-"""Header rules as the profiles have them, so that these tests hold whatever a profile file says today."""
+"""Header rules as the profiles have them, so that these tests hold whatever a profile file says
+today.
+"""
 
 from __future__ import annotations
 
-from prowess.parse.reading import Reading, read_header
-from prowess.profiles.schema import Header, Limits, Repair
+from prowess.parse.header.fast import Reading, read_header
+from prowess.profiles.schema.profile import Header, Limits, Repair
 
 REPAIRS: tuple[Repair, ...] = (
     "drop-controls",
@@ -30,7 +32,10 @@ PROWESS = Header(
 )
 SPEC = Header(unclosed="invalid")
 CLAUDE_CODE = Header(
-    close="anywhere", broken="empty", repairs=("quote-plain", "drop-duplicates"), empty_file_is_skill=True
+    close="anywhere",
+    broken="empty",
+    repairs=("quote-plain", "drop-duplicates"),
+    empty_file_is_skill=True,
 )
 OPENCODE = Header(
     open="language",

@@ -1,4 +1,6 @@
-"""From a candidate to a skill: what is read of a file, what is kept, and what nobody can change afterwards."""
+"""From a candidate to a skill: what is read of a file, what is kept, and what nobody can change
+afterwards.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,9 @@ def test_a_closed_header_beyond_the_first_read_is_called_too_large(workspace: Wo
     )
 
 
-def test_a_header_beyond_the_first_read_is_read_where_the_limit_allows_it(workspace: Workspace) -> None:
+def test_a_header_beyond_the_first_read_is_read_where_the_limit_allows_it(
+    workspace: Workspace,
+) -> None:
     workspace.write("home/.config/prowess/prowess.toml", "[limits]\nheader_bytes = 400_000\n")
     workspace.write(f"{PLACE}/SKILL.md", large(300_000))
     outcome = workspace.outcome(workspace.scan(), f"{PLACE}/SKILL.md")
@@ -48,7 +52,9 @@ def test_a_header_that_really_is_never_closed_is_called_so(workspace: Workspace)
     assert [code for code, _ in findings(outcome)] == ["header-unclosed"]
 
 
-def test_a_host_that_reads_past_a_broken_header_finds_the_body_behind_a_large_one(workspace: Workspace) -> None:
+def test_a_host_that_reads_past_a_broken_header_finds_the_body_behind_a_large_one(
+    workspace: Workspace,
+) -> None:
     workspace.write(f"{PLACE}/SKILL.md", large(300_000))
     outcome = workspace.outcome(workspace.scan("claude-code"), f"{PLACE}/SKILL.md")
     assert outcome.skill is not None
@@ -63,13 +69,20 @@ def test_a_file_beyond_the_limit_is_not_read_again_for_its_header(workspace: Wor
 
 
 @pytest.mark.parametrize("cache", [False, True])
-def test_what_a_caller_does_to_a_skills_fields_changes_no_skill(workspace: Workspace, cache: bool) -> None:
+def test_what_a_caller_does_to_a_skills_fields_changes_no_skill(
+    workspace: Workspace, cache: bool
+) -> None:
     header = "name: it\ndescription: d\nmetadata: {a: {b: [1]}}\nhooks: {Stop: [x]}\n"
     header += "install: [{kind: brew, formula: jq}]\n"
     workspace.write("project/.claude/skills/it/SKILL.md", f"---\n{header}---\nBody\n")
     skill = workspace.open(cache=cache).get("it")
     before = repr((skill.frontmatter, skill.manifest))
-    for fields in (skill.frontmatter, skill.manifest.metadata, skill.manifest.hooks, skill.manifest.install[0]):
+    for fields in (
+        skill.frontmatter,
+        skill.manifest.metadata,
+        skill.manifest.hooks,
+        skill.manifest.install[0],
+    ):
         for value in fields.values():  # type: ignore[union-attr]
             if isinstance(value, dict):
                 value.clear()
@@ -78,14 +91,20 @@ def test_what_a_caller_does_to_a_skills_fields_changes_no_skill(workspace: Works
         fields.clear()  # type: ignore[union-attr]
     assert repr((skill.frontmatter, skill.manifest)) == before
     assert skill.manifest.metadata == {"a": {"b": [1]}}
-    assert (skill.manifest.hooks, skill.manifest.install) == ({"Stop": ["x"]}, ({"kind": "brew", "formula": "jq"},))
+    assert (skill.manifest.hooks, skill.manifest.install) == (
+        {"Stop": ["x"]},
+        ({"kind": "brew", "formula": "jq"},),
+    )
 
 
 def test_a_file_beyond_a_limit_names_that_limit(workspace: Workspace) -> None:
     workspace.write(f"{PLACE}/SKILL.md", large(1_200_000))
     workspace.skill("project/.claude/skills/.hidden")
     ends = {one.name: (one.state, one.rule) for one in workspace.scan().outcomes}
-    assert ends == {"big": (State.SKIPPED, "limits.file_bytes"), ".hidden": (State.SKIPPED, "hidden")}
+    assert ends == {
+        "big": (State.SKIPPED, "limits.file_bytes"),
+        ".hidden": (State.SKIPPED, "hidden"),
+    }
 
 
 def test_a_skill_without_metadata_is_not_given_any_by_a_caller(workspace: Workspace) -> None:
@@ -93,4 +112,7 @@ def test_a_skill_without_metadata_is_not_given_any_by_a_caller(workspace: Worksp
     skill = workspace.open().get("it")
     skill.manifest.metadata["a"] = 1  # type: ignore[index]
     skill.frontmatter["a"] = 1  # type: ignore[index]
-    assert (skill.manifest.metadata, dict(skill.frontmatter)) == ({}, {"name": "it", "description": "d"})
+    assert (skill.manifest.metadata, dict(skill.frontmatter)) == (
+        {},
+        {"name": "it", "description": "d"},
+    )

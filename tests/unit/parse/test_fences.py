@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from prowess.diagnostics import Severity
-from prowess.parse.fences import split_body, split_header, strip_comments
+from prowess.parse.header.fences import split_body, split_header, strip_comments
 from prowess.profiles.load import load_profile
 from tests.unit.parse.rules import CLAUDE_CODE, EVERY_HOST, OMP, OPENCODE, PROWESS, codes, read
 
@@ -19,14 +19,22 @@ def header_of(text, rules):
 @pytest.mark.seed("C-34")
 @pytest.mark.parametrize("host", EVERY_HOST)
 @pytest.mark.parametrize("opening", ["---\n", "--- \t\n", "---\r\n", "\ufeff---\n"])
-def test_blanks_a_carriage_return_and_a_byte_order_mark_do_not_hide_the_opening_fence(host, opening):
+def test_blanks_a_carriage_return_and_a_byte_order_mark_do_not_hide_the_opening_fence(
+    host, opening
+):
     reading = read(f"{opening}name: a\ndescription: d\n---\nBody\n", EVERY_HOST[host])
-    assert (reading.frontmatter, reading.lead, reading.valid) == ({"name": "a", "description": "d"}, "Body", True)
+    assert (reading.frontmatter, reading.lead, reading.valid) == (
+        {"name": "a", "description": "d"},
+        "Body",
+        True,
+    )
 
 
 @pytest.mark.seed("C-34", "C-35")
 @pytest.mark.parametrize("host", EVERY_HOST)
-@pytest.mark.parametrize("text", ["\n---\nname: a\n---\nBody\n", "# Title\n", " ---\nname: a\n---\n"])
+@pytest.mark.parametrize(
+    "text", ["\n---\nname: a\n---\nBody\n", "# Title\n", " ---\nname: a\n---\n"]
+)
 def test_a_header_that_is_not_at_the_very_start_is_none(host, text):
     reading = read(text, EVERY_HOST[host])
     assert reading.frontmatter == {}
@@ -47,7 +55,9 @@ def test_claude_code_today_closes_a_header_at_the_first_three_dashes():
 
 
 IN_A_LINE = "The header is closed by `---` in the middle of line {}; what follows counts as body."
-AT_THE_START = "The header is closed by line {}, which begins with `---`; what follows on it counts as body."
+AT_THE_START = (
+    "The header is closed by line {}, which begins with `---`; what follows on it counts as body."
+)
 
 
 @pytest.mark.parametrize(
@@ -66,12 +76,18 @@ AT_THE_START = "The header is closed by line {}, which begins with `---`; what f
 )
 def test_a_header_that_is_closed_by_more_than_a_plain_line_is_reported(host, text, line, message):
     [finding] = read(text, EVERY_HOST[host]).diagnostics
-    assert (finding.code, finding.line, finding.severity.value) == ("repaired-fence", line, "warning")
+    assert (finding.code, finding.line, finding.severity.value) == (
+        "repaired-fence",
+        line,
+        "warning",
+    )
     assert finding.message == message.format(line)
 
 
 @pytest.mark.parametrize("host", EVERY_HOST)
-@pytest.mark.parametrize("closing", ["---\n", "---", "--- \t\n", "---\r\n", "--- \r", "---\n\nBody\n---x\n"])
+@pytest.mark.parametrize(
+    "closing", ["---\n", "---", "--- \t\n", "---\r\n", "--- \r", "---\n\nBody\n---x\n"]
+)
 def test_a_header_that_is_closed_by_a_plain_line_is_not(host, closing):
     assert read(f"---\nname: a\n{closing}", EVERY_HOST[host]).diagnostics == ()
 
@@ -164,23 +180,38 @@ def test_opencode_reads_the_languages_it_names_and_nothing_is_evaluated(text, fr
         ("----\nname: a\n----\nB", {}, [("header-missing", 1)], "----"),
     ],
 )
-def test_prowess_forgives_a_language_behind_the_fence_and_evaluates_nothing(text, frontmatter, found, lead):
+def test_prowess_forgives_a_language_behind_the_fence_and_evaluates_nothing(
+    text, frontmatter, found, lead
+):
     reading = read(text, PROWESS)
     assert (reading.frontmatter, codes(reading), reading.lead) == (frontmatter, found, lead)
     assert reading.valid is (found[0][0] != "header-unclosed")
 
 
 def test_a_forgiven_language_is_told_in_a_sentence_and_does_not_reach_the_body():
-    messages = [read(f"---{word}\nname: a\n---\nB", PROWESS).diagnostics[0] for word in ("js", "yaml")]
-    assert [(finding.severity, finding.message) for finding in messages] == [
-        (Severity.WARNING, "The header is written in “js”; only yaml, yml, json is read, and nothing is evaluated."),
-        (Severity.WARNING, "The fence names the language “yaml”; the header was read as YAML all the same."),
+    messages = [
+        read(f"---{word}\nname: a\n---\nB", PROWESS).diagnostics[0] for word in ("js", "yaml")
     ]
-    assert [split_body(f"---{word}\nname: a\n---\nB", rules=PROWESS) for word in ("js", "yaml")] == ["B", "B"]
+    assert [(finding.severity, finding.message) for finding in messages] == [
+        (
+            Severity.WARNING,
+            "The header is written in “js”; only yaml, yml, json is read, and nothing is evaluated.",
+        ),
+        (
+            Severity.WARNING,
+            "The fence names the language “yaml”; the header was read as YAML all the same.",
+        ),
+    ]
+    assert [
+        split_body(f"---{word}\nname: a\n---\nB", rules=PROWESS) for word in ("js", "yaml")
+    ] == ["B", "B"]
 
 
 def test_omp_takes_four_dashes_for_a_fence_and_reads_on_behind_three():
-    assert read("----\nname: a\ndescription: d\n----\nB", OMP).frontmatter == {"name": "a", "description": "d"}
+    assert read("----\nname: a\ndescription: d\n----\nB", OMP).frontmatter == {
+        "name": "a",
+        "description": "d",
+    }
     assert read("---\nname: a\n...\nB", OMP).frontmatter == {}
 
 

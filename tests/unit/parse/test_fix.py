@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 import yaml
 
-from prowess.parse.fix import fix_header
+from prowess.parse.repair.fix import fix_header
 from tests.unit.parse.rules import PROWESS, SPEC, read
-from tests.unit.parse.test_repairs import CASES
+from tests.unit.parse.test_value_repairs import CASES
 
 BROKEN = """\
 ---
@@ -107,9 +107,14 @@ def test_a_language_behind_the_fence_is_left_out(opening):
     end = opening[len(opening.rstrip("\r\n")) :]
     rest = f"name: a{end}---{end}Body{end}"
     text, diagnostics = fix_header(f"\ufeff{opening}{rest}", rules=PROWESS)
-    assert (text.replace(" ", ""), read(text, SPEC).diagnostics) == (f"\ufeff---{end}{rest}".replace(" ", ""), ())
+    assert (text.replace(" ", ""), read(text, SPEC).diagnostics) == (
+        f"\ufeff---{end}{rest}".replace(" ", ""),
+        (),
+    )
     said = "The language behind the opening fence was left out."
-    assert [(finding.code, finding.line, finding.message) for finding in diagnostics] == [("repaired-fence", 1, said)]
+    assert [(finding.code, finding.line, finding.message) for finding in diagnostics] == [
+        ("repaired-fence", 1, said)
+    ]
 
 
 def test_a_header_in_a_language_that_is_not_read_is_not_touched():

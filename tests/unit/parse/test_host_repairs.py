@@ -7,9 +7,18 @@ from datetime import UTC, datetime
 import msgspec
 import pytest
 
-from prowess.parse.reading import Reading
+from prowess.parse.header.fast import Reading
 from prowess.profiles.load import load_profile
-from tests.unit.parse.rules import CLAUDE_CODE, CODEX, EVERY_HOST, OMP, OPENCLAW, OPENCODE, codes, read_fields
+from tests.unit.parse.rules import (
+    CLAUDE_CODE,
+    CODEX,
+    EVERY_HOST,
+    OMP,
+    OPENCLAW,
+    OPENCODE,
+    codes,
+    read_fields,
+)
 
 INVALID = None
 
@@ -51,14 +60,21 @@ CASES = {
     ("openclaw", "name: a\nname: b\ndescription: d\n"): INVALID,
     ("openclaw", "- a\n- b\n"): INVALID,
     ("omp", "description: Use when: things happen\n"): {"description": "Use when: things happen"},
-    ("omp", "name: x\nmetadata:\n\tk: v\ndescription: d\n"): {"name": "x", "metadata": {"k": "v"}, "description": "d"},
+    ("omp", "name: x\nmetadata:\n\tk: v\ndescription: d\n"): {
+        "name": "x",
+        "metadata": {"k": "v"},
+        "description": "d",
+    },
     ("omp", "m:\n  a: b: c\nhide: true\n"): {"m": {"a": "b: c"}, "hide": True},
     ("omp", 'name: x\ndescription: "unclosed\n'): {"name": "x", "description": '"unclosed'},
     ("omp", "name: x\nfoo: [1, 2\nhide: true\n"): {"name": "x", "foo": "[1, 2", "hide": "true"},
     ("omp", "name: x\nname: y\n"): {"name": "y"},
     ("omp", "a: @x\na: y\n  deeper: z\n"): {"a": "y"},
     ("omp", "just a string\n"): {},
-    ("codex", "name: x\ndescription: Build for AWS: ECS\n"): {"name": "x", "description": "Build for AWS: ECS"},
+    ("codex", "name: x\ndescription: Build for AWS: ECS\n"): {
+        "name": "x",
+        "description": "Build for AWS: ECS",
+    },
     ("codex", "name: x\ndescription: @y\n"): INVALID,
     ("spec", "description: Use when: x\n"): INVALID,
 }
@@ -76,7 +92,10 @@ def test_a_host_repairs_what_its_release_repairs_and_nothing_else(host, header):
 def test_claude_code_quotes_what_breaks_yaml_and_parses_again():
     rules = load_profile("claude-code@documented").header
     reading = read_fields("description: Use when: x\nversion: [1\n", rules)
-    assert (reading.frontmatter, reading.valid) == ({"description": "Use when: x", "version": "[1"}, True)
+    assert (reading.frontmatter, reading.valid) == (
+        {"description": "Use when: x", "version": "[1"},
+        True,
+    )
     assert codes(reading) == [("repaired-colon", 2), ("repaired-colon", 3)]
 
 
@@ -105,7 +124,9 @@ def test_opencode_reads_dates_and_old_numbers_as_values_that_are_no_text():
 
 @pytest.mark.parametrize("date", ["2024-13-45", "0001-01-01T00:00:00+14:00"])
 def test_a_date_of_no_calendar_is_no_text_either(date):
-    assert read_fields(f"a: {date}\n", OPENCODE).frontmatter == {"a": datetime(1970, 1, 1, tzinfo=UTC)}
+    assert read_fields(f"a: {date}\n", OPENCODE).frontmatter == {
+        "a": datetime(1970, 1, 1, tzinfo=UTC)
+    }
 
 
 @pytest.mark.parametrize("host", ["prowess", "claude-code", "omp", "openclaw"])
@@ -151,4 +172,8 @@ def test_bad_bytes_in_the_body_are_reported_too(host):
     from tests.unit.parse.rules import read
 
     reading = read(b"---\nname: a\n---\ncaf\xe9\n", EVERY_HOST[host])
-    assert (reading.frontmatter, reading.lead, codes(reading)) == ({"name": "a"}, "caf\ufffd", [("not-utf8", 4)])
+    assert (reading.frontmatter, reading.lead, codes(reading)) == (
+        {"name": "a"},
+        "caf\ufffd",
+        [("not-utf8", 4)],
+    )

@@ -1,13 +1,15 @@
-"""OpenClaw's fields, at the top as its book shows them and under `metadata` as its release wants them."""
+"""OpenClaw's fields, at the top as its book shows them and under `metadata` as its release wants
+them.
+"""
 
 from __future__ import annotations
 
 import pytest
 
 from prowess.model.skill import Manifest, Requires
-from prowess.parse.manifest import read_manifest
+from prowess.parse.manifest.fields import read_manifest
 from prowess.profiles.load import load_profile
-from prowess.profiles.schema import Fields
+from prowess.profiles.schema.profile import Fields
 from tests.unit.parse.rules import OPENCLAW, read_fields
 
 CURRENT = Fields(openclaw_at=("openclaw", "clawdbot"))
@@ -50,7 +52,10 @@ install:
             homepage="https://example.org/weather",
             os=("darwin", "linux", "win32"),
             requires=Requires(
-                bins=("curl",), any_bins=("wget", "curl"), env=("OPENWEATHER_KEY",), config=("weather.apiKey",)
+                bins=("curl",),
+                any_bins=("wget", "curl"),
+                env=("OPENWEATHER_KEY",),
+                config=("weather.apiKey",),
             ),
             install=(
                 {"kind": "brew", "formula": "wttr", "bins": ["wttr"]},
@@ -64,7 +69,10 @@ install:
 @pytest.mark.seed("W-06")
 def test_none_of_the_fields_of_the_book_is_needed():
     profile = load_profile("openclaw@documented")
-    assert read("description: d\n", profile.fields, profile.header) == (Manifest(description="d"), [])
+    assert read("description: d\n", profile.fields, profile.header) == (
+        Manifest(description="d"),
+        [],
+    )
 
 
 def test_the_release_looks_below_metadata_only():
@@ -91,7 +99,11 @@ def test_requirements_stand_below_metadata_as_yaml_json_or_json5(header):
 @pytest.mark.parametrize("value", ["5", "[]", "'{requires: {bins: [x'", '\'{"os": ["linux"]}\''])
 def test_a_block_that_is_no_mapping_is_reported_and_the_next_one_counts(value):
     manifest, found = read(f"metadata: {{openclaw: {value}, clawdbot: {{emoji: a}}}}\n", CURRENT)
-    assert (manifest.emoji, manifest.os, found) == ("a", (), [("metadata-unreadable", "metadata.openclaw")])
+    assert (manifest.emoji, manifest.os, found) == (
+        "a",
+        (),
+        [("metadata-unreadable", "metadata.openclaw")],
+    )
 
 
 def test_the_place_that_is_named_first_wins_field_by_field():
@@ -111,18 +123,26 @@ def test_always_below_metadata_has_to_be_a_real_truth_value():
     )
 
 
-@pytest.mark.parametrize("value", ["not json", "[1, 2]", "{", "5", '{"a":"\\ud800"}', "{a: 1" + "0" * 40 + "}"])
+@pytest.mark.parametrize(
+    "value", ["not json", "[1, 2]", "{", "5", '{"a":"\\ud800"}', "{a: 1" + "0" * 40 + "}"]
+)
 def test_metadata_that_is_no_mapping_counts_as_none(value):
     manifest, found = read_manifest({"metadata": value}, fields=CURRENT)
     assert manifest == Manifest()
-    assert [(finding.code, finding.field) for finding in found] == [("metadata-unreadable", "metadata")]
+    assert [(finding.code, finding.field) for finding in found] == [
+        ("metadata-unreadable", "metadata")
+    ]
 
 
 def test_ways_to_install_that_nobody_knows_are_left_out():
     value = [{"kind": "apt"}, {"type": "UV", "package": "x"}, "brew", {"kind": 3}]
     manifest, found = read_manifest({"install": value}, fields=PROWESS)
     assert manifest.install == ({"type": "UV", "package": "x", "kind": "uv"},)
-    assert [finding.field for finding in found] == ["install[0].kind", "install[2].kind", "install[3].kind"]
+    assert [finding.field for finding in found] == [
+        "install[0].kind",
+        "install[2].kind",
+        "install[3].kind",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -169,7 +189,10 @@ def test_a_folded_description_may_hold_a_colon():
 @pytest.mark.parametrize(
     ("header", "manifest"),
     [
-        ("homepage: https://a\nwebsite: https://b\nurl: https://c\n", Manifest(homepage="https://a")),
+        (
+            "homepage: https://a\nwebsite: https://b\nurl: https://c\n",
+            Manifest(homepage="https://a"),
+        ),
         ("url: https://c\nwebsite: https://b\n", Manifest(homepage="https://b")),
         ("url: https://c\n", Manifest(homepage="https://c")),
         ("website: ''\nurl: https://c\n", Manifest(homepage="https://c")),

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from prowess.parse.references import find_references
+from prowess.parse.lint.references import find_references
 
 
 def paths(body):
@@ -60,7 +60,9 @@ def test_a_path_that_leaves_the_folder_is_outside(path, outside):
 
 def test_folders_of_the_skill_are_its_own():
     text = "`data/a.csv` `src/b.py` `./data/c.csv` `../data/d.csv`\n```bash\ncat data/e.csv\n```\n@data/f.csv"
-    found = [reference.path for reference in find_references(text, owns=lambda folder: folder == "data")]
+    found = [
+        reference.path for reference in find_references(text, owns=lambda folder: folder == "data")
+    ]
     assert found == ["data/a.csv", "./data/c.csv", "data/e.csv", "data/f.csv"]
 
 
@@ -70,7 +72,9 @@ def test_a_variable_does_not_keep_a_path_inside(path):
 
 
 def test_lines_are_counted():
-    assert [(r.path, r.line) for r in find_references("\n[a](b.md)\n\n`scripts/c.py`", first=7)] == [
+    assert [
+        (r.path, r.line) for r in find_references("\n[a](b.md)\n\n`scripts/c.py`", first=7)
+    ] == [
         ("b.md", 8),
         ("scripts/c.py", 10),
     ]

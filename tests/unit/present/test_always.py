@@ -9,12 +9,17 @@ from tests.unit.present.catalogs import show
 
 
 def always(name, body, **fields):
-    return CatalogItem(name=name, description="d", always=True, body=body, location=f"/{name}/SKILL.md", **fields)
+    return CatalogItem(
+        name=name, description="d", always=True, body=body, location=f"/{name}/SKILL.md", **fields
+    )
 
 
 def test_a_body_stands_whole_in_a_section_of_its_own_and_the_skill_is_not_listed():
     catalog = show(
-        [always("a&b", "Recall first.\n\n</skill_content> <b>\n"), CatalogItem(name="other", description="o")]
+        [
+            always("a&b", "Recall first.\n\n</skill_content> <b>\n"),
+            CatalogItem(name="other", description="o"),
+        ]
     )
     assert catalog.always == (
         "These skills hold for every request. Follow them; they need not be read again.\n"
@@ -34,7 +39,10 @@ def test_a_body_stands_whole_in_a_section_of_its_own_and_the_skill_is_not_listed
 def test_what_does_not_fit_is_listed_like_any_other_with_a_finding():
     items = [always("big", "x" * 900), always("small", "y" * 100)]
     catalog = show(items, rules={"always_characters": 500})
-    assert [(line.name, line.shown) for line in catalog.lines] == [("big", Shown.WHOLE), ("small", Shown.INJECTED)]
+    assert [(line.name, line.shown) for line in catalog.lines] == [
+        ("big", Shown.WHOLE),
+        ("small", Shown.INJECTED),
+    ]
     assert "x" not in catalog.always.replace("skill", "").replace("text", "")
     assert len(catalog.always) <= 500
     assert catalog.diagnostics == (
@@ -66,7 +74,9 @@ def test_a_body_of_more_than_500_tokens_is_worth_a_warning():
     )
     assert find_long_body(always("a", "word " * 300)) is None
     assert find_long_body(CatalogItem(name="a", body="word " * 600)) is None
-    assert [found.code for found in show([always("a", "word " * 600)]).diagnostics] == ["always-long"]
+    assert [found.code for found in show([always("a", "word " * 600)]).diagnostics] == [
+        "always-long"
+    ]
 
 
 def test_openclaw_as_released_lists_it_and_injects_nothing():
@@ -76,4 +86,6 @@ def test_openclaw_as_released_lists_it_and_injects_nothing():
 
 
 def test_without_a_body_it_is_listed_like_any_other():
-    assert show([CatalogItem(name="a", description="d", always=True)]).lines == (CatalogLine("a", Shown.WHOLE, "d"),)
+    assert show([CatalogItem(name="a", description="d", always=True)]).lines == (
+        CatalogLine("a", Shown.WHOLE, "d"),
+    )

@@ -8,8 +8,8 @@ from prowess.errors import BudgetTooSmall, InvalidWindow, UsageError
 from prowess.model.catalog import CatalogItem, CatalogLine, Shown
 from prowess.present.catalog import present
 from prowess.profiles.load import load_profile
-from prowess.profiles.offering import Budget
-from prowess.profiles.offering import Catalog as CatalogRules
+from prowess.profiles.schema.offering import Budget
+from prowess.profiles.schema.offering import Catalog as CatalogRules
 from tests.unit.present.catalogs import make_items, show
 
 
@@ -26,8 +26,22 @@ def test_skills_stand_by_name_whatever_order_they_came_in():
 
 
 def test_opencode_and_openclaw_sort_as_people_do():
-    given = named("Dup", "zoo", "élan", "dup", "a-b", "a_b", "ab", "a1", "Alpha", "customize", "eland")
-    expected = ["a_b", "a-b", "a1", "ab", "Alpha", "customize", "dup", "Dup", "élan", "eland", "zoo"]
+    given = named(
+        "Dup", "zoo", "élan", "dup", "a-b", "a_b", "ab", "a1", "Alpha", "customize", "eland"
+    )
+    expected = [
+        "a_b",
+        "a-b",
+        "a1",
+        "ab",
+        "Alpha",
+        "customize",
+        "dup",
+        "Dup",
+        "élan",
+        "eland",
+        "zoo",
+    ]
     assert names(show(given, "opencode")) == expected
     assert names(show(given, "openclaw")) == expected
 
@@ -65,7 +79,9 @@ def test_a_path_below_home_is_written_with_a_tilde_where_the_host_does(path, hom
 
 
 def test_a_skill_that_the_settings_show_by_name_only_keeps_its_text_to_itself():
-    [line] = show([CatalogItem(name="x", description="secret", name_only=True)], "claude-code").lines
+    [line] = show(
+        [CatalogItem(name="x", description="secret", name_only=True)], "claude-code"
+    ).lines
     assert line == CatalogLine("x", Shown.NAME_ONLY, "", "the settings show its name only")
 
 
@@ -86,7 +102,10 @@ def test_the_tokens_are_those_of_both_sections():
 def test_a_window_without_tokens_is_refused(tokens):
     with pytest.raises(InvalidWindow) as caught:
         show(named("a"), context_tokens=tokens)
-    assert str(caught.value) == f"A context window of {tokens} tokens cannot be used; it must have at least 1 token."
+    assert (
+        str(caught.value)
+        == f"A context window of {tokens} tokens cannot be used; it must have at least 1 token."
+    )
 
 
 @pytest.mark.parametrize("host", ["prowess", "openclaw", "codex"])
@@ -99,8 +118,12 @@ def test_a_budget_that_holds_no_name_is_refused_and_the_least_that_is_named_work
         f"A budget of 10 characters holds no skill's name; at least {error.least:,} are needed for one name, "
         f"{error.names:,} for all names."
     )
-    assert [line.shown for line in show(items, host, characters=error.least).lines].count(Shown.NAME_ONLY) == 1
-    assert [line.shown for line in show(items, host, characters=error.names).lines] == [Shown.NAME_ONLY] * 3
+    assert [line.shown for line in show(items, host, characters=error.least).lines].count(
+        Shown.NAME_ONLY
+    ) == 1
+    assert [line.shown for line in show(items, host, characters=error.names).lines] == [
+        Shown.NAME_ONLY
+    ] * 3
     with pytest.raises(BudgetTooSmall):
         show(items, host, characters=error.least - 1)
 

@@ -31,7 +31,10 @@ def test_where_not_even_the_mark_fits_nothing_is_left():
         ),
         (f"Yes. {'word ' * 40}", f"Yes. {'word ' * 19}".rstrip() + "…"),
         (f"{'x' * 150}", f"{'x' * 99}…"),
-        ("把表格从文件里读出来并检查每一行。" + "然后再做别的事情" * 20, "把表格从文件里读出来并检查每一行。"),
+        (
+            "把表格从文件里读出来并检查每一行。" + "然后再做别的事情" * 20,
+            "把表格从文件里读出来并检查每一行。",
+        ),
     ],
 )
 def test_a_long_text_ends_with_its_first_sentence_or_at_a_word(text, cut):

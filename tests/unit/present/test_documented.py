@@ -1,4 +1,6 @@
-"""The catalog as the documents of the hosts describe it, from files on disk to the text a model is shown."""
+"""The catalog as the documents of the hosts describe it, from files on disk to the text a model is
+shown.
+"""
 
 from __future__ import annotations
 
@@ -19,12 +21,18 @@ from tests.unit.present.catalogs import make_items, show, show_counts
 from tests.workspace import Workspace, skill_text
 
 
-def catalog_of(workspace: Workspace, host: str, *, scan: dict[str, Any] | None = None, **options: Any) -> Catalog:
+def catalog_of(
+    workspace: Workspace, host: str, *, scan: dict[str, Any] | None = None, **options: Any
+) -> Catalog:
     """What a host shows a model of the skills that are ready on a machine."""
     skills = workspace.open(host, **scan or {})
     ready = [o for o in skills.snapshot.outcomes if o.state is State.READY and o.skill is not None]
     items = [
-        describe_skill(o.skill, root=o.candidate.root, body=o.skill.content if o.skill.manifest.always else None)
+        describe_skill(
+            o.skill,
+            root=o.candidate.root,
+            body=o.skill.content if o.skill.manifest.always else None,
+        )
         for o in ready
         if o.skill is not None
     ]
@@ -44,7 +52,9 @@ SENTENCES = (
 
 @pytest.mark.seed("O-28", "O-31", "O-32")
 def test_opencode_shows_two_sentences_and_a_detailed_list_without_any_body(workspace):
-    place = workspace.skill("project/.opencode/skill/pdf", description="Fill in forms", body="The whole text\n")
+    place = workspace.skill(
+        "project/.opencode/skill/pdf", description="Fill in forms", body="The whole text\n"
+    )
     assert catalog_of(workspace, OPENCODE).text == (
         SENTENCES + "<available_skills>\n"
         "  <skill>\n"
@@ -73,7 +83,10 @@ def test_opencode_shows_the_short_list_in_the_description_of_the_tool(workspace)
 
 @pytest.mark.seed("O-33")
 def test_opencode_says_in_the_description_of_the_tool_that_there_are_none(workspace):
-    assert catalog_of(workspace, OPENCODE, format="opencode-list").text == "There are no skills at the moment."
+    assert (
+        catalog_of(workspace, OPENCODE, format="opencode-list").text
+        == "There are no skills at the moment."
+    )
 
 
 # oh-my-pi
@@ -99,7 +112,9 @@ def test_omp_shows_no_list_where_no_tool_can_read_skills(workspace):
     workspace.skill("project/.omp/skills/pdf", description="Fill in forms")
     catalog = catalog_of(workspace, OMP, can_read_skill_urls=False)
     assert catalog.text == ""
-    assert catalog.lines == (CatalogLine("pdf", Shown.LEFT_OUT, "", "no tool of the agent can read skill://"),)
+    assert catalog.lines == (
+        CatalogLine("pdf", Shown.LEFT_OUT, "", "no tool of the agent can read skill://"),
+    )
 
 
 # OpenClaw
@@ -109,7 +124,9 @@ OPENCLAW = "openclaw@documented"
 
 @pytest.mark.seed("W-32", "W-33", "W-34", "W-35", "W-38", "A-28", "A-29", "A-30", "A-31", "A-32")
 def test_openclaw_shows_mandatory_rules_and_three_things_of_each_skill(workspace):
-    weather = workspace.skill("project/skills/weather", description="Get weather", body="Call the service.\n")
+    weather = workspace.skill(
+        "project/skills/weather", description="Get weather", body="Call the service.\n"
+    )
     discord = workspace.skill("home/.openclaw/skills/discord", description="Send messages")
     assert catalog_of(workspace, OPENCLAW).text == (
         "## Skills (mandatory)\n"
@@ -143,9 +160,7 @@ def test_openclaw_lists_at_most_150_skills_where_the_chapter_gives_no_number():
 
 @pytest.mark.seed("W-35")
 def test_a_skill_of_ordinary_length_costs_500_to_2000_tokens_to_read():
-    paragraph = (
-        "Call the service with the name of the town, wait for the answer, and report the temperature in words.\n"
-    )
+    paragraph = "Call the service with the name of the town, wait for the answer, and report the temperature in words.\n"
     assert 500 <= estimate_tokens(paragraph * 25) <= 2_000
     assert 500 <= estimate_tokens(paragraph * 85) <= 2_000
 
@@ -172,7 +187,8 @@ def test_a_catalog_of_fifty_ordinary_skills_costs_about_2000_tokens():
 @pytest.mark.seed("W-39")
 def test_always_injects_the_whole_body_and_the_skill_is_not_listed_as_well(workspace):
     place = workspace.write(
-        "project/skills/memory/SKILL.md", skill_text("memory", always="true", body="Recall first.\n")
+        "project/skills/memory/SKILL.md",
+        skill_text("memory", always="true", body="Recall first.\n"),
     )
     catalog = catalog_of(workspace, OPENCLAW)
     assert catalog.prompt == (
@@ -183,7 +199,9 @@ def test_always_injects_the_whole_body_and_the_skill_is_not_listed_as_well(works
         "</skill_content>\n"
         "</always_skills>"
     )
-    assert catalog.lines == (CatalogLine("memory", Shown.INJECTED, "", "its header says `always: true`"),)
+    assert catalog.lines == (
+        CatalogLine("memory", Shown.INJECTED, "", "its header says `always: true`"),
+    )
 
 
 @pytest.mark.seed("W-40")
@@ -206,11 +224,17 @@ CLAUDE = "claude-code@documented"
 @pytest.mark.seed("C-66")
 def test_claude_code_offers_what_the_model_may_start_and_is_not_built_in(workspace):
     workspace.skill("home/.claude/skills/mine", description="Mine")
-    workspace.skill("home/.claude/skills/by-hand", description="Users only", disable_model_invocation="true")
+    workspace.skill(
+        "home/.claude/skills/by-hand", description="Users only", disable_model_invocation="true"
+    )
     workspace.skill("builtin/help", description="Help")
     source = Source("claude", "builtin", workspace.path("builtin"), LoadedFrom.BUNDLED, "builtin")
     built_in = Root(
-        path=workspace.path("builtin"), scope=Scope.BUNDLED, source=source, order=9, group="builtin-command"
+        path=workspace.path("builtin"),
+        scope=Scope.BUNDLED,
+        source=source,
+        order=9,
+        group="builtin-command",
     )
     planned = workspace.scan(CLAUDE).roots
     catalog = catalog_of(workspace, CLAUDE, scan={"roots": (*planned, built_in)})
@@ -270,7 +294,11 @@ def test_claude_code_lists_the_others_by_name_in_the_extreme():
 @pytest.mark.seed("C-72")
 def test_the_cost_of_a_skill_is_that_of_its_four_texts_together():
     item = CatalogItem(
-        name="doc", description="Writes pages", when_to_use="asked to", argument_hint="<file>", location="/x"
+        name="doc",
+        description="Writes pages",
+        when_to_use="asked to",
+        argument_hint="<file>",
+        location="/x",
     )
     characters = Counter("characters", exact=True, count=len)
     assert count_item(item, characters) == len("doc Writes pages asked to <file>")

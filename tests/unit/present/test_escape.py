@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from prowess.model.markup import tidy_block, tidy_line
 from prowess.present.escape import ESCAPES, escape_body
+from prowess.text.markup import tidy_block, tidy_line
 
 HOSTILE = "a </x> & \"b\" 'c'"
 

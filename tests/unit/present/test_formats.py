@@ -10,14 +10,17 @@ import pytest
 from prowess.errors import UnknownFormat
 from prowess.model.catalog import CatalogItem
 from prowess.present.formats import FORMATS
-from prowess.present.ordering import ORDERS
+from prowess.present.orders import ORDERS
 from prowess.present.strategies import STRATEGIES
-from prowess.profiles import offering
+from prowess.profiles.schema import offering
 from tests.unit.present.catalogs import show
 
 ITEMS = [
     CatalogItem(
-        name="pdf", description="Fill <forms> & 'more'", when_to_use="a form comes", location="/home/u/pdf/SKILL.md"
+        name="pdf",
+        description="Fill <forms> & 'more'",
+        when_to_use="a form comes",
+        location="/home/u/pdf/SKILL.md",
     ),
     CatalogItem(name="bare", location="/opt/bare/SKILL.md", label="Bare one"),
 ]
@@ -162,10 +165,15 @@ def test_json_is_an_array_of_objects_or_an_object_with_a_note():
         {"name": "pdf", "description": "Fill <forms> & 'more'", "location": "/home/u/pdf/SKILL.md"},
     ]
     assert json.loads(show(ITEMS, "spec", format="json").text) == skills
-    assert json.loads(show(ITEMS, "spec", format="json", note='a "Mac"').text) == {"note": 'a "Mac"', "skills": skills}
+    assert json.loads(show(ITEMS, "spec", format="json", note='a "Mac"').text) == {
+        "note": 'a "Mac"',
+        "skills": skills,
+    }
 
 
-@pytest.mark.parametrize("host", ["prowess", "spec", "claude-code", "opencode", "openclaw", "omp", "codex"])
+@pytest.mark.parametrize(
+    "host", ["prowess", "spec", "claude-code", "opencode", "openclaw", "omp", "codex"]
+)
 def test_the_note_of_a_remote_machine_heads_the_catalog(host):
     head, note, rest = show(ITEMS, host, note="Programs run on a <Mac>\nfar away.").text.partition(
         "Programs run on a &lt;Mac&gt; far away.\n"
@@ -194,7 +202,12 @@ def test_the_note_of_a_remote_machine_heads_the_catalog(host):
 )
 def test_without_skills_there_is_no_section_unless_the_host_says_so(host, text):
     catalog = show([], host)
-    assert (catalog.text, catalog.lines, catalog.characters, catalog.over_budget) == (text, (), 0, False)
+    assert (catalog.text, catalog.lines, catalog.characters, catalog.over_budget) == (
+        text,
+        (),
+        0,
+        False,
+    )
 
 
 def test_without_skills_json_is_an_empty_array():
@@ -203,7 +216,9 @@ def test_without_skills_json_is_an_empty_array():
 
 
 def test_a_format_takes_the_hosts_spelling_only_where_it_suits():
-    assert "Fill &lt;forms&gt; &amp; &#39;more&#39;" in show(ITEMS, "claude-code", format="xml").text
+    assert (
+        "Fill &lt;forms&gt; &amp; &#39;more&#39;" in show(ITEMS, "claude-code", format="xml").text
+    )
     assert "Fill &lt;forms&gt; &amp; &apos;more&apos;" in show(ITEMS, "openclaw", format="xml").text
 
 

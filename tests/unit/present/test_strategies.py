@@ -1,4 +1,6 @@
-"""Who gets the room: every strategy against what was measured of its host or is planned for Prowess."""
+"""Who gets the room: every strategy against what was measured of its host or is planned for
+Prowess.
+"""
 
 from __future__ import annotations
 
@@ -77,7 +79,9 @@ def test_claude_code_keeps_bundled_texts_and_all_names_even_over_budget():
 
 
 def test_claude_code_cuts_a_text_at_1536_characters_of_which_the_last_is_a_mark():
-    items = [CatalogItem(name="long", description="d" * 1_000, when_to_use="w" * 1_000, bundled=True)]
+    items = [
+        CatalogItem(name="long", description="d" * 1_000, when_to_use="w" * 1_000, bundled=True)
+    ]
     [line] = show(items, "claude-code").lines
     assert line.text == f"{'d' * 1_000} - {'w' * 532}…"
     assert line.shown is Shown.SHORTENED
@@ -91,7 +95,8 @@ def test_documented_claude_code_shares_the_room_evenly_among_the_others():
     items = [*make_items(40, 249), CatalogItem(name="own", description="b" * 900, bundled=True)]
     catalog = show(items, "claude-code@documented")
     lengths = {len(line.text) for line in catalog.lines if line.name != "own"}
-    # 8,000 less 907 for the bundled line, 40 names of nine characters with their line breaks, and ": " of each.
+    # 8,000 less 907 for the bundled line, 40 names of nine characters with their line breaks, and
+    # ": " of each.
     assert lengths == {(8_000 + 1 - 907 - 40 * 9) // 40 - 2}
     assert show_counts(catalog) == {"shortened": 40, "whole": 1}
     assert 8_000 - 40 < catalog.characters <= 8_000
@@ -105,7 +110,9 @@ def test_documented_claude_code_lists_the_others_by_name_where_a_share_is_too_sm
 
 
 def test_documented_claude_code_says_so_where_bundled_texts_and_names_exceed_the_budget():
-    catalog = show([CatalogItem(name="own", description="b" * 9_000, bundled=True)], "claude-code@documented")
+    catalog = show(
+        [CatalogItem(name="own", description="b" * 9_000, bundled=True)], "claude-code@documented"
+    )
     assert (catalog.characters, catalog.over_budget) == (9_007, True)
 
 
@@ -114,7 +121,11 @@ def test_documented_claude_code_says_so_where_bundled_texts_and_names_exceed_the
 
 def located(number, folder="/home/u/workspace/skills"):
     return [
-        CatalogItem(name=f"skill-{n:04d}", description="d" * 300, location=f"{folder}/skill-{n:04d}/SKILL.md")
+        CatalogItem(
+            name=f"skill-{n:04d}",
+            description="d" * 300,
+            location=f"{folder}/skill-{n:04d}/SKILL.md",
+        )
         for n in range(number)
     ]
 
@@ -142,7 +153,9 @@ def test_openclaw_bounds_a_text_by_4_to_220_characters_and_shows_names_below_tha
     lengths = {}
     for room in (3, 4, 220, 299, 300):
         [line] = show(
-            [CatalogItem(name="x", description="d" * 300, location="/x")], "openclaw", characters=names + room
+            [CatalogItem(name="x", description="d" * 300, location="/x")],
+            "openclaw",
+            characters=names + room,
         ).lines
         lengths[room] = len(line.text)
     assert lengths == {3: 0, 4: 4, 220: 220, 299: 220, 300: 300}
@@ -155,7 +168,9 @@ def test_openclaw_leaves_a_text_within_the_bound_whole():
 
 
 def test_openclaw_lists_names_then_the_first_names_and_at_most_150():
-    catalog = show(located(1000, "/home/u/a/longer/way/to/the/workspace/of/someone/skills"), "openclaw")
+    catalog = show(
+        located(1000, "/home/u/a/longer/way/to/the/workspace/of/someone/skills"), "openclaw"
+    )
     counts = show_counts(catalog)
     assert counts["left-out"] + counts["name-only"] == 1000
     assert 100 < counts["name-only"] < 150
@@ -169,7 +184,9 @@ def test_openclaw_lists_names_then_the_first_names_and_at_most_150():
 
 def test_openclaw_says_in_the_prompt_what_was_cut_where_that_fits():
     catalog = show(located(140), "openclaw", home="/home/u", characters=17_000)
-    assert catalog.text.endswith("</available_skills>\nOf 140 skills the catalog shows 140 by name only.")
+    assert catalog.text.endswith(
+        "</available_skills>\nOf 140 skills the catalog shows 140 by name only."
+    )
     tight = show(located(140), "openclaw", home="/home/u", characters=catalog.characters - 1)
     assert tight.text.endswith("</available_skills>")
     assert tight.warnings == catalog.warnings
@@ -190,7 +207,8 @@ def test_codex_deals_characters_in_turn():
         CatalogItem(name="c", description="1234567890", location="/c"),
     ]
     names = len("- a: (file: /a)\n") * 3 - 1
-    # A blank for each description, then five characters for one and four for the other, and both of the short one.
+    # A blank for each description, then five characters for one and four for the other, and both of
+    # the short one.
     catalog = show(items, "codex", characters=names + 3 + 5 + 2 + 4)
     assert [line.text for line in catalog.lines] == ["12345", "12", "1234"]
     assert [line.shown for line in catalog.lines] == [Shown.SHORTENED, Shown.WHOLE, Shown.SHORTENED]
@@ -247,7 +265,12 @@ def test_prowess_shows_what_is_relevant_whole_then_first_sentences_then_names():
     items = [CatalogItem(name=f"s{n}", description=TWO) for n in range(4)]
     items[2] = CatalogItem(name="s2", description=TWO, relevance=0.5)
     catalog = prowess(items, len(TWO) + len(FIRST) + 2 * 2)
-    assert {line.name: line.text for line in catalog.lines} == {"s0": FIRST, "s1": "", "s2": TWO, "s3": ""}
+    assert {line.name: line.text for line in catalog.lines} == {
+        "s0": FIRST,
+        "s1": "",
+        "s2": TWO,
+        "s3": "",
+    }
     assert catalog.characters == catalog.budget
 
 
@@ -277,7 +300,9 @@ def test_prowess_loses_no_name_while_the_names_fit():
 
 
 def test_prowess_leaves_out_the_least_relevant_where_not_all_names_fit():
-    items = [CatalogItem(name=f"s{n:05d}", description="d", relevance=float(n)) for n in range(10_000)]
+    items = [
+        CatalogItem(name=f"s{n:05d}", description="d", relevance=float(n)) for n in range(10_000)
+    ]
     catalog = show(items)
     assert catalog.characters <= 8_000
     kept = [line.name for line in catalog.lines if line.shown is Shown.NAME_ONLY]

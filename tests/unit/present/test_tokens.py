@@ -7,7 +7,14 @@ import sys
 import pytest
 
 from prowess.errors import MissingExtra, UnknownEncoding
-from prowess.present.tokens import ENCODINGS, ESTIMATE, estimate_tokens, find_encoding, get_counter, split_at_seams
+from prowess.present.tokens import (
+    ENCODINGS,
+    ESTIMATE,
+    estimate_tokens,
+    find_encoding,
+    get_counter,
+    split_at_seams,
+)
 
 ENGLISH = (
     "Reads tables from spreadsheets and checks every row against a schema. Use when someone sends an .xlsx or .csv "
@@ -20,7 +27,9 @@ CHINESE = (
 )
 
 
-@pytest.mark.parametrize("text", [ENGLISH, CHINESE, ENGLISH + CHINESE, "def f(x):\n    return x * 2\n" * 20])
+@pytest.mark.parametrize(
+    "text", [ENGLISH, CHINESE, ENGLISH + CHINESE, "def f(x):\n    return x * 2\n" * 20]
+)
 def test_the_estimate_is_close_to_the_count(text):
     exact = get_counter("o200k_base").count(text)
     assert abs(estimate_tokens(text) - exact) <= 0.15 * exact
@@ -75,12 +84,18 @@ def test_a_counter_says_whether_it_is_exact():
 def test_an_unknown_encoding_is_refused_with_the_ones_there_are():
     with pytest.raises(UnknownEncoding) as caught:
         get_counter("p50k")
-    assert str(caught.value) == "Tokens cannot be counted by “p50k”; the encodings are o200k_base, cl100k_base."
+    assert (
+        str(caught.value)
+        == "Tokens cannot be counted by “p50k”; the encodings are o200k_base, cl100k_base."
+    )
 
 
 def test_without_the_extra_exact_counts_are_refused_with_the_command_that_mends_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "bpe_openai", None)
     with pytest.raises(MissingExtra) as caught:
         get_counter("o200k_base")
-    assert str(caught.value) == "To count tokens exactly, Prowess needs its extra “tokens”, which is not installed."
+    assert (
+        str(caught.value)
+        == "To count tokens exactly, Prowess needs its extra “tokens”, which is not installed."
+    )
     assert caught.value.hint == 'Run `pip install "prowess[tokens]"`.'

@@ -18,8 +18,8 @@ from prowess.profiles.load import (
     load_profile,
     split_host,
 )
-from prowess.profiles.mistakes import CONDITIONS
-from prowess.profiles.schema import Check, Filter
+from prowess.profiles.schema.profile import Check, Filter
+from prowess.profiles.validation import CONDITIONS
 from prowess.resolve.filters import FILTERS
 
 
@@ -59,7 +59,10 @@ def test_an_unknown_host_names_the_known_ones() -> None:
 def test_an_unknown_edition_names_the_known_ones() -> None:
     with pytest.raises(UnknownHost) as caught:
         load_profile("omp@draft")
-    assert str(caught.value) == "There is no host “omp@draft”; the hosts are omp@current, omp@documented."
+    assert (
+        str(caught.value)
+        == "There is no host “omp@draft”; the hosts are omp@current, omp@documented."
+    )
 
 
 def test_a_users_profile_extends_another_and_holds_differences() -> None:
@@ -145,7 +148,9 @@ def test_a_wrong_profile_names_the_key(text: str, message: str) -> None:
 
 
 def test_a_profile_that_is_not_toml_says_where() -> None:
-    with pytest.raises(ProfileError, match=r"it is not TOML \(invalid value\); correct the line\.") as caught:
+    with pytest.raises(
+        ProfileError, match=r"it is not TOML \(invalid value\); correct the line\."
+    ) as caught:
         load_profile("mine", {"mine": ProfileText("name = \n", "/x/mine.toml")})
     assert caught.value.line == 1
 
@@ -155,12 +160,16 @@ def test_a_placeholder_that_stands_for_nothing_is_a_mistake() -> None:
     with pytest.raises(ProfileError) as caught:
         load_profile("mine", {"mine": text})
     assert caught.value.key == "roots.project.at"
-    assert caught.value.problem.startswith("“{ancester}” stands for no place; known are added, ancestor, ")
+    assert caught.value.problem.startswith(
+        "“{ancester}” stands for no place; known are added, ancestor, "
+    )
 
 
 def mistake(text: str, **others: str) -> str:
     """What is said of a profile that lies in a file."""
-    added = {name: ProfileText(one, f"/x/{name}.toml") for name, one in {"mine": text, **others}.items()}
+    added = {
+        name: ProfileText(one, f"/x/{name}.toml") for name, one in {"mine": text, **others}.items()
+    }
     with pytest.raises(ProfileError) as caught:
         load_profile("mine", added)
     return str(caught.value).removeprefix("The profile ")
@@ -250,7 +259,9 @@ MINE = 'name = "mine"\nextends = "spec"\n'
         ),
     ],
 )
-def test_a_mistake_in_a_file_says_what_was_found_what_is_allowed_and_where(text: str, said: str) -> None:
+def test_a_mistake_in_a_file_says_what_was_found_what_is_allowed_and_where(
+    text: str, said: str
+) -> None:
     assert mistake(text).startswith(said)
 
 
@@ -291,7 +302,9 @@ def test_brackets_in_text_and_comments_are_no_nesting() -> None:
 
 
 def test_what_was_inherited_from_a_wrong_profile_is_the_mistake_of_that_one() -> None:
-    said = mistake('name = "mine"\nextends = "base"\n', base='name = "base"\n[limits]\nfile_bytes = "no"\n')
+    said = mistake(
+        'name = "mine"\nextends = "base"\n', base='name = "base"\n[limits]\nfile_bytes = "no"\n'
+    )
     assert said == (
         "/x/base.toml:3 cannot be used: it is “no”, which is text; it must be a whole number (at `limits.file_bytes`)."
     )

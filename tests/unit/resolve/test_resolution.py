@@ -9,18 +9,28 @@ import pytest
 from prowess.model.outcome import Note, State
 from prowess.model.settings import Override, Settings
 from prowess.model.skill import Candidate, LoadedFrom, Manifest, Root, Scope, Source
-from prowess.profiles.schema import Gate, Resolution
+from prowess.profiles.schema.profile import Gate, Resolution
 from prowess.resolve.claims import Claim
 from prowess.resolve.resolution import Resolved, resolve
 
 
-def claim(place: int, name: str = "x", *, real: str | None = "", enabled: bool | None = None, **root: Any) -> Claim:
+def claim(
+    place: int, name: str = "x", *, real: str | None = "", enabled: bool | None = None, **root: Any
+) -> Claim:
     label = root.pop("label", f"r{place}")
     provider = root.pop("provider", "p")
     source = Source(provider, "level", f"/r{place}", LoadedFrom.SKILLS, label)
-    made = Root(path=f"/r{place}", scope=root.pop("scope", Scope.PROJECT), source=source, order=place, **root)
+    made = Root(
+        path=f"/r{place}",
+        scope=root.pop("scope", Scope.PROJECT),
+        source=source,
+        order=place,
+        **root,
+    )
     location = f"/r{place}/{name}/SKILL.md"
-    candidate = Candidate(location, f"/r{place}/{name}", name, made, location if real == "" else real)
+    candidate = Candidate(
+        location, f"/r{place}/{name}", name, made, location if real == "" else real
+    )
     return Claim(place, name, candidate, Manifest(enabled=enabled))
 
 
@@ -42,7 +52,9 @@ def winners(resolved: Resolved, *claims: Claim) -> list[int]:
         ({"strategy": "assembly", "groups": ("bundled", "disk")}, 1),
     ],
 )
-def test_each_strategy_has_its_winner_and_the_losers_know_who_beat_them(rules: dict[str, Any], winner: int) -> None:
+def test_each_strategy_has_its_winner_and_the_losers_know_who_beat_them(
+    rules: dict[str, Any], winner: int
+) -> None:
     claims = (
         claim(0, scope=Scope.PROJECT),
         claim(1, priority=5, group="bundled", scope=Scope.PROJECT),
@@ -54,7 +66,9 @@ def test_each_strategy_has_its_winner_and_the_losers_know_who_beat_them(rules: d
     losers = [one.place for one in claims if one.place != winner]
     reason = f"{by} (r{winner}) has the same name and is stronger"
     assert resolved.notes == {place: [Note(State.SHADOWED, reason, by=by)] for place in losers}
-    assert {(one.loser.place, one.winner.place) for one in resolved.collisions} == {(p, winner) for p in losers}
+    assert {(one.loser.place, one.winner.place) for one in resolved.collisions} == {
+        (p, winner) for p in losers
+    }
 
 
 def test_where_names_are_not_merged_everyone_stays() -> None:
@@ -65,11 +79,19 @@ def test_where_names_are_not_merged_everyone_stays() -> None:
 def test_a_collision_is_a_diagnostic_with_both_files() -> None:
     (collision,) = decide(claim(0), claim(1)).collisions
     found = collision.diagnose()
-    assert (found.code, found.file, found.related) == ("name-collision", "/r1/x/SKILL.md", ("/r0/x/SKILL.md",))
+    assert (found.code, found.file, found.related) == (
+        "name-collision",
+        "/r1/x/SKILL.md",
+        ("/r0/x/SKILL.md",),
+    )
 
 
 def test_one_file_reached_twice_counts_once_at_its_strongest_place() -> None:
-    claims = (claim(0, "a", real="/real"), claim(1, "b", real="/real"), claim(2, "c", real="/other"))
+    claims = (
+        claim(0, "a", real="/real"),
+        claim(1, "b", real="/real"),
+        claim(2, "c", real="/other"),
+    )
     duplicate = Note(State.DUPLICATE, "it is the same file as /r0/a/SKILL.md", by="/r0/a/SKILL.md")
     assert decide(*claims).notes == {1: [duplicate]}
     last = Note(State.DUPLICATE, "it is the same file as /r1/b/SKILL.md", by="/r1/b/SKILL.md")
@@ -106,16 +128,32 @@ def test_a_file_that_is_disabled_at_one_place_is_loaded_from_another() -> None:
     ("settings", "reason", "rule"),
     [
         (Settings(enabled=False), "skills are switched off altogether", "enabled"),
-        (Settings(disabled_extensions=("skill:x",)), "it is listed as `skill:x`", "disabled_extensions"),
+        (
+            Settings(disabled_extensions=("skill:x",)),
+            "it is listed as `skill:x`",
+            "disabled_extensions",
+        ),
         (Settings(disabled_providers=("p",)), "the provider p is disabled", "disabled_providers"),
         (Settings(ignored=("?",)), "its name matches the ignored pattern `?`", "ignored"),
         (Settings(included=("y",)), "its name matches no pattern of the include list", "included"),
-        (Settings(overrides={"x": Override(enabled=False)}), "it is switched off in the settings", "overrides.x"),
-        (Settings(overrides={"x": Override(visibility="off")}), "it is switched off in the settings", "overrides.x"),
+        (
+            Settings(overrides={"x": Override(enabled=False)}),
+            "it is switched off in the settings",
+            "overrides.x",
+        ),
+        (
+            Settings(overrides={"x": Override(visibility="off")}),
+            "it is switched off in the settings",
+            "overrides.x",
+        ),
     ],
 )
-def test_every_filter_names_the_setting_that_decided(settings: Settings, reason: str, rule: str) -> None:
-    assert decide(claim(0), settings=settings).notes == {0: [Note(State.DISABLED, reason, rule=rule)]}
+def test_every_filter_names_the_setting_that_decided(
+    settings: Settings, reason: str, rule: str
+) -> None:
+    assert decide(claim(0), settings=settings).notes == {
+        0: [Note(State.DISABLED, reason, rule=rule)]
+    }
 
 
 @pytest.mark.seed("P-28")
@@ -129,14 +167,19 @@ def test_filters_speak_in_the_order_of_the_profile() -> None:
     switched_off = claim(0, disabled_by="enableClaudeUser")
     order = ("disabled-extension", "toggle", "ignored", "included")
     rules = [
-        decide(switched_off, settings=all_speak, filter_order=order[start:]).notes[0][0].rule for start in range(4)
+        decide(switched_off, settings=all_speak, filter_order=order[start:]).notes[0][0].rule
+        for start in range(4)
     ]
     assert rules == ["disabled_extensions", "enableClaudeUser", "ignored", "included"]
 
 
 def test_a_bundled_skill_must_be_on_the_allow_list_by_name_or_key() -> None:
     allowed = Settings(allowed_bundled=("b1",))
-    claims = (claim(0, "b1", scope=Scope.BUNDLED), claim(1, "b2", scope=Scope.BUNDLED), claim(2, "own"))
+    claims = (
+        claim(0, "b1", scope=Scope.BUNDLED),
+        claim(1, "b2", scope=Scope.BUNDLED),
+        claim(2, "own"),
+    )
     assert winners(decide(*claims, settings=allowed), *claims) == [0, 2]
 
 

@@ -41,7 +41,9 @@ def test_opening_a_folder_twice_gives_the_same_skills_until_they_are_closed(
     Skills.open(workspace.home).close()
 
 
-def test_a_reload_gives_a_new_snapshot_and_leaves_the_old_one_as_it_was(workspace: Workspace) -> None:
+def test_a_reload_gives_a_new_snapshot_and_leaves_the_old_one_as_it_was(
+    workspace: Workspace,
+) -> None:
     workspace.skill("project/.claude/skills/one")
     skills = workspace.open()
     before = skills.snapshot
@@ -85,7 +87,9 @@ def test_an_unknown_name_knows_the_nearest_ones(workspace: Workspace) -> None:
 def test_a_working_folder_that_is_not_there_is_said_so(workspace: Workspace) -> None:
     with pytest.raises(NotAFolder) as caught:
         _ = Skills(workspace.path("nowhere"), facts=workspace.facts(), cache=False).snapshot
-    assert str(caught.value) == f"{workspace.path('nowhere')} is not a folder; name one that exists."
+    assert (
+        str(caught.value) == f"{workspace.path('nowhere')} is not a folder; name one that exists."
+    )
 
 
 def test_a_real_name_is_stronger_than_a_label(workspace: Workspace) -> None:
@@ -101,12 +105,18 @@ def test_a_label_finds_a_skill_where_no_name_does(workspace: Workspace) -> None:
     assert workspace.open("claude-code").get("fancy").name == "aaa"
 
 
-def test_a_disabled_skill_that_lost_its_name_is_not_listed_beside_the_winner(workspace: Workspace) -> None:
+def test_a_disabled_skill_that_lost_its_name_is_not_listed_beside_the_winner(
+    workspace: Workspace,
+) -> None:
     workspace.skill("project/skills/x")
     workspace.skill("home/.openclaw/skills/x")
-    workspace.write("home/.openclaw/openclaw.json", '{"skills": {"entries": {"x": {"enabled": false}}}}')
+    workspace.write(
+        "home/.openclaw/openclaw.json", '{"skills": {"entries": {"x": {"enabled": false}}}}'
+    )
     snapshot = workspace.scan("openclaw")
-    assert [workspace.relative(o.candidate.location) for o in snapshot.shown] == ["project/skills/x/SKILL.md"]
+    assert [workspace.relative(o.candidate.location) for o in snapshot.shown] == [
+        "project/skills/x/SKILL.md"
+    ]
     found = snapshot.find("x")
     assert found is not None
     assert workspace.relative(found.candidate.location) == "project/skills/x/SKILL.md"
@@ -115,7 +125,9 @@ def test_a_disabled_skill_that_lost_its_name_is_not_listed_beside_the_winner(wor
 def test_a_listener_may_ask_for_the_snapshot(workspace: Workspace) -> None:
     workspace.write("project/.claude/skills/bad/SKILL.md", "---\nname: x\n")
     seen: list[Any] = []
-    skills = workspace.open(on_event=lambda event: seen.append((event.kind, len(skills.snapshot.outcomes))))
+    skills = workspace.open(
+        on_event=lambda event: seen.append((event.kind, len(skills.snapshot.outcomes)))
+    )
     asking = threading.Thread(target=lambda: skills.snapshot, daemon=True)
     asking.start()
     asking.join(5)
@@ -150,11 +162,19 @@ def test_one_folder_is_read_through_the_very_same_scan(workspace: Workspace) -> 
     workspace.skill("anywhere/one")
     workspace.skill("anywhere/two", description=None)
     found = Skills.from_folder(
-        workspace.path("anywhere"), source="mine:team", host="omp", facts=workspace.facts(), cache=False
+        workspace.path("anywhere"),
+        source="mine:team",
+        host="omp",
+        facts=workspace.facts(),
+        cache=False,
     )
     assert workspace.ends(found.snapshot) == {
         "anywhere/one/SKILL.md": "ready",
         "anywhere/two/SKILL.md": "invalid",
     }
     (skill,) = found.snapshot.skills
-    assert (skill.source.provider, skill.source.level, skill.source.label) == ("mine", "team", "mine:team")
+    assert (skill.source.provider, skill.source.level, skill.source.label) == (
+        "mine",
+        "team",
+        "mine:team",
+    )

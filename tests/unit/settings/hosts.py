@@ -10,14 +10,20 @@ import pytest
 from prowess.errors import SettingError
 from prowess.model.settings import Settings
 from prowess.profiles.places import Places, name_places
-from prowess.profiles.schema import Profile
+from prowess.profiles.schema.profile import Profile
 from prowess.settings.load import load_settings
 from prowess.testing import MemoryFiles, make_facts
 
 HOME, CWD, REPOSITORY = "/home/me", "/home/me/code/app/src", "/home/me/code/app"
 CONFIG = {"config": ["$XDG_CONFIG_HOME", "{home}/.config"]}
 
-TOGGLES = ("enableCodexUser", "enableClaudeUser", "enableClaudeProject", "enablePiUser", "enablePiProject")
+TOGGLES = (
+    "enableCodexUser",
+    "enableClaudeUser",
+    "enableClaudeProject",
+    "enablePiUser",
+    "enablePiProject",
+)
 OMP = {
     "name": "omp",
     "title": "oh-my-pi",
@@ -54,7 +60,10 @@ OPENCODE = {
     "places": CONFIG,
     "settings_order": ["global", "project"],
     "settings": {
-        "global": {"at": ["{config}/opencode/opencode.json", "{config}/opencode/opencode.jsonc"], **_OPENCODE},
+        "global": {
+            "at": ["{config}/opencode/opencode.json", "{config}/opencode/opencode.jsonc"],
+            **_OPENCODE,
+        },
         "project": {"at": ["{ancestor}/opencode.json", "{ancestor}/opencode.jsonc"], **_OPENCODE},
     },
 }
@@ -90,7 +99,10 @@ CLAUDE = {
         name: {
             "at": [at],
             "format": "json5",
-            "keys": {"skillOverrides": "visibility", "disableBundledSkills": "toggles.disableBundledSkills"},
+            "keys": {
+                "skillOverrides": "visibility",
+                "disableBundledSkills": "toggles.disableBundledSkills",
+            },
         }
         for name, at in {
             "user": "{home}/.claude/settings.json",
@@ -113,7 +125,10 @@ PROWESS = {
         "project": {"at": ["{ancestor}/prowess.toml", "{ancestor}/.prowess/prowess.toml"], **_OWN},
     },
 }
-PROWESS_USER, PROWESS_PROJECT = "/home/me/.config/prowess/prowess.toml", f"{REPOSITORY}/prowess.toml"
+PROWESS_USER, PROWESS_PROJECT = (
+    "/home/me/.config/prowess/prowess.toml",
+    f"{REPOSITORY}/prowess.toml",
+)
 
 
 def places_of(profile: Profile, env: dict[str, str] | None = None) -> Places:
@@ -121,7 +136,9 @@ def places_of(profile: Profile, env: dict[str, str] | None = None) -> Places:
     return name_places(profile.places, cwd=CWD, facts=facts, repository=REPOSITORY, given={})
 
 
-def load(table: dict[str, Any], files: dict[str, Any] | MemoryFiles, env: dict[str, str] | None = None) -> Settings:
+def load(
+    table: dict[str, Any], files: dict[str, Any] | MemoryFiles, env: dict[str, str] | None = None
+) -> Settings:
     profile = msgspec.convert(table, Profile)
     files = files if isinstance(files, MemoryFiles) else MemoryFiles(files)
     return load_settings(profile, places_of(profile, env), make_facts(HOME, env=env), files)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from prowess.model.settings import Origin, Override, Settings
-from prowess.profiles.schema import Profile, SettingsFile
+from prowess.profiles.schema.profile import Profile, SettingsFile
 from prowess.settings.describe import describe_settings
 
 
@@ -35,8 +35,13 @@ def test_every_value_is_shown_in_order_with_its_place_and_no_secret():
         files=("/p/prowess.toml",),
     )
     default = Origin()
-    keys = {field: field for field in ("enabled", "toggles", "ignored", "workspace", "overrides", "agent_skills")}
-    file = SettingsFile(at=("{cwd}/s.toml",), format="toml", keys={**keys, "bytes": "limits.file_bytes"})
+    keys = {
+        field: field
+        for field in ("enabled", "toggles", "ignored", "workspace", "overrides", "agent_skills")
+    }
+    file = SettingsFile(
+        at=("{cwd}/s.toml",), format="toml", keys={**keys, "bytes": "limits.file_bytes"}
+    )
     profile = Profile(name="mine", settings_order=("main",), settings={"main": file})
     assert describe_settings(settings, profile) == [
         ("enabled", False, here),

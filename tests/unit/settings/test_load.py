@@ -8,7 +8,7 @@ import pytest
 from prowess.model.settings import Origin, Override, Settings
 from prowess.profiles.load import known_editions, known_hosts, load_profile
 from prowess.profiles.places import name_places
-from prowess.profiles.schema import Profile
+from prowess.profiles.schema.profile import Profile
 from prowess.settings.load import list_settings_places, load_settings
 from prowess.testing import MemoryFiles, make_facts
 from tests.unit.settings.hosts import (
@@ -136,7 +136,11 @@ def test_the_settings_of_omp_are_read_with_their_lines():
 
 
 def test_a_place_named_by_the_environment_is_read_instead():
-    settings = load(OMP, {"/pi/config.yml": "skills: {enabled: false}", OMP_FILE: ""}, {"PI_CODING_AGENT_DIR": "/pi"})
+    settings = load(
+        OMP,
+        {"/pi/config.yml": "skills: {enabled: false}", OMP_FILE: ""},
+        {"PI_CODING_AGENT_DIR": "/pi"},
+    )
     assert (settings.enabled, settings.files) == (False, ("/pi/config.yml",))
 
 
@@ -202,7 +206,9 @@ def test_the_nearest_file_of_a_walk_is_read_last():
         f"{CWD}/opencode.json",
         f"{CWD}/opencode.jsonc",
     ]
-    settings = load(OPENCODE, {far: "{skills: {paths: ['/far']}}", near: "{skills: {paths: ['/near']}}"})
+    settings = load(
+        OPENCODE, {far: "{skills: {paths: ['/far']}}", near: "{skills: {paths: ['/near']}}"}
+    )
     assert (settings.custom_folders, settings.files) == (("/near",), (far, near))
 
 
@@ -216,7 +222,9 @@ def test_a_variable_can_neither_end_a_text_nor_add_to_it():
     value = 'a", "b\'\n{env:OTHER} \\ é'
     settings = load(
         OPENCODE,
-        {OPENCODE_GLOBAL: "{skills: {urls: ['{env:V}', \"{env:V}\", '{file:/etc/passwd}']},\n n: {env:N} }"},
+        {
+            OPENCODE_GLOBAL: "{skills: {urls: ['{env:V}', \"{env:V}\", '{file:/etc/passwd}']},\n n: {env:N} }"
+        },
         {"V": value, "N": "3", "OTHER": "no"},
     )
     assert settings.remote_urls == (value, value, "{file:/etc/passwd}")
@@ -248,7 +256,9 @@ OPENCLAW_TEXT = """{
 def test_the_settings_of_openclaw_are_read_with_their_lines():
     settings = load(OPENCLAW, {OPENCLAW_FILE: OPENCLAW_TEXT})
     lines = {key: origin.line for key, origin in settings.origins.items()}
-    assert msgspec.structs.replace(settings, raw={}, origins={}, entries={}, diagnostics=()) == Settings(
+    assert msgspec.structs.replace(
+        settings, raw={}, origins={}, entries={}, diagnostics=()
+    ) == Settings(
         custom_folders=("/home/me/extra", f"{CWD}/more"),
         trusted_links=("/home/me/shared",),
         workspace="/home/me/clawd",
@@ -262,7 +272,9 @@ def test_the_settings_of_openclaw_are_read_with_their_lines():
                 api_key="k",
                 config={"flag": True, "zero": 0, "deep": {"x": [1]}},
             ),
-            "remote": Override(api_key_from={"source": "env", "provider": "default", "id": "REMOTE_KEY"}),
+            "remote": Override(
+                api_key_from={"source": "env", "provider": "default", "id": "REMOTE_KEY"}
+            ),
         },
         files=(OPENCLAW_FILE,),
     )
@@ -298,7 +310,10 @@ def test_values_of_a_skill_may_lie_beside_other_keys():
       entries: {pdf: {enabled: false}}, load: {extraDirs: []}, version: 2, allowBundled: [],
     }}"""
     settings = load(documented, {OPENCLAW_FILE: text})
-    assert settings.overrides == {"pdf": Override(enabled=False), "weather": Override(env={"API_KEY": "x"})}
+    assert settings.overrides == {
+        "pdf": Override(enabled=False),
+        "weather": Override(env={"API_KEY": "x"}),
+    }
     assert settings.origin("overrides.weather.env.API_KEY") == Origin(OPENCLAW_FILE, 2)
 
 
@@ -324,7 +339,12 @@ def test_the_settings_of_claude_code_are_read_skill_by_skill():
         raw={
             "disableBundledSkills": True,
             "permissions": {"deny": ["Skill(x)"], "allow": ["Skill(y)"]},
-            "skillOverrides": {"a": "off", "b": "name-only", "c": "user-invocable-only", "d": "off"},
+            "skillOverrides": {
+                "a": "off",
+                "b": "name-only",
+                "c": "user-invocable-only",
+                "d": "off",
+            },
         },
         origins={
             "overrides.a.visibility": Origin(CLAUDE_PROJECT, 1),
@@ -338,7 +358,9 @@ def test_the_settings_of_claude_code_are_read_skill_by_skill():
     )
 
 
-@pytest.mark.parametrize("host", [f"{name}@{edition}" for name in known_hosts() for edition in known_editions(name)])
+@pytest.mark.parametrize(
+    "host", [f"{name}@{edition}" for name in known_hosts() for edition in known_editions(name)]
+)
 def test_every_profile_maps_its_files_to_settings_that_exist(host):
     profile = load_profile(host)
     facts = make_facts(HOME)

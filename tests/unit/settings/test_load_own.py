@@ -64,7 +64,11 @@ def test_every_key_of_our_own_file_is_read():
         limits={"file_bytes": 500_000},
         overrides={
             "pdf": Override(
-                enabled=False, visibility="user-only", env={"TOKEN": "t"}, api_key="k", config={"pages": 3}
+                enabled=False,
+                visibility="user-only",
+                env={"TOKEN": "t"},
+                api_key="k",
+                config={"pages": 3},
             ),
             "a.b": Override(visibility="name-only"),
         },
@@ -119,25 +123,34 @@ UNDOING = {
     "limits.file_bytes": ("limits.file_bytes = 10\n", "limits.file_bytes = 11\n"),
     "limits.skills_per_root": ("", "limits.skills_per_root = 100_001\n"),
     "limits.seconds_per_root": ("", "limits.seconds_per_root = 0\n"),
-    "discovery.trusted_links": ('discovery.trusted_links = ["~/a"]\n', 'discovery.trusted_links = ["~"]\n'),
+    "discovery.trusted_links": (
+        'discovery.trusted_links = ["~/a"]\n',
+        'discovery.trusted_links = ["~"]\n',
+    ),
 }
 
 
-@pytest.mark.parametrize(("key", "user", "project"), [(key, *texts) for key, texts in UNDOING.items()])
-def test_a_project_can_neither_trust_itself_nor_undo_what_its_user_decided(key: str, user: str, project: str):
+@pytest.mark.parametrize(
+    ("key", "user", "project"), [(key, *texts) for key, texts in UNDOING.items()]
+)
+def test_a_project_can_neither_trust_itself_nor_undo_what_its_user_decided(
+    key: str, user: str, project: str
+):
     alone = load(PROWESS, {PROWESS_USER: user})
     settings = load(PROWESS, {PROWESS_USER: user, PROWESS_PROJECT: "\n" + project})
     kept = {"files": alone.files, "project_files": (), "diagnostics": ()}
     assert msgspec.structs.replace(settings, **kept) == alone
-    assert [(found.code, found.file, found.line, found.field) for found in settings.diagnostics] == [
-        ("setting-ignored", PROWESS_PROJECT, 2, key)
-    ]
+    assert [
+        (found.code, found.file, found.line, found.field) for found in settings.diagnostics
+    ] == [("setting-ignored", PROWESS_PROJECT, 2, key)]
 
 
 def test_a_project_can_lower_a_limit_and_switch_its_own_skills_on_again():
     outer = "limits.file_bytes = 10\nlimits.yaml_depth = 8\nskills.pdf.enabled = false\n"
     inner = "limits.file_bytes = 20\nskills.pdf.enabled = true\n"
-    settings = load(PROWESS, {PROWESS_USER: "limits.file_bytes = 30\n", PROWESS_PROJECT: outer, INNER: inner})
+    settings = load(
+        PROWESS, {PROWESS_USER: "limits.file_bytes = 30\n", PROWESS_PROJECT: outer, INNER: inner}
+    )
     assert (settings.limits, settings.overrides) == (
         {"file_bytes": 20, "yaml_depth": 8},
         {"pdf": Override(enabled=True)},
@@ -148,7 +161,9 @@ def test_a_project_can_lower_a_limit_and_switch_its_own_skills_on_again():
 
 def test_lists_of_what_is_left_out_add_up():
     user = 'disabled = ["a", "b"]\nignore = ["x-*"]\n'
-    settings = load(PROWESS, {PROWESS_USER: user, PROWESS_PROJECT: 'disabled = ["b", "c"]\nignore = []\n'})
+    settings = load(
+        PROWESS, {PROWESS_USER: user, PROWESS_PROJECT: 'disabled = ["b", "c"]\nignore = []\n'}
+    )
     assert settings.disabled_extensions == ("skill:a", "skill:b", "skill:c")
     assert settings.ignored == ("x-*",)
 
@@ -183,7 +198,9 @@ def test_a_key_replaces_the_place_of_a_key():
     two["settings_order"] = ["more", "main"]
     place = '{skills: {entries: {x: {apiKey: {source: "env", id: "X"}}}}}'
     key = '{skills: {entries: {x: {apiKey: "k"}}}}'
-    assert load(two, {"/etc/openclaw.json": place, OPENCLAW_FILE: key}).overrides == {"x": Override(api_key="k")}
+    assert load(two, {"/etc/openclaw.json": place, OPENCLAW_FILE: key}).overrides == {
+        "x": Override(api_key="k")
+    }
     assert load(two, {"/etc/openclaw.json": key, OPENCLAW_FILE: place}).overrides == {
         "x": Override(api_key_from={"source": "env", "id": "X"})
     }
@@ -219,7 +236,10 @@ def test_an_entry_of_lists_that_add_up_has_the_place_where_it_stands():
     project = 'ignore = [\n  "y-*",\n  "x-*",\n]\ndisabled = ["b"]\n'
     settings = load(PROWESS, {PROWESS_USER: user, PROWESS_PROJECT: project})
     assert settings.entries == {
-        "disabled_extensions": {"skill:a": Origin(PROWESS_USER, 1), "skill:b": Origin(PROWESS_PROJECT, 5)},
+        "disabled_extensions": {
+            "skill:a": Origin(PROWESS_USER, 1),
+            "skill:b": Origin(PROWESS_PROJECT, 5),
+        },
         "ignored": {"x-*": Origin(PROWESS_PROJECT, 3), "y-*": Origin(PROWESS_PROJECT, 2)},
     }
     assert settings.entry_origin("ignored", "unknown") == settings.origin("ignored")

@@ -8,7 +8,7 @@ import pytest
 
 from prowess.errors import ProfileError
 from prowess.ports import Head
-from prowess.settings.mapping import OWN_KEYS
+from prowess.settings.read.file_mapping import OWN_KEYS
 from prowess.testing import MemoryFiles
 from tests.unit.settings.hosts import (
     CLAUDE,
@@ -32,7 +32,10 @@ KNOWN = ", ".join(f"`{key}`" for key in OWN_KEYS)
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("\nignored = []\n", ":2: `ignored` is not a known setting; the nearest known one is `ignore`."),
+        (
+            "\nignored = []\n",
+            ":2: `ignored` is not a known setting; the nearest known one is `ignore`.",
+        ),
         ("zzz = 1\n", f":1: `zzz` is not a known setting; the known ones are {KNOWN}."),
         (
             "[discovery]\n\ntrusted_link = []\n",
@@ -71,19 +74,40 @@ def test_an_unknown_key_of_our_own_file_is_an_error_that_names_the_nearest(text,
         ("ignore = 'a'\n", ":1: `ignore` is the text “a”; it must be a list of texts."),
         ("ignore = [\n'a',\n3]\n", ":3: `ignore.1` is the number 3; it must be a text."),
         ("folders = [['a']]\n", ":1: `folders.0` is a list; it must be a text."),
-        ("discovery = 3\n", ":1: `discovery` is the number 3; it must be a table of keys and values."),
+        (
+            "discovery = 3\n",
+            ":1: `discovery` is the number 3; it must be a table of keys and values.",
+        ),
         ("config = []\n", ":1: `config` is a list; it must be a table of keys and values."),
-        ("limits.file_bytes = -1\n", ":1: `limits.file_bytes` is the number -1; it must be a whole number, 0 or more."),
-        ("limits.file_bytes = true\n", ":1: `limits.file_bytes` is true; it must be a whole number, 0 or more."),
-        ("skills.pdf = false\n", ":1: `skills.pdf` is false; it must be a table of keys and values."),
-        ("[skills.pdf]\nenabled = {}\n", ":2: `skills.pdf.enabled` is a table; it must be true or false."),
+        (
+            "limits.file_bytes = -1\n",
+            ":1: `limits.file_bytes` is the number -1; it must be a whole number, 0 or more.",
+        ),
+        (
+            "limits.file_bytes = true\n",
+            ":1: `limits.file_bytes` is true; it must be a whole number, 0 or more.",
+        ),
+        (
+            "skills.pdf = false\n",
+            ":1: `skills.pdf` is false; it must be a table of keys and values.",
+        ),
+        (
+            "[skills.pdf]\nenabled = {}\n",
+            ":2: `skills.pdf.enabled` is a table; it must be true or false.",
+        ),
         (
             "[skills.pdf]\nvisibility = 'user-invocable-only'\n",
             ":2: `skills.pdf.visibility` is the text “user-invocable-only”; "
             "it must be one of on, name-only, user-only, off.",
         ),
-        ("[skills.pdf.env]\nPIN = 1234\n", ":2: `skills.pdf.env.PIN` is a number; it must be a text."),
-        ("[skills.pdf]\napi_key = 1234\n", ":2: `skills.pdf.api_key` is a number; it must be a text."),
+        (
+            "[skills.pdf.env]\nPIN = 1234\n",
+            ":2: `skills.pdf.env.PIN` is a number; it must be a text.",
+        ),
+        (
+            "[skills.pdf]\napi_key = 1234\n",
+            ":2: `skills.pdf.api_key` is a number; it must be a text.",
+        ),
         (
             "[skills.pdf]\napi_key = {id = 'X'}\n",
             ":2: `skills.pdf.api_key` is a table; it must be a text, or the place of one: "
@@ -108,7 +132,12 @@ def test_a_wrong_value_is_an_error_that_names_file_line_and_key(text, message):
             "skills:\n  enabled: yes\n",
             ":2: `skills.enabled` is the text “yes”; it must be true or false.",
         ),
-        (OMP, OMP_FILE, "skills: 3\n", ":1: `skills` is a number; it must be a table of keys and values."),
+        (
+            OMP,
+            OMP_FILE,
+            "skills: 3\n",
+            ":1: `skills` is a number; it must be a table of keys and values.",
+        ),
         (
             OMP,
             OMP_FILE,
@@ -143,7 +172,9 @@ def test_a_wrong_value_is_an_error_that_names_file_line_and_key(text, message):
         (OMP, OMP_FILE, "a: 1\na: 2\n", ":2: this is not valid YAML (`a` stands twice)."),
     ],
 )
-def test_a_wrong_value_in_a_file_of_a_host_names_the_key_as_it_stands_there(table, file, text, message):
+def test_a_wrong_value_in_a_file_of_a_host_names_the_key_as_it_stands_there(
+    table, file, text, message
+):
     assert problem(table, {file: text}) == file + message
 
 
@@ -161,7 +192,8 @@ def test_a_pipe_a_folder_and_a_file_that_is_too_large_are_errors():
 
 def test_a_file_that_is_no_utf8_names_the_line():
     assert (
-        problem(OMP, {OMP_FILE: b"a: 1\nb: \xff\n"}) == f"{OMP_FILE}:2: the file is not UTF-8 text; save it as UTF-8."
+        problem(OMP, {OMP_FILE: b"a: 1\nb: \xff\n"})
+        == f"{OMP_FILE}:2: the file is not UTF-8 text; save it as UTF-8."
     )
 
 
@@ -171,7 +203,10 @@ class Locked(MemoryFiles):
 
 
 def test_a_file_that_may_not_be_read_is_an_error():
-    assert problem(OMP, Locked({OMP_FILE: ""})) == f"{OMP_FILE}: the file cannot be read (permission denied)."
+    assert (
+        problem(OMP, Locked({OMP_FILE: ""}))
+        == f"{OMP_FILE}: the file cannot be read (permission denied)."
+    )
 
 
 class Vanishing(MemoryFiles):
@@ -186,7 +221,12 @@ def test_a_pipe_that_takes_the_place_of_a_file_is_an_error():
 
 
 def test_a_profile_that_maps_a_key_to_no_setting_is_an_error():
-    wrong = {**OMP, "settings": {"main": {"at": ["{omp}/config.yml"], "format": "yaml", "keys": {"a.b": "colour"}}}}
+    wrong = {
+        **OMP,
+        "settings": {
+            "main": {"at": ["{omp}/config.yml"], "format": "yaml", "keys": {"a.b": "colour"}}
+        },
+    }
     with pytest.raises(ProfileError) as raised:
         load(wrong, {OMP_FILE: "a: 1"})
     assert str(raised.value) == (
@@ -209,7 +249,12 @@ def test_a_profile_that_maps_a_key_to_no_setting_is_an_error():
             'skills.mine = "sk-LEAKED"\n',
             ":1: `skills.mine` is a text; it must be a table of keys and values.",
         ),
-        (PROWESS, PROWESS_USER, "skills = 123\n", ":1: `skills` is a number; it must be a table of keys and values."),
+        (
+            PROWESS,
+            PROWESS_USER,
+            "skills = 123\n",
+            ":1: `skills` is a number; it must be a table of keys and values.",
+        ),
         (
             PROWESS,
             PROWESS_USER,

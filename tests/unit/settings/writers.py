@@ -12,8 +12,12 @@ from hypothesis import strategies as st
 Path = tuple[str, ...]
 
 _LETTERS = "ab-_. #:'\"[]{},=é\\&*!|>?%@`~/1"
-KEYS = st.sampled_from(["a", "b", "c-d", "e_f", "1", "a.b", "x y", "", "#", "k:", "é"]) | st.text(_LETTERS, max_size=4)
-TEXTS = st.sampled_from(["plain", "two words", "a: b", "# no", "}", "]", "x = 1", "[a]", "- a", '"', "'"])
+KEYS = st.sampled_from(["a", "b", "c-d", "e_f", "1", "a.b", "x y", "", "#", "k:", "é"]) | st.text(
+    _LETTERS, max_size=4
+)
+TEXTS = st.sampled_from(
+    ["plain", "two words", "a: b", "# no", "}", "]", "x = 1", "[a]", "- a", '"', "'"]
+)
 LEAVES = st.booleans() | st.integers(-99, 99) | TEXTS | st.text(_LETTERS, max_size=6)
 VALUES = st.recursive(
     LEAVES,
@@ -70,7 +74,12 @@ class TomlWriter(Writer):
         later = []
         for name, value in data.items():
             as_table = isinstance(value, dict) and self.chance(0.6)
-            as_array = isinstance(value, list) and value and all(isinstance(x, dict) for x in value) and self.chance()
+            as_array = (
+                isinstance(value, list)
+                and value
+                and all(isinstance(x, dict) for x in value)
+                and self.chance()
+            )
             if as_table or as_array:
                 later.append((name, value))
                 continue
@@ -78,7 +87,12 @@ class TomlWriter(Writer):
             self.statement([name], value, path)
             self.put(self.random.choice(["\n", " # c = 1\n"]))
         for name, value in later:
-            self.headed(name, value, (*path, name), f"{header}.{self.key(name)}" if header else self.key(name))
+            self.headed(
+                name,
+                value,
+                (*path, name),
+                f"{header}.{self.key(name)}" if header else self.key(name),
+            )
 
     def statement(self, names: list[str], value: Any, path: Path) -> None:
         if isinstance(value, dict) and len(value) == 1 and self.chance():
@@ -172,7 +186,11 @@ class YamlWriter(Writer):
     def text_of(self, text: str) -> str:
         if re.fullmatch(r"[a-z][a-z_-]*( [a-z]+)*", text) and self.chance(0.7):
             return text
-        return "'" + text.replace("'", "''") + "'" if self.chance() else json.dumps(text, ensure_ascii=False)
+        return (
+            "'" + text.replace("'", "''") + "'"
+            if self.chance()
+            else json.dumps(text, ensure_ascii=False)
+        )
 
     def leaf(self, value: Any) -> str:
         return self.text_of(value) if isinstance(value, str) else json.dumps(value)
@@ -184,7 +202,9 @@ class YamlWriter(Writer):
         self.put(self.random.choice(["\n", "\n", " # d: [\n", "  \n"]))
 
     def block(self, value: Any, path: Path, indent: int, *, started: bool = False) -> None:
-        """The lines of a mapping or sequence at an indentation; `started` where its first line has begun."""
+        """The lines of a mapping or sequence at an indentation; `started` where its first line has
+        begun.
+        """
         is_map = isinstance(value, dict)
         for name, child in _children(value):
             if not started:
@@ -202,13 +222,22 @@ class YamlWriter(Writer):
                 self.put("   ")
                 self.block(value, path, indent + 4, started=True)
                 return
-            self.put(self.random.choice(["", " &x", " !!map" if isinstance(value, dict) else " !!seq"]))
+            self.put(
+                self.random.choice(["", " &x", " !!map" if isinstance(value, dict) else " !!seq"])
+            )
             self.end()
             same = in_map and isinstance(value, list) and self.chance()
             self.block(value, path, indent if same else indent + self.random.choice([1, 2, 4]))
             return
-        if isinstance(value, str) and re.fullmatch(r"[a-z: =]*[a-z]", value) and value[0].isalpha() and self.chance():
-            self.put(self.random.choice([" |-", " >-", " |2-"]) + f"\n{' ' * (indent + 2)}{value}\n\n")
+        if (
+            isinstance(value, str)
+            and re.fullmatch(r"[a-z: =]*[a-z]", value)
+            and value[0].isalpha()
+            and self.chance()
+        ):
+            self.put(
+                self.random.choice([" |-", " >-", " |2-"]) + f"\n{' ' * (indent + 2)}{value}\n\n"
+            )
             return
         self.put(" ")
         self.flow(value, path, indent)
@@ -222,7 +251,11 @@ class YamlWriter(Writer):
         self.put("{" if is_map else "[")
         for index, (name, child) in enumerate(_children(value)):
             self.put(", " if index else "")
-            self.put(self.random.choice(["", "", f"\n{' ' * (indent + 3)}", f" # }}\n{' ' * (indent + 3)}"]))
+            self.put(
+                self.random.choice(
+                    ["", "", f"\n{' ' * (indent + 3)}", f" # }}\n{' ' * (indent + 3)}"]
+                )
+            )
             self.mark((*path, str(name)))
             if is_map:
                 self.put(f"{self.text_of(name)}: ")

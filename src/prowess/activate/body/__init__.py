@@ -1,0 +1,1 @@
+"""The body of a skill: its arguments and placeholders."""

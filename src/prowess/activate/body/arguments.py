@@ -1,0 +1,161 @@
+"""What was typed after a skill's name, made into words.
+
+A strategy may lose what it does not take for a word; the whole text is always there beside the
+words.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+
+from prowess.profiles.schema.expansion import Split
+
+Words = tuple[str, ...]
+
+_BLANKS = re.compile(r"\s*")
+_PLAIN_WORD = re.compile(r"\S+")
+_QUOTES = "\"'"
+# A quote that ends a word; one after a backslash does not.
+_CLOSING = {quote: re.compile(rf"(?<!\\){quote}(?=\s|$)") for quote in _QUOTES}
+
+
+def split_arguments(text: str, strategy: Split) -> Words:
+    """The words of the arguments, by the strategy of a host."""
+    return _STRATEGIES[strategy](text)
+
+
+def list_names(declared: Iterable[str]) -> Mapping[str, int]:
+    """The names that stand for arguments, each with its place. A name of digits is none; the next
+    takes its place.
+    """
+    names = [name for name in declared if not name.isdigit()]
+    return {name: names.index(name) for name in names}
+
+
+def split_words(text: str) -> Words:
+    """Words with blanks between them. Quotes keep blanks together where they stand around whole
+    words.
+
+    Everything else stays as it is, so no text is lost: `it's a test` has three words, `say "hello
+    world"` two.
+    """
+    words: list[str] = []
+    unclosed: set[str] = set()
+    place = _end(_BLANKS, text, 0)
+    while place < len(text):
+        quote = text[place]
+        closing = (
+            _CLOSING[quote].search(text, place + 1)
+            if quote in _QUOTES and quote not in unclosed
+            else None
+        )
+        if closing is not None:
+            words.append(text[place + 1 : closing.start()])
+            place = closing.end()
+        else:
+            # None further on closes it either; looking again for each would take the square of the
+            # length.
+            unclosed |= {quote} & set(_QUOTES)
+            start, place = place, _end(_PLAIN_WORD, text, place)
+            words.append(text[start:place])
+        place = _end(_BLANKS, text, place)
+    return tuple(words)
+
+
+_SHELL_BLANKS = re.compile(r"[ \t]*")
+_SHELL_END = frozenset(";|<>&\n\r")
+_ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\+?=")
+_EXPANSION = re.compile(r"\$(?:[A-Za-z0-9_]+|\{[^}]*\}|\(.*\)|[@*#?$!-])", re.DOTALL)
+
+
+def split_shell(text: str) -> Words:
+    """Words as Claude Code sees them, which reads arguments like a line of shell and keeps only
+    what is a word there.
+
+    A quote that is never closed takes the rest with its word. Whatever follows `;`, `|`, `<`, `>`,
+    `&`, a line's end or a `#` at the start of a word is lost, and so is a group in round brackets,
+    an assignment before the first word, a first word that begins with `[`, and any other word that
+    is one variable and nothing else.
+    """
+    words: list[str] = []
+    is_first = True
+    place = _end(_SHELL_BLANKS, text, 0)
+    while place < len(text) and text[place] not in _SHELL_END and text[place] != "#":
+        if text[place] in "()":
+            place = _skip_group(text, place)
+        else:
+            start = place
+            word, place = _read_shell_word(text, start, is_first=is_first)
+            is_assignment = is_first and _ASSIGNMENT.match(text, start) is not None
+            is_lost = (
+                text[start] == "["
+                if is_first
+                else _EXPANSION.fullmatch(text, start, place) is not None
+            )
+            is_first = is_assignment
+            if not (is_assignment or is_lost):
+                words.append(word)
+        place = _end(_SHELL_BLANKS, text, place)
+    return tuple(words)
+
+
+def _read_shell_word(text: str, start: int, *, is_first: bool) -> tuple[str, int]:
+    """The word at a place and where it ends. Quotes are taken off, but not from a first word that
+    is partly quoted.
+    """
+    parts: list[str] = []
+    quoted = 0
+    place = start
+    while place < len(text) and text[place] not in _SHELL_END and text[place] not in " \t()":
+        character = text[place]
+        end = place + 1
+        part = character
+        if character in _QUOTES:
+            closing = _find_closing(text, place)
+            if closing is None:
+                return text[start:], len(text)
+            end = closing + 1
+            part = text[place + 1 : closing]
+            quoted += 1
+        elif character == "\\" and end < len(text):
+            end += 1
+            part = text[place:end] if text[place + 1] in _QUOTES else text[place + 1]
+        elif text.startswith("$(", place):
+            end = _skip_group(text, place + 1)
+            part = text[place:end]
+        parts.append(part)
+        place = end
+    is_mixed = 0 < quoted < len(parts)
+    return text[start:place] if is_first and is_mixed else "".join(parts), place
+
+
+def _find_closing(text: str, opening: int) -> int | None:
+    """Where a quote is closed; a backslash saves the next character from that in double quotes."""
+    quote = text[opening]
+    place = opening + 1
+    while place < len(text):
+        if text[place] == "\\" and quote == '"':
+            place += 1
+        elif text[place] == quote:
+            return place
+        place += 1
+    return None
+
+
+def _skip_group(text: str, opening: int) -> int:
+    """The place after the round bracket that closes this one, or the end where none does."""
+    depth = 0
+    for place in range(opening, len(text)):
+        depth += {"(": 1, ")": -1}.get(text[place], 0)
+        if depth <= 0:
+            return place + 1
+    return len(text)
+
+
+def _end(pattern: re.Pattern[str], text: str, place: int) -> int:
+    match = pattern.match(text, place)
+    return match.end() if match is not None else place
+
+
+_STRATEGIES: Mapping[Split, Callable[[str], Words]] = {"words": split_words, "shell": split_shell}

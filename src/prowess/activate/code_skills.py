@@ -1,0 +1,260 @@
+"""Skills that are defined in code: every field of Claude Code's bundled definition, a registry, and
+their prompts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from typing import Any, Literal
+
+import msgspec
+
+from prowess.activate.async_results import Wait, describe_failure, settle
+from prowess.activate.slash.messages import render_folder_line
+from prowess.diagnostics import Diagnostic, diagnose
+from prowess.errors import InvalidName, MachineError, ProwessError, UnknownSkill
+from prowess.errors.activation import PromptFailed
+from prowess.model.activation import IN_CODE
+from prowess.model.skill import (
+    Candidate,
+    Document,
+    LoadedFrom,
+    Manifest,
+    Root,
+    Scope,
+    Skill,
+    Source,
+)
+from prowess.ports import Unpacker
+
+Block = Mapping[str, Any]
+"""A content block: a mapping with a `type`; `{"type": "text", "text": …}` is text."""
+
+Prompt = str | Sequence[Block]
+
+
+class PromptContext(msgspec.Struct, frozen=True, kw_only=True, eq=False):
+    """What a prompt function may know of the conversation; `extra` is whatever the agent gives it
+    beside that.
+    """
+
+    session: str | None = None
+    cwd: str | None = None
+    by: str = "user"
+    extra: Mapping[str, Any] = msgspec.field(default_factory=dict)
+
+
+GetPrompt = Callable[[str, PromptContext], Prompt | Awaitable[Prompt]]
+
+
+class DefinedSkill(msgspec.Struct, frozen=True, kw_only=True, eq=False):
+    """A skill in code. Name, description and `get_prompt` are needed, all else is optional.
+
+    `get_prompt` gets the arguments as one text and a context, and gives text or content blocks,
+    also asynchronously. `is_enabled` is asked every time whether the skill is there. `files` are
+    contents by relative path; they are unpacked when the skill is first used.
+    """
+
+    name: str
+    description: str
+    get_prompt: GetPrompt
+    aliases: tuple[str, ...] = ()
+    when_to_use: str | None = None
+    argument_hint: str | None = None
+    allowed_tools: tuple[str, ...] = ()
+    model: str | None = None
+    disable_model_invocation: bool = False
+    user_invocable: bool = True
+    is_enabled: Callable[[], bool] | None = None
+    hooks: Mapping[str, Any] | None = None
+    context: Literal["inline", "fork"] | None = None
+    agent: str | None = None
+    files: Mapping[str, str | bytes] = msgspec.field(default_factory=dict)
+
+    @property
+    def manifest(self) -> Manifest:
+        """The fields as a header would declare them, so that gates and requests treat both alike."""
+        return Manifest(
+            name=self.name,
+            description=self.description,
+            aliases=self.aliases,
+            when_to_use=self.when_to_use,
+            argument_hint=self.argument_hint,
+            allowed_tools=self.allowed_tools,
+            model=self.model,
+            disable_model_invocation=self.disable_model_invocation,
+            user_invocable=self.user_invocable,
+            hooks=self.hooks,
+            context=self.context,
+            agent=self.agent,
+        )
+
+    @property
+    def is_available(self) -> bool:
+        """Whether the skill is there now; a check of its own that fails counts as a no."""
+        try:
+            return self.is_enabled is None or bool(self.is_enabled())
+        except Exception:
+            return False
+
+
+class DefinedSkills(msgspec.Struct, frozen=True, eq=False):
+    """A registry of skills in code, in the order of their registration. Registering gives a new
+    one.
+    """
+
+    skills: tuple[DefinedSkill, ...] = ()
+
+    def register(self, *skills: DefinedSkill) -> DefinedSkills:
+        """The registry with these skills. Raises `InvalidName` where a name is empty or already
+        there.
+        """
+        names = {skill.name for skill in self.skills}
+        for skill in skills:
+            if not skill.name.strip():
+                raise InvalidName(skill.name, "it is empty")
+            if skill.name in names:
+                raise InvalidName(skill.name, "another skill that is defined in code has it")
+            names.add(skill.name)
+        return DefinedSkills((*self.skills, *skills))
+
+    def find(self, name: str) -> DefinedSkill | None:
+        """The skill of that name, else the first one with such an alias; None where there is
+        neither.
+        """
+        by_name = next((skill for skill in self.skills if skill.name == name), None)
+        return by_name or next((skill for skill in self.skills if name in skill.aliases), None)
+
+    def get(self, name: str) -> DefinedSkill:
+        """The skill of exactly that name. Raises `UnknownSkill`."""
+        found = next((skill for skill in self.skills if skill.name == name), None)
+        if found is None:
+            raise UnknownSkill(name, [skill.name for skill in self.skills])
+        return found
+
+    def __iter__(self) -> Iterator[DefinedSkill]:
+        return iter(self.skills)
+
+    def __len__(self) -> int:
+        return len(self.skills)
+
+
+class DefinedPrompt(msgspec.Struct, frozen=True, kw_only=True, eq=False):
+    """A prompt that was made: its blocks, with the folder's line first where files were unpacked
+    into one.
+    """
+
+    blocks: tuple[Block, ...]
+    folder: str | None = None
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """The text of all text blocks."""
+        return "\n\n".join(str(block["text"]) for block in self.blocks if block["type"] == "text")
+
+
+def find_folder(defined: DefinedSkill, unpacker: Unpacker) -> str | None:
+    """The folder of a skill's files, known before anything is unpacked; None for a skill without
+    files.
+    """
+    return unpacker.find_folder(defined.name) if defined.files else None
+
+
+def make_prompt(
+    defined: DefinedSkill,
+    arguments: str,
+    context: PromptContext,
+    *,
+    unpacker: Unpacker,
+    wait: Wait | None = None,
+) -> DefinedPrompt:
+    """Unpack the files at the first use, then ask for the prompt, then put the folder before it.
+
+    Where the files cannot be unpacked the prompt goes on without a folder, with a diagnostic.
+    Raises `PromptFailed`.
+    """
+    folder, found = _unpack(defined, unpacker)
+    try:
+        blocks = _as_blocks(settle(defined.get_prompt(arguments, context), wait))
+    except (ProwessError, KeyboardInterrupt):
+        raise
+    except BaseException as error:
+        raise PromptFailed(defined.name, describe_failure(error)) from error
+    if folder is not None:
+        blocks = _with_folder(blocks, folder)
+    return DefinedPrompt(blocks=blocks, folder=folder, diagnostics=found)
+
+
+def _unpack(defined: DefinedSkill, unpacker: Unpacker) -> tuple[str | None, tuple[Diagnostic, ...]]:
+    if not defined.files:
+        return None, ()
+    try:
+        return unpacker.unpack(defined.name, defined.files), ()
+    except MachineError as error:
+        message = (
+            f"The files of “{defined.name}” are not there: {str(error)[:1].lower()}{str(error)[1:]}"
+        )
+        return None, (diagnose("files-not-unpacked", message),)
+
+
+def _as_blocks(prompt: Any) -> tuple[Block, ...]:
+    if isinstance(prompt, str):
+        return ({"type": "text", "text": prompt},)
+    if isinstance(prompt, Sequence) and all(_is_block(block) for block in prompt):
+        return tuple(prompt)
+    raise TypeError(
+        f"it gave {type(prompt).__name__}; it has to give text or a list of content blocks"
+    )
+
+
+def _is_block(block: Any) -> bool:
+    if not isinstance(block, Mapping) or not isinstance(block.get("type"), str):
+        return False
+    return block["type"] != "text" or isinstance(block.get("text"), str)
+
+
+def _with_folder(blocks: tuple[Block, ...], folder: str) -> tuple[Block, ...]:
+    line = render_folder_line(folder)
+    if blocks and blocks[0]["type"] == "text":
+        return ({**blocks[0], "text": f"{line}\n\n{blocks[0]['text']}"}, *blocks[1:])
+    return ({"type": "text", "text": line}, *blocks)
+
+
+def as_skill(defined: DefinedSkill, *, unpacker: Unpacker, wait: Wait | None = None) -> Skill:
+    """A skill in code as a value like those that were read; its content is the prompt without
+    arguments.
+    """
+
+    def read(skill: Skill) -> Document:
+        import hashlib
+
+        text = make_prompt(defined, "", PromptContext(), unpacker=unpacker, wait=wait).text
+        digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+        return Document(text, f"sha256:{digest}")
+
+    return Skill(
+        name=defined.name,
+        description=defined.description,
+        location=IN_CODE,
+        folder=find_folder(defined, unpacker) or "",
+        scope=Scope.BUNDLED,
+        source=Source("bundled", "bundled", IN_CODE, LoadedFrom.BUNDLED, "bundled"),
+        declared=defined.manifest,
+        read=read,
+    )
+
+
+def as_candidate(skill: Skill, *, order: int) -> Candidate:
+    """What resolution needs to know of a skill in code: it lies nowhere, and belongs to the bundled
+    ones.
+    """
+    root = Root(
+        path=IN_CODE,
+        scope=Scope.BUNDLED,
+        source=skill.source,
+        order=order,
+        id="defined",
+        group="bundled",
+    )
+    return Candidate(IN_CODE, skill.folder, skill.name, root, None)

@@ -1,0 +1,1 @@
+"""Skills that wait for a file, and what wakes them."""

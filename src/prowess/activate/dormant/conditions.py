@@ -1,0 +1,143 @@
+"""Skills that wait for a file: which of them a touched file wakes.
+
+A skill with `paths` is kept apart until a file that one of its patterns means is read, written or
+edited. What woke stays awake for the conversation.
+"""
+
+from __future__ import annotations
+
+import ntpath
+import posixpath
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from prowess.activate.dormant.pattern_index import PatternIndex
+from prowess.activate.dormant.patterns import parse_patterns
+from prowess.diagnostics import Diagnostic, diagnose
+from prowess.model.skill import Skill
+from prowess.text.gitignore import Pattern
+
+_EVERYTHING = ("**", "**/*")
+# For fewer it is faster to look at each than to keep the numbers of all that are awake.
+_MANY = 500
+
+
+class Condition(msgspec.Struct, frozen=True, gc=False):
+    """What one skill waits for: patterns of one field of its header. A skill may wait for either of
+    two.
+    """
+
+    name: str
+    location: str
+    patterns: tuple[str, ...]
+    field: str = "paths"
+
+
+class Watch(msgspec.Struct, frozen=True):
+    """What a conversation has seen of the files: the skills that woke, by location, and the folders
+    looked into.
+
+    It never changes; looking again gives a new one. Both only ever grow.
+    """
+
+    awake: frozenset[str] = frozenset()
+    looked_at: frozenset[str] = frozenset()
+
+
+class Woken(msgspec.Struct, frozen=True):
+    """The watch after a file was touched, and the conditions that it met for the first time."""
+
+    watch: Watch
+    conditions: tuple[Condition, ...] = ()
+
+
+def find_conditions(skills: Iterable[Skill], fields: Sequence[str]) -> list[Condition]:
+    """What each skill waits for, by the fields that make it wait. A pattern that means every file
+    is no condition.
+    """
+    return [
+        Condition(skill.name, skill.location, patterns, field)
+        for skill in skills
+        for field in fields
+        if (patterns := getattr(skill.manifest, field))
+        and not any(one in _EVERYTHING for one in patterns)
+    ]
+
+
+class Conditions:
+    """The conditions of every skill that waits, made ready to be held against one file after
+    another.
+
+    However many there are, a file costs little: only what can match is tried.
+    """
+
+    def __init__(self, conditions: Iterable[Condition], *, most_patterns: int = 1_000) -> None:
+        self._conditions = tuple(conditions)
+        found: list[Diagnostic] = []
+        parsed: list[list[Pattern]] = []
+        for condition in self._conditions:
+            patterns, broken = parse_patterns(condition.patterns, most=most_patterns)
+            found += [_diagnose(condition, text, why) for text, why in broken]
+            parsed.append(patterns)
+        self._index = PatternIndex(parsed)
+        self._awake: tuple[frozenset[str], set[int]] = (frozenset(), set())
+        self.diagnostics = tuple(found)
+
+    def __len__(self) -> int:
+        return len(self._conditions)
+
+    def find_met(
+        self, names: Sequence[str], *, awake: frozenset[str] = frozenset()
+    ) -> list[Condition]:
+        """The conditions that a file meets, in their order, without those of skills that are awake
+        already.
+
+        The file is given as the names of its path.
+        """
+        found = self._index.find(names)
+        if awake and len(found) > _MANY:
+            found -= self._find_awake(awake)
+        met = [self._conditions[owner] for owner in sorted(found)]
+        return [one for one in met if one.location not in awake] if awake else met
+
+    def _find_awake(self, awake: frozenset[str]) -> set[int]:
+        """The numbers of the skills that are awake. One watch asks again and again, so the last
+        answer is kept.
+        """
+        asked, owners = self._awake
+        if asked is not awake:
+            owners = {owner for owner, one in enumerate(self._conditions) if one.location in awake}
+            self._awake = (awake, owners)
+        return owners
+
+
+def wake(
+    watch: Watch, conditions: Conditions, path: str, *, cwd: str, platform: str = "linux"
+) -> Woken:
+    """What a touched file wakes. A file outside the working folder, where the patterns begin, wakes
+    nothing.
+    """
+    names = find_names_below(path, cwd, platform=platform)
+    if not names:
+        return Woken(watch)
+    met = conditions.find_met(names, awake=watch.awake)
+    if not met:
+        return Woken(watch)
+    awake = watch.awake.union(one.location for one in met)
+    return Woken(msgspec.structs.replace(watch, awake=awake), tuple(met))
+
+
+def find_names_below(path: str, folder: str, *, platform: str = "linux") -> list[str] | None:
+    """The names on the way from a folder to a path that lies in it; None where it does not lie in
+    it.
+    """
+    paths = ntpath if platform == "win32" else posixpath
+    base = paths.normpath(folder).rstrip(paths.sep) + paths.sep
+    whole = paths.normpath(paths.join(folder, path))
+    return whole[len(base) :].split(paths.sep) if whole.startswith(base) else None
+
+
+def _diagnose(condition: Condition, text: str, why: str) -> Diagnostic:
+    message = f"The pattern “{text}” was left out: {why}."
+    return diagnose("pattern-invalid", message, file=condition.location, field=condition.field)

@@ -1,0 +1,1 @@
+"""`skill://` addresses and the files they stand for."""

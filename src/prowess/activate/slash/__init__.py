@@ -1,0 +1,1 @@
+"""Commands that a user types: their names, what was typed, what becomes of it."""

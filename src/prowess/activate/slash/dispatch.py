@@ -1,0 +1,219 @@
+"""Commands that go around the model: a skill's header names a tool, and what the user typed goes to
+that tool.
+
+The body of SKILL.md takes no part in it, so the same command always does the same.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Literal
+
+import msgspec
+
+from prowess.activate.async_results import Wait, describe_failure, settle
+from prowess.diagnostics import Diagnostic, diagnose
+from prowess.errors import ProwessError
+from prowess.errors.activation import Cancelled, ToolFailed, UnknownTool
+from prowess.model.skill import Manifest
+from prowess.text.masking import Masker
+
+DONE = "Done."
+
+
+class Dispatch(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """Where a command goes in place of the model: to the tool of this name, with the user's text as
+    it was typed.
+    """
+
+    kind: Literal["tool"] = "tool"
+    tool_name: str
+    arg_mode: Literal["raw"] = "raw"
+
+
+def find_dispatch(manifest: Manifest) -> Dispatch | None:
+    """The dispatch that a header declares; None unless both `command-dispatch: tool` and
+    `command-tool` stand there.
+    """
+    tool = (manifest.command_tool or "").strip()
+    return Dispatch(tool_name=tool) if manifest.command_dispatch == "tool" and tool else None
+
+
+def check_dispatch(manifest: Manifest, *, file: str | None = None) -> tuple[Diagnostic, ...]:
+    """What is wrong with a header that declares only half of a dispatch."""
+    has_tool = bool((manifest.command_tool or "").strip())
+    if (manifest.command_dispatch == "tool") == has_tool:
+        return ()
+    declared, missing = (
+        ("command-tool", "command-dispatch: tool")
+        if has_tool
+        else ("command-dispatch", "command-tool")
+    )
+    message = f"`{declared}` has no effect without `{missing}`; the command goes to the model."
+    hint = f"Add `{missing}`, or remove `{declared}`."
+    return (diagnose("field-value", message, file=file, field=declared, hint=hint),)
+
+
+class Cancel:
+    """A way to call off what is under way, from any thread."""
+
+    __slots__ = ("_event",)
+
+    def __init__(self) -> None:
+        self._event = threading.Event()
+
+    def cancel(self) -> None:
+        """Call it off; whoever carries it out stops as soon as it looks."""
+        self._event.set()
+
+    @property
+    def is_cancelled(self) -> bool:
+        """Whether it was called off."""
+        return self._event.is_set()
+
+    def wait(self, seconds: float) -> bool:
+        """Wait that long, or until it is called off; whether it was."""
+        return self._event.wait(seconds)
+
+
+class ToolRun(msgspec.Struct, frozen=True, kw_only=True, eq=False):
+    """One run of a tool: its id, the way to call it off, and the variables that are meant for this
+    skill alone.
+
+    `masker` hides the secrets among them in what is told. Neither shows a value in the `repr`.
+    """
+
+    id: str
+    cancel: Cancel = msgspec.field(default_factory=Cancel)
+    env: Mapping[str, str] = msgspec.field(default_factory=dict)
+    masker: Masker = msgspec.field(default_factory=Masker)
+
+    def __repr__(self) -> str:
+        return f"ToolRun(id={self.id!r}, env=<{len(self.env)} hidden>)"
+
+    def __rich_repr__(self) -> list[tuple[str, Any]]:
+        return [("id", self.id), ("env", sorted(self.env))]
+
+
+ToolFunction = Callable[[Mapping[str, str], ToolRun], Any]
+
+
+class Tool(msgspec.Struct, frozen=True, kw_only=True, eq=False):
+    """A tool that commands can go to. Its function gets `command`, `commandName` and `skillName`,
+    and the run.
+    """
+
+    name: str
+    function: ToolFunction
+    description: str = ""
+
+
+class Tools(msgspec.Struct, frozen=True, eq=False):
+    """The tools there are, by name. Adding one gives a new value; a later one of the same name
+    replaces the earlier.
+    """
+
+    by_name: Mapping[str, Tool] = msgspec.field(default_factory=dict)
+
+    @classmethod
+    def of(cls, tools: Iterable[Tool]) -> Tools:
+        """These tools."""
+        return cls({tool.name: tool for tool in tools})
+
+    def add(self, *tools: Tool) -> Tools:
+        """These tools and those that are there already."""
+        return Tools({**self.by_name, **{tool.name: tool for tool in tools}})
+
+    def get(self, name: str) -> Tool:
+        """The tool of exactly that name. Raises `UnknownTool`, which lists the tools there are."""
+        tool = self.by_name.get(name)
+        if tool is None:
+            raise UnknownTool(name, sorted(self.by_name))
+        return tool
+
+    def __iter__(self) -> Iterator[Tool]:
+        return iter(self.by_name.values())
+
+    def __len__(self) -> int:
+        return len(self.by_name)
+
+
+class ToolReply(msgspec.Struct, frozen=True, kw_only=True, eq=False):
+    """What the user gets back: the text of the tool's result, and the result itself.
+
+    `diagnostics` say which variables of the skill the tool was not given. The `repr` tells only of
+    which type the result is: what a tool makes may show more than its text.
+    """
+
+    text: str
+    tool: str
+    run_id: str
+    result: Any = None
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+    def __rich_repr__(self) -> list[tuple[str, Any]]:
+        return [(name, getattr(self, name)) for name in ("text", "tool", "run_id", "diagnostics")]
+
+    def __repr__(self) -> str:
+        told = f"text={self.text!r}, tool={self.tool!r}, run_id={self.run_id!r}"
+        return (
+            f"ToolReply({told}, result=<{type(self.result).__name__}>,"
+            f" diagnostics={self.diagnostics!r})"
+        )
+
+
+def dispatch(
+    target: Dispatch,
+    *,
+    arguments: str,
+    command_name: str,
+    skill_name: str,
+    tools: Tools,
+    run: ToolRun,
+    wait: Wait | None = None,
+) -> ToolReply:
+    """Call the tool that a command goes to, with the arguments as they were typed; its text is the
+    reply.
+
+    Raises `UnknownTool`, `Cancelled`, and `ToolFailed` where the tool itself raises.
+    """
+    tool = tools.get(target.tool_name)
+    if run.cancel.is_cancelled:
+        raise Cancelled(f"the tool “{tool.name}” was not called")
+    params = {"command": arguments, "commandName": command_name, "skillName": skill_name}
+    try:
+        result = settle(tool.function(params, run), wait)
+    except (ProwessError, KeyboardInterrupt):
+        raise
+    except BaseException as error:
+        # A tool that ends its program, as `sys.exit` does, must not end the agent.
+        if run.cancel.is_cancelled:
+            raise Cancelled(f"the tool “{tool.name}” was stopped") from error
+        raise ToolFailed(tool.name, describe_failure(error)) from error
+    return ToolReply(text=find_text(result) or DONE, tool=tool.name, run_id=run.id, result=result)
+
+
+def find_text(result: Any) -> str | None:
+    """The text of a tool's result: the result itself, its `content`, or the text blocks in it; None
+    without any.
+    """
+    content = result.get("content", result.get("text")) if isinstance(result, Mapping) else result
+    if isinstance(content, str):
+        return content.strip() or None
+    if isinstance(content, Sequence) and not isinstance(content, bytes | bytearray):
+        texts = [text for block in content if (text := _block_text(block))]
+        return "\n".join(texts) or None
+    return None
+
+
+def _block_text(block: Any) -> str | None:
+    if isinstance(block, str):
+        return block.strip() or None
+    if (
+        isinstance(block, Mapping)
+        and block.get("type", "text") == "text"
+        and isinstance(block.get("text"), str)
+    ):
+        return str(block["text"]).strip() or None
+    return None

@@ -1,0 +1,251 @@
+"""What a user typed: a command with its arguments, text that mentions skills, a name that is
+refused, or plain text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+import msgspec
+
+from prowess.activate.slash.commands import CommandIndex, Refusal, SlashCommand, loosen
+from prowess.errors import nearest_names
+from prowess.model.outcome import State
+from prowess.profiles.schema.activation import CommandForm, CommandLookup, Commands
+
+_WORD = re.compile(r"(\S+)\s*(.*)", re.DOTALL)
+_TOKEN = re.compile(r"(?:^|(?<=\s))/skill:([^\s/]+)(?=\s|$)")
+# A prompt for a shell or an interpreter: the program behind it reads the text as it is.
+_LOCAL = re.compile(r"!|\$\$?(?:[ \t\r\n]|$)")
+_MENTION = re.compile(r"\$([\w:-]+)")
+_PLAIN_MENTION = re.compile(r"\$([-a-zA-Z0-9_:]+)")
+_SMALL_LETTER = re.compile(r"[a-z]")
+
+
+class Call(msgspec.Struct, frozen=True, kw_only=True):
+    """A command and its arguments as they were typed, without the blanks around them. `text` is all
+    that was typed.
+    """
+
+    command: SlashCommand
+    arguments: str
+    text: str
+    form: CommandForm
+
+
+class Mention(msgspec.Struct, frozen=True, kw_only=True):
+    """A text in which skills are named by `$name`, each of them once, in the order of the text."""
+
+    commands: tuple[SlashCommand, ...]
+    text: str
+
+
+class Notice(msgspec.Struct, frozen=True, kw_only=True):
+    """Something for the user to read; nothing goes to the model. `kind` is a word for programs."""
+
+    kind: str
+    name: str
+    message: str
+
+
+class Plain(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Text that is no command. Where it looks like one, `name` is the unknown name and `nearest`
+    are known ones.
+    """
+
+    text: str
+    name: str | None = None
+    nearest: tuple[str, ...] = ()
+
+
+Typed = Call | Mention | Notice | Plain
+
+
+def parse_command(text: str, commands: CommandIndex, rules: Commands) -> Typed:
+    """What a typed text means to a host."""
+    start = text.lstrip()
+    if start.startswith("/"):
+        return _parse_slash(text, start[1:], commands, rules)
+    if "token" in rules.forms and not _LOCAL.match(start):
+        found = _parse_token(text, commands, rules)
+        if found is not None:
+            return found
+    if "mention" in rules.forms:
+        return _parse_mentions(text, commands, rules)
+    return Plain(text=text)
+
+
+def _parse_slash(text: str, rest: str, commands: CommandIndex, rules: Commands) -> Typed:
+    typed = _WORD.match(rest)
+    if typed is None:
+        return Plain(text=text)
+    word, tail = typed[1], typed[2]
+    unknown = word
+    if "skill-colon" in rules.forms and word.startswith("skill:"):
+        unknown = word[len("skill:") :]
+        found = _find_call("skill-colon", text, rest[len("skill:") :], commands, rules)
+    else:
+        found = None
+        if "skill-word" in rules.forms and word.lower() == "skill" and tail:
+            found = _find_call("skill-word", text, tail, commands, rules)
+            unknown = tail.split()[0]
+        if found is None and "name" in rules.forms:
+            found = _find_call("name", text, rest, commands, rules)
+    return found or _not_a_command(text, unknown, commands, rules)
+
+
+def _find_call(
+    form: CommandForm, text: str, rest: str, commands: CommandIndex, rules: Commands
+) -> Call | Notice | None:
+    """The command whose name stands at the beginning of the rest."""
+    typed = _WORD.match(rest)
+    if typed is None:
+        return None
+    name, arguments = typed[1], typed[2].strip()
+    command = _LOOKUPS[rules.lookup](name, form, commands)
+    if command is None and rules.lookup == "forgiving":
+        spaced = next(
+            (known for known in commands.names_with_blanks if _begins_with(rest, known)), None
+        )
+        if spaced is not None:
+            command, arguments = commands.by_name[spaced], rest[len(spaced) :].strip()
+    if command is None or (form == "name" and command.is_taken):
+        refusal = commands.refusals.get(name)
+        return _refuse(refusal) if refusal is not None and command is None else None
+    if not command.user_invocable:
+        return _for_the_model(command)
+    return Call(command=command, arguments=arguments, text=text, form=form)
+
+
+def _begins_with(rest: str, name: str) -> bool:
+    return rest.startswith(name) and (len(rest) == len(name) or rest[len(name)].isspace())
+
+
+def _not_a_command(text: str, name: str, commands: CommandIndex, rules: Commands) -> Plain:
+    # A path is no mistyped name.
+    nearest = (
+        () if "/" in name else nearest_names(name, [command.name for command in commands.typable])
+    )
+    return Plain(text=text, name=name, nearest=nearest)
+
+
+def _parse_token(text: str, commands: CommandIndex, rules: Commands) -> Call | Notice | None:
+    """`/skill:name` once in the middle: the words around it are the arguments, a second one stays
+    among them.
+    """
+    token = _TOKEN.search(text)
+    if token is None:
+        return None
+    command = _LOOKUPS[rules.lookup](token[1], "token", commands)
+    if command is None:
+        refusal = commands.refusals.get(token[1])
+        return None if refusal is None else _refuse(refusal)
+    if not command.user_invocable:
+        return _for_the_model(command)
+    around = (text[: token.start()].strip(), text[token.end() :].strip())
+    return Call(
+        command=command,
+        arguments=" ".join(part for part in around if part),
+        text=text,
+        form="token",
+    )
+
+
+def _parse_mentions(text: str, commands: CommandIndex, rules: Commands) -> Mention | Notice | Plain:
+    found: dict[str, SlashCommand] = {}
+    for name in _list_mentions(text, rules):
+        command = _LOOKUPS[rules.lookup](name, "mention", commands)
+        if command is not None and command.user_invocable:
+            found.setdefault(command.name, command)
+    if not found:
+        return Plain(text=text)
+    if rules.most_mentions and len(found) > rules.most_mentions:
+        message = (
+            f"The text mentions {len(found)} skills; at most {rules.most_mentions} can be mentioned"
+            " at once."
+        )
+        return Notice(kind="too-many", name=next(iter(found)), message=message)
+    return Mention(commands=tuple(found.values()), text=text)
+
+
+def _list_mentions(text: str, rules: Commands) -> Iterator[str]:
+    """The names after `$` in a text; not those in capitals, which are variables, and not where
+    `\\$` is written.
+    """
+    is_plain = rules.lookup == "openclaw"
+    for mention in (_PLAIN_MENTION if is_plain else _MENTION).finditer(text):
+        is_escaped = _count_backslashes(text, mention.start()) % 2 == 1
+        name = mention[1].rstrip(":")
+        is_word = bool(_SMALL_LETTER.search(name)) if is_plain else _has_letters_but_capitals(name)
+        if is_word and not is_escaped:
+            yield name
+
+
+def _count_backslashes(text: str, end: int) -> int:
+    """How many backslashes stand right before a place."""
+    start = end
+    while start and text[start - 1] == "\\":
+        start -= 1
+    return end - start
+
+
+def _has_letters_but_capitals(name: str) -> bool:
+    return any(char.isalpha() and not char.isupper() for char in name)
+
+
+def _find_exactly(name: str, form: CommandForm, commands: CommandIndex) -> SlashCommand | None:
+    return commands.by_name.get(name)
+
+
+def _find_like_openclaw(
+    name: str, form: CommandForm, commands: CommandIndex
+) -> SlashCommand | None:
+    """A command by its own name in any case; behind `/skill` and `$` also by the skill's, spelled
+    roughly.
+    """
+    if form == "name":
+        return commands.by_name.get(name.lower())
+    rough = commands.by_loose_name.get(loosen(name), ())
+    exact = (command for command in rough if name in (command.skill_name, command.name))
+    return next(exact, rough[0] if rough else None)
+
+
+def _find_forgivingly(name: str, form: CommandForm, commands: CommandIndex) -> SlashCommand | None:
+    """The exact name, else the only one that is spelled roughly so."""
+    exact = commands.by_name.get(name)
+    if exact is not None or name in commands.refusals:
+        return exact
+    rough = commands.by_loose_name.get(loosen(name), ())
+    return rough[0] if len(rough) == 1 else None
+
+
+_LOOKUPS: dict[CommandLookup, Callable[[str, CommandForm, CommandIndex], SlashCommand | None]] = {
+    "exact": _find_exactly,
+    "openclaw": _find_like_openclaw,
+    "forgiving": _find_forgivingly,
+}
+
+_STATES: dict[State, str] = {
+    State.INVALID: "cannot be loaded",
+    State.SKIPPED: "was not looked at",
+    State.DISABLED: "is switched off",
+    State.INELIGIBLE: "cannot be used on this machine",
+    State.DENIED: "may not be used here",
+    State.DORMANT: "is not awake yet",
+    State.HIDDEN: "is not offered here",
+}
+
+
+def _refuse(refusal: Refusal) -> Notice:
+    what = _STATES.get(refusal.state, "cannot be typed")
+    message = f"The skill “{refusal.skill_name}” {what}: {refusal.reason.rstrip('.')}."
+    return Notice(kind=refusal.state.value, name=refusal.skill_name, message=message)
+
+
+def _for_the_model(command: SlashCommand) -> Notice:
+    message = (
+        f"The skill “{command.skill_name}” is for the model alone: its header says `user-invocable:"
+        " false`. Ask for what it does, and the model can use it."
+    )
+    return Notice(kind="not-invocable", name=command.skill_name, message=message)

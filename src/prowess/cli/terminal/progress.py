@@ -1,0 +1,62 @@
+"""A line that says how far a slow piece of work has come; quick work shows nothing."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+
+_QUIET_SECONDS = 0.5
+_EVERY_SECONDS = 0.1
+
+
+class Progress:
+    """Writes one line to the terminal once work has lasted half a second, and takes it away at the
+    end.
+
+    A thread of its own writes it, so the line also appears while a single long step says nothing.
+    """
+
+    def __init__(self, doing: str = "looking for skills") -> None:
+        self._doing = doing
+        self._part = ""
+        self._done = 0
+        self._finished = threading.Event()
+        self._thread: threading.Thread | None = None
+        if sys.stderr.isatty() and os.environ.get("TERM") != "dumb":
+            self._thread = threading.Thread(target=self._write_line, daemon=True)
+            self._thread.start()
+
+    def begin(self, part: str) -> None:
+        """The next part of the work, named before whatever is done in it."""
+        self._part, self._done = f"{part}: ", 0
+
+    def progress(self, doing: str, done: int) -> None:
+        """`done` units of the named work are finished."""
+        self._doing, self._done = doing, done
+
+    def finish(self) -> None:
+        """Take the line away."""
+        self._finished.set()
+        if self._thread is not None:
+            self._thread.join()
+            self._thread = None
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.finish()
+
+    def _write_line(self) -> None:
+        if self._finished.wait(_QUIET_SECONDS):
+            return
+        started = time.monotonic()
+        while not self._finished.wait(_EVERY_SECONDS):
+            seconds = time.monotonic() - started + _QUIET_SECONDS
+            counted = f" {self._done:,}" if self._done else ""
+            sys.stderr.write(f"\r\x1b[K{self._part}{self._doing} …{counted} ({seconds:.0f} s)")
+            sys.stderr.flush()
+        sys.stderr.write("\r\x1b[K")
+        sys.stderr.flush()

@@ -1,0 +1,143 @@
+"""Where a header ends and the body begins: the fences, by the words of a profile."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import NamedTuple
+
+from prowess.profiles.schema.profile import FenceClose, FenceOpen, Header
+
+_FENCE_LINE = re.compile(r"---[ \t]*(?:\r\n?|\n|\Z)")
+_LANGUAGE_LINE = re.compile(r"---[ \t]*([A-Za-z][\w.+-]*)?[ \t]*(?:\r\n?|\n|\Z)")
+_CLOSING_LINE = re.compile(r"(?<=[\r\n])---[ \t]*(?:\r\n?|\n|\Z)")
+_CLOSING_PREFIX = re.compile(r"(?<=[\r\n])---(?:\r\n?|\n)?")
+_CLOSING_ANYWHERE = re.compile(r"---\s*")
+# An atomic group: where one line end could be read as two, a failing search would try every way of
+# doing so.
+_BLANK_LINES = re.compile(r"(?>[ \t]*(?:\r\n?|\n))+(?=---)")
+LINE_END = re.compile(r"\r\n?|\n")
+_PLAIN_CLOSING = re.compile(r"(?<![^\r\n])---[ \t]*(?:[\r\n]|\Z)")
+_REST_OF_LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n|\Z)")
+
+
+class Split(NamedTuple):
+    """The text of a file in its two parts.
+
+    The header is `text[start:end]` and begins on line `line` of the file, the body is
+    `text[body:]`; both count in `text`, which is the file's text without what the host strips
+    first. `problem` is the code of a diagnostic where the fences are not as they should be; a file
+    without a header has `end` 0. With `odd_closing` the header is closed by something else than a
+    plain line `---`. `language` is the word behind the opening fence, where the host forgives one.
+    """
+
+    text: str
+    start: int = 0
+    end: int = 0
+    body: int = 0
+    line: int = 2
+    problem: str | None = None
+    odd_closing: bool = False
+    language: str = ""
+
+
+class _Opened(NamedTuple):
+    start: int
+    line: int = 2
+    problem: str | None = None
+    language: str = ""
+
+
+def split_header(text: str, rules: Header) -> Split:
+    """Find the fences of a text under a host's rules."""
+    text = text.removeprefix("\ufeff")
+    if rules.strip_comments:
+        text = strip_comments(text)
+    blank = _BLANK_LINES.match(text) if rules.leading_blanks else None
+    if blank is not None:
+        text = text[blank.end() :]
+    opened = _OPENINGS[rules.open](text, rules)
+    if opened is None:
+        return Split(text, problem="header-missing")
+    if blank is not None:
+        skipped = len(LINE_END.findall(blank[0]))
+        opened = opened._replace(
+            line=opened.line + skipped, problem=opened.problem or "repaired-fence"
+        )
+    closing = _CLOSINGS[rules.close].search(text, opened.start)
+    if closing is not None:
+        odd = _PLAIN_CLOSING.match(text, closing.start()) is None
+        place = (opened.start, closing.start(), closing.end(), opened.line)
+        return Split(text, *place, opened.problem, odd, opened.language)
+    if opened.language and opened.problem == "header-language":
+        # A line such as `--- Title` that no other fence follows is text.
+        return Split(text, problem="header-missing")
+    if rules.unclosed == "header":
+        whole = len(text)
+        return Split(
+            text, opened.start, whole, whole, opened.line, opened.problem or "header-unclosed"
+        )
+    return Split(
+        text,
+        problem="header-language" if opened.problem == "header-language" else "header-unclosed",
+    )
+
+
+def split_body(text: str, *, rules: Header) -> str:
+    """The body of a file: what follows the closing fence and its line end, else the whole text."""
+    split = split_header(text, rules)
+    return split.text[split.body :]
+
+
+def strip_comments(text: str) -> str:
+    """The text without `<!-- … -->`; one that is never closed stays."""
+    kept, place = [], 0
+    while (start := text.find("<!--", place)) >= 0 and (end := text.find("-->", start + 4)) >= 0:
+        kept.append(text[place:start])
+        place = end + 3
+    return "".join((*kept, text[place:])) if kept else text
+
+
+def _open_line(text: str, rules: Header) -> _Opened | None:
+    fence = _FENCE_LINE.match(text)
+    return _Opened(fence.end()) if fence else None
+
+
+def _open_prefix(text: str, rules: Header) -> _Opened | None:
+    # The host drops four characters and reads the rest of the line as part of the header.
+    if not text.startswith("---"):
+        return None
+    if text.startswith("---\r\n"):
+        return _Opened(5)
+    return _Opened(4, line=2 if text[3:4] in ("\n", "\r") else 1)
+
+
+def _open_language(text: str, rules: Header) -> _Opened | None:
+    if not text.startswith("---") or text[3:4] == "-":
+        return None
+    rest = _REST_OF_LINE.match(text, 3)
+    language = rest[0].strip() if rest else ""
+    problem = "header-language" if language and language not in rules.languages else None
+    return _Opened(rest.end() if rest else 3, problem=problem)
+
+
+def _open_line_or_language(text: str, rules: Header) -> _Opened | None:
+    fence = _LANGUAGE_LINE.match(text)
+    if fence is None or not fence[1]:
+        return _Opened(fence.end()) if fence else None
+    problem = "repaired-fence" if fence[1].lower() in rules.languages else "header-language"
+    return _Opened(fence.end(), problem=problem, language=fence[1])
+
+
+_OPENINGS: dict[FenceOpen, Callable[[str, Header], _Opened | None]] = {
+    "line": _open_line,
+    "prefix": _open_prefix,
+    "language": _open_language,
+    "line-or-language": _open_line_or_language,
+}
+
+_CLOSINGS: dict[FenceClose, re.Pattern[str]] = {
+    "line": _CLOSING_LINE,
+    "line-prefix": _CLOSING_PREFIX,
+    "anywhere": _CLOSING_ANYWHERE,
+}

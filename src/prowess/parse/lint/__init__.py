@@ -1,0 +1,1 @@
+"""What an author should know of a skill."""

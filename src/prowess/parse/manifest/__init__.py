@@ -1,0 +1,1 @@
+"""From a header's fields to a manifest."""

@@ -1,0 +1,1 @@
+"""Repairs of headers that are not valid YAML."""

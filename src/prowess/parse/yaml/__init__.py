@@ -1,0 +1,1 @@
+"""YAML, read behind guards."""

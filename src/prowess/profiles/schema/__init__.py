@@ -1,0 +1,1 @@
+"""The shape of a profile: a module per table."""

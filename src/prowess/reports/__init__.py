@@ -1,0 +1,1 @@
+"""What every surface shows of skills: values made from a snapshot, with their JSON shape."""

@@ -1,0 +1,77 @@
+"""Findings as SARIF 2.1.0, the form that code scanners hand to each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+from urllib.parse import quote
+
+from prowess import __version__
+from prowess.diagnostics import CODES, Diagnostic, Severity
+from prowess.reports.github import relative_path
+
+_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+_LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
+_BASE = "ROOT"
+
+
+def shape_sarif(diagnostics: Sequence[Diagnostic], *, base: str) -> dict[str, Any]:
+    """A log with one run; files are named relative to `base`, the repository's root."""
+    used = [code for code in CODES if any(diagnostic.code == code for diagnostic in diagnostics)]
+    driver = {
+        "name": "Prowess",
+        "version": __version__,
+        "rules": [_shape_rule(code) for code in used],
+    }
+    run = {
+        "tool": {"driver": driver},
+        "originalUriBaseIds": {_BASE: {"uri": f"file://{quote(_as_posix(base).rstrip('/'))}/"}},
+        "columnKind": "unicodeCodePoints",
+        "results": [_shape_result(diagnostic, used, base) for diagnostic in diagnostics],
+    }
+    return {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
+
+
+def _as_posix(path: str) -> str:
+    path = path.replace("\\", "/")
+    return path if path.startswith("/") else f"/{path}"
+
+
+def _shape_rule(code: str) -> dict[str, Any]:
+    meaning = CODES[code]
+    return {
+        "id": code,
+        "shortDescription": {"text": meaning.summary},
+        "help": {"text": meaning.hint},
+        "defaultConfiguration": {"level": _LEVELS[meaning.severity]},
+    }
+
+
+def _shape_result(diagnostic: Diagnostic, rules: Sequence[str], base: str) -> dict[str, Any]:
+    result: dict[str, Any] = {
+        "ruleId": diagnostic.code,
+        "ruleIndex": rules.index(diagnostic.code),
+        "level": _LEVELS[diagnostic.severity],
+        "message": {"text": _join((diagnostic.message, diagnostic.hint))},
+    }
+    if diagnostic.file is not None:
+        result["locations"] = [_shape_location(diagnostic.file, diagnostic.line, base)]
+    if diagnostic.related:
+        result["relatedLocations"] = [
+            _shape_location(file, None, base) for file in diagnostic.related
+        ]
+    return result
+
+
+def _join(parts: Iterable[str | None]) -> str:
+    return " ".join(part for part in parts if part).encode("utf-8", "replace").decode()
+
+
+def _shape_location(file: str, line: int | None, base: str) -> dict[str, Any]:
+    path = relative_path(file, base)
+    # A path may hold bytes that are no text; they stand percent-encoded in the address.
+    address = quote(path.encode("utf-8", "surrogateescape"))
+    inside = path != file.replace("\\", "/")
+    artifact = {"uri": address, "uriBaseId": _BASE} if inside else {"uri": f"file://{address}"}
+    # A file without a line is meant as a whole; viewers want a line all the same.
+    return {"physicalLocation": {"artifactLocation": artifact, "region": {"startLine": line or 1}}}

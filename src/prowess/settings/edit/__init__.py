@@ -1,0 +1,1 @@
+"""Settings files edited in place, every other byte kept."""

@@ -1,0 +1,1 @@
+"""From the values of a settings file to settings."""

@@ -1,0 +1,1 @@
+"""What Prowess keeps on disk: cache, trust, approvals, usage, locks."""

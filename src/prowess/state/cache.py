@@ -1,0 +1,156 @@
+"""What the last scan read, kept so that the next one parses only what changed.
+
+The cache is one file per working folder and host. Every folder and file in it is trusted only while
+its stamp is the one that was read, so the cache never changes an answer; it can be thrown away at
+any time, and a cache that cannot be read counts as none.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+import zlib
+from typing import Any, Generic, TypeVar
+
+import msgspec
+
+from prowess.errors import MachineError
+from prowess.machine.atomic_write import write_aside
+from prowess.ports import FileSystem, FolderItem, Head, KeptReading, Stamp
+
+T = TypeVar("T")
+
+_FORMAT = 2
+# A file that is changed again within one tick of the clock after it was read keeps its stamp. What
+# is younger than a tick is therefore read again next time instead of trusted. A time in whole
+# seconds tells of a coarse clock.
+_TICK_NS = 100_000_000
+_COARSE_TICK_NS = 2_500_000_000
+_MOST_CACHES = 200
+# Writing the cache costs as much as reading many files. Where less than one in so many entries
+# changed, it stays as it is, and those few are read again next time.
+_FEW = 200
+
+
+class KeptFolder(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A folder's listing and the stamp it had."""
+
+    stamp: Stamp
+    items: list[FolderItem]
+
+
+class ScanCache(Generic[T]):
+    """A `FileSystem` that remembers listings, and a store of what was read from files."""
+
+    def __init__(
+        self, files: FileSystem, path: str | None, *, key: str, reading_type: type[T]
+    ) -> None:
+        self._files = files
+        self._path = path
+        self._key = key
+        self._started = time.time_ns()
+        self._made = 0
+        self._has_none = False
+        shape = tuple[int, str, dict[str, KeptFolder], dict[str, KeptReading[reading_type]]]  # type: ignore[valid-type]
+        self._decoder: msgspec.msgpack.Decoder[Any] = msgspec.msgpack.Decoder(shape)
+        self._old_folders, self._old_readings = self._load()
+        self._folders: dict[str, KeptFolder] = {}
+        self._readings: dict[str, KeptReading[T]] = {}
+        self.read_head = files.read_head
+        self.get_stamp = files.get_stamp
+        self.find_real_path = files.find_real_path
+        self.find_kind = files.find_kind
+        self.find_link = files.find_link
+
+    def _load(self) -> tuple[dict[str, KeptFolder], dict[str, KeptReading[T]]]:
+        if self._path is None:
+            return {}, {}
+        try:
+            data = self._files.read_head(self._path, 1 << 30).data
+            format, key, folders, readings = self._decoder.decode(data)
+        except (OSError, msgspec.DecodeError):
+            self._has_none = True
+            return {}, {}
+        if (format, key) != (_FORMAT, self._key):
+            self._has_none = True
+            return {}, {}
+        return folders, readings
+
+    def list_folder(self, path: str) -> list[FolderItem]:
+        """What lies in a folder, from the cache where the folder has not changed."""
+        kept = self._old_folders.get(path)
+        if kept is not None and self.get_stamp(path) == kept.stamp:
+            self._folders[path] = kept
+            return kept.items
+        stamp = self._files.get_stamp(path) if self._path else None
+        items = self._files.list_folder(path)
+        self._made += 1
+        # What a link leads to can change while the folder that holds it does not.
+        if (
+            stamp is not None
+            and self._is_settled(stamp)
+            and not any(item.is_link for item in items)
+        ):
+            self._folders[path] = KeptFolder(stamp, items)
+        return items
+
+    def find_reading(self, location: str) -> KeptReading[T] | None:
+        """What was read from a file, where the file has not changed since."""
+        kept = self._old_readings.get(location)
+        if kept is None:
+            return None
+        try:
+            fresh = self.get_stamp(location) == kept.stamp
+        except OSError:
+            return None
+        if fresh:
+            self._readings[location] = kept
+            return kept
+        return None
+
+    def keep_reading(self, location: str, head: Head, reading: T) -> None:
+        """Remember what was read from a file."""
+        self._made += 1
+        if self._path is not None and self._is_settled(head.stamp):
+            self._readings[location] = KeptReading(head.stamp, head.size, head.links, reading)
+
+    def _is_settled(self, stamp: Stamp) -> bool:
+        tick = _TICK_NS if stamp[0] % 1_000_000_000 else _COARSE_TICK_NS
+        return max(stamp[0], stamp[1]) < self._started - tick
+
+    def save(self) -> None:
+        """Write the cache where enough changed. A cache that cannot be written is no loss: the next
+        scan reads.
+        """
+        if self._path is None or not self._is_worth_writing():
+            return
+        try:
+            data = msgspec.msgpack.encode((_FORMAT, self._key, self._folders, self._readings))
+            write_aside(self._path, data, mode=0o600, folder_mode=0o700)
+            _forget_oldest(os.path.dirname(self._path))
+        except (MachineError, OSError, UnicodeEncodeError):
+            # A read-only home, a file name that is not text, another process that tidies up at the
+            # same time.
+            self._path = None
+
+    def _is_worth_writing(self) -> bool:
+        kept = len(self._readings) + len(self._folders)
+        gone = max(len(self._old_readings) + len(self._old_folders) - kept, 0)
+        return self._has_none or (self._made + gone) * _FEW > kept
+
+
+def _forget_oldest(folder: str) -> None:
+    """Keep the newest caches only, so that folders long gone take no room for ever."""
+    names = [name for name in os.listdir(folder) if name.endswith(".msgpack")]
+    if len(names) <= _MOST_CACHES:
+        return
+    paths = sorted((os.path.join(folder, name) for name in names), key=os.path.getmtime)
+    for path in paths[: len(paths) - _MOST_CACHES]:
+        os.unlink(path)
+
+
+def cache_path(folder: str, key: str) -> str:
+    """The cache file for a key; the key itself stands in the file, so a clash of names is noticed."""
+    return os.path.join(
+        folder, "scans", f"{zlib.crc32(key.encode('utf-8', 'replace')):08x}.msgpack"
+    )

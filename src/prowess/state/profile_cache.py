@@ -1,0 +1,112 @@
+"""Profiles as files: those that users added, and built-in ones kept as they were checked the last
+time.
+"""
+
+from __future__ import annotations
+
+import os
+
+import msgspec
+
+from prowess.errors import MachineError
+from prowess.machine.files import LocalFiles
+from prowess.model.facts import Facts
+from prowess.profiles.load import BUILT_IN, ProfileText, load_profile, split_host
+from prowess.profiles.schema.profile import Profile
+from prowess.state.code_stamp import stamp_code
+from prowess.state.folders import cache_folder
+from prowess.version import VERSION
+
+_MOST_BYTES = 1 << 18
+_MOST_KEPT_BYTES = 1 << 20
+
+
+def load_added_profiles(facts: Facts, host: str) -> tuple[str, dict[str, str]]:
+    """The host's name and the texts of every added profile.
+
+    Profiles lie in `profiles/*.toml` below Prowess's configuration folder and are named by their
+    files. A host that is a path to a `.toml` file is itself one. What is wrong with a file is told
+    by whoever uses it, so that one that cannot be read is no matter to the others.
+    """
+    config = facts.env.get("XDG_CONFIG_HOME") or os.path.join(facts.home, ".config")
+    folder = os.path.join(config, "prowess", "profiles")
+    added: dict[str, str] = {}
+    for name in _list_names(folder, host):
+        added[name.removesuffix(".toml")] = _read(os.path.join(folder, name))
+    path, at, edition = host.partition("@")
+    if path.endswith(".toml"):
+        name = os.path.basename(path).removesuffix(".toml")
+        added[name] = _read(path)
+        host = f"{name}{at}{edition}"
+    return host, added
+
+
+def _list_names(folder: str, host: str) -> list[str]:
+    try:
+        return sorted(name for name in os.listdir(folder) if name.endswith(".toml"))
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    except OSError as error:
+        if split_host(host)[0] in BUILT_IN:
+            return []
+        raise MachineError("list the profiles in", folder, error.strerror or str(error)) from error
+
+
+def load_kept_profile(host: str, facts: Facts) -> Profile:
+    """A built-in profile, from where it is kept checked and merged; reading its files costs many
+    times as much.
+
+    It is kept with a stamp over Prowess's own files, and one of another stamp is made anew.
+    """
+    if split_host(host)[0] not in BUILT_IN:
+        return load_profile(host)
+    stamp = f"{VERSION} {stamp_code()}"
+    path = os.path.join(cache_folder(facts), "profiles", f"{host}.msgpack")
+    try:
+        head = LocalFiles().read_head(path, _MOST_KEPT_BYTES)
+        kept, profile = msgspec.msgpack.decode(head.data, type=tuple[str, Profile])
+        if kept == stamp:
+            return profile
+    except (OSError, msgspec.DecodeError):
+        kept = ""
+    profile = load_profile(host)
+    _keep(path, msgspec.msgpack.encode((stamp, profile)))
+    return profile
+
+
+def _keep(path: str, data: bytes) -> None:
+    from prowess.machine.atomic_write import write_aside
+
+    try:
+        write_aside(path, data, mode=0o600, folder_mode=0o700)
+    except MachineError:
+        # A home that cannot be written costs only the time to read the files again.
+        return
+
+
+def _read(path: str) -> ProfileText:
+    files = LocalFiles()
+    kind = files.find_kind(path)
+    if kind not in ("file", None):
+        found = "a folder" if kind == "folder" else "a pipe or a device"
+        return ProfileText("", path, problem=f"it is {found}; only an ordinary file is read")
+    try:
+        head = files.read_head(path, _MOST_BYTES)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        return ProfileText(
+            "", path, problem=f"the file cannot be read ({reason[:1].lower()}{reason[1:]})"
+        )
+    if head.size > _MOST_BYTES:
+        problem = (
+            f"the file has {head.size:,} bytes; at most {_MOST_BYTES:,} are read, so make it"
+            " shorter"
+        )
+        return ProfileText("", path, problem=problem)
+    try:
+        return ProfileText(head.data.decode("utf-8-sig"), path)
+    except UnicodeDecodeError as error:
+        line = head.data.count(b"\n", 0, error.start) + 1
+        return ProfileText(
+            "", path, problem="the file is not UTF-8 text; save it as UTF-8", line=line
+        )

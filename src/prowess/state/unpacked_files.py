@@ -1,0 +1,211 @@
+"""Files of skills that are defined in code, on disk: in a private folder that nobody can guess and
+nobody can replace.
+
+Every folder on the way has to be our own and closed to others. Each is opened once, without
+following a link, and what lies in it is reached through that opened folder, so nothing can be
+swapped in on the way. What is already there is never removed and never written over.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import secrets
+import stat
+import sys
+import threading
+from collections.abc import Mapping
+
+from prowess.errors import MachineError
+from prowess.state.unpack_rules import (
+    FILE_MODE,
+    FOLDER_MODE,
+    find_refusal,
+    list_write_flags,
+    name_folder,
+    split_path,
+)
+
+_CAN_OPEN_FOLDERS = (
+    os.open in os.supports_dir_fd and os.mkdir in os.supports_dir_fd and hasattr(os, "O_DIRECTORY")
+)
+
+
+class PrivateUnpacker:
+    """The `Unpacker` port over the disk. One object has one folder, made when it is first needed."""
+
+    def __init__(
+        self, *, version: str, temporary: str | None = None, nonce: str | None = None
+    ) -> None:
+        self._temporary = temporary
+        self._parts = (f"prowess-{_user()}", "bundled-skills", version)
+        self._nonce = nonce or secrets.token_hex(16)
+        self._lock = threading.Lock()
+        self._maker: int | None = None
+        self._is_closed = False
+        self._done: dict[str, str | MachineError] = {}
+
+    @property
+    def root(self) -> str:
+        """The folder that holds those of all skills, whether it is made yet or not."""
+        return os.path.join(self._find_temporary(), *self._parts, self._nonce)
+
+    def find_folder(self, name: str) -> str:
+        """Where the files of a skill lie or will lie; nothing is made yet."""
+        return os.path.join(self.root, name_folder(name))
+
+    def unpack(self, name: str, files: Mapping[str, str | bytes]) -> str:
+        """The folder with the files of a skill; they are written at the first call, and a failure
+        is remembered.
+        """
+        with self._lock:
+            if name not in self._done:
+                self._done[name] = self._try(name, files)
+            done = self._done[name]
+        if isinstance(done, MachineError):
+            raise MachineError(done.doing, done.path, done.cause)
+        return done
+
+    def close(self) -> None:
+        """Remove what was unpacked; this happens when the program ends, too. The skills have no
+        files from then on.
+        """
+        import shutil
+
+        with self._lock:
+            # A process that was forked off ends without taking its parent's files along.
+            if self._maker == os.getpid():
+                shutil.rmtree(self.root, ignore_errors=True)
+            self._done.clear()
+            self._is_closed = True
+        atexit.unregister(self.close)
+
+    def _try(self, name: str, files: Mapping[str, str | bytes]) -> str | MachineError:
+        if self._is_closed:
+            return MachineError("unpack the files of", name, "the folder for them was closed")
+        for path in files:
+            refusal = find_refusal(path)
+            if refusal is not None:
+                return MachineError("unpack", path, refusal)
+        try:
+            with self._open_root() as root, root.make(name_folder(name)) as folder:
+                for path, content in files.items():
+                    _write(folder, path, content)
+        except (OSError, ValueError) as error:
+            cause = getattr(error, "strerror", None) or str(error)
+            return MachineError("unpack the files of", name, cause)
+        return self.find_folder(name)
+
+    def _open_root(self) -> _Folder:
+        folder = _Folder.open_existing(self._find_temporary())
+        for part in self._parts:
+            with folder:
+                folder = folder.make_or_enter(part)
+        with folder:
+            if self._maker is not None:
+                return folder.enter(self._nonce)
+            root = folder.make(self._nonce)
+        self._maker = os.getpid()
+        atexit.register(self.close)
+        return root
+
+    def _find_temporary(self) -> str:
+        if self._temporary is None:
+            import tempfile
+
+            self._temporary = os.path.realpath(tempfile.gettempdir())
+        return self._temporary
+
+
+class _Folder:
+    """A folder that is held open, where the system can; names in it are then looked up in it and
+    nowhere else.
+    """
+
+    def __init__(self, path: str, descriptor: int | None) -> None:
+        self._path = path
+        self._descriptor = descriptor
+
+    @classmethod
+    def open_existing(cls, path: str) -> _Folder:
+        return cls(path, os.open(path, os.O_RDONLY | os.O_DIRECTORY) if _CAN_OPEN_FOLDERS else None)
+
+    def make(self, name: str) -> _Folder:
+        """A new folder in this one; fails where anything has that name."""
+        os.mkdir(self._place(name), FOLDER_MODE, dir_fd=self._descriptor)
+        return self.enter(name)
+
+    def make_or_enter(self, name: str) -> _Folder:
+        """A folder in this one, new or our own."""
+        try:
+            return self.make(name)
+        except FileExistsError:
+            return self.enter(name)
+
+    def write(self, name: str, data: bytes) -> None:
+        """A new file in this folder; fails where anything has that name."""
+        flags = 0
+        for flag in list_write_flags(sys.platform):
+            flags |= getattr(os, flag, 0)
+        descriptor = os.open(self._place(name), flags, FILE_MODE, dir_fd=self._descriptor)
+        with open(descriptor, "wb") as file:
+            file.write(data)
+
+    def close(self) -> None:
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+
+    def __enter__(self) -> _Folder:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def _place(self, name: str) -> str:
+        return name if self._descriptor is not None else os.path.join(self._path, name)
+
+    def enter(self, name: str) -> _Folder:
+        """A folder in this one that is there already and has to be our own."""
+        path = os.path.join(self._path, name)
+        if self._descriptor is None:
+            _check_own(os.lstat(path), path)
+            return _Folder(path, None)
+        flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+        descriptor = os.open(name, flags, dir_fd=self._descriptor)
+        try:
+            _check_own(os.fstat(descriptor), path)
+        except OSError:
+            os.close(descriptor)
+            raise
+        return _Folder(path, descriptor)
+
+
+def _write(folder: _Folder, path: str, content: str | bytes) -> None:
+    data = content.encode("utf-8") if isinstance(content, str) else content
+    folders, name = split_path(path)
+    opened: list[_Folder] = []
+    try:
+        for part in folders:
+            folder = folder.make_or_enter(part)
+            opened.append(folder)
+        folder.write(name, data)
+    finally:
+        for each in reversed(opened):
+            each.close()
+
+
+def _check_own(status: os.stat_result, path: str) -> None:
+    """Refuse a folder that is not ours alone: whoever made it before us could change what lies in
+    it.
+    """
+    if not stat.S_ISDIR(status.st_mode):
+        raise NotADirectoryError(0, f"{path} is not a folder")
+    if os.name == "posix" and status.st_uid != os.getuid():
+        raise PermissionError(0, f"{path} belongs to another user")
+    if os.name == "posix" and stat.S_IMODE(status.st_mode) & 0o077:
+        raise PermissionError(0, f"{path} is open to other users")
+
+
+def _user() -> str:
+    return str(os.getuid()) if hasattr(os, "getuid") else "user"

@@ -1,0 +1,254 @@
+"""Counts of how skills are used, in a small database that belongs to the user.
+
+It holds names, paths, counts and times, nothing of what was said. A store that is broken, locked or
+cannot be written counts as empty and never stands in the way; a diagnostic says what is wrong with
+it.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+import weakref
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from prowess.diagnostics import Diagnostic, diagnose
+from prowess.errors import MachineError
+from prowess.model.facts import Facts
+from prowess.model.skill import Skill
+from prowess.model.usage import Caller, Usage
+from prowess.state.folders import state_folder
+from prowess.state.locks import hold_lock
+
+if TYPE_CHECKING:
+    from sqlite3 import Connection
+
+T = TypeVar("T")
+
+_VERSION = 1
+_SECONDS_TO_WAIT = 1.0
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS usage (
+    name TEXT NOT NULL,
+    location TEXT NOT NULL,
+    offered INTEGER NOT NULL DEFAULT 0,
+    by_user INTEGER NOT NULL DEFAULT 0,
+    by_model INTEGER NOT NULL DEFAULT 0,
+    last_offered REAL,
+    last_activated REAL,
+    PRIMARY KEY (name, location)
+) WITHOUT ROWID
+"""
+_ADD_OFFERED = """
+INSERT INTO usage (name, location, offered, last_offered) VALUES (?, ?, 1, ?)
+ON CONFLICT (name, location) DO UPDATE SET offered = offered + 1, last_offered = excluded.last_offered
+"""
+_ADD_ACTIVATED = """
+INSERT INTO usage (name, location, {by}, last_activated) VALUES (?, ?, 1, ?)
+ON CONFLICT (name, location) DO UPDATE SET {by} = {by} + 1, last_activated = excluded.last_activated
+"""
+_ADD_ACTIVATED_BY: dict[Caller, str] = {
+    "user": _ADD_ACTIVATED.format(by="by_user"),
+    "model": _ADD_ACTIVATED.format(by="by_model"),
+}
+
+
+def usage_path(facts: Facts) -> str:
+    """Where the counts of a machine's user are kept."""
+    return os.path.join(state_folder(facts), "usage.sqlite3")
+
+
+def open_usage(facts: Facts, *, wanted: bool | None = None) -> UsageFile | NoUsage:
+    """The store of counts. `usage = false` in prowess.toml (`wanted`) or PROWESS_NO_USAGE switch it
+    off.
+    """
+    if wanted is False or facts.env.get("PROWESS_NO_USAGE"):
+        return NoUsage()
+    return UsageFile(usage_path(facts))
+
+
+class NoUsage:
+    """A `UsageStore` that counts nothing."""
+
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+    def note_offered(self, skills: Iterable[Skill]) -> None:
+        """Nothing is counted."""
+
+    def note_activated(self, skill: Skill, by: Caller) -> None:
+        """Nothing is counted."""
+
+    def load_counts(self) -> Mapping[tuple[str, str], Usage]:
+        """There are none."""
+        return {}
+
+    def clear(self, name: str | None = None) -> int:
+        """There is nothing to forget."""
+        return 0
+
+
+class UsageFile:
+    """A `UsageStore` in an SQLite file, for several threads.
+
+    The file is opened at the first call and held while this object lives: opening it costs more
+    than all the rest of loading a skill. No lock is held between calls.
+    """
+
+    def __init__(
+        self,
+        path: str,
+        *,
+        clock: Callable[[], float] = time.time,
+        seconds_to_wait: float = _SECONDS_TO_WAIT,
+    ) -> None:
+        self.path = path
+        self.diagnostics: tuple[Diagnostic, ...] = ()
+        self._clock = clock
+        self._wait = seconds_to_wait
+        self._lock = threading.Lock()
+        self._held: tuple[tuple[int, int, int], Connection] | None = None
+        self._looked = 0.0
+        self._let_go: Callable[[], object] = lambda: None
+
+    def note_offered(self, skills: Iterable[Skill]) -> None:
+        """These skills were shown to a model."""
+        now = self._clock()
+        rows = [(skill.name, skill.location, now) for skill in skills if _is_text(skill)]
+        if rows:
+            self._change(lambda database: database.executemany(_ADD_OFFERED, rows).rowcount)
+
+    def note_activated(self, skill: Skill, by: Caller) -> None:
+        """This skill was loaded into a conversation."""
+        row = (skill.name, skill.location, self._clock())
+        if _is_text(skill):
+            # One statement is a transaction of its own.
+            self._try(
+                "written", lambda database: database.execute(_ADD_ACTIVATED_BY[by], row).rowcount, 0
+            )
+
+    def load_counts(self) -> Mapping[tuple[str, str], Usage]:
+        """The counts of every skill that was ever counted, by name and location."""
+        if not os.path.lexists(self.path):
+            return {}
+
+        def read(database: Connection) -> dict[tuple[str, str], Usage]:
+            columns = Usage.__struct_fields__
+            rows = database.execute(
+                f"SELECT {', '.join(columns)} FROM usage ORDER BY name, location"
+            )
+            return {(row[0], row[1]): Usage(**dict(zip(columns, row, strict=True))) for row in rows}
+
+        return self._try("read", read, {})
+
+    def clear(self, name: str | None = None) -> int:
+        """Forget the counts of a name, or all of them; how many skills were forgotten."""
+        if not os.path.lexists(self.path):
+            return 0
+        where, row = ("", ()) if name is None else (" WHERE name = ?", (name,))
+        return self._change(
+            lambda database: database.execute(f"DELETE FROM usage{where}", row).rowcount
+        )
+
+    def _change(self, change: Callable[[Connection], int]) -> int:
+        def run(database: Connection) -> int:
+            database.execute("BEGIN IMMEDIATE")
+            changed = change(database)
+            database.execute("COMMIT")
+            return changed
+
+        return self._try("written", run, 0)
+
+    def _try(self, doing: str, work: Callable[[Connection], T], otherwise: T) -> T:
+        import sqlite3
+
+        try:
+            with self._lock:
+                done = self._work(work)
+        except (sqlite3.Error, OSError, UnicodeError, MachineError) as error:
+            message = (
+                f"The counts of used skills cannot be {doing} ({_explain(error)}); they count as"
+                " none."
+            )
+            self.diagnostics = (diagnose("state-unreadable", message, file=self.path),)
+            return otherwise
+        self.diagnostics = ()
+        return done
+
+    def _work(self, work: Callable[[Connection], T]) -> T:
+        try:
+            return work(self._hold())
+        except BaseException:
+            # Whatever state it is in, the next call begins anew.
+            self._held = None
+            self._let_go()
+            raise
+
+    def _hold(self) -> Connection:
+        """The open database; opened anew where the file was replaced, or in a process that was
+        forked off.
+
+        Whether the file is still the same is looked at once a second.
+        """
+        now = self._clock()
+        if self._held is not None and self._held[0][0] == os.getpid():
+            if abs(now - self._looked) < 1.0:
+                return self._held[1]
+            self._looked = now
+            if self._held[0] == _identify(self.path):
+                return self._held[1]
+        self._let_go()
+        database = _open(self.path, self._wait)
+        self._let_go = weakref.finalize(self, database.close)
+        self._held = (_identify(self.path), database)
+        self._looked = now
+        return database
+
+
+def _identify(path: str) -> tuple[int, int, int]:
+    try:
+        status = os.stat(path)
+    except FileNotFoundError:
+        return (os.getpid(), 0, 0)
+    return (os.getpid(), status.st_dev, status.st_ino)
+
+
+def _open(path: str, wait: float) -> Connection:
+    import sqlite3
+
+    os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+    # SQLite makes files that others may read; made beforehand, they are not.
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NONBLOCK", 0), 0o600))
+    database = sqlite3.connect(path, timeout=wait, isolation_level=None, check_same_thread=False)
+    try:
+        found = database.execute("PRAGMA user_version").fetchone()[0]
+        if found not in (0, _VERSION):
+            raise sqlite3.DatabaseError("another version of Prowess wrote it")
+        if found == 0:
+            # Two programs that begin at once must not both set up the file; SQLite does not wait
+            # there.
+            with hold_lock(path, seconds=wait):
+                database.execute("PRAGMA journal_mode = WAL")
+                database.execute(_SCHEMA)
+                database.execute(f"PRAGMA user_version = {_VERSION}")
+        database.execute("PRAGMA synchronous = NORMAL")
+    except BaseException:
+        database.close()
+        raise
+    return database
+
+
+def _is_text(skill: Skill) -> bool:
+    """Whether a skill can be counted: a file name need not be text, and a database holds nothing
+    else.
+    """
+    try:
+        (skill.name + skill.location).encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _explain(error: Any) -> str:
+    return getattr(error, "strerror", None) or str(error)

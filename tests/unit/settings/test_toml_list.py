@@ -1,0 +1,55 @@
+"""Entries taken out of a list in prowess.toml: nothing else changes."""
+
+from __future__ import annotations
+
+import tomllib
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from prowess.errors import ProwessError
+from prowess.settings.edit.toml_list import remove_entries
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ('disabled = ["a"]', "disabled = []"),
+        ('disabled = ["a", "b"] # these', 'disabled = ["b"] # these'),
+        ('disabled = ["b", "a"]', 'disabled = ["b"]'),
+        ('disabled = ["b", "a", "c"]', 'disabled = ["b", "c"]'),
+        ('disabled = [ "b" , "a" ]', 'disabled = [ "b"  ]'),
+        ("disabled = ['a', \"skill:a\"]", "disabled = []"),
+        (
+            'disabled = [\n  "b", # stays\n  "a", # goes\n  "c",\n]\n',
+            'disabled = [\n  "b", # stays\n  "c",\n]\n',
+        ),
+        ('disabled = [\n  "b",\n  "a"\n]\n', 'disabled = [\n  "b",\n]\n'),
+        ('disabled = [\r\n  "a",\r\n  "c",\r\n]\r\n', 'disabled = [\r\n  "c",\r\n]\r\n'),
+        ('\ufeffdisabled = ["a"]', "\ufeffdisabled = []"),
+        ('# "a"\nignore = ["a"]\ndisabled = ["a"]', '# "a"\nignore = ["a"]\ndisabled = []'),
+        ('disabled = ["b"]', 'disabled = ["b"]'),
+        ("enabled = true", "enabled = true"),
+    ],
+)
+def test_an_entry_goes_and_the_rest_stays(before, after):
+    assert remove_entries(before, "disabled", ("a", "skill:a")) == after
+
+
+def test_text_that_is_no_toml_is_an_error():
+    with pytest.raises(ProwessError):
+        remove_entries("disabled = [", "disabled", ("a",))
+
+
+@given(
+    st.lists(st.sampled_from(["a", "b", "c", "x y", 'quo"te'])),
+    st.sampled_from([", ", ",", " , ", ",\n", ", # why\n  "]),
+    st.sampled_from(["", " ", "\n  "]),
+)
+def test_whatever_the_list_looks_like_exactly_the_entry_goes(entries, between, pad):
+    import json
+
+    text = f"x = 1\ndisabled = [{pad}{between.join(map(json.dumps, entries))}{pad}]\ny = 2\n"
+    data = tomllib.loads(remove_entries(text, "disabled", ("a",)))
+    assert data == {"x": 1, "disabled": [entry for entry in entries if entry != "a"], "y": 2}
