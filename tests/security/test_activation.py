@@ -389,9 +389,8 @@ def test_half_of_a_secret_at_the_cut_end_of_a_tools_output_does_not_show(
         f'[skills.weather]\napi_key = "{SECRET}"\n[tools.call]\ncommand = ["call"]\n',
     )
     for filler in range(1_980, 2_001):
-        runner = Recorder(
-            lambda command, filler=filler: Finished(code=1, output=f"{SECRET}{'x' * filler}")
-        )  # type: ignore[misc]
+        output = f"{SECRET}{'x' * filler}"
+        runner = Recorder(lambda command, output=output: Finished(code=1, output=output))  # type: ignore[misc]
         with pytest.raises(ToolFailed) as caught:
             workspace.open().conversation(runner=runner).run("/weather y")
         assert "cdef" not in str(caught.value)
