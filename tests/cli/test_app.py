@@ -23,9 +23,10 @@ from rich.text import Text
 
 import prowess
 from prowess.cli import app, main
-from prowess.cli.terminal.out import count_words, escape_line, escape_text, first_line, shorten_path
+from prowess.cli.terminal.out import shorten_path
 from prowess.cli.terminal.progress import Progress
 from prowess.cli.terminal.tables import render_columns
+from prowess.text.display import count_words, escape_line, escape_text, first_line
 
 
 def start(*arguments: str, **options) -> subprocess.Popen[bytes]:

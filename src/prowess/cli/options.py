@@ -122,7 +122,7 @@ def render_host_option(snapshot: Snapshot) -> str:
     """
     import shlex
 
-    from prowess.cli.terminal.out import escape_line
+    from prowess.text.display import escape_line
 
     edition = "" if snapshot.edition == "current" else f"@{snapshot.edition}"
     host = f"{snapshot.host}{edition}"

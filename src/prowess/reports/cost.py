@@ -8,7 +8,6 @@ from collections.abc import Sequence
 
 import msgspec
 
-from prowess.cli.terminal.out import count_words
 from prowess.cli.terminal.progress import Progress
 from prowess.errors import MachineError, MissingExtra, UsageError
 from prowess.model.catalog import Catalog, CatalogItem, CatalogLine, Shown
@@ -17,6 +16,7 @@ from prowess.present.cost import Comparison, compare_loading, count_item
 from prowess.present.tokens import ENCODINGS, ESTIMATE, Counter, find_encoding, get_counter
 from prowess.reports.catalog_report import pair_lines
 from prowess.runtime import Skills
+from prowess.text.display import count_words
 
 
 class Method(msgspec.Struct, frozen=True):

@@ -11,10 +11,11 @@ from collections.abc import Sequence
 from html import escape
 
 from prowess import __version__
-from prowess.cli.terminal.out import count_words, escape_line, shorten_path
+from prowess.cli.terminal.out import shorten_path
 from prowess.model.catalog import Shown
 from prowess.reports.catalog_report import SHOWN_WORDS
 from prowess.reports.cost import Report, SkillCost, list_comparison, render_share, tell_saving
+from prowess.text.display import count_words, escape_line
 
 # More than this nobody looks at; the others can be unfolded.
 _MOST_ROWS = 60

@@ -7,13 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 
-from prowess.cli.terminal.out import count_words
 from prowess.model.catalog import CatalogLine, Shown
 from prowess.model.outcome import Note, Outcome, State
 from prowess.model.permission import Action, Decision
 from prowess.model.skill import Root, Skill
 from prowess.model.snapshot import Snapshot
 from prowess.profiles.schema.profile import Profile, Resolution
+from prowess.text.display import count_words
 
 _RESOLVED = (State.DUPLICATE, State.DISABLED, State.SHADOWED)
 _GATED = (State.INELIGIBLE, State.DENIED, State.DORMANT, State.HIDDEN)

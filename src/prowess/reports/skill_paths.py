@@ -8,7 +8,6 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from prowess.cli.terminal.out import escape_line
 from prowess.diagnostics import Diagnostic, diagnose
 from prowess.discover.discovery import discover
 from prowess.discover.repository import find_repository
@@ -21,6 +20,7 @@ from prowess.model.skill import Candidate, LoadedFrom, Root, Scope, Source
 from prowess.ports import Reporter
 from prowess.profiles.places import Places
 from prowess.profiles.schema.profile import Limits
+from prowess.text.display import escape_line
 
 # Deep enough for `packages/web/.claude/skills/group/name` in a repository of many parts.
 _DEPTH = 12

@@ -9,11 +9,12 @@ import msgspec
 
 from prowess.cli.conversation_options import conversation_options, join_words, speak
 from prowess.cli.options import Who, agent_options, name_argument, open_skills, scan_options
-from prowess.cli.terminal.out import escape_line, print_json
+from prowess.cli.terminal.out import print_json
 from prowess.cli.terminal.telling import echo_findings, print_exact
 from prowess.model.activation import Activation
 from prowess.model.usage import Caller
 from prowess.reports.json_output import shape_diagnostic, shape_scan
+from prowess.text.display import escape_line
 
 
 @click.command("activate")

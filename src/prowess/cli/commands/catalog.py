@@ -10,7 +10,7 @@ import click
 import msgspec
 
 from prowess.cli.options import Who, agent_options, open_skills, scan_options
-from prowess.cli.terminal.out import console, count_words, escape_line, escape_text, print_json
+from prowess.cli.terminal.out import console, print_json
 from prowess.errors import UsageError
 from prowess.model.catalog import Catalog, CatalogLine, Shown
 from prowess.model.outcome import State
@@ -19,6 +19,7 @@ from prowess.profiles.schema.profile import Profile
 from prowess.reports.catalog_report import SHOWN_WORDS, pair_lines, render_shown_counts, render_size
 from prowess.reports.json_output import shape_diagnostic, shape_scan
 from prowess.runtime import Skills
+from prowess.text.display import count_words, escape_line, escape_text
 
 _MOST_GROUPS = 6
 _MOST_NAMES = 6

@@ -11,12 +11,13 @@ import click
 import msgspec
 
 from prowess.cli.options import open_skills, scan_options
-from prowess.cli.terminal.out import console, count_words, escape_line, print_json, shorten_path
+from prowess.cli.terminal.out import console, print_json, shorten_path
 from prowess.diagnostics import Diagnostic, Severity
 from prowess.model.outcome import Outcome, State
 from prowess.model.snapshot import Snapshot
 from prowess.reports.json_output import shape_diagnostic, shape_scan
 from prowess.runtime import Skills
+from prowess.text.display import count_words, escape_line
 
 if TYPE_CHECKING:
     from prowess.reports.requirements import Requirement

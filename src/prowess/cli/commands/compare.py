@@ -18,12 +18,13 @@ from prowess.cli.options import (
     open_skills,
     tell_ignored,
 )
-from prowess.cli.terminal.out import console, count_words, escape_line, print_json, shorten_path
+from prowess.cli.terminal.out import console, print_json, shorten_path
 from prowess.cli.terminal.progress import Progress
 from prowess.errors import ProwessError, UnknownHost
 from prowess.model.outcome import Outcome, State
 from prowess.reports.comparison import Row, gather_rows, is_different
 from prowess.reports.outcomes_by_name import Answers, index_answers
+from prowess.text.display import count_words, escape_line
 
 if TYPE_CHECKING:
     from rich.text import Text

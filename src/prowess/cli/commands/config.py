@@ -9,7 +9,7 @@ import click
 import msgspec
 
 from prowess.cli.options import host_option, json_option
-from prowess.cli.terminal.out import console, escape_line, print_json, shorten_path
+from prowess.cli.terminal.out import console, print_json, shorten_path
 from prowess.machine.files import LocalFiles
 from prowess.model.settings import Origin, Settings
 from prowess.profiles.schema.profile import SettingsFile
@@ -25,6 +25,7 @@ from prowess.settings.formats.document import join_key
 from prowess.settings.formats.key_lines import list_lines
 from prowess.settings.load import MOST_BYTES, list_settings_places
 from prowess.settings.read.key_names import Written, find_written
+from prowess.text.display import escape_line
 
 
 @click.command("config")

@@ -7,11 +7,12 @@ import sys
 import click
 
 from prowess.cli.options import host_option, json_option
-from prowess.cli.terminal.out import console, count_words, escape_text, print_json, shorten_path
+from prowess.cli.terminal.out import console, print_json, shorten_path
 from prowess.discover.context import ContextFile, ContextFiles
 from prowess.present.tokens import estimate_tokens
 from prowess.reports.json_output import shape_diagnostic
 from prowess.runtime import Skills
+from prowess.text.display import count_words, escape_text
 
 
 @click.command("context")

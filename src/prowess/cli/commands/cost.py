@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from prowess.cli.options import open_skills, scan_options
-from prowess.cli.terminal.out import console, count_words, escape_line, print_json, shorten_path
+from prowess.cli.terminal.out import console, print_json, shorten_path
 from prowess.model.catalog import Shown
 from prowess.reports.cost import (
     Report,
@@ -22,6 +22,7 @@ from prowess.reports.cost import (
     tell_saving,
 )
 from prowess.reports.json_output import shape_scan
+from prowess.text.display import count_words, escape_line
 
 if TYPE_CHECKING:
     from rich.text import Text

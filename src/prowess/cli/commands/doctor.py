@@ -8,12 +8,13 @@ import click
 import msgspec
 
 from prowess.cli.options import name_argument, open_skills, scan_options
-from prowess.cli.terminal.out import console, escape_line, print_json, shorten_path
+from prowess.cli.terminal.out import console, print_json, shorten_path
 from prowess.errors import UnknownSkill
 from prowess.model.outcome import Outcome, State
 from prowess.reports.json_output import shape_diagnostic, shape_outcome, shape_scan
 from prowess.reports.requirements import Diagnosis, Requirement, diagnose_skill
 from prowess.runtime import Skills
+from prowess.text.display import escape_line
 
 _KINDS = {
     "os": "system",

@@ -9,7 +9,7 @@ import click
 import msgspec
 
 from prowess.cli.options import Who, agent_options, name_argument, open_skills, scan_options
-from prowess.cli.terminal.out import console, escape_line, print_json, shorten_path
+from prowess.cli.terminal.out import console, print_json, shorten_path
 from prowess.errors import ProwessError, UnknownSkill, nearest_names
 from prowess.model.outcome import Outcome
 from prowess.model.snapshot import Snapshot
@@ -18,6 +18,7 @@ from prowess.reports.explanation import Offer, Step, find_claims, tell_answer, t
 from prowess.reports.json_output import shape_diagnostic, shape_outcome, shape_scan
 from prowess.reports.outcomes_by_name import OtherEdition, load_other_editions, same_answer
 from prowess.runtime import Skills
+from prowess.text.display import escape_line
 
 # More than this nobody reads.
 _MOST_CLAIMS = 50

@@ -9,13 +9,14 @@ import click
 import msgspec
 
 from prowess.cli.options import complete_hosts, json_option
-from prowess.cli.terminal.out import console, escape_line, print_json
+from prowess.cli.terminal.out import console, print_json
 from prowess.errors import ProwessError
 from prowess.machine.facts import current_facts
 from prowess.model.skill import Scope
 from prowess.profiles.load import differing_keys, known_editions, known_hosts, load_profile
 from prowess.profiles.schema.profile import Profile, RootRule
 from prowess.state.profile_cache import load_added_profiles
+from prowess.text.display import escape_line
 
 # What says which edition it is, not how the host behaves.
 _NOT_BEHAVIOUR = ("edition", "provenance")

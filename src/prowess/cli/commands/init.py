@@ -9,12 +9,13 @@ import click
 import msgspec
 
 from prowess.cli.options import host_option, json_option, open_skills, render_host_option
-from prowess.cli.terminal.out import console, count_words, print_json, shorten_path
+from prowess.cli.terminal.out import console, print_json, shorten_path
 from prowess.machine.atomic_write import make_folder, write_aside
 from prowess.model.outcome import State
 from prowess.model.snapshot import Snapshot
 from prowess.reports.json_output import shape_scan
 from prowess.reports.skill_folders import choose_missing, find_existing
+from prowess.text.display import count_words
 
 SETTINGS_FILE = "prowess.toml"
 

@@ -13,12 +13,13 @@ from prowess.activate.slash.parser import Notice, Plain
 from prowess.cli.app import Exit
 from prowess.cli.conversation_options import conversation_options, join_words, speak
 from prowess.cli.options import Who, agent_options, open_skills, scan_options
-from prowess.cli.terminal.out import escape_line, escape_text, print_json
+from prowess.cli.terminal.out import print_json
 from prowess.cli.terminal.telling import echo_findings, print_exact
 from prowess.conversation.conversation import RunResult
 from prowess.errors import ProwessError
 from prowess.reports.json_output import shape_diagnostic, shape_scan
 from prowess.runtime import Skills
+from prowess.text.display import escape_line, escape_text
 
 _MOST_NAMES = 8
 

@@ -10,14 +10,7 @@ import click
 import msgspec
 
 from prowess.cli.options import name_argument, open_skills, scan_options
-from prowess.cli.terminal.out import (
-    console,
-    count_words,
-    escape_line,
-    escape_text,
-    print_json,
-    shorten_path,
-)
+from prowess.cli.terminal.out import console, print_json, shorten_path
 from prowess.errors import MachineError, UnknownSkill
 from prowess.machine.files import LocalFiles
 from prowess.model.outcome import Outcome
@@ -27,6 +20,7 @@ from prowess.present.cost import count_item
 from prowess.present.items import describe_skill
 from prowess.present.tokens import estimate_tokens
 from prowess.reports.json_output import shape_diagnostic, shape_outcome, shape_scan
+from prowess.text.display import count_words, escape_line, escape_text
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

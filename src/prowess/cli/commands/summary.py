@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from prowess.cli.options import open_skills, render_host_option
-from prowess.cli.terminal.out import console, count_words, escape_line, print_json, shorten_path
+from prowess.cli.terminal.out import console, print_json, shorten_path
 from prowess.diagnostics import Diagnostic, Severity
 from prowess.errors import UsageError
 from prowess.machine.files import LocalFiles
@@ -17,6 +17,7 @@ from prowess.model.skill import Root, Scope
 from prowess.model.snapshot import Snapshot
 from prowess.reports.json_output import shape_scan
 from prowess.runtime import Skills
+from prowess.text.display import count_words, escape_line
 
 _WORST = 3
 _MOST_ROOTS = 4

@@ -12,7 +12,7 @@ import click
 import msgspec
 
 from prowess.cli.options import host_option, json_option, name_argument, open_skills
-from prowess.cli.terminal.out import console, escape_line, print_json, shorten_path
+from prowess.cli.terminal.out import console, print_json, shorten_path
 from prowess.errors import MachineError, UnknownSkill
 from prowess.machine.atomic_write import rewrite_aside
 from prowess.machine.files import LocalFiles
@@ -24,6 +24,7 @@ from prowess.reports.switch_plan import Plan, Undone, plan_enabling
 from prowess.runtime import Skills
 from prowess.settings.edit.prowess_toml import set_skill_enabled
 from prowess.settings.load import MOST_BYTES, list_settings_places
+from prowess.text.display import escape_line
 
 F = TypeVar("F", bound=Callable[..., Any])
 

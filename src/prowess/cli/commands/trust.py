@@ -10,7 +10,7 @@ import msgspec
 
 from prowess.cli.app import Exit
 from prowess.cli.options import complete_hosts, json_option
-from prowess.cli.terminal.out import console, count_words, escape_text, print_json, shorten_path
+from prowess.cli.terminal.out import console, print_json, shorten_path
 from prowess.cli.terminal.prompts import can_ask, confirm
 from prowess.cli.terminal.telling import echo_findings
 from prowess.errors import NotAFolder, UsageError
@@ -20,6 +20,7 @@ from prowess.machine.project_folders import MOST_FOLDERS
 from prowess.reports.json_output import shape_diagnostic
 from prowess.reports.trust_preview import SettingStake, Stakes, find_stakes
 from prowess.state.trust import Trusted, TrustFile
+from prowess.text.display import count_words, escape_text
 
 _NOBODY = (
     "Nobody is here to be asked, so the project stays untrusted; `prowess trust --yes` trusts it"

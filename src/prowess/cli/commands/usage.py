@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from prowess.cli.options import complete_hosts, json_option, open_skills
-from prowess.cli.terminal.out import console, count_words, escape_line, print_json, shorten_path
+from prowess.cli.terminal.out import console, print_json, shorten_path
 from prowess.errors import MachineError, UnknownSkill
 from prowess.machine.facts import current_facts
 from prowess.model.facts import Facts
@@ -17,6 +17,7 @@ from prowess.model.usage import Usage
 from prowess.reports.json_output import shape_diagnostic
 from prowess.runtime import Skills
 from prowess.state.usage import UsageFile, usage_path
+from prowess.text.display import count_words, escape_line
 
 # No argument of a process can be this, so no skill's name is taken for it.
 _ALL = "\0"

@@ -12,19 +12,13 @@ import click
 import msgspec
 
 from prowess.cli.options import complete_hosts, load_host
-from prowess.cli.terminal.out import (
-    console,
-    count_words,
-    escape_line,
-    escape_text,
-    print_json,
-    shorten_path,
-)
+from prowess.cli.terminal.out import console, print_json, shorten_path
 from prowess.cli.terminal.progress import Progress
 from prowess.diagnostics import Diagnostic, Severity
 from prowess.reports.json_output import shape_diagnostic
 from prowess.reports.lint_report import Checked, Mended, check_target
 from prowess.reports.skill_paths import find_targets
+from prowess.text.display import count_words, escape_line, escape_text
 
 _NOUNS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
 

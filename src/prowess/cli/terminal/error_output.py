@@ -30,7 +30,7 @@ def wants_json(arguments: Sequence[str]) -> bool:
 
 def tell(error: Exception, *, as_json: bool) -> int:
     """Say what went wrong; the exit code that stands for it."""
-    from prowess.cli.terminal.out import escape_text
+    from prowess.text.display import escape_text
 
     code, said, hint = _describe(error)
     with even_if_unheard():

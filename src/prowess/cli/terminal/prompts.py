@@ -10,8 +10,8 @@ from typing import Any
 
 import click
 
-from prowess.cli.terminal.out import escape_line, escape_text
 from prowess.model.permission import Answer, Reply, Request
+from prowess.text.display import escape_line, escape_text
 
 _REPLIES = {
     **dict.fromkeys(("o", "once", "y", "yes"), Reply.ONCE),

@@ -8,11 +8,12 @@ from itertools import islice
 from rich.cells import cell_len
 from rich.text import Text
 
-from prowess.cli.terminal.out import console, count_words, escape_line, first_line, shorten_path
+from prowess.cli.terminal.out import console, shorten_path
 from prowess.model.outcome import Outcome, State
 from prowess.model.snapshot import Snapshot
 from prowess.reports.explanation import tell_reason
 from prowess.reports.outcomes_by_name import Answers, OtherEdition, differing_names, index_answers
+from prowess.text.display import count_words, escape_line, first_line
 
 # Each state's mark and colour. The word always stands beside the mark, or a legend below the table
 # explains it.

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 
 import click
 
-from prowess.cli.terminal.out import escape_text
 from prowess.diagnostics import Diagnostic
+from prowess.text.display import escape_text
 
 
 def print_exact(text: str) -> None:

@@ -13,14 +13,7 @@ from rich.console import Console
 from rich.text import Text
 
 from prowess.cli.options import render_host_option
-from prowess.cli.terminal.out import (
-    console,
-    count_words,
-    escape_line,
-    escape_text,
-    first_line,
-    shorten_path,
-)
+from prowess.cli.terminal.out import console, shorten_path
 from prowess.cli.terminal.tables import mark_state
 from prowess.model.outcome import Outcome, State
 from prowess.present.tokens import estimate_tokens
@@ -34,6 +27,7 @@ from prowess.reports.tour_workspace import (
     list_inside,
     list_repairs,
 )
+from prowess.text.display import count_words, escape_line, escape_text, first_line
 
 _INDENT = 3
 _GAP = 2
