@@ -87,8 +87,7 @@ def write_skills(root: Path, body: str, *, count: int, files: int) -> list[str]:
 
 
 def measure_reading(root: Path, body: str, runs: int = 20) -> float:
-    """CPU seconds of reading one file, the best of several runs over as many files as are loaded.
-    """
+    """CPU seconds of reading one file, the best of several runs over as many files as are loaded."""
     paths = [root / name / "SKILL.md" for name in write_skills(root, body, count=SKILLS, files=0)]
     spent = []
     for _ in range(runs):
@@ -113,8 +112,7 @@ def measure_loading(skills: Skills, names: list[str], by: Caller, runs: int = 20
 
 
 def measure_bodies(body: str, floor: float) -> list[str]:
-    """Print what filling the body costs in every host that fills bodies; those that take too long.
-    """
+    """Print what filling the body costs in every host that fills bodies; those that take too long."""
     call = Given(arguments=ARGUMENTS, folder="/home/me/.claude/skills/x", session="c-1")
     around = Surroundings(facts=make_facts(bins=["bash"]), cwd="/home/me/project")
     slow = []

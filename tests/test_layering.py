@@ -65,7 +65,9 @@ MAY_TOUCH: dict[str, frozenset[str]] = {
     "prowess.project": frozenset({"os"}),
     "prowess.runtime": frozenset({"os"}),
     # Owners, modes, locks and the database of what Prowess keeps on disk.
-    "prowess.state": frozenset({"fcntl", "open", "os", "shutil", "sqlite3", "stat", "sys", "tempfile"}),
+    "prowess.state": frozenset(
+        {"fcntl", "open", "os", "shutil", "sqlite3", "stat", "sys", "tempfile"}
+    ),
     # The terminal is the command line's own: its arguments, its streams, its width.
     "prowess.cli": frozenset({"os", "sys"}),
     "prowess.__main__": frozenset({"sys"}),

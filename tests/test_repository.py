@@ -53,8 +53,7 @@ FOREIGN = re.compile(
 
 @cache
 def files() -> tuple[Path, ...]:
-    """Every file of the repository: what git would commit, or the whole tree where there is no git.
-    """
+    """Every file of the repository: what git would commit, or the whole tree where there is no git."""
     if shutil.which("git") and (ROOT / ".git").exists():
         command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
         listed = subprocess.run(

@@ -1,5 +1,4 @@
-"""A made-up machine on disk: a home, a project, files and links, and the skills a host sees there.
-"""
+"""A made-up machine on disk: a home, a project, files and links, and the skills a host sees there."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""What is special about Anthropic's messages: blocks in, blocks out, and tools of one's own beside.
-"""
+"""What is special about Anthropic's messages: blocks in, blocks out, and tools of one's own beside."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""`prowess catalog`: exactly what a model would see, and apart from it what became of each skill.
-"""
+"""`prowess catalog`: exactly what a model would see, and apart from it what became of each skill."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Errors where JSON was asked for, streams that are closed, and suggestions for what was mistyped.
-"""
+"""Errors where JSON was asked for, streams that are closed, and suggestions for what was mistyped."""
 
 from __future__ import annotations
 

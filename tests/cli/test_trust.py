@@ -1,5 +1,4 @@
-"""`prowess trust`: what it shows, what it asks, what it remembers, and what it never does unasked.
-"""
+"""`prowess trust`: what it shows, what it asks, what it remembers, and what it never does unasked."""
 
 from __future__ import annotations
 

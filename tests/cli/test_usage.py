@@ -1,5 +1,4 @@
-"""`prowess usage` and `prowess list --unused`: counts that the user can see, clear and switch off.
-"""
+"""`prowess usage` and `prowess list --unused`: counts that the user can see, clear and switch off."""
 
 from __future__ import annotations
 

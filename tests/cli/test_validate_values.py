@@ -1,5 +1,4 @@
-"""`prowess validate`: values that cannot be used, and the law that it says whatever `check` says.
-"""
+"""`prowess validate`: values that cannot be used, and the law that it says whatever `check` says."""
 
 from __future__ import annotations
 

@@ -30,8 +30,7 @@ PLACES = {
 
 
 def list_folders(title: str) -> list[str]:
-    """The folders of a host's list, strongest first; what stands behind a semicolon needs a switch.
-    """
+    """The folders of a host's list, strongest first; what stands behind a semicolon needs a switch."""
     section = PAGE.read_text(encoding="utf-8").partition(f"\n## {title}\n")[2].partition("\n## ")[0]
     items = re.findall(r"^\d+\. (.*(?:\n   .*)*)", section, re.MULTILINE)
     return [

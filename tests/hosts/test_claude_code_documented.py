@@ -423,8 +423,7 @@ def test_folders_named_by_gitignore_are_skipped(workspace: Workspace):
 
 
 def write_levels(workspace: Workspace, name: str = "same") -> list[str]:
-    """The same name at every level, in the order of the levels, below a project in the home folder.
-    """
+    """The same name at every level, in the order of the levels, below a project in the home folder."""
     folders = ["managed", "home", "home/work", "added"]
     files = [f"{folder}/.claude/skills/{name}/SKILL.md" for folder in folders]
     files.append(f"home/work/commands/{name}.md")

@@ -75,8 +75,7 @@ def one_each(workspace: Workspace) -> Workspace:
 
 
 def switched_off(one_each: Workspace, **options: Any) -> dict[str, str | None]:
-    """The sources that are off, and what each says turned it off; every other must be listed whole.
-    """
+    """The sources that are off, and what each says turned it off; every other must be listed whole."""
     snapshot = scan(one_each, **options)
     off = {
         o.candidate.root.source.label: o.rule

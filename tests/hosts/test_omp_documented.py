@@ -622,8 +622,7 @@ def test_one_folder_can_be_read_through_the_very_same_scan(workspace: Workspace)
 
 
 def find_context(host: str, cwd: str, *texts: str, home: str = "/home/me") -> list[str]:
-    """The context files found from a folder, where one lies at each of the given paths, in order.
-    """
+    """The context files found from a folder, where one lies at each of the given paths, in order."""
     files = MemoryFiles({path: f"At {path}\n" for path in texts})
     found = Skills(cwd, host=host, facts=make_facts(home), files=files).context_files()
     return [file.path for file in found.files]

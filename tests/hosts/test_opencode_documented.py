@@ -1,5 +1,4 @@
-"""opencode as its seed describes it: what a skill is, where it is looked for, and who wins a name.
-"""
+"""opencode as its seed describes it: what a skill is, where it is looked for, and who wins a name."""
 
 from __future__ import annotations
 

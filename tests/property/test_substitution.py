@@ -143,8 +143,7 @@ def test_words_without_blanks_and_quotes_come_back_as_they_were(words: list[str]
 def test_filling_never_raises_and_never_reads_what_it_put_in(
     body: str, arguments: str, profile: Profile
 ) -> None:
-    """What a placeholder became is found again, whole and in order, between the pieces of the body.
-    """
+    """What a placeholder became is found again, whole and in order, between the pieces of the body."""
     filling = Substitution(
         profile.arguments, Given(arguments=arguments, folder="/s"), names=("who",)
     )

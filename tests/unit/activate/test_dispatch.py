@@ -292,8 +292,7 @@ def test_waiting_works_inside_a_running_loop_too():
 
 
 class Runs:
-    """A `Runner` that notes what it is given and gives back what it is told, or runs it for real.
-    """
+    """A `Runner` that notes what it is given and gives back what it is told, or runs it for real."""
 
     def __init__(self, finished: Finished | None = None) -> None:
         self.seen: list[Command] = []

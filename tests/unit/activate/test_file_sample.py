@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from prowess.activate.resources.file_sample import Sample, sample_files
 from prowess.activate.resources import file_sample as sample
+from prowess.activate.resources.file_sample import Sample, sample_files
 from prowess.errors.activation import Cancelled
 from prowess.machine.files import LocalFiles
 from prowess.ports import FileSystem, FolderItem

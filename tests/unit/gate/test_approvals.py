@@ -1,5 +1,4 @@
-"""From a decision to a yes or no: who is asked, what is remembered, and when it no longer counts.
-"""
+"""From a decision to a yes or no: who is asked, what is remembered, and when it no longer counts."""
 
 from __future__ import annotations
 

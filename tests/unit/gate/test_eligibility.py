@@ -124,8 +124,11 @@ def test_hidden_names_the_rule_that_decided() -> None:
     rules = load_profile("prowess").gate
 
     def why(
-        manifest: Manifest = Manifest(), *, because: str | None = None, **settings: Any
-    ) -> str | None:  # noqa: B008
+        manifest: Manifest = Manifest(),  # noqa: B008
+        *,
+        because: str | None = None,
+        **settings: Any,
+    ) -> str | None:
         note = find_hidden(
             manifest, name="x", rules=rules, settings=Settings(**settings), because=because
         )

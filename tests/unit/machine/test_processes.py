@@ -34,8 +34,7 @@ def run(script: str, *, env: dict[str, str] | None = None, **options: Any) -> Fi
 
 
 def is_alive(pid: int) -> bool:
-    """Whether a process still runs; one that has ended and was not fetched by its parent does not.
-    """
+    """Whether a process still runs; one that has ended and was not fetched by its parent does not."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:

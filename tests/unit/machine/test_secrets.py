@@ -1,5 +1,4 @@
-"""Keys that are kept elsewhere: asked of the platform's own program, never shown, never remembered.
-"""
+"""Keys that are kept elsewhere: asked of the platform's own program, never shown, never remembered."""
 
 from __future__ import annotations
 

@@ -170,8 +170,10 @@ def substitute(
 
 @lru_cache(maxsize=256)
 def _compile(
-    names: tuple[str, ...], variables: tuple[str, ...], placeholders: bool
-) -> re.Pattern[str] | None:  # noqa: FBT001
+    names: tuple[str, ...],
+    variables: tuple[str, ...],
+    placeholders: bool,  # noqa: FBT001
+) -> re.Pattern[str] | None:
     """One pattern for everything that can be put in. Longer names come first, so that none hides
     another.
 
