@@ -26,7 +26,6 @@ from prowess.cli import app, main
 from prowess.cli.terminal.out import shorten_path
 from prowess.cli.terminal.progress import Progress
 from prowess.cli.terminal.tables import render_columns
-from prowess.text.display import count_words, escape_line, escape_text, first_line
 
 
 def start(*arguments: str, **options) -> subprocess.Popen[bytes]:
@@ -324,26 +323,6 @@ def test_progress_is_silent_where_nobody_watches(monkeypatch):
     assert said.getvalue() == ""
 
 
-@given(st.text())
-def test_escaped_text_never_steers_and_plain_text_is_untouched(text):
-    escaped = escape_text(text)
-    assert all(one in "\n\t\u200c\u200d" or ord(one) >= 32 for one in escaped)
-    assert not any(
-        "\x7f" <= one <= "\x9f" or "\u2028" <= one <= "\u202e" or "\u2066" <= one <= "\u2069"
-        for one in escaped
-    )
-    assert escape_text(escaped) == escaped
-    assert "\n" not in escape_line(text)
-    assert first_line(text) == first_line(text.strip())
-    if text.isprintable():
-        assert escaped == text
-
-
-def test_joined_emoji_and_scripts_stay_whole():
-    family = "👩\u200d👩\u200d👧 نمی\u200cخواهم ❤️"
-    assert escape_text(family) == family
-
-
 @given(
     st.lists(st.tuples(st.text("ab日 😀", max_size=40), st.text("xy語", max_size=80)), min_size=1),
     st.integers(20, 90),
@@ -363,15 +342,6 @@ def test_a_very_long_cell_stands_out_of_its_column_when_piped():
 def test_a_wrapped_last_column_goes_on_below_itself():
     lines = render_columns([("key", "one two three four five six")], width=20, wrap=True)
     assert [line.plain for line in lines] == ["key  one two three", "     four five six"]
-
-
-def test_small_words_and_numbers():
-    assert [count_words(number, "skill") for number in (0, 1, 2, 1200)] == [
-        "0 skills",
-        "1 skill",
-        "2 skills",
-        "1,200 skills",
-    ]
 
 
 def test_paths_are_written_as_people_do(monkeypatch):

@@ -9,8 +9,7 @@ import msgspec
 
 from prowess.cli.conversation_options import conversation_options, join_words, speak
 from prowess.cli.options import Who, agent_options, name_argument, open_skills, scan_options
-from prowess.cli.terminal.out import print_json
-from prowess.cli.terminal.telling import echo_findings, print_exact
+from prowess.cli.terminal.out import echo_diagnostics, print_exact, print_json
 from prowess.model.activation import Activation
 from prowess.model.usage import Caller
 from prowess.reports.json_output import shape_diagnostic, shape_scan
@@ -65,7 +64,7 @@ def command(
         print_json({**shape_scan(skills.snapshot), **_shape(made, by)})
         return 0
     print_exact(made.text)
-    echo_findings(made.diagnostics)
+    echo_diagnostics(made.diagnostics)
     return 0
 
 

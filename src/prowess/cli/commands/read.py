@@ -6,8 +6,7 @@ import click
 import msgspec
 
 from prowess.cli.options import complete_names, open_skills, scan_options
-from prowess.cli.terminal.out import print_json
-from prowess.cli.terminal.telling import print_exact
+from prowess.cli.terminal.out import print_exact, print_json
 from prowess.reports.json_output import shape_scan
 
 _SCHEME = "skill://"

@@ -13,8 +13,7 @@ from prowess.activate.slash.parser import Notice, Plain
 from prowess.cli.app import Exit
 from prowess.cli.conversation_options import conversation_options, join_words, speak
 from prowess.cli.options import Who, agent_options, open_skills, scan_options
-from prowess.cli.terminal.out import print_json
-from prowess.cli.terminal.telling import echo_findings, print_exact
+from prowess.cli.terminal.out import echo_diagnostics, print_exact, print_json
 from prowess.conversation.conversation import RunResult
 from prowess.errors import ProwessError
 from prowess.reports.json_output import shape_diagnostic, shape_scan
@@ -131,7 +130,7 @@ def _tell(answer: RunResult, skills: Skills) -> None:
     else:
         # A reply is for people and not for a model, so its line is ended.
         print_exact(f"{answer.text}\n" if isinstance(answer, ToolReply) else answer.text)
-        echo_findings(answer.diagnostics)
+        echo_diagnostics(answer.diagnostics)
 
 
 def _explain_plain(plain: Plain, skills: Skills) -> str:

@@ -10,9 +10,8 @@ import msgspec
 
 from prowess.cli.app import Exit
 from prowess.cli.options import complete_hosts, json_option
-from prowess.cli.terminal.out import console, print_json, shorten_path
+from prowess.cli.terminal.out import console, echo_diagnostics, print_json, shorten_path
 from prowess.cli.terminal.prompts import can_ask, confirm
-from prowess.cli.terminal.telling import echo_findings
 from prowess.errors import NotAFolder, UsageError
 from prowess.errors.activation import TooWide
 from prowess.machine.facts import current_facts
@@ -85,7 +84,7 @@ def _list(store: TrustFile, *, as_json: bool) -> int:
         )
     else:
         console().print("No project is trusted.")
-    echo_findings(store.diagnostics)
+    echo_diagnostics(store.diagnostics)
     return 0
 
 
