@@ -265,7 +265,7 @@ class Project:
         if self._defined is None:
             return []
         from prowess.activate.code_skills import as_candidate, as_skill
-        from prowess.gate.invocation import find_unavailable
+        from prowess.gate.visibility import find_unavailable
         from prowess.machine.event_loop import wait_for
 
         described = []

@@ -19,8 +19,7 @@ from hypothesis import strategies as st
 
 from prowess.errors import MissingExtra
 from prowess.model.catalog import Shown
-from prowess.present.cost import compare_loading
-from prowess.present.tokens import ESTIMATE, estimate_tokens
+from prowess.present.tokens import ESTIMATE, compare_loading, estimate_tokens
 from prowess.reports.cost import Method, Report, SkillCost, choose_method, load_report, render_share
 from prowess.reports.cost_page import render_page
 from tests.cli.terminal import Terminal

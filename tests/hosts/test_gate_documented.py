@@ -10,7 +10,7 @@ import pytest
 
 from prowess.gate.eligibility import Verdict, judge
 from prowess.gate.gate import find_rules, gate_skill
-from prowess.gate.invocation import Invocation, judge_invocation
+from prowess.gate.visibility import Invocation, judge_invocation
 from prowess.model.facts import Facts
 from prowess.model.outcome import State
 from prowess.runtime import Skills

@@ -29,12 +29,12 @@ from prowess.model.permission import (
     Reply,
     Request,
     Rule,
-    matches_wildcard,
 )
 from prowess.model.settings import Settings
 from prowess.model.skill import Manifest
 from prowess.profiles.load import load_profile
 from prowess.testing import make_facts
+from prowess.text.globs import matches_wildcard
 from prowess.text.permission_rules import RuleError, parse_rule_text
 
 HOSTS = ("opencode", "claude-code", "prowess", "openclaw")

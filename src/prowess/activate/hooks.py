@@ -12,8 +12,8 @@ import msgspec
 
 from prowess.diagnostics import Diagnostic, diagnose
 from prowess.errors import nearest_names
-from prowess.model.permission import matches_wildcard
 from prowess.profiles.schema.activation import RequestRules
+from prowess.text.globs import matches_wildcard
 
 # Names with `.*` or `*` for anything, several of them apart by `|`. More of the language of
 # patterns is not read: a pattern comes from a skill, and one that is written to take forever must

@@ -15,8 +15,8 @@ from prowess.diagnostics import Diagnostic, diagnose
 from prowess.errors import ProwessError
 from prowess.errors.activation import NotPermitted, Unavailable
 from prowess.gate.approvals import Permit
-from prowess.gate.invocation import judge_invocation
 from prowess.gate.permissions import decide, request_skill
+from prowess.gate.visibility import judge_invocation
 from prowess.model.activation import IN_CODE
 from prowess.model.command import Command
 from prowess.model.outcome import Outcome, State

@@ -103,7 +103,7 @@ class IgnoreRules:
     searched: who put skills there wants them found. The rules that ignore it are then left out.
     """
 
-    def __init__(self, files: IgnoreFiles, rules: ignore.IgnoreRules | None = None) -> None:
+    def __init__(self, files: IgnoreFiles, rules: ignore.IgnoreChain | None = None) -> None:
         self._files = files
         self._rules = rules
         # Most files are called SKILL.md, and most rules say nothing of it: what is known of a name
@@ -163,7 +163,7 @@ def _explain(code: str, path: str, what: str, ignored: Ignored) -> Why:
     return reason, diagnose(code, message, file=path, hint=hint, related=(file,))
 
 
-def _add(rules: ignore.IgnoreRules | None, file: IgnoreFile | None) -> ignore.IgnoreRules:
-    from prowess.text.ignore_files import IgnoreRules
+def _add(rules: ignore.IgnoreChain | None, file: IgnoreFile | None) -> ignore.IgnoreChain:
+    from prowess.text.ignore_files import IgnoreChain
 
-    return (rules or IgnoreRules()).add(file)
+    return (rules or IgnoreChain()).add(file)

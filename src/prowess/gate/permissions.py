@@ -11,10 +11,11 @@ from prowess.errors import SwitchError, UsageError
 from prowess.model.facts import Facts
 from prowess.model.origin import Origin
 from prowess.model.outcome import Note, State
-from prowess.model.permission import STRICTNESS, Action, Decision, Request, Rule, matches_wildcard
+from prowess.model.permission import STRICTNESS, Action, Decision, Request, Rule
 from prowess.model.settings import Settings
 from prowess.model.skill import Manifest
 from prowess.profiles.schema.profile import Permissions
+from prowess.text.globs import matches_wildcard
 from prowess.text.permission_rules import RuleError, parse_rule_table, parse_rule_text
 
 _SKILL = "skill"

@@ -18,7 +18,7 @@ from prowess.gate.eligibility import Verdict
 from prowess.model.facts import Facts
 from prowess.model.skill import Manifest
 
-Command = tuple[str, ...]
+Argv = tuple[str, ...]
 
 _PLATFORMS = {
     "macos": "darwin",
@@ -38,7 +38,7 @@ _ADDRESS = re.compile(r"https://[A-Za-z0-9][A-Za-z0-9.-]*(?::\d+)?/[\w.~/%+@=&?,
 _FILE = re.compile(r"[A-Za-z0-9_][\w.+-]*", re.ASCII)
 _FOLDER = re.compile(r"[A-Za-z0-9_][\w.+-]*(?:/[A-Za-z0-9_][\w.+-]*)*", re.ASCII)
 
-_NODE_INSTALLERS: dict[str, Command] = {
+_NODE_INSTALLERS: dict[str, Argv] = {
     "npm": ("npm", "install", "--global", "--ignore-scripts"),
     "pnpm": ("pnpm", "add", "--global", "--ignore-scripts"),
     "yarn": ("yarn", "global", "add", "--ignore-scripts"),
@@ -63,8 +63,8 @@ class Remedy(msgspec.Struct, frozen=True, kw_only=True):
 
     kind: str
     label: str
-    command: Command = ()
-    then: tuple[Command, ...] = ()
+    command: Argv = ()
+    then: tuple[Argv, ...] = ()
     provides: tuple[str, ...] = ()
     ready: bool = False
     refused: str | None = None
@@ -157,24 +157,24 @@ def _take(spec: Mapping[str, Any], keys: tuple[str, ...], shape: re.Pattern[str]
     return value
 
 
-def _build_brew(spec: Mapping[str, Any], manifest: Manifest, facts: Facts) -> list[Command]:
+def _build_brew(spec: Mapping[str, Any], manifest: Manifest, facts: Facts) -> list[Argv]:
     return [
         ("brew", "install", _take(spec, ("formula", "package"), _FORMULA, "the name of a formula"))
     ]
 
 
-def _build_node(spec: Mapping[str, Any], manifest: Manifest, facts: Facts) -> list[Command]:
+def _build_node(spec: Mapping[str, Any], manifest: Manifest, facts: Facts) -> list[Argv]:
     package = _take(spec, ("package", "module"), _NODE, "the name of a package")
     installer = next((name for name in _NODE_INSTALLERS if facts.has_bin(name)), "npm")
     return [(*_NODE_INSTALLERS[installer], package)]
 
 
-def _build_go(spec: Mapping[str, Any], manifest: Manifest, facts: Facts) -> list[Command]:
+def _build_go(spec: Mapping[str, Any], manifest: Manifest, facts: Facts) -> list[Argv]:
     module = _take(spec, ("module", "package"), _GO, "the path of a Go module")
     return [("go", "install", module if "@" in module else f"{module}@latest")]
 
 
-def _build_uv(spec: Mapping[str, Any], manifest: Manifest, facts: Facts) -> list[Command]:
+def _build_uv(spec: Mapping[str, Any], manifest: Manifest, facts: Facts) -> list[Argv]:
     return [
         (
             "uv",
@@ -185,7 +185,7 @@ def _build_uv(spec: Mapping[str, Any], manifest: Manifest, facts: Facts) -> list
     ]
 
 
-def _build_download(spec: Mapping[str, Any], manifest: Manifest, facts: Facts) -> list[Command]:
+def _build_download(spec: Mapping[str, Any], manifest: Manifest, facts: Facts) -> list[Argv]:
     """Fetch a file into a folder of the skill's own below home, and unpack it where it is an
     archive.
     """
@@ -218,7 +218,7 @@ def _build_download(spec: Mapping[str, Any], manifest: Manifest, facts: Facts) -
     return [fetch, _unpack(spec, path, folder)]
 
 
-def _unpack(spec: Mapping[str, Any], path: str, folder: str) -> Command:
+def _unpack(spec: Mapping[str, Any], path: str, folder: str) -> Argv:
     if path.lower().endswith(".zip"):
         return ("unzip", "-o", path, "-d", folder)
     strip = spec.get("stripComponents")
@@ -233,7 +233,7 @@ def _unpack(spec: Mapping[str, Any], path: str, folder: str) -> Command:
     )
 
 
-_BUILD: dict[str, Callable[[Mapping[str, Any], Manifest, Facts], list[Command]]] = {
+_BUILD: dict[str, Callable[[Mapping[str, Any], Manifest, Facts], list[Argv]]] = {
     "brew": _build_brew,
     "node": _build_node,
     "go": _build_go,

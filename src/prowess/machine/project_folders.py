@@ -9,7 +9,7 @@ from collections.abc import Container, Iterable
 import msgspec
 
 from prowess.machine.files import LocalFiles
-from prowess.text.ignore_files import IGNORE_FILE, IgnoreRules
+from prowess.text.ignore_files import IGNORE_FILE, IgnoreChain
 
 MOST_FOLDERS = 5_000
 _GIT = ".git"
@@ -35,7 +35,7 @@ def find_holders(
     """
     wanted = frozenset(holding)
     found: list[str] = []
-    waiting = deque([(root, IgnoreRules())])
+    waiting = deque([(root, IgnoreChain())])
     seen = 0
     while waiting:
         if seen == most:

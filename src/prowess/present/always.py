@@ -11,7 +11,7 @@ import msgspec
 from prowess.diagnostics import Diagnostic, diagnose
 from prowess.model.catalog import CatalogItem
 from prowess.present.budget import MEASURES
-from prowess.present.escape import escape_body
+from prowess.present.formats import escape_body
 from prowess.present.tokens import estimate_tokens
 from prowess.profiles.schema.offering import Budget
 from prowess.text.markup import escape_xml, tidy_line

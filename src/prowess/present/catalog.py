@@ -5,28 +5,27 @@ each.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 import msgspec
 
 from prowess.errors import BudgetTooSmall
 from prowess.model.catalog import Catalog, CatalogItem, CatalogLine, Shown
 from prowess.present.always import Injection, inject_always
-from prowess.present.budget import MEASURES, find_budget
-from prowess.present.escape import ESCAPES
-from prowess.present.formats import Format, Scene, get_format
-from prowess.present.orders import ORDERS
-from prowess.present.sheet import Choice, Sheet
+from prowess.present.budget import MEASURES, Choice, LineBudget, find_budget
+from prowess.present.formats import ESCAPES, CatalogFormat, FormatContext, get_format
 from prowess.present.strategies import STRATEGIES
 from prowess.present.tokens import estimate_tokens
 from prowess.profiles.schema import offering
+from prowess.text.collation import collate
 from prowess.text.markup import tidy_block, tidy_line
 
 
 class _Page(msgspec.Struct, frozen=True):
-    """A format with its scene and frame: how lines are made, measured and joined."""
+    """A format with its context and frame: how lines are made, measured and joined."""
 
-    format: Format
-    scene: Scene
+    format: CatalogFormat
+    context: FormatContext
     head: str
     tail: str
     length: Callable[[str], int]
@@ -37,7 +36,7 @@ class _Page(msgspec.Struct, frozen=True):
         return self.length(self.head) + self.length(self.tail) if self.frame_counts else 0
 
     def render_line(self, item: CatalogItem, text: str) -> str:
-        return self.format.line(item, text, self.scene)
+        return self.format.line(item, text, self.context)
 
     def measure_line(self, item: CatalogItem, text: str) -> int:
         return self.length(self.render_line(item, text)) + len(self.format.joint)
@@ -104,7 +103,7 @@ def _open_page(
     safe = ESCAPES[catalog.escape if catalog.escape in chosen.escapes else chosen.escapes[0]]
     tidy = tidy_block if chosen.blocks else tidy_line
     shorten = _shorten_home if catalog.location == "home" and home else _keep_path
-    scene = Scene(
+    context = FormatContext(
         heading=catalog.heading,
         note=safe(tidy_line(note)) if note else "",
         name=lambda item: safe(tidy_line(item.name)),
@@ -113,8 +112,8 @@ def _open_page(
         text=safe,
         skill_urls=skill_urls,
     )
-    head, tail = chosen.frame(scene)
-    return _Page(chosen, scene, head, tail, MEASURES[budget.units], budget.counts == "text")
+    head, tail = chosen.frame(context)
+    return _Page(chosen, context, head, tail, MEASURES[budget.units], budget.counts == "text")
 
 
 def _keep_path(path: str, home: str) -> str:
@@ -153,7 +152,7 @@ def _make_sheet(
     catalog: offering.Catalog,
     budget: offering.Budget,
     room: int | None,
-) -> Sheet:
+) -> LineBudget:
     tidy = tidy_block if page.format.blocks else tidy_line
 
     def read(item: CatalogItem) -> str:
@@ -162,11 +161,11 @@ def _make_sheet(
 
     # Every line is measured with a joint, and the last has none.
     left = None if room is None else room - page.frame_length + len(page.format.joint)
-    return Sheet(items, rules=budget, room=left, read=read, measure=page.measure_line)
+    return LineBudget(items, rules=budget, room=left, read=read, measure=page.measure_line)
 
 
 def _refuse_too_small(
-    sheet: Sheet, choices: Sequence[Choice], page: _Page, characters: int
+    sheet: LineBudget, choices: Sequence[Choice], page: _Page, characters: int
 ) -> None:
     shown = any(choice.shown is not Shown.LEFT_OUT for choice in choices)
     if characters > 0 and (shown or not choices):
@@ -237,3 +236,22 @@ def _warn(ended: Sequence[Choice]) -> tuple[str, ...]:
     lost = [end.shown for end in ended if end.lost]
     parts = [f"{lost.count(shown):,} {word}" for shown, word in words.items() if shown in lost]
     return (f"Of {len(ended):,} skills the catalog shows {', '.join(parts)}.",) if parts else ()
+
+
+def _by_name(item: CatalogItem) -> tuple[Any, ...]:
+    return (item.name.casefold(), item.name, item.location)
+
+
+def _by_locale(item: CatalogItem) -> tuple[Any, ...]:
+    return (*collate(item.name), item.location)
+
+
+def _by_source(item: CatalogItem) -> tuple[Any, ...]:
+    return (item.bundled, item.order, item.name.casefold(), item.name, item.location)
+
+
+ORDERS: dict[str, Callable[[CatalogItem], tuple[Any, ...]]] = {
+    "name": _by_name,
+    "locale": _by_locale,
+    "source": _by_source,
+}

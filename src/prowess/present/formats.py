@@ -2,20 +2,22 @@
 own.
 
 A format makes one line (or block) per skill and a frame around them. It never sees raw text: the
-scene gives names, texts and locations ready for its markup.
+context gives names, texts and locations ready for its markup.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import msgspec
 
 from prowess.errors import UnknownFormat
 from prowess.model.catalog import CatalogItem
+from prowess.text.markup import escape_angles, escape_tags, escape_text, escape_xml, tidy_block
 
 
-class Scene(msgspec.Struct, frozen=True):
+class FormatContext(msgspec.Struct, frozen=True):
     """What the frame and every line may draw on: heading, note, safe spellings, and what the
     agent's tools can do.
 
@@ -32,17 +34,17 @@ class Scene(msgspec.Struct, frozen=True):
     skill_urls: bool
 
 
-Line = Callable[[CatalogItem, str, Scene], str]
-Frame = Callable[[Scene], tuple[str, str]]
+RenderLine = Callable[[CatalogItem, str, FormatContext], str]
+RenderFrame = Callable[[FormatContext], tuple[str, str]]
 
 NO_SKILLS = "There are no skills at the moment."
 
 
-def _no_frame(scene: Scene) -> tuple[str, str]:
+def _no_frame(context: FormatContext) -> tuple[str, str]:
     return "", ""
 
 
-class Format(msgspec.Struct, frozen=True, kw_only=True):
+class CatalogFormat(msgspec.Struct, frozen=True, kw_only=True):
     """How a catalog is written.
 
     `escapes` are the words of `escape.ESCAPES` that suit it, its own first. `blocks` lets texts
@@ -50,8 +52,8 @@ class Format(msgspec.Struct, frozen=True, kw_only=True):
     hosts that say so. `warns` adds a line about what was cut, where it fits.
     """
 
-    line: Line
-    frame: Frame = _no_frame
+    line: RenderLine
+    frame: RenderFrame = _no_frame
     escapes: tuple[str, ...]
     blocks: bool = False
     joint: str = "\n"
@@ -65,21 +67,21 @@ def _stack(*lines: str) -> str:
     return "".join(f"{line}\n" for line in lines if line)
 
 
-def _xml_line(item: CatalogItem, text: str, scene: Scene) -> str:
-    description = f"    <description>{scene.text(text)}</description>\n" if text else ""
-    location = f"    <location>{scene.location(item)}</location>\n" if item.location else ""
-    return f"  <skill>\n    <name>{scene.name(item)}</name>\n{description}{location}  </skill>"
+def _xml_line(item: CatalogItem, text: str, context: FormatContext) -> str:
+    description = f"    <description>{context.text(text)}</description>\n" if text else ""
+    location = f"    <location>{context.location(item)}</location>\n" if item.location else ""
+    return f"  <skill>\n    <name>{context.name(item)}</name>\n{description}{location}  </skill>"
 
 
-def _xml_frame(scene: Scene) -> tuple[str, str]:
-    return _stack(scene.note, "<available_skills>"), "\n</available_skills>"
+def _xml_frame(context: FormatContext) -> tuple[str, str]:
+    return _stack(context.note, "<available_skills>"), "\n</available_skills>"
 
 
-def _opencode_line(item: CatalogItem, text: str, scene: Scene) -> str:
+def _opencode_line(item: CatalogItem, text: str, context: FormatContext) -> str:
     return (
-        f"  <skill>\n    <name>{scene.name(item)}</name>\n   "
-        f" <description>{scene.text(text)}</description>\n   "
-        f" <location>{scene.location(item)}</location>\n  </skill>"
+        f"  <skill>\n    <name>{context.name(item)}</name>\n   "
+        f" <description>{context.text(text)}</description>\n   "
+        f" <location>{context.location(item)}</location>\n  </skill>"
     )
 
 
@@ -89,19 +91,19 @@ _OPENCODE_SENTENCES = (
 )
 
 
-def _opencode_frame(scene: Scene) -> tuple[str, str]:
-    return _stack(*_OPENCODE_SENTENCES, scene.note, "<available_skills>"), "\n</available_skills>"
+def _opencode_frame(context: FormatContext) -> tuple[str, str]:
+    return _stack(*_OPENCODE_SENTENCES, context.note, "<available_skills>"), "\n</available_skills>"
 
 
-def _bold_line(item: CatalogItem, text: str, scene: Scene) -> str:
-    name = f"- **{scene.name(item)}**"
-    return f"{name}: {scene.text(text)}" if text else name
+def _bold_line(item: CatalogItem, text: str, context: FormatContext) -> str:
+    name = f"- **{context.name(item)}**"
+    return f"{name}: {context.text(text)}" if text else name
 
 
-def _opencode_list_frame(scene: Scene) -> tuple[str, str]:
+def _opencode_list_frame(context: FormatContext) -> tuple[str, str]:
     return (
         _stack(
-            "Loads one of these skills into the conversation.", scene.note, "## Available Skills"
+            "Loads one of these skills into the conversation.", context.note, "## Available Skills"
         ),
         "",
     )
@@ -123,45 +125,45 @@ _OPENCLAW_RULES = (
 )
 
 
-def _openclaw_frame(scene: Scene) -> tuple[str, str]:
+def _openclaw_frame(context: FormatContext) -> tuple[str, str]:
     return (
-        _stack(scene.heading, *_OPENCLAW_RULES, scene.note) + "\n<available_skills>\n",
+        _stack(context.heading, *_OPENCLAW_RULES, context.note) + "\n<available_skills>\n",
         "\n</available_skills>",
     )
 
 
-def _plain_line(item: CatalogItem, text: str, scene: Scene) -> str:
-    return f"- {scene.name(item)}: {scene.text(text)}" if text else f"- {scene.name(item)}"
+def _plain_line(item: CatalogItem, text: str, context: FormatContext) -> str:
+    return f"- {context.name(item)}: {context.text(text)}" if text else f"- {context.name(item)}"
 
 
-def _omp_frame(scene: Scene) -> tuple[str, str]:
+def _omp_frame(context: FormatContext) -> tuple[str, str]:
     rule = (
         "A skill that fits the task must be read first, as skill://NAME, before anything else is"
         " done."
     )
-    return _stack(scene.heading, rule, scene.note, "<skills>"), "\n</skills>"
+    return _stack(context.heading, rule, context.note, "<skills>"), "\n</skills>"
 
 
-def _claude_line(item: CatalogItem, text: str, scene: Scene) -> str:
-    label = f" ({scene.label(item)})" if item.label and item.label != item.name else ""
-    name = f"- {scene.name(item)}{label}"
-    return f"{name}: {scene.text(text)}" if text else name
+def _claude_line(item: CatalogItem, text: str, context: FormatContext) -> str:
+    label = f" ({context.label(item)})" if item.label and item.label != item.name else ""
+    name = f"- {context.name(item)}{label}"
+    return f"{name}: {context.text(text)}" if text else name
 
 
-def _claude_frame(scene: Scene) -> tuple[str, str]:
-    return _stack("These skills can be started with the Skill tool:", scene.note) + "\n", ""
+def _claude_frame(context: FormatContext) -> tuple[str, str]:
+    return _stack("These skills can be started with the Skill tool:", context.note) + "\n", ""
 
 
-def _codex_line(item: CatalogItem, text: str, scene: Scene) -> str:
-    description = f" {scene.text(text)}" if text else ""
-    return f"- {scene.name(item)}:{description} (file: {scene.location(item)})"
+def _codex_line(item: CatalogItem, text: str, context: FormatContext) -> str:
+    description = f" {context.text(text)}" if text else ""
+    return f"- {context.name(item)}:{description} (file: {context.location(item)})"
 
 
-def _codex_frame(scene: Scene) -> tuple[str, str]:
+def _codex_frame(context: FormatContext) -> tuple[str, str]:
     head = _stack(
-        scene.heading,
+        context.heading,
         "A skill is a folder of instructions; the file that is named beside it holds them.",
-        scene.note,
+        context.note,
         "### Available skills",
     )
     tail = (
@@ -173,38 +175,44 @@ def _codex_frame(scene: Scene) -> tuple[str, str]:
     return head, tail
 
 
-def _json_line(item: CatalogItem, text: str, scene: Scene) -> str:
-    description = f', "description": "{scene.text(text)}"' if text else ""
-    location = f', "location": "{scene.location(item)}"' if item.location else ""
-    return f'{{"name": "{scene.name(item)}"{description}{location}}}'
+def _json_line(item: CatalogItem, text: str, context: FormatContext) -> str:
+    description = f', "description": "{context.text(text)}"' if text else ""
+    location = f', "location": "{context.location(item)}"' if item.location else ""
+    return f'{{"name": "{context.name(item)}"{description}{location}}}'
 
 
-def _json_frame(scene: Scene) -> tuple[str, str]:
-    return (f'{{"note": "{scene.note}", "skills": [\n', "\n]}") if scene.note else ("[\n", "\n]")
+def _json_frame(context: FormatContext) -> tuple[str, str]:
+    return (
+        (f'{{"note": "{context.note}", "skills": [\n', "\n]}") if context.note else ("[\n", "\n]")
+    )
 
 
-def _markdown_line(item: CatalogItem, text: str, scene: Scene) -> str:
-    location = f" ({scene.location(item)})" if item.location else ""
-    return _bold_line(item, text, scene) + location
+def _markdown_line(item: CatalogItem, text: str, context: FormatContext) -> str:
+    location = f" ({context.location(item)})" if item.location else ""
+    return _bold_line(item, text, context) + location
 
 
-def _markdown_frame(scene: Scene) -> tuple[str, str]:
-    return "".join(f"{part}\n\n" for part in (scene.heading or "## Skills", scene.note) if part), ""
+def _markdown_frame(context: FormatContext) -> tuple[str, str]:
+    return "".join(
+        f"{part}\n\n" for part in (context.heading or "## Skills", context.note) if part
+    ), ""
 
 
-def _prowess_line(item: CatalogItem, text: str, scene: Scene) -> str:
-    line = _plain_line(item, text, scene)
-    return line if scene.skill_urls or not item.location else f"{line} ({scene.location(item)})"
+def _prowess_line(item: CatalogItem, text: str, context: FormatContext) -> str:
+    line = _plain_line(item, text, context)
+    return line if context.skill_urls or not item.location else f"{line} ({context.location(item)})"
 
 
-def _prowess_frame(scene: Scene) -> tuple[str, str]:
-    how = "read it as skill://NAME" if scene.skill_urls else "read the file that is named beside it"
+def _prowess_frame(context: FormatContext) -> tuple[str, str]:
+    how = (
+        "read it as skill://NAME" if context.skill_urls else "read the file that is named beside it"
+    )
     head = _stack(
-        scene.heading,
+        context.heading,
         f"A skill holds instructions for one kind of work. When one clearly fits the task, {how}"
         " before you begin and follow it; of several take the most specific, and where none fits"
         " read none.",
-        scene.note,
+        context.note,
         "<available_skills>",
     )
     return head, "\n</available_skills>"
@@ -213,10 +221,10 @@ def _prowess_frame(scene: Scene) -> tuple[str, str]:
 _XML = ("xml", "xml-apos")
 _TEXT = ("text", "angles")
 
-FORMATS: dict[str, Format] = {
-    "claude-lines": Format(line=_claude_line, frame=_claude_frame, escapes=_TEXT),
-    "codex-list": Format(line=_codex_line, frame=_codex_frame, escapes=_TEXT),
-    "json": Format(
+FORMATS: dict[str, CatalogFormat] = {
+    "claude-lines": CatalogFormat(line=_claude_line, frame=_claude_frame, escapes=_TEXT),
+    "codex-list": CatalogFormat(line=_codex_line, frame=_codex_frame, escapes=_TEXT),
+    "json": CatalogFormat(
         line=_json_line,
         frame=_json_frame,
         escapes=("json",),
@@ -225,26 +233,77 @@ FORMATS: dict[str, Format] = {
         nothing="[]",
         no_skills="[]",
     ),
-    "markdown": Format(line=_markdown_line, frame=_markdown_frame, escapes=("markdown",)),
-    "omp-list": Format(line=_plain_line, frame=_omp_frame, escapes=_TEXT),
-    "openclaw": Format(
+    "markdown": CatalogFormat(line=_markdown_line, frame=_markdown_frame, escapes=("markdown",)),
+    "omp-list": CatalogFormat(line=_plain_line, frame=_omp_frame, escapes=_TEXT),
+    "openclaw": CatalogFormat(
         line=_xml_line, frame=_openclaw_frame, escapes=_XML, blocks=True, warns=True
     ),
-    "opencode-list": Format(line=_bold_line, frame=_opencode_list_frame, escapes=("markdown",)),
-    "opencode-xml": Format(
+    "opencode-list": CatalogFormat(
+        line=_bold_line, frame=_opencode_list_frame, escapes=("markdown",)
+    ),
+    "opencode-xml": CatalogFormat(
         line=_opencode_line,
         frame=_opencode_frame,
         escapes=_XML,
         blocks=True,
         no_skills="\n".join((*_OPENCODE_SENTENCES, NO_SKILLS)),
     ),
-    "prowess": Format(line=_prowess_line, frame=_prowess_frame, escapes=_TEXT),
-    "xml": Format(line=_xml_line, frame=_xml_frame, escapes=_XML, blocks=True),
+    "prowess": CatalogFormat(line=_prowess_line, frame=_prowess_frame, escapes=_TEXT),
+    "xml": CatalogFormat(line=_xml_line, frame=_xml_frame, escapes=_XML, blocks=True),
 }
 
 
-def get_format(word: str) -> Format:
+def get_format(word: str) -> CatalogFormat:
     """The format of a word; raises `UnknownFormat`, which names the words that there are."""
     if word not in FORMATS:
         raise UnknownFormat(word, FORMATS)
     return FORMATS[word]
+
+
+_LOOSE_UNDERSCORE = re.compile(r"(?<![^\W_])_|_(?![^\W_])")
+_MARKDOWN = str.maketrans(
+    {
+        "&": "&amp;",
+        "<": "&lt;",
+        ">": "&gt;",
+        "\\": "\\\\",
+        "`": "\\`",
+        "*": "\\*",
+        "[": "\\[",
+        "]": "\\]",
+        "~": "\\~",
+        "|": "\\|",
+    }
+)
+
+
+def escape_xml_apos(text: str) -> str:
+    """All five characters that XML reserves as entities, with the other spelling of an apostrophe."""
+    return escape_text(text).replace('"', "&quot;").replace("'", "&apos;")
+
+
+def escape_markdown(text: str) -> str:
+    """A text that Markdown shows letter by letter; an underscore inside a word may stand."""
+    return _LOOSE_UNDERSCORE.sub(r"\\_", text.translate(_MARKDOWN))
+
+
+def escape_json(text: str) -> str:
+    """A JSON string without its quotes."""
+    return msgspec.json.encode(text)[1:-1].decode()
+
+
+def escape_body(body: str) -> str:
+    """A body that cannot close the tag it stands in. All else stays: a body holds code, which
+    entities would spoil.
+    """
+    return escape_tags(tidy_block(body), "always_skills", "skill_content")
+
+
+ESCAPES: dict[str, Callable[[str], str]] = {
+    "xml": escape_xml,
+    "xml-apos": escape_xml_apos,
+    "text": escape_text,
+    "angles": escape_angles,
+    "markdown": escape_markdown,
+    "json": escape_json,
+}

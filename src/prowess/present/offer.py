@@ -12,10 +12,10 @@ from prowess.errors import UsageError
 from prowess.model.catalog import Catalog, CatalogItem
 from prowess.model.facts import Facts
 from prowess.model.outcome import State
+from prowess.model.skill import Root, Scope, Skill
 from prowess.model.snapshot import Snapshot
 from prowess.model.usage import Usage
 from prowess.present.catalog import present
-from prowess.present.items import describe_skill
 from prowess.profiles.schema.offering import Budget
 from prowess.profiles.schema.profile import Profile
 
@@ -102,3 +102,35 @@ def _read_variable(budget: Budget, facts: Facts) -> int | None:
             f"{budget.variable} is “{text}”; it must be a number of characters, 1 or more."
         )
     return int(text)
+
+
+def describe_skill(
+    skill: Skill,
+    *,
+    root: Root | None = None,
+    uses: int = 0,
+    relevance: float | None = None,
+    name_only: bool = False,
+    body: str | None = None,
+) -> CatalogItem:
+    """What a catalog may say of a skill. The body is given by whoever read it, and only for
+    `always: true`.
+    """
+    manifest = skill.manifest
+    return CatalogItem(
+        name=skill.name,
+        description=skill.description or "",
+        when_to_use=manifest.when_to_use or "",
+        argument_hint=manifest.argument_hint or "",
+        location=skill.location,
+        source=skill.source.label,
+        label=skill.label or "",
+        group=root.group if root is not None else "",
+        order=root.order if root is not None else 0,
+        bundled=skill.scope is Scope.BUNDLED,
+        uses=uses,
+        relevance=relevance,
+        name_only=name_only,
+        always=bool(manifest.always),
+        body=body,
+    )

@@ -10,18 +10,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from prowess.present.cuts import cut_at_sentence, cut_with_dots, cut_with_ellipsis
-from prowess.present.sheet import Choice, Sheet
+from prowess.present.budget import (
+    Choice,
+    LineBudget,
+    cut_at_sentence,
+    cut_with_dots,
+    cut_with_ellipsis,
+)
 
-Strategy = Callable[[Sheet], list[Choice]]
+Strategy = Callable[[LineBudget], list[Choice]]
 
 
-def show_everything(sheet: Sheet) -> list[Choice]:
+def show_everything(sheet: LineBudget) -> list[Choice]:
     """No budget: every skill with as much text as the host shows of one."""
     return [sheet.show(place) for place in sheet.places]
 
 
-def share_evenly(sheet: Sheet) -> list[Choice]:
+def share_evenly(sheet: LineBudget) -> list[Choice]:
     """Claude Code as documented: bundled skills whole, an even share for each of the others, or
     their names.
     """
@@ -37,7 +42,7 @@ def share_evenly(sheet: Sheet) -> list[Choice]:
     return [sheet.show(place, cuts.get(place)) for place in sheet.places]
 
 
-def _cut_to_cost(sheet: Sheet, place: int, share: int) -> str:
+def _cut_to_cost(sheet: LineBudget, place: int, share: int) -> str:
     """As much of a text as costs no more than its share; nothing where that would be less than is
     worth it.
     """
@@ -50,7 +55,7 @@ def _cut_to_cost(sheet: Sheet, place: int, share: int) -> str:
     )
 
 
-def keep_most_used(sheet: Sheet) -> list[Choice]:
+def keep_most_used(sheet: LineBudget) -> list[Choice]:
     """Claude Code as released: all names, bundled skills whole, then whole texts by how often a
     skill is used.
     """
@@ -73,7 +78,7 @@ def keep_most_used(sheet: Sheet) -> list[Choice]:
     ]
 
 
-def climb_down(sheet: Sheet) -> list[Choice]:
+def climb_down(sheet: LineBudget) -> list[Choice]:
     """OpenClaw: everything; else an equal bound for each text; else names; else the first names
     that fit.
     """
@@ -94,7 +99,7 @@ def climb_down(sheet: Sheet) -> list[Choice]:
     return [sheet.show(place, cut_with_dots(sheet.text(place), bound)) for place in sheet.places]
 
 
-def deal_in_turn(sheet: Sheet) -> list[Choice]:
+def deal_in_turn(sheet: LineBudget) -> list[Choice]:
     """Codex: a character for each text in turn until the room is used up; names that do not fit are
     left out.
     """
@@ -118,7 +123,7 @@ def deal_in_turn(sheet: Sheet) -> list[Choice]:
     return [sheet.show(place, text) for place, text in enumerate(dealt)]
 
 
-def prefer_relevant(sheet: Sheet) -> list[Choice]:
+def prefer_relevant(sheet: LineBudget) -> list[Choice]:
     """Prowess: all names; then whole texts for what is known to matter; then first sentences, then
     whole texts.
 
@@ -143,7 +148,7 @@ def prefer_relevant(sheet: Sheet) -> list[Choice]:
     ]
 
 
-def _rank(sheet: Sheet) -> list[int]:
+def _rank(sheet: LineBudget) -> list[int]:
     """The places, most relevant first, then most used, then in their order; what nobody ranked
     comes last.
     """
@@ -157,7 +162,7 @@ def _rank(sheet: Sheet) -> list[int]:
     return sorted(sheet.places, key=rank)
 
 
-def _steps(sheet: Sheet, ranked: Iterable[int]) -> Iterable[tuple[int, str]]:
+def _steps(sheet: LineBudget, ranked: Iterable[int]) -> Iterable[tuple[int, str]]:
     """What is handed out, in order: a place and the text it then has."""
     unknown = []
     for place in ranked:
@@ -173,13 +178,13 @@ def _steps(sheet: Sheet, ranked: Iterable[int]) -> Iterable[tuple[int, str]]:
         yield place, sheet.text(place)
 
 
-def _first_sentence(sheet: Sheet, place: int) -> str:
+def _first_sentence(sheet: LineBudget, place: int) -> str:
     text = sheet.text(place)
     sentence = cut_at_sentence(text, sheet.rules.sentence)
     return sentence if len(sentence) < len(text) else text
 
 
-def _first_names(sheet: Sheet, ranked: Iterable[int]) -> list[Choice]:
+def _first_names(sheet: LineBudget, ranked: Iterable[int]) -> list[Choice]:
     """The names that fit, first come first served; the others are left out."""
     choices = [sheet.leave_out()] * len(sheet.items)
     left = sheet.room or 0

@@ -13,11 +13,12 @@ kinds of number are estimates.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import msgspec
 
 from prowess.errors import MissingExtra, UnknownEncoding
+from prowess.model.catalog import CatalogItem
 
 _LETTERS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _DIGITS = b"0123456789"
@@ -96,7 +97,7 @@ _SEAM = re.compile(r"(?<=\n)(?=[A-Za-z])|(?<=[a-z])(?= [a-z])")
 _SEAM_WITHIN = 1_000
 
 
-class Counter(msgspec.Struct, frozen=True):
+class TokenCounter(msgspec.Struct, frozen=True):
     """A way to count tokens; `exact` only for models of the encoding that is its `method`."""
 
     method: str
@@ -104,7 +105,7 @@ class Counter(msgspec.Struct, frozen=True):
     count: Callable[[str], int]
 
 
-ESTIMATE = Counter("estimate", exact=False, count=estimate_tokens)
+ESTIMATE = TokenCounter("estimate", exact=False, count=estimate_tokens)
 
 
 def find_encoding(model: str) -> str | None:
@@ -115,7 +116,7 @@ def find_encoding(model: str) -> str | None:
     return next((encoding for start, encoding in _MODELS.items() if name.startswith(start)), None)
 
 
-def get_counter(encoding: str | None = None) -> Counter:
+def get_counter(encoding: str | None = None) -> TokenCounter:
     """A counter for an encoding, or the estimate where none is asked for.
 
     Raises `UnknownEncoding`, and `MissingExtra` where the package with the vocabularies is not
@@ -126,7 +127,7 @@ def get_counter(encoding: str | None = None) -> Counter:
     if encoding not in ENCODINGS:
         raise UnknownEncoding(encoding, ENCODINGS)
     encode = _load_encoder(encoding)
-    return Counter(
+    return TokenCounter(
         encoding,
         exact=True,
         count=lambda text: sum(len(encode(part)) for part in split_at_seams(text)),
@@ -169,3 +170,37 @@ def split_at_seams(text: str, most: int = _CHUNK) -> Iterator[str]:
         yield text[start:end]
         start = end
     yield text[start:]
+
+
+def count_item(item: CatalogItem, counter: TokenCounter = ESTIMATE) -> int:
+    """The tokens of what a catalog may say of a skill: name, description, when to use it, and
+    argument hint.
+    """
+    parts = (item.name, item.description, item.when_to_use, item.argument_hint)
+    return counter.count(" ".join(part for part in parts if part))
+
+
+class LoadingComparison(msgspec.Struct, frozen=True):
+    """Tokens of loading every skill up front against a catalog and reading some; `share` is of the
+    window.
+    """
+
+    up_front: int
+    on_demand: int
+    saved: int
+    share: float
+
+
+def compare_loading(
+    bodies: Iterable[int], *, catalog: int, reads: int, window: int
+) -> LoadingComparison:
+    """Compare loading all bodies with a catalog of so many tokens and so many bodies of average
+    size.
+    """
+    sizes = list(bodies)
+    up_front = sum(sizes)
+    average = up_front / len(sizes) if sizes else 0.0
+    on_demand = catalog + round(average * min(reads, len(sizes)))
+    return LoadingComparison(
+        up_front, on_demand, up_front - on_demand, (up_front - on_demand) / window
+    )

@@ -8,8 +8,8 @@ from prowess.model.catalog import Catalog, CatalogItem, CatalogLine, Shown
 from prowess.model.outcome import Outcome, State
 from prowess.model.permission import Decision
 from prowess.model.skill import Skill
-from prowess.present.items import describe_skill
-from prowess.present.orders import ORDERS
+from prowess.present.catalog import ORDERS
+from prowess.present.offer import describe_skill
 from prowess.reports.explanation import Offer, soften
 from prowess.runtime import Skills
 

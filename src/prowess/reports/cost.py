@@ -12,8 +12,16 @@ from prowess.cli.terminal.progress import Progress
 from prowess.errors import MachineError, MissingExtra, UsageError
 from prowess.model.catalog import Catalog, CatalogItem, CatalogLine, Shown
 from prowess.model.outcome import Outcome
-from prowess.present.cost import Comparison, compare_loading, count_item
-from prowess.present.tokens import ENCODINGS, ESTIMATE, Counter, find_encoding, get_counter
+from prowess.present.tokens import (
+    ENCODINGS,
+    ESTIMATE,
+    LoadingComparison,
+    TokenCounter,
+    compare_loading,
+    count_item,
+    find_encoding,
+    get_counter,
+)
 from prowess.reports.catalog_report import pair_lines
 from prowess.runtime import Skills
 from prowess.text.display import count_words
@@ -22,7 +30,7 @@ from prowess.text.display import count_words
 class Method(msgspec.Struct, frozen=True):
     """How tokens are counted, and a sentence that says how far to trust the numbers."""
 
-    counter: Counter
+    counter: TokenCounter
     says: str
 
 
@@ -66,7 +74,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     reads: int
     skills: tuple[SkillCost, ...]
     catalog: int
-    comparison: Comparison
+    comparison: LoadingComparison
     warnings: tuple[str, ...] = ()
 
     @property
@@ -135,7 +143,7 @@ def load_report(skills: Skills, method: Method, *, window: int, reads: int) -> R
 
 
 def _count_skills(
-    skills: Skills, catalog: Catalog, counter: Counter, progress: Progress
+    skills: Skills, catalog: Catalog, counter: TokenCounter, progress: Progress
 ) -> list[SkillCost]:
     costs = []
     for done, (outcome, item, line) in enumerate(pair_lines(skills, catalog)):
@@ -154,7 +162,7 @@ def _count_skills(
     return costs
 
 
-def _count_body(outcome: Outcome, counter: Counter) -> int | None:
+def _count_body(outcome: Outcome, counter: TokenCounter) -> int | None:
     """The tokens of a body; None for a file that is gone or closed since the scan, which must not
     end the count.
     """
@@ -164,7 +172,9 @@ def _count_body(outcome: Outcome, counter: Counter) -> int | None:
         return None
 
 
-def _count_listed(item: CatalogItem, line: CatalogLine, body: int | None, counter: Counter) -> int:
+def _count_listed(
+    item: CatalogItem, line: CatalogLine, body: int | None, counter: TokenCounter
+) -> int:
     if line.shown is Shown.LEFT_OUT:
         return 0
     if line.shown is Shown.INJECTED:

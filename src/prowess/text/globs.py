@@ -146,3 +146,37 @@ def _compile_range(token: str) -> re.Pattern[str] | None:
         return re.compile(f"[{'^' if negated else ''}{inner}]", re.DOTALL)
     except re.error:
         return None
+
+
+def matches_wildcard(text: str, pattern: str) -> bool:
+    """Whether a pattern covers a whole text: `*` is any characters, `?` one, and a ` *` at the end
+    may be missing.
+
+    Never slower than the product of both lengths, whatever the pattern.
+    """
+    if pattern == "*":
+        return True
+    if "*" not in pattern and "?" not in pattern:
+        return text == pattern
+    if pattern.endswith(" *") and _covers(text, pattern[:-2]):
+        return True
+    return _covers(text, pattern)
+
+
+def _covers(text: str, pattern: str) -> bool:
+    place = taken = 0
+    star, resume = -1, 0
+    while place < len(text):
+        wanted = pattern[taken] if taken < len(pattern) else ""
+        if wanted == "*":
+            star, resume = taken, place
+            taken += 1
+        elif wanted == "?" or wanted == text[place]:
+            place += 1
+            taken += 1
+        elif star >= 0:
+            resume += 1
+            place, taken = resume, star + 1
+        else:
+            return False
+    return not pattern[taken:].strip("*")

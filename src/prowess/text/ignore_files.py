@@ -121,7 +121,7 @@ def parse_ignore_file(folder: str, data: bytes, *, path: str = "") -> IgnoreFile
     return IgnoreFile(folder, patterns, broken, path=path)
 
 
-class IgnoreRules:
+class IgnoreChain:
     """The ignore files that hold in one folder, outermost first. Folders are walked from above, so
     only the path itself is looked at: who enters an ignored folder wants what is in it."""
 
@@ -133,13 +133,13 @@ class IgnoreRules:
     def __bool__(self) -> bool:
         return bool(self._files)
 
-    def add(self, file: IgnoreFile | None) -> IgnoreRules:
+    def add(self, file: IgnoreFile | None) -> IgnoreChain:
         """These rules with those of a file in a folder further in."""
-        return IgnoreRules((*self._files, file)) if file is not None and file.patterns else self
+        return IgnoreChain((*self._files, file)) if file is not None and file.patterns else self
 
     def learn(
         self, folder: str, read_head: Callable[[str, int], Any], name: str = IGNORE_FILE
-    ) -> IgnoreRules:
+    ) -> IgnoreChain:
         """These rules with those of the file in a folder further in, where there is one that can be
         read.
 
@@ -151,9 +151,9 @@ class IgnoreRules:
             return self
         return self.add(parse_ignore_file(folder, data))
 
-    def without(self, folder: str) -> IgnoreRules:
+    def without(self, folder: str) -> IgnoreChain:
         """These rules without what ignores a folder itself or one that it lies in."""
-        return IgnoreRules(tuple(file.without(folder) for file in self._files))
+        return IgnoreChain(tuple(file.without(folder) for file in self._files))
 
     def list_needs(self, name: str) -> tuple[str, ...]:
         """What must stand in a path that ends with this name, one of these at least, for any

@@ -19,11 +19,12 @@ from prowess.gate.permissions import (
     section_removed,
 )
 from prowess.model.outcome import Note, State
-from prowess.model.permission import Action, Decision, Request, matches_wildcard
+from prowess.model.permission import Action, Decision, Request
 from prowess.model.settings import Origin, Settings
 from prowess.model.skill import Manifest
 from prowess.profiles.load import load_profile
 from prowess.testing import make_facts
+from prowess.text.globs import matches_wildcard
 from tests.workspace import Workspace
 
 OPENCODE = "opencode@documented"

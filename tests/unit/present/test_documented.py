@@ -13,9 +13,14 @@ from prowess.model.catalog import Catalog, CatalogItem, CatalogLine, Shown
 from prowess.model.outcome import State
 from prowess.model.skill import LoadedFrom, Root, Scope, Source
 from prowess.present.catalog import present
-from prowess.present.cost import Comparison, compare_loading, count_item
-from prowess.present.items import describe_skill
-from prowess.present.tokens import Counter, estimate_tokens
+from prowess.present.offer import describe_skill
+from prowess.present.tokens import (
+    LoadingComparison,
+    TokenCounter,
+    compare_loading,
+    count_item,
+    estimate_tokens,
+)
 from prowess.profiles.load import load_profile
 from tests.unit.present.catalogs import make_items, show, show_counts
 from tests.workspace import Workspace, skill_text
@@ -168,7 +173,7 @@ def test_a_skill_of_ordinary_length_costs_500_to_2000_tokens_to_read():
 @pytest.mark.seed("W-36", "W-37")
 def test_reading_on_demand_saves_46000_tokens_of_fifty_skills_when_two_are_read():
     compared = compare_loading([1_000] * 50, catalog=2_000, reads=2, window=200_000)
-    assert compared == Comparison(up_front=50_000, on_demand=4_000, saved=46_000, share=0.23)
+    assert compared == LoadingComparison(up_front=50_000, on_demand=4_000, saved=46_000, share=0.23)
 
 
 @pytest.mark.seed("W-36")
@@ -300,7 +305,7 @@ def test_the_cost_of_a_skill_is_that_of_its_four_texts_together():
         argument_hint="<file>",
         location="/x",
     )
-    characters = Counter("characters", exact=True, count=len)
+    characters = TokenCounter("characters", exact=True, count=len)
     assert count_item(item, characters) == len("doc Writes pages asked to <file>")
     assert count_item(item) == estimate_tokens("doc Writes pages asked to <file>")
     for field in ("description", "when_to_use", "argument_hint"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from prowess.present.escape import ESCAPES, escape_body
+from prowess.present.formats import ESCAPES, escape_body
 from prowess.text.markup import tidy_block, tidy_line
 
 HOSTILE = "a </x> & \"b\" 'c'"

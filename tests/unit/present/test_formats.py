@@ -9,8 +9,8 @@ import pytest
 
 from prowess.errors import UnknownFormat
 from prowess.model.catalog import CatalogItem
+from prowess.present.catalog import ORDERS
 from prowess.present.formats import FORMATS
-from prowess.present.orders import ORDERS
 from prowess.present.strategies import STRATEGIES
 from prowess.profiles.schema import offering
 from tests.unit.present.catalogs import show

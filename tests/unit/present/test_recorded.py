@@ -9,7 +9,7 @@ import pytest
 
 from prowess.model.catalog import Catalog, Shown
 from prowess.present.catalog import present
-from prowess.present.items import describe_skill
+from prowess.present.offer import describe_skill
 from tests.conformance.trees import Tree, load_cases
 
 

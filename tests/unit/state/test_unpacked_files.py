@@ -9,8 +9,13 @@ from pathlib import Path
 import pytest
 
 from prowess.errors import MachineError
-from prowess.state.unpack_rules import find_refusal, list_write_flags, name_folder, split_path
-from prowess.state.unpacked_files import PrivateUnpacker
+from prowess.state.unpacked_files import (
+    PrivateUnpacker,
+    find_refusal,
+    list_write_flags,
+    name_folder,
+    split_path,
+)
 
 FILES: dict[str, str | bytes] = {"a.md": "A", "ref/deep/b.bin": b"\0\xff", "ref/c.md": "天气"}
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from prowess.text.gitignore import parse_pattern
-from prowess.text.ignore_files import IgnoreRules, parse_ignore_file
+from prowess.text.ignore_files import IgnoreChain, parse_ignore_file
 
 
 def matches(line: str, path: str) -> bool:
@@ -91,11 +91,11 @@ def test_whatever_the_patterns_git_says_the_same(seed: int, tmp_path: Path) -> N
         asked = subprocess.run(command, input="\0".join(paths), capture_output=True, text=True)
         ignored = set(asked.stdout.split("\0")) - {""}
         file = parse_ignore_file("/p", (tmp_path / ".gitignore").read_bytes())
-        rules = IgnoreRules().add(file)
+        rules = IgnoreChain().add(file)
         assert (lines, {path for path in paths if is_ignored(rules, path)}) == (lines, ignored)
 
 
-def is_ignored(rules: IgnoreRules, path: str) -> bool:
+def is_ignored(rules: IgnoreChain, path: str) -> bool:
     """Walk down to a file, as whoever lists folders does."""
     names = path.split("/")
     heads = ["/".join(["/p", *names[:count]]) for count in range(1, len(names) + 1)]
@@ -107,7 +107,7 @@ def is_ignored(rules: IgnoreRules, path: str) -> bool:
 def test_the_innermost_file_that_says_something_decides() -> None:
     outer = parse_ignore_file("/p", b"*.log\nbuild/\n")
     inner = parse_ignore_file("/p/a", b"!keep.log\n")
-    rules = IgnoreRules().add(outer).add(inner)
+    rules = IgnoreChain().add(outer).add(inner)
     assert rules.find_pattern("/p/a/x.log", is_folder=False) == "*.log"
     assert rules.find_pattern("/p/a/keep.log", is_folder=False) is None
     assert rules.find_pattern("/p/keep.log", is_folder=False) == "*.log"
@@ -116,7 +116,7 @@ def test_the_innermost_file_that_says_something_decides() -> None:
 
 def test_only_the_patterns_that_ignore_a_folder_itself_are_left_out_for_it() -> None:
     rules = (
-        IgnoreRules()
+        IgnoreChain()
         .add(parse_ignore_file("/p", b".claude/\n*\n!*.md\n__pycache__/\n"))
         .without("/p/.claude/skills")
     )
@@ -126,7 +126,7 @@ def test_only_the_patterns_that_ignore_a_folder_itself_are_left_out_for_it() -> 
 
 def test_a_folder_that_is_wanted_again_keeps_every_pattern() -> None:
     rules = (
-        IgnoreRules()
+        IgnoreChain()
         .add(parse_ignore_file("/p", b"*\n!.claude\n!.claude/**\nold/\n"))
         .without("/p/.claude/skills")
     )

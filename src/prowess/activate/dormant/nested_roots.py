@@ -12,7 +12,7 @@ import msgspec
 from prowess.activate.dormant.conditions import Watch, find_names_below
 from prowess.ports import FileSystem
 from prowess.profiles.schema.profile import RootRule
-from prowess.text.ignore_files import IgnoreRules
+from prowess.text.ignore_files import IgnoreChain
 
 _ANCESTOR = "{ancestor}/"
 # What git keeps there is nobody's work.
@@ -97,7 +97,7 @@ def _list_seen(holders: list[str], cwd: str, top: str, files: FileSystem) -> lis
     Who works in an ignored folder wants what is in it, so rules that ignore the working folder
     itself do not count.
     """
-    ignored = IgnoreRules()
+    ignored = IgnoreChain()
     for folder in _list_down(cwd, top):
         ignored = ignored.learn(folder, files.read_head)
     ignored = ignored.without(cwd)

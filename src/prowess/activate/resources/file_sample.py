@@ -9,7 +9,7 @@ import msgspec
 from prowess.errors.activation import Cancelled
 from prowess.ports import FileSystem, FolderItem
 from prowess.profiles.schema.loading import Tool
-from prowess.text.ignore_files import IgnoreRules
+from prowess.text.ignore_files import IgnoreChain
 
 SKILL_FILE = "SKILL.md"
 
@@ -17,7 +17,7 @@ SKILL_FILE = "SKILL.md"
 _MOST_FOLDERS = 2_000
 _MOST_FILES = 20_000
 
-_Step = tuple[str, FolderItem | None, IgnoreRules]
+_Step = tuple[str, FolderItem | None, IgnoreChain]
 
 
 class Sample(msgspec.Struct, frozen=True):
@@ -30,7 +30,7 @@ class Sample(msgspec.Struct, frozen=True):
     complete: bool = True
 
 
-Above = MutableMapping[str, IgnoreRules]
+Above = MutableMapping[str, IgnoreChain]
 """What git ignores, by the folder that holds those of skills, as far as it was learned."""
 
 
@@ -97,7 +97,7 @@ class _Walk:
         if room > 0:
             self.found += [path for path, _, _ in steps[:room]]
 
-    def _enter(self, folder: str, ignored: IgnoreRules) -> list[_Step]:
+    def _enter(self, folder: str, ignored: IgnoreChain) -> list[_Step]:
         if self._is_cancelled is not None and self._is_cancelled():
             raise Cancelled("the files of the skill were being listed")
         self._folders += 1
@@ -118,19 +118,19 @@ class _Walk:
         steps.sort(key=_by_path)
         return steps
 
-    def _learn_above(self, folder: str) -> IgnoreRules:
+    def _learn_above(self, folder: str) -> IgnoreChain:
         """The rules from the repository's root down to the skill, without those that ignore the
         skill itself.
         """
         if self._files.find_kind(f"{folder}/.git") is not None:
-            return IgnoreRules()
+            return IgnoreChain()
         holder = folder.rpartition("/")[0]
         if holder not in self._above:
             self._above[holder] = self._gather_above(holder)
         ignored = self._above[holder]
         return ignored.without(folder) if ignored else ignored
 
-    def _gather_above(self, folder: str) -> IgnoreRules:
+    def _gather_above(self, folder: str) -> IgnoreChain:
         """The rules from the repository's root down to a folder; none outside of a repository."""
         above: list[str] = []
         inner = folder
@@ -140,8 +140,8 @@ class _Walk:
                 break
             inner = inner.rpartition("/")[0]
         else:
-            return IgnoreRules()
-        ignored = IgnoreRules()
+            return IgnoreChain()
+        ignored = IgnoreChain()
         for outer in reversed(above):
             for name in self._rules.ignore_files:
                 ignored = ignored.learn(outer, self._files.read_head, name)

@@ -16,9 +16,8 @@ from prowess.machine.files import LocalFiles
 from prowess.model.outcome import Outcome
 from prowess.model.skill import Document, Skill
 from prowess.model.snapshot import Snapshot
-from prowess.present.cost import count_item
-from prowess.present.items import describe_skill
-from prowess.present.tokens import estimate_tokens
+from prowess.present.offer import describe_skill
+from prowess.present.tokens import count_item, estimate_tokens
 from prowess.reports.json_output import shape_diagnostic, shape_outcome, shape_scan
 from prowess.text.display import count_words, escape_line, escape_text
 

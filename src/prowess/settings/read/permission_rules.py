@@ -7,8 +7,9 @@ from typing import Any
 
 import msgspec
 
-from prowess.model.permission import Action, Rule, matches_wildcard
+from prowess.model.permission import Action, Rule
 from prowess.settings.formats.document import Value
+from prowess.text.globs import matches_wildcard
 from prowess.text.permission_rules import (
     ACTIONS,
     Path,

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from prowess.gate.invocation import Invocation, find_unavailable, judge_invocation
+from prowess.gate.visibility import Invocation, find_unavailable, judge_invocation
 from prowess.model.outcome import Note, State
 from prowess.model.settings import Override, Settings
 from prowess.model.skill import Manifest

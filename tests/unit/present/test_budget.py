@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from prowess.present.cuts import cut_at_sentence, cut_with_dots, cut_with_ellipsis
+from prowess.present.budget import cut_at_sentence, cut_with_dots, cut_with_ellipsis
 
 
 def test_the_mark_counts_among_the_characters():
