@@ -19,7 +19,8 @@ from prowess.parse.header.fast import Reading, read_header
 from prowess.parse.manifest.names import understand
 from prowess.parse.yaml.native import read_natively
 from prowess.profiles.load import load_profile
-from prowess.profiles.schema.profile import Header, Profile
+from prowess.profiles.schema.header import HeaderRules
+from prowess.profiles.schema.profile import Profile
 
 _ROUNDS = 5
 
@@ -55,7 +56,7 @@ def _show(files: Sequence[Path], readings: Sequence[Reading], code: str) -> None
 
 
 def _print_losses(datas: Sequence[bytes], readings: Sequence[Reading], profile: Profile) -> None:
-    strict = Header(unclosed="invalid")
+    strict = HeaderRules(unclosed="invalid")
     lost = [not read_header(data, rules=strict, limits=profile.limits).valid for data in datas]
     understood = [
         understand(reading, default_name="skill", required=(), fields=profile.fields)

@@ -18,7 +18,7 @@ from prowess.model.skill import Scope, Skill, Source
 from prowess.model.snapshot import Snapshot
 from prowess.ports import Listener
 from prowess.profiles.places import Place, Places
-from prowess.profiles.schema.profile import RootRule
+from prowess.profiles.schema.roots import RootRule
 from prowess.project import Options, Project
 
 if TYPE_CHECKING:

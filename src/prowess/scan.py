@@ -22,7 +22,9 @@ from prowess.model.snapshot import Snapshot
 from prowess.parse.candidates import MOST_BYTES, Parsed, Read, Reader, read_document
 from prowess.ports import FileSystem, Reporter
 from prowess.profiles.places import Places, expand_user_path
-from prowess.profiles.schema.profile import Header, Limits, Profile
+from prowess.profiles.schema.header import HeaderRules
+from prowess.profiles.schema.profile import Profile
+from prowess.profiles.schema.roots import Limits
 from prowess.resolve.claims import Claim
 from prowess.resolve.resolution import Collision, Resolved, resolve
 from prowess.state.cache import ScanCache
@@ -182,7 +184,7 @@ def effective_limits(limits: Limits, settings: Settings) -> Limits:
     return limits.change(settings.limits) if settings.limits else limits
 
 
-def load_document(files: FileSystem, header: Header, most: int, skill: Skill) -> Document:
+def load_document(files: FileSystem, header: HeaderRules, most: int, skill: Skill) -> Document:
     """The whole of a skill's file. It holds no reference to the scan, so that snapshots can be let
     go.
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from prowess.activate.ledger import Ledger, LedgerEntry, parse_ledger, render_ledger
 from prowess.activate.survival import compact, find_survivors
 from prowess.present.tokens import estimate_tokens
-from prowess.profiles.schema.activation import Compaction
+from prowess.profiles.schema.body import CompactionRules
 
 anything = st.text(st.characters(exclude_categories=()))
 entries = st.builds(
@@ -25,7 +25,10 @@ entries = st.builds(
     partial=st.booleans(),
 )
 rules = st.builds(
-    Compaction, tokens=st.integers(0, 400), per_skill=st.integers(0, 200), least=st.integers(0, 100)
+    CompactionRules,
+    tokens=st.integers(0, 400),
+    per_skill=st.integers(0, 200),
+    least=st.integers(0, 100),
 )
 counts = st.sampled_from(
     [len, estimate_tokens, lambda text: len(text.split()), lambda text: len(text) % 7]
@@ -81,9 +84,9 @@ def test_what_survives_fits_and_everything_else_is_named(recorded, bounds, count
 @given(st.lists(entries, max_size=8), st.integers(0, 300), st.integers(0, 300))
 def test_more_room_never_keeps_fewer_skills(recorded, room, more):
     ledger = ledger_of(recorded)
-    small = find_survivors(ledger, Compaction(tokens=room, per_skill=50, least=20), count=len)
+    small = find_survivors(ledger, CompactionRules(tokens=room, per_skill=50, least=20), count=len)
     large = find_survivors(
-        ledger, Compaction(tokens=room + more, per_skill=50, least=20), count=len
+        ledger, CompactionRules(tokens=room + more, per_skill=50, least=20), count=len
     )
     assert len(large.kept) >= len(small.kept)
 

@@ -21,7 +21,7 @@ from prowess.parse.lint.checks import lint_skill
 from prowess.parse.manifest.names import understand
 from prowess.parse.repair.fix import fix_header
 from prowess.profiles.load import load_profile
-from prowess.profiles.schema.profile import Limits
+from prowess.profiles.schema.roots import Limits
 from prowess.scan import load_document
 from prowess.state.cache import ScanCache
 from prowess.testing import MemoryFiles

@@ -12,7 +12,7 @@ import msgspec
 
 from prowess.diagnostics import Diagnostic, diagnose
 from prowess.errors import nearest_names
-from prowess.profiles.schema.activation import RequestRules
+from prowess.profiles.schema.commands import RequestRules
 from prowess.text.globs import matches_wildcard
 
 # Names with `.*` or `*` for anything, several of them apart by `|`. More of the language of

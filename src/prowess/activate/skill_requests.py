@@ -9,7 +9,7 @@ from prowess.activate.hooks import check_hooks
 from prowess.diagnostics import Diagnostic, diagnose
 from prowess.model.activation import Requests
 from prowess.model.skill import Manifest
-from prowess.profiles.schema.activation import RequestRules
+from prowess.profiles.schema.commands import RequestRules
 
 _AS_IT_IS = "inherit"
 

@@ -9,7 +9,7 @@ import msgspec
 
 from prowess.activate.ledger import Ledger, LedgerEntry
 from prowess.model.activation import IN_CODE
-from prowess.profiles.schema.activation import Compaction
+from prowess.profiles.schema.body import CompactionRules
 from prowess.text.markup import tidy_path
 
 _OPENED = re.compile(r"<([\w-]+)[\s>]")
@@ -43,7 +43,7 @@ class Survival(msgspec.Struct, frozen=True):
         return sum(survivor.tokens for survivor in self.kept)
 
 
-def find_survivors(ledger: Ledger, rules: Compaction, *, count: Count) -> Survival:
+def find_survivors(ledger: Ledger, rules: CompactionRules, *, count: Count) -> Survival:
     """The skills that are given back: newest first, each within its bound, all within theirs.
 
     Where the room ends everything older is dropped, so that a small old skill never overtakes a

@@ -18,7 +18,7 @@ from prowess.model.activation import IN_CODE, Activation, Requests
 from prowess.model.catalog import Catalog, Shown
 from prowess.model.skill import Skill
 from prowess.ports import FileSystem
-from prowess.profiles.schema.loading import Tool
+from prowess.profiles.schema.commands import ToolRules
 from prowess.text.markup import tidy_line
 
 NO_SKILLS = "There are no skills at the moment."
@@ -85,7 +85,7 @@ class Desk(NamedTuple):
 
 
 def describe_tool(
-    rules: Tool, *, usable: Sequence[str], catalog: Catalog | None = None
+    rules: ToolRules, *, usable: Sequence[str], catalog: Catalog | None = None
 ) -> SkillTool:
     """The tool as a model is told of it. `usable` are the names that may be called.
 
@@ -133,7 +133,7 @@ def _describe_name(examples: Sequence[str]) -> str:
     )
 
 
-def parse_call(parameters: Mapping[str, Any], rules: Tool) -> ToolCall:
+def parse_call(parameters: Mapping[str, Any], rules: ToolRules) -> ToolCall:
     """A model's call of the tool. Raises `UsageError` where it holds no name."""
     name = parameters.get(rules.parameter) if isinstance(parameters, Mapping) else None
     if not isinstance(name, str) or not name.strip():
@@ -150,7 +150,7 @@ def call_tool(
     call: ToolCall,
     desk: Desk,
     *,
-    rules: Tool,
+    rules: ToolRules,
     files: FileSystem,
     above: Above | None = None,
     is_cancelled: Callable[[], bool] | None = None,
@@ -177,7 +177,7 @@ def call_tool(
     return msgspec.structs.replace(made, files=sample.files, more_files=sample.more)
 
 
-def _get_skill(name: str, desk: Desk, rules: Tool) -> Skill:
+def _get_skill(name: str, desk: Desk, rules: ToolRules) -> Skill:
     found = desk.find(name)
     if found is None and rules.slash:
         found = desk.find(name.strip().removeprefix("/"))

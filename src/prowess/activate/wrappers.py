@@ -14,7 +14,7 @@ import msgspec
 
 from prowess.activate.resources.file_sample import Sample
 from prowess.activate.slash.messages import render_folder_line
-from prowess.profiles.schema.loading import Tool, ToolShape
+from prowess.profiles.schema.commands import ToolRules, ToolShape
 from prowess.text.markup import escape_tags, escape_text, escape_xml, tidy_line, tidy_path
 
 _TAGS = ("skill_content", "skill_files")
@@ -33,12 +33,12 @@ class Loaded(msgspec.Struct, frozen=True, kw_only=True):
     sample: Sample = Sample()
 
 
-def wrap_body(loaded: Loaded, rules: Tool) -> str:
+def wrap_body(loaded: Loaded, rules: ToolRules) -> str:
     """The text that a model receives for a skill, in the host's shape."""
     return SHAPES[rules.shape](loaded, rules)
 
 
-def _wrap_in_tag(loaded: Loaded, rules: Tool) -> str:
+def _wrap_in_tag(loaded: Loaded, rules: ToolRules) -> str:
     name = tidy_line(loaded.name)
     lines = [
         f'<skill_content name="{escape_xml(name)}">',
@@ -73,13 +73,13 @@ def _describe_sample(sample: Sample) -> str:
     return f"The files below are a sample of what the folder holds; {more} not listed."
 
 
-def _wrap_with_folder(loaded: Loaded, rules: Tool) -> str:
+def _wrap_with_folder(loaded: Loaded, rules: ToolRules) -> str:
     if loaded.folder is None:
         return loaded.body
     return f"{render_folder_line(_write_folder(loaded.folder, rules))}\n\n{loaded.body}"
 
 
-def _write_folder(folder: str, rules: Tool) -> str:
+def _write_folder(folder: str, rules: ToolRules) -> str:
     return render_file_url(folder) if rules.folder == "url" else tidy_path(folder)
 
 
@@ -100,7 +100,7 @@ def render_repeated(name: str) -> str:
     )
 
 
-SHAPES: dict[ToolShape, Callable[[Loaded, Tool], str]] = {
+SHAPES: dict[ToolShape, Callable[[Loaded, ToolRules], str]] = {
     "content-tag": _wrap_in_tag,
     "base-folder": _wrap_with_folder,
 }

@@ -21,7 +21,7 @@ from prowess.conversation.services import Ground
 from prowess.errors import ProwessError, UnknownSkill
 from prowess.model.outcome import Outcome
 from prowess.model.skill import Skill
-from prowess.profiles.schema.activation import Commands
+from prowess.profiles.schema.commands import CommandRules
 
 
 class Typist:
@@ -41,7 +41,7 @@ class Typist:
         self._cancel = cancel
 
     def render(
-        self, typed: Call | Mention, rules: Commands, delivery: Delivery
+        self, typed: Call | Mention, rules: CommandRules, delivery: Delivery
     ) -> Message | Notice:
         """The message in the host's shape, with what the skills in it ask for."""
         made = render_message(typed, rules, read=self._read, delivery=delivery)

@@ -14,7 +14,7 @@ from prowess.diagnostics import Diagnostic, Severity, diagnose
 from prowess.discover.links import find_real_repository, lies_inside
 from prowess.ports import FileSystem
 from prowess.profiles.places import Places, ancestors
-from prowess.profiles.schema.profile import Context
+from prowess.profiles.schema.roots import ContextRules
 
 _MOST_BYTES = 1 << 20
 # Without a byte order mark it is told by how Markdown begins: a heading, a fence, a tag, an item.
@@ -50,7 +50,7 @@ class ContextFiles(msgspec.Struct, frozen=True):
 
 
 def find_context_files(
-    rules: Context, places: Places, files: FileSystem, *, trusted_links: Iterable[str] = ()
+    rules: ContextRules, places: Places, files: FileSystem, *, trusted_links: Iterable[str] = ()
 ) -> ContextFiles:
     """Every context file from the working folder upwards. One real file counts once, where it is
     met first.
@@ -86,7 +86,7 @@ def find_context_files(
 
 
 def _list_paths(
-    folders: Sequence[str | None], rules: Context, places: Places
+    folders: Sequence[str | None], rules: ContextRules, places: Places
 ) -> Iterator[tuple[int, str]]:
     """Where a context file may lie, nearest first, with its depth."""
     for depth, folder in enumerate(folders):
@@ -109,7 +109,7 @@ def _report_kind(path: str, kind: str | None, files: FileSystem) -> Iterator[Dia
 
 
 def _report_far(
-    walked: Sequence[str | None], rules: Context, places: Places, files: FileSystem
+    walked: Sequence[str | None], rules: ContextRules, places: Places, files: FileSystem
 ) -> Iterator[Diagnostic]:
     """The context files that lie farther up than is looked."""
     if not rules.depth:
@@ -173,7 +173,7 @@ def _decode(data: bytes, path: str, *, is_cut: bool) -> tuple[str, Diagnostic | 
         return text, diagnose("not-utf8", message, file=path, line=line)
 
 
-def _choose_folders(rules: Context, places: Places) -> list[str | None]:
+def _choose_folders(rules: ContextRules, places: Places) -> list[str | None]:
     """The folders to look in, nearest first; None for one that is left out, so that depths stay
     true.
     """
@@ -187,7 +187,7 @@ def _choose_folders(rules: Context, places: Places) -> list[str | None]:
     return [None if _is_left_out(folder, rules, places) else folder for folder in walked]
 
 
-def _is_left_out(folder: str, rules: Context, places: Places) -> bool:
+def _is_left_out(folder: str, rules: ContextRules, places: Places) -> bool:
     if rules.hidden == "allow":
         return False
     segments = [part for part in folder.replace("\\", "/").split("/") if part]

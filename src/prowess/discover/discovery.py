@@ -15,7 +15,7 @@ from prowess.model.settings import Settings
 from prowess.model.skill import Candidate, Root
 from prowess.ports import FileSystem, Reporter
 from prowess.profiles.places import Places
-from prowess.profiles.schema.profile import Limits
+from prowess.profiles.schema.roots import Limits
 
 
 class Discovered(msgspec.Struct, frozen=True):

@@ -12,7 +12,8 @@ from prowess.model.facts import Facts
 from prowess.model.settings import Settings
 from prowess.model.skill import Root, Scope, Source
 from prowess.profiles.places import Place, Places, expand
-from prowess.profiles.schema.profile import Profile, RootRule
+from prowess.profiles.schema.profile import Profile
+from prowess.profiles.schema.roots import RootRule
 
 _TRUE_WORDS = ("true", "yes", "on", "1", "y")
 _FALSE_WORDS = ("false", "no", "off", "0", "n")

@@ -16,7 +16,7 @@ from prowess.discover.ignored_paths import IGNORE_FILE, IgnoreRules
 from prowess.discover.links import LinkRules
 from prowess.model.skill import Candidate, Root
 from prowess.ports import FileSystem, FolderItem
-from prowess.profiles.schema.profile import Limits
+from prowess.profiles.schema.roots import Limits
 
 SKILL_FILE = "SKILL.md"
 # How many folders that a host passes over are looked into, to tell what lies there. It is a

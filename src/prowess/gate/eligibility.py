@@ -13,7 +13,7 @@ from prowess.model.facts import Facts
 from prowess.model.outcome import Note, State
 from prowess.model.settings import Override, Settings
 from prowess.model.skill import Manifest
-from prowess.profiles.schema.profile import Gate
+from prowess.profiles.schema.resolution import GateRules
 
 _UNSAFE_SEGMENTS = frozenset(("__proto__", "prototype", "constructor"))
 
@@ -66,7 +66,7 @@ def _either(words: tuple[str, ...]) -> str:
 
 class _Question(msgspec.Struct):
     manifest: Manifest
-    rules: Gate
+    rules: GateRules
     facts: Facts
     settings: Settings
     override: Override | None
@@ -129,7 +129,7 @@ CHECKS: dict[str, Callable[[_Question], tuple[str, ...]]] = {
 
 
 def judge(
-    manifest: Manifest, *, name: str, rules: Gate, facts: Facts, settings: Settings
+    manifest: Manifest, *, name: str, rules: GateRules, facts: Facts, settings: Settings
 ) -> Verdict:
     """Hold a skill's requirements against the facts of a machine."""
     found = settings.find_override(manifest.skill_key, name)
@@ -147,7 +147,7 @@ def has_requirements(manifest: Manifest) -> bool:
 
 
 def find_ineligible(
-    manifest: Manifest, *, name: str, rules: Gate, facts: Facts, settings: Settings
+    manifest: Manifest, *, name: str, rules: GateRules, facts: Facts, settings: Settings
 ) -> Note | None:
     """Why a skill cannot be offered on this machine; None where it can."""
     if not rules.checks or not has_requirements(manifest):

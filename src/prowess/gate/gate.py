@@ -12,7 +12,7 @@ from prowess.model.outcome import Note
 from prowess.model.permission import Action, Rule
 from prowess.model.settings import Settings
 from prowess.model.skill import Manifest
-from prowess.profiles.schema.profile import Gate, Permissions
+from prowess.profiles.schema.resolution import GateRules, PermissionRules
 
 if TYPE_CHECKING:
     from prowess.gate.permissions import Rules
@@ -22,7 +22,7 @@ def gate_skill(
     manifest: Manifest,
     *,
     name: str,
-    rules: Gate,
+    rules: GateRules,
     facts: Facts,
     settings: Settings,
     hidden_because: str | None,
@@ -42,7 +42,7 @@ def gate_skill(
 
 def find_rules(
     settings: Settings,
-    table: Permissions,
+    table: PermissionRules,
     facts: Facts,
     *,
     agent: str | None = None,

@@ -14,7 +14,7 @@ from prowess.model.outcome import Note, State
 from prowess.model.permission import STRICTNESS, Action, Decision, Request, Rule
 from prowess.model.settings import Settings
 from prowess.model.skill import Manifest
-from prowess.profiles.schema.profile import Permissions
+from prowess.profiles.schema.resolution import PermissionRules
 from prowess.text.globs import matches_wildcard
 from prowess.text.permission_rules import RuleError, parse_rule_table, parse_rule_text
 
@@ -36,7 +36,7 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True):
     written: tuple[Rule, ...]
     given: tuple[Rule, ...]
     skill: tuple[tuple[Rule, ...], tuple[Rule, ...]]
-    table: Permissions
+    table: PermissionRules
     fold: bool
     can_deny: bool
 
@@ -56,7 +56,7 @@ def _about(
 
 def gather_rules(
     settings: Settings,
-    table: Permissions,
+    table: PermissionRules,
     facts: Facts,
     *,
     agent: str | None = None,
@@ -189,7 +189,7 @@ def _covering(rules: Sequence[Rule], name: str, aliases: Sequence[str]) -> list[
     ]
 
 
-def _decide_by_default(table: Permissions, manifest: Manifest | None) -> Decision:
+def _decide_by_default(table: PermissionRules, manifest: Manifest | None) -> Decision:
     declared = next(
         (field for field in table.ask_for if manifest is not None and getattr(manifest, field)),
         None,
@@ -221,7 +221,7 @@ def _load_switch(name: str, facts: Facts) -> list[Rule]:
         ) from None
 
 
-def _prepare(rule: Rule, table: Permissions, facts: Facts, *, fold: bool) -> Rule:
+def _prepare(rule: Rule, table: PermissionRules, facts: Facts, *, fold: bool) -> Rule:
     pattern = rule.pattern
     if table.like_paths:
         home = next(

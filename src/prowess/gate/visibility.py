@@ -10,12 +10,12 @@ from prowess.model.origin import Origin
 from prowess.model.outcome import Note, State
 from prowess.model.settings import Override, Settings
 from prowess.model.skill import Manifest
-from prowess.profiles.schema.profile import Gate
+from prowess.profiles.schema.resolution import GateRules
 
 _EVERYTHING = ("**", "**/*")
 
 
-def find_dormant(manifest: Manifest, rules: Gate) -> Note | None:
+def find_dormant(manifest: Manifest, rules: GateRules) -> Note | None:
     """Why a skill waits until a matching file is touched; None where it does not."""
     for field in rules.dormant_by:
         patterns: tuple[str, ...] = getattr(manifest, field)
@@ -27,7 +27,7 @@ def find_dormant(manifest: Manifest, rules: Gate) -> Note | None:
 
 
 def find_hidden(
-    manifest: Manifest, *, name: str, rules: Gate, settings: Settings, because: str | None
+    manifest: Manifest, *, name: str, rules: GateRules, settings: Settings, because: str | None
 ) -> Note | None:
     """Why the model is not shown a skill; None where it is. A hidden skill can still be asked for
     by name.
@@ -72,7 +72,7 @@ class Invocation(msgspec.Struct, frozen=True):
 
 
 def judge_invocation(
-    manifest: Manifest, *, name: str, rules: Gate, settings: Settings
+    manifest: Manifest, *, name: str, rules: GateRules, settings: Settings
 ) -> Invocation:
     """Who may start a skill, by its header and by what the user set for it."""
     key, override = settings.find_override(manifest.skill_key, name) or (name, Override())

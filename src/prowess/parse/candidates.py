@@ -15,7 +15,8 @@ from prowess.model.skill import Candidate, Document, Manifest, Skill
 from prowess.parse.header.fast import Reading, read_header
 from prowess.parse.manifest.names import understand
 from prowess.ports import FileSystem, Head, ReadingStore, Stamp
-from prowess.profiles.schema.profile import Fields, Header, Limits
+from prowess.profiles.schema.header import FieldRules, HeaderRules
+from prowess.profiles.schema.roots import Limits
 
 HEAD_BYTES = 1 << 18
 # No host's own limit on a file is as large as this, and nobody writes so much.
@@ -64,8 +65,8 @@ class Reader(msgspec.Struct, frozen=True, kw_only=True):
 
     files: FileSystem
     readings: ReadingStore[Parsed]
-    header: Header
-    fields: Fields
+    header: HeaderRules
+    fields: FieldRules
     limits: Limits
     document: Callable[[Skill], Document]
 
@@ -196,7 +197,7 @@ def _find_misnamed(name: str, pattern: str) -> tuple[Diagnostic, ...]:
     return (diagnose("name-invalid", message, field="name"),)
 
 
-def read_document(data: bytes, rules: Header) -> Document:
+def read_document(data: bytes, rules: HeaderRules) -> Document:
     """The body of a whole file and the digest of its bytes."""
     import hashlib
 

@@ -13,7 +13,7 @@ from prowess.model.catalog import CatalogItem
 from prowess.present.budget import MEASURES
 from prowess.present.formats import escape_body
 from prowess.present.tokens import estimate_tokens
-from prowess.profiles.schema.offering import Budget
+from prowess.profiles.schema.catalog import BudgetRules
 from prowess.text.markup import escape_xml, tidy_line
 
 MOST_TOKENS = 500
@@ -35,7 +35,7 @@ class Injection(msgspec.Struct, frozen=True):
     diagnostics: tuple[Diagnostic, ...] = ()
 
 
-def inject_always(items: Sequence[CatalogItem], rules: Budget) -> Injection:
+def inject_always(items: Sequence[CatalogItem], rules: BudgetRules) -> Injection:
     """Put the bodies of skills that ask for it into a section, the smallest first while there is
     room.
 
@@ -85,7 +85,7 @@ def find_long_body(item: CatalogItem) -> Diagnostic | None:
     return diagnose("always-long", message, file=item.location or None, field="always")
 
 
-def _diagnose_room(item: CatalogItem, rules: Budget) -> Diagnostic:
+def _diagnose_room(item: CatalogItem, rules: BudgetRules) -> Diagnostic:
     message = (
         f"the body of “{item.name}” does not fit into the {rules.always_characters:,} characters"
         " that there are for skills with `always: true`; it is listed like any other"

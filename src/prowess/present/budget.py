@@ -11,13 +11,13 @@ import msgspec
 
 from prowess.errors import InvalidWindow
 from prowess.model.catalog import CatalogItem, Shown
-from prowess.profiles.schema.offering import Budget
+from prowess.profiles.schema.catalog import BudgetRules
 
 # A share such as 0.07 has no exact binary form; a hair more keeps 7 % of 100 at 7.
 _HAIR = 1e-6
 
 
-def find_budget(rules: Budget, *, window: int | None, asked: int | None = None) -> int | None:
+def find_budget(rules: BudgetRules, *, window: int | None, asked: int | None = None) -> int | None:
     """The room in the host's units; None where there is no bound. `window` is in tokens, None where
     not known.
     """
@@ -109,7 +109,7 @@ class LineBudget:
         self,
         items: Sequence[CatalogItem],
         *,
-        rules: Budget,
+        rules: BudgetRules,
         room: int | None,
         read: Callable[[CatalogItem], str],
         measure: Callable[[CatalogItem, str], int],

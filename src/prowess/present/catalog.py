@@ -16,7 +16,7 @@ from prowess.present.budget import MEASURES, Choice, LineBudget, find_budget
 from prowess.present.formats import ESCAPES, CatalogFormat, FormatContext, get_format
 from prowess.present.strategies import STRATEGIES
 from prowess.present.tokens import estimate_tokens
-from prowess.profiles.schema import offering
+from prowess.profiles.schema.catalog import BudgetRules, CatalogRules
 from prowess.text.collation import collate
 from prowess.text.markup import tidy_block, tidy_line
 
@@ -45,8 +45,8 @@ class _Page(msgspec.Struct, frozen=True):
 def present(
     items: Iterable[CatalogItem],
     *,
-    catalog: offering.Catalog,
-    budget: offering.Budget,
+    catalog: CatalogRules,
+    budget: BudgetRules,
     context_tokens: int | None = None,
     home: str = "",
     can_read_skill_urls: bool = True,
@@ -91,8 +91,8 @@ def present(
 
 
 def _open_page(
-    catalog: offering.Catalog,
-    budget: offering.Budget,
+    catalog: CatalogRules,
+    budget: BudgetRules,
     *,
     home: str,
     skill_urls: bool,
@@ -128,7 +128,7 @@ def _shorten_home(path: str, home: str) -> str:
 
 def _settle(
     items: Sequence[CatalogItem],
-    catalog: offering.Catalog,
+    catalog: CatalogRules,
     injection: Injection,
     *,
     skill_urls: bool,
@@ -149,8 +149,8 @@ def _settle(
 def _make_sheet(
     items: Sequence[CatalogItem],
     page: _Page,
-    catalog: offering.Catalog,
-    budget: offering.Budget,
+    catalog: CatalogRules,
+    budget: BudgetRules,
     room: int | None,
 ) -> LineBudget:
     tidy = tidy_block if page.format.blocks else tidy_line

@@ -16,7 +16,7 @@ from prowess.model.skill import Root, Scope, Skill
 from prowess.model.snapshot import Snapshot
 from prowess.model.usage import Usage
 from prowess.present.catalog import present
-from prowess.profiles.schema.offering import Budget
+from prowess.profiles.schema.catalog import BudgetRules
 from prowess.profiles.schema.profile import Profile
 
 Counts = Mapping[tuple[str, str], Usage]
@@ -92,7 +92,7 @@ def _as_fields(settings: Mapping[str, float]) -> dict[str, float]:
     return {name: value if name == "share" else int(value) for name, value in settings.items()}
 
 
-def _read_variable(budget: Budget, facts: Facts) -> int | None:
+def _read_variable(budget: BudgetRules, facts: Facts) -> int | None:
     """The number of characters that the host's environment variable asks for."""
     text = facts.env.get(budget.variable, "").strip() if budget.variable else ""
     if not text:

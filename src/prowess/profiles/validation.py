@@ -11,7 +11,8 @@ from typing import Any
 import msgspec
 
 from prowess.profiles.places import MANY
-from prowess.profiles.schema.profile import Profile, RootRule
+from prowess.profiles.schema.profile import Profile
+from prowess.profiles.schema.roots import RootRule
 
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 _ALWAYS_KNOWN = (

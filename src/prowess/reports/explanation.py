@@ -12,7 +12,8 @@ from prowess.model.outcome import Note, Outcome, State
 from prowess.model.permission import Action, Decision
 from prowess.model.skill import Root, Skill
 from prowess.model.snapshot import Snapshot
-from prowess.profiles.schema.profile import Profile, Resolution
+from prowess.profiles.schema.profile import Profile
+from prowess.profiles.schema.resolution import ResolutionRules
 from prowess.text.display import count_words
 
 _RESOLVED = (State.DUPLICATE, State.DISABLED, State.SHADOWED)
@@ -143,7 +144,7 @@ def _tell_name(outcome: Outcome, profile: Profile) -> str:
 
 
 def _tell_resolution(
-    outcome: Outcome, claims: Sequence[Outcome], rules: Resolution
+    outcome: Outcome, claims: Sequence[Outcome], rules: ResolutionRules
 ) -> tuple[str, ...]:
     notes = [note for note in _notes(outcome) if note.state in _RESOLVED]
     rivals = [
@@ -175,7 +176,7 @@ def _was_beaten_by(one: Outcome, winner: Outcome) -> bool:
     return any(note.by == location for note in _notes(one))
 
 
-_RULES: dict[str, Callable[[Resolution], str]] = {
+_RULES: dict[str, Callable[[ResolutionRules], str]] = {
     "first": lambda rules: "rule: the first in scan order wins",
     "last": lambda rules: "rule: the last in scan order wins",
     "priority": lambda rules: (
@@ -195,7 +196,7 @@ def _list(words: Sequence[str]) -> str:
     return ", ".join(getattr(word, "value", word) for word in words)
 
 
-def _tell_why(winner: Root, loser: Root, rules: Resolution) -> str:
+def _tell_why(winner: Root, loser: Root, rules: ResolutionRules) -> str:
     """What made one root stronger than another."""
     if rules.strategy == "priority" and winner.priority != loser.priority:
         return f"because its source has priority {winner.priority}, this one {loser.priority}"

@@ -12,7 +12,7 @@ from prowess.cli.terminal.out import shorten_path
 from prowess.errors import UsageError
 from prowess.model.outcome import STATE_ORDER, Outcome, State
 from prowess.model.snapshot import Snapshot
-from prowess.profiles.schema.profile import SettingsFile
+from prowess.profiles.schema.settings import SettingsFileRule
 from prowess.reports.switch_plan import Edited
 from prowess.runtime import Skills
 from prowess.settings.edit.host_file import Switch, find_switch, name_key
@@ -37,7 +37,7 @@ class _Spot(msgspec.Struct, frozen=True):
     """A file that can switch one skill."""
 
     path: str
-    rule: SettingsFile
+    rule: SettingsFileRule
     switch: Switch
 
 

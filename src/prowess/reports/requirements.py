@@ -16,7 +16,7 @@ from prowess.cli.terminal.out import shorten_path
 from prowess.gate.eligibility import Verdict, judge
 from prowess.gate.remedies import Remedy, find_remedies
 from prowess.model.skill import Skill
-from prowess.profiles.schema.profile import SettingsFile
+from prowess.profiles.schema.settings import SettingsFileRule
 from prowess.runtime import Skills
 from prowess.settings.formats.document import join_key
 from prowess.settings.load import list_settings_places
@@ -171,7 +171,7 @@ def _find_place(skills: Skills, target: str) -> _Place | None:
     return None
 
 
-def _find_prefix(rule: SettingsFile, target: str) -> tuple[str, ...] | None:
+def _find_prefix(rule: SettingsFileRule, target: str) -> tuple[str, ...] | None:
     if target == "raw" and not rule.refuse_unknown:
         # A host's own file is its configuration as it stands.
         return ()

@@ -19,7 +19,7 @@ from prowess.model.settings import Settings
 from prowess.model.skill import Candidate, LoadedFrom, Root, Scope, Source
 from prowess.ports import Reporter
 from prowess.profiles.places import Places
-from prowess.profiles.schema.profile import Limits
+from prowess.profiles.schema.roots import Limits
 from prowess.text.display import escape_line
 
 # Deep enough for `packages/web/.claude/skills/group/name` in a repository of many parts.

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from prowess.model.outcome import Outcome, State
 from prowess.ports import Event
-from prowess.profiles.schema.profile import Collisions
+from prowess.profiles.schema.resolution import Collisions
 from prowess.resolve.resolution import Collision
 
 # Codes of files that cannot be read at all; other invalid skills were read and found wanting.

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from prowess.model.origin import Origin
 from prowess.model.outcome import Note, State
 from prowess.model.settings import Settings
-from prowess.profiles.schema.profile import Gate, Resolution
+from prowess.profiles.schema.resolution import GateRules, ResolutionRules
 from prowess.resolve.claims import Claim
 
 Speech = tuple[str, str, Origin]
@@ -118,7 +118,7 @@ FILTERS: dict[str, Filter] = {
 }
 
 
-def choose_filters(rules: Resolution, settings: Settings) -> tuple[Filter, ...]:
+def choose_filters(rules: ResolutionRules, settings: Settings) -> tuple[Filter, ...]:
     """The filters that can speak at all under these settings, in the profile's order."""
     idle = {
         "enabled": settings.enabled,
@@ -132,7 +132,7 @@ def choose_filters(rules: Resolution, settings: Settings) -> tuple[Filter, ...]:
 
 
 def find_disabled(
-    claim: Claim, filters: tuple[Filter, ...], settings: Settings, gate: Gate
+    claim: Claim, filters: tuple[Filter, ...], settings: Settings, gate: GateRules
 ) -> Note | None:
     """Why a claim is disabled: its author said so, or the first filter that speaks; None where
     nothing does.

@@ -9,7 +9,7 @@ import msgspec
 from prowess.diagnostics import Diagnostic, diagnose
 from prowess.model.outcome import Note, State
 from prowess.model.settings import Settings
-from prowess.profiles.schema.profile import Gate, Resolution
+from prowess.profiles.schema.resolution import GateRules, ResolutionRules
 from prowess.resolve.claims import Claim
 from prowess.resolve.filters import choose_filters, find_disabled
 from prowess.resolve.strategies import STRATEGIES
@@ -47,7 +47,7 @@ class Resolved(msgspec.Struct, frozen=True):
 
 
 def resolve(
-    claims: Sequence[Claim], *, rules: Resolution, settings: Settings, gate: Gate
+    claims: Sequence[Claim], *, rules: ResolutionRules, settings: Settings, gate: GateRules
 ) -> Resolved:
     """Decide every claim.
 
@@ -108,7 +108,7 @@ def _duplicate(of: Claim) -> Note:
 
 
 def _choose_winners(
-    kept: Sequence[Claim], notes: dict[int, list[Note]], rules: Resolution
+    kept: Sequence[Claim], notes: dict[int, list[Note]], rules: ResolutionRules
 ) -> Resolved:
     winners: dict[str, Claim] = {}
     collisions: list[Collision] = []
@@ -130,7 +130,7 @@ def _choose_winners(
     return Resolved(notes, tuple(collisions), names)
 
 
-def _is_qualified(claim: Claim, winner: Claim, rules: Resolution) -> bool:
+def _is_qualified(claim: Claim, winner: Claim, rules: ResolutionRules) -> bool:
     """Whether a claim to a taken name gets a name of its own; not where one added folder holds
     both.
     """

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from prowess.model.settings import Origin, Override, Settings
-from prowess.profiles.schema.profile import Limits, Profile
+from prowess.profiles.schema.profile import Profile
+from prowess.profiles.schema.roots import Limits
 from prowess.settings.read.coercion import BUDGET_NAMES, find_field
 from prowess.settings.read.file_mapping import OWN_KEYS
 

@@ -15,7 +15,8 @@ from prowess.model.settings import Origin, Override, Settings
 from prowess.ports import FileSystem
 from prowess.profiles.merge import merge
 from prowess.profiles.places import Place, Places, expand
-from prowess.profiles.schema.profile import Profile, SettingsFile
+from prowess.profiles.schema.profile import Profile
+from prowess.profiles.schema.settings import SettingsFileRule
 
 MOST_BYTES = 1 << 20
 
@@ -85,11 +86,11 @@ def _stays_off(key: tuple[str, ...], values: Values) -> bool:
     return key == ("shell_commands",) and key in values and values[key][0] is False
 
 
-def list_settings_places(profile: Profile, places: Places) -> list[tuple[str, SettingsFile]]:
+def list_settings_places(profile: Profile, places: Places) -> list[tuple[str, SettingsFileRule]]:
     """Every file that may hold settings of a host, whether it exists or not, in the order of
     reading.
     """
-    found: dict[str, SettingsFile] = {}
+    found: dict[str, SettingsFileRule] = {}
     for name in profile.settings_order:
         rule = profile.settings[name]
         for is_walk, templates in groupby(rule.at, lambda template: "{ancestor}" in template):

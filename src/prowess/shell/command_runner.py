@@ -21,7 +21,7 @@ from prowess.model.permission import Request
 from prowess.model.skill import LoadedFrom, Scope, Skill
 from prowess.model.usage import Caller
 from prowess.ports import Runner
-from prowess.profiles.schema.expansion import Arguments, Embedded
+from prowess.profiles.schema.body import ArgumentRules, EmbeddedCommandRules
 from prowess.shell.bash import BashScript
 from prowess.shell.embedded_commands import Spot, find_commands
 from prowess.shell.powershell import PowerShellScript
@@ -105,7 +105,7 @@ class Draft(msgspec.Struct, frozen=True):
 
 
 def find_not_run(
-    skill: Skill, rules: Embedded, *, is_trusted: bool, switched_on: bool | None = None
+    skill: Skill, rules: EmbeddedCommandRules, *, is_trusted: bool, switched_on: bool | None = None
 ) -> NotRun | None:
     """Why the commands of a skill are not to be run; None where they are.
 
@@ -125,8 +125,8 @@ def draft_body(
     given: Given,
     around: Surroundings,
     *,
-    arguments: Arguments,
-    embedded: Embedded,
+    arguments: ArgumentRules,
+    embedded: EmbeddedCommandRules,
     names: Iterable[str] = (),
     shell: str | None = None,
     caller: Caller = "user",
@@ -170,7 +170,7 @@ class _Planner:
         self,
         filling: Substitution,
         around: Surroundings,
-        rules: Embedded,
+        rules: EmbeddedCommandRules,
         *,
         shell: str,
         folder: str | None,
@@ -226,7 +226,7 @@ class _Planner:
         )
 
 
-def find_seconds(rules: Embedded, facts: Facts) -> float:
+def find_seconds(rules: EmbeddedCommandRules, facts: Facts) -> float:
     """How long a command may take."""
     milliseconds = (
         facts.env.get(rules.milliseconds_variable, "") if rules.milliseconds_variable else ""

@@ -19,7 +19,7 @@ from prowess.model.skill import (
 )
 from prowess.model.snapshot import Snapshot
 from prowess.profiles.load import load_profile
-from prowess.profiles.schema.activation import Commands
+from prowess.profiles.schema.commands import CommandRules
 
 
 def make_outcome(
@@ -69,7 +69,7 @@ def make_snapshot(*outcomes: Outcome, skill_commands: bool | None = None) -> Sna
     )
 
 
-def rules_of(host: str) -> Commands:
+def rules_of(host: str) -> CommandRules:
     """What a host says about commands."""
     return load_profile(host).commands
 

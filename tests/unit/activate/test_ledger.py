@@ -10,7 +10,7 @@ from prowess.activate.ledger import Ledger, LedgerEntry, parse_ledger, render_le
 from prowess.activate.survival import Survival, Survivor, compact, find_survivors
 from prowess.diagnostics import diagnose
 from prowess.profiles.load import load_profile
-from prowess.profiles.schema.activation import Compaction
+from prowess.profiles.schema.body import CompactionRules
 
 
 def entry(name: str, at: float = 0.0, **fields) -> LedgerEntry:
@@ -76,7 +76,7 @@ def test_a_skill_that_is_loaded_again_after_it_was_forgotten_is_loaded():
 # What survives
 
 
-RULES = Compaction(tokens=25, per_skill=10, least=3)
+RULES = CompactionRules(tokens=25, per_skill=10, least=3)
 NOTE = "\n\n[The rest of this skill was left out to save room. Read on in /s/SKILL.md.]"
 
 
@@ -100,13 +100,13 @@ def test_the_newest_survive_whole_while_there_is_room():
 def test_where_the_room_ends_everything_older_is_dropped_also_what_is_small():
     entries = [entry(f"big{number}", number + 1, text=words(10)) for number in range(3)]
     ledger = record(entry("small", 0, text="tiny"), *entries)
-    found = find_survivors(ledger, Compaction(tokens=20, per_skill=10, least=3), count=count)
+    found = find_survivors(ledger, CompactionRules(tokens=20, per_skill=10, least=3), count=count)
     assert [survivor.name for survivor in found.kept] == ["big2", "big1"]
     assert found.dropped == ("big0", "small")
 
 
 def test_a_skill_that_is_too_long_is_cut_and_ends_with_where_to_read_on():
-    rules = Compaction(tokens=100, per_skill=20, least=3)
+    rules = CompactionRules(tokens=100, per_skill=20, least=3)
     lines = "\n".join(["one two three four"] * 10)
     found = find_survivors(
         record(entry("a", text=lines, location="/s/SKILL.md")), rules, count=count
@@ -123,12 +123,12 @@ def test_a_skill_that_is_too_long_is_cut_and_ends_with_where_to_read_on():
 
 def test_a_skill_without_a_file_says_to_load_it_again():
     found = find_survivors(
-        record(entry("a", text=words(99))), Compaction(tokens=50, per_skill=40), count=count
+        record(entry("a", text=words(99))), CompactionRules(tokens=50, per_skill=40), count=count
     )
     assert found == Survival((), ("a",))
     found = find_survivors(
         record(entry("a", text=words(99))),
-        Compaction(tokens=50, per_skill=40, least=5),
+        CompactionRules(tokens=50, per_skill=40, least=5),
         count=count,
     )
     assert found.kept[0].text.endswith(" Load the skill again to have all of it.]")
@@ -136,9 +136,9 @@ def test_a_skill_without_a_file_says_to_load_it_again():
 
 def test_the_last_one_is_cut_to_the_room_that_is_left_unless_that_is_too_little():
     ledger = record(entry("old", 1, text=words(100)), entry("new", 2, text=words(10)))
-    rules = Compaction(tokens=40, per_skill=100, least=25)
+    rules = CompactionRules(tokens=40, per_skill=100, least=25)
     assert [each.tokens for each in find_survivors(ledger, rules, count=count).kept] == [10, 30]
-    rules = Compaction(tokens=34, per_skill=100, least=25)
+    rules = CompactionRules(tokens=34, per_skill=100, least=25)
     assert find_survivors(ledger, rules, count=count).dropped == ("old",)
 
 
@@ -181,7 +181,7 @@ def test_nothing_survives_where_the_host_gives_nothing_back():
 
 
 def test_after_a_compaction_the_dropped_are_forgotten_and_a_cut_one_is_not_whole():
-    rules = Compaction(tokens=40, per_skill=30, least=3)
+    rules = CompactionRules(tokens=40, per_skill=30, least=3)
     entries = [
         entry("old", 0, text=words(20)),
         entry("cut", 1, text=words(90), location="/c"),

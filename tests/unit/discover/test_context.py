@@ -9,14 +9,14 @@ import pytest
 from prowess.discover.context import ContextFiles, find_context_files
 from prowess.profiles.load import load_profile
 from prowess.profiles.places import Places
-from prowess.profiles.schema.profile import Context
+from prowess.profiles.schema.roots import ContextRules
 from prowess.testing import MemoryFiles
 from tests.workspace import Workspace
 
 RULES = load_profile("prowess").context
 
 
-def find(files: MemoryFiles, cwd: str = "/p", rules: Context = RULES) -> ContextFiles:
+def find(files: MemoryFiles, cwd: str = "/p", rules: ContextRules = RULES) -> ContextFiles:
     places = Places(cwd=cwd, home="/home/me", platform="linux", repository="/p")
     return find_context_files(rules, places, files)
 
@@ -77,7 +77,7 @@ def test_a_pipe_and_a_folder_of_that_name_are_told(workspace: Workspace) -> None
 
 def test_a_file_beyond_the_depth_is_told_and_not_read() -> None:
     files = MemoryFiles({"/p/AGENTS.md": "far", "/p/a/AGENTS.md": "near", "/p/a/b/x": ""})
-    found = find(files, "/p/a/b", Context(depth=2, up_to="repository"))
+    found = find(files, "/p/a/b", ContextRules(depth=2, up_to="repository"))
     assert [file.text for file in found.files] == ["near"]
     assert said(found) == [("limit-reached", "/p/AGENTS.md", "warning")]
     message = "The file lies 2 folders above the working folder; 2 folders are looked at."

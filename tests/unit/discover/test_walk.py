@@ -14,7 +14,7 @@ from prowess.machine.files import LocalFiles
 from prowess.model.settings import Settings
 from prowess.model.skill import LoadedFrom, Root, Scope, Source
 from prowess.profiles.places import Places
-from prowess.profiles.schema.profile import Limits
+from prowess.profiles.schema.roots import Limits
 from prowess.testing import MemoryFiles
 from tests.workspace import Workspace
 

@@ -5,7 +5,8 @@ today.
 from __future__ import annotations
 
 from prowess.parse.header.fast import Reading, read_header
-from prowess.profiles.schema.profile import Header, Limits, Repair
+from prowess.profiles.schema.header import HeaderRules, Repair
+from prowess.profiles.schema.roots import Limits
 
 REPAIRS: tuple[Repair, ...] = (
     "drop-controls",
@@ -23,21 +24,21 @@ REPAIRS: tuple[Repair, ...] = (
     "quote-entries",
 )
 
-PROWESS = Header(
+PROWESS = HeaderRules(
     open="line-or-language",
     languages=("yaml", "yml", "json"),
     unclosed="invalid",
     repairs=REPAIRS,
     values="written",
 )
-SPEC = Header(unclosed="invalid")
-CLAUDE_CODE = Header(
+SPEC = HeaderRules(unclosed="invalid")
+CLAUDE_CODE = HeaderRules(
     close="anywhere",
     broken="empty",
     repairs=("quote-plain", "drop-duplicates"),
     empty_file_is_skill=True,
 )
-OPENCODE = Header(
+OPENCODE = HeaderRules(
     open="language",
     close="line-prefix",
     unclosed="header",
@@ -45,15 +46,15 @@ OPENCODE = Header(
     repairs=("tab-dropped", "opencode-blocks"),
     dates_are_text=False,
 )
-OPENCLAW = Header(unclosed="invalid", repairs=("quote-description",), values="text")
-OMP = Header(
+OPENCLAW = HeaderRules(unclosed="invalid", repairs=("quote-description",), values="text")
+OMP = HeaderRules(
     open="prefix",
     close="line-prefix",
     strip_comments=True,
     broken="empty",
     repairs=("tab-to-spaces", "quote-pairs", "drop-duplicates", "line-by-line"),
 )
-CODEX = Header(unclosed="invalid", repairs=("quote-colon",))
+CODEX = HeaderRules(unclosed="invalid", repairs=("quote-colon",))
 
 LIMITS = Limits()
 
@@ -68,12 +69,12 @@ EVERY_HOST = {
 }
 
 
-def read(text: str | bytes, rules: Header = PROWESS) -> Reading:
+def read(text: str | bytes, rules: HeaderRules = PROWESS) -> Reading:
     data = text if isinstance(text, bytes) else text.encode()
     return read_header(data, rules=rules, limits=LIMITS)
 
 
-def read_fields(header: str, rules: Header = PROWESS) -> Reading:
+def read_fields(header: str, rules: HeaderRules = PROWESS) -> Reading:
     """Read a header that stands between proper fences."""
     return read(f"---\n{header}---\nBody\n", rules)
 

@@ -7,11 +7,11 @@ import pytest
 from prowess.model.skill import Manifest, Requires
 from prowess.parse.manifest.fields import read_manifest
 from prowess.profiles.load import load_profile
-from prowess.profiles.schema.profile import Fields
+from prowess.profiles.schema.header import FieldRules
 from tests.unit.parse.rules import read_fields
 
-PROWESS = Fields(name_accepts_numbers=True, openclaw_at=("openclaw", "clawdbot", "top"))
-OMP = Fields(flags_need_booleans=True, camel_case=True)
+PROWESS = FieldRules(name_accepts_numbers=True, openclaw_at=("openclaw", "clawdbot", "top"))
+OMP = FieldRules(flags_need_booleans=True, camel_case=True)
 
 
 def manifest_of(frontmatter, fields=PROWESS):

@@ -8,15 +8,15 @@ from prowess.model.skill import Manifest
 from prowess.parse.header.fast import Reading
 from prowess.parse.manifest.names import Understood, understand
 from prowess.profiles.load import load_profile
-from prowess.profiles.schema.profile import Fields
+from prowess.profiles.schema.header import FieldRules
 from tests.unit.parse.rules import CLAUDE_CODE as CLAUDE_HEADER
 from tests.unit.parse.rules import OMP as OMP_HEADER
 from tests.unit.parse.rules import OPENCODE as OPENCODE_HEADER
 from tests.unit.parse.rules import read, read_fields
 
-PROWESS = Fields(name_accepts_numbers=True, description_from_body=True)
-CLAUDE_CODE = Fields(name_from="folder", description_from_body=True, empty_description="Skill")
-OPENCODE = Fields(
+PROWESS = FieldRules(name_accepts_numbers=True, description_from_body=True)
+CLAUDE_CODE = FieldRules(name_from="folder", description_from_body=True, empty_description="Skill")
+OPENCODE = FieldRules(
     name_from="frontmatter",
     required=("name",),
     trim=False,
@@ -24,8 +24,8 @@ OPENCODE = Fields(
     description_hidden_when_missing=True,
     reserved_names=("__proto__",),
 )
-OMP = Fields(trim=False, description="text-or-empty", flags_need_booleans=True, camel_case=True)
-SPEC = Fields(
+OMP = FieldRules(trim=False, description="text-or-empty", flags_need_booleans=True, camel_case=True)
+SPEC = FieldRules(
     name_from="frontmatter",
     required=("name", "description"),
     description="required-text",
@@ -58,7 +58,7 @@ def test_a_plain_header_is_understood_without_a_word():
 
 def test_a_reading_that_is_invalid_stays_so():
     reading = Reading({}, valid=False)
-    understood = understand(reading, default_name="x", required=(), fields=Fields())
+    understood = understand(reading, default_name="x", required=(), fields=FieldRules())
     assert (understood.valid, understood.name) == (False, "x")
 
 

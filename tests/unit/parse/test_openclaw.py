@@ -9,11 +9,11 @@ import pytest
 from prowess.model.skill import Manifest, Requires
 from prowess.parse.manifest.fields import read_manifest
 from prowess.profiles.load import load_profile
-from prowess.profiles.schema.profile import Fields
+from prowess.profiles.schema.header import FieldRules
 from tests.unit.parse.rules import OPENCLAW, read_fields
 
-CURRENT = Fields(openclaw_at=("openclaw", "clawdbot"))
-PROWESS = Fields(openclaw_at=("openclaw", "clawdbot", "top"))
+CURRENT = FieldRules(openclaw_at=("openclaw", "clawdbot"))
+PROWESS = FieldRules(openclaw_at=("openclaw", "clawdbot", "top"))
 
 
 def read(header, fields, rules=OPENCLAW):
@@ -111,7 +111,7 @@ def test_the_place_that_is_named_first_wins_field_by_field():
     below_first, _ = read(header, PROWESS)
     assert (below_first.os, below_first.emoji, below_first.skill_key) == (("linux",), "a", "k")
     assert below_first.homepage is None
-    top_first, _ = read(header, Fields(openclaw_at=("top", "openclaw")))
+    top_first, _ = read(header, FieldRules(openclaw_at=("top", "openclaw")))
     assert (top_first.os, top_first.emoji, top_first.skill_key) == (("darwin",), "a", "k")
 
 
@@ -212,4 +212,4 @@ def test_a_page_below_metadata_comes_before_one_at_the_top():
 
 
 def test_a_host_without_openclaws_fields_shows_none_of_it():
-    assert read("url: https://c\nemoji: 🌧\n", Fields(openclaw_at=())) == (Manifest(), [])
+    assert read("url: https://c\nemoji: 🌧\n", FieldRules(openclaw_at=())) == (Manifest(), [])

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from prowess.parse.yaml.reader import load
-from prowess.profiles.schema.profile import Limits
+from prowess.profiles.schema.roots import Limits
 from tests.unit.parse.rules import EVERY_HOST, SPEC, codes, read, read_fields
 
 LIMITS = Limits()

@@ -196,7 +196,7 @@ def test_text_cut_off_by_a_comment_is_reported():
 def test_every_word_of_the_schema_has_a_repair():
     from typing import get_args
 
-    from prowess.profiles.schema.profile import Repair
+    from prowess.profiles.schema.header import Repair
 
     assert set(get_args(Repair)) == set(TABLE)
 

@@ -8,8 +8,7 @@ from prowess.errors import BudgetTooSmall, InvalidWindow, UsageError
 from prowess.model.catalog import CatalogItem, CatalogLine, Shown
 from prowess.present.catalog import present
 from prowess.profiles.load import load_profile
-from prowess.profiles.schema.offering import Budget
-from prowess.profiles.schema.offering import Catalog as CatalogRules
+from prowess.profiles.schema.catalog import BudgetRules, CatalogRules
 from tests.unit.present.catalogs import make_items, show
 
 
@@ -148,7 +147,7 @@ def test_bad_requests_are_usage_errors():
 
 
 def test_a_table_of_rules_alone_is_enough():
-    catalog = present(named("a"), catalog=CatalogRules(), budget=Budget())
+    catalog = present(named("a"), catalog=CatalogRules(), budget=BudgetRules())
     assert catalog.lines == (CatalogLine("a", Shown.WHOLE, "d"),)
 
 

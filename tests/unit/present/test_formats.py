@@ -12,7 +12,7 @@ from prowess.model.catalog import CatalogItem
 from prowess.present.catalog import ORDERS
 from prowess.present.formats import FORMATS
 from prowess.present.strategies import STRATEGIES
-from prowess.profiles.schema import offering
+from prowess.profiles.schema.catalog import BudgetStrategy, CatalogFormat, CatalogOrder
 from tests.unit.present.catalogs import show
 
 ITEMS = [
@@ -27,9 +27,9 @@ ITEMS = [
 
 
 def test_every_word_of_the_schema_has_its_function():
-    assert set(FORMATS) == set(get_args(offering.CatalogFormat))
-    assert set(STRATEGIES) == set(get_args(offering.BudgetStrategy))
-    assert set(ORDERS) == set(get_args(offering.CatalogOrder))
+    assert set(FORMATS) == set(get_args(CatalogFormat))
+    assert set(STRATEGIES) == set(get_args(BudgetStrategy))
+    assert set(ORDERS) == set(get_args(CatalogOrder))
 
 
 def test_claude_code_has_a_line_each_with_when_to_use_and_label_and_bare_names():

@@ -18,7 +18,7 @@ from prowess.profiles.load import (
     load_profile,
     split_host,
 )
-from prowess.profiles.schema.profile import Check, Filter
+from prowess.profiles.schema.resolution import Check, Filter
 from prowess.profiles.validation import CONDITIONS
 from prowess.resolve.filters import FILTERS
 

@@ -9,7 +9,7 @@ import pytest
 from prowess.model.outcome import Note, State
 from prowess.model.settings import Override, Settings
 from prowess.model.skill import Candidate, LoadedFrom, Manifest, Root, Scope, Source
-from prowess.profiles.schema.profile import Gate, Resolution
+from prowess.profiles.schema.resolution import GateRules, ResolutionRules
 from prowess.resolve.claims import Claim
 from prowess.resolve.resolution import Resolved, resolve
 
@@ -35,7 +35,9 @@ def claim(
 
 
 def decide(*claims: Claim, settings: Settings | None = None, **rules: Any) -> Resolved:
-    return resolve(claims, rules=Resolution(**rules), settings=settings or Settings(), gate=Gate())
+    return resolve(
+        claims, rules=ResolutionRules(**rules), settings=settings or Settings(), gate=GateRules()
+    )
 
 
 def winners(resolved: Resolved, *claims: Claim) -> list[int]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from prowess.model.settings import Origin, Override, Settings
-from prowess.profiles.schema.profile import Profile, SettingsFile
+from prowess.profiles.schema.profile import Profile
+from prowess.profiles.schema.settings import SettingsFileRule
 from prowess.settings.describe import describe_settings
 
 
@@ -39,7 +40,7 @@ def test_every_value_is_shown_in_order_with_its_place_and_no_secret():
         field: field
         for field in ("enabled", "toggles", "ignored", "workspace", "overrides", "agent_skills")
     }
-    file = SettingsFile(
+    file = SettingsFileRule(
         at=("{cwd}/s.toml",), format="toml", keys={**keys, "bytes": "limits.file_bytes"}
     )
     profile = Profile(name="mine", settings_order=("main",), settings={"main": file})

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 
-from prowess.profiles.schema.expansion import Split
+from prowess.profiles.schema.body import Split
 
 Words = tuple[str, ...]
 

@@ -12,7 +12,7 @@ import msgspec
 from prowess.activate.body.arguments import list_names, split_arguments
 from prowess.diagnostics import Diagnostic, diagnose
 from prowess.model.skill import Skill
-from prowess.profiles.schema.expansion import Arguments
+from prowess.profiles.schema.body import ArgumentRules
 
 ReferenceKind = Literal["argument", "variable", "literal"]
 
@@ -50,7 +50,7 @@ class Reference(NamedTuple):
     takes: bool = False
 
 
-def find_folder(skill: Skill, rules: Arguments) -> str | None:
+def find_folder(skill: Skill, rules: ArgumentRules) -> str | None:
     """The folder that a skill's variables name; None where the host gives it none (one from an MCP
     server has none).
     """
@@ -63,7 +63,12 @@ class Substitution:
     """
 
     def __init__(
-        self, rules: Arguments, given: Given, *, names: Iterable[str] = (), file: str | None = None
+        self,
+        rules: ArgumentRules,
+        given: Given,
+        *,
+        names: Iterable[str] = (),
+        file: str | None = None,
     ) -> None:
         self._rules = rules
         self._raw = given.arguments.strip()
@@ -160,7 +165,12 @@ class Substitution:
 
 
 def substitute(
-    body: str, rules: Arguments, given: Given, *, names: Iterable[str] = (), file: str | None = None
+    body: str,
+    rules: ArgumentRules,
+    given: Given,
+    *,
+    names: Iterable[str] = (),
+    file: str | None = None,
 ) -> tuple[str, tuple[Diagnostic, ...]]:
     """A body without commands, filled; arguments that nothing took are added as the host does it."""
     filling = Substitution(rules, given, names=names, file=file)
@@ -213,7 +223,7 @@ _MEANINGS: Mapping[str, str] = {
 }
 
 
-def _diagnose_unset(name: str, rules: Arguments, file: str | None) -> Diagnostic:
+def _diagnose_unset(name: str, rules: ArgumentRules, file: str | None) -> Diagnostic:
     reason = _MEANINGS[rules.variables[name]]
     return diagnose(
         "variable-unset", f"`${{{name}}}` stays as it is, since {reason} here.", file=file

@@ -11,7 +11,7 @@ import msgspec
 
 from prowess.activate.dormant.conditions import Watch, find_names_below
 from prowess.ports import FileSystem
-from prowess.profiles.schema.profile import RootRule
+from prowess.profiles.schema.roots import RootRule
 from prowess.text.ignore_files import IgnoreChain
 
 _ANCESTOR = "{ancestor}/"

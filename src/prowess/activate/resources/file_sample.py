@@ -8,7 +8,7 @@ import msgspec
 
 from prowess.errors.activation import Cancelled
 from prowess.ports import FileSystem, FolderItem
-from prowess.profiles.schema.loading import Tool
+from prowess.profiles.schema.commands import ToolRules
 from prowess.text.ignore_files import IgnoreChain
 
 SKILL_FILE = "SKILL.md"
@@ -38,7 +38,7 @@ def sample_files(
     folder: str,
     files: FileSystem,
     *,
-    rules: Tool,
+    rules: ToolRules,
     above: Above | None = None,
     is_cancelled: Callable[[], bool] | None = None,
 ) -> Sample:
@@ -60,7 +60,11 @@ class _Walk:
     """One walk: what it has found, and whether it saw everything."""
 
     def __init__(
-        self, files: FileSystem, rules: Tool, above: Above, is_cancelled: Callable[[], bool] | None
+        self,
+        files: FileSystem,
+        rules: ToolRules,
+        above: Above,
+        is_cancelled: Callable[[], bool] | None,
     ) -> None:
         self._files = files
         self._rules = rules

@@ -19,7 +19,7 @@ from prowess.errors.activation import AddressError
 from prowess.model.activation import IN_CODE
 from prowess.model.skill import Skill
 from prowess.ports import FileSystem, FolderItem
-from prowess.profiles.schema.loading import Resources
+from prowess.profiles.schema.body import ResourceRules
 from prowess.text.collation import collate
 from prowess.text.markup import tidy_path
 
@@ -46,7 +46,7 @@ def resolve(
     skills: Mapping[str, Skill],
     files: FileSystem,
     *,
-    rules: Resources,
+    rules: ResourceRules,
     told: Iterable[str] | None = None,
 ) -> Resource:
     """What an address stands for, among the skills that may be read, by their exact names.
@@ -81,7 +81,7 @@ def _prefer_literal(address: Address, skill: Skill, files: FileSystem) -> Addres
     return msgspec.structs.replace(address, path=address.literal, lines=None)
 
 
-def _find(address: Address, skill: Skill, files: FileSystem, rules: Resources) -> Resource:
+def _find(address: Address, skill: Skill, files: FileSystem, rules: ResourceRules) -> Resource:
     folder = skill.folder.rstrip("/")
     if skill.location == IN_CODE:
         # Its files are unpacked with its prompt, and not before.
@@ -164,7 +164,7 @@ def _missing(address: Address) -> AddressError:
 
 
 def _read_file(
-    address: Address, path: str, real: str, files: FileSystem, rules: Resources
+    address: Address, path: str, real: str, files: FileSystem, rules: ResourceRules
 ) -> Resource:
     shown = address.path or path.rpartition("/")[2]
     try:
@@ -198,13 +198,13 @@ def _decode(data: bytes) -> str:
     return data.decode("utf-8-sig", "replace")
 
 
-def _find_type(path: str, rules: Resources) -> str:
+def _find_type(path: str, rules: ResourceRules) -> str:
     _, dot, ending = path.rpartition("/")[2].lower().rpartition(".")
     return rules.content_types.get(f"{dot}{ending}", PLAIN)
 
 
 def _list_folder(
-    address: Address, path: str, real: str, files: FileSystem, rules: Resources
+    address: Address, path: str, real: str, files: FileSystem, rules: ResourceRules
 ) -> Resource:
     """What lies in a folder, one name a line: folders first, then the rest, each in the order of
     words.

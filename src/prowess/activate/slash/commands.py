@@ -15,7 +15,7 @@ from prowess.activate.slash.names import CommandName, humanize_name, name_comman
 from prowess.model.outcome import Outcome, State
 from prowess.model.skill import LoadedFrom, Skill
 from prowess.model.snapshot import Snapshot
-from prowess.profiles.schema.activation import CommandOrder, Commands
+from prowess.profiles.schema.commands import CommandOrder, CommandRules
 from prowess.text.collation import collate
 
 _BETWEEN_WORDS = re.compile(r"[\s_]+")
@@ -62,7 +62,7 @@ class CommandIndex:
     """Every command of a host, in its order, and the ways to find one. It never changes."""
 
     def __init__(
-        self, commands: Iterable[SlashCommand], refusals: Mapping[str, Refusal], rules: Commands
+        self, commands: Iterable[SlashCommand], refusals: Mapping[str, Refusal], rules: CommandRules
     ) -> None:
         self.commands = tuple(commands)
         self.refusals = refusals
@@ -148,7 +148,7 @@ def loosen(name: str) -> str:
 
 
 def build_commands(
-    snapshot: Snapshot, rules: Commands, *, taken: Iterable[str] = ()
+    snapshot: Snapshot, rules: CommandRules, *, taken: Iterable[str] = ()
 ) -> CommandIndex:
     """The commands that a host makes of its skills; none where they are switched off.
 
@@ -167,7 +167,7 @@ def build_commands(
     return CommandIndex(commands.values(), _find_refusals(snapshot, commands), rules)
 
 
-def _has_command(outcome: Outcome, rules: Commands) -> bool:
+def _has_command(outcome: Outcome, rules: CommandRules) -> bool:
     return (
         outcome.state in rules.states
         and outcome.skill is not None
@@ -176,7 +176,7 @@ def _has_command(outcome: Outcome, rules: Commands) -> bool:
 
 
 def _make_command(
-    outcome: Outcome, skill: Skill, name: CommandName, rules: Commands
+    outcome: Outcome, skill: Skill, name: CommandName, rules: CommandRules
 ) -> SlashCommand:
     manifest = skill.manifest
     return SlashCommand(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from prowess.activate.slash.commands import CommandIndex, SlashCommand
-from prowess.profiles.schema.activation import CommandForm, Commands
+from prowess.profiles.schema.commands import CommandForm, CommandRules
 
 MOST = 25
 
@@ -37,7 +37,7 @@ class Completion(msgspec.Struct, frozen=True, kw_only=True):
         )
 
 
-def spell(command: SlashCommand, rules: Commands) -> str:
+def spell(command: SlashCommand, rules: CommandRules) -> str:
     """A command as it is typed in a host's usual form; where the agent has its name, in one that
     names a skill.
     """
@@ -47,7 +47,7 @@ def spell(command: SlashCommand, rules: Commands) -> str:
 
 
 def complete(
-    typed: str, commands: CommandIndex, rules: Commands, *, most: int = MOST
+    typed: str, commands: CommandIndex, rules: CommandRules, *, most: int = MOST
 ) -> tuple[Completion, ...]:
     """The commands that fit a beginning such as `/rev`, `/skill:rev`, `$rev` or `rev`, at most so
     many.

@@ -18,7 +18,7 @@ from prowess.activate.slash.parser import Call, Mention, Notice
 from prowess.diagnostics import Diagnostic
 from prowess.model.activation import IN_CODE, Requests
 from prowess.model.skill import LoadedFrom
-from prowess.profiles.schema.activation import Commands, MessageShape
+from prowess.profiles.schema.commands import CommandRules, MessageShape
 from prowess.text.markup import escape_tags, escape_text, tidy_line, tidy_path
 
 WITHOUT_FOLDER = (LoadedFrom.COMMANDS, LoadedFrom.MCP)
@@ -61,7 +61,7 @@ class _Work(NamedTuple):
     arguments: str
     text: str
     read: ReadBody
-    rules: Commands
+    rules: CommandRules
 
     @property
     def command(self) -> SlashCommand:
@@ -73,7 +73,11 @@ class _Work(NamedTuple):
 
 
 def render_message(
-    typed: Call | Mention, rules: Commands, *, read: ReadBody, delivery: Delivery = Delivery.PROMPT
+    typed: Call | Mention,
+    rules: CommandRules,
+    *,
+    read: ReadBody,
+    delivery: Delivery = Delivery.PROMPT,
 ) -> Message | Notice:
     """The message that a command or a text with mentions becomes; a notice where it would be too
     long.

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
-from prowess.profiles.schema.activation import CommandNaming, Commands
+from prowess.profiles.schema.commands import CommandNaming, CommandRules
 
 _NOT_PLAIN = re.compile(r"[^a-z0-9]+")
 _BETWEEN_WORDS = re.compile(r"[-_\s]+")
@@ -53,7 +53,7 @@ class _Unique:
 
 
 def _name_plainly(
-    names: Iterable[str], rules: Commands, taken: frozenset[str]
+    names: Iterable[str], rules: CommandRules, taken: frozenset[str]
 ) -> Iterator[CommandName]:
     unique = _Unique(taken, rules.most_characters)
     for name in names:
@@ -61,14 +61,14 @@ def _name_plainly(
 
 
 def _name_as_written(
-    names: Iterable[str], rules: Commands, taken: frozenset[str]
+    names: Iterable[str], rules: CommandRules, taken: frozenset[str]
 ) -> Iterator[CommandName]:
     for name in names:
         yield CommandName(name, is_taken=name in taken)
 
 
 _NAMINGS: dict[
-    CommandNaming, Callable[[Iterable[str], Commands, frozenset[str]], Iterator[CommandName]]
+    CommandNaming, Callable[[Iterable[str], CommandRules, frozenset[str]], Iterator[CommandName]]
 ] = {
     "as-written": _name_as_written,
     "openclaw": _name_plainly,
@@ -76,7 +76,7 @@ _NAMINGS: dict[
 
 
 def name_commands(
-    names: Iterable[str], *, rules: Commands, taken: Iterable[str] = ()
+    names: Iterable[str], *, rules: CommandRules, taken: Iterable[str] = ()
 ) -> list[CommandName]:
     """A name for the command of each skill, in the order of the skills.
 

@@ -12,7 +12,7 @@ import msgspec
 from prowess.activate.slash.commands import CommandIndex, Refusal, SlashCommand, loosen
 from prowess.errors import nearest_names
 from prowess.model.outcome import State
-from prowess.profiles.schema.activation import CommandForm, CommandLookup, Commands
+from prowess.profiles.schema.commands import CommandForm, CommandLookup, CommandRules
 
 _WORD = re.compile(r"(\S+)\s*(.*)", re.DOTALL)
 _TOKEN = re.compile(r"(?:^|(?<=\s))/skill:([^\s/]+)(?=\s|$)")
@@ -62,7 +62,7 @@ class Plain(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 Typed = Call | Mention | Notice | Plain
 
 
-def parse_command(text: str, commands: CommandIndex, rules: Commands) -> Typed:
+def parse_command(text: str, commands: CommandIndex, rules: CommandRules) -> Typed:
     """What a typed text means to a host."""
     start = text.lstrip()
     if start.startswith("/"):
@@ -76,7 +76,7 @@ def parse_command(text: str, commands: CommandIndex, rules: Commands) -> Typed:
     return Plain(text=text)
 
 
-def _parse_slash(text: str, rest: str, commands: CommandIndex, rules: Commands) -> Typed:
+def _parse_slash(text: str, rest: str, commands: CommandIndex, rules: CommandRules) -> Typed:
     typed = _WORD.match(rest)
     if typed is None:
         return Plain(text=text)
@@ -96,7 +96,7 @@ def _parse_slash(text: str, rest: str, commands: CommandIndex, rules: Commands) 
 
 
 def _find_call(
-    form: CommandForm, text: str, rest: str, commands: CommandIndex, rules: Commands
+    form: CommandForm, text: str, rest: str, commands: CommandIndex, rules: CommandRules
 ) -> Call | Notice | None:
     """The command whose name stands at the beginning of the rest."""
     typed = _WORD.match(rest)
@@ -122,7 +122,7 @@ def _begins_with(rest: str, name: str) -> bool:
     return rest.startswith(name) and (len(rest) == len(name) or rest[len(name)].isspace())
 
 
-def _not_a_command(text: str, name: str, commands: CommandIndex, rules: Commands) -> Plain:
+def _not_a_command(text: str, name: str, commands: CommandIndex, rules: CommandRules) -> Plain:
     # A path is no mistyped name.
     nearest = (
         () if "/" in name else nearest_names(name, [command.name for command in commands.typable])
@@ -130,7 +130,7 @@ def _not_a_command(text: str, name: str, commands: CommandIndex, rules: Commands
     return Plain(text=text, name=name, nearest=nearest)
 
 
-def _parse_token(text: str, commands: CommandIndex, rules: Commands) -> Call | Notice | None:
+def _parse_token(text: str, commands: CommandIndex, rules: CommandRules) -> Call | Notice | None:
     """`/skill:name` once in the middle: the words around it are the arguments, a second one stays
     among them.
     """
@@ -152,7 +152,9 @@ def _parse_token(text: str, commands: CommandIndex, rules: Commands) -> Call | N
     )
 
 
-def _parse_mentions(text: str, commands: CommandIndex, rules: Commands) -> Mention | Notice | Plain:
+def _parse_mentions(
+    text: str, commands: CommandIndex, rules: CommandRules
+) -> Mention | Notice | Plain:
     found: dict[str, SlashCommand] = {}
     for name in _list_mentions(text, rules):
         command = _LOOKUPS[rules.lookup](name, "mention", commands)
@@ -169,7 +171,7 @@ def _parse_mentions(text: str, commands: CommandIndex, rules: Commands) -> Menti
     return Mention(commands=tuple(found.values()), text=text)
 
 
-def _list_mentions(text: str, rules: Commands) -> Iterator[str]:
+def _list_mentions(text: str, rules: CommandRules) -> Iterator[str]:
     """The names after `$` in a text; not those in capitals, which are variables, and not where
     `\\$` is written.
     """

@@ -12,7 +12,7 @@ from prowess.cli.options import host_option, json_option
 from prowess.cli.terminal.out import console, print_json, shorten_path
 from prowess.machine.files import LocalFiles
 from prowess.model.settings import Origin, Settings
-from prowess.profiles.schema.profile import SettingsFile
+from prowess.profiles.schema.settings import SettingsFileRule
 from prowess.reports.json_output import shape_diagnostic
 from prowess.runtime import Skills
 from prowess.settings.describe import (
@@ -71,7 +71,7 @@ def command(host: str, as_json: bool) -> int:
 
 
 def _find_written(
-    setting: Described, skills: Skills, places: Sequence[tuple[str, SettingsFile]]
+    setting: Described, skills: Skills, places: Sequence[tuple[str, SettingsFileRule]]
 ) -> Written:
     """The key as the file has it that set the value, else as the first of the host's files would."""
     key, _, origin = setting

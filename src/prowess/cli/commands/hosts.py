@@ -14,7 +14,8 @@ from prowess.errors import ProwessError
 from prowess.machine.facts import current_facts
 from prowess.model.skill import Scope
 from prowess.profiles.load import differing_keys, known_editions, known_hosts, load_profile
-from prowess.profiles.schema.profile import Profile, RootRule
+from prowess.profiles.schema.profile import Profile
+from prowess.profiles.schema.roots import RootRule
 from prowess.state.profile_cache import load_added_profiles
 from prowess.text.display import escape_line
 

@@ -11,7 +11,8 @@ from prowess.parse.header.lead import find_lead
 from prowess.parse.header.result import Reading
 from prowess.parse.yaml.literal_text import keep_written
 from prowess.parse.yaml.native import is_settled, read_natively
-from prowess.profiles.schema.profile import Header, Limits
+from prowess.profiles.schema.header import HeaderRules
+from prowess.profiles.schema.roots import Limits
 
 __all__ = ["Reading", "read_header"]
 
@@ -27,7 +28,7 @@ _COLLECTIONS = (dict, list)
 _RARE = b"\r!&[{"
 
 
-def read_header(data: bytes, *, rules: Header, limits: Limits) -> Reading:
+def read_header(data: bytes, *, rules: HeaderRules, limits: Limits) -> Reading:
     """Read the header from the beginning of a file."""
     reading = _read_plain(data, rules, limits)
     if reading is not None:
@@ -37,7 +38,7 @@ def read_header(data: bytes, *, rules: Header, limits: Limits) -> Reading:
     return read_with_care(data, rules, limits)
 
 
-def _read_plain(data: bytes, rules: Header, limits: Limits) -> Reading | None:
+def _read_plain(data: bytes, rules: HeaderRules, limits: Limits) -> Reading | None:
     """The short way for a header that is as it should be; None for anything that needs a second
     look.
     """

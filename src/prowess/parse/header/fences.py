@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
-from prowess.profiles.schema.profile import FenceClose, FenceOpen, Header
+from prowess.profiles.schema.header import FenceClose, FenceOpen, HeaderRules
 
 _FENCE_LINE = re.compile(r"---[ \t]*(?:\r\n?|\n|\Z)")
 _LANGUAGE_LINE = re.compile(r"---[ \t]*([A-Za-z][\w.+-]*)?[ \t]*(?:\r\n?|\n|\Z)")
@@ -48,7 +48,7 @@ class _Opened(NamedTuple):
     language: str = ""
 
 
-def split_header(text: str, rules: Header) -> Split:
+def split_header(text: str, rules: HeaderRules) -> Split:
     """Find the fences of a text under a host's rules."""
     text = text.removeprefix("\ufeff")
     if rules.strip_comments:
@@ -83,7 +83,7 @@ def split_header(text: str, rules: Header) -> Split:
     )
 
 
-def split_body(text: str, *, rules: Header) -> str:
+def split_body(text: str, *, rules: HeaderRules) -> str:
     """The body of a file: what follows the closing fence and its line end, else the whole text."""
     split = split_header(text, rules)
     return split.text[split.body :]
@@ -98,12 +98,12 @@ def strip_comments(text: str) -> str:
     return "".join((*kept, text[place:])) if kept else text
 
 
-def _open_line(text: str, rules: Header) -> _Opened | None:
+def _open_line(text: str, rules: HeaderRules) -> _Opened | None:
     fence = _FENCE_LINE.match(text)
     return _Opened(fence.end()) if fence else None
 
 
-def _open_prefix(text: str, rules: Header) -> _Opened | None:
+def _open_prefix(text: str, rules: HeaderRules) -> _Opened | None:
     # The host drops four characters and reads the rest of the line as part of the header.
     if not text.startswith("---"):
         return None
@@ -112,7 +112,7 @@ def _open_prefix(text: str, rules: Header) -> _Opened | None:
     return _Opened(4, line=2 if text[3:4] in ("\n", "\r") else 1)
 
 
-def _open_language(text: str, rules: Header) -> _Opened | None:
+def _open_language(text: str, rules: HeaderRules) -> _Opened | None:
     if not text.startswith("---") or text[3:4] == "-":
         return None
     rest = _REST_OF_LINE.match(text, 3)
@@ -121,7 +121,7 @@ def _open_language(text: str, rules: Header) -> _Opened | None:
     return _Opened(rest.end() if rest else 3, problem=problem)
 
 
-def _open_line_or_language(text: str, rules: Header) -> _Opened | None:
+def _open_line_or_language(text: str, rules: HeaderRules) -> _Opened | None:
     fence = _LANGUAGE_LINE.match(text)
     if fence is None or not fence[1]:
         return _Opened(fence.end()) if fence else None
@@ -129,7 +129,7 @@ def _open_line_or_language(text: str, rules: Header) -> _Opened | None:
     return _Opened(fence.end(), problem=problem, language=fence[1])
 
 
-_OPENINGS: dict[FenceOpen, Callable[[str, Header], _Opened | None]] = {
+_OPENINGS: dict[FenceOpen, Callable[[str, HeaderRules], _Opened | None]] = {
     "line": _open_line,
     "prefix": _open_prefix,
     "language": _open_language,

@@ -14,10 +14,11 @@ from prowess.parse.repair.line_reader import find_cut, find_key
 from prowess.parse.repair.loop import read_lines
 from prowess.parse.yaml.reader import Trouble
 from prowess.parse.yaml.yaml11 import reread
-from prowess.profiles.schema.profile import Header, Limits
+from prowess.profiles.schema.header import HeaderRules
+from prowess.profiles.schema.roots import Limits
 
 
-def read_with_care(data: bytes, rules: Header, limits: Limits) -> Reading:
+def read_with_care(data: bytes, rules: HeaderRules, limits: Limits) -> Reading:
     """Read the header of any bytes: decode, find the fences, parse, repair, and report all of it."""
     text, finding = decode(data)
     found = [] if finding is None else [finding]
@@ -38,13 +39,13 @@ def read_with_care(data: bytes, rules: Header, limits: Limits) -> Reading:
     return _read_split(split, lead, found, rules, limits)
 
 
-def _read_empty(rules: Header) -> Reading:
+def _read_empty(rules: HeaderRules) -> Reading:
     severity = Severity.WARNING if rules.empty_file_is_skill else None
     finding = diagnose("empty-file", "The file is empty.", severity=severity)
     return Reading({}, diagnostics=(finding,), valid=rules.empty_file_is_skill)
 
 
-def _report_fence(split: Split, rules: Header) -> Diagnostic:
+def _report_fence(split: Split, rules: HeaderRules) -> Diagnostic:
     if split.problem == "header-language":
         first = split.text[3:].split("\n", 1)[0].strip()[:24]
         known = ", ".join(rules.languages) or "YAML"
@@ -96,7 +97,7 @@ def _report_closing(split: Split) -> Diagnostic:
 
 
 def _read_split(
-    split: Split, lead: str, found: list[Diagnostic], rules: Header, limits: Limits
+    split: Split, lead: str, found: list[Diagnostic], rules: HeaderRules, limits: Limits
 ) -> Reading:
     header = split.text[split.start : split.end]
     valid = rules.broken == "empty"

@@ -21,7 +21,8 @@ from prowess.parse.lint.references import Reference, find_references
 from prowess.parse.manifest.fields import FIELD_NAMES, KNOWN_FIELDS
 from prowess.parse.manifest.names import understand
 from prowess.parse.manifest.openclaw import PAGE_FIELDS, read_openclaw
-from prowess.profiles.schema.profile import Fields, Header, Limits
+from prowess.profiles.schema.header import FieldRules, HeaderRules
+from prowess.profiles.schema.roots import Limits
 
 MOST_BODY_LINES = 500
 
@@ -35,7 +36,7 @@ _GRAVE = frozenset(
     {"header-missing", "header-language", "field-type", "field-value", "metadata-unreadable"}
 )
 # Every place where some host looks for OpenClaw's fields.
-_PLACES = Fields().openclaw_at
+_PLACES = FieldRules().openclaw_at
 
 
 class Whereabouts(Enum):
@@ -50,7 +51,7 @@ Files = Collection[str] | Callable[[str], Whereabouts]
 
 
 def lint_skill(
-    text: str, *, folder_name: str, files: Files, rules: Header, fields: Fields
+    text: str, *, folder_name: str, files: Files, rules: HeaderRules, fields: FieldRules
 ) -> tuple[Diagnostic, ...]:
     """Every finding about a SKILL.md, in the order of its lines.
 
@@ -89,7 +90,7 @@ def shout(findings: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
             yield finding
 
 
-def _check_fields(reading: Reading, folder_name: str, fields: Fields) -> Iterator[Diagnostic]:
+def _check_fields(reading: Reading, folder_name: str, fields: FieldRules) -> Iterator[Diagnostic]:
     understood = understand(reading, default_name=folder_name, required=(), fields=fields)
     spelt = reading.frontmatter
     for finding in understood.diagnostics:
@@ -102,7 +103,9 @@ def _check_fields(reading: Reading, folder_name: str, fields: Fields) -> Iterato
         yield diagnose("description-when", message, field="description")
 
 
-def _check_openclaw(reading: Reading, manifest: Manifest, fields: Fields) -> Iterator[Diagnostic]:
+def _check_openclaw(
+    reading: Reading, manifest: Manifest, fields: FieldRules
+) -> Iterator[Diagnostic]:
     """What cannot be used of OpenClaw's fields, in every place; a host looks no further than the
     first.
     """
@@ -114,7 +117,7 @@ def _check_openclaw(reading: Reading, manifest: Manifest, fields: Fields) -> Ite
             yield from bound_findings(found)
 
 
-def _check_spelling(reading: Reading, fields: Fields) -> Iterator[Diagnostic]:
+def _check_spelling(reading: Reading, fields: FieldRules) -> Iterator[Diagnostic]:
     unknown = [key for key in reading.frontmatter if key not in fields.known]
     for number, key in enumerate(unknown):
         if key in KNOWN_FIELDS or key in PAGE_FIELDS:

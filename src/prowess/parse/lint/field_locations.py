@@ -13,7 +13,7 @@ from prowess.diagnostics import Diagnostic
 from prowess.parse.header.fences import Split, split_header
 from prowess.parse.header.lines import decode, split_lines
 from prowess.parse.repair.line_reader import find_key
-from prowess.profiles.schema.profile import Header
+from prowess.profiles.schema.header import HeaderRules
 
 _STEP = re.compile(r"[^.\[\]]+|\[\d+\]")
 _INDENT = re.compile(r"[ \t]*")
@@ -106,7 +106,7 @@ def locate(findings: Iterable[Diagnostic], split: Split) -> tuple[Diagnostic, ..
 
 
 def locate_in_file(
-    findings: tuple[Diagnostic, ...], data: bytes, rules: Header
+    findings: tuple[Diagnostic, ...], data: bytes, rules: HeaderRules
 ) -> tuple[Diagnostic, ...]:
     """The findings about a file with their lines; without, where what the host strips first has
     moved the lines.

@@ -17,10 +17,10 @@ from prowess.parse.lint.field_suggestions import MOST_LOOKED_UP, report_misspelt
 from prowess.parse.manifest.openclaw import OPENCLAW_FIELDS, OPENCLAW_KEYS, read_openclaw
 from prowess.parse.manifest.scalars import describe, render_scalar
 from prowess.parse.manifest.text_lists import decode_json, split_names, split_patterns, split_tools
-from prowess.profiles.schema.profile import Fields
+from prowess.profiles.schema.header import FieldRules
 
 Found = list[Diagnostic]
-Reader = Callable[[str, Any, Fields, Found], Any]
+Reader = Callable[[str, Any, FieldRules, Found], Any]
 
 
 class Field(msgspec.Struct, frozen=True):
@@ -36,7 +36,7 @@ def _refuse(key: str, value: Any, allowed: str, found: Found) -> None:
     found.append(diagnose("field-type", f"`{key}` is {describe(value)}; {allowed}.", field=key))
 
 
-def _read_text(key: str, value: Any, fields: Fields, found: Found) -> str | None:
+def _read_text(key: str, value: Any, fields: FieldRules, found: Found) -> str | None:
     if type(value) is str:
         return value
     if isinstance(value, (bool, int, float)):
@@ -46,14 +46,14 @@ def _read_text(key: str, value: Any, fields: Fields, found: Found) -> str | None
     return None
 
 
-def _read_hint(key: str, value: Any, fields: Fields, found: Found) -> str | None:
+def _read_hint(key: str, value: Any, fields: FieldRules, found: Found) -> str | None:
     # `argument-hint: [file]` is a list to YAML and a hint to everybody else.
     if isinstance(value, list) and all(isinstance(item, (str, int, float)) for item in value):
         return "[" + ", ".join(render_scalar(item) for item in value) + "]"
     return _read_text(key, value, fields, found)
 
 
-def _read_flag(key: str, value: Any, fields: Fields, found: Found) -> bool | None:
+def _read_flag(key: str, value: Any, fields: FieldRules, found: Found) -> bool | None:
     if value is True or value is False:
         return bool(value)
     if value is None:
@@ -75,7 +75,9 @@ def _read_flag(key: str, value: Any, fields: Fields, found: Found) -> bool | Non
     return None
 
 
-def _read_mapping(key: str, value: Any, fields: Fields, found: Found) -> Mapping[str, Any] | None:
+def _read_mapping(
+    key: str, value: Any, fields: FieldRules, found: Found
+) -> Mapping[str, Any] | None:
     if isinstance(value, dict):
         return value
     if value is not None:
@@ -83,7 +85,7 @@ def _read_mapping(key: str, value: Any, fields: Fields, found: Found) -> Mapping
     return None
 
 
-def _read_metadata(key: str, value: Any, fields: Fields, found: Found) -> Mapping[str, Any]:
+def _read_metadata(key: str, value: Any, fields: FieldRules, found: Found) -> Mapping[str, Any]:
     if type(value) is dict:
         return value
     if value is None or value == "":
@@ -103,7 +105,7 @@ def _words(*words: str, or_number: bool = False) -> Reader:
     allowed = ", ".join(words) + (" or a whole number" if or_number else "")
     hint = "Use one of the words named, or a whole number." if or_number else None
 
-    def read(key: str, value: Any, fields: Fields, found: Found) -> str | None:
+    def read(key: str, value: Any, fields: FieldRules, found: Found) -> str | None:
         text = _read_text(key, value, fields, found)
         if text is None or (word := text.strip().lower()) == "":
             return None
@@ -120,7 +122,7 @@ _EFFORTS = ("low", "medium", "high", "xhigh", "max")
 _read_effort_word = _words(*_EFFORTS, or_number=True)
 
 
-def _read_effort(key: str, value: Any, fields: Fields, found: Found) -> str | int | None:
+def _read_effort(key: str, value: Any, fields: FieldRules, found: Found) -> str | int | None:
     if type(value) is int:
         return value
     if isinstance(value, str) and value.strip().isdecimal() and len(value) < 10:
@@ -132,7 +134,7 @@ def _read_effort(key: str, value: Any, fields: Fields, found: Found) -> str | in
 def _list(split: Callable[[str], tuple[str, ...]]) -> Reader:
     """A reader of a field that is a list, or text that is taken apart."""
 
-    def read(key: str, value: Any, fields: Fields, found: Found) -> tuple[str, ...]:
+    def read(key: str, value: Any, fields: FieldRules, found: Found) -> tuple[str, ...]:
         if type(value) is str:
             return split(value)
         if value is None:
@@ -196,7 +198,7 @@ _CAMEL_CASE = {to_camel_case(key): field for key, field in FIELDS.items() if "-"
 
 
 def read_manifest(
-    frontmatter: Mapping[str, Any], *, fields: Fields
+    frontmatter: Mapping[str, Any], *, fields: FieldRules
 ) -> tuple[Manifest, tuple[Diagnostic, ...]]:
     """What the author declared, and what could not be used of it."""
     found: Found = []

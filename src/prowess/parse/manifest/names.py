@@ -13,7 +13,7 @@ from prowess.parse.header.fast import Reading
 from prowess.parse.lint.diagnostic_limit import bound_findings
 from prowess.parse.manifest.fields import read_manifest
 from prowess.parse.manifest.scalars import describe, render_scalar
-from prowess.profiles.schema.profile import Description, Fields, NameFrom
+from prowess.profiles.schema.header import Description, FieldRules, NameFrom
 
 _NAME_CHARACTERS = "abcdefghijklmnopqrstuvwxyz0123456789-"
 MOST_NAME, MOST_DESCRIPTION, MOST_COMPATIBILITY = 64, 1024, 500
@@ -37,7 +37,7 @@ class Understood(msgspec.Struct, frozen=True):
 
 
 def understand(
-    reading: Reading, *, default_name: str, required: tuple[str, ...], fields: Fields
+    reading: Reading, *, default_name: str, required: tuple[str, ...], fields: FieldRules
 ) -> Understood:
     """Decide on name and description, read the manifest, and check what the host requires."""
     frontmatter = reading.frontmatter
@@ -107,7 +107,7 @@ def _missing_name() -> Diagnostic:
 
 
 def _name_from_frontmatter(
-    value: Any, default: str, fields: Fields, found: Found
+    value: Any, default: str, fields: FieldRules, found: Found
 ) -> tuple[str, str | None]:
     if type(value) is str:
         return value, None
@@ -130,7 +130,7 @@ def _advise_name(value: Any) -> str:
 
 
 def _name_from_either(
-    value: Any, default: str, fields: Fields, found: Found
+    value: Any, default: str, fields: FieldRules, found: Found
 ) -> tuple[str, str | None]:
     if type(value) is str:
         return value.strip() or default, None
@@ -146,7 +146,7 @@ def _name_from_either(
 
 
 def _name_from_folder(
-    value: Any, default: str, fields: Fields, found: Found
+    value: Any, default: str, fields: FieldRules, found: Found
 ) -> tuple[str, str | None]:
     label = None
     if isinstance(value, (str, int, float)):
@@ -154,14 +154,14 @@ def _name_from_folder(
     return default, label if label and label != default else None
 
 
-_NAMES: dict[NameFrom, Callable[[Any, str, Fields, Found], tuple[str, str | None]]] = {
+_NAMES: dict[NameFrom, Callable[[Any, str, FieldRules, Found], tuple[str, str | None]]] = {
     "frontmatter": _name_from_frontmatter,
     "folder": _name_from_folder,
     "either": _name_from_either,
 }
 
 
-def _take_text(value: Any, fields: Fields, found: Found, *, needed: bool) -> str | None:
+def _take_text(value: Any, fields: FieldRules, found: Found, *, needed: bool) -> str | None:
     if type(value) is str:
         return value.strip() if fields.trim else value
     if value is not _MISSING:
@@ -172,7 +172,9 @@ def _take_text(value: Any, fields: Fields, found: Found, *, needed: bool) -> str
     return None
 
 
-def _take_required_text(value: Any, fields: Fields, found: Found, *, needed: bool) -> str | None:
+def _take_required_text(
+    value: Any, fields: FieldRules, found: Found, *, needed: bool
+) -> str | None:
     text = _take_text(value, fields, found, needed=needed)
     if text is not None and not text.strip():
         found.append(
@@ -181,7 +183,7 @@ def _take_required_text(value: Any, fields: Fields, found: Found, *, needed: boo
     return text
 
 
-def _take_scalar(value: Any, fields: Fields, found: Found, *, needed: bool) -> str | None:
+def _take_scalar(value: Any, fields: FieldRules, found: Found, *, needed: bool) -> str | None:
     text = None
     if isinstance(value, (str, bool, int, float)):
         text = render_scalar(value)
@@ -194,7 +196,9 @@ def _take_scalar(value: Any, fields: Fields, found: Found, *, needed: bool) -> s
     return text
 
 
-def _take_text_or_empty(value: Any, fields: Fields, found: Found, *, needed: bool) -> str | None:
+def _take_text_or_empty(
+    value: Any, fields: FieldRules, found: Found, *, needed: bool
+) -> str | None:
     if needed and _is_falsy(value):
         found.append(_missing_description())
     if type(value) is str:
@@ -226,7 +230,7 @@ def _missing_description(how: str = "is missing", hint: str | None = None) -> Di
 
 
 def _stand_in(
-    description: str | None, reading: Reading, fields: Fields, found: Found
+    description: str | None, reading: Reading, fields: FieldRules, found: Found
 ) -> str | None:
     """The first line of the body, or a fixed word, where there is no description and the host
     allows it.
@@ -243,7 +247,7 @@ def _stand_in(
     return fields.empty_description if fields.empty_description is not None else description
 
 
-def _report_missing(value: Any, fields: Fields, found: Found, *, needed: bool) -> str | None:
+def _report_missing(value: Any, fields: FieldRules, found: Found, *, needed: bool) -> str | None:
     if fields.description_hidden_when_missing and value is _MISSING:
         return "it has no description"
     if not needed and fields.description_from_body:
@@ -260,7 +264,7 @@ def _check_standard(
     folder: str,
     description: str | None,
     manifest: Manifest,
-    fields: Fields,
+    fields: FieldRules,
     found: Found,
 ) -> None:
     """The rules of the standard; each breach is an error."""
@@ -327,7 +331,7 @@ def _too_long(key: str, length: int, most: int, code: str) -> Diagnostic:
 
 
 def _report_unknown(
-    frontmatter: dict[str, Any], fields: Fields, found: Found, *, severity: Severity | None
+    frontmatter: dict[str, Any], fields: FieldRules, found: Found, *, severity: Severity | None
 ) -> None:
     known = ", ".join(fields.known)
     for key in frontmatter:

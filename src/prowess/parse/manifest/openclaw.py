@@ -14,7 +14,7 @@ from prowess.model.skill import Requires
 from prowess.parse.lint.field_suggestions import MOST_LOOKED_UP, report_misspelt
 from prowess.parse.manifest.scalars import describe, render_scalar
 from prowess.parse.manifest.text_lists import decode_json, split_commas, unpack_json
-from prowess.profiles.schema.profile import Fields
+from prowess.profiles.schema.header import FieldRules
 
 Found = list[Diagnostic]
 
@@ -30,7 +30,7 @@ PAGE_FIELDS = ("homepage", "website", "url")
 
 
 def read_openclaw(
-    frontmatter: Mapping[str, Any], metadata: Mapping[str, Any], fields: Fields, found: Found
+    frontmatter: Mapping[str, Any], metadata: Mapping[str, Any], fields: FieldRules, found: Found
 ) -> dict[str, Any]:
     """The attributes of a manifest that OpenClaw's fields set, from the places a host looks at.
 
@@ -66,7 +66,7 @@ def read_openclaw(
 
 
 def _find_block(
-    metadata: Mapping[str, Any], place: str, fields: Fields, found: Found
+    metadata: Mapping[str, Any], place: str, fields: FieldRules, found: Found
 ) -> Mapping[str, Any] | None:
     """What stands below one key of `metadata`; anything but a mapping is reported and counts as not
     there.
@@ -108,14 +108,14 @@ def _unpack(value: Any) -> Any:
     return value
 
 
-def _read_text(key: str, value: Any, fields: Fields, found: Found) -> str | None:
+def _read_text(key: str, value: Any, fields: FieldRules, found: Found) -> str | None:
     if isinstance(value, (str, bool, int, float)):
         return render_scalar(value).strip() or None
     _refuse(key, "it has to be text", found)
     return None
 
 
-def _read_always(key: str, value: Any, fields: Fields, found: Found) -> bool | None:
+def _read_always(key: str, value: Any, fields: FieldRules, found: Found) -> bool | None:
     # Below `metadata` the host takes real truth values only; at the top it has made text of
     # everything.
     if isinstance(value, bool):
@@ -130,7 +130,7 @@ def _read_always(key: str, value: Any, fields: Fields, found: Found) -> bool | N
     return None
 
 
-def _read_words(key: str, value: Any, fields: Fields, found: Found) -> tuple[str, ...]:
+def _read_words(key: str, value: Any, fields: FieldRules, found: Found) -> tuple[str, ...]:
     value = _unpack(value)
     if isinstance(value, str):
         return split_commas(value)
@@ -140,7 +140,7 @@ def _read_words(key: str, value: Any, fields: Fields, found: Found) -> tuple[str
     return ()
 
 
-def _read_systems(key: str, value: Any, fields: Fields, found: Found) -> tuple[str, ...]:
+def _read_systems(key: str, value: Any, fields: FieldRules, found: Found) -> tuple[str, ...]:
     words = _read_words(key, value, fields, found)
     unknown = [word for word in words if word.lower() not in _SYSTEMS]
     if unknown:
@@ -152,7 +152,7 @@ def _read_systems(key: str, value: Any, fields: Fields, found: Found) -> tuple[s
     return words
 
 
-def _read_requires(key: str, value: Any, fields: Fields, found: Found) -> Requires:
+def _read_requires(key: str, value: Any, fields: FieldRules, found: Found) -> Requires:
     value = _unpack(value)
     if not isinstance(value, dict):
         _refuse(key, f"it has to be a mapping with {', '.join(_REQUIREMENTS)}", found)
@@ -169,7 +169,7 @@ def _read_requires(key: str, value: Any, fields: Fields, found: Found) -> Requir
 
 
 def _read_install(
-    key: str, value: Any, fields: Fields, found: Found
+    key: str, value: Any, fields: FieldRules, found: Found
 ) -> tuple[Mapping[str, Any], ...]:
     value = _unpack(value)
     if not isinstance(value, list):
@@ -187,7 +187,7 @@ def _read_install(
     return tuple(recipes)
 
 
-OPENCLAW_FIELDS: dict[str, tuple[str, Callable[[str, Any, Fields, Found], Any]]] = {
+OPENCLAW_FIELDS: dict[str, tuple[str, Callable[[str, Any, FieldRules, Found], Any]]] = {
     "always": ("always", _read_always),
     "skillKey": ("skill_key", _read_text),
     "primaryEnv": ("primary_env", _read_text),

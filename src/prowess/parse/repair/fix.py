@@ -9,10 +9,11 @@ from prowess.parse.header.fences import Split, split_header
 from prowess.parse.header.lines import join_lines, split_lines
 from prowess.parse.lint.diagnostic_limit import bound_findings
 from prowess.parse.repair.loop import read_lines
-from prowess.profiles.schema.profile import Header, Limits
+from prowess.profiles.schema.header import HeaderRules
+from prowess.profiles.schema.roots import Limits
 
 
-def fix_header(text: str, *, rules: Header) -> tuple[str, tuple[Diagnostic, ...]]:
+def fix_header(text: str, *, rules: HeaderRules) -> tuple[str, tuple[Diagnostic, ...]]:
     """The text with its header repaired, and what was changed; the same text where nothing helps or
     is needed.
 

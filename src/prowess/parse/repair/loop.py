@@ -36,7 +36,8 @@ from prowess.parse.repair.value_repairs import (
 )
 from prowess.parse.repair.yaml_errors import Damage, Patch, Repaired, Repairer, apply_patches
 from prowess.parse.yaml.reader import Loaded, Trouble, load
-from prowess.profiles.schema.profile import Limits, Repair
+from prowess.profiles.schema.header import Repair
+from prowess.profiles.schema.roots import Limits
 
 REPAIRS: dict[Repair, Repairer] = {
     "drop-controls": drop_controls,

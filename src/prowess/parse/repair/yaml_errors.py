@@ -11,7 +11,7 @@ from prowess.diagnostics import Diagnostic, diagnose
 from prowess.parse.header.lines import Line, plain_text
 from prowess.parse.repair.line_reader import Entry, Value, find_values, isolate, split_entries
 from prowess.parse.yaml.reader import Trouble, is_sound
-from prowess.profiles.schema.profile import Limits
+from prowess.profiles.schema.roots import Limits
 
 # An entry that needs no reader to be known for sound.
 _PLAIN_ENTRY = re.compile(r"[A-Za-z_][\w-]*:(?: [A-Za-z][\w ./-]*)?", re.ASCII)

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from prowess.parse.manifest.scalars import render_scalar
 from prowess.parse.yaml.native import is_settled, read_natively
-from prowess.profiles.schema.profile import Limits
+from prowess.profiles.schema.roots import Limits
 
 # Aliases may not make the values larger than this many bytes of text.
 _MOST_EXPANDED = 1 << 20

@@ -9,7 +9,7 @@ from typing import Any
 
 from prowess.parse.manifest.scalars import render_json, render_scalar
 from prowess.parse.yaml.literal_text import keep_written
-from prowess.profiles.schema.profile import Header
+from prowess.profiles.schema.header import HeaderRules
 
 _DATE = re.compile(r"(\d{4})-(\d\d)-(\d\d)")
 _TIMESTAMP = re.compile(
@@ -21,7 +21,7 @@ _OLD_INTEGER = re.compile(
 )
 
 
-def reread(value: dict[str, Any], header: str, rules: Header) -> dict[str, Any]:
+def reread(value: dict[str, Any], header: str, rules: HeaderRules) -> dict[str, Any]:
     """The values of a header as the host's own reader would give them."""
     if not rules.dates_are_text:
         value = read_old_scalars(value, header)

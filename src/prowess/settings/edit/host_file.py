@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from prowess.errors import ProwessError
-from prowess.profiles.schema.profile import SettingsFile
+from prowess.profiles.schema.settings import SettingsFileRule
 from prowess.settings.edit.json5 import set_json5
 from prowess.settings.edit.prowess_toml import (
     append_lines,
@@ -75,7 +75,7 @@ class Switch(msgspec.Struct, frozen=True):
         )
 
 
-def find_switch(rule: SettingsFile) -> Switch | None:
+def find_switch(rule: SettingsFileRule) -> Switch | None:
     """The switch that a settings file has for one skill; None where it has none."""
     for setting in _BELOW:
         for key, held in rule.keys.items():

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from prowess.errors import SettingError, nearest_names
 from prowess.model.settings import Origin
 from prowess.profiles.places import Places
-from prowess.profiles.schema.profile import SettingsFile
+from prowess.profiles.schema.settings import SettingsFileRule
 from prowess.settings.formats.key_lines import find_nearest, list_lines
 from prowess.settings.formats.key_spans import Path
 
@@ -24,7 +24,7 @@ class Document:
     """The text of a settings file and what a parser made of it."""
 
     def __init__(
-        self, file: str, rule: SettingsFile, places: Places, text: str, data: dict[str, Any]
+        self, file: str, rule: SettingsFileRule, places: Places, text: str, data: dict[str, Any]
     ) -> None:
         self.file = file
         self.rule = rule

@@ -11,7 +11,7 @@ from typing import Any
 
 from prowess.model.settings import DeclaredTool
 from prowess.profiles.places import expand_user_path
-from prowess.profiles.schema.profile import Limits
+from prowess.profiles.schema.roots import Limits
 from prowess.settings.formats.document import Value
 from prowess.settings.formats.key_spans import Path
 from prowess.settings.read.permission_rules import (

@@ -16,7 +16,7 @@ from prowess.model.permission import Rule
 from prowess.model.settings import Origin
 from prowess.profiles.merge import merge
 from prowess.profiles.places import Places
-from prowess.profiles.schema.profile import SettingsFile
+from prowess.profiles.schema.settings import SettingsFileRule
 from prowess.settings.formats.document import Document, Value, join_key
 from prowess.settings.formats.key_spans import Path
 from prowess.settings.formats.parser import parse_settings
@@ -64,7 +64,7 @@ class FileSettings(NamedTuple):
 
 
 def read_settings(
-    text: str, file: str, rule: SettingsFile, places: Places, *, profile: str
+    text: str, file: str, rule: SettingsFileRule, places: Places, *, profile: str
 ) -> FileSettings:
     """The settings that the text of a file holds. A file of our own is no configuration of a host."""
     document = Document(file, rule, places, text, parse_settings(text, rule.format, file))
@@ -94,7 +94,7 @@ def read_settings(
     return FileSettings(values, entries, tuple(rules), raw, misspelt)
 
 
-def _keys(rule: SettingsFile, profile: str) -> Mapping[str, str]:
+def _keys(rule: SettingsFileRule, profile: str) -> Mapping[str, str]:
     keys = rule.keys or (OWN_KEYS if rule.refuse_unknown else {})
     for key, setting in keys.items():
         if setting != "raw" and not is_setting(setting):

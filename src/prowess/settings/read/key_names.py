@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from prowess.profiles.schema.profile import SettingsFile
+from prowess.profiles.schema.settings import SettingsFileRule
 from prowess.settings.read.coercion import find_field
 from prowess.settings.read.file_mapping import OWN_KEYS
 
@@ -22,7 +22,7 @@ class Written(NamedTuple):
     is_turned: bool = False
 
 
-def find_written(key: str, rules: Iterable[SettingsFile]) -> Written:
+def find_written(key: str, rules: Iterable[SettingsFileRule]) -> Written:
     """The key of a file for a setting's dotted name; the first file that has one decides, else the
     name itself.
     """
@@ -41,7 +41,7 @@ def find_written(key: str, rules: Iterable[SettingsFile]) -> Written:
     return Written(key)
 
 
-def _translate(key: str, written: str, setting: str, rule: SettingsFile) -> str | None:
+def _translate(key: str, written: str, setting: str, rule: SettingsFileRule) -> str | None:
     if setting in ("raw", "tools"):
         return None
     if setting == "agents":

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from prowess.diagnostics import Diagnostic, diagnose
 from prowess.model.settings import Origin
-from prowess.profiles.schema.profile import Limits
+from prowess.profiles.schema.roots import Limits
 from prowess.settings.formats.document import join_key
 from prowess.settings.formats.key_spans import Path
 from prowess.settings.read.file_mapping import OWN_KEYS

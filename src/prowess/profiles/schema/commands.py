@@ -1,18 +1,20 @@
-"""The tables of a profile that are about activation: what can be typed, what a skill may ask for,
-what survives.
-"""
+"""The tables `[commands]`, `[tool]` and `[requests]`: how a skill is started, and what it may ask for."""
 
-# Without postponed annotations, for the reason given in `prowess.profiles.schema.profile`.
+# Annotations are real types here, for the reason given in `prowess.profiles.schema`.
 
 from typing import Literal
 
 from prowess.model.outcome import State
-from prowess.profiles.schema.table import Table
+from prowess.profiles.schema import Table
 
 CommandForm = Literal["name", "skill-word", "skill-colon", "token", "mention"]
+
 CommandNaming = Literal["as-written", "openclaw"]
+
 CommandLookup = Literal["exact", "openclaw", "forgiving"]
+
 CommandOrder = Literal["name", "locale"]
+
 MessageShape = Literal[
     "base-folder",
     "body",
@@ -25,8 +27,10 @@ MessageShape = Literal[
     "openclaw-references",
 ]
 
+ToolShape = Literal["content-tag", "base-folder"]
 
-class Commands(Table, frozen=True):
+
+class CommandRules(Table, frozen=True):
     """What a user can type to start a skill, and the message that it becomes.
 
     `forms` are the spellings that are understood, the usual one first: `/name`, `/skill name`
@@ -66,6 +70,28 @@ class Commands(Table, frozen=True):
     most_lead: int = 1_000
 
 
+class ToolRules(Table, frozen=True):
+    """The tool with which a model loads a skill.
+
+    `parameter` holds the name of the skill and `arguments` what is said beside it, "" where the
+    tool has no such parameter. Of the names that may be called `examples` are given with the
+    parameter. With `slash` a name may be written as it is typed, `/name`. `shape` is how the body
+    is wrapped; `folder` writes the skill's folder as a path or as a `file://` address. At most
+    `files` of the files in the folder are listed, 0 lists none; what a file of `ignore_files` names
+    is left out.
+    """
+
+    name: str = "skill"
+    parameter: str = "name"
+    arguments: str = "arguments"
+    examples: int = 3
+    slash: bool = False
+    shape: ToolShape = "content-tag"
+    folder: Literal["path", "url"] = "path"
+    files: int = 10
+    ignore_files: tuple[str, ...] = (".gitignore", ".ignore")
+
+
 class RequestRules(Table, frozen=True):
     """What a skill may ask of its agent.
 
@@ -81,16 +107,3 @@ class RequestRules(Table, frozen=True):
     background: bool | None = None
     hook_events: tuple[str, ...] = ()
     hook_types: tuple[str, ...] = ("command",)
-
-
-class Compaction(Table, frozen=True):
-    """What of the loaded skills is given back after a conversation was shortened; `tokens` 0 means
-    nothing.
-
-    The newest come first, each with at most `per_skill` tokens; one that would be cut below `least`
-    is left out.
-    """
-
-    tokens: int = 0
-    per_skill: int = 5_000
-    least: int = 200

@@ -1,10 +1,10 @@
-"""The tables of a profile that say what a model is shown: the catalog and its budget."""
+"""The tables `[catalog]` and `[budget]`: what a model is shown of the skills."""
 
-# Without postponed annotations, for the reason given in `prowess.profiles.schema.profile`.
+# Annotations are real types here, for the reason given in `prowess.profiles.schema`.
 
 from typing import Literal
 
-from prowess.profiles.schema.table import Table
+from prowess.profiles.schema import Table
 
 CatalogFormat = Literal[
     "claude-lines",
@@ -18,15 +18,19 @@ CatalogFormat = Literal[
     "prowess",
     "xml",
 ]
+
 CatalogOrder = Literal["name", "locale", "source"]
+
 Escape = Literal["xml", "xml-apos", "text", "angles"]
+
 BudgetStrategy = Literal[
     "none", "prowess", "claude-even", "claude-usage", "openclaw-ladder", "round-robin"
 ]
+
 Cut = Literal["ellipsis", "dots", "sentence"]
 
 
-class Catalog(Table, frozen=True):
+class CatalogRules(Table, frozen=True):
     """What the model is shown of the skills: in which format, in which order, with which fields.
 
     `tool_format` is the format of the list in the description of the tool that loads skills, ""
@@ -52,7 +56,7 @@ class Catalog(Table, frozen=True):
     left_out_groups: tuple[str, ...] = ()
 
 
-class Budget(Table, frozen=True):
+class BudgetRules(Table, frozen=True):
     """How much room the catalog has and who gets it. 0 means no bound.
 
     The room is a `share` of the context window, counted in characters by `characters_per_token`,
