@@ -19,6 +19,7 @@ from collections.abc import Callable, Mapping
 
 from prowess.errors import MachineError
 from prowess.errors.activation import Cancelled
+from prowess.machine.child import Child
 from prowess.machine.interrupts import hold_interrupts
 from prowess.model.command import Command, Finished
 from prowess.model.facts import Facts
@@ -61,7 +62,7 @@ class ProcessRunner:
         """Run a command to its end, its time limit, or until it is called off; nothing it started
         is left behind.
         """
-        process: subprocess.Popen[bytes] | None = None
+        process: Child | None = None
         output: _Output | None = None
         try:
             # Ctrl-C in the midst of starting would leave a child that nobody knows of.
@@ -76,27 +77,33 @@ class ProcessRunner:
                 output.ended.wait(_GRACE)
         return output.finish(code)
 
-    def _start(self, command: Command) -> subprocess.Popen[bytes]:
+    def _start(self, command: Command) -> Child:
         env = {**self._base, **command.env}
-        program = _get_program(command, env)
+        argv = [_get_program(command, env), *command.argv[1:]]
         try:
-            return subprocess.Popen(
-                [program, *command.argv[1:]],
-                cwd=command.cwd,
-                env=env,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                start_new_session=_IS_POSIX,
-                creationflags=(
-                    0 if _IS_POSIX else getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)
-                ),
-            )
+            if command.sandbox is not None:
+                from prowess.machine.sandbox import start_confined
+
+                return start_confined(argv, env=env, cwd=command.cwd, policy=command.sandbox)
+            return _start_freely(argv, env, command.cwd)
         except (OSError, ValueError) as error:
             cause = getattr(error, "strerror", None) or str(error)
             if command.cwd is not None and not os.path.isdir(command.cwd):
                 raise MachineError("work in", command.cwd, cause) from None
             raise MachineError("run", command.argv[0], cause) from None
+
+
+def _start_freely(argv: list[str], env: Mapping[str, str], cwd: str | None) -> Child:
+    return subprocess.Popen(
+        argv,
+        cwd=cwd,
+        env=env,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        start_new_session=_IS_POSIX,
+        creationflags=0 if _IS_POSIX else getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
+    )
 
 
 def _get_program(command: Command, env: Mapping[str, str]) -> str:
@@ -115,7 +122,7 @@ class _Output:
     between is counted.
     """
 
-    def __init__(self, process: subprocess.Popen[bytes], *, keep: int) -> None:
+    def __init__(self, process: Child, *, keep: int) -> None:
         self.ended = threading.Event()
         self._keep = keep
         self._head = bytearray()
@@ -124,7 +131,7 @@ class _Output:
         self._lock = threading.Lock()
         threading.Thread(target=self._read, args=(process,), daemon=True).start()
 
-    def _read(self, process: subprocess.Popen[bytes]) -> None:
+    def _read(self, process: Child) -> None:
         stream = process.stdout
         assert stream is not None
         with stream:
@@ -155,7 +162,7 @@ class _Output:
 
 
 def _wait(
-    process: subprocess.Popen[bytes],
+    process: Child,
     output: _Output,
     command: Command,
     is_cancelled: Callable[[], bool] | None,
@@ -180,7 +187,7 @@ def _wait(
     return process.returncode
 
 
-def _end_all(process: subprocess.Popen[bytes]) -> None:
+def _end_all(process: Child) -> None:
     """End a process with everything it started, whether it has ended itself or not."""
     if _IS_POSIX:
         with contextlib.suppress(OSError):

@@ -7,6 +7,8 @@ from typing import Any
 
 import msgspec
 
+from prowess.model.sandbox import SandboxPolicy
+
 
 class Command(msgspec.Struct, frozen=True, kw_only=True):
     """A program to run for a skill, whole: nothing is left to be put in.
@@ -14,7 +16,7 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
     `text` is the command as its author wrote it, which is what people are asked about. `env` are
     the variables it gets beside those that every program needs; they may hold secrets and are never
     shown. `shell` is the kind of shell that `argv` starts, "" where there is none. `seconds` and
-    `output_bytes` bound it.
+    `output_bytes` bound it; `sandbox` says what it may touch, None where nothing confines it.
     """
 
     text: str
@@ -24,6 +26,7 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
     shell: str = ""
     seconds: float = 120.0
     output_bytes: int = 30_000
+    sandbox: SandboxPolicy | None = None
 
     def __repr__(self) -> str:
         return (
