@@ -38,13 +38,11 @@ class Keyboard:
         self._theirs = theirs
         self.shown = ""
         self._seen = 0
-        self._last = ""
 
     def type(self, keys: str, *, after: str) -> None:
         """Type once a text is shown."""
         self.wait_for(after)
         os.write(self._ours, keys.encode())
-        self._last = keys
 
     def signal(self, number: int) -> None:
         """Send the command a signal."""
@@ -64,18 +62,12 @@ class Keyboard:
         assert output is not None
         out, is_open = b"", True
         deadline = time.monotonic() + _SECONDS
-        pressed = time.monotonic()
         while is_open or self._process.poll() is None:
             assert time.monotonic() < deadline, f"It never ends:\n{self.shown}"
             self._read(0.05)
             if is_open and select.select([output], [], [], 0)[0]:
                 out += (chunk := os.read(output.fileno(), 65_536))
                 is_open = bool(chunk)
-            # A Ctrl-C between a question and the wait for its answer is noticed only with the next;
-            # people press again.
-            if self._last == INTERRUPT and time.monotonic() > pressed + 1.0:
-                os.write(self._ours, INTERRUPT.encode())
-                pressed = time.monotonic()
         while self._read(0.05):
             pass
         output.close()

@@ -342,8 +342,8 @@ def test_whoever_sits_at_the_terminal_is_asked(terminal):
     keyboard = ask(terminal, "o\n")
     assert keyboard.end() == (0, expect(terminal, "greet", "Hello"))
     assert keyboard.shown == (
-        "A model wants to use the skill “greet”, and the rules leave it to you.\n"
-        "Allow it once, always, or reject it? [o/a/R] o\n"
+        "A model wants to use the skill “greet”, and the rules say to ask you.\n"
+        "Allow once, always, or reject? [o/a/R] o\n"
     )
 
 
@@ -355,7 +355,7 @@ def test_an_answer_that_is_none_is_asked_for_again(terminal):
 
 def test_a_rejection_takes_a_word_along(terminal):
     keyboard = ask(terminal, "r\n")
-    keyboard.type("use git\n", after="instead? (Enter for nothing)")
+    keyboard.type("use git\n", after="instead? (Enter to skip)")
     assert keyboard.end() == (5, "")
     assert keyboard.shown.endswith(
         "prowess: It is not permitted to use the skill “greet”: it was rejected. They said: use git\n"
@@ -377,7 +377,7 @@ def test_ctrl_c_at_a_question_stops(terminal):
 def test_always_is_remembered_where_the_settings_say_so(terminal):
     keyboard = ask(terminal, "a\n")
     assert keyboard.end()[0] == 0
-    assert 'It holds for this run only; `approvals = "disk"`' in keyboard.shown
+    assert 'Remembered for this run only; set `approvals = "disk"`' in keyboard.shown
     terminal.write("home/.config/prowess/prowess.toml", 'approvals = "disk"\n')
     keyboard = ask(terminal, "a\n")
     assert keyboard.end()[0] == 0
@@ -409,9 +409,9 @@ def test_the_question_shows_what_the_header_wants_to_have_approved(terminal):
     assert keyboard.end()[0] == 0
     skill = f"The skill “keen” ({terminal.path('home/.agents/skills/keen/SKILL.md')})"
     assert keyboard.shown.startswith(
-        "A model wants to use the skill “keen”, and the rules leave it to you.\n"
-        f"{skill} would use these tools without being asked:\n    Read\n    Bash(git *)\n"
-        f"{skill} would have these hooks run:\n    Stop: ./stop.sh\n"
+        "A model wants to use the skill “keen”, and the rules say to ask you.\n"
+        f"{skill} would use these tools without asking:\n    Read\n    Bash(git *)\n"
+        f"{skill} would run these hooks:\n    Stop: ./stop.sh\n"
     )
     answer = terminal.run("activate", "keen", "--by", "model")
     assert (answer.code, answer.err.partition("(")[0]) == (0, "warning: What the header asks for ")

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import click
 
 from prowess.activate.slash.dispatch import Cancel
-from prowess.cli.terminal.background import Waiting
+from prowess.cli.terminal.background import BackgroundWork
 from prowess.cli.terminal.prompts import TerminalApprover, can_ask
 from prowess.conversation.conversation import Conversation
 from prowess.ports import Approver
@@ -68,4 +68,4 @@ def speak(
         if can_ask()
         else None
     )
-    return Waiting(begin, doing=doing, approver=approver).run()
+    return BackgroundWork(begin, doing=doing, approver=approver).run()

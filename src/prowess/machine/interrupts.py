@@ -1,18 +1,20 @@
-"""Ctrl-C and requests to end, heard without an exception that could come at any point of the work."""
+"""Ctrl-C and requests to end: caught without an exception at a random point, never missed."""
 
 from __future__ import annotations
 
+import os
+import select
 import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 
 ENDING = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
-"""The signals by which a program is asked to end: by another program, or since its terminal is gone."""
+"""The signals that ask a program to end: from another program, or because its terminal is gone."""
 
 
 class Stopped(KeyboardInterrupt):
-    """A signal stopped what was under way, and nothing of it is left running."""
+    """A signal stopped the work, and none of it is still running."""
 
     def __init__(self, number: int) -> None:
         self.number = number
@@ -20,40 +22,76 @@ class Stopped(KeyboardInterrupt):
 
     @property
     def exit_code(self) -> int:
-        """The exit code that shells give to a program which a signal has ended."""
+        """The exit code that shells report for a program ended by this signal."""
         return 128 + self.number
 
 
 @contextmanager
-def hear_interrupts(
-    heard: Callable[[int], None], *, also: tuple[signal.Signals, ...] = ()
+def catch_interrupts(
+    call: Callable[[int], None], *, also: tuple[signal.Signals, ...] = ()
 ) -> Iterator[None]:
-    """While it lasts, Ctrl-C calls a function with the number of the signal, in place of raising
-    KeyboardInterrupt.
+    """Ctrl-C calls a function with the signal's number instead of raising KeyboardInterrupt.
 
-    So do the signals in `also`, each unless somebody hears or ignores it already. The function runs
-    in the main thread, between any two steps of it, and once more for every further signal. In
-    another thread nothing changes, since only the main one may say what becomes of a signal.
+    So do the signals in `also`, unless another handler is set or they are ignored. The function
+    runs in the main thread, between any two of its steps, once per signal. In any other thread
+    nothing changes, because only the main thread may set handlers.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    numbers = (signal.SIGINT, *(one for one in also if signal.getsignal(one) is signal.SIG_DFL))
-    with ExitStack() as befores:
-        for number in numbers:
-            before = signal.signal(number, lambda number, frame: heard(number))
-            # None stands for a handler that was not set from Python and cannot be set again.
-            befores.callback(signal.signal, number, signal.SIG_DFL if before is None else before)
+    unhandled = (one for one in also if signal.getsignal(one) is signal.SIG_DFL)
+    with ExitStack() as handlers:
+        for number in (signal.SIGINT, *unhandled):
+            before = signal.signal(number, lambda number, frame: call(number))
+            # None means a handler that was not set from Python and cannot be restored.
+            handlers.callback(signal.signal, number, signal.SIG_DFL if before is None else before)
         yield
 
 
 @contextmanager
-def hold_interrupts() -> Iterator[None]:
-    """Ctrl-C that is pressed while it lasts counts at its end, as if it had been pressed then."""
-    held: list[int] = []
+def delay_interrupts() -> Iterator[None]:
+    """Ctrl-C takes effect at the end of the block, as if it had been pressed then."""
+    delayed: list[int] = []
     try:
-        with hear_interrupts(held.append):
+        with catch_interrupts(delayed.append):
             yield
     finally:
-        if held:
+        if delayed:
             signal.raise_signal(signal.SIGINT)
+
+
+def wait_until_readable(descriptor: int) -> None:
+    """Block until a read would return at once. Signal handlers run, and may raise, at any time.
+
+    A plain `read` can miss a signal: one that arrives after Python's last check and before the
+    system call, or in another thread, does not interrupt the call, so its handler would run only
+    after the next key. Here the signal itself wakes the wait.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        select.select([descriptor], [], [])
+        return
+    with _wake_on_signal() as signals:
+        ready: list[int] = []
+        while descriptor not in ready:
+            # Python runs the handlers of pending signals right after this call.
+            ready, _, _ = select.select([descriptor, signals], [], [])
+            if signals in ready:
+                os.read(signals, 4096)
+
+
+@contextmanager
+def _wake_on_signal() -> Iterator[int]:
+    """A descriptor that becomes readable as soon as a signal with a handler arrives."""
+    readable, writable = os.pipe()
+    # The write happens inside the signal handler, where it must never block.
+    os.set_blocking(writable, False)
+    before = -1
+    try:
+        # Inside the block: a handler may raise as soon as this returns, and a descriptor that is
+        # closed while signals are still written to it could soon be another file's.
+        before = signal.set_wakeup_fd(writable, warn_on_full_buffer=False)
+        yield readable
+    finally:
+        signal.set_wakeup_fd(before)
+        os.close(readable)
+        os.close(writable)

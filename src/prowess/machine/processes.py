@@ -20,7 +20,7 @@ from collections.abc import Callable, Mapping
 from prowess.errors import MachineError
 from prowess.errors.activation import Cancelled
 from prowess.machine.child import Child
-from prowess.machine.interrupts import hold_interrupts
+from prowess.machine.interrupts import delay_interrupts
 from prowess.model.command import Command, Finished
 from prowess.model.facts import Facts
 
@@ -66,7 +66,7 @@ class ProcessRunner:
         output: _Output | None = None
         try:
             # Ctrl-C in the midst of starting would leave a child that nobody knows of.
-            with hold_interrupts():
+            with delay_interrupts():
                 process = self._start(command)
                 output = _Output(process, keep=command.output_bytes)
             code = _wait(process, output, command, is_cancelled)

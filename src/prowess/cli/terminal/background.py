@@ -1,6 +1,4 @@
-"""Work that may take long: done in a thread of its own, while this one asks, shows progress and
-hears signals.
-"""
+"""Long work in a thread of its own; the main thread asks, shows progress and handles signals."""
 
 from __future__ import annotations
 
@@ -11,41 +9,49 @@ from typing import Generic, TypeVar
 
 from prowess.activate.slash.dispatch import Cancel
 from prowess.cli.terminal.progress import Progress
-from prowess.machine.interrupts import ENDING, Stopped, hear_interrupts
+from prowess.machine.interrupts import ENDING, Stopped, catch_interrupts
 from prowess.model.permission import Answer, Reply, Request
 from prowess.ports import Approver
 
 T = TypeVar("T")
-# How long what was called off may take to end; a program is ended at once, with everything it
-# started.
-_SECONDS_TO_HEAR = 0.2
+# How often a wait looks whether a signal has stopped the work.
+_POLL_SECONDS = 0.2
+# How long cancelled work may take to end. Its programs are killed at once, with their children.
 _SECONDS_TO_END = 5.0
 
 
 class _Question:
-    """A question on its way to the person, and the place where the answer is put."""
+    """A question on its way to the main thread, and the queue that its answer comes back on."""
 
     def __init__(self, request: Request) -> None:
         self.request = request
         self.answer: queue.SimpleQueue[Answer] = queue.SimpleQueue()
 
 
-class _Messenger:
-    """An approver that passes the question on to the thread which may use the terminal."""
+# None in place of a question: the work is done, or was stopped.
+_Questions = queue.SimpleQueue[_Question | None]
 
-    def __init__(self, desk: queue.SimpleQueue[_Question | None]) -> None:
-        self._desk = desk
+
+class _QueueApprover:
+    """An approver that hands every request to the thread that may use the terminal."""
+
+    def __init__(self, questions: _Questions, cancel: Cancel) -> None:
+        self._questions = questions
+        self._cancel = cancel
 
     def ask(self, request: Request) -> Answer:
         question = _Question(request)
-        self._desk.put(question)
-        return question.answer.get()
+        self._questions.put(question)
+        while not self._cancel.is_cancelled:
+            try:
+                return question.answer.get(timeout=_POLL_SECONDS)
+            except queue.Empty:
+                pass
+        return Answer(Reply.REJECT)
 
 
-class Waiting(Generic[T]):
-    """One piece of work. It is handed a way to be called off, and whoever can be asked, if anybody
-    can.
-    """
+class BackgroundWork(Generic[T]):
+    """One piece of work. It gets a way to be cancelled, and an approver if there is one."""
 
     def __init__(
         self,
@@ -60,33 +66,31 @@ class Waiting(Generic[T]):
         self._cancel = Cancel()
         self._stopped: Stopped | None = None
         self._is_asking = False
-        self._desk: queue.SimpleQueue[_Question | None] = queue.SimpleQueue()
-        self._done: list[T] = []
+        self._questions: _Questions = queue.SimpleQueue()
+        self._results: list[T] = []
         self._error: BaseException | None = None
 
     def run(self) -> T:
-        """Do it. Ctrl-C, or being asked to end, calls it off and goes on as `Stopped` once nothing
-        of it runs.
-        """
-        thread = threading.Thread(target=self._do, daemon=True)
-        with hear_interrupts(self._stop, also=ENDING):
+        """Do the work. Ctrl-C or a request to end cancels it, and raises `Stopped` once it ended."""
+        thread = threading.Thread(target=self._run_work, daemon=True)
+        with catch_interrupts(self._stop, also=ENDING):
             thread.start()
-            while self._stopped is None and (question := self._wait()) is not None:
+            while (question := self._wait_for_question()) is not None:
                 question.answer.put(self._ask(question.request))
             thread.join(_SECONDS_TO_END if self._stopped is not None else None)
         if self._stopped is not None:
             raise self._stopped
         if self._error is not None:
             raise self._error
-        return self._done[0]
+        return self._results[0]
 
-    def _wait(self) -> _Question | None:
-        """The next question, or None once the work is done or called off."""
+    def _wait_for_question(self) -> _Question | None:
+        """The next question; None once the work is done or was stopped."""
         with Progress(self._doing):
             while self._stopped is None:
                 try:
-                    # A signal that comes just before the wait is heard only when the wait ends.
-                    return self._desk.get(timeout=_SECONDS_TO_HEAR)
+                    # With a timeout, because a signal just before the wait does not end it.
+                    return self._questions.get(timeout=_POLL_SECONDS)
                 except queue.Empty:
                     pass
         return None
@@ -95,27 +99,30 @@ class Waiting(Generic[T]):
         assert self._approver is not None
         try:
             self._is_asking = True
-            return self._approver.ask(request)
+            # Checked after the line above: from there on a signal raises, before it, it did not.
+            if self._stopped is None:
+                return self._approver.ask(request)
         except KeyboardInterrupt:
-            return Answer(Reply.REJECT)
+            pass
         finally:
             self._is_asking = False
+        return Answer(Reply.REJECT)
 
     def _stop(self, number: int) -> None:
-        """A signal came. More may come while this runs, which then changes nothing."""
+        """Handle a signal. Further ones may arrive meanwhile and change nothing."""
         if self._stopped is not None:
             return
         self._stopped = Stopped(number)
         self._cancel.cancel()
-        self._desk.put(None)
+        self._questions.put(None)
         if self._is_asking:
             raise KeyboardInterrupt
 
-    def _do(self) -> None:
-        messenger = None if self._approver is None else _Messenger(self._desk)
+    def _run_work(self) -> None:
+        approver = None if self._approver is None else _QueueApprover(self._questions, self._cancel)
         try:
-            self._done.append(self._work(self._cancel, messenger))
+            self._results.append(self._work(self._cancel, approver))
         except BaseException as error:
             self._error = error
         finally:
-            self._desk.put(None)
+            self._questions.put(None)

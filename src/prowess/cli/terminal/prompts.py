@@ -1,6 +1,4 @@
-"""Questions to the person at the terminal, on the error output, so that a command's answer can be
-piped.
-"""
+"""Questions to the user. They go to stderr, so that a command's output can be piped."""
 
 from __future__ import annotations
 
@@ -10,6 +8,7 @@ from typing import Any
 
 import click
 
+from prowess.machine.interrupts import wait_until_readable
 from prowess.model.permission import Answer, Reply, Request
 from prowess.text.display import escape_line, escape_text
 
@@ -21,16 +20,16 @@ _REPLIES = {
 
 
 def can_ask() -> bool:
-    """Whether somebody is there who sees a question and can answer it."""
+    """Whether a user sees the question and can type an answer: stdin and stderr are terminals."""
     return sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty()
 
 
 def ask_line(question: str) -> str | None:
-    """What is typed in answer to a question, without blanks around it; None where the input has
-    ended.
-    """
+    """The line typed in answer to a question, stripped; None at the end of the input."""
     sys.stdout.flush()
     click.echo(f"{question} ", err=True, nl=False)
+    # A terminal is readable once a whole line is there, so that the read below never blocks.
+    wait_until_readable(sys.stdin.fileno())
     line = sys.stdin.readline()
     if not line:
         click.echo(err=True)
@@ -39,64 +38,64 @@ def ask_line(question: str) -> str | None:
 
 
 def confirm(question: str) -> bool:
-    """Whether somebody says yes; anything else is a no."""
+    """Whether the answer is yes; anything else is no."""
     return (ask_line(f"{question} [y/N]") or "").lower() in ("y", "yes")
 
 
 class TerminalApprover:
-    """Asks whoever sits at the terminal. `is_kept` says whether “always” outlasts this run."""
+    """Asks the user at the terminal. `is_kept` says whether “always” is remembered on disk."""
 
     def __init__(self, is_kept: Callable[[], bool]) -> None:
         self._is_kept = is_kept
 
     def ask(self, request: Request) -> Answer:
-        """Once, always or not at all."""
+        """Allow once, allow always, or reject."""
         for line in _describe(request):
             click.echo(line, err=True)
         while (reply := self._ask_reply()) is None:
             pass
         if reply is Reply.ALWAYS and not self._is_kept():
             click.echo(
-                'It holds for this run only; `approvals = "disk"` in your own prowess.toml'
-                " keeps it.",
+                'Remembered for this run only; set `approvals = "disk"` in your own prowess.toml'
+                " to keep it.",
                 err=True,
             )
         if reply is not Reply.REJECT:
             return Answer(reply)
-        return Answer(reply, ask_line("What should be done instead? (Enter for nothing)") or None)
+        return Answer(reply, ask_line("What should be done instead? (Enter to skip)") or None)
 
     def _ask_reply(self) -> Reply | None:
-        typed = ask_line("Allow it once, always, or reject it? [o/a/R]")
+        typed = ask_line("Allow once, always, or reject? [o/a/R]")
         return Reply.REJECT if typed is None else _REPLIES.get(typed.lower())
 
 
 def _describe(request: Request) -> list[str]:
-    """What is wanted, and what is special about it this time."""
+    """What approval is asked for, and what is special about it this time."""
     details = request.metadata
     if "commands" in details:
-        lines = [f"{_name(details)} wants to run:", *_indent(details["commands"])]
+        lines = [f"{_name_skill(details)} wants to run:", *_indent(details["commands"])]
     else:
         names = ", ".join(f"“{escape_line(name)}”" for name in request.patterns)
         lines = [
-            f"A model wants to use the skill {names}, and the rules leave it to you.",
-            *_list_wishes(details),
+            f"A model wants to use the skill {names}, and the rules say to ask you.",
+            *_describe_header(details),
         ]
     return [*lines, escape_line(request.note)] if request.note else lines
 
 
-def _list_wishes(details: Mapping[str, Any]) -> Iterator[str]:
-    """What the header of a skill wants to have approved along with it."""
+def _describe_header(details: Mapping[str, Any]) -> Iterator[str]:
+    """The tools and hooks of a skill's header, which are approved along with it."""
     if details.get("allowed-tools"):
-        yield f"{_name(details)} would use these tools without being asked:"
+        yield f"{_name_skill(details)} would use these tools without asking:"
         yield from _indent(details["allowed-tools"])
     if details.get("hooks"):
         from prowess.reports.trust_preview import describe_hooks
 
-        yield f"{_name(details)} would have these hooks run:"
+        yield f"{_name_skill(details)} would run these hooks:"
         yield from _indent(describe_hooks(details["hooks"]))
 
 
-def _name(details: Mapping[str, Any]) -> str:
+def _name_skill(details: Mapping[str, Any]) -> str:
     return f"The skill “{escape_line(details['skill'])}” ({escape_line(details['location'])})"
 
 
