@@ -15,9 +15,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from prowess.parse.header.fast import Reading, read_header
+from prowess.parse.header.fast import HeaderReading, read_header
 from prowess.parse.manifest.names import understand
-from prowess.parse.yaml.native import read_natively
+from prowess.parse.yaml.reader import parse_natively
 from prowess.profiles.load import load_profile
 from prowess.profiles.schema.header import HeaderRules
 from prowess.profiles.schema.profile import Profile
@@ -48,14 +48,16 @@ def _parse_arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _show(files: Sequence[Path], readings: Sequence[Reading], code: str) -> None:
+def _show(files: Sequence[Path], readings: Sequence[HeaderReading], code: str) -> None:
     for path, reading in zip(files, readings, strict=True):
         for finding in reading.diagnostics:
             if finding.code == code:
                 print(f"{path}:{finding.line or 1}: {finding.message}")
 
 
-def _print_losses(datas: Sequence[bytes], readings: Sequence[Reading], profile: Profile) -> None:
+def _print_losses(
+    datas: Sequence[bytes], readings: Sequence[HeaderReading], profile: Profile
+) -> None:
     strict = HeaderRules(unclosed="invalid")
     lost = [not read_header(data, rules=strict, limits=profile.limits).valid for data in datas]
     understood = [
@@ -78,8 +80,10 @@ def _print_losses(datas: Sequence[bytes], readings: Sequence[Reading], profile: 
         print(f"        {count:7} {code}")
 
 
-def _print_times(datas: Sequence[bytes], readings: Sequence[Reading], profile: Profile) -> None:
-    def read(data: bytes) -> Reading:
+def _print_times(
+    datas: Sequence[bytes], readings: Sequence[HeaderReading], profile: Profile
+) -> None:
+    def read(data: bytes) -> HeaderReading:
         return read_header(data, rules=profile.header, limits=profile.limits)
 
     sound = [data for data, reading in zip(datas, readings, strict=True) if not reading.diagnostics]
@@ -90,12 +94,12 @@ def _print_times(datas: Sequence[bytes], readings: Sequence[Reading], profile: P
         if data.startswith(b"---\n")
     ]
     print("\nmicroseconds a file, the best of", _ROUNDS)
-    print(f"{_time(read_natively, headers):9.1f} the native YAML reader alone, sound headers")
+    print(f"{_time(parse_natively, headers):9.1f} the native YAML reader alone, sound headers")
     print(f"{_time(read, sound):9.1f} read_header, {len(sound)} sound files")
     print(f"{_time(read, broken):9.1f} read_header, {len(broken)} files with findings")
     print(f"{_time(read, datas):9.1f} read_header, all")
 
-    def grasp(reading: Reading) -> Any:
+    def grasp(reading: HeaderReading) -> Any:
         return understand(reading, default_name="skill", required=(), fields=profile.fields)
 
     print(f"{_time(grasp, readings):9.1f} understand, all")

@@ -7,10 +7,13 @@ surface shows them. What went wrong with the *request* or the *machine* is an ex
 
 # Without postponed annotations, for the reason given in `prowess.model.skill`.
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from enum import Enum
 
 import msgspec
+
+MOST_PER_CODE = 50
+"""Only the first diagnostics of a code are worth reading, and a header of 64 KB can have thousands."""
 
 
 class Severity(str, Enum):
@@ -335,3 +338,37 @@ def worst(diagnostics: Iterable[Diagnostic]) -> Severity | None:
     """The gravest severity among the diagnostics, or None where there are none."""
     found = {diagnostic.severity for diagnostic in diagnostics}
     return next((severity for severity in Severity if severity in found), None)
+
+
+def limit_diagnostics(findings: Sequence[Diagnostic]) -> tuple[Diagnostic, ...]:
+    """The findings; of a kind that has more than `MOST_PER_CODE`, the first ones and one that
+    counts the rest.
+    """
+    if len(findings) <= MOST_PER_CODE:
+        return tuple(findings)
+    kinds: dict[str, list[Diagnostic]] = {}
+    kept = []
+    for finding in findings:
+        kind = kinds.setdefault(finding.code, [])
+        kind.append(finding)
+        if len(kind) <= MOST_PER_CODE:
+            kept.append(finding)
+    rest = (_count(kind[MOST_PER_CODE:]) for kind in kinds.values() if len(kind) > MOST_PER_CODE)
+    return (*kept, *rest)
+
+
+def _count(left_out: list[Diagnostic]) -> Diagnostic:
+    first = left_out[0]
+    how_many = (
+        f"{len(left_out):,} more findings of this kind follow"
+        if len(left_out) > 1
+        else "One more follows"
+    )
+    where = " from here on" if first.line is not None else ""
+    return diagnose(
+        first.code,
+        f"{how_many}{where}.",
+        line=first.line,
+        severity=worst(left_out),
+        hint=first.hint,
+    )

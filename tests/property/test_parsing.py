@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 from prowess.diagnostics import Severity
 from prowess.model.skill import Candidate, LoadedFrom, Root, Scope, Source
 from prowess.parse.candidates import MOST_BYTES, Parsed, Reader
-from prowess.parse.header.fast import Reading, read_header
+from prowess.parse.header.fast import HeaderReading, read_header
 from prowess.parse.header.fences import split_body
 from prowess.parse.lint.checks import lint_skill
 from prowess.parse.manifest.names import understand
-from prowess.parse.repair.fix import fix_header
+from prowess.parse.repair.loop import fix_header
 from prowess.profiles.load import load_profile
 from prowess.profiles.schema.roots import Limits
 from prowess.scan import load_document
@@ -137,7 +137,7 @@ def test_any_bytes_are_read_or_reported(host, data):
 @given(data=anything)
 def test_a_reading_comes_back_from_a_cache_as_it_was(host, data):
     reading = read_header(data, rules=EVERY_HOST[host], limits=LIMITS)
-    kept = msgspec.msgpack.decode(msgspec.msgpack.encode(reading), type=Reading)
+    kept = msgspec.msgpack.decode(msgspec.msgpack.encode(reading), type=HeaderReading)
     assert repr(kept) == repr(reading)
     understood = understand(reading, default_name="x", required=(), fields=FIELDS[host])
     msgspec.msgpack.encode(understood)

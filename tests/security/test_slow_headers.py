@@ -12,7 +12,7 @@ from prowess.diagnostics import Diagnostic
 from prowess.parse.header.fast import read_header
 from prowess.parse.lint.checks import lint_skill
 from prowess.parse.manifest.names import understand
-from prowess.parse.repair.fix import fix_header
+from prowess.parse.repair.loop import fix_header
 from prowess.profiles.load import BUILT_IN, load_profile
 
 HOSTS = [

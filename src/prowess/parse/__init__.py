@@ -1,1 +1,6 @@
-"""The second stage: text becomes a header and a body, the header a manifest, the candidate a skill."""
+"""From the text of a SKILL.md to a skill.
+
+The way of a header: bytes → lines → fences (`header`) → YAML, which nearly every header is (`yaml`)
+→ repairs, for those that are not (`repair`) → fields → manifest → name and description (`manifest`).
+`lint` is for authors. `candidates` is where a scan comes in.
+"""

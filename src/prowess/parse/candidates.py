@@ -12,7 +12,7 @@ import msgspec
 from prowess.diagnostics import Diagnostic, Severity, diagnose
 from prowess.model.outcome import Note, State
 from prowess.model.skill import Candidate, Document, Manifest, Skill
-from prowess.parse.header.fast import Reading, read_header
+from prowess.parse.header.fast import HeaderReading, read_header
 from prowess.parse.manifest.names import understand
 from prowess.ports import FileSystem, Head, ReadingStore, Stamp
 from prowess.profiles.schema.header import FieldRules, HeaderRules
@@ -107,7 +107,7 @@ class Reader(msgspec.Struct, frozen=True, kw_only=True):
             diagnostics,
         )
 
-    def _read_header(self, head: Head, location: str) -> tuple[Reading, bytes]:
+    def _read_header(self, head: Head, location: str) -> tuple[HeaderReading, bytes]:
         """Read the header; where the first bytes do not hold its end, as much of the file as this
         host reads.
         """
@@ -120,7 +120,7 @@ class Reader(msgspec.Struct, frozen=True, kw_only=True):
             reading = read_header(head.data, rules=self.header, limits=self.limits)
         return reading, head.data
 
-    def _parse(self, reading: Reading, candidate: Candidate, data: bytes) -> Parsed:
+    def _parse(self, reading: HeaderReading, candidate: Candidate, data: bytes) -> Parsed:
         root = candidate.root
         if root.ignored_fields:
             kept = {

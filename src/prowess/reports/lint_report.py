@@ -17,11 +17,11 @@ from prowess.model.catalog import CatalogItem
 from prowess.parse.header.fast import read_header
 from prowess.parse.header.fences import split_body
 from prowess.parse.header.lines import decode
-from prowess.parse.lint.checks import Whereabouts, lint_skill, shout
+from prowess.parse.lint.checks import Whereabouts, lint_skill, raise_severity
 from prowess.parse.lint.field_locations import locate_in_file
 from prowess.parse.manifest.fields import read_manifest
 from prowess.parse.manifest.names import understand
-from prowess.parse.repair.fix import fix_header
+from prowess.parse.repair.loop import fix_header
 from prowess.present.always import find_long_body
 from prowess.profiles.load import load_profile
 from prowess.profiles.schema.profile import Profile
@@ -149,7 +149,7 @@ def _ask_host(
         found = tuple(one for one in found if one is not reason)
     yield from (
         msgspec.structs.replace(one, message=f"{title}: {one.message}")
-        for one in shout(found)
+        for one in raise_severity(found)
         if not any(_says_as_much(other, one) for other in said)
     )
 

@@ -4,7 +4,7 @@ today.
 
 from __future__ import annotations
 
-from prowess.parse.header.fast import Reading, read_header
+from prowess.parse.header.fast import HeaderReading, read_header
 from prowess.profiles.schema.header import HeaderRules, Repair
 from prowess.profiles.schema.roots import Limits
 
@@ -69,15 +69,15 @@ EVERY_HOST = {
 }
 
 
-def read(text: str | bytes, rules: HeaderRules = PROWESS) -> Reading:
+def read(text: str | bytes, rules: HeaderRules = PROWESS) -> HeaderReading:
     data = text if isinstance(text, bytes) else text.encode()
     return read_header(data, rules=rules, limits=LIMITS)
 
 
-def read_fields(header: str, rules: HeaderRules = PROWESS) -> Reading:
+def read_fields(header: str, rules: HeaderRules = PROWESS) -> HeaderReading:
     """Read a header that stands between proper fences."""
     return read(f"---\n{header}---\nBody\n", rules)
 
 
-def codes(reading: Reading) -> list[tuple[str, int | None]]:
+def codes(reading: HeaderReading) -> list[tuple[str, int | None]]:
     return [(finding.code, finding.line) for finding in reading.diagnostics]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import yaml
 
-from prowess.parse.repair.fix import fix_header
+from prowess.parse.repair.loop import fix_header
 from tests.unit.parse.rules import PROWESS, SPEC, read
 from tests.unit.parse.test_value_repairs import CASES
 

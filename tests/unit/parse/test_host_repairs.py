@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import msgspec
 import pytest
 
-from prowess.parse.header.fast import Reading
+from prowess.parse.header.fast import HeaderReading
 from prowess.profiles.load import load_profile
 from tests.unit.parse.rules import (
     CLAUDE_CODE,
@@ -119,7 +119,7 @@ def test_opencode_reads_dates_and_old_numbers_as_values_that_are_no_text():
         "f": 1000,
         "g": "v1",
     }
-    assert msgspec.msgpack.decode(msgspec.msgpack.encode(reading), type=Reading) == reading
+    assert msgspec.msgpack.decode(msgspec.msgpack.encode(reading), type=HeaderReading) == reading
 
 
 @pytest.mark.parametrize("date", ["2024-13-45", "0001-01-01T00:00:00+14:00"])

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from prowess.parse.header.lead import find_lead
 from prowess.parse.header.lines import Line, decode, join_lines, split_lines
+from prowess.parse.header.result import find_lead
 
 
 @pytest.mark.parametrize(

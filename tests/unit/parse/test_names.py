@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from prowess.model.skill import Manifest
-from prowess.parse.header.fast import Reading
+from prowess.parse.header.fast import HeaderReading
 from prowess.parse.manifest.names import Understood, understand
 from prowess.profiles.load import load_profile
 from prowess.profiles.schema.header import FieldRules
@@ -36,7 +36,7 @@ SPEC = FieldRules(
 
 
 def grasp(frontmatter, fields, *, lead="", required=(), folder="folder"):
-    reading = Reading(frontmatter, lead)
+    reading = HeaderReading(frontmatter, lead)
     return understand(reading, default_name=folder, required=required, fields=fields)
 
 
@@ -57,7 +57,7 @@ def test_a_plain_header_is_understood_without_a_word():
 
 
 def test_a_reading_that_is_invalid_stays_so():
-    reading = Reading({}, valid=False)
+    reading = HeaderReading({}, valid=False)
     understood = understand(reading, default_name="x", required=(), fields=FieldRules())
     assert (understood.valid, understood.name) == (False, "x")
 

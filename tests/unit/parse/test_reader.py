@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from prowess.parse.yaml.reader import load
+from prowess.parse.yaml.reader import parse_yaml
 from prowess.profiles.schema.roots import Limits
 from tests.unit.parse.rules import EVERY_HOST, SPEC, codes, read, read_fields
 
@@ -14,7 +14,7 @@ LIMITS = Limits()
 
 
 def test_a_few_aliases_are_read():
-    assert load("name: &n anchor\ndescription: *n\n", LIMITS).value == {
+    assert parse_yaml("name: &n anchor\ndescription: *n\n", LIMITS).value == {
         "name": "anchor",
         "description": "anchor",
     }
@@ -66,23 +66,23 @@ def test_deep_nesting_is_refused_in_no_time(host, header):
 @pytest.mark.parametrize(("depth", "code"), [(63, None), (64, "yaml-nesting")])
 def test_nesting_is_bounded_by_the_limit(depth, code):
     header = "".join(" " * level + "a:\n" for level in range(depth)) + " " * depth + "a: x\n"
-    trouble = load(header, LIMITS).trouble
+    trouble = parse_yaml(header, LIMITS).problem
     assert (trouble and trouble.code) == code
 
 
 def test_keys_that_are_no_text_become_text_and_do_not_collide():
     header = "1: a\ntrue: b\nnull: c\n1.5: d\n- x: y\n"
-    assert load(header.partition("- ")[0], LIMITS).value == {
+    assert parse_yaml(header.partition("- ")[0], LIMITS).value == {
         "1": "a",
         "true": "b",
         "null": "c",
         "1.5": "d",
     }
-    assert load("m:\n  1: a\n  true: b\n", LIMITS).value == {"m": {"1": "a", "true": "b"}}
+    assert parse_yaml("m:\n  1: a\n  true: b\n", LIMITS).value == {"m": {"1": "a", "true": "b"}}
 
 
 def test_a_tag_is_not_interpreted():
-    loaded = load("a: !env HOME\nb: {c: !x [1]}\n", LIMITS)
+    loaded = parse_yaml("a: !env HOME\nb: {c: !x [1]}\n", LIMITS)
     assert (loaded.value, loaded.tags) == ({"a": "HOME", "b": {"c": [1]}}, ("!env", "!x"))
     reading = read_fields("a: !env HOME\n", SPEC)
     assert (reading.frontmatter, codes(reading)) == ({"a": "HOME"}, [("yaml-tag", None)])
@@ -98,7 +98,7 @@ def test_nothing_but_the_tagged_value_changes_for_the_sake_of_a_tag(host):
 
 
 def test_a_mapping_with_an_exclamation_mark_among_others_is_a_mapping():
-    assert load('a: {"!x": 1, b: 2}\n', LIMITS).value == {"a": {"!x": 1, "b": 2}}
+    assert parse_yaml('a: {"!x": 1, b: 2}\n', LIMITS).value == {"a": {"!x": 1, "b": 2}}
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_numbers_beyond_64_bits_are_text_in_every_host(number):
 
 
 def test_words_of_yaml_1_2_stay_words():
-    value = load("a: yes\nb: on\nc: no\nd: 012\ne: 1_000\nf: 2024-01-01\n", LIMITS).value
+    value = parse_yaml("a: yes\nb: on\nc: no\nd: 012\ne: 1_000\nf: 2024-01-01\n", LIMITS).value
     assert value == {"a": "yes", "b": "on", "c": "no", "d": "012", "e": "1_000", "f": "2024-01-01"}
 
 

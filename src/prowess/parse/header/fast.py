@@ -7,14 +7,13 @@ Everything else is `prowess.parse.header.slow`, which is imported when it is nee
 
 from __future__ import annotations
 
-from prowess.parse.header.lead import find_lead
-from prowess.parse.header.result import Reading
-from prowess.parse.yaml.literal_text import keep_written
-from prowess.parse.yaml.native import is_settled, read_natively
+from prowess.parse.header.result import HeaderReading, find_lead
+from prowess.parse.yaml.host_values import keep_literal_text
+from prowess.parse.yaml.reader import is_clean, parse_natively
 from prowess.profiles.schema.header import HeaderRules
 from prowess.profiles.schema.roots import Limits
 
-__all__ = ["Reading", "read_header"]
+__all__ = ["HeaderReading", "read_header"]
 
 # The first line of nearly every body lies within so many bytes.
 _LEAD_BYTES = 400
@@ -28,17 +27,17 @@ _COLLECTIONS = (dict, list)
 _RARE = b"\r!&[{"
 
 
-def read_header(data: bytes, *, rules: HeaderRules, limits: Limits) -> Reading:
+def read_header(data: bytes, *, rules: HeaderRules, limits: Limits) -> HeaderReading:
     """Read the header from the beginning of a file."""
     reading = _read_plain(data, rules, limits)
     if reading is not None:
         return reading
-    from prowess.parse.header.slow import read_with_care
+    from prowess.parse.header.slow import read_any_header
 
-    return read_with_care(data, rules, limits)
+    return read_any_header(data, rules, limits)
 
 
-def _read_plain(data: bytes, rules: HeaderRules, limits: Limits) -> Reading | None:
+def _read_plain(data: bytes, rules: HeaderRules, limits: Limits) -> HeaderReading | None:
     """The short way for a header that is as it should be; None for anything that needs a second
     look.
     """
@@ -62,7 +61,7 @@ def _read_plain(data: bytes, rules: HeaderRules, limits: Limits) -> Reading | No
     try:
         if not data.isascii():
             data.decode()
-        value = read_natively(header.decode())
+        value = parse_natively(header.decode())
     except Exception:
         return None
     if type(value) is not dict:
@@ -71,21 +70,19 @@ def _read_plain(data: bytes, rules: HeaderRules, limits: Limits) -> Reading | No
     has_numbers = False
     for key, item in value.items():
         kind = type(item)
-        if type(key) is not str or (
-            kind in _COLLECTIONS and not is_settled(item, depth, tags=False)
-        ):
+        if type(key) is not str or (kind in _COLLECTIONS and not is_clean(item, depth, tags=False)):
             return None
         if kind is not str:
             has_numbers = (
                 has_numbers or kind is not dict or type(item.get("version", "")) is not str
             )
     if rules.values == "written" and rules.dates_are_text:
-        value = keep_written(value, header) if has_numbers else value
+        value = keep_literal_text(value, header) if has_numbers else value
     elif rules.values == "text" or not rules.dates_are_text:
-        from prowess.parse.yaml.yaml11 import reread
+        from prowess.parse.yaml.host_values import convert_values
 
-        value = reread(value, header.decode(), rules)
-    return Reading(value, _find_lead(data, end + 5))
+        value = convert_values(value, header.decode(), rules)
+    return HeaderReading(value, _find_lead(data, end + 5))
 
 
 def _needs_care(header: bytes) -> bool:

@@ -75,3 +75,8 @@ def join_lines(lines: Iterable[Line]) -> str:
 def plain_text(lines: Iterable[Line]) -> str:
     """The text with every line ended by LF, as the YAML reader is given it."""
     return "".join([line.text + "\n" for line in lines])
+
+
+def measure_indent(text: str) -> int:
+    """How many spaces and tabs a line begins with."""
+    return len(text) - len(text.lstrip(" \t"))

@@ -1,29 +1,27 @@
-"""Reading a header that needs a second look: odd bytes, odd fences, broken YAML."""
+"""HeaderReading a header that needs a second look: odd bytes, odd fences, broken YAML."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from prowess.diagnostics import Diagnostic, Severity, diagnose
+from prowess.diagnostics import Diagnostic, Severity, diagnose, limit_diagnostics
 from prowess.parse.header.fences import LINE_END, Split, split_header
-from prowess.parse.header.lead import find_lead
 from prowess.parse.header.lines import Line, decode, plain_text, split_lines
-from prowess.parse.header.result import Reading
-from prowess.parse.lint.diagnostic_limit import bound_findings
-from prowess.parse.repair.line_reader import find_cut, find_key
+from prowess.parse.header.result import HeaderReading, find_lead
+from prowess.parse.repair.broken_header import find_cut, find_key
 from prowess.parse.repair.loop import read_lines
-from prowess.parse.yaml.reader import Trouble
-from prowess.parse.yaml.yaml11 import reread
+from prowess.parse.yaml.host_values import convert_values
+from prowess.parse.yaml.reader import YamlProblem
 from prowess.profiles.schema.header import HeaderRules
 from prowess.profiles.schema.roots import Limits
 
 
-def read_with_care(data: bytes, rules: HeaderRules, limits: Limits) -> Reading:
+def read_any_header(data: bytes, rules: HeaderRules, limits: Limits) -> HeaderReading:
     """Read the header of any bytes: decode, find the fences, parse, repair, and report all of it."""
     text, finding = decode(data)
     found = [] if finding is None else [finding]
     if finding is not None and finding.code == "utf16":
-        return Reading({}, diagnostics=(finding,), valid=False)
+        return HeaderReading({}, diagnostics=(finding,), valid=False)
     if not text.strip():
         return _read_empty(rules)
     split = split_header(text, rules)
@@ -31,18 +29,18 @@ def read_with_care(data: bytes, rules: HeaderRules, limits: Limits) -> Reading:
     if split.problem is not None:
         found.append(_report_fence(split, rules))
         if found[-1].severity is Severity.ERROR:
-            return Reading({}, lead, tuple(found), valid=False)
+            return HeaderReading({}, lead, tuple(found), valid=False)
     if split.end == 0 or split.problem == "header-language":
-        return Reading({}, lead, tuple(found))
+        return HeaderReading({}, lead, tuple(found))
     if split.odd_closing:
         found.append(_report_closing(split))
     return _read_split(split, lead, found, rules, limits)
 
 
-def _read_empty(rules: HeaderRules) -> Reading:
+def _read_empty(rules: HeaderRules) -> HeaderReading:
     severity = Severity.WARNING if rules.empty_file_is_skill else None
     finding = diagnose("empty-file", "The file is empty.", severity=severity)
-    return Reading({}, diagnostics=(finding,), valid=rules.empty_file_is_skill)
+    return HeaderReading({}, diagnostics=(finding,), valid=rules.empty_file_is_skill)
 
 
 def _report_fence(split: Split, rules: HeaderRules) -> Diagnostic:
@@ -98,7 +96,7 @@ def _report_closing(split: Split) -> Diagnostic:
 
 def _read_split(
     split: Split, lead: str, found: list[Diagnostic], rules: HeaderRules, limits: Limits
-) -> Reading:
+) -> HeaderReading:
     header = split.text[split.start : split.end]
     valid = rules.broken == "empty"
     severity = Severity.WARNING if valid else None
@@ -106,14 +104,14 @@ def _read_split(
     if size > limits.header_bytes > 0:
         message = f"The header has {size:,} bytes; at most {limits.header_bytes:,} are read."
         found.append(diagnose("header-too-large", message, line=1, severity=severity))
-        return Reading({}, lead, tuple(found), valid=valid)
+        return HeaderReading({}, lead, tuple(found), valid=valid)
     mended = read_lines(split_lines(header, first=split.line), rules.repairs, limits)
     if mended.value is None:
         found.append(_report_trouble(mended.trouble, mended.lines, severity))
-        return Reading({}, lead, tuple(found), valid=valid)
-    value = reread(mended.value, plain_text(mended.lines), rules)
-    return Reading(
-        value, lead, bound_findings((*found, *mended.diagnostics, *_report_cuts(mended.lines)))
+        return HeaderReading({}, lead, tuple(found), valid=valid)
+    value = convert_values(mended.value, plain_text(mended.lines), rules)
+    return HeaderReading(
+        value, lead, limit_diagnostics((*found, *mended.diagnostics, *_report_cuts(mended.lines)))
     )
 
 
@@ -129,10 +127,10 @@ def _report_cuts(lines: list[Line]) -> Iterator[Diagnostic]:
 
 
 def _report_trouble(
-    trouble: Trouble | None, lines: list[Line], severity: Severity | None
+    trouble: YamlProblem | None, lines: list[Line], severity: Severity | None
 ) -> Diagnostic:
     if trouble is None:
-        trouble = Trouble("yaml-invalid", "the YAML reader refused it")
+        trouble = YamlProblem("yaml-invalid", "the YAML reader refused it")
     line = None
     if trouble.line is not None and lines:
         line = lines[min(trouble.line, len(lines)) - 1].number

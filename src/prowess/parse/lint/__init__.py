@@ -1,1 +1,1 @@
-"""What an author should know of a skill."""
+"""What authors should know about a skill: strict checks of its header, its body and its files."""

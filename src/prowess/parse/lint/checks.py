@@ -10,14 +10,13 @@ from enum import Enum
 
 import msgspec
 
-from prowess.diagnostics import Diagnostic, Severity, diagnose
+from prowess.diagnostics import Diagnostic, Severity, diagnose, limit_diagnostics
 from prowess.model.skill import Manifest
-from prowess.parse.header.fast import Reading, read_header
+from prowess.parse.header.fast import HeaderReading, read_header
 from prowess.parse.header.fences import Split, split_header
-from prowess.parse.lint.diagnostic_limit import bound_findings
 from prowess.parse.lint.field_locations import locate
-from prowess.parse.lint.field_suggestions import MOST_LOOKED_UP, find_near
-from prowess.parse.lint.references import Reference, find_references
+from prowess.parse.lint.references import FileReference, find_references
+from prowess.parse.manifest.field_suggestions import MOST_LOOKED_UP, find_near
 from prowess.parse.manifest.fields import FIELD_NAMES, KNOWN_FIELDS
 from prowess.parse.manifest.names import understand
 from prowess.parse.manifest.openclaw import PAGE_FIELDS, read_openclaw
@@ -62,20 +61,20 @@ def lint_skill(
     rules = msgspec.structs.replace(rules, values="typed")
     reading = read_header(text.encode(errors="replace"), rules=rules, limits=Limits())
     split = split_header(text, rules)
-    findings = [*shout(reading.diagnostics)]
+    findings = [*raise_severity(reading.diagnostics)]
     if reading.valid and split.end and split.problem != "header-language":
         checks = (
             *_check_fields(reading, folder_name, fields),
-            *bound_findings([*_check_spelling(reading, fields)]),
+            *limit_diagnostics([*_check_spelling(reading, fields)]),
         )
-        findings += shout(locate(checks, split))
+        findings += raise_severity(locate(checks, split))
     if reading.valid:
         findings += _check_body(split)
-        findings += bound_findings([*_check_references(split, files)])
+        findings += limit_diagnostics([*_check_references(split, files)])
     return tuple(sorted(findings, key=lambda finding: finding.line or 0))
 
 
-def shout(findings: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
+def raise_severity(findings: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
     """What a reader forgives is an error to an author: not every host forgives it, and nothing was
     changed; and what cannot be used was not written for that."""
     for finding in findings:
@@ -90,7 +89,9 @@ def shout(findings: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
             yield finding
 
 
-def _check_fields(reading: Reading, folder_name: str, fields: FieldRules) -> Iterator[Diagnostic]:
+def _check_fields(
+    reading: HeaderReading, folder_name: str, fields: FieldRules
+) -> Iterator[Diagnostic]:
     understood = understand(reading, default_name=folder_name, required=(), fields=fields)
     spelt = reading.frontmatter
     for finding in understood.diagnostics:
@@ -104,7 +105,7 @@ def _check_fields(reading: Reading, folder_name: str, fields: FieldRules) -> Ite
 
 
 def _check_openclaw(
-    reading: Reading, manifest: Manifest, fields: FieldRules
+    reading: HeaderReading, manifest: Manifest, fields: FieldRules
 ) -> Iterator[Diagnostic]:
     """What cannot be used of OpenClaw's fields, in every place; a host looks no further than the
     first.
@@ -114,10 +115,10 @@ def _check_openclaw(
             found: list[Diagnostic] = []
             alone = msgspec.structs.replace(fields, openclaw_at=(place,))
             read_openclaw(reading.frontmatter, manifest.metadata, alone, found)
-            yield from bound_findings(found)
+            yield from limit_diagnostics(found)
 
 
-def _check_spelling(reading: Reading, fields: FieldRules) -> Iterator[Diagnostic]:
+def _check_spelling(reading: HeaderReading, fields: FieldRules) -> Iterator[Diagnostic]:
     unknown = [key for key in reading.frontmatter if key not in fields.known]
     for number, key in enumerate(unknown):
         if key in KNOWN_FIELDS or key in PAGE_FIELDS:
@@ -165,7 +166,7 @@ def _check_references(split: Split, files: Files) -> Iterator[Diagnostic]:
             yield finding
 
 
-def _check_reference(reference: Reference, files: Files) -> Diagnostic | None:
+def _check_reference(reference: FileReference, files: Files) -> Diagnostic | None:
     if reference.is_outside:
         message = f"`{reference.path}` lies outside the skill's folder."
         return diagnose("file-reference-outside", message, line=reference.line)

@@ -12,7 +12,7 @@ import msgspec
 from prowess.diagnostics import Diagnostic
 from prowess.parse.header.fences import Split, split_header
 from prowess.parse.header.lines import decode, split_lines
-from prowess.parse.repair.line_reader import find_key
+from prowess.parse.repair.broken_header import find_key
 from prowess.profiles.schema.header import HeaderRules
 
 _STEP = re.compile(r"[^.\[\]]+|\[\d+\]")

@@ -44,7 +44,7 @@ _BEFORE, _AFTER = " \t\"'=(", " \t\"'),;:"
 Owns = Callable[[str], bool]
 
 
-class Reference(NamedTuple):
+class FileReference(NamedTuple):
     """A file that a body refers to: the path as written, where it leads inside the folder, and its
     line.
     """
@@ -65,7 +65,7 @@ def _owns_nothing(folder: str) -> bool:
 
 def find_references(
     body: str, *, first: int = 1, owns: Owns = _owns_nothing
-) -> Iterator[Reference]:
+) -> Iterator[FileReference]:
     """Every file that a body refers to, with the line it stands on.
 
     `owns` tells which folders lie in the skill's, beside those that skills usually have. Code
@@ -100,7 +100,7 @@ def find_references(
                 yield from (one for one in found if not one.path.startswith("../"))
 
 
-def _find_in_prose(text: str, number: int, owns: Owns) -> Iterator[Reference]:
+def _find_in_prose(text: str, number: int, owns: Owns) -> Iterator[FileReference]:
     yield from _find_by_variable(text, number)
     prose = _CODE.sub("``", text)
     targets = [match[1] for match in _LINK.finditer(prose)]
@@ -128,7 +128,7 @@ def _find_in_prose(text: str, number: int, owns: Owns) -> Iterator[Reference]:
         yield from _find_words(code, number, owns)
 
 
-def _find_by_variable(text: str, number: int) -> Iterator[Reference]:
+def _find_by_variable(text: str, number: int) -> Iterator[FileReference]:
     """Paths behind a variable that stands for the skill's folder, wherever they are written."""
     for match in _FOLDER_VARIABLE.finditer(text):
         path = match[1].rstrip(".")
@@ -138,10 +138,10 @@ def _find_by_variable(text: str, number: int) -> Iterator[Reference]:
             and _has_extension(path)
             and not _PLACEHOLDER.search(path)
         ):
-            yield Reference(match[0].rstrip("."), posixpath.normpath(path), number)
+            yield FileReference(match[0].rstrip("."), posixpath.normpath(path), number)
 
 
-def _find_words(text: str, number: int, owns: Owns) -> Iterator[Reference]:
+def _find_words(text: str, number: int, owns: Owns) -> Iterator[FileReference]:
     """Paths that are words of a code span or of a command, and name files of the skill."""
     if "/" not in text:
         return
@@ -155,8 +155,8 @@ def _find_words(text: str, number: int, owns: Owns) -> Iterator[Reference]:
             yield _refer(match[0], number)
 
 
-def _refer(path: str, number: int) -> Reference:
-    return Reference(path, posixpath.normpath(path.replace("\\", "/")), number)
+def _refer(path: str, number: int) -> FileReference:
+    return FileReference(path, posixpath.normpath(path.replace("\\", "/")), number)
 
 
 def _is_own_file(path: str, owns: Owns) -> bool:

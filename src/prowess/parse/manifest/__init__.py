@@ -1,1 +1,1 @@
-"""From a header's fields to a manifest."""
+"""From the fields of a header to a manifest, a name and a description, under a host's rules."""

@@ -13,14 +13,20 @@ import msgspec
 
 from prowess.diagnostics import Diagnostic, diagnose
 from prowess.model.skill import Manifest
-from prowess.parse.lint.field_suggestions import MOST_LOOKED_UP, report_misspelt
+from prowess.parse.manifest.field_suggestions import MOST_LOOKED_UP, report_misspelt
 from prowess.parse.manifest.openclaw import OPENCLAW_FIELDS, OPENCLAW_KEYS, read_openclaw
-from prowess.parse.manifest.scalars import describe, render_scalar
-from prowess.parse.manifest.text_lists import decode_json, split_names, split_patterns, split_tools
+from prowess.parse.yaml.text_values import (
+    describe,
+    parse_json5,
+    render_scalar,
+    split_names,
+    split_patterns,
+    split_tools,
+)
 from prowess.profiles.schema.header import FieldRules
 
-Found = list[Diagnostic]
-Reader = Callable[[str, Any, FieldRules, Found], Any]
+Findings = list[Diagnostic]
+Reader = Callable[[str, Any, FieldRules, Findings], Any]
 
 
 class Field(msgspec.Struct, frozen=True):
@@ -32,11 +38,11 @@ class Field(msgspec.Struct, frozen=True):
     read: Reader
 
 
-def _refuse(key: str, value: Any, allowed: str, found: Found) -> None:
+def _refuse(key: str, value: Any, allowed: str, found: Findings) -> None:
     found.append(diagnose("field-type", f"`{key}` is {describe(value)}; {allowed}.", field=key))
 
 
-def _read_text(key: str, value: Any, fields: FieldRules, found: Found) -> str | None:
+def _read_text(key: str, value: Any, fields: FieldRules, found: Findings) -> str | None:
     if type(value) is str:
         return value
     if isinstance(value, (bool, int, float)):
@@ -46,14 +52,14 @@ def _read_text(key: str, value: Any, fields: FieldRules, found: Found) -> str | 
     return None
 
 
-def _read_hint(key: str, value: Any, fields: FieldRules, found: Found) -> str | None:
+def _read_hint(key: str, value: Any, fields: FieldRules, found: Findings) -> str | None:
     # `argument-hint: [file]` is a list to YAML and a hint to everybody else.
     if isinstance(value, list) and all(isinstance(item, (str, int, float)) for item in value):
         return "[" + ", ".join(render_scalar(item) for item in value) + "]"
     return _read_text(key, value, fields, found)
 
 
-def _read_flag(key: str, value: Any, fields: FieldRules, found: Found) -> bool | None:
+def _read_flag(key: str, value: Any, fields: FieldRules, found: Findings) -> bool | None:
     if value is True or value is False:
         return bool(value)
     if value is None:
@@ -76,7 +82,7 @@ def _read_flag(key: str, value: Any, fields: FieldRules, found: Found) -> bool |
 
 
 def _read_mapping(
-    key: str, value: Any, fields: FieldRules, found: Found
+    key: str, value: Any, fields: FieldRules, found: Findings
 ) -> Mapping[str, Any] | None:
     if isinstance(value, dict):
         return value
@@ -85,12 +91,12 @@ def _read_mapping(
     return None
 
 
-def _read_metadata(key: str, value: Any, fields: FieldRules, found: Found) -> Mapping[str, Any]:
+def _read_metadata(key: str, value: Any, fields: FieldRules, found: Findings) -> Mapping[str, Any]:
     if type(value) is dict:
         return value
     if value is None or value == "":
         return {}
-    decoded = decode_json(value) if isinstance(value, str) else None
+    decoded = parse_json5(value) if isinstance(value, str) else None
     if isinstance(decoded, dict):
         return decoded
     message = (
@@ -105,7 +111,7 @@ def _words(*words: str, or_number: bool = False) -> Reader:
     allowed = ", ".join(words) + (" or a whole number" if or_number else "")
     hint = "Use one of the words named, or a whole number." if or_number else None
 
-    def read(key: str, value: Any, fields: FieldRules, found: Found) -> str | None:
+    def read(key: str, value: Any, fields: FieldRules, found: Findings) -> str | None:
         text = _read_text(key, value, fields, found)
         if text is None or (word := text.strip().lower()) == "":
             return None
@@ -122,7 +128,7 @@ _EFFORTS = ("low", "medium", "high", "xhigh", "max")
 _read_effort_word = _words(*_EFFORTS, or_number=True)
 
 
-def _read_effort(key: str, value: Any, fields: FieldRules, found: Found) -> str | int | None:
+def _read_effort(key: str, value: Any, fields: FieldRules, found: Findings) -> str | int | None:
     if type(value) is int:
         return value
     if isinstance(value, str) and value.strip().isdecimal() and len(value) < 10:
@@ -134,7 +140,7 @@ def _read_effort(key: str, value: Any, fields: FieldRules, found: Found) -> str 
 def _list(split: Callable[[str], tuple[str, ...]]) -> Reader:
     """A reader of a field that is a list, or text that is taken apart."""
 
-    def read(key: str, value: Any, fields: FieldRules, found: Found) -> tuple[str, ...]:
+    def read(key: str, value: Any, fields: FieldRules, found: Findings) -> tuple[str, ...]:
         if type(value) is str:
             return split(value)
         if value is None:
@@ -201,7 +207,7 @@ def read_manifest(
     frontmatter: Mapping[str, Any], *, fields: FieldRules
 ) -> tuple[Manifest, tuple[Diagnostic, ...]]:
     """What the author declared, and what could not be used of it."""
-    found: Found = []
+    found: Findings = []
     values: dict[str, Any] = {}
     unknown: list[str] = []
     has_openclaw = False

@@ -7,19 +7,18 @@ from typing import Any
 
 import msgspec
 
-from prowess.diagnostics import Diagnostic, Severity, diagnose
+from prowess.diagnostics import Diagnostic, Severity, diagnose, limit_diagnostics
 from prowess.model.skill import Manifest
-from prowess.parse.header.fast import Reading
-from prowess.parse.lint.diagnostic_limit import bound_findings
+from prowess.parse.header.fast import HeaderReading
 from prowess.parse.manifest.fields import read_manifest
-from prowess.parse.manifest.scalars import describe, render_scalar
+from prowess.parse.yaml.text_values import describe, render_scalar
 from prowess.profiles.schema.header import Description, FieldRules, NameFrom
 
 _NAME_CHARACTERS = "abcdefghijklmnopqrstuvwxyz0123456789-"
 MOST_NAME, MOST_DESCRIPTION, MOST_COMPATIBILITY = 64, 1024, 500
 
 _MISSING = object()
-Found = list[Diagnostic]
+Findings = list[Diagnostic]
 
 
 class Understood(msgspec.Struct, frozen=True):
@@ -37,12 +36,12 @@ class Understood(msgspec.Struct, frozen=True):
 
 
 def understand(
-    reading: Reading, *, default_name: str, required: tuple[str, ...], fields: FieldRules
+    reading: HeaderReading, *, default_name: str, required: tuple[str, ...], fields: FieldRules
 ) -> Understood:
     """Decide on name and description, read the manifest, and check what the host requires."""
     frontmatter = reading.frontmatter
     manifest, findings = read_manifest(frontmatter, fields=fields)
-    found: Found = []
+    found: Findings = []
     name, label = _NAMES[fields.name_from](
         frontmatter.get("name", _MISSING), default_name, fields, found
     )
@@ -80,7 +79,7 @@ def understand(
     return Understood(name, label, description, manifest, diagnostics, valid, hidden)
 
 
-def _merge(found: Found, findings: tuple[Diagnostic, ...]) -> tuple[Diagnostic, ...]:
+def _merge(found: Findings, findings: tuple[Diagnostic, ...]) -> tuple[Diagnostic, ...]:
     # What is said of name and description here says more than that their type is wrong; that a
     # field is unknown says nothing of its value, and less than which one was meant.
     spoken = {finding.field for finding in found if finding.code != "field-unknown"}
@@ -97,7 +96,7 @@ def _merge(found: Found, findings: tuple[Diagnostic, ...]) -> tuple[Diagnostic, 
         for finding in found
         if finding.code != "field-unknown" or finding.field not in misspelt
     )
-    return bound_findings((*others, *kept))
+    return limit_diagnostics((*others, *kept))
 
 
 def _missing_name() -> Diagnostic:
@@ -107,7 +106,7 @@ def _missing_name() -> Diagnostic:
 
 
 def _name_from_frontmatter(
-    value: Any, default: str, fields: FieldRules, found: Found
+    value: Any, default: str, fields: FieldRules, found: Findings
 ) -> tuple[str, str | None]:
     if type(value) is str:
         return value, None
@@ -130,7 +129,7 @@ def _advise_name(value: Any) -> str:
 
 
 def _name_from_either(
-    value: Any, default: str, fields: FieldRules, found: Found
+    value: Any, default: str, fields: FieldRules, found: Findings
 ) -> tuple[str, str | None]:
     if type(value) is str:
         return value.strip() or default, None
@@ -146,7 +145,7 @@ def _name_from_either(
 
 
 def _name_from_folder(
-    value: Any, default: str, fields: FieldRules, found: Found
+    value: Any, default: str, fields: FieldRules, found: Findings
 ) -> tuple[str, str | None]:
     label = None
     if isinstance(value, (str, int, float)):
@@ -154,14 +153,14 @@ def _name_from_folder(
     return default, label if label and label != default else None
 
 
-_NAMES: dict[NameFrom, Callable[[Any, str, FieldRules, Found], tuple[str, str | None]]] = {
+_NAMES: dict[NameFrom, Callable[[Any, str, FieldRules, Findings], tuple[str, str | None]]] = {
     "frontmatter": _name_from_frontmatter,
     "folder": _name_from_folder,
     "either": _name_from_either,
 }
 
 
-def _take_text(value: Any, fields: FieldRules, found: Found, *, needed: bool) -> str | None:
+def _take_text(value: Any, fields: FieldRules, found: Findings, *, needed: bool) -> str | None:
     if type(value) is str:
         return value.strip() if fields.trim else value
     if value is not _MISSING:
@@ -173,7 +172,7 @@ def _take_text(value: Any, fields: FieldRules, found: Found, *, needed: bool) ->
 
 
 def _take_required_text(
-    value: Any, fields: FieldRules, found: Found, *, needed: bool
+    value: Any, fields: FieldRules, found: Findings, *, needed: bool
 ) -> str | None:
     text = _take_text(value, fields, found, needed=needed)
     if text is not None and not text.strip():
@@ -183,7 +182,7 @@ def _take_required_text(
     return text
 
 
-def _take_scalar(value: Any, fields: FieldRules, found: Found, *, needed: bool) -> str | None:
+def _take_scalar(value: Any, fields: FieldRules, found: Findings, *, needed: bool) -> str | None:
     text = None
     if isinstance(value, (str, bool, int, float)):
         text = render_scalar(value)
@@ -197,7 +196,7 @@ def _take_scalar(value: Any, fields: FieldRules, found: Found, *, needed: bool) 
 
 
 def _take_text_or_empty(
-    value: Any, fields: FieldRules, found: Found, *, needed: bool
+    value: Any, fields: FieldRules, found: Findings, *, needed: bool
 ) -> str | None:
     if needed and _is_falsy(value):
         found.append(_missing_description())
@@ -230,7 +229,7 @@ def _missing_description(how: str = "is missing", hint: str | None = None) -> Di
 
 
 def _stand_in(
-    description: str | None, reading: Reading, fields: FieldRules, found: Found
+    description: str | None, reading: HeaderReading, fields: FieldRules, found: Findings
 ) -> str | None:
     """The first line of the body, or a fixed word, where there is no description and the host
     allows it.
@@ -247,7 +246,7 @@ def _stand_in(
     return fields.empty_description if fields.empty_description is not None else description
 
 
-def _report_missing(value: Any, fields: FieldRules, found: Found, *, needed: bool) -> str | None:
+def _report_missing(value: Any, fields: FieldRules, found: Findings, *, needed: bool) -> str | None:
     if fields.description_hidden_when_missing and value is _MISSING:
         return "it has no description"
     if not needed and fields.description_from_body:
@@ -259,13 +258,13 @@ def _report_missing(value: Any, fields: FieldRules, found: Found, *, needed: boo
 
 
 def _check_standard(
-    reading: Reading,
+    reading: HeaderReading,
     name: str,
     folder: str,
     description: str | None,
     manifest: Manifest,
     fields: FieldRules,
-    found: Found,
+    found: Findings,
 ) -> None:
     """The rules of the standard; each breach is an error."""
     if manifest.name is not None:
@@ -282,7 +281,7 @@ def _check_standard(
     _report_unknown(reading.frontmatter, fields, found, severity=Severity.ERROR)
 
 
-def _check_name(name: str, folder: str, found: Found) -> None:
+def _check_name(name: str, folder: str, found: Findings) -> None:
     if len(name) > MOST_NAME:
         message = f"`name` has {len(name)} characters; at most {MOST_NAME} are allowed."
         found.append(diagnose("name-invalid", message, field="name"))
@@ -307,7 +306,7 @@ def is_standard(name: str) -> bool:
     return name[0] != "-" and name[-1] != "-" and "--" not in name
 
 
-def _warn_of_name(name: str, folder: str, found: Found) -> None:
+def _warn_of_name(name: str, folder: str, found: Findings) -> None:
     """What the standard would refuse of a name that is taken as it is."""
     if not is_standard(name):
         length = f" of {len(name)} characters" if len(name) > MOST_NAME else ""
@@ -331,7 +330,7 @@ def _too_long(key: str, length: int, most: int, code: str) -> Diagnostic:
 
 
 def _report_unknown(
-    frontmatter: dict[str, Any], fields: FieldRules, found: Found, *, severity: Severity | None
+    frontmatter: dict[str, Any], fields: FieldRules, found: Findings, *, severity: Severity | None
 ) -> None:
     known = ", ".join(fields.known)
     for key in frontmatter:

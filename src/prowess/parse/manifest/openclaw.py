@@ -11,12 +11,17 @@ from typing import Any
 
 from prowess.diagnostics import Diagnostic, diagnose
 from prowess.model.skill import Requires
-from prowess.parse.lint.field_suggestions import MOST_LOOKED_UP, report_misspelt
-from prowess.parse.manifest.scalars import describe, render_scalar
-from prowess.parse.manifest.text_lists import decode_json, split_commas, unpack_json
+from prowess.parse.manifest.field_suggestions import MOST_LOOKED_UP, report_misspelt
+from prowess.parse.yaml.text_values import (
+    describe,
+    parse_json,
+    parse_json5,
+    render_scalar,
+    split_commas,
+)
 from prowess.profiles.schema.header import FieldRules
 
-Found = list[Diagnostic]
+Findings = list[Diagnostic]
 
 _KINDS = ("brew", "node", "go", "uv", "download")
 _SYSTEMS = frozenset(
@@ -30,7 +35,7 @@ PAGE_FIELDS = ("homepage", "website", "url")
 
 
 def read_openclaw(
-    frontmatter: Mapping[str, Any], metadata: Mapping[str, Any], fields: FieldRules, found: Found
+    frontmatter: Mapping[str, Any], metadata: Mapping[str, Any], fields: FieldRules, found: Findings
 ) -> dict[str, Any]:
     """The attributes of a manifest that OpenClaw's fields set, from the places a host looks at.
 
@@ -66,7 +71,7 @@ def read_openclaw(
 
 
 def _find_block(
-    metadata: Mapping[str, Any], place: str, fields: FieldRules, found: Found
+    metadata: Mapping[str, Any], place: str, fields: FieldRules, found: Findings
 ) -> Mapping[str, Any] | None:
     """What stands below one key of `metadata`; anything but a mapping is reported and counts as not
     there.
@@ -78,7 +83,7 @@ def _find_block(
         return None
     # A host that looks below `metadata` only also takes nothing but mappings there.
     reads_text = "top" in fields.openclaw_at
-    decoded = decode_json(block) if reads_text and isinstance(block, str) else None
+    decoded = parse_json5(block) if reads_text and isinstance(block, str) else None
     if isinstance(decoded, dict):
         return decoded
     allowed = "it has to be a mapping" + (", or JSON or JSON5 text of one" if reads_text else "")
@@ -96,26 +101,26 @@ def _find_text(frontmatter: Mapping[str, Any], keys: tuple[str, ...]) -> str | N
     return next((text for text in texts if text), None)
 
 
-def _refuse(key: str, allowed: str, found: Found) -> None:
+def _refuse(key: str, allowed: str, found: Findings) -> None:
     found.append(diagnose("field-type", f"`{key}` cannot be used; {allowed}.", field=key))
 
 
 def _unpack(value: Any) -> Any:
     """A list or a mapping that was turned into JSON text on the way."""
     if isinstance(value, str) and value[:1] in ("[", "{"):
-        unpacked = unpack_json(value)
+        unpacked = parse_json(value)
         return value if unpacked is None else unpacked
     return value
 
 
-def _read_text(key: str, value: Any, fields: FieldRules, found: Found) -> str | None:
+def _read_text(key: str, value: Any, fields: FieldRules, found: Findings) -> str | None:
     if isinstance(value, (str, bool, int, float)):
         return render_scalar(value).strip() or None
     _refuse(key, "it has to be text", found)
     return None
 
 
-def _read_always(key: str, value: Any, fields: FieldRules, found: Found) -> bool | None:
+def _read_always(key: str, value: Any, fields: FieldRules, found: Findings) -> bool | None:
     # Below `metadata` the host takes real truth values only; at the top it has made text of
     # everything.
     if isinstance(value, bool):
@@ -130,7 +135,7 @@ def _read_always(key: str, value: Any, fields: FieldRules, found: Found) -> bool
     return None
 
 
-def _read_words(key: str, value: Any, fields: FieldRules, found: Found) -> tuple[str, ...]:
+def _read_words(key: str, value: Any, fields: FieldRules, found: Findings) -> tuple[str, ...]:
     value = _unpack(value)
     if isinstance(value, str):
         return split_commas(value)
@@ -140,7 +145,7 @@ def _read_words(key: str, value: Any, fields: FieldRules, found: Found) -> tuple
     return ()
 
 
-def _read_systems(key: str, value: Any, fields: FieldRules, found: Found) -> tuple[str, ...]:
+def _read_systems(key: str, value: Any, fields: FieldRules, found: Findings) -> tuple[str, ...]:
     words = _read_words(key, value, fields, found)
     unknown = [word for word in words if word.lower() not in _SYSTEMS]
     if unknown:
@@ -152,7 +157,7 @@ def _read_systems(key: str, value: Any, fields: FieldRules, found: Found) -> tup
     return words
 
 
-def _read_requires(key: str, value: Any, fields: FieldRules, found: Found) -> Requires:
+def _read_requires(key: str, value: Any, fields: FieldRules, found: Findings) -> Requires:
     value = _unpack(value)
     if not isinstance(value, dict):
         _refuse(key, f"it has to be a mapping with {', '.join(_REQUIREMENTS)}", found)
@@ -169,7 +174,7 @@ def _read_requires(key: str, value: Any, fields: FieldRules, found: Found) -> Re
 
 
 def _read_install(
-    key: str, value: Any, fields: FieldRules, found: Found
+    key: str, value: Any, fields: FieldRules, found: Findings
 ) -> tuple[Mapping[str, Any], ...]:
     value = _unpack(value)
     if not isinstance(value, list):
@@ -187,7 +192,7 @@ def _read_install(
     return tuple(recipes)
 
 
-OPENCLAW_FIELDS: dict[str, tuple[str, Callable[[str, Any, FieldRules, Found], Any]]] = {
+OPENCLAW_FIELDS: dict[str, tuple[str, Callable[[str, Any, FieldRules, Findings], Any]]] = {
     "always": ("always", _read_always),
     "skillKey": ("skill_key", _read_text),
     "primaryEnv": ("primary_env", _read_text),

@@ -1,1 +1,1 @@
-"""Repairs of headers that are not valid YAML."""
+"""Headers that are not valid YAML: what is wrong with them, and what their author meant."""

@@ -9,9 +9,16 @@ from collections.abc import Iterator
 
 from prowess.diagnostics import diagnose
 from prowess.parse.header.lines import Line
-from prowess.parse.repair.line_reader import find_key, quote_parts
-from prowess.parse.repair.yaml_errors import Damage, Patch, Repaired, apply_patches, report
-from prowess.parse.yaml.reader import is_sound
+from prowess.parse.repair.broken_header import (
+    BrokenHeader,
+    Patch,
+    RepairedLines,
+    apply_patches,
+    find_key,
+    quote_parts,
+    report,
+)
+from prowess.parse.yaml.reader import is_valid_yaml
 
 _PLAIN_PAIR = re.compile(r"([A-Za-z_]\w*)[ \t]*:[ \t]*(.*)", re.ASCII)
 _DASHED_PAIR = re.compile(r"([A-Za-z_-]+):[ \t]+(.+)")
@@ -20,13 +27,13 @@ _LINE_PAIR = re.compile(r"([\w-]+):[ \t]*(.*)", re.ASCII)
 _RESERVED = re.compile(r"[{}\[\]*&#!|>%@`]|: ")
 
 
-def drop_tabs(damage: Damage) -> Repaired | None:
+def drop_tabs(broken: BrokenHeader) -> RepairedLines | None:
     """Tabs at the start of a line count as no indentation at all."""
-    return apply_patches(damage.lines, _tab_patches(damage))
+    return apply_patches(broken.lines, _tab_patches(broken))
 
 
-def _tab_patches(damage: Damage) -> Iterator[Patch]:
-    for index, line in enumerate(damage.lines):
+def _tab_patches(broken: BrokenHeader) -> Iterator[Patch]:
+    for index, line in enumerate(broken.lines):
         rest = line.text.lstrip(" \t")
         blanks = line.text[: len(line.text) - len(rest)]
         if "\t" in blanks:
@@ -38,13 +45,13 @@ def _tab_patches(damage: Damage) -> Iterator[Patch]:
             )
 
 
-def write_blocks(damage: Damage) -> Repaired | None:
+def write_blocks(broken: BrokenHeader) -> RepairedLines | None:
     """Every unquoted value with a colon, of a key without a hyphen, becomes a block of text."""
-    return apply_patches(damage.lines, _block_patches(damage))
+    return apply_patches(broken.lines, _block_patches(broken))
 
 
-def _block_patches(damage: Damage) -> Iterator[Patch]:
-    for index, line in enumerate(damage.lines):
+def _block_patches(broken: BrokenHeader) -> Iterator[Patch]:
+    for index, line in enumerate(broken.lines):
         match = _PLAIN_PAIR.fullmatch(line.text)
         value = match[2].strip() if match else ""
         if match is None or ":" not in value or value[0] in "\"'":
@@ -57,34 +64,34 @@ def _block_patches(damage: Damage) -> Iterator[Patch]:
         yield Patch(index, index, lines, report("repaired-colon", message, line, match[1]))
 
 
-def quote_description(damage: Damage) -> Repaired | None:
+def quote_description(broken: BrokenHeader) -> RepairedLines | None:
     """Only a broken `description` is rescued; `summary` and `read_when` where they hold a colon and
     a blank.
     """
-    return apply_patches(damage.lines, _description_patches(damage))
+    return apply_patches(broken.lines, _description_patches(broken))
 
 
-def _description_patches(damage: Damage) -> Iterator[Patch]:
-    for index, line in enumerate(damage.lines):
+def _description_patches(broken: BrokenHeader) -> Iterator[Patch]:
+    for index, line in enumerate(broken.lines):
         key = find_key(line.text)
         if key not in ("description", "summary", "read_when"):
             continue
         value = line.text.partition(":")[2].strip()
-        if not value or is_sound(f"k: {value}\n", damage.limits):
+        if not value or is_valid_yaml(f"k: {value}\n", broken.limits):
             continue
         if key == "description" or ": " in value:
             yield _quoted(index, line, f"{key}: ", value, key)
 
 
-def quote_reserved(damage: Damage) -> Repaired | None:
+def quote_reserved(broken: BrokenHeader) -> RepairedLines | None:
     """Every value at the margin that holds a reserved character is quoted, whether it was broken or
     not.
     """
-    return apply_patches(damage.lines, _reserved_patches(damage))
+    return apply_patches(broken.lines, _reserved_patches(broken))
 
 
-def _reserved_patches(damage: Damage) -> Iterator[Patch]:
-    for index, line in enumerate(damage.lines):
+def _reserved_patches(broken: BrokenHeader) -> Iterator[Patch]:
+    for index, line in enumerate(broken.lines):
         match = _DASHED_PAIR.fullmatch(line.text)
         value = match[2].strip() if match else ""
         if match is None or not value or not _RESERVED.search(value):
@@ -94,13 +101,13 @@ def _reserved_patches(damage: Damage) -> Iterator[Patch]:
         yield _quoted(index, line, f"{match[1]}: ", value, match[1])
 
 
-def quote_pairs(damage: Damage) -> Repaired | None:
+def quote_pairs(broken: BrokenHeader) -> RepairedLines | None:
     """Every plain value with a colon and a blank in it is quoted, at any indentation."""
-    return apply_patches(damage.lines, _pair_patches(damage))
+    return apply_patches(broken.lines, _pair_patches(broken))
 
 
-def _pair_patches(damage: Damage) -> Iterator[Patch]:
-    for index, line in enumerate(damage.lines):
+def _pair_patches(broken: BrokenHeader) -> Iterator[Patch]:
+    for index, line in enumerate(broken.lines):
         match = _ANY_PAIR.fullmatch(line.text)
         value = match[2].rstrip() if match else ""
         if match is not None and ": " in value and value[0] not in "\"'[{|>!&*#":
@@ -114,20 +121,20 @@ def _quoted(index: int, line: Line, before: str, value: str, key: str) -> Patch:
     return Patch(index, index, [line._replace(text=f"{before}{quote}{text}{quote}")], finding)
 
 
-def read_line_by_line(damage: Damage) -> Repaired | None:
+def read_line_by_line(broken: BrokenHeader) -> RepairedLines | None:
     """Every `key: value` line at the margin is text as it stands; everything else is left out."""
     pairs: dict[str, Line] = {}
-    for line in damage.original:
+    for line in broken.original:
         match = _LINE_PAIR.fullmatch(line.text)
         if match is not None:
             quote, [text] = quote_parts([match[2].strip()])
             pairs.pop(match[1], None)
             pairs[match[1]] = line._replace(text=f"{match[1]}: {quote}{text}{quote}")
     lines = list(pairs.values())
-    if not lines or lines == damage.lines:
+    if not lines or lines == broken.lines:
         return None
     message = (
         "The header is not YAML; each `key: value` line was read as text, other lines were left"
         " out."
     )
-    return Repaired(lines, [diagnose("repaired-lines", message, line=lines[0].number)])
+    return RepairedLines(lines, [diagnose("repaired-lines", message, line=lines[0].number)])

@@ -8,9 +8,19 @@ from collections.abc import Iterator
 from prowess.diagnostics import Diagnostic, diagnose
 from prowess.parse.header.lines import Line
 from prowess.parse.manifest.fields import KNOWN_FIELDS
-from prowess.parse.repair.line_reader import BLOCK_MARK, Entry, find_key, find_values, quote_parts
-from prowess.parse.repair.yaml_errors import Damage, Patch, Repaired, apply_patches, report
-from prowess.parse.yaml.reader import is_sound
+from prowess.parse.repair.broken_header import (
+    BLOCK_MARK,
+    BrokenHeader,
+    HeaderEntry,
+    Patch,
+    RepairedLines,
+    apply_patches,
+    find_key,
+    find_values,
+    quote_parts,
+    report,
+)
+from prowess.parse.yaml.reader import is_valid_yaml
 
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f\x80-\x84\x86-\x9f\ufffe\uffff]")
 _KEY_WITHOUT_BLANK = re.compile(
@@ -21,17 +31,17 @@ _PLAIN_KEY = re.compile(r"[^\W\d][\w.$-]*")
 _INNER_KEY = re.compile(r"[ ]*(?:- +)*([^\s:#][^:#]{0,80}?):(?=[ \t]|$)")
 
 
-def drop_controls(damage: Damage) -> Repaired | None:
+def drop_controls(broken: BrokenHeader) -> RepairedLines | None:
     """Characters that no YAML may hold are left out."""
-    if not _CONTROL.search(damage.text):
+    if not _CONTROL.search(broken.text):
         return None
     return apply_patches(
-        damage.lines,
+        broken.lines,
         (
             Patch(
                 index, index, [line._replace(text=_CONTROL.sub("", line.text))], _say_dropped(line)
             )
-            for index, line in enumerate(damage.lines)
+            for index, line in enumerate(broken.lines)
             if _CONTROL.search(line.text)
         ),
     )
@@ -43,15 +53,15 @@ def _say_dropped(line: Line) -> Diagnostic:
     return diagnose("repaired-character", message, line=line.number)
 
 
-def tabs_to_spaces(damage: Damage) -> Repaired | None:
+def tabs_to_spaces(broken: BrokenHeader) -> RepairedLines | None:
     """Tabs in the indentation become two spaces each."""
-    return apply_patches(damage.lines, _tab_patches(damage)) if "\t" in damage.text else None
+    return apply_patches(broken.lines, _tab_patches(broken)) if "\t" in broken.text else None
 
 
-def _tab_patches(damage: Damage) -> Iterator[Patch]:
-    for entry in damage.entries:
+def _tab_patches(broken: BrokenHeader) -> Iterator[Patch]:
+    for entry in broken.entries:
         for index in range(entry.first, entry.last + 1):
-            line = damage.lines[index]
+            line = broken.lines[index]
             blanks = _indentation(line.text)
             if "\t" in blanks:
                 text = blanks.replace("\t", "  ") + line.text[len(blanks) :]
@@ -68,15 +78,15 @@ def _indentation(text: str) -> str:
     return text[: len(text) - len(text.lstrip(" \t"))]
 
 
-def part_keys(damage: Damage) -> Repaired | None:
+def part_keys(broken: BrokenHeader) -> RepairedLines | None:
     """`name:value` and `name：value` become `name: value`."""
-    return apply_patches(damage.lines, _parting_patches(damage))
+    return apply_patches(broken.lines, _parting_patches(broken))
 
 
-def _parting_patches(damage: Damage) -> Iterator[Patch]:
-    for entry in damage.entries:
+def _parting_patches(broken: BrokenHeader) -> Iterator[Patch]:
+    for entry in broken.entries:
         for index in range(entry.first, entry.last + 1):
-            line = damage.lines[index]
+            line = broken.lines[index]
             match = _KEY_WITHOUT_BLANK.match(line.text)
             if match is None or match.end() == len(line.text):
                 continue
@@ -91,16 +101,16 @@ def _parting_patches(damage: Damage) -> Iterator[Patch]:
                 )
 
 
-def align_keys(damage: Damage) -> Repaired | None:
+def align_keys(broken: BrokenHeader) -> RepairedLines | None:
     """A field that is indented below another one's value moves to the start of its line."""
-    return apply_patches(damage.lines, _aligning_patches(damage))
+    return apply_patches(broken.lines, _aligning_patches(broken))
 
 
-def _aligning_patches(damage: Damage) -> Iterator[Patch]:
-    for entry in damage.entries:
+def _aligning_patches(broken: BrokenHeader) -> Iterator[Patch]:
+    for entry in broken.entries:
         depth = 0
-        for index in range(_first_below(damage, entry), entry.last + 1):
-            line = damage.lines[index]
+        for index in range(_first_below(broken, entry), entry.last + 1):
+            line = broken.lines[index]
             indent = len(line.text) - len(line.text.lstrip(" "))
             key = find_key(line.text.lstrip(" ")) if indent else None
             if (
@@ -120,39 +130,39 @@ def _aligning_patches(damage: Damage) -> Iterator[Patch]:
                 yield Patch(index, index, [line._replace(text=line.text[depth:])])
 
 
-def _first_below(damage: Damage, entry: Entry) -> int:
+def _first_below(broken: BrokenHeader, entry: HeaderEntry) -> int:
     """The first line of an entry on which a field could stand by mistake; none below a block or an
     empty value.
     """
     if not entry.key:
         return entry.first
-    rest = damage.lines[entry.first].text.partition(":")[2].strip()
+    rest = broken.lines[entry.first].text.partition(":")[2].strip()
     takes_lines = not rest or rest.startswith("#") or BLOCK_MARK.match(rest)
     return entry.last + 1 if takes_lines else entry.first + 1
 
 
-def join_stray_lines(damage: Damage) -> Repaired | None:
+def join_stray_lines(broken: BrokenHeader) -> RepairedLines | None:
     """Text at the start of a line joins the value before it; text before the first key becomes a
     comment.
     """
-    return apply_patches(damage.lines, _joining_patches(damage))
+    return apply_patches(broken.lines, _joining_patches(broken))
 
 
-def _joining_patches(damage: Damage) -> Iterator[Patch]:
-    for entry in damage.entries:
+def _joining_patches(broken: BrokenHeader) -> Iterator[Patch]:
+    for entry in broken.entries:
         if not entry.key:
-            if len(damage.all_entries) > 1:
-                yield from _comment_out(damage, entry)
+            if len(broken.all_entries) > 1:
+                yield from _comment_out(broken, entry)
             continue
-        rest = damage.lines[entry.first].text.partition(":")[2].strip()
+        rest = broken.lines[entry.first].text.partition(":")[2].strip()
         below = range(entry.first + 1, entry.last + 1)
         depths = (
-            _block_depths(damage, below)
+            _block_depths(broken, below)
             if BLOCK_MARK.match(rest)
-            else _text_depths(damage, below, rest)
+            else _text_depths(broken, below, rest)
         )
         for index, depth in depths.items():
-            line = damage.lines[index]
+            line = broken.lines[index]
             if line.text.startswith("```"):
                 yield _comment(index, line)
                 continue
@@ -161,14 +171,14 @@ def _joining_patches(damage: Damage) -> Iterator[Patch]:
             yield Patch(index, index, [line._replace(text=" " * depth + line.text)], finding)
 
 
-def _block_depths(damage: Damage, below: range) -> dict[int, int]:
+def _block_depths(broken: BrokenHeader, below: range) -> dict[int, int]:
     """How many blanks each line of a block needs, so that it is as deep as the block's first line,
     or two.
     """
     margins = {
         index: len(text) - len(text.lstrip(" "))
         for index in below
-        if (text := damage.lines[index].text).strip()
+        if (text := broken.lines[index].text).strip()
     }
     first = next(iter(margins.values()), 0)
     if first == 0:
@@ -176,10 +186,10 @@ def _block_depths(damage: Damage, below: range) -> dict[int, int]:
     return {index: first - margin for index, margin in margins.items() if margin < first}
 
 
-def _text_depths(damage: Damage, below: range, rest: str) -> dict[int, int]:
-    stray = [index for index in below if _is_stray(damage.lines[index].text, after=rest)]
-    if stray and damage.lines[stray[0]].text[0] in "[{":
-        stray = [index for index in below if damage.lines[index].text.strip()]
+def _text_depths(broken: BrokenHeader, below: range, rest: str) -> dict[int, int]:
+    stray = [index for index in below if _is_stray(broken.lines[index].text, after=rest)]
+    if stray and broken.lines[stray[0]].text[0] in "[{":
+        stray = [index for index in below if broken.lines[index].text.strip()]
     return dict.fromkeys(stray, 2)
 
 
@@ -189,9 +199,9 @@ def _is_stray(text: str, *, after: str) -> bool:
     return bool(after) or not (text == "-" or text.startswith("- "))
 
 
-def _comment_out(damage: Damage, entry: Entry) -> Iterator[Patch]:
+def _comment_out(broken: BrokenHeader, entry: HeaderEntry) -> Iterator[Patch]:
     for index in range(entry.first, entry.last + 1):
-        line = damage.lines[index]
+        line = broken.lines[index]
         if line.text.strip() and not line.text.lstrip().startswith("#"):
             yield _comment(index, line)
 
@@ -203,30 +213,30 @@ def _comment(index: int, line: Line) -> Patch:
     return Patch(index, index, [line._replace(text="# " + line.text)], finding)
 
 
-def drop_duplicates(damage: Damage) -> Repaired | None:
+def drop_duplicates(broken: BrokenHeader) -> RepairedLines | None:
     """Of keys that stand twice in one mapping the last is kept."""
-    if damage.trouble.key is None:
+    if broken.problem.key is None:
         return None
-    return apply_patches(damage.lines, _duplicate_patches(damage))
+    return apply_patches(broken.lines, _duplicate_patches(broken))
 
 
-def _duplicate_patches(damage: Damage) -> Iterator[Patch]:
+def _duplicate_patches(broken: BrokenHeader) -> Iterator[Patch]:
     last: dict[tuple[int, str], int] = {}
-    keys = list(_find_keys(damage))
+    keys = list(_find_keys(broken))
     for index, _, scope, key in keys:
         last[scope, key] = index
     place = -1
     for index, end, scope, key in keys:
         if index > place and last[scope, key] != index:
-            kept = damage.lines[last[scope, key]].number
+            kept = broken.lines[last[scope, key]].number
             message = f"`{key}` stands twice; the one on line {kept} was kept."
             place = end
             yield Patch(
-                index, end, [], report("repaired-duplicate", message, damage.lines[index], key)
+                index, end, [], report("repaired-duplicate", message, broken.lines[index], key)
             )
 
 
-def _find_keys(damage: Damage) -> Iterator[tuple[int, int, int, str]]:
+def _find_keys(broken: BrokenHeader) -> Iterator[tuple[int, int, int, str]]:
     """Every key that begins a line: its line, the last line that hangs below it, its mapping, and
     the key.
 
@@ -234,12 +244,12 @@ def _find_keys(damage: Damage) -> Iterator[tuple[int, int, int, str]]:
     """
     inside = {
         index
-        for entry in damage.all_entries
-        for value in find_values(damage.lines, entry)
+        for entry in broken.all_entries
+        for value in find_values(broken.lines, entry)
         for index in range(value.first + 1, value.last + 1)
     }
     open_keys: list[tuple[int, int]] = []
-    for index, line in enumerate(damage.lines):
+    for index, line in enumerate(broken.lines):
         match = None if index in inside else _INNER_KEY.match(line.text)
         if match is None:
             continue
@@ -252,13 +262,13 @@ def _find_keys(damage: Damage) -> Iterator[tuple[int, int, int, str]]:
         scope = open_keys[-1][1] if open_keys else -1
         open_keys.append((indent, index))
         if not dashed:
-            yield index, _last_below(damage, index, indent), scope, match[1].strip().strip("\"'")
+            yield index, _last_below(broken, index, indent), scope, match[1].strip().strip("\"'")
 
 
-def _last_below(damage: Damage, index: int, indent: int) -> int:
+def _last_below(broken: BrokenHeader, index: int, indent: int) -> int:
     last = index
-    for later in range(index + 1, len(damage.lines)):
-        text = damage.lines[later].text
+    for later in range(index + 1, len(broken.lines)):
+        text = broken.lines[later].text
         if not text.strip():
             continue
         deeper = len(text) - len(text.lstrip(" \t")) > indent
@@ -268,30 +278,30 @@ def _last_below(damage: Damage, index: int, indent: int) -> int:
     return last
 
 
-def quote_entries(damage: Damage) -> Repaired | None:
+def quote_entries(broken: BrokenHeader) -> RepairedLines | None:
     """The last resort: whatever still cannot be read becomes the text of its key."""
-    return apply_patches(damage.lines, _entry_patches(damage))
+    return apply_patches(broken.lines, _entry_patches(broken))
 
 
-def _entry_patches(damage: Damage) -> Iterator[Patch]:
-    for entry in damage.entries:
+def _entry_patches(broken: BrokenHeader) -> Iterator[Patch]:
+    for entry in broken.entries:
         if not entry.key:
-            if len(damage.all_entries) > 1:
-                yield from _comment_out(damage, entry)
+            if len(broken.all_entries) > 1:
+                yield from _comment_out(broken, entry)
             continue
-        first = damage.lines[entry.first]
-        text = _as_text(damage, entry)
-        if not is_sound(text, damage.limits):
-            yield from _comment_out(damage, entry)
+        first = broken.lines[entry.first]
+        text = _as_text(broken, entry)
+        if not is_valid_yaml(text, broken.limits):
+            yield from _comment_out(broken, entry)
             continue
         message = f"The value of `{entry.key}` is not YAML; the whole of it was read as text."
         finding = report("repaired-lines", message, first, entry.key)
         yield Patch(entry.first, entry.last, [first._replace(text=text)], finding)
 
 
-def _as_text(damage: Damage, entry: Entry) -> str:
-    rest = damage.lines[entry.first].text.partition(":")[2].strip()
-    below = (line.text.strip() for line in damage.lines[entry.first + 1 : entry.last + 1])
+def _as_text(broken: BrokenHeader, entry: HeaderEntry) -> str:
+    rest = broken.lines[entry.first].text.partition(":")[2].strip()
+    below = (line.text.strip() for line in broken.lines[entry.first + 1 : entry.last + 1])
     value = " ".join(part for part in (BLOCK_MARK.sub("", rest), *below) if part)
     return (
         f"{_quoted(entry.key) if not _PLAIN_KEY.fullmatch(entry.key) else entry.key}:"

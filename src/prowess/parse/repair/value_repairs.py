@@ -10,24 +10,21 @@ import re
 from collections.abc import Callable, Iterator
 
 from prowess.parse.header.lines import Line
-from prowess.parse.repair.line_reader import (
+from prowess.parse.repair.broken_header import (
     BLOCK_MARK,
     Brackets,
-    Value,
-    quote_value,
-    split_comment,
-    write_block,
-    write_quoted,
-)
-from prowess.parse.repair.yaml_errors import (
-    Damage,
+    BrokenHeader,
+    HeaderValue,
     Patch,
-    Repaired,
+    RepairedLines,
     apply_patches,
     name_value,
+    quote_value,
     report,
+    split_comment,
+    write_block,
 )
-from prowess.parse.yaml.reader import is_sound
+from prowess.parse.yaml.reader import is_valid_yaml
 
 _BLOCK_WITH_TEXT = re.compile(r"([|>][-+\d]{0,2})[ \t]+(?=[^\s#])")
 _COLON = re.compile(r":(?=[ \t]|$)")
@@ -44,43 +41,43 @@ TEXT_FIELDS = frozenset(
 
 
 def _patch_values(
-    damage: Damage, applies: Callable[[Value], bool], code: str, sentence: str
-) -> Repaired | None:
+    broken: BrokenHeader, applies: Callable[[HeaderValue], bool], code: str, sentence: str
+) -> RepairedLines | None:
     """Quote every broken value to which a repair applies."""
     return apply_patches(
-        damage.lines,
+        broken.lines,
         (
             Patch(
                 value.first,
                 value.last,
-                quote_value(damage.lines, value),
+                quote_value(broken.lines, value),
                 report(
                     code,
                     f"{name_value(value.key)} {sentence}; it was put in quotes.",
-                    damage.lines[value.first],
+                    broken.lines[value.first],
                     value.key,
                 ),
             )
-            for value in damage.values
+            for value in broken.values
             if applies(value)
         ),
     )
 
 
-def move_block_text(damage: Damage) -> Repaired | None:
+def move_block_text(broken: BrokenHeader) -> RepairedLines | None:
     """`description: > Text` becomes a block with the text on the next line."""
-    return apply_patches(damage.lines, _block_patches(damage))
+    return apply_patches(broken.lines, _block_patches(broken))
 
 
-def _block_patches(damage: Damage) -> Iterator[Patch]:
-    for value in damage.values:
+def _block_patches(broken: BrokenHeader) -> Iterator[Patch]:
+    for value in broken.values:
         mark = _BLOCK_WITH_TEXT.match(value.text)
         if mark is None:
             continue
-        line = damage.lines[value.first]
+        line = broken.lines[value.first]
         below = [
             later.text
-            for later in damage.lines[value.first + 1 : value.last + 1]
+            for later in broken.lines[value.first + 1 : value.last + 1]
             if later.text.strip()
         ]
         depth = min((len(text) - len(text.lstrip(" ")) for text in below), default=value.indent + 2)
@@ -97,24 +94,24 @@ def _block_patches(damage: Damage) -> Iterator[Patch]:
         )
 
 
-def close_brackets(damage: Damage) -> Repaired | None:
+def close_brackets(broken: BrokenHeader) -> RepairedLines | None:
     """JSON or a list whose last brackets are missing is closed, where it can be read then."""
-    return apply_patches(damage.lines, _closing_patches(damage))
+    return apply_patches(broken.lines, _closing_patches(broken))
 
 
-def _closing_patches(damage: Damage) -> Iterator[Patch]:
-    for value in damage.values:
+def _closing_patches(broken: BrokenHeader) -> Iterator[Patch]:
+    for value in broken.values:
         if value.text[0] not in "[{" or value.key in TEXT_FIELDS:
             continue
         brackets = Brackets()
         text = "\n".join(value.parts)
         if brackets.close_in(text) or not brackets.missing or not brackets.matched:
             continue
-        if not is_sound(
-            f"k: {text.replace(chr(10), chr(10) + '  ')}{brackets.missing}\n", damage.limits
+        if not is_valid_yaml(
+            f"k: {text.replace(chr(10), chr(10) + '  ')}{brackets.missing}\n", broken.limits
         ):
             continue
-        last = damage.lines[value.last]
+        last = broken.lines[value.last]
         closed = Line(last.number, last.text.rstrip() + brackets.missing, last.end)
         message = (
             f"{name_value(value.key)} is never closed; `{brackets.missing}` was added at its end."
@@ -124,18 +121,18 @@ def _closing_patches(damage: Damage) -> Iterator[Patch]:
         )
 
 
-def quote_hint(damage: Damage) -> Repaired | None:
+def quote_hint(broken: BrokenHeader) -> RepairedLines | None:
     """`[a] [b]` and other text that begins with a bracket; over several lines it becomes a block."""
-    return apply_patches(damage.lines, _hint_patches(damage))
+    return apply_patches(broken.lines, _hint_patches(broken))
 
 
-def _hint_patches(damage: Damage) -> Iterator[Patch]:
-    for value in damage.values:
+def _hint_patches(broken: BrokenHeader) -> Iterator[Patch]:
+    for value in broken.values:
         if value.text[0] not in "[{":
             continue
-        line = damage.lines[value.first]
+        line = broken.lines[value.first]
         in_block = value.last > value.first
-        lines = write_block(damage.lines, value) if in_block else quote_value(damage.lines, value)
+        lines = write_block(broken.lines, value) if in_block else quote_value(broken.lines, value)
         how = "written as a block of text" if in_block else "put in quotes"
         message = (
             f"{name_value(value.key)} begins with a bracket and is neither a list nor a mapping; it"
@@ -146,38 +143,38 @@ def _hint_patches(damage: Damage) -> Iterator[Patch]:
         )
 
 
-def quote_indicator(damage: Damage) -> Repaired | None:
+def quote_indicator(broken: BrokenHeader) -> RepairedLines | None:
     """Text that begins with a character that YAML keeps for itself."""
 
-    def applies(value: Value) -> bool:
+    def applies(value: HeaderValue) -> bool:
         return value.text[0] in _INDICATORS and not BLOCK_MARK.match(value.text)
 
-    return _patch_values(damage, applies, "repaired-indicator", "begins with a reserved character")
+    return _patch_values(broken, applies, "repaired-indicator", "begins with a reserved character")
 
 
-def quote_colon(damage: Damage) -> Repaired | None:
+def quote_colon(broken: BrokenHeader) -> RepairedLines | None:
     """Plain text with a colon before a blank or at the end of a line, also over several lines."""
 
-    def applies(value: Value) -> bool:
+    def applies(value: HeaderValue) -> bool:
         if value.text[0] in "\"'[{" or value.text[0] in _INDICATORS.replace(":", ""):
             return False
         return any(_COLON.search(part) for part in value.parts)
 
-    return _patch_values(damage, applies, "repaired-colon", "holds a colon that ends a key in YAML")
+    return _patch_values(broken, applies, "repaired-colon", "holds a colon that ends a key in YAML")
 
 
-def mend_quotes(damage: Damage) -> Repaired | None:
+def fix_quotes(broken: BrokenHeader) -> RepairedLines | None:
     """Quotes inside quotes, a quote that is never closed, text after the closing quote, unknown
     escapes.
     """
-    return apply_patches(damage.lines, _quote_patches(damage))
+    return apply_patches(broken.lines, _quote_patches(broken))
 
 
-def _quote_patches(damage: Damage) -> Iterator[Patch]:
-    for value in damage.values:
+def _quote_patches(broken: BrokenHeader) -> Iterator[Patch]:
+    for value in broken.values:
         if value.text[0] not in "\"'":
             continue
-        line = damage.lines[value.first]
+        line = broken.lines[value.first]
         quote = value.text[0]
         *before, last = value.parts
         last, comment = split_comment(last)
@@ -189,7 +186,7 @@ def _quote_patches(damage: Damage) -> Iterator[Patch]:
                 f"{name_value(value.key)} has text after its closing quote; the whole was put in"
                 " quotes."
             )
-            lines = write_quoted(damage.lines, value, value.parts)
+            lines = quote_value(broken.lines, value)
         else:
             inner[0] = inner[0][1:]
             inner[-1] = inner[-1][:-1] if closes else inner[-1]
@@ -197,7 +194,7 @@ def _quote_patches(damage: Damage) -> Iterator[Patch]:
                 f"{name_value(value.key)} has quotes or backslashes that do not fit; they were"
                 " mended."
             )
-            lines = _requote(damage, value, inner, quote, comment)
+            lines = _requote(broken, value, inner, quote, comment)
         yield Patch(
             value.first, value.last, lines, report("repaired-quote", message, line, value.key)
         )
@@ -209,7 +206,7 @@ def _is_several(text: str, quote: str, *, closes: bool) -> bool:
 
 
 def _requote(
-    damage: Damage, value: Value, inner: list[str], quote: str, comment: str
+    broken: BrokenHeader, value: HeaderValue, inner: list[str], quote: str, comment: str
 ) -> list[Line]:
     escape = _escape_double if quote == '"' else _escape_single
     texts = [escape(part) for part in inner]
@@ -217,7 +214,7 @@ def _requote(
     texts[-1] += quote + comment
     lines = []
     for offset, text in enumerate(texts):
-        line = damage.lines[value.first + offset]
+        line = broken.lines[value.first + offset]
         before = (
             line.text[: value.column]
             if offset == 0

@@ -1,89 +1,91 @@
-"""The native YAML reader behind guards: no text may crash it, hang it or fill the memory.
+"""The native YAML parser behind guards: no text may crash it, hang it or fill the memory.
 
 It reads YAML 1.2 in microseconds, but copies an aliased value once for every alias, slows down on
-deep flow collections, turns `!tag x` into a mapping, refuses numbers beyond 64 bits and lets the
-keys `1` and `true` collide. What it is given is bounded first, what it gives is settled after.
+deep flow collections, turns `!tag x` into a mapping, rejects numbers beyond 64 bits and lets the
+keys `1` and `true` collide. Its input is bounded first, its output cleaned up after.
 """
 
 from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from prowess.parse.manifest.scalars import render_scalar
-from prowess.parse.yaml.native import is_settled, read_natively
+import ryaml
+
+from prowess.parse.yaml.text_values import render_scalar
 from prowess.profiles.schema.roots import Limits
+
+parse_natively: Callable[[str], Any] = ryaml.loads  # type: ignore[attr-defined]
+"""The native parser itself, for text that is known to be harmless. Raises on invalid YAML."""
 
 # Aliases may not make the values larger than this many bytes of text.
 _MOST_EXPANDED = 1 << 20
 
-# The reader gives up at 128 levels by itself; Python's own recursion is safe with that.
+# The parser gives up at 128 levels by itself; Python's own recursion is safe with that.
 _DEEPEST = 128
 
-_ALIAS = re.compile(r"(?<![^\s\[\]{},:])\*[\w-]")
-_ANCHOR = re.compile(r"(?<![^\s\[\]{},:])&[\w-]")
-_BRACKET = re.compile(r"[\[\]{}]")
-_PLACE = re.compile(r"at line (\d+) column (\d+)")
-_POSITION = re.compile(r"at position (\d+)")
-_DUPLICATE = re.compile(r"duplicate entry with key (.+?)(?: at line|$)", re.DOTALL)
-_WORD_KEY = re.compile(
-    r"^([ ]*(?:- +)*)(true|false|null|~|[-+.]?\d[\w.+-]*|[-+]?\.(?:inf|nan))(?=[ \t]*:(?:[ \t]|$))",
-    re.M | re.I,
+# Every scan imports this module, and few headers need these: they are compiled on first use.
+_ALIAS = r"(?<![^\s\[\]{},:])\*[\w-]"
+_ANCHOR = r"(?<![^\s\[\]{},:])&[\w-]"
+_BRACKET = r"[\[\]{}]"
+_LINE_AND_COLUMN = r"at line (\d+) column (\d+)"
+_POSITION = r"at position (\d+)"
+_DUPLICATE = r"(?s)duplicate entry with key (.+?)(?: at line|$)"
+_WORD_KEY = (
+    r"(?im)^([ ]*(?:- +)*)"
+    r"(true|false|null|~|[-+.]?\d[\w.+-]*|[-+]?\.(?:inf|nan))"
+    r"(?=[ \t]*:(?:[ \t]|$))"
 )
 
+# Part of the parser's message, and the reason in our words. The first that fits is taken.
 _REASONS = (
-    ("recursion limit", "yaml-nesting", "it is nested too deeply"),
-    ("repetition limit", "yaml-aliases", "its aliases grow without bound"),
-    (
-        "mapping values are not allowed",
-        "yaml-invalid",
-        "a value holds a colon and is not in quotes",
-    ),
+    ("recursion limit", "it is nested too deeply"),
+    ("repetition limit", "its aliases grow without bound"),
+    ("mapping values are not allowed", "a value holds a colon and is not in quotes"),
     (
         "expected comment or line break",
-        "yaml-invalid",
         "text follows a block mark (`|` or `>`) on the same line",
     ),
-    ("tab character", "yaml-invalid", "a tab is used for indentation"),
+    ("tab character", "a tab is used for indentation"),
     (
         "cannot start any token",
-        "yaml-invalid",
         "a value begins with a reserved character or a line with a tab",
     ),
-    ("block sequence entries", "yaml-invalid", "a list begins on the line of its key"),
-    ("mapping keys are not allowed", "yaml-invalid", "a value begins with `? `"),
+    ("block sequence entries", "a list begins on the line of its key"),
+    ("mapping keys are not allowed", "a value begins with `? `"),
     (
         "unknown anchor",
-        "yaml-invalid",
         "a value begins with `*`, which refers to an anchor that does not exist",
     ),
-    ("alphabetic or numeric", "yaml-invalid", "a value begins with `*` or `&`"),
-    ("duplicate entry", "yaml-invalid", "a key stands twice"),
-    ("unknown escape", "yaml-invalid", "a backslash in double quotes begins no known escape"),
+    ("alphabetic or numeric", "a value begins with `*` or `&`"),
+    ("duplicate entry", "a key stands twice"),
+    ("unknown escape", "a backslash in double quotes begins no known escape"),
     (
         "escape code",
-        "yaml-invalid",
         "a backslash in double quotes begins an escape that means nothing",
     ),
-    ("unexpected end of stream", "yaml-invalid", "a quote is never closed"),
-    ("expected ',' or", "yaml-invalid", "a bracket is never closed"),
-    ("expected ':'", "yaml-invalid", "a line is neither `key: value` nor indented"),
-    ("expected key", "yaml-invalid", "text follows a closed value, or the indentation changes"),
-    ("control characters", "yaml-invalid", "it holds a control character"),
-    ("integer", "yaml-invalid", "a number is too large"),
-    ("more than one document", "yaml-invalid", "it holds more than one document"),
-    ("unhashable", "yaml-invalid", "a list or a mapping is used as a key"),
+    ("unexpected end of stream", "a quote is never closed"),
+    ("expected ',' or", "a bracket is never closed"),
+    ("expected ':'", "a line is neither `key: value` nor indented"),
+    ("expected key", "text follows a closed value, or the indentation changes"),
+    ("control characters", "it holds a control character"),
+    ("integer", "a number is too large"),
+    ("more than one document", "it holds more than one document"),
+    ("unhashable", "a list or a mapping is used as a key"),
 )
+_UNKNOWN_REASON = ("", "the YAML reader refused it")
+# Every other message of the parser means `yaml-invalid`.
+_CODES = {"recursion limit": "yaml-nesting", "repetition limit": "yaml-aliases"}
 
 
-class Trouble(NamedTuple):
-    """Why a header could not be read: the code of a diagnostic, the reason in words, and where it
-    is.
+class YamlProblem(NamedTuple):
+    """Why a header could not be parsed: the code of a diagnostic, the reason, and where it is.
 
-    `line` and `column` count from 1 inside the header. `key` is the one that stands twice, where
-    that is why.
+    `line` and `column` count from 1 inside the header. `key` is the one that appears twice, if that
+    is the reason. With `is_number` it is a number beyond 64 bits.
     """
 
     code: str
@@ -91,129 +93,158 @@ class Trouble(NamedTuple):
     line: int | None = None
     column: int | None = None
     key: str | None = None
-    number: bool = False
+    is_number: bool = False
 
 
-class Loaded(NamedTuple):
-    """A value that was read, and the tags that were taken off it; or the trouble that kept it from
-    being read.
-    """
+class YamlResult(NamedTuple):
+    """A parsed value and the tags that were removed from it, or the problem."""
 
     value: Any
-    trouble: Trouble | None = None
+    problem: YamlProblem | None = None
     tags: tuple[str, ...] = ()
 
 
-class _Unsettled(Exception):
-    """A value has keys that are not text, tags, or too many levels."""
+class _TooDeep(Exception):
+    """A value has more levels than are read."""
 
 
-def load(text: str, limits: Limits) -> Loaded:
-    """Read YAML; never raises, whatever the text."""
-    refused = _refuse(text, limits)
-    if refused is not None:
-        return Loaded(None, refused)
+def parse_yaml(text: str, limits: Limits) -> YamlResult:
+    """Parse YAML; never raises, whatever the text."""
+    problem = _find_danger(text, limits)
+    if problem is not None:
+        return YamlResult(None, problem)
     try:
-        value = read_natively(text)
+        value = parse_natively(text)
     except Exception as error:
-        return Loaded(None, _explain(str(error), text))
-    if is_settled(value, limits.yaml_depth or _DEEPEST, tags="!" in text):
-        return Loaded(value)
-    return _settle(text, value, limits)
+        return YamlResult(None, _explain(str(error), text))
+    if is_clean(value, limits.yaml_depth or _DEEPEST, tags="!" in text):
+        return YamlResult(value)
+    return _clean_up(text, value, limits)
 
 
-def is_sound(text: str, limits: Limits) -> bool:
-    """Whether a piece of YAML can be read as it is, as a mapping or as nothing."""
-    if _refuse(text, limits) is not None:
+def is_valid_yaml(text: str, limits: Limits) -> bool:
+    """Whether a piece of YAML can be parsed as it is, as a mapping or as nothing."""
+    if _find_danger(text, limits) is not None:
         return False
     try:
-        value = read_natively(text)
+        value = parse_natively(text)
     except Exception:
         return False
     if type(value) is not dict:
         return value is None
-    return "!" not in text or not load(text, limits).tags
+    return "!" not in text or not parse_yaml(text, limits).tags
 
 
-def is_bracketed_safely(text: str, depth: int) -> bool:
-    """Whether flow collections are nested at most so deep; the reader is slow, not wrong, beyond
-    that.
+def is_clean(value: Any, depth: int, *, tags: bool) -> bool:
+    """Whether every key is text, no mapping represents a tag, and there are at most `depth` levels.
+
+    This runs for every header of a scan, so scalars are passed over without a call.
     """
+    kind = type(value)
+    if kind is dict:
+        if depth <= 0:
+            return False
+        for key, item in value.items():
+            if type(key) is not str or (tags and key.startswith("!") and len(value) == 1):
+                return False
+            if type(item) in (dict, list) and not is_clean(item, depth - 1, tags=tags):
+                return False
+    elif kind is list:
+        if depth <= 0:
+            return False
+        for item in value:
+            if type(item) in (dict, list) and not is_clean(item, depth - 1, tags=tags):
+                return False
+    return True
+
+
+def _find_danger(text: str, limits: Limits) -> YamlProblem | None:
+    """What would make the parser slow or fill the memory, found before it runs."""
+    depth = limits.yaml_depth or _DEEPEST
+    if not _has_shallow_brackets(text, depth):
+        return YamlProblem("yaml-nesting", f"its brackets are nested more than {depth} levels deep")
+    if "&" not in text or "*" not in text or not re.search(_ANCHOR, text):
+        return None
+    aliases = len(re.findall(_ALIAS, text))
+    if limits.yaml_aliases and aliases > limits.yaml_aliases:
+        why = f"it has {aliases} aliases; at most {limits.yaml_aliases} are read"
+        return YamlProblem("yaml-aliases", why)
+    # The worst that n aliases can do, each holding the ones before it, is to repeat the text
+    # e^(n/e) times.
+    growth = math.exp(min(aliases, 100) / math.e)
+    if growth * len(text) > _MOST_EXPANDED:
+        why = f"its {aliases} aliases could repeat the text without bound"
+        return YamlProblem("yaml-aliases", why)
+    return None
+
+
+def _has_shallow_brackets(text: str, depth: int) -> bool:
+    """Whether flow collections are nested at most so deep; beyond that the parser is slow."""
     if text.count("[") + text.count("{") <= depth:
         return True
     level = 0
-    for match in _BRACKET.finditer(text):
+    for match in re.finditer(_BRACKET, text):
         level = level + 1 if match[0] in "[{" else max(level - 1, 0)
         if level > depth:
             return False
     return True
 
 
-def _refuse(text: str, limits: Limits) -> Trouble | None:
-    depth = limits.yaml_depth or _DEEPEST
-    if not is_bracketed_safely(text, depth):
-        return Trouble("yaml-nesting", f"its brackets are nested more than {depth} levels deep")
-    if "&" not in text or "*" not in text or not _ANCHOR.search(text):
-        return None
-    aliases = sum(1 for _ in _ALIAS.finditer(text))
-    if limits.yaml_aliases and aliases > limits.yaml_aliases:
-        return Trouble(
-            "yaml-aliases", f"it has {aliases} aliases; at most {limits.yaml_aliases} are read"
-        )
-    # The worst that n aliases can do, each holding the ones before it, is to repeat the text
-    # e^(n/e) times.
-    if math.exp(min(aliases, 100) / math.e) * len(text) > _MOST_EXPANDED:
-        return Trouble("yaml-aliases", f"its {aliases} aliases could repeat the text without bound")
-    return None
-
-
-def _explain(message: str, text: str) -> Trouble:
-    code, why = next(
-        ((code, why) for sign, code, why in _REASONS if sign in message), ("yaml-invalid", "")
-    )
-    place = _PLACE.search(message)
-    line, column = (int(place[1]), int(place[2])) if place else (None, None)
-    if (position := _POSITION.search(message)) is not None:
-        line = text.encode()[: int(position[1])].count(b"\n") + 1
-    duplicate = _DUPLICATE.search(message)
+def _explain(message: str, text: str) -> YamlProblem:
+    """The parser's message as a problem."""
+    sign, why = next((pair for pair in _REASONS if pair[0] in message), _UNKNOWN_REASON)
+    line, column = _find_position(message, text)
+    duplicate = re.search(_DUPLICATE, message)
     key = duplicate[1].strip('"') if duplicate else None
     if key is not None:
         why = f"the key `{key}` stands twice"
-    number = "invalid type: integer" in message
-    return Trouble(code, why or "the YAML reader refused it", line, column, key, number)
+    code = _CODES.get(sign, "yaml-invalid")
+    is_number = "invalid type: integer" in message
+    return YamlProblem(code, why, line, column, key, is_number)
 
 
-def _settle(text: str, value: Any, limits: Limits) -> Loaded:
+def _find_position(message: str, text: str) -> tuple[int | None, int | None]:
+    """Line and column that the parser names; some of its messages count bytes instead."""
+    position = re.search(_POSITION, message)
+    line_and_column = re.search(_LINE_AND_COLUMN, message)
+    column = int(line_and_column[2]) if line_and_column else None
+    if position is not None:
+        return text.encode()[: int(position[1])].count(b"\n") + 1, column
+    return (int(line_and_column[1]) if line_and_column else None), column
+
+
+def _clean_up(text: str, value: Any, limits: Limits) -> YamlResult:
+    """Take off tags and make text of every key, at most as deep as the limits allow."""
     # Keys that are numbers or truth words may have collided; as text they cannot.
-    quoted = _WORD_KEY.sub(r'\1"\2"', text)
+    quoted = re.sub(_WORD_KEY, r'\1"\2"', text)
     if quoted != text:
-        # The first reading stands where quoting the keys breaks something else.
+        # Where quoting the keys breaks something else, the first parse counts.
         with suppress(ValueError):
-            value = read_natively(quoted)
+            value = parse_natively(quoted)
+    depth = limits.yaml_depth or _DEEPEST
     tags: list[str] = []
     try:
-        settled = _settled(value, limits.yaml_depth or _DEEPEST, tags if "!" in text else None)
-    except _Unsettled:
-        depth = limits.yaml_depth or _DEEPEST
-        return Loaded(None, Trouble("yaml-nesting", f"it is nested more than {depth} levels deep"))
-    return Loaded(settled, None, tuple(tags))
+        clean = _clean(value, depth, tags if "!" in text else None)
+    except _TooDeep:
+        why = f"it is nested more than {depth} levels deep"
+        return YamlResult(None, YamlProblem("yaml-nesting", why))
+    return YamlResult(clean, None, tuple(tags))
 
 
-def _settled(value: Any, depth: int, tags: list[str] | None) -> Any:
-    if type(value) is list:
-        if depth <= 0:
-            raise _Unsettled
-        return [_settled(item, depth - 1, tags) for item in value]
-    if type(value) is not dict:
+def _clean(value: Any, depth: int, tags: list[str] | None) -> Any:
+    if type(value) not in (dict, list):
         return value
     if depth <= 0:
-        raise _Unsettled
+        raise _TooDeep
+    if type(value) is list:
+        return [_clean(item, depth - 1, tags) for item in value]
     if tags is not None and len(value) == 1:
+        # The parser gives `!tag x` as the mapping `{"!tag": x}`.
         [(key, item)] = value.items()
         if type(key) is str and key.startswith("!"):
             tags.append("!" if key == "!!" else key)
-            return _settled(item, depth, tags)
+            return _clean(item, depth, tags)
     return {
-        key if type(key) is str else render_scalar(key): _settled(item, depth - 1, tags)
+        key if type(key) is str else render_scalar(key): _clean(item, depth - 1, tags)
         for key, item in value.items()
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from prowess.parse.manifest.text_lists import split_commas, split_names, split_patterns, split_tools
+from prowess.parse.yaml.text_values import split_commas, split_names, split_patterns, split_tools
 
 
 @pytest.mark.parametrize(

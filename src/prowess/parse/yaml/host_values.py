@@ -1,0 +1,236 @@
+"""Values as a host reads them where it does not use plain YAML 1.2.
+
+Some hosts make text of everything (`values = "text"`), some keep text fields as their author wrote
+them (`values = "written"`: `version: 1.10` is not the number 1.1), and some follow YAML 1.1.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from prowess.parse.yaml.reader import parse_natively
+from prowess.parse.yaml.text_values import render_json, render_scalar
+from prowess.profiles.schema.header import HeaderRules
+
+TEXT_FIELDS = frozenset(
+    "name description license compatibility version when_to_use argument-hint model agent"
+    " command-tool".split()
+)
+"""Fields that are text even where an unquoted value looks like a number or a truth word."""
+
+_PLAIN = (int, float, bool)
+# What begins a value that is no plain word: quotes, collections, blocks, anchors, aliases and tags.
+_MARKS = "\"'[{|>&*!"
+
+# Every scan imports this module, and few hosts need these: they are compiled on first use.
+_DATE = r"(\d{4})-(\d\d)-(\d\d)"
+_TIMESTAMP = (
+    r"(\d{4})-(\d\d?)-(\d\d?)(?:[Tt]|[ \t]+)(\d\d?):(\d\d):(\d\d)(?:\.(\d*))?"
+    r"(?:[ \t]*(?:Z|([-+])(\d\d?)(?::(\d\d))?))?"
+)
+_YAML11_INTEGER = r"[-+]?(?:0b[01_]+|0x[\da-fA-F_]+|0[0-7_]+|[1-9][\d_]*(?::[0-5]?\d)+|[1-9][\d_]*)"
+# JavaScript has no larger whole numbers that are exact.
+_MOST_INTEGER = 1 << 53
+# What a date that no calendar has becomes: a date all the same, never text.
+_NO_DAY = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def convert_values(value: dict[str, Any], header: str, rules: HeaderRules) -> dict[str, Any]:
+    """The values of a header as the host's own parser would give them."""
+    if not rules.dates_are_text:
+        value = read_yaml11_scalars(value, header)
+    if rules.values == "text":
+        return render_values(value, structured="metadata")
+    if rules.values == "written":
+        return keep_literal_text(value, header)
+    return value
+
+
+def render_values(frontmatter: dict[str, Any], *, structured: str) -> dict[str, Any]:
+    """Every value as trimmed text, lists and mappings as JSON; empty ones are dropped.
+
+    The key `structured` keeps its list or mapping.
+    """
+    texts: dict[str, Any] = {}
+    for key, value in frontmatter.items():
+        if value is None:
+            continue
+        if type(value) not in (dict, list):
+            texts[key] = render_scalar(value).strip()
+        elif key == structured:
+            texts[key] = value
+        else:
+            texts[key] = render_json(value)
+    return texts
+
+
+def keep_literal_text(fields: dict[str, Any], header: str | bytes) -> dict[str, Any]:
+    """The fields, with the text of the header wherever a text field was parsed as something else.
+
+    A skill's version may also be under `metadata`. A value whose text cannot be found is kept.
+    """
+    if not _has_parsed_text(fields):
+        return fields
+    lines = (header if isinstance(header, str) else header.decode()).split("\n")
+    kept = dict(fields)
+    for key, value in fields.items():
+        if key in TEXT_FIELDS and type(value) in _PLAIN:
+            kept[key] = _find_text(lines, key, value)
+        elif key == "metadata" and type(value) is dict and type(value.get("version")) in _PLAIN:
+            text = _find_text(_list_lines_below(lines, key), "version", value["version"])
+            kept[key] = {**value, "version": text}
+    return kept
+
+
+def _has_parsed_text(fields: dict[str, Any]) -> bool:
+    """Whether a text field was parsed as a number or a truth value; almost never the case."""
+    for key, value in fields.items():
+        kind = type(value)
+        if kind is str:
+            continue
+        if kind in _PLAIN and key in TEXT_FIELDS:
+            return True
+        if kind is dict and key == "metadata" and type(value.get("version")) in _PLAIN:
+            return True
+    return False
+
+
+def _list_lines_below(lines: Sequence[str], key: str) -> list[str]:
+    """The lines below a key, moved to the left as far as the first of them is indented."""
+    below: list[str] = []
+    inside = False
+    for line in lines:
+        if line[:1] not in ("", " ", "\t", "#"):
+            inside = _get_key(line) == key
+        elif inside and line.strip():
+            below.append(line)
+    indent = len(below[0]) - len(below[0].lstrip()) if below else 0
+    return [line[indent:] for line in below]
+
+
+def _get_key(line: str) -> str:
+    return line.partition(":")[0].rstrip().strip("\"'")
+
+
+def _find_text(lines: Sequence[str], key: str, value: Any) -> Any:
+    """The text that was parsed as a value, from the line of its key; else the value itself."""
+    found = value
+    for text in _list_texts(lines, key):
+        if text and text[0] not in _MARKS and _parses_as(text, value):
+            # A key may appear twice; the last one counts.
+            found = text
+    return found
+
+
+def _list_texts(lines: Sequence[str], key: str) -> Iterator[str]:
+    """What follows a key on its line, or on the line below."""
+    for number, line in enumerate(lines):
+        if _get_key(line) != key:
+            continue
+        text = _drop_comment(line.partition(":")[2])
+        below = lines[number + 1] if number + 1 < len(lines) else ""
+        if not text and below[:1].isspace():
+            text = _drop_comment(below)
+        yield text
+
+
+def _drop_comment(text: str) -> str:
+    text = text.strip()
+    if text.startswith("#"):
+        return ""
+    return text.partition(" #")[0].partition("\t#")[0].rstrip()
+
+
+def _parses_as(text: str, value: Any) -> bool:
+    try:
+        # Compared as text, because True == 1 == 1.0.
+        return repr(parse_natively(f"k: {text}\n")) == repr({"k": value})
+    except Exception:
+        return False
+
+
+def read_yaml11_scalars(frontmatter: dict[str, Any], header: str) -> dict[str, Any]:
+    """The fields with unquoted values as YAML 1.1 has them: dates, and numbers like `012`, `1:30`.
+
+    Dates are in UTC, so that they come back unchanged from a cache.
+    """
+    texts: dict[str, list[str]] | None = None
+    for key, value in frontmatter.items():
+        if type(value) is not str or not value[:1].isdigit():
+            continue
+        texts = texts or _index_lines(header)
+        if _is_unquoted(texts.get(key, ()), value):
+            frontmatter[key] = _read_yaml11_scalar(value)
+    return frontmatter
+
+
+def _index_lines(header: str) -> dict[str, list[str]]:
+    """What follows the colon of every line, by what precedes it."""
+    texts: dict[str, list[str]] = {}
+    for line in header.split("\n"):
+        name, _, rest = line.partition(":")
+        texts.setdefault(name.rstrip(), []).append(rest.strip())
+    return texts
+
+
+def _is_unquoted(texts: Sequence[str], value: str) -> bool:
+    for text in texts:
+        if text.startswith(value):
+            rest = text[len(value) :]
+            return not rest or rest.lstrip().startswith("#")
+    return False
+
+
+def _read_yaml11_scalar(value: str) -> datetime | int | str:
+    moment = _read_date(value)
+    if moment is not None:
+        return moment
+    number = _read_integer(value) if re.fullmatch(_YAML11_INTEGER, value) else None
+    return value if number is None else number
+
+
+def _read_date(value: str) -> datetime | None:
+    match = re.fullmatch(_DATE, value) or re.fullmatch(_TIMESTAMP, value)
+    if match is None:
+        return None
+    year, month, day, *clock = match.groups()
+    try:
+        moment = datetime(int(year), int(month), int(day), tzinfo=UTC)
+        for part in _read_clock(clock) if clock else ():
+            moment += part
+    except (ValueError, OverflowError):
+        return _NO_DAY
+    return moment
+
+
+def _read_clock(clock: Sequence[str]) -> tuple[timedelta, timedelta]:
+    """The time of day, and what makes it UTC; fractions of a second are dropped."""
+    hour, minute, second, _, sign, hours, minutes = clock
+    time = timedelta(hours=int(hour), minutes=int(minute), seconds=int(second))
+    offset = timedelta(hours=int(hours or 0), minutes=int(minutes or 0))
+    return time, offset if sign == "-" else -offset
+
+
+def _read_integer(value: str) -> int | None:
+    digits = value.replace("_", "")
+    try:
+        total = _read_digits(digits)
+    except ValueError:
+        return None
+    return total if abs(total) < _MOST_INTEGER else None
+
+
+def _read_digits(digits: str) -> int:
+    if ":" in digits:
+        # YAML 1.1 has numbers to the base 60: `1:30` is 90.
+        total = 0
+        for part in digits.split(":"):
+            total = total * 60 + int(part)
+        return total
+    if digits[:2].lower() in ("0b", "0x"):
+        return int(digits, 0)
+    is_octal = digits.startswith("0") and len(digits) > 1
+    return int(digits, 8 if is_octal else 10)

@@ -1,0 +1,132 @@
+"""Values and text: a value as JavaScript prints it, and lists or mappings written as text."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+# JSON inside a field is metadata; nobody writes more of it than this.
+_MOST_JSON = 1 << 18
+_MOST_JSON_DEPTH = 64
+
+# Compiled on first use, which most scans never come to.
+_BLANKS_OR_COMMAS = r"[\s,]+"
+_TOOL = r"[^\s,()]*\([^()]*\)|[^\s,]+"
+_PATTERN = r"(?:[^,{}\n]|\{[^{}\n]*\}|[{}])+"
+
+# What JavaScript prints without an exponent, and what a double holds exactly.
+_MOST_PLAIN_FLOAT = 1e21
+_MOST_EXACT_FLOAT = 1e15
+
+
+def render_scalar(value: Any) -> str:
+    """A scalar as JavaScript prints it: `true`, `1.5`, `1` for 1.0, `null`."""
+    if value is None:
+        return "null"
+    if value is True or value is False:
+        return "true" if value else "false"
+    if type(value) is float:
+        return _render_float(value)
+    return str(value)
+
+
+def _render_float(value: float) -> str:
+    if math.isnan(value):
+        return "NaN"
+    if math.isinf(value):
+        return "Infinity" if value > 0 else "-Infinity"
+    if value.is_integer() and abs(value) < _MOST_PLAIN_FLOAT:
+        return str(int(value))
+    return repr(value)
+
+
+def render_json(value: Any) -> str:
+    """A list or a mapping as compact JSON, as JavaScript prints it: `1` for 1.0."""
+    return msgspec.json.encode(_make_numbers_whole(value)).decode()
+
+
+def _make_numbers_whole(value: Any) -> Any:
+    if type(value) is dict:
+        return {key: _make_numbers_whole(item) for key, item in value.items()}
+    if type(value) is list:
+        return [_make_numbers_whole(item) for item in value]
+    if type(value) is float and value.is_integer() and abs(value) < _MOST_EXACT_FLOAT:
+        return int(value)
+    return value
+
+
+def describe(value: Any) -> str:
+    """A value in words, short enough for a message."""
+    if value is None:
+        return "empty"
+    if isinstance(value, Mapping):
+        return "a mapping"
+    if isinstance(value, (list, tuple)):
+        return "a list"
+    if isinstance(value, str):
+        return f"“{value if len(value) <= 40 else value[:39] + '…'}”"
+    if isinstance(value, (bool, int, float)):
+        return f"`{render_scalar(value)}`"
+    return "a date"
+
+
+def parse_json(text: str) -> Any:
+    """The value of JSON text; None for anything else, and for what cannot be cached."""
+    try:
+        value = msgspec.json.decode(text)
+        # Fails on lone surrogates and numbers beyond 64 bits, which the cache cannot store.
+        msgspec.msgpack.encode(value)
+    except (msgspec.MsgspecError, ValueError, OverflowError, RecursionError):
+        return None
+    return value
+
+
+def parse_json5(text: str) -> Any:
+    """The value of JSON or JSON5 text; None for anything else, and for what cannot be cached."""
+    if len(text) > _MOST_JSON:
+        return None
+    import pyjson5
+
+    try:
+        value = pyjson5.decode(text, _MOST_JSON_DEPTH)
+        msgspec.msgpack.encode(value)
+    except (pyjson5.Json5Exception, ValueError, OverflowError, RecursionError):
+        return None
+    return value
+
+
+def split_names(text: str) -> tuple[str, ...]:
+    """Words separated by blanks or commas."""
+    return _parse_json_words(text) or _clean_words(re.split(_BLANKS_OR_COMMAS, text))
+
+
+def split_tools(text: str) -> tuple[str, ...]:
+    """Tools separated by blanks or commas; `Bash(git add *)` is one."""
+    return _parse_json_words(text) or _clean_words(re.findall(_TOOL, text))
+
+
+def split_patterns(text: str) -> tuple[str, ...]:
+    """Patterns separated by commas or line ends; `{a,b}` stays together."""
+    return _parse_json_words(text) or _clean_words(re.findall(_PATTERN, text))
+
+
+def split_commas(text: str) -> tuple[str, ...]:
+    """Words separated by commas."""
+    return _parse_json_words(text) or _clean_words(text.split(","))
+
+
+def _parse_json_words(text: str) -> tuple[str, ...] | None:
+    """The items of a JSON list of strings; None for other text."""
+    items = parse_json(text) if text.startswith("[") else None
+    if isinstance(items, list) and all(isinstance(item, str) for item in items):
+        return tuple(items)
+    return None
+
+
+def _clean_words(words: list[str]) -> tuple[str, ...]:
+    stripped = (word.strip().strip("\"'") for word in words)
+    return tuple(word for word in stripped if word)
