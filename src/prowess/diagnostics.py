@@ -72,6 +72,10 @@ CODES: dict[str, Code] = {
     "root-not-a-folder": _warning(
         "A place where skills are looked for is a file.", "Replace it with a folder, or remove it."
     ),
+    "source-failed": _error(
+        "A source of skills failed.",
+        "Its skills are missing; the others are not affected. Ask whoever wrote the source.",
+    ),
     "root-missing": _warning(
         "A folder named by a setting or an option does not exist.",
         "Create the folder or correct the setting.",

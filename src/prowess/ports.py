@@ -14,8 +14,10 @@ import msgspec
 if TYPE_CHECKING:
     from prowess.diagnostics import Diagnostic
     from prowess.model.command import Command, Finished
+    from prowess.model.outcome import Claim
     from prowess.model.permission import Answer, Approval, Request
-    from prowess.model.skill import Skill
+    from prowess.model.settings import Settings
+    from prowess.model.skill import Candidate, Root, Skill
     from prowess.model.usage import Caller, Usage
 
 
@@ -99,6 +101,83 @@ class ReadingStore(Protocol[T]):
 
     def keep_reading(self, location: str, head: Head, reading: T) -> None:
         """Remember what was read from a file."""
+        ...
+
+
+class Search(msgspec.Struct, frozen=True, kw_only=True):
+    """What a source may know about the scan that asks it.
+
+    `files` remembers listings between scans, so a source that walks folders uses it for that.
+    """
+
+    cwd: str
+    settings: Settings
+    files: FileSystem
+    reporter: Reporter | None = None
+
+
+class Discovered(msgspec.Struct, frozen=True):
+    """What a source found: candidates in scan order, and diagnostics that belong to none of them.
+
+    `roots` are the folders that were searched; a source that searches none leaves them out.
+    """
+
+    candidates: tuple[Candidate, ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = ()
+    roots: tuple[Root, ...] = ()
+
+
+class ManifestReader(Protocol):
+    """Reads the header of a SKILL.md under the rules of the host, for any source.
+
+    Problems with the text become notes and diagnostics of the claim; it never raises.
+    """
+
+    def read_file(self, candidate: Candidate) -> Claim:
+        """The claim of a candidate whose `location` is a file on this machine.
+
+        An unchanged file is not read again. The skill's body is read from the file when needed.
+        """
+        ...
+
+    def read_text(self, candidate: Candidate, data: bytes, fetch: Callable[[str], bytes]) -> Claim:
+        """The claim of a candidate that is in no file.
+
+        `data` is the beginning of its SKILL.md, at least the whole header. `fetch` gets the
+        candidate's location whenever the skill is loaded, and returns the whole text.
+        """
+        ...
+
+
+class SkillSource(Protocol):
+    """Where skills come from: folders, code, and whatever else can list them.
+
+    A scan calls `find` once, then `read` once for each candidate. The rest is the same for every
+    source: who wins a name, what is eligible, what the model is shown and how a skill is loaded.
+
+    Each candidate needs a `root`, which says whose the skill is (`scope`), where it comes from
+    (`source`) and what the host demands there; candidates of one source usually share one. Its
+    `location` must be unique. `real` is None unless the candidate is a file.
+
+    Sources given by a user of the library are guarded: whatever one raises becomes a diagnostic,
+    and costs only its own skills.
+    """
+
+    @property
+    def name(self) -> str:
+        """What diagnostics call this source."""
+        ...
+
+    def find(self, search: Search) -> Discovered:
+        """List the candidates, in an order that is the same every time."""
+        ...
+
+    def read(self, candidate: Candidate, reader: ManifestReader) -> Claim:
+        """What a candidate says of itself.
+
+        A source of SKILL.md texts returns what the reader makes of one. Any other builds the claim
+        and its `Skill`, with a `loader` that returns the instructions when they are needed.
+        """
         ...
 
 

@@ -5,27 +5,33 @@ snapshot.
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypedDict
 
 import msgspec
 
+from prowess.diagnostics import Diagnostic
+from prowess.discover.folders import FolderSource
 from prowess.discover.repository import find_repository
+from prowess.discover.roots import add_settings, find_ignored_folders, plan_roots
 from prowess.errors import NotAFolder
 from prowess.machine.facts import current_facts
 from prowess.machine.files import LocalFiles
 from prowess.model.facts import Facts
 from prowess.model.permission import Rule
 from prowess.model.settings import Settings
-from prowess.model.skill import Candidate, Root, Skill
+from prowess.model.skill import Root
 from prowess.model.snapshot import Snapshot
 from prowess.parse.candidates import Parsed
-from prowess.ports import FileSystem, Reporter
+from prowess.ports import FileSystem, Reporter, SkillSource
 from prowess.profiles.load import load_profile
 from prowess.profiles.places import Places, name_places
 from prowess.profiles.schema.profile import Profile
+from prowess.profiles.schema.roots import Limits
 from prowess.resolve.resolution import Collision
-from prowess.scan import Scan, effective_limits
+from prowess.resolve.strategies import later_wins
+from prowess.scan import Scan
 from prowess.settings.load import load_settings
 from prowess.state.cache import ScanCache, cache_path
 from prowess.state.code_stamp import stamp_code
@@ -38,7 +44,6 @@ if TYPE_CHECKING:
     from prowess.activate.slash.dispatch import Tools
     from prowess.gate.permissions import Rules
     from prowess.model.catalog import Catalog
-    from prowess.model.outcome import Note
     from prowess.ports import Ranker, UsageStore
     from prowess.state.unpacked_files import PrivateUnpacker
 
@@ -49,7 +54,7 @@ class Options(TypedDict, total=False):
     `facts` and `files` replace this machine. `add_dirs` are further folders to search, `bare`
     leaves out what is not managed. `agent` and `rules` are for whom skills are opened and what it
     may use. `places` are folders by the names that profiles use, `roots` replace those of the
-    profile. Without `cache` every file is read anew. `reporter` is told how far a scan has come.
+    profile, and `sources` yield skills from elsewhere. Without `cache` every file is read anew. `reporter` is told how far a scan has come.
     """
 
     facts: Facts | None
@@ -60,6 +65,7 @@ class Options(TypedDict, total=False):
     rules: Iterable[Rule]
     places: Mapping[str, str] | None
     roots: Sequence[Root] | None
+    sources: Iterable[SkillSource]
     cache: bool
     reporter: Reporter | None
 
@@ -80,6 +86,7 @@ class Project:
         rules: Iterable[Rule] = (),
         places: Mapping[str, str] | None = None,
         roots: Sequence[Root] | None = None,
+        sources: Iterable[SkillSource] = (),
         cache: bool = True,
         reporter: Reporter | None = None,
     ) -> None:
@@ -90,6 +97,7 @@ class Project:
         self.profile = self._load_profile(self.host, added)
         self.files = files or LocalFiles()
         self.roots = roots
+        self._sources = tuple(sources)
         # A file system in memory has folders only where it has files; an empty one is no mistake.
         self._kinds_of_cwd = ("folder",) if files is None else ("folder", None)
         self._add_dirs = tuple(os.path.abspath(folder) for folder in add_dirs)
@@ -116,28 +124,29 @@ class Project:
         profile = self._load_profile(*load_added_profiles(self.facts, "prowess"))
         return load_settings(profile, self._name_places(profile), self.facts, self.files)
 
-    def scan(self, further: Sequence[Root] = ()) -> tuple[Snapshot, tuple[Collision, ...]]:
-        """What is here now, and the collisions that the host may speak of. `further` roots are
-        searched, too.
+    def scan(self, nested: Sequence[Root] = ()) -> tuple[Snapshot, tuple[Collision, ...]]:
+        """What is here now, and the collisions that the host may report.
+
+        `nested` are roots that a conversation found below the working folder.
         """
         if self.files.find_kind(self.cwd) not in self._kinds_of_cwd:
             raise NotAFolder(self.cwd)
         places = self.find_places()
         settings = load_settings(self.profile, places, self.facts, self.files)
-        cache = self._open_cache(settings)
+        places = add_settings(places, settings)
+        limits = self.profile.limits.change(settings.limits)
+        cache = self._open_cache(limits)
         scan = Scan(
             profile=self.profile,
             places=places,
             settings=settings,
+            limits=limits,
             facts=self.facts,
+            sources=self._open_sources(places, settings, limits, nested),
             cache=cache,
             files=self.files,
-            bare=self._bare,
             agent=self._agent,
             rules=self._rules,
-            roots=self.roots,
-            further=further,
-            defined=self._describe_defined(),
             reporter=self._reporter,
         )
         found = scan.run()
@@ -261,25 +270,40 @@ class Project:
         )
         return msgspec.structs.replace(places, added=self._add_dirs)
 
-    def _describe_defined(self) -> list[tuple[Candidate, Skill, Note | None]]:
-        if self._defined is None:
-            return []
-        from prowess.activate.code_skills import as_candidate, as_skill
-        from prowess.gate.visibility import find_unavailable
-        from prowess.machine.event_loop import wait_for
-
-        described = []
-        for order, defined in enumerate(self._defined):
-            skill = as_skill(defined, unpacker=self.unpacker, wait=wait_for)
-            described.append(
-                (as_candidate(skill, order=order), skill, find_unavailable(defined.is_enabled))
+    def _open_sources(
+        self, places: Places, settings: Settings, limits: Limits, nested: Sequence[Root]
+    ) -> list[SkillSource]:
+        """Where skills come from, in the order in which they are asked."""
+        roots = self.roots
+        ignored: tuple[Diagnostic, ...] = ()
+        if roots is None:
+            later = later_wins(self.profile.resolution)
+            roots = plan_roots(
+                self.profile, places, settings, self.facts, bare=self._bare, later_wins=later
             )
-        return described
+            ignored = find_ignored_folders(self.profile, places)
+        folders = FolderSource(
+            (*roots, *nested),
+            places=places,
+            limits=limits,
+            clock=time.monotonic,
+            diagnostics=ignored,
+        )
+        sources: list[SkillSource] = [folders]
+        if self._sources:
+            from prowess.discover.guarded_source import GuardedSource
 
-    def _open_cache(self, settings: Settings) -> ScanCache[Parsed]:
+            sources += map(GuardedSource, self._sources)
+        if self._defined is not None:
+            from prowess.activate.code_skills import CodeSource
+            from prowess.machine.event_loop import wait_for
+
+            sources.append(CodeSource(self._defined, self.unpacker, wait_for))
+        return sources
+
+    def _open_cache(self, limits: Limits) -> ScanCache[Parsed]:
         if not self._use_cache:
             return ScanCache(self.files, None, key="", reading_type=Parsed)
-        limits = effective_limits(self.profile.limits, settings)
         rules = msgspec.msgpack.encode((self.profile, limits)).hex()
         key = f"{VERSION}\0{stamp_code()}\0{self.cwd}\0{self.host}\0{rules}"
         path = cache_path(cache_folder(self.facts), f"{self.cwd}\0{self.host}")

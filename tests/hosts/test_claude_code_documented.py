@@ -10,21 +10,29 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import prowess
-from prowess.model.outcome import Outcome, State
+from prowess.model.outcome import Claim, Note, Outcome, State
 from prowess.model.settings import Settings
-from prowess.model.skill import Candidate, LoadedFrom, Manifest, Root, Scope, Source
+from prowess.model.skill import (
+    Candidate,
+    Document,
+    LoadedFrom,
+    Manifest,
+    Root,
+    Scope,
+    Skill,
+    Source,
+)
 from prowess.parse.header.fast import read_header
 from prowess.parse.manifest.names import understand
 from prowess.profiles.load import load_profile
-from prowess.resolve.claims import Claim
-from prowess.resolve.resolution import Resolved, resolve
+from prowess.resolve.resolution import Collision, resolve
 from prowess.runtime import Skills
 from prowess.testing import MemoryFiles, make_facts
 from tests.workspace import Workspace
@@ -618,16 +626,40 @@ def make_claim(
     source = Source("claude", group, f"/{group}", LoadedFrom.SKILLS, f"claude:{group}")
     root = Root(path=f"/{group}", scope=Scope.USER, source=source, order=place, group=group)
     candidate = Candidate(path, path.rpartition("/")[0], name, root, path if real == "" else real)
-    return Claim(place, name, candidate, Manifest())
+    skill = Skill(
+        name=name,
+        description=None,
+        location=path,
+        folder=candidate.folder,
+        scope=root.scope,
+        source=source,
+        declared=Manifest(),
+        loader=lambda skill, call: Document("", ""),
+    )
+    return Claim(candidate, name, skill)
+
+
+def place_of(claim: Claim) -> int:
+    return claim.candidate.root.order
+
+
+class Resolved(NamedTuple):
+    """The notes by the place of their claim, and the collisions."""
+
+    notes: dict[int, list[Note]]
+    collisions: tuple[Collision, ...]
 
 
 def settle(claims: list[Claim]) -> Resolved:
-    return resolve(claims, rules=PROFILE.resolution, settings=Settings(), gate=PROFILE.gate)
+    """What becomes of copies of these claims."""
+    copies = [Claim(one.candidate, one.name, one.skill) for one in claims]
+    collisions = resolve(copies, rules=PROFILE.resolution, settings=Settings(), gate=PROFILE.gate)
+    return Resolved({place_of(one): one.notes for one in copies if one.notes}, collisions)
 
 
 def winners(claims: list[Claim]) -> list[Claim]:
     notes = settle(claims).notes
-    return [claim for claim in claims if claim.place not in notes]
+    return [claim for claim in claims if place_of(claim) not in notes]
 
 
 @pytest.mark.seed("C-59", "C-65")
@@ -640,7 +672,7 @@ def test_the_list_is_put_together_in_a_fixed_order_of_groups(strongest: int):
     assert winner.candidate.root.group == GROUPS[strongest]
     notes = settle(claims).notes
     assert {place: [(note.state, note.by) for note in found] for place, found in notes.items()} == {
-        loser.place: [(State.SHADOWED, winner.candidate.location)] for loser in losers
+        place_of(loser): [(State.SHADOWED, winner.candidate.location)] for loser in losers
     }
 
 
@@ -765,9 +797,9 @@ def test_files_without_a_real_path_are_never_each_others_duplicates():
 def test_without_a_real_path_the_name_still_decides():
     claims = [make_claim(0, real=None), make_claim(1, real=None)]
     [winner] = winners(claims)
-    assert winner.place == 0
+    assert place_of(winner) == 0
     [collision] = settle(claims).collisions
-    assert (collision.winner.place, collision.loser.place) == (0, 1)
+    assert (place_of(collision.winner), place_of(collision.loser)) == (0, 1)
 
 
 @pytest.mark.seed("C-64")

@@ -20,6 +20,7 @@ from prowess.model.snapshot import Snapshot
 from prowess.parse.lint.checks import lint_skill
 from prowess.ports import Event
 from prowess.profiles.load import load_profile
+from prowess.resolve.strategies import later_wins
 from prowess.runtime import Skills
 from prowess.testing import MemoryFiles, make_facts
 from tests.workspace import Workspace, skill_text
@@ -74,7 +75,13 @@ def scan_all(workspace: Workspace) -> Snapshot:
     extended = msgspec.structs.replace(
         skills.find_places(), plugin=(workspace.path("extension"),), custom=settings.custom_folders
     )
-    roots = plan_roots(skills.profile, extended, settings, skills.facts)
+    roots = plan_roots(
+        skills.profile,
+        extended,
+        settings,
+        skills.facts,
+        later_wins=later_wins(skills.profile.resolution),
+    )
     return workspace.scan(HOST, cwd="project/a", places=places, roots=roots)
 
 

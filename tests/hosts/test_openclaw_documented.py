@@ -17,6 +17,7 @@ from prowess.model.outcome import Outcome, State
 from prowess.model.settings import Settings
 from prowess.model.skill import LoadedFrom, Manifest, Requires, Root, Scope
 from prowess.model.snapshot import Snapshot
+from prowess.resolve.strategies import later_wins
 from prowess.runtime import Skills
 from prowess.testing import MemoryFiles, make_facts
 from tests.workspace import Workspace, skill_text
@@ -95,7 +96,13 @@ def plan(workspace: Workspace) -> tuple[Root, ...]:
     """
     skills = workspace.open(HOST, env={"OPENCLAW_BUNDLED_SKILLS_DIR": workspace.path("bundled")})
     places = msgspec.structs.replace(skills.find_places(), plugin=(workspace.path("plugin"),))
-    return plan_roots(skills.profile, places, Settings(), skills.facts)
+    return plan_roots(
+        skills.profile,
+        places,
+        Settings(),
+        skills.facts,
+        later_wins=later_wins(skills.profile.resolution),
+    )
 
 
 def write_config(workspace: Workspace, text: str) -> None:

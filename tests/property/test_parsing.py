@@ -5,7 +5,6 @@ meaning.
 from __future__ import annotations
 
 import time
-from functools import partial
 
 import msgspec
 import pytest
@@ -14,7 +13,7 @@ from hypothesis import strategies as st
 
 from prowess.diagnostics import Severity
 from prowess.model.skill import Candidate, LoadedFrom, Root, Scope, Source
-from prowess.parse.candidates import MOST_BYTES, Parsed, Reader
+from prowess.parse.candidates import CandidateReader, Parsed
 from prowess.parse.header.fast import HeaderReading, read_header
 from prowess.parse.header.fences import split_body
 from prowess.parse.lint.checks import lint_skill
@@ -22,7 +21,6 @@ from prowess.parse.manifest.names import understand
 from prowess.parse.repair.loop import fix_header
 from prowess.profiles.load import load_profile
 from prowess.profiles.schema.roots import Limits
-from prowess.scan import load_document
 from prowess.state.cache import ScanCache
 from prowess.testing import MemoryFiles
 from tests.unit.parse.rules import EVERY_HOST, PROWESS, SPEC
@@ -218,16 +216,16 @@ def test_whatever_a_file_holds_every_part_of_its_skill_can_be_asked_for(host, da
     profile = load_profile(host)
     files = MemoryFiles({CANDIDATE.location: data})
     cache = ScanCache(files, None, key="", reading_type=Parsed)
-    reader = Reader(
+    reader = CandidateReader(
         files=files,
+        plain_files=files,
         readings=cache,
         header=profile.header,
         fields=profile.fields,
         limits=profile.limits,
-        document=partial(load_document, files, profile.header, MOST_BYTES),
     )
-    read = reader.read(CANDIDATE)
-    assert (read.skill is None) is (read.note is not None)
+    read = reader.read_file(CANDIDATE)
+    assert (read.skill is None) is bool(read.notes)
     if read.skill is not None:
         skill = read.skill
         assert repr(skill.frontmatter) == repr(

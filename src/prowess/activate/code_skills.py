@@ -15,6 +15,7 @@ from prowess.diagnostics import Diagnostic, diagnose
 from prowess.errors import InvalidName, MachineError, ProwessError, UnknownSkill
 from prowess.errors.activation import PromptFailed
 from prowess.model.activation import IN_CODE
+from prowess.model.outcome import Claim, Note, State
 from prowess.model.skill import (
     Candidate,
     Document,
@@ -23,9 +24,12 @@ from prowess.model.skill import (
     Root,
     Scope,
     Skill,
+    SkillCall,
     Source,
 )
-from prowess.ports import Unpacker
+from prowess.ports import Discovered, ManifestReader, Search, Unpacker
+
+_SOURCE = Source("bundled", "bundled", IN_CODE, LoadedFrom.BUNDLED, "bundled")
 
 Block = Mapping[str, Any]
 """A content block: a mapping with a `type`; `{"type": "text", "text": …}` is text."""
@@ -221,40 +225,87 @@ def _with_folder(blocks: tuple[Block, ...], folder: str) -> tuple[Block, ...]:
     return ({"type": "text", "text": line}, *blocks)
 
 
-def as_skill(defined: DefinedSkill, *, unpacker: Unpacker, wait: Wait | None = None) -> Skill:
-    """A skill in code as a value like those that were read; its content is the prompt without
-    arguments.
+class CodeSource(msgspec.Struct, frozen=True, eq=False):
+    """The `SkillSource` of skills that are defined in code.
+
+    Every one of them is a candidate; one whose own check says no is disabled. They are the weakest
+    of their kind: a skill on disk of equal strength wins.
     """
 
-    def read(skill: Skill) -> Document:
+    skills: DefinedSkills
+    unpacker: Unpacker
+    wait: Wait | None = None
+
+    @property
+    def name(self) -> str:
+        """What diagnostics call this source."""
+        return "code"
+
+    def find(self, search: Search) -> Discovered:
+        """Every skill, in the order of registration."""
+        return Discovered(tuple(map(self._make_candidate, range(len(self.skills)), self.skills)))
+
+    def _make_candidate(self, order: int, defined: DefinedSkill) -> Candidate:
+        root = Root(
+            path=IN_CODE,
+            scope=Scope.BUNDLED,
+            source=_SOURCE,
+            order=order,
+            id="defined",
+            group="bundled",
+            is_fallback=True,
+        )
+        folder = find_folder(defined, self.unpacker) or ""
+        return Candidate(IN_CODE, folder, defined.name, root, None)
+
+    def read(self, candidate: Candidate, reader: ManifestReader) -> Claim:
+        """The claim of a skill: its fields are its manifest, so nothing has to be read."""
+        defined = self.skills.get(candidate.default_name)
+        skill = Skill(
+            name=defined.name,
+            description=defined.description,
+            location=candidate.location,
+            folder=candidate.folder,
+            scope=candidate.root.scope,
+            source=candidate.root.source,
+            declared=defined.manifest,
+            is_computed=True,
+            loader=self.load,
+        )
+        absent = find_unavailable(defined.is_enabled)
+        return Claim(candidate, defined.name, skill, [] if absent is None else [absent])
+
+    def load(self, skill: Skill, call: SkillCall) -> Document:
+        """The prompt of a skill, made for this call. Raises `PromptFailed`."""
         import hashlib
 
-        text = make_prompt(defined, "", PromptContext(), unpacker=unpacker, wait=wait).text
-        digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-        return Document(text, f"sha256:{digest}")
+        context = PromptContext(session=call.session, cwd=call.cwd, by=call.caller)
+        defined = self.skills.get(skill.declared.name or skill.name)
+        prompt = make_prompt(
+            defined, call.arguments, context, unpacker=self.unpacker, wait=self.wait
+        )
+        digest = hashlib.sha256(prompt.text.encode("utf-8", "surrogatepass")).hexdigest()
+        return Document(
+            prompt.text,
+            f"sha256:{digest}",
+            blocks=tuple(block for block in prompt.blocks if block["type"] != "text"),
+            folder=prompt.folder,
+            diagnostics=prompt.diagnostics,
+        )
 
-    return Skill(
-        name=defined.name,
-        description=defined.description,
-        location=IN_CODE,
-        folder=find_folder(defined, unpacker) or "",
-        scope=Scope.BUNDLED,
-        source=Source("bundled", "bundled", IN_CODE, LoadedFrom.BUNDLED, "bundled"),
-        declared=defined.manifest,
-        read=read,
-    )
 
+def find_unavailable(is_enabled: Callable[[], bool] | None) -> Note | None:
+    """Why a skill's own check says that it is not available; None where it is.
 
-def as_candidate(skill: Skill, *, order: int) -> Candidate:
-    """What resolution needs to know of a skill in code: it lies nowhere, and belongs to the bundled
-    ones.
+    A check that fails counts as a no: it must not take the other skills down with it.
     """
-    root = Root(
-        path=IN_CODE,
-        scope=Scope.BUNDLED,
-        source=skill.source,
-        order=order,
-        id="defined",
-        group="bundled",
-    )
-    return Candidate(IN_CODE, skill.folder, skill.name, root, None)
+    if is_enabled is None:
+        return None
+    try:
+        available = is_enabled()
+    except Exception as error:
+        cause = f"its own check failed ({type(error).__name__}: {error})"
+        return Note(State.DISABLED, cause, rule="is_enabled")
+    if available:
+        return None
+    return Note(State.DISABLED, "its own check says that it is not available", rule="is_enabled")

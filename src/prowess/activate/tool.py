@@ -14,7 +14,7 @@ from prowess.activate.slash.messages import WITHOUT_FOLDER
 from prowess.activate.wrappers import Loaded, render_repeated, wrap_body
 from prowess.diagnostics import Diagnostic
 from prowess.errors import UnknownSkill, UsageError
-from prowess.model.activation import IN_CODE, Activation, Requests
+from prowess.model.activation import Activation, Requests
 from prowess.model.catalog import Catalog, Shown
 from prowess.model.skill import Skill
 from prowess.ports import FileSystem
@@ -192,7 +192,7 @@ def find_own_folder(skill: Skill) -> str | None:
     One from an MCP server has none on this machine, wherever it is kept. A skill that is defined in
     code says itself where its files are, once they are there.
     """
-    if skill.source.loaded_from in WITHOUT_FOLDER or skill.location == IN_CODE:
+    if skill.source.loaded_from in WITHOUT_FOLDER or skill.file is None:
         return None
     return skill.folder or None
 

@@ -10,7 +10,6 @@ from prowess.activate.tool import Prepared
 from prowess.conversation.authorization import Grant, Permits
 from prowess.conversation.body_renderer import Bodies
 from prowess.errors.activation import Unavailable
-from prowess.model.activation import IN_CODE
 from prowess.model.outcome import Outcome
 from prowess.model.skill import Document, Skill
 from prowess.model.usage import Caller
@@ -62,7 +61,7 @@ class Loading:
 
     def prepare(self, skill: Skill, arguments: str) -> Prepared:
         """Its body, with what it was granted."""
-        document = None if skill.location == IN_CODE else self._read(skill)
+        document = None if skill.is_computed else self._read(skill)
         prepared = self._bodies.prepare(
             skill, arguments, self._by, document=document, is_cancelled=self._is_cancelled
         )
@@ -77,5 +76,5 @@ class Loading:
     def _read(self, skill: Skill) -> Document:
         """The skill's document, read once: what was approved is what is loaded."""
         if self._document is None:
-            self._document = skill.read(skill)
+            self._document = skill.load()
         return self._document

@@ -17,7 +17,6 @@ from prowess.errors.activation import NotPermitted, Unavailable
 from prowess.gate.approvals import Permit
 from prowess.gate.permissions import decide, request_skill
 from prowess.gate.visibility import judge_invocation
-from prowess.model.activation import IN_CODE
 from prowess.model.command import Command
 from prowess.model.outcome import Outcome, State
 from prowess.model.permission import Action, Decision, Request
@@ -121,9 +120,9 @@ class Permits:
         """What an approval is bound to: all of the skill's files, and what its header wanted when
         somebody was asked.
 
-        A skill that is defined in code is its declaration; its prompt may be another at every call.
+        A skill that is computed is its declaration; its text may be another at every call.
         """
-        if skill.location == IN_CODE:
+        if skill.is_computed:
             return _digest_values(msgspec.structs.asdict(skill.manifest))
         digest = digest_contents(skill, self._ground.files, read().digest)
         return _digest_values([digest, request.metadata]) if request.metadata else digest

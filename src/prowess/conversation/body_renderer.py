@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
 
 import msgspec
 
 from prowess.activate.body.substitution import Given, find_folder, substitute
-from prowess.activate.code_skills import PromptContext, make_prompt
 from prowess.activate.skill_requests import read_requests
 from prowess.activate.tool import Prepared
 from prowess.conversation.authorization import Permits
 from prowess.conversation.services import Ground
 from prowess.diagnostics import Diagnostic, diagnose
-from prowess.model.activation import IN_CODE, Requests
+from prowess.model.activation import Requests
 from prowess.model.settings import Settings
-from prowess.model.skill import Document, Manifest, Skill
+from prowess.model.skill import Document, Manifest, Skill, SkillCall
 from prowess.model.usage import Caller
 from prowess.shell.command_runner import Surroundings, draft_body, find_not_run, run_draft
 from prowess.shell.embedded_commands import may_hold_commands
@@ -49,13 +47,17 @@ class Bodies:
         """A skill's body, ready for these arguments: that of the document, else as it is on disk
         now.
         """
-        if skill.location == IN_CODE:
-            return self._ask_code(skill, arguments, by)
+        if document is None:
+            call = SkillCall(
+                arguments=arguments, session=self._session, cwd=self._ground.cwd, caller=by
+            )
+            document = skill.load(call)
+        if skill.is_computed:
+            return self._take_computed(skill, document, arguments)
         profile = self._ground.profile
         # Hooks are handed on to whoever loads the skill, so they get their own; making it anew
         # costs a little.
         manifest = skill.manifest if skill.declared.hooks else skill.declared
-        document = document or skill.read(skill)
         given = self._give(skill, arguments)
         environment, around = self._look_around(skill, document)
         draft = draft_body(
@@ -96,7 +98,7 @@ class Bodies:
             "What the header asks for (`allowed-tools`, `hooks`) is not granted, since nobody was"
             " there to be asked."
         )
-        found = diagnose("request-withheld", message, file=_find_file(skill))
+        found = diagnose("request-withheld", message, file=skill.file)
         return msgspec.structs.replace(
             prepared, requests=requests, diagnostics=(*prepared.diagnostics, found)
         )
@@ -160,37 +162,23 @@ class Bodies:
         return read_requests(
             manifest,
             self._ground.profile.requests,
-            file=_find_file(skill),
+            file=skill.file,
             expand=lambda tool: substitute(tool, self._variables_only, given)[0],
         )
 
-    def _ask_code(self, skill: Skill, arguments: str, by: Caller) -> Prepared:
-        """The prompt of a skill that is defined in code, which is asked for anew every time."""
-        defined = self._ground.project.defined.get(skill.name)
-        context = PromptContext(session=self._session, cwd=self._ground.cwd, by=by)
-        prompt = make_prompt(
-            defined,
-            arguments,
-            context,
-            unpacker=self._ground.project.unpacker,
-            wait=self._ground.wait,
-        )
+    def _take_computed(self, skill: Skill, document: Document, arguments: str) -> Prepared:
+        """The body of a skill whose text is final: nothing is filled in and nothing is run."""
         requests, unheeded = self._read_requests(
             skill, skill.manifest, self._give(skill, arguments)
         )
         return Prepared(
-            body=prompt.text,
-            digest="sha256:"
-            + hashlib.sha256(prompt.text.encode("utf-8", "surrogatepass")).hexdigest(),
+            body=document.content,
+            digest=document.digest,
             requests=requests,
-            blocks=tuple(block for block in prompt.blocks if block["type"] != "text"),
-            folder=prompt.folder,
-            diagnostics=prompt.diagnostics + unheeded,
+            blocks=document.blocks,
+            folder=document.folder,
+            diagnostics=document.diagnostics + unheeded,
         )
-
-
-def _find_file(skill: Skill) -> str | None:
-    return None if skill.location == IN_CODE else skill.location
 
 
 def _refuse_environment(skill: Skill, manifest: Manifest, settings: Settings) -> SkillEnvironment:
@@ -206,5 +194,5 @@ def _refuse_environment(skill: Skill, manifest: Manifest, settings: Settings) ->
         " trusted."
     )
     return SkillEnvironment(
-        diagnostics=(diagnose("environment-refused", message, file=_find_file(skill)),)
+        diagnostics=(diagnose("environment-refused", message, file=skill.file),)
     )

@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterator, Mapping
 
 import msgspec
 
+from prowess.diagnostics import Diagnostic, diagnose
 from prowess.errors import SwitchError
 from prowess.model.facts import Facts
 from prowess.model.settings import Settings
 from prowess.model.skill import Root, Scope, Source
-from prowess.profiles.places import Place, Places, expand
+from prowess.profiles.places import Place, Places, expand, expand_user_path
 from prowess.profiles.schema.profile import Profile
 from prowess.profiles.schema.roots import RootRule
 
@@ -96,15 +97,23 @@ _CONDITIONS: dict[str, Callable[[Conditions, str], bool]] = {
 
 
 def plan_roots(
-    profile: Profile, places: Places, settings: Settings, facts: Facts, *, bare: bool = False
+    profile: Profile,
+    places: Places,
+    settings: Settings,
+    facts: Facts,
+    *,
+    later_wins: bool,
+    bare: bool = False,
 ) -> tuple[Root, ...]:
-    """Every root that the profile names, in scan order; those switched off say by what."""
+    """Every root that the profile names, in scan order; those switched off say by what.
+
+    `later_wins` says which of two rules for the same folder is the stronger.
+    """
     conditions = Conditions(facts.env, settings, profile.switch_words, facts.home)
     bare_by = _find_bare(profile, conditions, bare=bare)
     planned: list[Root] = []
     for named in profile.order:
-        together = (named,) if isinstance(named, str) else named
-        for id, rule, template, place in _interleave(profile, together, places):
+        for id, rule, template, place in _interleave(profile, _as_tuple(named), places):
             toggle = _find_off_toggle(profile, _name_label(rule, template), settings)
             disabled_by = _find_off_switch(rule, conditions, bare_by, toggle)
             planned.append(
@@ -118,10 +127,36 @@ def plan_roots(
                     disabled_by=disabled_by,
                 )
             )
-    return _drop_repeated(planned, last_wins=profile.resolution.strategy == "last")
+    return _drop_repeated(planned, later_wins=later_wins)
 
 
-def _drop_repeated(planned: list[Root], *, last_wins: bool) -> tuple[Root, ...]:
+def add_settings(places: Places, settings: Settings) -> Places:
+    """The places with the folders that settings name."""
+    named = dict(places.named)
+    if settings.workspace is not None:
+        named["workspace"] = expand_user_path(settings.workspace, base=places.cwd, places=places)
+    return msgspec.structs.replace(
+        places, named=named, custom=settings.custom_folders, plugin=settings.plugin_folders
+    )
+
+
+def find_ignored_folders(profile: Profile, places: Places) -> tuple[Diagnostic, ...]:
+    """Whether folders were added for a host that has no such roots."""
+    if not places.added:
+        return ()
+    planned = [id for ids in profile.order for id in _as_tuple(ids)]
+    if any("{added}" in template for id in planned for template in profile.roots[id].at):
+        return ()
+    message = f"{profile.title or profile.name} has no added folders, so `--add-dir` has no effect."
+    first, *others = places.added
+    return (diagnose("option-ignored", message, file=first, related=tuple(others)),)
+
+
+def _as_tuple(ids: str | tuple[str, ...]) -> tuple[str, ...]:
+    return (ids,) if isinstance(ids, str) else ids
+
+
+def _drop_repeated(planned: list[Root], *, later_wins: bool) -> tuple[Root, ...]:
     """One root per folder: where two rules name the same one, the stronger of those switched on is
     kept.
     """
@@ -130,7 +165,7 @@ def _drop_repeated(planned: list[Root], *, last_wins: bool) -> tuple[Root, ...]:
         other = kept.get(root.path)
         if other is None or (other.disabled_by is not None) > (root.disabled_by is not None):
             kept[root.path] = root
-        elif last_wins and (other.disabled_by is not None) == (root.disabled_by is not None):
+        elif later_wins and (other.disabled_by is not None) == (root.disabled_by is not None):
             kept[root.path] = root
     return tuple(root for root in planned if kept[root.path] is root)
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import msgspec
 
 from prowess.model.origin import Origin
@@ -86,26 +84,3 @@ def judge_invocation(
     elif override.visibility == "user-only":
         model_rule = f"overrides.{key}.visibility"
     return Invocation(user_rule is None, model_rule is None, user_rule, model_rule)
-
-
-def find_unavailable(is_enabled: Callable[[], bool] | None) -> Note | None:
-    """Why a skill that is defined in code is not there now; None where it is. It is asked anew
-    every time.
-
-    A check that fails counts as a no: it must not take the other skills down with it.
-    """
-    if is_enabled is None:
-        return None
-    try:
-        available = is_enabled()
-    except Exception as error:
-        return Note(
-            State.DISABLED,
-            f"its own check failed ({type(error).__name__}: {error})",
-            rule="is_enabled",
-        )
-    return (
-        None
-        if available
-        else Note(State.DISABLED, "its own check says that it is not available", rule="is_enabled")
-    )

@@ -8,7 +8,7 @@ import msgspec
 
 from prowess.diagnostics import Diagnostic
 from prowess.model.origin import Origin
-from prowess.model.skill import Candidate, Skill
+from prowess.model.skill import Candidate, Scope, Skill
 
 
 class State(str, Enum):
@@ -41,6 +41,40 @@ class Note(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     by: str | None = None
     rule: str | None = None
     origin: Origin | None = None
+
+
+class Claim(msgspec.Struct, eq=False, gc=False):
+    """One candidate on its way through a scan: the name it claims, and the skill, if it could be
+    read. Each stage adds its notes and diagnostics, until the claim ends as an `Outcome`.
+    """
+
+    candidate: Candidate
+    name: str
+    skill: Skill | None = None
+    notes: list[Note] = msgspec.field(default_factory=list)
+    diagnostics: tuple[Diagnostic, ...] = ()
+    hidden_because: str | None = None
+
+    @property
+    def key(self) -> str:
+        """The name under which settings refer to this skill."""
+        key = self.skill.declared.skill_key if self.skill is not None else None
+        return key or self.name
+
+    @property
+    def is_bundled(self) -> bool:
+        """Whether the skill ships with the host."""
+        return self.candidate.root.scope is Scope.BUNDLED
+
+    def rename(self, name: str) -> None:
+        """Claim another name, because the first one is taken."""
+        self.name = name
+        if self.skill is not None:
+            self.skill = msgspec.structs.replace(self.skill, name=name)
+
+    def conclude(self) -> Outcome:
+        """How the candidate ended."""
+        return Outcome.conclude(self.candidate, self.name, self.skill, self.notes, self.diagnostics)
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True, eq=False, gc=False):

@@ -10,7 +10,7 @@ many thousands of skills that is a fifth of a scan.
 
 from collections.abc import Callable, Mapping
 from enum import Enum
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -54,7 +54,8 @@ class Root(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A folder that is searched for skills, and how it is searched.
 
     `order` is the root's place in the host's scan, `distance` how many folders above the working
-    folder it hangs. `qualifier` is the name of the folder that an option added, for hosts that tell
+    folder it hangs. `is_fallback` marks a root whose skills lose to all others of the same
+    strength, wherever it stands in that order. `qualifier` is the name of the folder that an option added, for hosts that tell
     equal names apart by it. `within` is the folder that a root of a project hangs below, or of a
     folder that was added: it must really lie in there or in the repository around it; None where it
     may lie anywhere. `name_pattern` is what a skill's name must look like here, where the root has
@@ -86,6 +87,7 @@ class Root(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     within: str | None = None
     name_pattern: str = ""
     disabled_by: str | None = None
+    is_fallback: bool = False
 
 
 class Candidate(msgspec.Struct, frozen=True, gc=False):
@@ -160,13 +162,31 @@ class Manifest(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True, gc
     homepage: str | None = None
 
 
+class SkillCall(msgspec.Struct, frozen=True, kw_only=True):
+    """One use of a skill: its arguments as one text, the conversation's id and folder, and who
+    asked. Only skills that are computed depend on it.
+    """
+
+    arguments: str = ""
+    session: str | None = None
+    cwd: str | None = None
+    caller: Literal["user", "model"] = "user"
+
+
 class Document(msgspec.Struct, frozen=True):
-    """The whole of a SKILL.md, read when it is asked for: its body without the header, and its
-    digest.
+    """A skill's instructions, loaded when they are asked for: the text without its header, and the
+    digest of what was read.
+
+    `blocks` are content blocks other than text, `folder` is where the skill's files were unpacked
+    for this use, and `diagnostics` say what went wrong on the way; only skills defined in code have
+    any of them.
     """
 
     content: str
     digest: str
+    blocks: tuple[Mapping[str, Any], ...] = ()
+    folder: str | None = None
+    diagnostics: tuple[Diagnostic, ...] = ()
 
 
 class Details(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -184,11 +204,15 @@ _read_details = msgspec.msgpack.Decoder(Details).decode
 class Skill(msgspec.Struct, frozen=True, kw_only=True, eq=False, gc=False):
     """A candidate that was read.
 
-    The body is not held: `content` and `digest` read the file when they are asked for. What could
-    be changed by whoever holds it is kept packed: `frontmatter` and `manifest` give fresh values
-    each time. `declared` is the manifest as stages need it, without `metadata` and `install`.
-    `real` is the file's path without links, and `stamp` what told its version from others, as the
-    scan found them.
+    The body is not kept: `load`, `content` and `digest` ask the skill's source for it each time.
+    Values that a caller could change are kept packed: `frontmatter` and `manifest` return fresh
+    ones. `declared` is the manifest as stages need it, without `metadata` and `install`.
+
+    `location` says where the skill is, for people and in JSON; `file` is the path of its SKILL.md,
+    None where it is in no file on this machine. `real` is that path without links and `stamp` the
+    version of the file, both as the scan found them. `loader` is how its source loads it. The text
+    of a skill that `is_computed` is made anew for each call and is final: no placeholder is filled
+    in it and none of its commands run, and it is not loaded before its use is permitted.
     """
 
     name: str
@@ -203,7 +227,9 @@ class Skill(msgspec.Struct, frozen=True, kw_only=True, eq=False, gc=False):
     label: str | None = None
     real: str | None = None
     stamp: tuple[int, int, int, int] | None = None
-    read: "Callable[[Skill], Document]"
+    file: str | None = None
+    is_computed: bool = False
+    loader: "Callable[[Skill, SkillCall], Document]"
 
     @property
     def frontmatter(self) -> Mapping[str, Any]:
@@ -220,12 +246,16 @@ class Skill(msgspec.Struct, frozen=True, kw_only=True, eq=False, gc=False):
             self.declared, metadata=details.metadata, hooks=details.hooks, install=details.install
         )
 
+    def load(self, call: SkillCall | None = None) -> Document:
+        """The instructions as they are now. Raises `MachineError` where they cannot be read."""
+        return self.loader(self, call or SkillCall())
+
     @property
     def content(self) -> str:
         """The instructions: SKILL.md without its header, as it is on disk now."""
-        return self.read(self).content
+        return self.load().content
 
     @property
     def digest(self) -> str:
         """`sha256:` and 64 hexadecimal digits over the bytes of SKILL.md, as it is on disk now."""
-        return self.read(self).digest
+        return self.load().digest

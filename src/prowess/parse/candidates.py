@@ -6,12 +6,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
+from functools import partial
 
 import msgspec
 
 from prowess.diagnostics import Diagnostic, Severity, diagnose
-from prowess.model.outcome import Note, State
-from prowess.model.skill import Candidate, Document, Manifest, Skill
+from prowess.errors import MachineError
+from prowess.model.outcome import Claim, Note, State
+from prowess.model.skill import Candidate, Document, Manifest, Skill, SkillCall
 from prowess.parse.header.fast import HeaderReading, read_header
 from prowess.parse.manifest.names import understand
 from prowess.ports import FileSystem, Head, ReadingStore, Stamp
@@ -21,6 +23,8 @@ from prowess.profiles.schema.roots import Limits
 HEAD_BYTES = 1 << 18
 # No host's own limit on a file is as large as this, and nobody writes so much.
 MOST_BYTES = 1 << 24
+
+Loader = Callable[[Skill, SkillCall], Document]
 
 _pack = msgspec.msgpack.Encoder().encode
 
@@ -50,35 +54,38 @@ class Parsed(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
         return self.root == candidate.root.id and self.default_name == candidate.default_name
 
 
-class Read(msgspec.Struct, frozen=True, gc=False):
-    """What became of a candidate: a skill, or the note that says why not."""
+class CandidateReader:
+    """The `ManifestReader` of one scan: the host's rules, and what earlier scans read.
 
-    name: str
-    skill: Skill | None
-    note: Note | None = None
-    hidden_because: str | None = None
-    diagnostics: tuple[Diagnostic, ...] = ()
+    `files` is what headers are read from; `plain_files` what bodies are read from later, without
+    holding on to anything of the scan.
+    """
 
+    def __init__(
+        self,
+        *,
+        files: FileSystem,
+        plain_files: FileSystem,
+        readings: ReadingStore[Parsed],
+        header: HeaderRules,
+        fields: FieldRules,
+        limits: Limits,
+    ) -> None:
+        self.files = files
+        self.readings = readings
+        self.header = header
+        self.fields = fields
+        self.limits = limits
+        # No file of more bytes than this is read, whatever the host allows.
+        self._most_bytes = min(limits.file_bytes or MOST_BYTES, MOST_BYTES)
+        self._load_file: Loader = partial(load_file, plain_files, header, self._most_bytes)
 
-class Reader(msgspec.Struct, frozen=True, kw_only=True):
-    """The rules and ports that reading needs, the same for every candidate of a scan."""
-
-    files: FileSystem
-    readings: ReadingStore[Parsed]
-    header: HeaderRules
-    fields: FieldRules
-    limits: Limits
-    document: Callable[[Skill], Document]
-
-    def read(self, candidate: Candidate) -> Read:
-        """Read one candidate; whatever is wrong with it becomes a note and diagnostics, never an
-        exception.
+    def read_file(self, candidate: Candidate) -> Claim:
+        """The claim of a candidate that is a file. Whatever is wrong becomes notes and
+        diagnostics.
         """
-        if candidate.skipped is not None:
-            note = Note(State.SKIPPED, candidate.skipped, rule=candidate.skipped_by)
-            return Read(candidate.default_name, None, note, diagnostics=candidate.diagnostics)
-        if candidate.diagnostics:
-            return _refuse(candidate, candidate.diagnostics)
+        if candidate.skipped is not None or candidate.diagnostics:
+            return _refuse_unread(candidate)
         kept = self.readings.find_reading(candidate.location)
         if kept is not None and kept.reading.fits(candidate):
             size, links, stamp, parsed = kept.size, kept.links, kept.stamp, kept.reading
@@ -96,15 +103,18 @@ class Reader(msgspec.Struct, frozen=True, kw_only=True):
         if links > 1 and not candidate.root.hard_links:
             message = f"The file has {links} hard links; this host refuses more than one."
             return _refuse(candidate, (diagnose("hard-linked", message, file=candidate.location),))
-        diagnostics = place(parsed.diagnostics, candidate.location) if parsed.diagnostics else ()
-        if not parsed.valid:
-            return _refuse(candidate, diagnostics, name=parsed.name)
-        return Read(
-            parsed.name,
-            self._make_skill(candidate, parsed, stamp),
-            None,
-            parsed.hidden_because,
-            diagnostics,
+        return _claim(candidate, parsed, self._load_file, stamp=stamp, file=candidate.location)
+
+    def read_text(self, candidate: Candidate, data: bytes, fetch: Callable[[str], bytes]) -> Claim:
+        """The claim of a candidate that is in no file."""
+        if candidate.skipped is not None or candidate.diagnostics:
+            return _refuse_unread(candidate)
+        if self.limits.file_bytes and len(data) > self.limits.file_bytes:
+            return _too_large(candidate, len(data), self.limits.file_bytes)
+        reading = read_header(data, rules=self.header, limits=self.limits)
+        parsed = self._parse(reading, candidate, data)
+        return _claim(
+            candidate, parsed, partial(_load_fetched, fetch, self.header, self._most_bytes)
         )
 
     def _read_header(self, head: Head, location: str) -> tuple[HeaderReading, bytes]:
@@ -112,11 +122,10 @@ class Reader(msgspec.Struct, frozen=True, kw_only=True):
         host reads.
         """
         reading = read_header(head.data, rules=self.header, limits=self.limits)
-        most = min(self.limits.file_bytes or MOST_BYTES, MOST_BYTES)
-        if len(head.data) < head.size <= most and any(
+        if len(head.data) < head.size <= self._most_bytes and any(
             one.code == "header-unclosed" for one in reading.diagnostics
         ):
-            head = self.files.read_head(location, most)
+            head = self.files.read_head(location, self._most_bytes)
             reading = read_header(head.data, rules=self.header, limits=self.limits)
         return reading, head.data
 
@@ -158,23 +167,39 @@ class Reader(msgspec.Struct, frozen=True, kw_only=True):
             diagnostics,
         )
 
-    def _make_skill(self, candidate: Candidate, parsed: Parsed, stamp: Stamp) -> Skill:
-        root = candidate.root
-        return Skill(
-            name=parsed.name,
-            description=parsed.description,
-            location=candidate.location,
-            folder=candidate.folder,
-            scope=root.scope,
-            source=root.source,
-            declared=parsed.manifest,
-            packed_details=parsed.details,
-            packed_frontmatter=parsed.frontmatter,
-            label=parsed.label,
-            real=candidate.real,
-            stamp=stamp,
-            read=self.document,
-        )
+
+def _claim(
+    candidate: Candidate,
+    parsed: Parsed,
+    loader: Loader,
+    *,
+    stamp: Stamp | None = None,
+    file: str | None = None,
+) -> Claim:
+    """The claim of a candidate that was read: with its skill, or with the reason why not."""
+    diagnostics = parsed.diagnostics
+    if diagnostics:
+        diagnostics = add_file(diagnostics, candidate.location)
+    if not parsed.valid:
+        return _refuse(candidate, diagnostics, name=parsed.name)
+    root = candidate.root
+    skill = Skill(
+        name=parsed.name,
+        description=parsed.description,
+        location=candidate.location,
+        folder=candidate.folder,
+        scope=root.scope,
+        source=root.source,
+        declared=parsed.manifest,
+        packed_details=parsed.details,
+        packed_frontmatter=parsed.frontmatter,
+        label=parsed.label,
+        real=candidate.real,
+        stamp=stamp,
+        file=file,
+        loader=loader,
+    )
+    return Claim(candidate, parsed.name, skill, [], diagnostics, parsed.hidden_because)
 
 
 def _pack_details(manifest: Manifest) -> tuple[Manifest, bytes]:
@@ -197,36 +222,81 @@ def _find_misnamed(name: str, pattern: str) -> tuple[Diagnostic, ...]:
     return (diagnose("name-invalid", message, field="name"),)
 
 
-def read_document(data: bytes, rules: HeaderRules) -> Document:
-    """The body of a whole file and the digest of its bytes."""
+def load_file(
+    files: FileSystem, header: HeaderRules, most: int, skill: Skill, call: SkillCall
+) -> Document:
+    """The whole of a skill's file.
+
+    A file that became a link since, or lies behind one, was never judged: it is not read. Neither
+    is one of more bytes than `most`, since a part of it could mean something else.
+    """
+    location = skill.location
+    real = files.find_real_path(location)
+    if None not in (skill.real, real) and skill.real != real:
+        cause = (
+            f"it was {skill.real} when skills were looked for and leads to {real} now; look for"
+            " skills again"
+        )
+        raise MachineError("read", location, cause)
+    try:
+        head = files.read_head(real or location, most)
+    except OSError as error:
+        raise MachineError("read", location, error.strerror or str(error)) from error
+    return _split_document(head.data, head.size, header, most, location)
+
+
+def _load_fetched(
+    fetch: Callable[[str], bytes], header: HeaderRules, most: int, skill: Skill, call: SkillCall
+) -> Document:
+    try:
+        data = fetch(skill.location)
+    except OSError as error:
+        raise MachineError("read", skill.location, error.strerror or str(error)) from error
+    return _split_document(data, len(data), header, most, skill.location)
+
+
+def _split_document(
+    data: bytes, size: int, header: HeaderRules, most: int, location: str
+) -> Document:
+    """The body of a whole SKILL.md and the digest of its bytes."""
+    if size > most:
+        raise MachineError("read", location, f"it has {size:,} bytes; at most {most:,} are read")
     import hashlib
 
     from prowess.parse.header.fences import split_body
     from prowess.parse.header.lines import decode
 
     text, _ = decode(data)
-    return Document(split_body(text, rules=rules), f"sha256:{hashlib.sha256(data).hexdigest()}")
+    return Document(split_body(text, rules=header), f"sha256:{hashlib.sha256(data).hexdigest()}")
 
 
-def place(diagnostics: Iterable[Diagnostic], location: str) -> tuple[Diagnostic, ...]:
+def add_file(diagnostics: Iterable[Diagnostic], location: str) -> tuple[Diagnostic, ...]:
     """The diagnostics of a reading, which knows no path, with the file they belong to."""
     return tuple(msgspec.structs.replace(diagnostic, file=location) for diagnostic in diagnostics)
 
 
+def _refuse_unread(candidate: Candidate) -> Claim:
+    """The claim of a candidate that discovery already decided about."""
+    if candidate.skipped is None:
+        return _refuse(candidate, candidate.diagnostics)
+    note = Note(State.SKIPPED, candidate.skipped, rule=candidate.skipped_by)
+    return Claim(candidate, candidate.default_name, notes=[note], diagnostics=candidate.diagnostics)
+
+
 def _refuse(
     candidate: Candidate, diagnostics: tuple[Diagnostic, ...], *, name: str | None = None
-) -> Read:
+) -> Claim:
     errors = [diagnostic for diagnostic in diagnostics if diagnostic.severity is Severity.ERROR]
     first = (errors or list(diagnostics))[0]
     note = Note(State.INVALID, first.message.rstrip("."), rule=first.code)
-    return Read(name or candidate.default_name, None, note, diagnostics=diagnostics)
+    return Claim(candidate, name or candidate.default_name, notes=[note], diagnostics=diagnostics)
 
 
-def _too_large(candidate: Candidate, size: int, most: int) -> Read:
+def _too_large(candidate: Candidate, size: int, most: int) -> Claim:
     message = f"The file has {size:,} bytes; at most {most:,} are read."
     finding = diagnose("file-too-large", message, file=candidate.location)
     note = Note(State.SKIPPED, message.rstrip("."), rule="limits.file_bytes")
-    return Read(candidate.default_name, None, note, diagnostics=(finding,))
+    return Claim(candidate, candidate.default_name, notes=[note], diagnostics=(finding,))
 
 
 def _unreadable(candidate: Candidate, error: Exception) -> Diagnostic:

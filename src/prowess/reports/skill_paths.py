@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from prowess.diagnostics import Diagnostic, diagnose
-from prowess.discover.discovery import discover
+from prowess.discover.folders import FolderSource
 from prowess.discover.repository import find_repository
 from prowess.discover.walk import SKILL_FILE
 from prowess.errors import UsageError
@@ -17,7 +17,7 @@ from prowess.machine.facts import current_facts
 from prowess.machine.files import LocalFiles
 from prowess.model.settings import Settings
 from prowess.model.skill import Candidate, LoadedFrom, Root, Scope, Source
-from prowess.ports import Reporter
+from prowess.ports import Reporter, Search
 from prowess.profiles.places import Places
 from prowess.profiles.schema.roots import Limits
 from prowess.text.display import escape_line
@@ -118,15 +118,8 @@ def _walk(path: str, reporter: Reporter | None, *, gitignore: bool) -> Found:
     places = Places(
         cwd=path, home=facts.home, platform=facts.platform, repository=find_repository(path, files)
     )
-    found = discover(
-        (root,),
-        places=places,
-        settings=Settings(),
-        limits=Limits(),
-        files=files,
-        clock=time.monotonic,
-        reporter=reporter,
-    )
+    source = FolderSource((root,), places=places, limits=Limits(), clock=time.monotonic)
+    found = source.find(Search(cwd=path, settings=Settings(), files=files, reporter=reporter))
     checked = [one for one in found.candidates if one.skipped is None]
     skipped = [
         finding

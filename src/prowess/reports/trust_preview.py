@@ -137,7 +137,7 @@ def _read_bodies(skills: list[Skill]) -> tuple[list[SkillStake], list[str]]:
     stakes, unread = [], []
     for skill in skills:
         try:
-            body = skill.read(skill).content
+            body = skill.load().content
         except (OSError, MachineError):
             unread.append(skill.location)
             body = ""

@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from prowess.model.origin import Origin
-from prowess.model.outcome import Note, State
+from prowess.model.outcome import Claim, Note, State
 from prowess.model.settings import Settings
 from prowess.profiles.schema.resolution import GateRules, ResolutionRules
-from prowess.resolve.claims import Claim
 
 Speech = tuple[str, str, Origin]
 """Why a claim is disabled, the setting that says so, and where it says so."""
@@ -137,7 +136,8 @@ def find_disabled(
     """Why a claim is disabled: its author said so, or the first filter that speaks; None where
     nothing does.
     """
-    if claim.manifest.enabled is False and gate.disabled_by_enabled:
+    says_off = claim.skill is not None and claim.skill.declared.enabled is False
+    if says_off and gate.disabled_by_enabled:
         return Note(State.DISABLED, "its header says `enabled: false`", rule="enabled")
     for speak in filters:
         found = speak(claim, settings)

@@ -7,10 +7,9 @@ from collections.abc import Sequence
 import msgspec
 
 from prowess.diagnostics import Diagnostic, diagnose
-from prowess.model.outcome import Note, State
+from prowess.model.outcome import Claim, Note, State
 from prowess.model.settings import Settings
 from prowess.profiles.schema.resolution import GateRules, ResolutionRules
-from prowess.resolve.claims import Claim
 from prowess.resolve.filters import choose_filters, find_disabled
 from prowess.resolve.strategies import STRATEGIES
 
@@ -34,72 +33,61 @@ class Collision(msgspec.Struct, frozen=True):
         )
 
 
-class Resolved(msgspec.Struct, frozen=True):
-    """What resolution decided: notes by the place of a claim (none for a winner), the collisions,
-    and new names.
-
-    `names` has the claims whose name was taken and that got another one, by their place.
-    """
-
-    notes: dict[int, list[Note]]
-    collisions: tuple[Collision, ...]
-    names: dict[int, str] = msgspec.field(default_factory=dict)
-
-
 def resolve(
     claims: Sequence[Claim], *, rules: ResolutionRules, settings: Settings, gate: GateRules
-) -> Resolved:
-    """Decide every claim.
+) -> tuple[Collision, ...]:
+    """Decide every claim; each loser gets its note, and a new name where the host gives it one.
 
-    With filters before resolution, what is disabled no longer competes; what lies in a root that is
-    switched off never does, since the host would not look there.
+    A claim that could not be read, or already has a note, takes no part. With filters before
+    resolution, what is disabled no longer competes; what lies in a root that is switched off never
+    does, since the host would not look there.
     """
     filters = choose_filters(rules, settings)
-    notes: dict[int, list[Note]] = {}
     competing: list[Claim] = []
+    aside: list[Claim] = []
     for claim in claims:
+        if claim.skill is None or claim.notes:
+            continue
         disabled = find_disabled(claim, filters, settings, gate)
         if disabled is not None:
-            notes[claim.place] = [disabled]
-        if disabled is None or (
-            rules.filters == "after" and claim.candidate.root.disabled_by is None
-        ):
+            claim.notes.append(disabled)
+        is_searched = claim.candidate.root.disabled_by is None
+        if disabled is None or (rules.filters == "after" and is_searched):
             competing.append(claim)
-    competing.sort(key=STRATEGIES[rules.strategy](rules))
-    kept = _keep_each_file_once(competing, notes)
-    _note_disabled_copies(claims, competing, notes)
-    return Resolved(notes, ()) if rules.strategy == "all" else _choose_winners(kept, notes, rules)
+        else:
+            aside.append(claim)
+    ordered = STRATEGIES[rules.strategy](competing, rules)
+    kept = _keep_each_file_once(ordered)
+    _note_disabled_copies(aside, ordered)
+    return () if rules.strategy == "all" else _choose_winners(kept, rules)
 
 
-def _keep_each_file_once(competing: Sequence[Claim], notes: dict[int, list[Note]]) -> list[Claim]:
+def _keep_each_file_once(ordered: Sequence[Claim]) -> list[Claim]:
     seen: dict[str, Claim] = {}
     kept: list[Claim] = []
-    for claim in competing:
+    for claim in ordered:
         real = claim.candidate.real
         first = claim if real is None else seen.setdefault(real, claim)
         if first is claim:
             kept.append(claim)
         else:
-            notes.setdefault(claim.place, []).append(_duplicate(first))
+            claim.notes.append(_duplicate(first))
     return kept
 
 
-def _note_disabled_copies(
-    claims: Sequence[Claim], competing: Sequence[Claim], notes: dict[int, list[Note]]
-) -> None:
+def _note_disabled_copies(aside: Sequence[Claim], ordered: Sequence[Claim]) -> None:
     """A disabled path to a file that is loaded by another path is a duplicate of that one, too."""
-    if len(claims) == len(competing):
+    if not aside:
         return
-    loaded = {
+    loaded: dict[str | None, Claim] = {
         claim.candidate.real: claim
-        for claim in reversed(competing)
+        for claim in reversed(ordered)
         if claim.candidate.real is not None
     }
-    taking_part = {claim.place for claim in competing}
-    for claim in claims:
-        other = loaded.get(claim.candidate.real or "")
-        if other is not None and claim.place not in taking_part:
-            notes[claim.place].append(_duplicate(other))
+    for claim in aside:
+        other = loaded.get(claim.candidate.real)
+        if other is not None:
+            claim.notes.append(_duplicate(other))
 
 
 def _duplicate(of: Claim) -> Note:
@@ -107,27 +95,26 @@ def _duplicate(of: Claim) -> Note:
     return Note(State.DUPLICATE, f"it is the same file as {location}", by=location)
 
 
-def _choose_winners(
-    kept: Sequence[Claim], notes: dict[int, list[Note]], rules: ResolutionRules
-) -> Resolved:
+def _choose_winners(kept: Sequence[Claim], rules: ResolutionRules) -> tuple[Collision, ...]:
     winners: dict[str, Claim] = {}
     collisions: list[Collision] = []
-    names: dict[int, str] = {}
     for claim in kept:
         winner = winners.setdefault(claim.name, claim)
         if winner is not claim and _is_qualified(claim, winner, rules):
-            names[claim.place] = f"{claim.candidate.root.qualifier}:{claim.name}"
-            claim = msgspec.structs.replace(claim, name=names[claim.place])
+            claim.rename(f"{claim.candidate.root.qualifier}:{claim.name}")
             winner = winners.setdefault(claim.name, claim)
         if winner is not claim:
-            location = winner.candidate.location
-            reason = (
-                f"{location} ({winner.candidate.root.source.label}) has the same name and is"
-                " stronger"
-            )
-            notes.setdefault(claim.place, []).append(Note(State.SHADOWED, reason, by=location))
-            collisions.append(Collision(claim, winner))
-    return Resolved(notes, tuple(collisions), names)
+            collisions.append(_shadow(claim, winner))
+    return tuple(collisions)
+
+
+def _shadow(loser: Claim, winner: Claim) -> Collision:
+    location, label = winner.candidate.location, winner.candidate.root.source.label
+    reason = f"{location} ({label}) has the same name and is stronger"
+    loser.notes.append(Note(State.SHADOWED, reason, by=location))
+    collision = Collision(loser, winner)
+    loser.diagnostics += (collision.diagnose(),)
+    return collision
 
 
 def _is_qualified(claim: Claim, winner: Claim, rules: ResolutionRules) -> bool:

@@ -46,7 +46,8 @@ def make_outcome(
         source=source,
         declared=Manifest(name=name, description=description, **fields),
         label=label,
-        read=lambda skill: Document("Body\n", "sha256:0"),
+        file=location,
+        loader=lambda skill, call: Document("Body\n", "sha256:0"),
     )
     notes = [] if state is State.READY else [Note(state, reason, rule=rule)]
     candidate = Candidate(location, f"/skills/{name}", name, root, location)

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from prowess.activate.code_skills import (
+    CodeSource,
     DefinedPrompt,
     DefinedSkill,
     DefinedSkills,
     PromptContext,
-    as_candidate,
-    as_skill,
     find_folder,
+    find_unavailable,
     make_prompt,
 )
 from prowess.activate.skill_requests import read_requests
@@ -24,10 +24,13 @@ from prowess.errors import InvalidName, MachineError
 from prowess.errors.activation import PromptFailed
 from prowess.machine.event_loop import wait_for
 from prowess.model.activation import Requests
-from prowess.model.outcome import Outcome
-from prowess.model.skill import LoadedFrom, Manifest, Scope
+from prowess.model.outcome import Claim, Note, Outcome, State
+from prowess.model.settings import Settings
+from prowess.model.skill import Candidate, LoadedFrom, Manifest, Scope, Skill
+from prowess.ports import Search
 from prowess.profiles.load import load_profile
 from prowess.state.unpacked_files import PrivateUnpacker
+from prowess.testing import MemoryFiles
 from tests.unit.activate.skills import make_snapshot
 
 
@@ -53,6 +56,29 @@ def define(get_prompt: Any = None, **fields: Any) -> DefinedSkill:
     return DefinedSkill(
         **{"name": "verify", "description": "Verifies.", "get_prompt": chosen, **fields}
     )
+
+
+def conclude(defined: DefinedSkill, unpacker: Any = None) -> Outcome:
+    """How the only skill of a source ends where nothing stands in its way."""
+    source = CodeSource(DefinedSkills((defined,)), unpacker or Unpacks())
+    search = Search(cwd="/p", settings=Settings(), files=MemoryFiles({}))
+    (candidate,) = source.find(search).candidates
+    return source.read(candidate, NoReader()).conclude()
+
+
+class NoReader:
+    """A reader for sources that have nothing to read."""
+
+    def read_file(self, candidate: Candidate) -> Claim:
+        raise AssertionError("nothing is in a file")
+
+    def read_text(self, candidate: Candidate, data: bytes, fetch: Any) -> Claim:
+        raise AssertionError("nothing has a text")
+
+
+def get_skill(outcome: Outcome) -> Skill:
+    assert outcome.skill is not None
+    return outcome.skill
 
 
 def prompt_of(
@@ -101,13 +127,13 @@ def test_every_field_of_a_definition_reaches_commands_requests_and_the_catalog()
         context="fork",
         agent="Explore",
     )
-    skill = as_skill(defined, unpacker=Unpacks())
+    outcome = conclude(defined)
+    skill = get_skill(outcome)
     assert (skill.name, skill.description, skill.manifest.when_to_use) == (
         "verify",
         "Verifies.",
         "When it is done.",
     )
-    outcome = Outcome.conclude(as_candidate(skill, order=0), skill.name, skill, [], ())
     rules = load_profile("claude-code@documented")
     index = build_commands(make_snapshot(outcome), rules.commands)
     assert index.by_name["check"] == index.by_name["v"] == index.by_name["verify"]
@@ -171,8 +197,8 @@ def test_a_name_is_registered_once():
 
 @pytest.mark.seed("C-42")
 def test_a_skill_in_code_becomes_a_command_of_the_bundled_source():
-    skill = as_skill(define(), unpacker=Unpacks())
-    outcome = Outcome.conclude(as_candidate(skill, order=3), skill.name, skill, [], ())
+    outcome = conclude(define())
+    skill = get_skill(outcome)
     (command,) = build_commands(
         make_snapshot(outcome), load_profile("claude-code@documented").commands
     )
@@ -251,7 +277,7 @@ def test_a_prompt_function_that_raises_is_told_with_its_cause():
 def test_files_are_unpacked_at_the_first_call_and_their_folder_stands_before_the_prompt():
     unpacker = Unpacks()
     defined = define(files={"ref/a.md": "A"})
-    skill = as_skill(defined, unpacker=unpacker)
+    skill = get_skill(conclude(defined, unpacker))
     assert (find_folder(defined, unpacker), skill.folder) == ("/private/verify", "/private/verify")
     assert unpacker.asked == []
     made = prompt_of(defined, unpacker=unpacker)
@@ -264,7 +290,7 @@ def test_files_are_unpacked_at_the_first_call_and_their_folder_stands_before_the
 def test_a_skill_without_files_has_no_folder_and_unpacks_nothing():
     unpacker = Unpacks()
     assert find_folder(define(), unpacker) is None
-    assert as_skill(define(), unpacker=unpacker).folder == ""
+    assert get_skill(conclude(define(), unpacker)).folder == ""
     assert prompt_of(define(), unpacker=unpacker).folder is None
     assert unpacker.asked == []
 
@@ -311,3 +337,24 @@ def test_many_first_calls_at_once_unpack_once_and_all_get_the_same_answer(tmp_pa
     )
     assert {each.diagnostics for each in made} == {made[0].diagnostics}
     assert sum(path.is_file() for path in tmp_path.rglob("*")) == (0 if ".." in name else 1)
+
+
+# Availability
+
+
+@pytest.mark.seed("C-13")
+def test_a_skill_defined_in_code_is_asked_at_run_time_whether_it_is_there() -> None:
+    available = [True, False, True]
+    absent = Note(State.DISABLED, "its own check says that it is not available", rule="is_enabled")
+    answers = iter(available)
+    assert [find_unavailable(lambda: next(answers)) for _ in available] == [None, absent, None]
+    assert find_unavailable(None) is None
+
+
+def test_a_check_that_fails_counts_as_a_no() -> None:
+    def is_enabled() -> bool:
+        raise OSError("no network")
+
+    assert find_unavailable(is_enabled) == Note(
+        State.DISABLED, "its own check failed (OSError: no network)", rule="is_enabled"
+    )

@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 
-from prowess.discover.discovery import Discovered, discover
+from prowess.discover.folders import FolderSource
 from prowess.machine.files import LocalFiles
 from prowess.model.settings import Settings
 from prowess.model.skill import LoadedFrom, Root, Scope, Source
+from prowess.ports import Discovered, Search
 from prowess.profiles.places import Places
 from prowess.profiles.schema.roots import Limits
 from prowess.testing import MemoryFiles
@@ -35,14 +36,10 @@ def find(
     clock: Any = lambda: 0.0,
 ) -> Discovered:
     places = Places(cwd="/p", home="/home/me", platform="linux", repository=repository)
-    return discover(
-        roots or (make_root(),),
-        places=places,
-        settings=settings or Settings(),
-        limits=limits or Limits(),
-        files=files,
-        clock=clock,
+    source = FolderSource(
+        roots or (make_root(),), places=places, limits=limits or Limits(), clock=clock
     )
+    return source.find(Search(cwd="/p", settings=settings or Settings(), files=files))
 
 
 def names(found: Discovered) -> list[str]:
@@ -252,14 +249,14 @@ def test_a_walk_stops_when_its_time_is_up() -> None:
     assert len(skipped(found)) == 100
 
 
-def test_settings_can_change_a_limit() -> None:
+def test_a_limit_on_skills_leaves_the_rest_as_skipped() -> None:
     files = MemoryFiles({f"{ROOT}/s{number}/SKILL.md": "" for number in range(3)})
-    found = find(files, settings=Settings(limits={"skills_per_root": 1}))
+    found = find(files, limits=Limits(skills_per_root=1))
     assert [one.skipped is None for one in found.candidates] == [True, False, False]
     assert [(one.code, one.file, one.message) for one in found.diagnostics] == [
         ("limit-reached", ROOT, "The folder holds 3 skills; the first 1 is read.")
     ]
-    assert find(files, settings=Settings(limits={"skills_per_root": 3})).diagnostics == ()
+    assert find(files, limits=Limits(skills_per_root=3)).diagnostics == ()
 
 
 def test_the_bound_on_folders_can_follow_from_the_bound_on_what_lies_in_one() -> None:
@@ -432,14 +429,9 @@ def test_what_is_ignored_is_what_git_ignores(workspace: Workspace) -> None:
     places = Places(
         cwd=str(project), home=str(workspace.home), platform="linux", repository=str(project)
     )
-    found = discover(
-        (make_root(root, gitignore=True, max_depth=6),),
-        places=places,
-        settings=Settings(),
-        limits=Limits(),
-        files=LocalFiles(),
-        clock=time.monotonic,
-    )
+    roots = (make_root(root, gitignore=True, max_depth=6),)
+    source = FolderSource(roots, places=places, limits=Limits(), clock=time.monotonic)
+    found = source.find(Search(cwd=str(project), settings=Settings(), files=LocalFiles()))
     paths = [one.location for one in found.candidates]
     asked = subprocess.run(
         ["git", "-C", project, "check-ignore", "--stdin"],

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from prowess.gate.visibility import Invocation, find_unavailable, judge_invocation
-from prowess.model.outcome import Note, State
+from prowess.gate.visibility import Invocation, judge_invocation
 from prowess.model.settings import Override, Settings
 from prowess.model.skill import Manifest
 from prowess.profiles.load import load_profile
@@ -60,21 +59,3 @@ def test_a_host_that_does_not_know_the_field_lets_the_model_start_it() -> None:
     manifest = Manifest(disable_model_invocation=True)
     assert judge(manifest, "opencode").by_model is True
     assert judge(manifest, "claude-code").by_model is False
-
-
-@pytest.mark.seed("C-13")
-def test_a_skill_defined_in_code_is_asked_at_run_time_whether_it_is_there() -> None:
-    available = [True, False, True]
-    absent = Note(State.DISABLED, "its own check says that it is not available", rule="is_enabled")
-    answers = iter(available)
-    assert [find_unavailable(lambda: next(answers)) for _ in available] == [None, absent, None]
-    assert find_unavailable(None) is None
-
-
-def test_a_check_that_fails_counts_as_a_no() -> None:
-    def is_enabled() -> bool:
-        raise OSError("no network")
-
-    assert find_unavailable(is_enabled) == Note(
-        State.DISABLED, "its own check failed (OSError: no network)", rule="is_enabled"
-    )

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
-from prowess.model.outcome import Note, State
+from prowess.model.outcome import Claim, Note, State
 from prowess.model.settings import Override, Settings
-from prowess.model.skill import Candidate, LoadedFrom, Manifest, Root, Scope, Source
+from prowess.model.skill import (
+    Candidate,
+    Document,
+    LoadedFrom,
+    Manifest,
+    Root,
+    Scope,
+    Skill,
+    Source,
+)
 from prowess.profiles.schema.resolution import GateRules, ResolutionRules
-from prowess.resolve.claims import Claim
-from prowess.resolve.resolution import Resolved, resolve
+from prowess.resolve.resolution import Collision, resolve
 
 
 def claim(
@@ -31,17 +39,41 @@ def claim(
     candidate = Candidate(
         location, f"/r{place}/{name}", name, made, location if real == "" else real
     )
-    return Claim(place, name, candidate, Manifest(enabled=enabled))
+    skill = Skill(
+        name=name,
+        description=None,
+        location=location,
+        folder=candidate.folder,
+        scope=made.scope,
+        source=source,
+        declared=Manifest(enabled=enabled),
+        loader=lambda skill, call: Document("", ""),
+    )
+    return Claim(candidate, name, skill)
+
+
+class Resolved(NamedTuple):
+    """The notes by the place of their claim, and the collisions."""
+
+    notes: dict[int, list[Note]]
+    collisions: tuple[Collision, ...]
+
+
+def place_of(claim: Claim) -> int:
+    return claim.candidate.root.order
 
 
 def decide(*claims: Claim, settings: Settings | None = None, **rules: Any) -> Resolved:
-    return resolve(
-        claims, rules=ResolutionRules(**rules), settings=settings or Settings(), gate=GateRules()
+    """What becomes of copies of these claims."""
+    copies = [Claim(one.candidate, one.name, one.skill) for one in claims]
+    collisions = resolve(
+        copies, rules=ResolutionRules(**rules), settings=settings or Settings(), gate=GateRules()
     )
+    return Resolved({place_of(one): one.notes for one in copies if one.notes}, collisions)
 
 
 def winners(resolved: Resolved, *claims: Claim) -> list[int]:
-    return [one.place for one in claims if one.place not in resolved.notes]
+    return [place_of(one) for one in claims if place_of(one) not in resolved.notes]
 
 
 @pytest.mark.parametrize(
@@ -65,10 +97,10 @@ def test_each_strategy_has_its_winner_and_the_losers_know_who_beat_them(
     resolved = decide(*claims, **rules)
     assert winners(resolved, *claims) == [winner]
     by = f"/r{winner}/x/SKILL.md"
-    losers = [one.place for one in claims if one.place != winner]
+    losers = [place_of(one) for one in claims if place_of(one) != winner]
     reason = f"{by} (r{winner}) has the same name and is stronger"
     assert resolved.notes == {place: [Note(State.SHADOWED, reason, by=by)] for place in losers}
-    assert {(one.loser.place, one.winner.place) for one in resolved.collisions} == {
+    assert {(place_of(one.loser), place_of(one.winner)) for one in resolved.collisions} == {
         (p, winner) for p in losers
     }
 

@@ -29,7 +29,7 @@ def skill(name: str, location: str | None = None) -> Skill:
         scope=Scope.PROJECT,
         source=Source("claude", "project", "/p", LoadedFrom.SKILLS, "claude:project"),
         declared=Manifest(),
-        read=lambda skill: Document("", ""),
+        loader=lambda skill, call: Document("", ""),
     )
 
 

@@ -16,7 +16,6 @@ from prowess.activate.resources.addresses import Address
 from prowess.activate.resources.line_ranges import select_lines
 from prowess.errors import UnknownSkill
 from prowess.errors.activation import AddressError
-from prowess.model.activation import IN_CODE
 from prowess.model.skill import Skill
 from prowess.ports import FileSystem, FolderItem
 from prowess.profiles.schema.body import ResourceRules
@@ -83,9 +82,9 @@ def _prefer_literal(address: Address, skill: Skill, files: FileSystem) -> Addres
 
 def _find(address: Address, skill: Skill, files: FileSystem, rules: ResourceRules) -> Resource:
     folder = skill.folder.rstrip("/")
-    if skill.location == IN_CODE:
-        # Its files are unpacked with its prompt, and not before.
-        content = skill.read(skill).content
+    if skill.file is None:
+        # The files of a skill in code are unpacked with its prompt, and not before.
+        content = skill.load().content
         if not address.path:
             return Resource(
                 url=address.url,
@@ -122,7 +121,7 @@ def _get_own_path(address: Address, skill: Skill, files: FileSystem) -> str:
     Whether it may be a link was decided when it was found; what leads elsewhere since then was
     never judged.
     """
-    if skill.location == IN_CODE or skill.real is None:
+    if skill.file is None or skill.real is None:
         return skill.location
     real = files.find_real_path(skill.location)
     if real is None:

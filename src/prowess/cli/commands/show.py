@@ -61,7 +61,7 @@ def command(
 
 def _load_document(skill: Skill) -> Document:
     try:
-        return skill.read(skill)
+        return skill.load()
     except OSError as error:
         raise MachineError("read", skill.location, error.strerror or str(error)) from error
 
