@@ -20,7 +20,7 @@ def test_disabling_makes_the_settings_file_and_says_the_new_state(terminal):
     terminal.skill("project/.claude/skills/pdf")
     assert terminal.run("disable", "pdf") == (
         0,
-        "Switched “pdf” off in the new file prowess.toml.\n"
+        "Disabled “pdf” in new file prowess.toml.\n"
         "It is now disabled: it is switched off in the settings (prowess.toml:2).\n",
         "",
     )
@@ -29,7 +29,7 @@ def test_disabling_makes_the_settings_file_and_says_the_new_state(terminal):
     ) == "[skills.pdf]\nenabled = false\n"
     assert terminal.run("enable", "pdf") == (
         0,
-        "Switched “pdf” on in prowess.toml.\nIt is now ready.\n",
+        "Enabled “pdf” in prowess.toml.\nIt is now ready.\n",
         "",
     )
     assert terminal.ends(terminal.scan()) == {"project/.claude/skills/pdf/SKILL.md": "ready"}
@@ -51,7 +51,7 @@ def test_doing_it_twice_writes_once(terminal):
     before = os.stat(terminal.project / "prowess.toml")
     assert terminal.run("disable", "pdf") == (
         0,
-        "“pdf” is already switched off in prowess.toml; nothing was written.\n"
+        "“pdf” is already disabled in prowess.toml; nothing was written.\n"
         "It is disabled: it is switched off in the settings (prowess.toml:2).\n",
         "",
     )
@@ -125,17 +125,17 @@ def test_an_author_who_disabled_a_skill_is_not_overruled_and_that_is_told(termin
         (
             'disabled = ["a", "pdf"] # two\n',
             'disabled = ["a"] # two\n',
-            "Took “pdf” out of `disabled` in prowess.toml (line 1).",
+            "Removed “pdf” from `disabled` in prowess.toml (line 1).",
         ),
         (
             'disabled = ["skill:pdf"]\n',
             "disabled = []\n",
-            "Took “pdf” out of `disabled` in prowess.toml (line 1).",
+            "Removed “pdf” from `disabled` in prowess.toml (line 1).",
         ),
         (
             'ignore = [\n  "x-*",\n  "pdf", # slow\n]\n',
             'ignore = [\n  "x-*",\n]\n',
-            "Took “pdf” out of `ignore` in prowess.toml (line 3).",
+            "Removed “pdf” from `ignore` in prowess.toml (line 3).",
         ),
         (
             '[skills.pdf]\nvisibility = "off" # for now\n',
@@ -192,7 +192,7 @@ def test_several_obstacles_in_several_files_are_all_taken_away(terminal, monkeyp
         ),
         (
             'include = ["x"]\n',
-            "its name matches no pattern of the include list (prowess.toml:1). Add the name to the list there.",
+            "its name matches no pattern of the include list (prowess.toml:1). Add the skill to that list.",
         ),
         (
             "\nenabled = false\n",

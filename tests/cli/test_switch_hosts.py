@@ -58,13 +58,13 @@ def test_a_host_is_switched_in_its_own_file_and_back(terminal, host):
 def test_people_are_told_what_was_written_where_and_for_whom(terminal):
     assert terminal.run("disable", "pdf", "--host", "omp") == (
         0,
-        "Switched “pdf” off by `disabledExtensions` in the new file ~/.omp/agent/config.yml, which holds for all your "
-        "projects.\nIt is now disabled: it is listed as `skill:pdf` (~/.omp/agent/config.yml:2).\n",
+        "Disabled “pdf” with `disabledExtensions` in new file ~/.omp/agent/config.yml, for all your projects.\n"
+        "It is now disabled: it is listed as `skill:pdf` (~/.omp/agent/config.yml:2).\n",
         "",
     )
     assert terminal.run("enable", "doc", "--host", "claude-code") == (
         0,
-        "“doc” is not switched off; nothing was written.\nIt is ready.\n",
+        "“doc” is not disabled; nothing was written.\nIt is ready.\n",
         "",
     )
 
@@ -253,12 +253,14 @@ def test_a_later_pattern_of_the_same_file_that_undoes_the_switch_is_noticed(term
 
 
 def test_a_host_without_a_switch_says_so(terminal):
-    said = "prowess: Agent Skills standard has no switch for one skill in its settings; nothing was written.\n"
+    said = (
+        "prowess: Agent Skills standard has no setting for a single skill. Nothing was written.\n"
+    )
     code, out, err = terminal.run("disable", "pdf", "--host", "spec")
-    assert (code, out, err.partition(" has no switch")[2]) == (
+    assert (code, out, err.partition(" has no setting")[2]) == (
         2,
         "",
-        said.partition(" has no switch")[2],
+        said.partition(" has no setting")[2],
     )
 
 

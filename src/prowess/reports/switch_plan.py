@@ -1,160 +1,400 @@
-"""What has to change in our own settings so that a skill is no longer disabled, found before
-anything is written.
+"""What to write so that one skill is enabled or disabled, found before anything is written.
+
+Every edit is tried first: the folder is scanned again as if it had been written. A plan that would
+not lead to the wanted state is a `UsageError` that says what stands in the way.
 """
 
 from __future__ import annotations
 
+import posixpath
+from typing import Any
+
 import msgspec
 
-from prowess.cli.terminal.out import shorten_path
-from prowess.errors import UsageError
-from prowess.machine.files import LocalFiles
-from prowess.model.outcome import Outcome, State
-from prowess.model.settings import Settings
-from prowess.ports import Head
+from prowess.errors import MachineError, UnknownSkill, UsageError
+from prowess.machine.atomic_write import rewrite_aside
+from prowess.model.outcome import STATE_ORDER, Outcome, State
+from prowess.model.snapshot import Snapshot
+from prowess.ports import FileSystem, FolderItem, Head, Stamp
+from prowess.profiles.schema.settings import SettingsFileRule
 from prowess.runtime import Skills
+from prowess.settings.edit.host_file import Switch, find_switch, name_key
 from prowess.settings.edit.prowess_toml import set_skill_enabled, set_skill_visible
 from prowess.settings.edit.toml_list import remove_entries
 from prowess.settings.load import MOST_BYTES, list_settings_places
+from prowess.text.display import shorten_path
 
-# Lists in which a skill can stand by its name: the setting, and its key in prowess.toml.
-_LISTS = {"disabled_extensions": "disabled", "ignored": "ignore"}
-# Each change takes one obstacle away; more than a few mean that one comes back.
-_MOST_CHANGES = 20
-
-_ADVICE = {
-    "enabled": "Set `enabled = true` there.",
-    "ignored": "Change the pattern there, or rename the skill.",
-    "included": "Add the name to the list there.",
-    "disabled_extensions": "Take it off the list there.",
-    "disabled_providers": "Take the provider off the list there.",
-    "every source toggle is off": "Switch one of them on there.",
-    "allowed_bundled": "Add the name to the list there.",
-}
+# Each edit removes one obstacle; more than a few mean that the same one keeps coming back.
+_MOST_EDITS = 20
 
 
-class Undone(msgspec.Struct, frozen=True):
-    """One change: what it sets or takes away, in which file and, where it stood there, on which
-    line.
-    """
+class UndoneSetting(msgspec.Struct, frozen=True):
+    """A setting that is changed because it kept a skill disabled; it may have had no line."""
 
     setting: str
     file: str
     line: int | None
 
 
-class Plan(msgspec.Struct, frozen=True):
-    """The new text of each file that has to change, and the changes in their order."""
+class SwitchPlan(msgspec.Struct, frozen=True):
+    """The new text of every file that has to change; none if everything is as wanted.
+
+    `file` is the one to show, and `created` whether it does not exist yet. `undone` has what kept
+    the skill disabled in Prowess's own settings, `key` the skill's key in a host's settings.
+    """
 
     texts: dict[str, str]
-    undone: tuple[Undone, ...]
+    file: str
+    created: bool
+    undone: tuple[UndoneSetting, ...] = ()
+    key: str | None = None
+
+    @property
+    def changed(self) -> bool:
+        """Whether anything has to be written."""
+        return bool(self.texts)
+
+    def shape(self) -> dict[str, Any]:
+        """As JSON; with the key only for a host's settings."""
+        shape: dict[str, Any] = {
+            "file": self.file,
+            "created": self.created,
+            "changed": self.changed,
+            "undone": [msgspec.to_builtins(one) for one in self.undone],
+        }
+        return shape if self.key is None else {**shape, "key": self.key}
 
 
-def plan_enabling(skills: Skills, host: str, name: str, target: str, *, user: bool) -> Plan:
-    """What to write so that a disabled skill no longer is: in the user's own file, or in those of
-    the project.
+def plan_switch(skills: Skills, host: str, name: str, *, enabled: bool, user: bool) -> SwitchPlan:
+    """Plan to enable or disable a skill, for this project or for all projects of the user.
 
-    Raises a `UsageError` that names what keeps it disabled, where that is not for these files to
-    change.
+    Raises `UnknownSkill`, and a `UsageError` where these files cannot lead to the wanted state.
     """
-    files = Edited()
-    own = [
-        path
-        for path, rule in list_settings_places(skills.profile, skills.find_places())
-        if rule.is_own
-    ]
-    undone: list[Undone] = []
-    while True:
-        snapshot = Skills(skills.cwd, host=host, files=files).snapshot
-        outcome = snapshot.find(name)
-        if outcome is None or outcome.state is not State.DISABLED:
-            return Plan(files.texts, tuple(undone))
-        writable = [
-            path
-            for path in own
-            if (path not in snapshot.settings.project_files) == user or path == target
-        ]
-        change = _find_change(outcome, snapshot.settings, target, writable)
-        if change is None or len(undone) == _MOST_CHANGES or not files.change(change, outcome):
-            raise _explain(outcome, snapshot.settings, own, cwd=skills.cwd, user=user)
-        undone.append(change)
+    if not skills.snapshot.claims(name):
+        raise UnknownSkill(name, {outcome.name for outcome in skills.snapshot.outcomes})
+    has_own_settings = any(rule.is_own for rule in skills.profile.settings.values())
+    planner = _OwnPlanner if has_own_settings else _HostPlanner
+    return planner(skills, host, name, user=user).plan(enabled=enabled)
 
 
-def _find_change(
-    outcome: Outcome, settings: Settings, target: str, writable: list[str]
-) -> Undone | None:
-    origin, rule = outcome.origin, outcome.rule or ""
-    if origin is None or origin.file not in writable:
-        return None
-    key = _LISTS.get(rule)
-    if key is not None:
-        # A pattern that stands for more than this skill is not ours to change.
-        is_exact = (outcome.reason or "").endswith((f"`{outcome.name}`", f"`skill:{outcome.name}`"))
-        return Undone(key, origin.file, origin.line) if is_exact else None
-    if not rule.startswith("overrides."):
-        return None
-    if settings.overrides[rule.removeprefix("overrides.")].enabled is False:
-        return Undone("enabled", target, None)
-    return Undone("visibility", origin.file, origin.line)
+def apply_plan(plan: SwitchPlan) -> None:
+    """Write the files of a plan. Raises `MachineError`."""
+    for path, text in plan.texts.items():
+        rewrite_aside(path, text.encode())
 
 
-def _explain(
-    outcome: Outcome, settings: Settings, own: list[str], *, cwd: str, user: bool
-) -> UsageError:
-    rule, origin = outcome.rule or "", outcome.origin
-    where = f" ({shorten_path(str(origin), cwd)})" if origin is not None else ""
-    said = f"“{outcome.name}” stays disabled: {outcome.reason}{where}."
-    if origin is None:
-        return UsageError(f"{said} {_advise_without_file(outcome, cwd)} Nothing was written.")
-    advice = _ADVICE.get(rule, "Switch it on there.")
-    is_named = rule.startswith("overrides.") or rule == "disabled_extensions"
-    if is_named and origin.file in own and (origin.file in settings.project_files) == user:
-        option = "" if user else " --user"
-        advice = f"`prowess enable {outcome.name}{option}` changes that file."
-    return UsageError(f"{said} {advice} Nothing was written.")
+class _EditedFiles:
+    """A file system as it would be after some edits."""
 
-
-def _advise_without_file(outcome: Outcome, cwd: str) -> str:
-    if outcome.candidate.root.disabled_by is not None:
-        by = outcome.candidate.root.disabled_by
-        return f"Change {by}." if " " not in by else "Change that."
-    return f"Remove that line from {shorten_path(outcome.candidate.location, cwd)}."
-
-
-class Edited(LocalFiles):
-    """The disk as it would be after the changes."""
-
-    def __init__(self) -> None:
+    def __init__(self, files: FileSystem) -> None:
+        self._files = files
         self.texts: dict[str, str] = {}
 
-    def find_kind(self, path: str) -> str | None:
-        """A file that is to be written is there."""
-        return "file" if path in self.texts else super().find_kind(path)
+    def list_folder(self, path: str) -> list[FolderItem]:
+        return self._files.list_folder(path)
 
     def read_head(self, path: str, limit: int) -> Head:
-        """The new text of a file that is to be written."""
         if path not in self.texts:
-            return super().read_head(path, limit)
+            return self._files.read_head(path, limit)
         data = self.texts[path].encode()
         return Head(data[:limit], len(data), 1, (0, 0, len(data), 0))
 
-    def load(self, path: str) -> str:
-        """The text of a file as it would be; empty where there is none."""
-        return (
-            "" if self.find_kind(path) is None else self.read_head(path, MOST_BYTES).data.decode()
-        )
+    def get_stamp(self, path: str) -> Stamp:
+        return self._files.get_stamp(path)
 
-    def change(self, change: Undone, outcome: Outcome) -> bool:
-        """Make a change; whether that made a difference."""
-        file, name = change.file, (outcome.rule or "").removeprefix("overrides.")
-        old = self.load(file)
-        if change.setting == "enabled":
-            new = set_skill_enabled(old, name, enabled=True, file=file)
-        elif change.setting == "visibility":
-            new = set_skill_visible(old, name, file=file)
-        else:
-            new = remove_entries(
-                old, change.setting, (outcome.name, f"skill:{outcome.name}"), file=file
-            )
-        self.texts[file] = new
+    def find_real_path(self, path: str) -> str | None:
+        return self._files.find_real_path(path)
+
+    def find_kind(self, path: str) -> str | None:
+        return "file" if path in self.texts else self._files.find_kind(path)
+
+    def find_link(self, path: str) -> str | None:
+        return self._files.find_link(path)
+
+    def is_on_disk(self, path: str) -> bool:
+        """Whether anything is there before the edits; a broken symlink counts."""
+        return self._files.find_kind(path) is not None or self._files.find_link(path) is not None
+
+    def load_text(self, path: str) -> str:
+        """The text of a settings file; empty where there is none.
+
+        The scan has read the file before, so it is text of a bounded size.
+        """
+        if path not in self.texts and not self.is_on_disk(path):
+            return ""
+        try:
+            return self.read_head(path, MOST_BYTES).data.decode()
+        except OSError as error:
+            raise MachineError("read", path, error.strerror or str(error)) from error
+
+    def edit(self, path: str, old: str, new: str) -> bool:
+        """Replace the text of a file; whether that makes a difference."""
+        if new != old:
+            self.texts[path] = new
         return new != old
+
+
+class _Planner:
+    """What both kinds of settings share: the edits so far, and a scan with them."""
+
+    def __init__(self, skills: Skills, host: str, name: str, *, user: bool) -> None:
+        self.skills = skills
+        self.name = name
+        self.user = user
+        self.files = _EditedFiles(skills.project.files)
+        self.places = skills.find_places()
+        self.settings_files = list_settings_places(skills.profile, self.places)
+        self.top = self.places.repository or self.places.cwd
+        self._host = host
+
+    def scan(self) -> Snapshot:
+        """What the host would see after the edits."""
+        cwd, facts = self.skills.cwd, self.skills.facts
+        return Skills(cwd, host=self._host, facts=facts, files=self.files).snapshot
+
+    def render_reason(self, outcome: Outcome) -> str:
+        """Why a skill is in its state, and the file that says so."""
+        if outcome.origin is None:
+            return outcome.reason or ""
+        return f"{outcome.reason} ({self.shorten(str(outcome.origin))})"
+
+    def shorten(self, path: str) -> str:
+        return shorten_path(path, cwd=self.skills.cwd, home=self.skills.facts.home)
+
+
+# Prowess's own settings
+
+# Lists that a skill can be in by its name: the setting, and its key in prowess.toml.
+_LISTS = {"disabled_extensions": "disabled", "ignored": "ignore"}
+
+_ADVICE = {
+    "enabled": "Set `enabled = true` there.",
+    "ignored": "Change the pattern there, or rename the skill.",
+    "included": "Add the skill to that list.",
+    "disabled_extensions": "Remove the skill from that list.",
+    "disabled_providers": "Remove the provider from that list.",
+    "every source toggle is off": "Turn one of them on there.",
+    "allowed_bundled": "Add the skill to that list.",
+}
+
+
+class _OwnPlanner(_Planner):
+    """Plans edits of prowess.toml: in the user's file, or in those of the project."""
+
+    def plan(self, *, enabled: bool) -> SwitchPlan:
+        target = self._choose_file()
+        before = self.skills.snapshot.find(self.name)
+        undone: tuple[UndoneSetting, ...] = ()
+        if enabled and before is not None and before.state is State.DISABLED:
+            undone = tuple(self._remove_obstacles(target))
+        else:
+            old = self.files.load_text(target)
+            new = set_skill_enabled(old, self.name, enabled=enabled, file=target)
+            self.files.edit(target, old, new)
+        texts = self.files.texts
+        shown = next(iter(texts), target) if target not in texts else target
+        return SwitchPlan(texts, shown, not self.files.is_on_disk(shown), undone)
+
+    def _choose_file(self) -> str:
+        """The strongest settings file that exists; else the one to create."""
+        wanted = self.skills.profile.settings["user" if self.user else "project"]
+        known = [path for path, rule in self.settings_files if rule is wanted]
+        existing = [path for path in known if self.files.is_on_disk(path)]
+        if existing:
+            return existing[-1]
+        return known[-1] if self.user else posixpath.join(self.top, "prowess.toml")
+
+    def _remove_obstacles(self, target: str) -> list[UndoneSetting]:
+        """Edit whatever disables this skill by its name, until nothing does."""
+        undone: list[UndoneSetting] = []
+        while True:
+            snapshot = self.scan()
+            outcome = snapshot.find(self.name)
+            if outcome is None or outcome.state is not State.DISABLED:
+                return undone
+            obstacle = self._find_obstacle(outcome, snapshot, target)
+            is_last = len(undone) == _MOST_EDITS
+            if obstacle is None or is_last or not self._undo(obstacle, outcome):
+                raise self._explain(outcome, snapshot)
+            undone.append(obstacle)
+
+    def _find_obstacle(
+        self, outcome: Outcome, snapshot: Snapshot, target: str
+    ) -> UndoneSetting | None:
+        """The setting to change; None where it is not ours or covers more than this skill."""
+        origin, rule = outcome.origin, outcome.rule or ""
+        if origin is None or not self._may_write(origin.file, snapshot, target):
+            return None
+        if rule in _LISTS:
+            named = (f"`{outcome.name}`", f"`skill:{outcome.name}`")
+            is_exact = (outcome.reason or "").endswith(named)
+            return UndoneSetting(_LISTS[rule], str(origin.file), origin.line) if is_exact else None
+        if not rule.startswith("overrides."):
+            return None
+        if snapshot.settings.overrides[rule.removeprefix("overrides.")].enabled is False:
+            return UndoneSetting("enabled", target, None)
+        return UndoneSetting("visibility", str(origin.file), origin.line)
+
+    def _may_write(self, file: str | None, snapshot: Snapshot, target: str) -> bool:
+        is_users = file not in snapshot.settings.project_files
+        return self._is_own_file(file) and (is_users == self.user or file == target)
+
+    def _is_own_file(self, file: str | None) -> bool:
+        return any(path == file and rule.is_own for path, rule in self.settings_files)
+
+    def _undo(self, obstacle: UndoneSetting, outcome: Outcome) -> bool:
+        file, key = obstacle.file, (outcome.rule or "").removeprefix("overrides.")
+        old = self.files.load_text(file)
+        if obstacle.setting == "enabled":
+            new = set_skill_enabled(old, key, enabled=True, file=file)
+        elif obstacle.setting == "visibility":
+            new = set_skill_visible(old, key, file=file)
+        else:
+            names = (outcome.name, f"skill:{outcome.name}")
+            new = remove_entries(old, obstacle.setting, names, file=file)
+        return self.files.edit(file, old, new)
+
+    def _explain(self, outcome: Outcome, snapshot: Snapshot) -> UsageError:
+        stays = f"“{outcome.name}” stays disabled: {self.render_reason(outcome)}."
+        return UsageError(f"{stays} {self._advise(outcome, snapshot)} Nothing was written.")
+
+    def _advise(self, outcome: Outcome, snapshot: Snapshot) -> str:
+        rule, origin = outcome.rule or "", outcome.origin
+        if origin is None:
+            return self._advise_without_file(outcome)
+        is_by_name = rule.startswith("overrides.") or rule == "disabled_extensions"
+        is_in_project = origin.file in snapshot.settings.project_files
+        # The same command for the other of both files, the project's or the user's, would do.
+        if is_by_name and self._is_own_file(origin.file) and is_in_project == self.user:
+            option = "" if self.user else " --user"
+            return f"`prowess enable {outcome.name}{option}` changes that file."
+        return _ADVICE.get(rule, "Enable it there.")
+
+    def _advise_without_file(self, outcome: Outcome) -> str:
+        disabled_by = outcome.candidate.root.disabled_by
+        if disabled_by is None:
+            return f"Remove that line from {self.shorten(outcome.candidate.location)}."
+        # An option or a variable has one word; anything longer is a sentence of its own.
+        return f"Change {disabled_by}." if " " not in disabled_by else "Change that."
+
+
+# A host's settings
+
+_OFF = (State.DISABLED, State.DENIED)
+
+
+class _SwitchFile(msgspec.Struct, frozen=True):
+    """A settings file of a host that can switch one skill."""
+
+    path: str
+    rule: SettingsFileRule
+    switch: Switch
+
+
+class _HostPlanner(_Planner):
+    """Plans edits of a host's own settings files."""
+
+    def plan(self, *, enabled: bool) -> SwitchPlan:
+        candidates = self._list_files()
+        if not candidates:
+            raise UsageError(
+                f"{self._title} has no setting for a single skill. Nothing was written."
+            )
+        target = self._choose_file(candidates)
+        if enabled:
+            return self._plan_enabling(target, candidates)
+        return self._plan_disabling(target)
+
+    def _plan_disabling(self, target: _SwitchFile) -> SwitchPlan:
+        key = self._find_key(self.skills.snapshot, target.switch)
+        self._set(target, key, enabled=False)
+        outcome = self.scan().find(self.name)
+        # States that are decided before `disabled`, such as `invalid`, are off for good.
+        is_off = (
+            outcome is None
+            or outcome.state in _OFF
+            or STATE_ORDER[outcome.state] < STATE_ORDER[State.DISABLED]
+        )
+        if outcome is not None and not is_off:
+            raise self._explain(outcome, f"would still be {outcome.state.value}")
+        return self._finish(target, key)
+
+    def _plan_enabling(self, target: _SwitchFile, candidates: list[_SwitchFile]) -> SwitchPlan:
+        shown, key = target, self.name
+        for _ in range(_MOST_EDITS + 1):
+            snapshot = self.scan()
+            outcome = snapshot.find(self.name)
+            if outcome is None or outcome.state not in _OFF:
+                return self._finish(shown, key)
+            decided_in = None if outcome.origin is None else outcome.origin.file
+            shown = next((one for one in candidates if one.path == decided_in), target)
+            key = self._find_key(snapshot, shown.switch)
+            is_ours = _is_decided_by(outcome, shown.switch)
+            if not is_ours or not self._set(shown, key, enabled=True):
+                break
+        assert outcome is not None
+        raise self._explain(outcome, f"stays {outcome.state.value}")
+
+    def _finish(self, shown: _SwitchFile, name: str) -> SwitchPlan:
+        created = not self.files.is_on_disk(shown.path)
+        return SwitchPlan(self.files.texts, shown.path, created, key=name_key(shown.switch, name))
+
+    def _set(self, file: _SwitchFile, name: str, *, enabled: bool) -> bool:
+        old = self.files.load_text(file.path)
+        new = file.switch.set(old, name, enabled=enabled, file=file.path)
+        return self.files.edit(file.path, old, new)
+
+    def _find_key(self, snapshot: Snapshot, switch: Switch) -> str:
+        """The skill's name in the settings: the one in use already, else its own key."""
+        outcome = snapshot.find(self.name)
+        if outcome is None or switch.setting not in ("overrides", "override_list"):
+            return self.name
+        rule = outcome.rule or ""
+        if rule.startswith("overrides."):
+            return rule.removeprefix("overrides.")
+        declared = outcome.skill.declared if outcome.skill is not None else None
+        if declared is None or switch.setting != "overrides":
+            return self.name
+        return declared.skill_key or self.name
+
+    def _list_files(self) -> list[_SwitchFile]:
+        """The files to choose from: the project's or the user's; all if the host has one kind."""
+        found = []
+        for path, rule in self.settings_files:
+            switch = find_switch(rule)
+            is_managed = any("{managed}" in template for template in rule.at)
+            if switch is not None and not is_managed and self._is_reachable(path, rule):
+                found.append(_SwitchFile(path, rule, switch))
+        return [one for one in found if one.rule.is_project != self.user] or found
+
+    def _is_reachable(self, path: str, rule: SettingsFileRule) -> bool:
+        """Whether a project's file is inside this project; hosts also read those of parents."""
+        return not rule.is_project or path.startswith(self.top.rstrip("/") + "/")
+
+    def _choose_file(self, candidates: list[_SwitchFile]) -> _SwitchFile:
+        """The strongest file that exists; else the one to create, at the top of the project."""
+        existing = [one for one in candidates if self.files.is_on_disk(one.path)]
+        if existing:
+            return existing[-1]
+        at_top = [one for one in candidates if posixpath.dirname(one.path) == self.top]
+        possible = at_top or candidates
+        plain = [one for one in possible if not one.path.endswith(".jsonc")]
+        return (plain or possible)[-1]
+
+    @property
+    def _title(self) -> str:
+        return self.skills.profile.title or self.skills.profile.name
+
+    def _explain(self, outcome: Outcome, what: str) -> UsageError:
+        reason = f": {self.render_reason(outcome)}" if outcome.reason else ""
+        return UsageError(f"“{outcome.name}” {what} in {self._title}{reason}. Nothing was written.")
+
+
+def _is_decided_by(outcome: Outcome, switch: Switch) -> bool:
+    """Whether the switch is what keeps the skill off."""
+    if switch.setting == "permissions":
+        return outcome.state is State.DENIED
+    rule = outcome.rule or ""
+    if rule.startswith("overrides."):
+        return switch.setting != "disabled_extensions"
+    return rule == switch.setting
