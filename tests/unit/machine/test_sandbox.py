@@ -29,7 +29,8 @@ CONNECT = "import socket, sys; socket.create_connection(('127.0.0.1', int(sys.ar
 def engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Engine:
     support = SandboxSupport(engine=request.param, reason="")
     monkeypatch.setattr(sandbox, "find_support", lambda: support)
-    return request.param
+    chosen: Engine = request.param
+    return chosen
 
 
 class Box:
@@ -189,8 +190,7 @@ def test_a_program_gets_only_the_variables_it_was_given(engine, box, monkeypatch
 def test_many_programs_run_at_the_same_time(engine, box):
     found: list[Finished] = []
     threads = [
-        threading.Thread(target=lambda n=n: found.append(box.run(f"echo {n}")))  # type: ignore[misc]
-        for n in range(12)
+        threading.Thread(target=lambda n=n: found.append(box.run(f"echo {n}"))) for n in range(12)
     ]
     for thread in threads:
         thread.start()
@@ -210,7 +210,7 @@ def test_without_an_engine_nothing_is_started(box, monkeypatch):
 def test_an_engine_that_does_not_work_is_told_with_the_reason(monkeypatch):
     sandbox.find_support.cache_clear()
     monkeypatch.setitem(sys.modules, "sandlock", None)
-    monkeypatch.setattr(sandbox.shutil, "which", lambda name: None)
+    monkeypatch.setattr("shutil.which", lambda name: None)
     try:
         support = sandbox.find_support()
     finally:
