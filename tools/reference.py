@@ -117,6 +117,7 @@ _SETTINGS = {
     "budget": "Room for the catalog, by the name of a key of [`[budget]`](profiles.md#budget): `share`, `characters`, "
     "`skills` or `per_item`.",
     "overrides": "What is set for one skill, by its name.",
+    "sandbox": "What programs of skills may touch: [`[sandbox]`](#sandbox).",
     "tools": "Programs that the commands of skills can go to, by the name that `command-tool` gives: `command` is the "
     "program and its arguments, with `{argument}` for what was typed.",
 }
@@ -142,6 +143,7 @@ _NOT_SET_BY_USERS = {
 
 def render_settings() -> str:
     """Every setting, the keys of prowess.toml, and the keys of the hosts' own files."""
+    from prowess.model.sandbox import SandboxOverride, SandboxSettings
     from prowess.model.settings import Override, Settings
     from prowess.profiles.load import known_hosts, load_profile
     from prowess.settings.read.file_mapping import OWN_KEYS
@@ -156,6 +158,8 @@ def render_settings() -> str:
     parts = [
         f"## Every setting\n\n{_table(('setting', 'value', 'what it does'), rows)}",
         f"## `overrides.NAME`\n\n{_struct_table(Override, leave_out=_NOT_SET_BY_USERS)}",
+        f"## `sandbox`\n\n{_struct_table(SandboxSettings)}",
+        f"## `sandbox.skills.NAME`\n\n{_struct_table(SandboxOverride)}",
     ]
     for name in known_hosts():
         profile = load_profile(name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal
 
 import msgspec
@@ -32,8 +33,33 @@ CREDENTIALS = (
     ".local/share/opencode/auth.json",
 )
 
-MEMORY_BYTES = 4 << 30
+MEMORY_MB = 4096
 PROCESSES = 256
+
+
+class SandboxOverride(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What a user set about the sandbox for the programs of one skill; None: as for the others."""
+
+    mode: str | None = None
+    network: bool | None = None
+    write: tuple[str, ...] = ()
+
+
+class SandboxSettings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What users set under `[sandbox]`.
+
+    `mode` is `on` or `off`. `write` are folders beside the project that programs may write to,
+    `hide` what they cannot read beside the folders of credentials. `skills` has what is different
+    for some skills, by name.
+    """
+
+    mode: str = "on"
+    network: bool = False
+    write: tuple[str, ...] = ()
+    hide: tuple[str, ...] = ()
+    memory_mb: int = MEMORY_MB
+    processes: int = PROCESSES
+    skills: Mapping[str, SandboxOverride] = msgspec.field(default_factory=dict)
 
 
 class SandboxPolicy(msgspec.Struct, frozen=True, kw_only=True):
@@ -45,7 +71,7 @@ class SandboxPolicy(msgspec.Struct, frozen=True, kw_only=True):
     writable: tuple[str, ...] = ()
     hidden: tuple[str, ...] = ()
     network: bool = False
-    memory_bytes: int = MEMORY_BYTES
+    memory_bytes: int = MEMORY_MB << 20
     processes: int = PROCESSES
 
 

@@ -12,6 +12,7 @@ import msgspec
 from prowess.diagnostics import Diagnostic
 from prowess.model.origin import Origin
 from prowess.model.permission import Rule
+from prowess.model.sandbox import SandboxSettings
 
 # Stands where a secret would be shown.
 MASK = "[secret]"
@@ -92,6 +93,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     budget: Mapping[str, float] = msgspec.field(default_factory=dict)
     overrides: Mapping[str, Override] = msgspec.field(default_factory=dict)
     tools: Mapping[str, DeclaredTool] = msgspec.field(default_factory=dict)
+    sandbox: SandboxSettings = SandboxSettings()
     raw: Mapping[str, Any] = msgspec.field(default_factory=dict)
     origins: Mapping[str, Origin] = msgspec.field(default_factory=dict)
     entries: Mapping[str, Mapping[str, Origin]] = msgspec.field(default_factory=dict)

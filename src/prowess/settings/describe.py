@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import msgspec
+
 from prowess.model.settings import Origin, Override, Settings
 from prowess.profiles.schema.profile import Profile
 from prowess.profiles.schema.roots import Limits
@@ -64,6 +66,8 @@ def _describe_field(
                 yield key, value, settings.origin(key)
         if not settings.overrides:
             yield field, {}, Origin()
+    elif field == "sandbox":
+        yield from _describe_sandbox(settings)
     elif field in _HOSTS_OWN:
         held = getattr(settings, field)
         for name in sorted(names) or _HOSTS_OWN[field]:
@@ -86,6 +90,18 @@ def _describe_value(field: str, settings: Settings) -> Iterator[Described]:
         (f"{field}.{name}", value[name], settings.origin(f"{field}.{name}"))
         for name in sorted(value)
     )
+
+
+def _describe_sandbox(settings: Settings) -> Iterator[Described]:
+    fields = msgspec.structs.asdict(settings.sandbox)
+    skills = fields.pop("skills")
+    for name, value in fields.items():
+        yield f"sandbox.{name}", value, settings.origin(f"sandbox.{name}")
+    for skill in sorted(skills):
+        for name, value in msgspec.structs.asdict(skills[skill]).items():
+            key = f"sandbox.skills.{skill}.{name}"
+            if value not in (None, ()):
+                yield key, value, settings.origin(key)
 
 
 def _describe_rules(settings: Settings) -> Iterator[Described]:

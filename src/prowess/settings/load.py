@@ -11,6 +11,7 @@ from prowess.diagnostics import Diagnostic, diagnose
 from prowess.errors import SettingError, nearest_names
 from prowess.model.facts import Facts
 from prowess.model.permission import Rule
+from prowess.model.sandbox import SandboxOverride, SandboxSettings
 from prowess.model.settings import Origin, Override, Settings
 from prowess.ports import FileSystem
 from prowess.profiles.merge import merge
@@ -153,6 +154,7 @@ def _build(profile: Profile, values: Values, refused: list[Diagnostic], **rest: 
     overrides = {
         name: _build_override(override) for name, override in fields.pop("overrides", {}).items()
     }
+    sandbox = _build_sandbox(fields.pop("sandbox", {}))
     # One that the host does not have is reported and decides nothing.
     given = fields.pop("toggles", {})
     toggles = {name: given.get(name, toggle.default) for name, toggle in profile.toggles.items()}
@@ -161,6 +163,7 @@ def _build(profile: Profile, values: Values, refused: list[Diagnostic], **rest: 
         **fields,
         toggles=toggles,
         overrides=overrides,
+        sandbox=sandbox,
         origins=origins,
         diagnostics=(*refused, *_find_idle_toggles(profile, origins)),
         **rest,
@@ -172,6 +175,11 @@ def _build_override(fields: dict[str, Any]) -> Override:
     if isinstance(key, dict):
         return Override(**fields, api_key_from=key)
     return Override(**fields, api_key=key)
+
+
+def _build_sandbox(fields: dict[str, Any]) -> SandboxSettings:
+    skills = {name: SandboxOverride(**own) for name, own in fields.pop("skills", {}).items()}
+    return SandboxSettings(**fields, skills=skills)
 
 
 def _find_idle_toggles(profile: Profile, origins: Mapping[str, Origin]) -> Iterator[Diagnostic]:

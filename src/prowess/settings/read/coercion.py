@@ -180,6 +180,33 @@ def _read_visibility(name: str, value: Value) -> Iterator[Entry]:
     yield ("overrides", name, "visibility"), _one_of(_CLAUDE_VISIBILITY)(value), value
 
 
+_MODE = _one_of({"on": "on", "off": "off"})
+_SANDBOX: dict[str, Convert] = {
+    "mode": _MODE,
+    "network": _bool,
+    "write": _folders,
+    "hide": _folders,
+    "memory_mb": _count,
+    "processes": _count,
+}
+# What can be different for one skill.
+_SANDBOX_OF_SKILL = ("mode", "network", "write")
+
+
+def _read_sandbox(name: str, value: Value) -> Iterator[Entry]:
+    if name == "skills":
+        for skill, table in value.children():
+            for key, child in table.children():
+                if key not in _SANDBOX_OF_SKILL:
+                    known = [f"sandbox.skills.{skill}.{one}" for one in _SANDBOX_OF_SKILL]
+                    raise child.unknown(known)
+                yield ("sandbox", "skills", skill, key), _SANDBOX[key](child), child
+    elif name in _SANDBOX:
+        yield ("sandbox", name), _SANDBOX[name](value), value
+    else:
+        raise value.unknown([f"sandbox.{one}" for one in (*_SANDBOX, "skills")])
+
+
 _DECLARED = ("command", "description")
 
 
@@ -266,6 +293,7 @@ _NAMED: dict[str, ReadNamed] = {
     "visibility": _read_visibility,
     "overrides": _read_override,
     "declared_tools": _read_declared_tool,
+    "sandbox": _read_sandbox,
     "agents": read_agent,
     "rules": read_rule_list,
 }

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from prowess.diagnostics import Diagnostic, diagnose
+from prowess.model.sandbox import SandboxSettings
 from prowess.model.settings import Origin
 from prowess.profiles.schema.roots import Limits
 from prowess.settings.formats.document import join_key
@@ -61,6 +62,21 @@ def _redirects(spoken: Spoken) -> str | None:
     return None if spoken.users is None else "your own prowess.toml sets it for your skill"
 
 
+_SANDBOX = SandboxSettings()
+_LOOSENS = "a project can tighten the sandbox but not loosen it"
+
+
+def _leaves_sandbox(spoken: Spoken) -> str | None:
+    """Writing to further folders, the network, and no sandbox at all are the user's to allow."""
+    loosens = spoken.path[-1] == "write" or spoken.value in (True, "off")
+    return _LOOSENS if loosens and spoken.value != spoken.users else None
+
+
+def _raises_sandbox(spoken: Spoken) -> str | None:
+    most = getattr(_SANDBOX, spoken.path[-1]) if spoken.users is None else spoken.users
+    return None if spoken.value <= most else f"{_LOOSENS}, and it is {most:,} here"
+
+
 # What a project's file may not set, by setting (`*` stands for any name), each with what speaks
 # against a value.
 USERS_OWN: Mapping[tuple[str, ...], Callable[[Spoken], str | None]] = {
@@ -77,9 +93,15 @@ USERS_OWN: Mapping[tuple[str, ...], Callable[[Spoken], str | None]] = {
     ("overrides", "*", "api_key"): _redirects,
     ("overrides", "*", "api_key_from"): _redirects,
     ("tools", "*"): _replaces,
+    ("sandbox", "mode"): _leaves_sandbox,
+    ("sandbox", "network"): _leaves_sandbox,
+    ("sandbox", "write"): _leaves_sandbox,
+    ("sandbox", "memory_mb"): _raises_sandbox,
+    ("sandbox", "processes"): _raises_sandbox,
+    ("sandbox", "skills", "*", "*"): _leaves_sandbox,
 }
 # What every file adds to, in place of replacing what was read before.
-ADDS_UP = (("disabled_extensions",), ("ignored",))
+ADDS_UP = (("disabled_extensions",), ("ignored",), ("sandbox", "hide"))
 
 _WRITTEN = {setting: key for key, setting in OWN_KEYS.items()} | {"tools": "tools"}
 
