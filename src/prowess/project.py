@@ -42,7 +42,7 @@ from prowess.version import VERSION
 if TYPE_CHECKING:
     from prowess.activate.code_skills import DefinedSkills
     from prowess.activate.slash.dispatch import Tools
-    from prowess.gate.permissions import Rules
+    from prowess.gate.permissions import AgentRules
     from prowess.model.catalog import Catalog
     from prowess.ports import Ranker, UsageStore
     from prowess.state.unpacked_files import PrivateUnpacker
@@ -195,7 +195,7 @@ class Project:
             self._usage = (wanted, open_usage(self.facts, wanted=wanted))
         return self._usage[1]
 
-    def gather_rules(self, settings: Settings) -> Rules:
+    def gather_rules(self, settings: Settings) -> AgentRules:
         """The permission rules that hold for the agent."""
         from prowess.gate.permissions import gather_rules
 

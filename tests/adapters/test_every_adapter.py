@@ -48,11 +48,11 @@ def test_a_model_sees_the_skills_loads_them_and_is_told_what_it_cannot_have(play
         Answered(REPEATED),
         Answered(shelf.loaded("天气", "看云 & 风。")),
         Answered(
-            "It is not permitted to use the skill “crew-list”: the rule `skill.crew-list: deny` denies it.",
+            "Not permitted to use the skill “crew-list”: the rule `skill.crew-list: deny` denies it.",
             errors,
         ),
         Answered(
-            "The skill “charts” cannot be loaded, since it is dormant: it waits for a file that matches charts/**.",
+            "The skill “charts” cannot be loaded because it is dormant: it waits for a file that matches charts/**.",
             errors,
         ),
         Answered("The tool skill needs `name`, the name of a skill, as a text.", errors),
@@ -73,7 +73,7 @@ def test_the_person_is_asked_where_the_rules_say_so(play, shelf, errors):
     played = play(shelf.talk(approver=person), [{"name": "anchor"}, {"name": "anchor"}])
     assert played.answers == [
         Answered(
-            "It is not permitted to use the skill “anchor”: it was rejected. They said: Not in this depth.",
+            "Not permitted to use the skill “anchor”: it was rejected. Feedback: Not in this depth.",
             errors,
         ),
         Answered(shelf.loaded("anchor", "Drop it.")),
@@ -84,7 +84,7 @@ def test_the_person_is_asked_where_the_rules_say_so(play, shelf, errors):
 def test_what_needs_an_answer_is_refused_where_nobody_can_be_asked(play, shelf, errors):
     (answer,) = play(shelf.talk(), [{"name": "anchor"}]).answers
     assert answer.is_error is errors
-    assert answer.text.startswith("It is not permitted to use the skill “anchor”: ")
+    assert answer.text.startswith("Not permitted to use the skill “anchor”: ")
 
 
 def test_what_a_skill_asks_of_its_agent_is_told_each_time_it_is_loaded(play, shelf):

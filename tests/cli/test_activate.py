@@ -199,7 +199,7 @@ def test_shell_commands_can_be_switched_off_in_the_settings(terminal):
 
 def test_a_command_that_fails_is_a_sentence_with_the_end_of_its_output(terminal):
     terminal.skill("home/.agents/skills/log", body="!`echo almost; exit 3`\n")
-    said = "The command `echo almost; exit 3` inside the skill ended with exit code 3. The end of its output:\nalmost"
+    said = "The command `echo almost; exit 3` inside the skill failed with exit code 3. Its last output:\nalmost"
     assert terminal.run("activate", "log") == (4, "", f"prowess: {said}\n")
     answer = terminal.run("activate", "log", "--json")
     error = json.loads(answer.out)["error"]
@@ -263,8 +263,8 @@ def test_an_unknown_name_has_the_nearest_and_exit_code_3(terminal):
 def test_a_skill_that_is_switched_off_is_refused_with_the_reason(terminal):
     terminal.skill("project/.agents/skills/greet")
     terminal.run("disable", "greet")
-    said = "The skill “greet” cannot be loaded, since it is disabled: it is switched off in the settings."
-    hint = "`prowess explain greet` tells its whole journey."
+    said = "The skill “greet” cannot be loaded because it is disabled: it is switched off in the settings."
+    hint = "Run `prowess explain greet` to see why."
     assert terminal.run("activate", "greet") == (5, "", f"prowess: {said}\n{hint}\n")
     answer = terminal.run("activate", "greet", "--json")
     error = json.loads(answer.out)["error"]
@@ -287,8 +287,8 @@ def test_for_a_model_rules_hold_and_without_a_terminal_nobody_can_be_asked(termi
     assert terminal.run("activate", "greet", "--by", "model", "--ask", "greet") == (
         5,
         "",
-        "prowess: It is not permitted to use the skill “greet”: the rule `ask: Skill(greet)` in the command line wants it "
-        "to be asked for, and nobody is here to be asked.\n",
+        "prowess: Not permitted to use the skill “greet”: the rule `ask: Skill(greet)` in the command line "
+        "requires approval, and there is no one to ask.\n",
     )
     answer = terminal.run("activate", "greet", "--by", "model", "--deny", "greet", "--json")
     assert (answer.code, json.loads(answer.out)["error"]["kind"]) == (5, "not-permitted")
@@ -358,7 +358,7 @@ def test_a_rejection_takes_a_word_along(terminal):
     keyboard.type("use git\n", after="instead? (Enter to skip)")
     assert keyboard.end() == (5, "")
     assert keyboard.shown.endswith(
-        "prowess: It is not permitted to use the skill “greet”: it was rejected. They said: use git\n"
+        "prowess: Not permitted to use the skill “greet”: it was rejected. Feedback: use git\n"
     )
 
 

@@ -250,19 +250,19 @@ def test_where_nothing_is_ready_nothing_is_printed_and_the_reason_is_told(termin
         ),
         (
             ("--budget", "10"),
-            "A budget of 10 characters holds no skill's name; at least 257 are needed for one name, 263 for all names.",
+            "A budget of 10 characters is too small for a single name; one name needs at least 257, all names need 263.",
         ),
         (
             ("--budget", "-1"),
-            "A budget of -1 characters holds no skill's name; at least 257 are needed for one name, 263 for all names.",
+            "A budget of -1 characters is too small for a single name; one name needs at least 257, all names need 263.",
         ),
         (
             ("--window", "0"),
-            "A context window of 0 tokens cannot be used; it must have at least 1 token.",
+            "The context window is 0 tokens; it must be at least 1.",
         ),
         (
             ("--deny", "Edit(rm *)"),
-            "A permission rule is “Edit(rm *)”, which is about no skill; a rule such as `Skill(name)` is.",
+            "A permission rule is “Edit(rm *)”, which is not about skills; write it as `Skill(name)`.",
         ),
         (
             ("--ask", "Skill("),
@@ -271,7 +271,7 @@ def test_where_nothing_is_ready_nothing_is_printed_and_the_reason_is_told(termin
         ),
         (
             ("--allow", ""),
-            "A permission rule is “”, which is about no skill; a rule such as `Skill(name)` is.",
+            "A permission rule is “”, which is not about skills; write it as `Skill(name)`.",
         ),
     ],
 )

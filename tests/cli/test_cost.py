@@ -195,7 +195,7 @@ def test_without_the_extra_a_model_is_estimated_and_an_encoding_is_refused(termi
     assert terminal.run("cost", "--encoding", "o200k") == (
         2,
         "",
-        "prowess: To count tokens exactly, Prowess needs its extra “tokens”, which is not installed.\n"
+        "prowess: The extra “tokens”, which is needed to count tokens exactly, is not installed.\n"
         'Run `pip install "prowess[tokens]"`.\n',
     )
 
@@ -205,7 +205,7 @@ def test_without_the_extra_a_model_is_estimated_and_an_encoding_is_refused(termi
     [
         (
             ("--encoding", "p50k"),
-            "prowess: Tokens cannot be counted by “p50k”; the encodings are o200k_base, cl100k_base.",
+            "prowess: There is no encoding “p50k”; the encodings are o200k_base, cl100k_base.",
         ),
         (
             ("--encoding", "o200k", "--model", "gpt-4o"),
@@ -213,7 +213,7 @@ def test_without_the_extra_a_model_is_estimated_and_an_encoding_is_refused(termi
         ),
         (
             ("--window", "0"),
-            "prowess: A context window of 0 tokens cannot be used; it must have at least 1 token.",
+            "prowess: The context window is 0 tokens; it must be at least 1.",
         ),
         (("--reads", "-1"), "Error: Invalid value for '--reads': -1 is not in the range x>=0."),
     ],

@@ -55,7 +55,7 @@ WHOLE = """\
                    $ brew install jq
                    Install jq by npm: no command is shown for it, since `package` is not the name of a package
 ✗  one program of  no-such-a or no-such-b is missing
-                   Install no-such-a by uv (needs uv, which is not installed)
+                   Install no-such-a with uv (needs uv, which is not installed)
                    $ uv tool install no-such-a
 ✗  variable        WEATHER_KEY is missing
                    set it in your shell, or in the file that your shell starts with

@@ -288,7 +288,7 @@ def test_a_rule_that_asks_or_allows_is_told_and_silence_is_not(terminal):
     assert explain_gate(terminal, "x") == ["nothing keeps it from being offered", shown, "ready"]
     assert explain_gate(terminal, "x", "--ask", "x") == [
         "nothing keeps it from being offered",
-        "permission: ask, since the rule `ask: Skill(x)` in the command line wants it to be asked for",
+        "permission: ask, since the rule `ask: Skill(x)` in the command line requires approval",
         shown,
         "ready",
     ]
@@ -298,7 +298,7 @@ def test_a_rule_that_asks_or_allows_is_told_and_silence_is_not(terminal):
     terminal.skill("project/.agents/skills/x", allowed_tools="Read")
     assert (
         explain_gate(terminal, "x")[1]
-        == "permission: ask, since its header has `allowed-tools`, which is asked for"
+        == "permission: ask, since its header has `allowed-tools`, which requires approval"
     )
 
 

@@ -77,8 +77,8 @@ def test_a_reply_as_json(terminal):
 def test_a_tool_of_an_untrusted_project_refuses_and_runs_once_it_is_trusted(terminal):
     declare(terminal, "tide", "echo", "ran", settings="project/prowess.toml")
     where = terminal.path("project/prowess.toml:1")
-    said = f"The tool “tide” is declared in {where}, by a project that you do not trust; it was not run."
-    hint = "Read what it runs; `prowess trust` then trusts the project."
+    said = f"The tool “tide” was not run: it is declared in {where}, in a project that you do not trust."
+    hint = "Check what it runs, then run `prowess trust` to trust the project."
     assert terminal.run("run", "/tide") == (5, "", f"prowess: {said}\n{hint}\n")
     answer = terminal.run("run", "/tide", "--json")
     error = json.loads(answer.out)["error"]
@@ -99,7 +99,7 @@ def test_a_tool_that_is_not_there_is_told_with_those_that_are(terminal):
     assert answer == (
         3,
         "",
-        "prowess: There is no tool named “tied” here; the tools are tide.\nDid you mean “tide”?\n",
+        "prowess: There is no tool named “tied”; the tools are tide.\nDid you mean “tide”?\n",
     )
     error = json.loads(terminal.run("run", "/moon", "--json").out)["error"]
     assert (error["kind"], error["nearest"]) == ("unknown-tool", ["tide"])

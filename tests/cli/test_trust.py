@@ -300,7 +300,7 @@ def test_a_list_that_others_may_write_is_not_relied_on_and_says_so(terminal):
 @pytest.mark.parametrize("options", [(), ("--yes",), ("--yes", "--json")])
 def test_a_home_is_too_wide_to_be_trusted(terminal, options):
     answer = terminal.run("trust", str(terminal.home), *options)
-    said = f"{terminal.home} holds too much to be trusted as one project; go to the project's own folder."
+    said = f"{terminal.home} covers your whole home folder, so it cannot be trusted as one project; name the project's own folder."
     assert (answer.code, said in answer.out + answer.err) == (2, True)
     assert list_trusted(terminal) == []
 
@@ -309,7 +309,7 @@ def test_a_wrong_request_is_a_sentence(terminal):
     assert terminal.run("trust", "nowhere") == (
         2,
         "",
-        f"prowess: {terminal.project}/nowhere is not a folder; name one that exists.\n",
+        f"prowess: {terminal.project}/nowhere is not a folder; choose one that exists.\n",
     )
     assert terminal.run("trust", "--yes", "--remove").code == 2
 

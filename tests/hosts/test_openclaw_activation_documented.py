@@ -136,7 +136,7 @@ def test_a_skill_whose_tool_nobody_registered_runs_nothing_and_lists_the_tools(
     skills.register_tool("browser", lambda params, run: None)
     with pytest.raises(UnknownTool) as caught:
         skills.run("/weather")
-    assert str(caught.value) == "There is no tool named “Exec” here; the tools are browser, exec."
+    assert str(caught.value) == "There is no tool named “Exec”; the tools are browser, exec."
     assert tool.calls == []
 
 

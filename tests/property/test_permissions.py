@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from prowess.gate.approvals import Approvals
 from prowess.gate.permissions import (
-    Rules,
+    AgentRules,
     decide,
     find_denied,
     gather_rules,
@@ -58,7 +58,7 @@ hosts = st.sampled_from(HOSTS)
 
 def gather(
     host: str, written: list[Rule], given: list[Rule] | None = None, agent: str | None = None
-) -> Rules:
+) -> AgentRules:
     table = load_profile(host).permissions
     settings = Settings(permissions=tuple(written))
     return gather_rules(settings, table, make_facts(), agent=agent, given=given or ())
@@ -68,7 +68,7 @@ def of_everyone(rules: list[Rule]) -> list[Rule]:
     return [msgspec.structs.replace(rule, agent=None) for rule in rules]
 
 
-def action(rules: Rules, name: str) -> Action:
+def action(rules: AgentRules, name: str) -> Action:
     return decide(request_skill(name), rules).action
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from prowess.activate.slash.dispatch import Tool, ToolRun, Tools
 from prowess.errors.activation import UntrustedTool
 from prowess.gate.approvals import Approvals
-from prowess.gate.permissions import Rules
+from prowess.gate.permissions import AgentRules
 from prowess.machine.event_loop import wait_for
 from prowess.machine.processes import ProcessRunner
 from prowess.machine.secrets import LocalSecrets
@@ -54,7 +54,7 @@ class Ground:
         self.wait = wait_for
         self._get_snapshot = get_snapshot
         self._reload = reload
-        self._rules: tuple[Settings, Rules] | None = None
+        self._rules: tuple[Settings, AgentRules] | None = None
         self._own_since: Snapshot | None = None
 
     @property
@@ -98,7 +98,7 @@ class Ground:
         """What is found where these roots are searched, too."""
         return self.project.scan(roots)[0]
 
-    def gather_rules(self) -> Rules:
+    def gather_rules(self) -> AgentRules:
         """The permission rules that hold for the agent, gathered once for each reading of the
         settings.
         """

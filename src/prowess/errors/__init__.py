@@ -2,34 +2,34 @@
 
     ProwessError
     ├── UsageError               the request itself is wrong
-    │   ├── UnknownName          nothing of that name; carries the names there are and the nearest ones
+    │   ├── UnknownName          no such name; has the known names and the nearest ones
     │   │   ├── UnknownSkill     no such skill
-    │   │   ├── UnknownTool      no such tool to carry out a command
+    │   │   ├── UnknownTool      no such tool for a command
     │   │   ├── UnknownHost      no such profile or edition
     │   │   ├── UnknownFormat    no such catalog format
-    │   │   └── UnknownEncoding  no such encoding to count tokens by
-    │   ├── Unavailable          a skill that is there and cannot be loaded; carries its state and the reason
-    │   ├── NotPermitted         what the rules or a person refuse; carries the reason and what the person said
-    │   ├── UntrustedTool        a tool that a project declares which the user does not trust
-    │   ├── AddressError         a skill:// address that cannot be answered; says of which kind the trouble is
-    │   ├── NotAFolder           a working folder that is not there
-    │   ├── InvalidWindow        a context window that holds nothing
-    │   ├── BudgetTooSmall       a budget that not even one skill's name fits into
-    │   ├── TooWide              a folder that holds too much to be trusted as one project
-    │   ├── MissingExtra         a part of Prowess that was not installed
+    │   │   └── UnknownEncoding  no such token encoding
+    │   ├── Unavailable          the skill exists but cannot be loaded; has its state and the reason
+    │   ├── NotPermitted         a rule or a person refused; has the reason and any feedback
+    │   ├── UntrustedTool        a tool declared by a project that the user does not trust
+    │   ├── AddressError         a skill:// address that cannot be resolved; has the kind of problem
+    │   ├── NotAFolder           a working folder that does not exist
+    │   ├── InvalidWindow        a context window of no tokens
+    │   ├── BudgetTooSmall       a catalog budget too small for a single name
+    │   ├── TooWide              a folder too wide to be trusted as one project
+    │   ├── MissingExtra         an optional part of Prowess that is not installed
     │   └── InvalidName          a name that a new skill cannot have
     ├── ProfileError             a profile file cannot be used
-    ├── SettingError             a settings file has a wrong value; carries file, line and key
-    ├── SwitchError              an environment switch of a host has a value it refuses
-    ├── CodeFailed               a function that was given to Prowess failed
-    │   ├── ToolFailed           a tool that carries out a command gave an error in place of an answer
-    │   └── PromptFailed         a skill that is defined in code could not make its prompt
-    ├── Cancelled                what was under way was called off
-    ├── CommandRefused           a command inside a skill would run an argument as code, or cannot be given it
-    ├── CommandFailed            a command inside a skill failed; carries the command and the end of its output
-    └── MachineError             the machine refused: a file that cannot be written, a missing program
+    ├── SettingError             a settings file has a wrong value; has file, line and key
+    ├── SwitchError              an environment variable of a host has a value it refuses
+    ├── CodeFailed               a function that was passed to Prowess failed
+    │   ├── ToolFailed           a tool that runs a command returned an error
+    │   └── PromptFailed         a skill that is defined in code could not build its prompt
+    ├── Cancelled                the work was cancelled
+    ├── CommandRefused           an argument cannot be passed safely to a command inside a skill
+    ├── CommandFailed            a command inside a skill failed; has the command and its last output
+    └── MachineError             the machine refused: a file cannot be written, a program is missing
 
-Data first: each class holds what it knows as attributes and makes its sentence from them. Surfaces
+Data first: each class has what it knows as attributes and makes its sentence from them. Surfaces
 translate once: the command line to `exit_code`, servers to their own errors.
 """
 
@@ -39,24 +39,22 @@ from collections.abc import Iterable, Sequence
 
 
 class ProwessError(Exception):
-    """The base of every exception that Prowess raises on purpose."""
+    """The base of every exception that Prowess raises deliberately."""
 
     exit_code = 2
 
     @property
     def hint(self) -> str | None:
-        """What to do about it, where that is not part of the message."""
+        """What to do about it, if the message does not say so."""
         return None
 
 
 class UsageError(ProwessError):
-    """The request cannot be carried out as it was put."""
+    """The request cannot be carried out as it is."""
 
 
 class UnknownName(UsageError):
-    """Nothing has the name that was asked for; `known` are those there are, `nearest` the closest
-    of them.
-    """
+    """Nothing has the requested name; `known` are all names, `nearest` the closest of them."""
 
     most_nearest = 3
 
@@ -68,15 +66,14 @@ class UnknownName(UsageError):
 
     @property
     def hint(self) -> str | None:
-        return (
-            f"Did you mean {' or '.join(f'“{name}”' for name in self.nearest)}?"
-            if self.nearest
-            else None
-        )
+        if not self.nearest:
+            return None
+        quoted = [f"“{name}”" for name in self.nearest]
+        return f"Did you mean {' or '.join(quoted)}?"
 
 
 class UnknownSkill(UnknownName):
-    """No skill has the name that was asked for."""
+    """No skill has the requested name."""
 
     exit_code = 3
 
@@ -85,13 +82,13 @@ class UnknownSkill(UnknownName):
 
     @property
     def hint(self) -> str | None:
-        return super().hint or "`prowess list --all` shows every skill that was found."
+        return super().hint or "Run `prowess list --all` to see every skill that was found."
 
 
 class UnknownHost(UnknownName):
-    """No profile has the name or edition that was asked for."""
+    """No profile has the requested name or edition."""
 
-    # There are few, and all of them are told.
+    # The message lists every host, so one suggestion is enough.
     most_nearest = 1
 
     def __str__(self) -> str:
@@ -99,14 +96,14 @@ class UnknownHost(UnknownName):
 
 
 class NotAFolder(UsageError):
-    """The working folder that was given is not there, or is no folder."""
+    """The given working folder does not exist or is not a folder."""
 
     def __init__(self, path: str) -> None:
         self.path = path
         super().__init__(path)
 
     def __str__(self) -> str:
-        return f"{self.path} is not a folder; name one that exists."
+        return f"{self.path} is not a folder; choose one that exists."
 
 
 class InvalidName(UsageError):
@@ -122,37 +119,32 @@ class InvalidName(UsageError):
 
 
 class UnknownFormat(UnknownName):
-    """No format of a catalog has the name that was asked for."""
+    """No catalog format has the requested name."""
 
     def __str__(self) -> str:
         return f"There is no catalog format “{self.name}”; the formats are {', '.join(self.known)}."
 
 
 class UnknownEncoding(UnknownName):
-    """No encoding has the name that was asked for."""
+    """No token encoding has the requested name."""
 
     def __str__(self) -> str:
-        return (
-            f"Tokens cannot be counted by “{self.name}”; the encodings are {', '.join(self.known)}."
-        )
+        return f"There is no encoding “{self.name}”; the encodings are {', '.join(self.known)}."
 
 
 class InvalidWindow(UsageError):
-    """A context window that holds nothing."""
+    """A context window of no tokens."""
 
     def __init__(self, tokens: int) -> None:
         self.tokens = tokens
         super().__init__(tokens)
 
     def __str__(self) -> str:
-        return (
-            f"A context window of {self.tokens:,} tokens cannot be used; it must have at least 1"
-            " token."
-        )
+        return f"The context window is {self.tokens:,} tokens; it must be at least 1."
 
 
 class BudgetTooSmall(UsageError):
-    """A budget for the catalog that holds no skill's name; knows what one name and all names need."""
+    """A catalog budget too small for a single name; has what one and all names need."""
 
     def __init__(self, characters: int, *, least: int, names: int) -> None:
         self.characters = characters
@@ -162,13 +154,13 @@ class BudgetTooSmall(UsageError):
 
     def __str__(self) -> str:
         return (
-            f"A budget of {self.characters:,} characters holds no skill's name; at least"
-            f" {self.least:,} are needed for one name, {self.names:,} for all names."
+            f"A budget of {self.characters:,} characters is too small for a single name; one name"
+            f" needs at least {self.least:,}, all names need {self.names:,}."
         )
 
 
 class MissingExtra(UsageError):
-    """A part of Prowess that is installed only on request."""
+    """An optional part of Prowess that is not installed."""
 
     def __init__(self, extra: str, purpose: str) -> None:
         self.extra = extra
@@ -176,7 +168,7 @@ class MissingExtra(UsageError):
         super().__init__(extra)
 
     def __str__(self) -> str:
-        return f"To {self.purpose}, Prowess needs its extra “{self.extra}”, which is not installed."
+        return f"The extra “{self.extra}”, which is needed to {self.purpose}, is not installed."
 
     @property
     def hint(self) -> str | None:
@@ -196,9 +188,9 @@ class ProfileError(ProwessError):
         super().__init__(file, problem)
 
     def __str__(self) -> str:
-        where = f" (at `{self.key}`)" if self.key else ""
-        place = self.file if self.line is None else f"{self.file}:{self.line}"
-        return f"The profile {place} cannot be used: {self.problem}{where}."
+        where = _locate(self.file, self.line)
+        key = f" (at `{self.key}`)" if self.key else ""
+        return f"The profile {where} cannot be used: {self.problem}{key}."
 
 
 class SettingError(ProwessError):
@@ -212,13 +204,12 @@ class SettingError(ProwessError):
         super().__init__(file, problem)
 
     def __str__(self) -> str:
-        place = f"{self.file}:{self.line}" if self.line is not None else self.file
         key = f"`{self.key}` " if self.key else ""
-        return f"{place}: {key}{self.problem}."
+        return f"{_locate(self.file, self.line)}: {key}{self.problem}."
 
 
 class SwitchError(ProwessError):
-    """An environment switch of a host has a value that the host refuses."""
+    """An environment variable of a host has a value that the host refuses."""
 
     def __init__(self, name: str, value: str, allowed: Sequence[str]) -> None:
         self.name = name
@@ -246,6 +237,10 @@ class MachineError(ProwessError):
 
     def __str__(self) -> str:
         return f"Could not {self.doing} {self.path}: {self.cause}."
+
+
+def _locate(file: str, line: int | None) -> str:
+    return file if line is None else f"{file}:{line}"
 
 
 def nearest_names(name: str, known: Iterable[str], *, most: int = 3) -> tuple[str, ...]:

@@ -1,6 +1,4 @@
-"""What can go wrong when a skill is loaded, typed, read or run; the tree is drawn in
-`prowess.errors`.
-"""
+"""What can go wrong when a skill is loaded, typed, read or run; `prowess.errors` has the tree."""
 
 from __future__ import annotations
 
@@ -8,7 +6,7 @@ from prowess.errors import ProwessError, UnknownName, UsageError
 
 
 class Unavailable(UsageError):
-    """A skill of that name is there, but what became of it keeps it from being loaded."""
+    """A skill of that name exists, but its state keeps it from being loaded."""
 
     exit_code = 5
 
@@ -20,17 +18,15 @@ class Unavailable(UsageError):
 
     def __str__(self) -> str:
         why = f": {self.reason.rstrip('.')}" if self.reason else ""
-        return f"The skill “{self.name}” cannot be loaded, since it is {self.state}{why}."
+        return f"The skill “{self.name}” cannot be loaded because it is {self.state}{why}."
 
     @property
     def hint(self) -> str | None:
-        return f"`prowess explain {self.name}` tells its whole journey."
+        return f"Run `prowess explain {self.name}` to see why."
 
 
 class NotPermitted(UsageError):
-    """The rules refuse a request, or the person who was asked does; `feedback` is what that person
-    said.
-    """
+    """A rule or a person refused the request; `feedback` is what that person said."""
 
     exit_code = 5
 
@@ -41,12 +37,12 @@ class NotPermitted(UsageError):
         super().__init__(what, reason)
 
     def __str__(self) -> str:
-        said = f" They said: {self.feedback}" if self.feedback else ""
-        return f"It is not permitted to {self.what}: {self.reason.rstrip('.')}.{said}"
+        feedback = f" Feedback: {self.feedback}" if self.feedback else ""
+        return f"Not permitted to {self.what}: {self.reason.rstrip('.')}.{feedback}"
 
 
 class UntrustedTool(UsageError):
-    """A command goes to a tool that a project declares, and the user does not trust the project."""
+    """A command calls a tool that is declared by a project the user does not trust."""
 
     exit_code = 5
 
@@ -57,41 +53,39 @@ class UntrustedTool(UsageError):
 
     def __str__(self) -> str:
         return (
-            f"The tool “{self.name}” is declared in {self.origin}, by a project that you do not"
-            " trust; it was not run."
+            f"The tool “{self.name}” was not run: it is declared in {self.origin}, in a project"
+            " that you do not trust."
         )
 
     @property
     def hint(self) -> str | None:
-        return "Read what it runs; `prowess trust` then trusts the project."
+        return "Check what it runs, then run `prowess trust` to trust the project."
 
 
 class UnknownTool(UnknownName):
-    """No tool has the name that a skill's command asks for."""
+    """No tool has the name that a skill's command calls."""
 
     exit_code = 3
 
     def __str__(self) -> str:
-        known = (
-            f"the tools are {', '.join(self.known)}" if self.known else "no tools are registered"
-        )
-        return f"There is no tool named “{self.name}” here; {known}."
+        if not self.known:
+            return f"There is no tool named “{self.name}”; no tools are registered."
+        return f"There is no tool named “{self.name}”; the tools are {', '.join(self.known)}."
 
     @property
     def hint(self) -> str | None:
-        declare = (
-            f"Register it, or declare it in prowess.toml: `[tools.{self.name}]` with `command ="
-            ' ["program", …]`.'
+        return super().hint or (
+            f"Register it, or declare it in prowess.toml: `[tools.{self.name}]` with"
+            ' `command = ["program", …]`.'
         )
-        return super().hint or declare
 
 
 class AddressError(UsageError):
-    """A `skill://` address that cannot be answered.
+    """A `skill://` address that cannot be resolved.
 
     `kind` is one of `malformed`, `no-name`, `absolute`, `outside`, `missing`, `not-a-file`,
-    `too-large`, `unreadable`, `no-such-line`. `path` is what was asked for inside the skill, as it
-    was written: no place on the machine is told.
+    `too-large`, `unreadable`, `no-such-line`. `path` is the requested path inside the skill, as it
+    was written: where the skill is on this machine is not revealed.
     """
 
     def __init__(self, address: str, kind: str, problem: str, *, path: str = "") -> None:
@@ -106,7 +100,7 @@ class AddressError(UsageError):
 
 
 class CodeFailed(ProwessError):
-    """A function that somebody gave to Prowess under a name failed."""
+    """A function that was passed to Prowess under a name failed."""
 
     exit_code = 4
 
@@ -117,21 +111,21 @@ class CodeFailed(ProwessError):
 
 
 class ToolFailed(CodeFailed):
-    """A tool that was called in place of the model failed."""
+    """A tool that was called instead of the model failed."""
 
     def __str__(self) -> str:
         return f"The tool “{self.name}” failed: {self.cause.rstrip('.')}."
 
 
 class PromptFailed(CodeFailed):
-    """The function that makes the prompt of a skill defined in code failed."""
+    """The function that builds the prompt of a skill defined in code failed."""
 
     def __str__(self) -> str:
-        return f"The prompt of “{self.name}” could not be made: {self.cause.rstrip('.')}."
+        return f"Could not build the prompt of “{self.name}”: {self.cause.rstrip('.')}."
 
 
 class Cancelled(ProwessError):
-    """Somebody called off what was under way."""
+    """The work was cancelled; `doing` says what was stopped."""
 
     exit_code = 130
 
@@ -140,11 +134,11 @@ class Cancelled(ProwessError):
         super().__init__(doing)
 
     def __str__(self) -> str:
-        return f"It was called off: {self.doing}."
+        return f"Cancelled: {self.doing}."
 
 
 class CommandRefused(ProwessError):
-    """A command inside a skill was not run, since an argument could not be handed to it safely."""
+    """A command inside a skill was not run: an argument cannot be passed to it safely."""
 
     exit_code = 4
 
@@ -159,15 +153,13 @@ class CommandRefused(ProwessError):
     @property
     def hint(self) -> str | None:
         return (
-            r"Hand the argument over as a word of its own, or write `\$1` where a program's own"
-            r" `$1` is meant."
+            r"Pass the argument as a word of its own, or write `\$1` if the program's own `$1` is"
+            r" meant."
         )
 
 
 class CommandFailed(ProwessError):
-    """A command inside a skill ended with an error, or was stopped at its time limit (`code` is
-    None).
-    """
+    """A command inside a skill failed, or hit its time limit (`code` is None then)."""
 
     exit_code = 4
 
@@ -179,24 +171,20 @@ class CommandFailed(ProwessError):
         super().__init__(command)
 
     def __str__(self) -> str:
-        how = (
-            f"took longer than {self.seconds:g} seconds and was stopped"
-            if self.code is None
-            else self._describe()
-        )
-        wrote = f" The end of its output:\n{self.tail}" if self.tail else " It wrote nothing."
-        return f"The command `{_shorten(self.command)}` inside the skill {how}.{wrote}"
+        output = f"Its last output:\n{self.tail}" if self.tail else "It printed nothing."
+        command = _shorten(self.command)
+        return f"The command `{command}` inside the skill {self._describe()}. {output}"
 
     def _describe(self) -> str:
-        if self.code is not None and self.code < 0:
-            return f"was ended by signal {-self.code}"
-        return f"ended with exit code {self.code}"
+        if self.code is None:
+            return f"took longer than {self.seconds:g} seconds and was stopped"
+        if self.code < 0:
+            return f"was killed by signal {-self.code}"
+        return f"failed with exit code {self.code}"
 
 
 class TooWide(UsageError):
-    """A folder that cannot be trusted as one project, since everything of a user or a machine lies
-    below it.
-    """
+    """A folder too wide to be trusted as one project: the user's whole home is inside it."""
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -204,12 +192,13 @@ class TooWide(UsageError):
 
     def __str__(self) -> str:
         return (
-            f"{self.path} holds too much to be trusted as one project; go to the project's own"
-            " folder."
+            f"{self.path} covers your whole home folder, so it cannot be trusted as one project;"
+            " name the project's own folder."
         )
 
 
 def _shorten(command: str, most: int = 200) -> str:
-    """A command as part of a sentence: its first line, within bounds."""
+    """A command as part of a sentence: its first line, bounded."""
     first, _, rest = command.strip().partition("\n")
-    return first[: most - 1] + "…" if rest or len(first) > most else first
+    is_whole = not rest and len(first) <= most
+    return first if is_whole else first[: most - 1] + "…"

@@ -1,10 +1,8 @@
-"""From a decision to a yes or no: rules that say `ask` are put to a person, and “always” is
-remembered.
-"""
+"""Turns a decision into yes or no: asks a person where the rules say `ask`, remembers “always”."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Literal
 
 import msgspec
@@ -19,8 +17,8 @@ By = Literal["rule", "approval", "person", "nobody"]
 class Permit(msgspec.Struct, frozen=True, kw_only=True):
     """Whether a request is granted, by whom, and why.
 
-    `feedback` is what a person who rejected it said; `warning` that an “always” could not be
-    remembered.
+    `feedback` is what a person said when rejecting it; `warning` is set when an “always” could not
+    be saved.
     """
 
     granted: bool
@@ -37,7 +35,7 @@ class MemoryApprovals:
         self._approvals: dict[tuple[str, str, str], Approval] = {}
 
     def find(self, permission: str, pattern: str, location: str) -> Approval | None:
-        """The approval that was given for a name of the skill at a place."""
+        """The approval of a name for the skill at a location."""
         return self._approvals.get((permission, pattern, location))
 
     def keep(self, approval: Approval) -> None:
@@ -46,15 +44,15 @@ class MemoryApprovals:
 
 
 class Approvals:
-    """Asks where rules say so, and remembers “always” for a name, a place and a content.
+    """Asks where rules say so, and remembers “always” for a name, a location and a digest.
 
-    Names are compared as they are: a skill may be called `*`, and its approval must not cover
-    others. What could not be written to the store holds for as long as the program runs.
+    Names are compared literally: a skill may be called `*`, and its approval must not cover others.
+    An approval that cannot be saved applies until the program exits.
     """
 
     def __init__(self, store: ApprovalStore | None = None, *, now: Callable[[], str]) -> None:
-        self._held = MemoryApprovals()
-        self._store: ApprovalStore = store or self._held
+        self._unsaved = MemoryApprovals()
+        self._store: ApprovalStore = store or self._unsaved
         self._now = now
 
     def settle(
@@ -66,48 +64,33 @@ class Approvals:
         digest: str,
         approver: Approver | None,
     ) -> Permit:
-        """Grant or refuse a request. Without an approver nobody can be asked, and what would be
-        asked is refused.
-        """
+        """Grant or refuse a request. Without an approver, whatever needs approval is refused."""
         if decision.action is not Action.ASK:
-            return Permit(
-                granted=decision.action is Action.ALLOW, by="rule", reason=decision.reason
-            )
+            granted = decision.action is Action.ALLOW
+            return Permit(granted=granted, by="rule", reason=decision.reason)
         approved = [
             self._find(request.permission, pattern, location) for pattern in request.patterns
         ]
-        if all(approval is not None and approval.digest == digest for approval in approved):
-            return Permit(
-                granted=True,
-                by="approval",
-                reason="it was approved for good, and has not changed since",
-            )
+        if _cover(approved, digest):
+            reason = "it is already approved and has not changed"
+            return Permit(granted=True, by="approval", reason=reason)
         if approver is None:
-            return Permit(
-                granted=False,
-                by="nobody",
-                reason=f"{decision.reason}, and nobody is here to be asked",
-            )
-        changed = next((old for old in approved if old is not None and old.digest != digest), None)
-        if changed is not None:
-            note = (
-                f"It has changed since it was approved ({changed.approved}), so the approval no"
-                " longer holds."
-            )
-            request = msgspec.structs.replace(request, note=note)
-        return self._take(approver.ask(request), request, location=location, digest=digest)
+            reason = f"{decision.reason}, and there is no one to ask"
+            return Permit(granted=False, by="nobody", reason=reason)
+        request = _note_change(request, approved, digest)
+        return self._record(approver.ask(request), request, location=location, digest=digest)
 
     def _find(self, permission: str, pattern: str, location: str) -> Approval | None:
-        kept = self._store.find(permission, pattern, location)
-        return kept or self._held.find(permission, pattern, location)
+        saved = self._store.find(permission, pattern, location)
+        return saved or self._unsaved.find(permission, pattern, location)
 
-    def _take(self, answer: Answer, request: Request, *, location: str, digest: str) -> Permit:
+    def _record(self, answer: Answer, request: Request, *, location: str, digest: str) -> Permit:
         if answer.reply is Reply.REJECT:
             return Permit(
                 granted=False, by="person", reason="it was rejected", feedback=answer.feedback
             )
         if answer.reply is Reply.ONCE:
-            return Permit(granted=True, by="person", reason="it was approved this once")
+            return Permit(granted=True, by="person", reason="it was approved once")
         warning = None
         for pattern in request.always:
             approval = Approval(
@@ -117,9 +100,30 @@ class Approvals:
                 digest=digest,
                 approved=self._now(),
             )
-            try:
-                self._store.keep(approval)
-            except MachineError as error:
-                self._held.keep(approval)
-                warning = f"The approval holds only for now. {error}"
-        return Permit(granted=True, by="person", reason="it was approved for good", warning=warning)
+            warning = self._keep(approval) or warning
+        return Permit(
+            granted=True, by="person", reason="it was approved permanently", warning=warning
+        )
+
+    def _keep(self, approval: Approval) -> str | None:
+        """Save an approval; a warning if it can only be kept in memory."""
+        try:
+            self._store.keep(approval)
+        except MachineError as error:
+            self._unsaved.keep(approval)
+            return f"The approval applies only until this program exits. {error}"
+        return None
+
+
+def _cover(approved: Sequence[Approval | None], digest: str) -> bool:
+    """Whether every pattern has an approval for exactly this content."""
+    return all(approval is not None and approval.digest == digest for approval in approved)
+
+
+def _note_change(request: Request, approved: Sequence[Approval | None], digest: str) -> Request:
+    """Tell the person who is asked if the skill has changed since it was approved."""
+    for approval in approved:
+        if approval is not None and approval.digest != digest:
+            note = f"It has changed since it was approved ({approval.approved}); approve it again."
+            return msgspec.structs.replace(request, note=note)
+    return request

@@ -1,6 +1,4 @@
-"""Requirements against facts: whether a skill can be offered on a machine, and everything that is
-missing.
-"""
+"""Requirements against facts: whether a skill can be offered on a machine, and what is missing."""
 
 from __future__ import annotations
 
@@ -15,11 +13,12 @@ from prowess.model.settings import Override, Settings
 from prowess.model.skill import Manifest
 from prowess.profiles.schema.resolution import GateRules
 
+# JavaScript hosts refuse these in a config path, because they reach into an object's prototype.
 _UNSAFE_SEGMENTS = frozenset(("__proto__", "prototype", "constructor"))
 
 
 class Verdict(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Everything a skill misses on a machine, by kind; eligible where nothing is missing."""
+    """Everything a skill is missing on a machine, by kind; eligible if nothing is missing."""
 
     os: tuple[str, ...] = ()
     bins: tuple[str, ...] = ()
@@ -30,41 +29,35 @@ class Verdict(msgspec.Struct, frozen=True, omit_defaults=True):
     @property
     def eligible(self) -> bool:
         """Whether nothing is missing."""
-        return not (self.os or self.bins or self.any_bins or self.env or self.config)
+        return self == _ELIGIBLE
 
     def explain(self) -> str:
-        """What is missing, as a sentence part."""
-        parts = [
-            f"it runs only on {_either(self.os)}" if self.os else "",
-            f"the program{_plural(self.bins)} {_all(self.bins)} cannot be found"
-            if self.bins
-            else "",
-            f"none of the programs {_either(self.any_bins)} can be found" if self.any_bins else "",
-            _not_set("environment variable", self.env),
-            _not_set("setting", self.config),
-        ]
-        return "; ".join(part for part in parts if part)
+        """What is missing, as part of a sentence."""
+        parts = []
+        if self.os:
+            parts.append(f"it runs only on {' or '.join(self.os)}")
+        if self.bins:
+            parts.append(f"the {_list_names('program', self.bins)} cannot be found")
+        if self.any_bins:
+            parts.append(f"none of the programs {' or '.join(self.any_bins)} can be found")
+        for kind, names in (("environment variable", self.env), ("setting", self.config)):
+            if names:
+                verb = "is" if len(names) == 1 else "are"
+                parts.append(f"the {_list_names(kind, names)} {verb} not set")
+        return "; ".join(parts)
 
 
-def _plural(words: tuple[str, ...]) -> str:
-    return "s" if len(words) > 1 else ""
+_ELIGIBLE = Verdict()
 
 
-def _not_set(what: str, names: tuple[str, ...]) -> str:
-    if not names:
-        return ""
-    return f"the {what}{_plural(names)} {_all(names)} {'are' if len(names) > 1 else 'is'} not set"
-
-
-def _all(words: tuple[str, ...]) -> str:
-    return ", ".join(words)
-
-
-def _either(words: tuple[str, ...]) -> str:
-    return " or ".join(words)
+def _list_names(kind: str, names: tuple[str, ...]) -> str:
+    plural = "" if len(names) == 1 else "s"
+    return f"{kind}{plural} {', '.join(names)}"
 
 
 class _Question(msgspec.Struct):
+    """What every check may look at."""
+
     manifest: Manifest
     rules: GateRules
     facts: Facts
@@ -72,47 +65,58 @@ class _Question(msgspec.Struct):
     override: Override | None
 
 
-def _missing_os(ask: _Question) -> tuple[str, ...]:
-    wanted = ask.manifest.os
-    words = ask.rules.os_words
-    folded = {words.get(word.lower(), word.lower()) for word in wanted}
-    here = (ask.facts.platform, *ask.facts.platforms)
-    return wanted if wanted and folded.isdisjoint(here) else ()
+def _missing_os(question: _Question) -> tuple[str, ...]:
+    wanted = question.manifest.os
+    if not wanted:
+        return ()
+    aliases = question.rules.os_words
+    platforms = {aliases.get(word.lower(), word.lower()) for word in wanted}
+    facts = question.facts
+    runs_here = facts.platform in platforms or not platforms.isdisjoint(facts.platforms)
+    return () if runs_here else wanted
 
 
-def _missing_bins(ask: _Question) -> tuple[str, ...]:
-    return tuple(name for name in ask.manifest.requires.bins if not ask.facts.has_bin(name))
+def _missing_bins(question: _Question) -> tuple[str, ...]:
+    has_bin = question.facts.has_bin
+    return tuple(name for name in question.manifest.requires.bins if not has_bin(name))
 
 
-def _missing_any_bins(ask: _Question) -> tuple[str, ...]:
-    wanted = ask.manifest.requires.any_bins
-    return wanted if wanted and not ask.facts.has_any_bin(wanted) else ()
+def _missing_any_bins(question: _Question) -> tuple[str, ...]:
+    wanted = question.manifest.requires.any_bins
+    return () if question.facts.has_any_bin(wanted) else wanted
 
 
-def _missing_env(ask: _Question) -> tuple[str, ...]:
-    return tuple(name for name in ask.manifest.requires.env if not _is_set(ask, name))
+def _missing_env(question: _Question) -> tuple[str, ...]:
+    wanted = question.manifest.requires.env
+    return tuple(name for name in wanted if not _is_set(question, name))
 
 
-def _is_set(ask: _Question, name: str) -> bool:
-    override = ask.override
-    if ask.facts.env.get(name, "").strip():
+def _is_set(question: _Question, name: str) -> bool:
+    """Whether a variable has a value: in the environment, or in the settings for this skill."""
+    if question.facts.env.get(name, "").strip():
         return True
+    override = question.override
     if override is None:
         return False
-    configured = override.env.get(name, "").strip()
+    if override.env.get(name, "").strip():
+        return True
+    # A configured API key is passed to the skill in the variable that its author named for it.
     has_key = bool(override.api_key or override.api_key_from)
-    return bool(configured) or (name == ask.manifest.primary_env and has_key)
+    return has_key and name == question.manifest.primary_env
 
 
-def _missing_config(ask: _Question) -> tuple[str, ...]:
-    return tuple(path for path in ask.manifest.requires.config if not _is_configured(ask, path))
+def _missing_config(question: _Question) -> tuple[str, ...]:
+    wanted = question.manifest.requires.config
+    return tuple(path for path in wanted if not _is_configured(question, path))
 
 
-def _is_configured(ask: _Question, path: str) -> bool:
-    value: Any = ask.settings.raw
+def _is_configured(question: _Question, path: str) -> bool:
+    """Whether a setting of the host is truthy, as JavaScript counts it: `{}` and `[]` are."""
+    value: Any = question.settings.raw
     for segment in path.split("."):
-        if segment in _UNSAFE_SEGMENTS or not isinstance(value, Mapping) or segment not in value:
-            return ask.rules.config_defaults.get(path, False)
+        is_reachable = isinstance(value, Mapping) and segment not in _UNSAFE_SEGMENTS
+        if not is_reachable or segment not in value:
+            return question.rules.config_defaults.get(path, False)
         value = value[segment]
     if isinstance(value, str):
         return bool(value.strip())
@@ -131,15 +135,17 @@ CHECKS: dict[str, Callable[[_Question], tuple[str, ...]]] = {
 def judge(
     manifest: Manifest, *, name: str, rules: GateRules, facts: Facts, settings: Settings
 ) -> Verdict:
-    """Hold a skill's requirements against the facts of a machine."""
+    """Check a skill's requirements against the facts of a machine."""
     found = settings.find_override(manifest.skill_key, name)
-    ask = _Question(manifest, rules, facts, settings, None if found is None else found[1])
+    override = None if found is None else found[1]
+    question = _Question(manifest, rules, facts, settings, override)
     skipped = rules.always_skips if manifest.always else ()
-    return Verdict(**{check: CHECKS[check](ask) for check in rules.checks if check not in skipped})
+    checked = [check for check in rules.checks if check not in skipped]
+    return Verdict(**{check: CHECKS[check](question) for check in checked})
 
 
 def has_requirements(manifest: Manifest) -> bool:
-    """Whether a skill asks anything of the machine at all."""
+    """Whether a skill requires anything of the machine at all."""
     requires = manifest.requires
     return bool(
         manifest.os or requires.bins or requires.any_bins or requires.env or requires.config
@@ -149,8 +155,11 @@ def has_requirements(manifest: Manifest) -> bool:
 def find_ineligible(
     manifest: Manifest, *, name: str, rules: GateRules, facts: Facts, settings: Settings
 ) -> Note | None:
-    """Why a skill cannot be offered on this machine; None where it can."""
+    """Why a skill cannot be offered on this machine; None if it can."""
+    # Most skills require nothing, and a scan asks for every one of them.
     if not rules.checks or not has_requirements(manifest):
         return None
     verdict = judge(manifest, name=name, rules=rules, facts=facts, settings=settings)
-    return None if verdict.eligible else Note(State.INELIGIBLE, verdict.explain(), rule="requires")
+    if verdict.eligible:
+        return None
+    return Note(State.INELIGIBLE, verdict.explain(), rule="requires")

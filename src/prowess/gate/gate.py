@@ -15,7 +15,7 @@ from prowess.model.skill import Manifest
 from prowess.profiles.schema.resolution import GateRules, PermissionRules
 
 if TYPE_CHECKING:
-    from prowess.gate.permissions import Rules
+    from prowess.gate.permissions import AgentRules
 
 
 def gate_skill(
@@ -26,14 +26,12 @@ def gate_skill(
     facts: Facts,
     settings: Settings,
     hidden_because: str | None,
-    permissions: Rules | None = None,
+    permissions: AgentRules | None = None,
 ) -> list[Note]:
-    """The notes of a skill: what it misses on this machine, what denies it, what it waits for, why
-    it is hidden.
-    """
+    """The notes of a skill: what it is missing, what denies it, what it waits for, what hides it."""
     found = (
         find_ineligible(manifest, name=name, rules=rules, facts=facts, settings=settings),
-        _find_denied(name, manifest, permissions) if permissions is not None else None,
+        _find_denied(name, manifest, permissions),
         find_dormant(manifest, rules),
         find_hidden(manifest, name=name, rules=rules, settings=settings, because=hidden_because),
     )
@@ -47,18 +45,11 @@ def find_rules(
     *,
     agent: str | None = None,
     given: Iterable[Rule] = (),
-) -> Rules | None:
-    """The rules that hold for an agent; None where nothing can be denied, which is so for most and
-    costs nothing.
-    """
+) -> AgentRules | None:
+    """The rules that apply to an agent; None if nothing can be denied."""
     given = tuple(given)
-    spoken = (
-        settings.permissions
-        or given
-        or (table.switch and facts.env.get(table.switch))
-        or agent in table.agents
-    )
-    if not spoken and table.default is not Action.DENY and Action.DENY not in table.base.values():
+    # Most setups have no rule that denies anything; those need not load the engine for rules.
+    if not _may_deny(settings, table, facts, agent=agent, given=given):
         return None
     from prowess.gate.permissions import gather_rules
 
@@ -66,7 +57,24 @@ def find_rules(
     return rules if rules.can_deny else None
 
 
-def _find_denied(name: str, manifest: Manifest, permissions: Rules) -> Note | None:
+def _may_deny(
+    settings: Settings,
+    table: PermissionRules,
+    facts: Facts,
+    *,
+    agent: str | None,
+    given: tuple[Rule, ...],
+) -> bool:
+    if settings.permissions or given or agent in table.agents:
+        return True
+    if table.switch and facts.env.get(table.switch):
+        return True
+    return table.default is Action.DENY or Action.DENY in table.base.values()
+
+
+def _find_denied(name: str, manifest: Manifest, permissions: AgentRules | None) -> Note | None:
+    if permissions is None:
+        return None
     from prowess.gate.permissions import find_denied
 
     return find_denied(name, manifest, permissions)

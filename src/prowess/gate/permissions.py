@@ -19,39 +19,39 @@ from prowess.text.globs import matches_wildcard
 from prowess.text.permission_rules import RuleError, parse_rule_table, parse_rule_text
 
 _SKILL = "skill"
-_WORDS = {
+_VERBS = {
     Action.ALLOW: "allows it",
-    Action.ASK: "wants it to be asked for",
+    Action.ASK: "requires approval",
     Action.DENY: "denies it",
 }
 
+_Sides = tuple[tuple[Rule, ...], tuple[Rule, ...]]
+"""The rules of the host and of settings files, and those given with the request."""
 
-class Rules(msgspec.Struct, frozen=True, kw_only=True):
-    """Every rule that holds for one agent, in the order that counts. `given` are those of the
-    request itself.
 
-    `skill` are both once more, those about skills only: every skill is held against them.
+class AgentRules(msgspec.Struct, frozen=True, kw_only=True):
+    """Every rule that applies to one agent, in the order that counts.
+
+    `written` come from the host and from settings files, `given` with the request itself. `skill`
+    are both again, only those about skills, because every skill is checked against them.
     """
 
     written: tuple[Rule, ...]
     given: tuple[Rule, ...]
-    skill: tuple[tuple[Rule, ...], tuple[Rule, ...]]
+    skill: _Sides
     table: PermissionRules
     fold: bool
     can_deny: bool
 
-    def about(self, permission: str) -> tuple[tuple[Rule, ...], tuple[Rule, ...]]:
-        """The written and the given rules that are about a permission."""
-        return self.skill if permission == _SKILL else _about(permission, self.written, self.given)
+    def about(self, permission: str) -> _Sides:
+        """The written and the given rules about a permission."""
+        if permission == _SKILL:
+            return self.skill
+        return _select(permission, self.written), _select(permission, self.given)
 
 
-def _about(
-    permission: str, written: Iterable[Rule], given: Iterable[Rule]
-) -> tuple[tuple[Rule, ...], tuple[Rule, ...]]:
-    return (
-        tuple(rule for rule in written if matches_wildcard(permission, rule.permission)),
-        tuple(rule for rule in given if matches_wildcard(permission, rule.permission)),
-    )
+def _select(permission: str, rules: Iterable[Rule]) -> tuple[Rule, ...]:
+    return tuple(rule for rule in rules if matches_wildcard(permission, rule.permission))
 
 
 def gather_rules(
@@ -61,28 +61,75 @@ def gather_rules(
     *,
     agent: str | None = None,
     given: Iterable[Rule] = (),
-) -> Rules:
-    """The rules that hold for an agent: the host's own, the user's, and those given with the
-    request.
-    """
-    base = _as_rules(table.base) + _as_rules(table.agents.get(agent or "", {}))
-    users = [rule for rule in settings.permissions if rule.agent is None] + _load_switch(
-        table.switch, facts
-    )
-    agents = [rule for rule in settings.permissions if agent is not None and rule.agent == agent]
-    arrange = _ARRANGE[table.combine]
+) -> AgentRules:
+    """The rules that apply to an agent: the host's, the user's, and those given with a request."""
     fold = table.like_paths and facts.platform == "win32"
-    written = tuple(
-        _prepare(rule, table, facts, fold=fold)
-        for rule in [*base, *arrange(users), *arrange(agents)]
+
+    def prepare(rules: Iterable[Rule]) -> tuple[Rule, ...]:
+        return tuple(_expand_pattern(rule, table, facts, fold=fold) for rule in rules)
+
+    hosts = _as_rules(table.base) + _as_rules(table.agents.get(agent or "", {}))
+    written = prepare([*hosts, *_arrange_users(settings, table, facts, agent)])
+    given = prepare(given)
+    about_skills = _select(_SKILL, written), _select(_SKILL, given)
+    actions = {rule.action for rules in about_skills for rule in rules}
+    return AgentRules(
+        written=written,
+        given=given,
+        skill=about_skills,
+        table=table,
+        fold=fold,
+        can_deny=Action.DENY in (table.default, *actions),
     )
-    given = tuple(_prepare(rule, table, facts, fold=fold) for rule in given)
-    skill = _about(_SKILL, written, given)
-    denies = (
-        any(rule.action is Action.DENY for rules in skill for rule in rules)
-        or table.default is Action.DENY
-    )
-    return Rules(written=written, given=given, skill=skill, table=table, fold=fold, can_deny=denies)
+
+
+def _arrange_users(
+    settings: Settings, table: PermissionRules, facts: Facts, agent: str | None
+) -> list[Rule]:
+    """The rules of settings files and of the host's variable; an agent's own come last."""
+    everyones = [rule for rule in settings.permissions if rule.agent is None]
+    everyones += _load_switch(table.switch, facts)
+    agents = []
+    if agent is not None:
+        agents = [rule for rule in settings.permissions if rule.agent == agent]
+    arrange = COMBINATIONS[table.combine].arrange
+    return [*arrange(everyones), *arrange(agents)]
+
+
+def _as_rules(table: Mapping[str, Any]) -> list[Rule]:
+    return [rule for _, rule in parse_rule_table(msgspec.to_builtins(table))]
+
+
+def _load_switch(name: str, facts: Facts) -> list[Rule]:
+    """The rules in the environment variable that a host has for them."""
+    text = facts.env.get(name, "") if name else ""
+    if not text:
+        return []
+    origin = Origin(f"${name}")
+    try:
+        table = list(parse_rule_table(msgspec.json.decode(text)))
+    except (RuleError, msgspec.DecodeError, RecursionError):
+        allowed = 'JSON such as {"skill": "ask"} with allow, ask or deny'
+        raise SwitchError(name, text, [allowed]) from None
+    return [msgspec.structs.replace(rule, origin=origin) for _, rule in table]
+
+
+def _expand_pattern(rule: Rule, table: PermissionRules, facts: Facts, *, fold: bool) -> Rule:
+    pattern = rule.pattern
+    if table.like_paths:
+        pattern = _expand_home(pattern, facts.home)
+    if fold:
+        pattern = pattern.casefold()
+    return msgspec.structs.replace(rule, pattern=pattern)
+
+
+def _expand_home(pattern: str, home: str) -> str:
+    # As in opencode: `$HOME` counts even where a name goes on (`$HOMEWORK`), `~` only as a folder.
+    if pattern.startswith("$HOME"):
+        return home + pattern.removeprefix("$HOME")
+    if pattern == "~" or pattern.startswith("~/"):
+        return home + pattern.removeprefix("~")
+    return pattern
 
 
 def parse_given(
@@ -92,21 +139,21 @@ def parse_given(
     ask: Iterable[str] = (),
     deny: Iterable[str] = (),
 ) -> tuple[Rule, ...]:
-    """Rules that come with a request: a table (`{"skill": {"deploy": "deny"}}`) or texts
-    (`Skill(deploy *)`).
+    """The rules that come with a request, from a table or from texts.
 
-    Raises a `UsageError` that says what is allowed.
+    A table looks like `{"skill": {"deploy": "deny"}}`, a text like `Skill(deploy *)`. Raises a
+    `UsageError` that says what is allowed.
     """
+    texts = {Action.ALLOW: allow, Action.ASK: ask, Action.DENY: deny}
     found: list[Rule] = []
     try:
         if table is not None:
             found += [rule for _, rule in parse_rule_table(table)]
-        for action, texts in ((Action.ALLOW, allow), (Action.ASK, ask), (Action.DENY, deny)):
-            found += [_parse_text(action, text) for text in texts]
+        for action, rules in texts.items():
+            found += [_parse_text(action, text) for text in rules]
     except RuleError as error:
-        rule = (
-            f"The permission rule `{'.'.join(error.path)}`" if error.path else "A permission rule"
-        )
+        key = ".".join(error.path)
+        rule = f"The permission rule `{key}`" if key else "A permission rule"
         raise UsageError(f"{rule} {error.problem}.") from None
     return tuple(found)
 
@@ -114,178 +161,160 @@ def parse_given(
 def _parse_text(action: Action, text: str) -> Rule:
     rule = parse_rule_text(action, text)
     if rule is None:
-        raise RuleError(
-            (), f"is “{text}”, which is about no skill; a rule such as `Skill(name)` is"
-        )
+        raise RuleError((), f"is “{text}”, which is not about skills; write it as `Skill(name)`")
     return rule
 
 
-def decide(request: Request, rules: Rules, manifest: Manifest | None = None) -> Decision:
-    """What the rules say of a request; of several patterns the strictest answer holds.
+def request_skill(name: str, manifest: Manifest | None = None) -> Request:
+    """The request to use a skill. A name such as `folder:deploy` is also that of `deploy`."""
+    aliases = manifest.aliases if manifest else ()
+    short = name.rpartition(":")[2]
+    if short != name:
+        aliases = (*aliases, short)
+    return Request(permission=_SKILL, patterns=(name,), always=(name,), aliases=aliases)
 
-    `manifest` is that of the skill which is wanted, where one is: some hosts ask for skills that
+
+def decide(request: Request, rules: AgentRules, manifest: Manifest | None = None) -> Decision:
+    """What the rules say about a request; of several patterns the strictest answer applies.
+
+    `manifest` is that of the requested skill, if there is one: some hosts ask for skills that
     declare tools.
     """
     decisions = [_decide_one(name, request, rules, manifest) for name in request.patterns]
     return max(decisions, key=lambda decision: STRICTNESS[decision.action])
 
 
-def request_skill(name: str, manifest: Manifest | None = None) -> Request:
-    """The request to use a skill. A name such as `folder:deploy` is also that of `deploy`."""
-    short = name.rpartition(":")[2]
-    aliases = (*(manifest.aliases if manifest else ()), *((short,) if short != name else ()))
-    return Request(permission=_SKILL, patterns=(name,), always=(name,), aliases=aliases)
+def _decide_one(
+    name: str, request: Request, rules: AgentRules, manifest: Manifest | None
+) -> Decision:
+    aliases = request.aliases if rules.table.deny_aliases else ()
+    if rules.fold:
+        name = name.casefold()
+        aliases = tuple(map(str.casefold, aliases))
+    written, given = rules.about(request.permission)
+    pick = COMBINATIONS[rules.table.combine].pick
+    rule = pick(_covering(written, name, aliases), _covering(given, name, aliases))
+    if rule is None:
+        return _decide_by_default(rules.table, manifest)
+    return Decision(rule.action, f"the rule {rule} {_VERBS[rule.action]}", rule)
 
 
-def find_denied(name: str, manifest: Manifest, rules: Rules) -> Note | None:
-    """Why an agent is not shown a skill that it may not use; None where it is shown."""
+def _covering(rules: Sequence[Rule], name: str, aliases: Sequence[str]) -> list[Rule]:
+    return [rule for rule in rules if _covers(rule, name, aliases)]
+
+
+def _covers(rule: Rule, name: str, aliases: Sequence[str]) -> bool:
+    """Whether a rule is about a name; a denial also counts for one of its other names."""
+    if matches_wildcard(name, rule.pattern):
+        return True
+    if rule.action is not Action.DENY:
+        return False
+    return any(matches_wildcard(alias, rule.pattern) for alias in aliases)
+
+
+def _decide_by_default(table: PermissionRules, manifest: Manifest | None) -> Decision:
+    if manifest is not None and table.default is Action.ALLOW:
+        declared = next((field for field in table.ask_for if getattr(manifest, field)), None)
+        if declared is not None:
+            field = declared.replace("_", "-")
+            return Decision(Action.ASK, f"its header has `{field}`, which requires approval")
+    return Decision(table.default, f"no rule matches and the default is `{table.default.value}`")
+
+
+def find_denied(name: str, manifest: Manifest, rules: AgentRules) -> Note | None:
+    """Why an agent is not shown a skill that it may not use; None if it is shown."""
     if not rules.can_deny:
         return None
     decision = decide(request_skill(name, manifest), rules, manifest)
-    if decision.action is not Action.DENY or not (
-        rules.table.hide_denied or section_removed(rules)
-    ):
+    if decision.action is not Action.DENY:
         return None
-    return Note(
-        State.DENIED,
-        decision.reason,
-        rule=decision.rule.text if decision.rule else "permissions.default",
-    )
+    # Claude Code shows what is denied and refuses it when called, unless everything is denied.
+    if not rules.table.hide_denied and not section_removed(rules):
+        return None
+    rule = "permissions.default" if decision.rule is None else decision.rule.text
+    return Note(State.DENIED, decision.reason, rule=rule)
 
 
-def section_removed(rules: Rules, permission: str = _SKILL) -> bool:
+def section_removed(rules: AgentRules, permission: str = _SKILL) -> bool:
     """Whether everything is denied, so that neither the catalog nor the tool is offered at all."""
     written, given = rules.about(permission)
     if not written and not given:
         return rules.table.default is Action.DENY
-    return _REMOVES[rules.table.combine](written, given)
+    return COMBINATIONS[rules.table.combine].removes(written, given)
 
 
-def _decide_one(name: str, request: Request, rules: Rules, manifest: Manifest | None) -> Decision:
-    aliases = request.aliases if rules.table.deny_aliases else ()
-    name, aliases = (
-        (name.casefold(), tuple(map(str.casefold, aliases))) if rules.fold else (name, aliases)
-    )
-    written, given = rules.about(request.permission)
-    rule = _PICK[rules.table.combine](
-        _covering(written, name, aliases), _covering(given, name, aliases)
-    )
-    if rule is not None:
-        return Decision(rule.action, f"the rule {rule} {_WORDS[rule.action]}", rule)
-    return _decide_by_default(rules.table, manifest)
+class Combination(msgspec.Struct, frozen=True):
+    """How the rules of an agent work together, as functions of the written and the given rules.
 
-
-def _covering(rules: Sequence[Rule], name: str, aliases: Sequence[str]) -> list[Rule]:
-    """The rules that cover a name; a denial also by one of its other names."""
-    return [
-        rule
-        for rule in rules
-        if matches_wildcard(name, rule.pattern)
-        or (
-            aliases
-            and rule.action is Action.DENY
-            and any(matches_wildcard(alias, rule.pattern) for alias in aliases)
-        )
-    ]
-
-
-def _decide_by_default(table: PermissionRules, manifest: Manifest | None) -> Decision:
-    declared = next(
-        (field for field in table.ask_for if manifest is not None and getattr(manifest, field)),
-        None,
-    )
-    if declared is not None and table.default is Action.ALLOW:
-        return Decision(
-            Action.ASK, f"its header has `{declared.replace('_', '-')}`, which is asked for"
-        )
-    return Decision(
-        table.default, f"no rule is about it, and the host then {_WORDS[table.default]}"
-    )
-
-
-def _as_rules(table: Mapping[str, Any]) -> list[Rule]:
-    return [rule for _, rule in parse_rule_table(msgspec.to_builtins(table))]
-
-
-def _load_switch(name: str, facts: Facts) -> list[Rule]:
-    text = facts.env.get(name, "") if name else ""
-    if not text:
-        return []
-    try:
-        origin = Origin(f"${name}")
-        rules = parse_rule_table(msgspec.json.decode(text))
-        return [msgspec.structs.replace(rule, origin=origin) for _, rule in rules]
-    except (RuleError, msgspec.DecodeError, RecursionError):
-        raise SwitchError(
-            name, text, ['JSON such as {"skill": "ask"} with allow, ask or deny']
-        ) from None
-
-
-def _prepare(rule: Rule, table: PermissionRules, facts: Facts, *, fold: bool) -> Rule:
-    pattern = rule.pattern
-    if table.like_paths:
-        home = next(
-            (start for start in ("~/", "$HOME") if pattern.startswith(start)),
-            "~" if pattern == "~" else "",
-        )
-        pattern = facts.home + pattern[len(home.rstrip("/")) :] if home else pattern
-    pattern = pattern.casefold() if fold else pattern
-    return rule if pattern == rule.pattern else msgspec.structs.replace(rule, pattern=pattern)
-
-
-def _lay_over(rules: Sequence[Rule]) -> list[Rule]:
-    """Tables laid over one another: a key keeps its first place, and what is no table replaces what
-    stood there.
+    `arrange` orders the rules of the user's files, `pick` finds the rule that decides among those
+    that match, and `removes` says whether they deny everything.
     """
-    laid: dict[str, dict[str, Rule]] = {}
+
+    arrange: Callable[[Sequence[Rule]], Sequence[Rule]]
+    pick: Callable[[Sequence[Rule], Sequence[Rule]], Rule | None]
+    removes: Callable[[Sequence[Rule], Sequence[Rule]], bool]
+
+
+def _as_written(rules: Sequence[Rule]) -> Sequence[Rule]:
+    return rules
+
+
+def _merge_tables(rules: Sequence[Rule]) -> list[Rule]:
+    """The rules of several files merged as opencode merges JSON.
+
+    A key keeps its first position, and an action in place of a table replaces the whole table.
+    """
+    merged: dict[str, dict[str, Rule]] = {}
     for rule in sorted(rules, key=lambda rule: not rule.weak):
-        patterns = laid.setdefault(rule.permission, {})
-        if rule.whole or any(other.whole for other in patterns.values()):
+        patterns = merged.setdefault(rule.permission, {})
+        is_table = not rule.whole and not any(other.whole for other in patterns.values())
+        if not is_table:
             patterns.clear()
         patterns[rule.pattern] = rule
-    return [rule for patterns in laid.values() for rule in patterns.values()]
-
-
-_ARRANGE: dict[str, Callable[[Sequence[Rule]], Sequence[Rule]]] = {
-    "last": _lay_over,
-    "deny-first": lambda rules: rules,
-    "strictest": lambda rules: rules,
-}
+    return [rule for patterns in merged.values() for rule in patterns.values()]
 
 
 def _find_last(written: Sequence[Rule], given: Sequence[Rule]) -> Rule | None:
-    return next(iter((*reversed(given), *reversed(written))), None)
+    rules = given or written
+    return rules[-1] if rules else None
 
 
-def _find_strictest(rules: Iterable[Rule]) -> Rule | None:
-    return max(rules, key=lambda rule: STRICTNESS[rule.action], default=None)
+def _find_strictest(written: Sequence[Rule], given: Sequence[Rule]) -> Rule | None:
+    return max((*written, *given), key=lambda rule: STRICTNESS[rule.action], default=None)
 
 
-def _last_of_each_file(written: Iterable[Rule]) -> Iterable[Rule]:
-    return {rule.origin.file: rule for rule in written}.values()
+def _find_strictest_file(written: Sequence[Rule], given: Sequence[Rule]) -> Rule | None:
+    # What comes with the request is the user's own word and outranks every file.
+    if given:
+        return given[-1]
+    return _find_strictest(_last_of_each_file(written), ())
 
 
-_PICK: dict[str, Callable[[Sequence[Rule], Sequence[Rule]], Rule | None]] = {
-    "last": _find_last,
-    "deny-first": lambda written, given: _find_strictest((*written, *given)),
-    "strictest": lambda written, given: (
-        _find_last((), given) or _find_strictest(_last_of_each_file(written))
-    ),
-}
+def _last_of_each_file(written: Iterable[Rule]) -> Sequence[Rule]:
+    return tuple({rule.origin.file: rule for rule in written}.values())
 
 
 def _denies_all(rule: Rule | None) -> bool:
     return rule is not None and rule.action is Action.DENY and rule.pattern == "*"
 
 
-def _each_file_removes(written: Sequence[Rule], given: Sequence[Rule]) -> bool:
+def _last_denies_all(written: Sequence[Rule], given: Sequence[Rule]) -> bool:
+    return _denies_all(_find_last(written, given))
+
+
+def _any_denies_all(written: Sequence[Rule], given: Sequence[Rule]) -> bool:
+    return any(map(_denies_all, (*written, *given)))
+
+
+def _any_file_denies_all(written: Sequence[Rule], given: Sequence[Rule]) -> bool:
+    # A given rule that allows something leaves it to be offered, whatever the files deny.
     if any(rule.action is not Action.DENY for rule in given):
-        return _denies_all(_find_last((), given))
-    return any(map(_denies_all, (*_last_of_each_file(written), *given)))
+        return _denies_all(given[-1])
+    return _any_denies_all(_last_of_each_file(written), given)
 
 
-_REMOVES: dict[str, Callable[[Sequence[Rule], Sequence[Rule]], bool]] = {
-    "last": lambda written, given: _denies_all(_find_last(written, given)),
-    "deny-first": lambda written, given: any(map(_denies_all, (*written, *given))),
-    "strictest": _each_file_removes,
+COMBINATIONS: dict[str, Combination] = {
+    "last": Combination(_merge_tables, _find_last, _last_denies_all),
+    "deny-first": Combination(_as_written, _find_strictest, _any_denies_all),
+    "strictest": Combination(_as_written, _find_strictest_file, _any_file_denies_all),
 }

@@ -1,8 +1,8 @@
-"""How a missing program may be had: the commands that a skill's author named, checked, shown and
-never run.
+"""How to get a missing program: the install commands that a skill's author named.
 
-What an author wrote is untrusted: a value becomes one word of a command, and only where it has the
-shape of the name, module or address that it should be. Everything else is refused with the reason.
+They are checked and shown, never run. What an author wrote is untrusted: a value becomes one word
+of a command, and only if it has the shape of the name, module or URL that it should be. Everything
+else is refused with a reason.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _FORMULA = re.compile(r"[A-Za-z0-9][\w@+.-]*(?:/[A-Za-z0-9][\w@+.-]*){0,2}", re.
 _NODE = re.compile(r"(?:@[a-z0-9~][\w.~-]*/)?[A-Za-z0-9][\w.~-]*(?:@[\w^~][\w.+-]*)?", re.ASCII)
 _GO = re.compile(r"[A-Za-z0-9][\w-]*(?:\.[\w-]+)+(?:/[\w~][\w.~-]*)*(?:@[\w][\w.+-]*)?", re.ASCII)
 _PYTHON = re.compile(r"[A-Za-z0-9][\w.-]*(?:\[[\w.,-]+\])?(?:[=~!<>]=[\w.*+!-]+)?", re.ASCII)
-_ADDRESS = re.compile(r"https://[A-Za-z0-9][A-Za-z0-9.-]*(?::\d+)?/[\w.~/%+@=&?,:-]+", re.ASCII)
+_URL = re.compile(r"https://[A-Za-z0-9][A-Za-z0-9.-]*(?::\d+)?/[\w.~/%+@=&?,:-]+", re.ASCII)
 _FILE = re.compile(r"[A-Za-z0-9_][\w.+-]*", re.ASCII)
 _FOLDER = re.compile(r"[A-Za-z0-9_][\w.+-]*(?:/[A-Za-z0-9_][\w.+-]*)*", re.ASCII)
 
@@ -44,6 +44,7 @@ _NODE_INSTALLERS: dict[str, Argv] = {
     "yarn": ("yarn", "global", "add", "--ignore-scripts"),
     "bun": ("bun", "add", "--global", "--ignore-scripts"),
 }
+_FETCH = ("curl", "--fail", "--location", "--proto", "=https", "--create-dirs")
 _NEEDS = {
     "brew": ("brew",),
     "node": tuple(_NODE_INSTALLERS),
@@ -54,11 +55,10 @@ _NEEDS = {
 
 
 class Remedy(msgspec.Struct, frozen=True, kw_only=True):
-    """One way to have what is missing: the command to type, what it needs more than one command
-    for, what it brings.
+    """One way to get what is missing: the command to type, and what it provides.
 
-    `ready` says that the installer itself is there. Where the author's values were refused there is
-    no command, and `refused` says why.
+    `then` are the commands to run after it. `ready` says that the installer itself is installed. If
+    the author's values were refused there is no command, and `refused` says why.
     """
 
     kind: str
@@ -70,7 +70,7 @@ class Remedy(msgspec.Struct, frozen=True, kw_only=True):
     refused: str | None = None
 
     def render(self) -> str:
-        """The commands as one line for a shell; every word is quoted where it must be."""
+        """The commands as one line for a shell, with every word quoted as needed."""
         return " && ".join(shlex.join(words) for words in (self.command, *self.then) if words)
 
 
@@ -79,46 +79,48 @@ class _Refused(ValueError):
 
 
 def find_remedies(manifest: Manifest, verdict: Verdict, facts: Facts) -> tuple[Remedy, ...]:
-    """The author's ways to have the programs that are missing, those that can be used at once
-    first.
+    """The author's ways to get the missing programs, those that can be used right away first.
 
-    None where the skill does not run on the platform anyway.
+    There are none if the skill does not run on the platform anyway.
     """
     missing = (*verdict.bins, *verdict.any_bins)
     if not missing or verdict.os:
         return ()
-    found = [
-        _make_remedy(spec, manifest, missing, facts)
-        for spec in manifest.install
-        if spec.get("kind") in _KINDS and _fits(spec, facts) and _helps(spec, missing)
-    ]
-    return tuple(
-        sorted(
-            found,
-            key=lambda remedy: (bool(remedy.refused), not remedy.ready, _KINDS.index(remedy.kind)),
-        )
-    )
+    useful = [spec for spec in manifest.install if _is_useful(spec, missing, facts)]
+    remedies = [_make_remedy(spec, manifest, missing, facts) for spec in useful]
+    return tuple(sorted(remedies, key=_rank))
 
 
-def _fits(spec: Mapping[str, Any], facts: Facts) -> bool:
-    words = {_PLATFORMS.get(word.lower(), word.lower()) for word in _words(spec.get("os"))}
-    return not words or not words.isdisjoint((facts.platform, *facts.platforms))
+def _rank(remedy: Remedy) -> tuple[bool, bool, int]:
+    return remedy.refused is not None, not remedy.ready, _KINDS.index(remedy.kind)
+
+
+def _is_useful(spec: Mapping[str, Any], missing: tuple[str, ...], facts: Facts) -> bool:
+    return spec.get("kind") in _KINDS and _fits_platform(spec, facts) and _helps(spec, missing)
+
+
+def _fits_platform(spec: Mapping[str, Any], facts: Facts) -> bool:
+    words = [word.lower() for word in _split_words(spec.get("os"))]
+    if not words:
+        return True
+    platforms = {_PLATFORMS.get(word, word) for word in words}
+    return not platforms.isdisjoint((facts.platform, *facts.platforms))
 
 
 def _helps(spec: Mapping[str, Any], missing: tuple[str, ...]) -> bool:
-    """A way that does not say what it brings may bring anything."""
-    bins = _words(spec.get("bins"))
-    return not bins or any(name in missing for name in bins)
+    # An installer that does not say what it provides may provide anything.
+    bins = _split_words(spec.get("bins"))
+    return not bins or not set(bins).isdisjoint(missing)
 
 
-def _words(value: Any) -> tuple[str, ...]:
+def _split_words(value: Any) -> tuple[str, ...]:
+    """The words of a list, or of a text with commas."""
     if isinstance(value, str):
         value = value.split(",")
-    return (
-        tuple(str(word).strip() for word in value if str(word).strip())
-        if isinstance(value, (list, tuple))
-        else ()
-    )
+    if not isinstance(value, (list, tuple)):
+        return ()
+    words = (str(word).strip() for word in value)
+    return tuple(word for word in words if word)
 
 
 def _make_remedy(
@@ -126,111 +128,109 @@ def _make_remedy(
 ) -> Remedy:
     kind = spec["kind"]
     label = " ".join(str(spec.get("label") or "").split())
-    provides = tuple(name for name in _words(spec.get("bins")) if name in missing)
+    provides = tuple(name for name in _split_words(spec.get("bins")) if name in missing)
     try:
         command, *then = _BUILD[kind](spec, manifest, facts)
     except _Refused as error:
-        return Remedy(
-            kind=kind, label=label or f"Install by {kind}", provides=provides, refused=str(error)
-        )
-    ready = facts.has_any_bin(_NEEDS[kind])
-    label = label or f"Install {spec_name(spec)} by {kind}"
+        label = label or f"Install with {kind}"
+        return Remedy(kind=kind, label=label, provides=provides, refused=str(error))
     return Remedy(
-        kind=kind, label=label, command=command, then=tuple(then), provides=provides, ready=ready
+        kind=kind,
+        label=label or f"Install {spec_name(spec)} with {kind}",
+        command=command,
+        then=tuple(then),
+        provides=provides,
+        ready=facts.has_any_bin(_NEEDS[kind]),
     )
 
 
 def spec_name(spec: Mapping[str, Any]) -> str:
     """What a way to install installs, in a word."""
-    return str(
-        next((spec[key] for key in ("formula", "package", "module", "url") if spec.get(key)), "it")
-    )
+    for key in ("formula", "package", "module", "url"):
+        if spec.get(key):
+            return str(spec[key])
+    return "it"
 
 
-def _take(spec: Mapping[str, Any], keys: tuple[str, ...], shape: re.Pattern[str], what: str) -> str:
+def _get_value(
+    spec: Mapping[str, Any], keys: tuple[str, ...], shape: re.Pattern[str], what: str
+) -> str:
+    """The first of the keys that has a value, if that value is of the given shape."""
     key = next((key for key in keys if spec.get(key)), None)
     if key is None:
         raise _Refused(f"`{keys[0]}` is missing")
     value = str(spec[key]).strip()
-    if not shape.fullmatch(value) or ".." in value:
-        raise _Refused(f"`{key}` is not {what}")
+    _check_shape(value, key, shape, what)
     return value
 
 
+def _check_shape(value: str, key: str, shape: re.Pattern[str], what: str) -> None:
+    if not shape.fullmatch(value) or ".." in value:
+        raise _Refused(f"`{key}` is not {what}")
+
+
 def _build_brew(spec: Mapping[str, Any], manifest: Manifest, facts: Facts) -> list[Argv]:
-    return [
-        ("brew", "install", _take(spec, ("formula", "package"), _FORMULA, "the name of a formula"))
-    ]
+    formula = _get_value(spec, ("formula", "package"), _FORMULA, "the name of a formula")
+    return [("brew", "install", formula)]
 
 
 def _build_node(spec: Mapping[str, Any], manifest: Manifest, facts: Facts) -> list[Argv]:
-    package = _take(spec, ("package", "module"), _NODE, "the name of a package")
+    package = _get_value(spec, ("package", "module"), _NODE, "the name of a package")
     installer = next((name for name in _NODE_INSTALLERS if facts.has_bin(name)), "npm")
     return [(*_NODE_INSTALLERS[installer], package)]
 
 
 def _build_go(spec: Mapping[str, Any], manifest: Manifest, facts: Facts) -> list[Argv]:
-    module = _take(spec, ("module", "package"), _GO, "the path of a Go module")
+    module = _get_value(spec, ("module", "package"), _GO, "the path of a Go module")
     return [("go", "install", module if "@" in module else f"{module}@latest")]
 
 
 def _build_uv(spec: Mapping[str, Any], manifest: Manifest, facts: Facts) -> list[Argv]:
-    return [
-        (
-            "uv",
-            "tool",
-            "install",
-            _take(spec, ("package", "module"), _PYTHON, "the name of a package"),
-        )
-    ]
+    package = _get_value(spec, ("package", "module"), _PYTHON, "the name of a package")
+    return [("uv", "tool", "install", package)]
 
 
 def _build_download(spec: Mapping[str, Any], manifest: Manifest, facts: Facts) -> list[Argv]:
-    """Fetch a file into a folder of the skill's own below home, and unpack it where it is an
-    archive.
-    """
-    url = _take(spec, ("url",), _ADDRESS, "an https address")
-    file = _take(
-        {"url": url.partition("?")[0].rpartition("/")[2]}, ("url",), _FILE, "the address of a file"
-    )
-    owner = manifest.skill_key or manifest.name or ""
-    folder = "/".join(
-        (facts.home, ".local/share/prowess/tools", owner if _FILE.fullmatch(owner) else "skill")
-    )
-    if spec.get("targetDir"):
-        folder += "/" + _take(spec, ("targetDir",), _FOLDER, "a folder below the skill's own")
+    """Download a file into a folder for the skill below home, and unpack it if it is an archive."""
+    url = _get_value(spec, ("url",), _URL, "an https URL")
+    file = url.partition("?")[0].rpartition("/")[2]
+    _check_shape(file, "url", _FILE, "the URL of a file")
+    folder = _name_folder(spec, manifest, facts)
     path = f"{folder}/{file}"
-    fetch = (
-        "curl",
-        "--fail",
-        "--location",
-        "--proto",
-        "=https",
-        "--create-dirs",
-        "--output",
-        path,
-        url,
-    )
-    if spec.get("extract") is False or not (
-        spec.get("extract") or file.lower().endswith(_ARCHIVES)
-    ):
-        return [fetch, ("chmod", "+x", path)]
-    return [fetch, _unpack(spec, path, folder)]
+    fetch = (*_FETCH, "--output", path, url)
+    if _is_archive(spec, file):
+        return [fetch, _unpack(spec, path, folder)]
+    return [fetch, ("chmod", "+x", path)]
+
+
+def _name_folder(spec: Mapping[str, Any], manifest: Manifest, facts: Facts) -> str:
+    owner = manifest.skill_key or manifest.name or ""
+    # A skill's name is untrusted too, and may have slashes or begin with a dash.
+    owner = owner if _FILE.fullmatch(owner) else "skill"
+    folder = f"{facts.home}/.local/share/prowess/tools/{owner}"
+    if spec.get("targetDir"):
+        folder += "/" + _get_value(
+            spec, ("targetDir",), _FOLDER, "a path inside the skill's folder"
+        )
+    return folder
+
+
+def _is_archive(spec: Mapping[str, Any], file: str) -> bool:
+    extract = spec.get("extract")
+    if extract is False:
+        return False
+    return bool(extract) or file.lower().endswith(_ARCHIVES)
 
 
 def _unpack(spec: Mapping[str, Any], path: str, folder: str) -> Argv:
     if path.lower().endswith(".zip"):
         return ("unzip", "-o", path, "-d", folder)
     strip = spec.get("stripComponents")
-    counted = isinstance(strip, int) and not isinstance(strip, bool) and 0 < strip < 100
-    return (
-        "tar",
-        "-xf",
-        path,
-        "-C",
-        folder,
-        *((f"--strip-components={strip}",) if counted else ()),
-    )
+    unpack = ("tar", "-xf", path, "-C", folder)
+    # `True` is an int in Python, and would become `--strip-components=True`.
+    if isinstance(strip, int) and not isinstance(strip, bool) and 0 < strip < 100:
+        return (*unpack, f"--strip-components={strip}")
+    return unpack
 
 
 _BUILD: dict[str, Callable[[Mapping[str, Any], Manifest, Facts], list[Argv]]] = {

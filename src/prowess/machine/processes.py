@@ -176,7 +176,7 @@ def _wait(
         if pause <= 0:
             return None
         if is_cancelled is not None and is_cancelled():
-            raise Cancelled(f"the command `{command.text}` was ended")
+            raise Cancelled(f"the command `{command.text}` was stopped")
         if not output.ended.is_set():
             output.ended.wait(pause)
         else:

@@ -256,7 +256,7 @@ def test_a_prompt_of_another_kind_is_an_error_that_says_what_is_allowed(given):
     with pytest.raises(PromptFailed) as caught:
         prompt_of(define(lambda arguments, context: given))
     assert str(caught.value) == (
-        f"The prompt of “verify” could not be made: TypeError: it gave {type(given).__name__}; "
+        f"Could not build the prompt of “verify”: TypeError: it gave {type(given).__name__}; "
         "it has to give text or a list of content blocks."
     )
 

@@ -199,12 +199,12 @@ def test_a_tool_is_found_by_its_exact_name_and_a_missing_one_lists_those_there_a
         tools.get("weather_fetch")
     assert (
         str(caught.value)
-        == "There is no tool named “weather_fetch” here; the tools are Weather_Fetch, b."
+        == "There is no tool named “weather_fetch”; the tools are Weather_Fetch, b."
     )
     assert caught.value.hint == "Did you mean “Weather_Fetch”?"
     with pytest.raises(UnknownTool) as caught:
         Tools().get("x")
-    assert str(caught.value) == "There is no tool named “x” here; no tools are registered."
+    assert str(caught.value) == "There is no tool named “x”; no tools are registered."
     assert caught.value.hint == (
         'Register it, or declare it in prowess.toml: `[tools.x]` with `command = ["program", …]`.'
     )
@@ -235,7 +235,7 @@ def test_a_call_that_was_called_off_before_is_not_made_and_one_that_stops_was_ca
     run.cancel.cancel()
     with pytest.raises(Cancelled) as caught:
         call_tool(make(lambda params, call: pytest.fail("it was called")), run=run)
-    assert str(caught.value) == "It was called off: the tool “weather_fetch” was not called."
+    assert str(caught.value) == "Cancelled: the tool “weather_fetch” was not called."
 
     def stop(params, call):
         call.cancel.cancel()

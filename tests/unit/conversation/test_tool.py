@@ -97,7 +97,7 @@ def test_a_denied_skill_is_refused_with_the_rule_that_denies_it(workspace: Works
     skills = workspace.open()
     answer = skills.tool().answer({"name": "pdf"})
     assert (answer.is_error, answer.activation) == (True, None)
-    assert answer.text.startswith("It is not permitted to use the skill “pdf”: the rule ")
+    assert answer.text.startswith("Not permitted to use the skill “pdf”: the rule ")
     with pytest.raises(Unavailable):
         skills.activate("pdf")
 
@@ -165,7 +165,7 @@ def test_a_rejection_carries_what_the_person_said(workspace: Workspace) -> None:
     answer = conversation.tool().answer({"name": "pdf"})
     assert (answer.is_error, answer.text) == (
         True,
-        "It is not permitted to use the skill “pdf”: it was rejected. They said: use doc instead",
+        "Not permitted to use the skill “pdf”: it was rejected. Feedback: use doc instead",
     )
     assert conversation.ledger.entries == ()
 

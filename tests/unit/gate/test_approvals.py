@@ -10,11 +10,11 @@ from prowess.gate.permissions import request_skill
 from prowess.model.permission import Action, Answer, Approval, Decision, Reply, Request
 from prowess.ports import ApprovalStore
 
-ASK = Decision(Action.ASK, "the rule `skill: ask` wants it to be asked for")
+ASK = Decision(Action.ASK, "the rule `skill: ask` requires approval")
 HERE = "/p/.claude/skills/pdf/SKILL.md"
-BY_PERSON = Permit(granted=True, by="person", reason="it was approved for good")
+BY_PERSON = Permit(granted=True, by="person", reason="it was approved permanently")
 REMEMBERED = Permit(
-    granted=True, by="approval", reason="it was approved for good, and has not changed since"
+    granted=True, by="approval", reason="it is already approved and has not changed"
 )
 
 
@@ -60,7 +60,7 @@ def test_what_a_rule_decides_is_not_asked(action: Action, granted: bool) -> None
 def test_the_person_is_asked_for_the_name_and_told_what_always_covers() -> None:
     person = Person(Reply.ONCE)
     assert settle(approvals(), person) == Permit(
-        granted=True, by="person", reason="it was approved this once"
+        granted=True, by="person", reason="it was approved once"
     )
     assert person.asked == [
         Request(permission="skill", patterns=("pdf",), always=("pdf",), metadata={})
@@ -93,7 +93,7 @@ def test_where_nobody_can_be_asked_the_answer_is_no() -> None:
     assert settle(approvals(), None) == Permit(
         granted=False,
         by="nobody",
-        reason="the rule `skill: ask` wants it to be asked for, and nobody is here to be asked",
+        reason="the rule `skill: ask` requires approval, and there is no one to ask",
     )
 
 
@@ -103,7 +103,7 @@ def test_a_changed_skill_is_asked_for_again_and_the_person_is_told_that_it_chang
     assert settle(kept, person, digest="sha256:2") == BY_PERSON
     assert [request.note for request in person.asked] == [
         None,
-        "It has changed since it was approved (2026-11-15), so the approval no longer holds.",
+        "It has changed since it was approved (2026-11-15); approve it again.",
     ]
     assert settle(kept, person, digest="sha256:2") == REMEMBERED
     assert settle(kept, None, digest="sha256:1").granted is False
@@ -138,8 +138,8 @@ def test_an_approval_that_cannot_be_written_holds_for_now_and_says_so() -> None:
     assert settle(kept, person) == Permit(
         granted=True,
         by="person",
-        reason="it was approved for good",
-        warning="The approval holds only for now. Could not write /state/approvals.json: no space left on device.",
+        reason="it was approved permanently",
+        warning="The approval applies only until this program exits. Could not write /state/approvals.json: no space left on device.",
     )
     assert settle(kept, person) == REMEMBERED
 

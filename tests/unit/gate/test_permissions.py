@@ -10,7 +10,7 @@ import pytest
 
 from prowess.errors import SettingError, SwitchError, UsageError
 from prowess.gate.permissions import (
-    Rules,
+    AgentRules,
     decide,
     find_denied,
     gather_rules,
@@ -40,7 +40,7 @@ def rules_of(
     agent: str | None = None,
     env: dict[str, str] | None = None,
     **given: Any,
-) -> Rules:
+) -> AgentRules:
     """The rules that the settings files of a workspace give for a host."""
     skills = workspace.open(host, env=env)
     return gather_rules(
@@ -52,21 +52,21 @@ def rules_of(
     )
 
 
-def opencode(workspace: Workspace, config: dict[str, Any], **options: Any) -> Rules:
+def opencode(workspace: Workspace, config: dict[str, Any], **options: Any) -> AgentRules:
     workspace.write(OPENCODE_FILE, json.dumps(config, indent=1))
     return rules_of(workspace, OPENCODE, **options)
 
 
-def claude(workspace: Workspace, **lists: list[str]) -> Rules:
+def claude(workspace: Workspace, **lists: list[str]) -> AgentRules:
     workspace.write(CLAUDE_FILE, json.dumps({"permissions": lists}, indent=1))
     return rules_of(workspace, CLAUDE)
 
 
-def action(rules: Rules, name: str, manifest: Manifest | None = None) -> str:
+def action(rules: AgentRules, name: str, manifest: Manifest | None = None) -> str:
     return decide(request_skill(name, manifest), rules, manifest).action.value
 
 
-def shown(rules: Rules, *names: str) -> list[str]:
+def shown(rules: AgentRules, *names: str) -> list[str]:
     return [name for name in names if find_denied(name, Manifest(), rules) is None]
 
 
@@ -117,7 +117,17 @@ def test_without_rules_the_host_decides(workspace: Workspace) -> None:
     table = msgspec.structs.replace(load_profile(OPENCODE).permissions, base={})
     bare = gather_rules(Settings(), table, make_facts())
     assert decide(request_skill("pdf"), bare) == Decision(
-        Action.ASK, "no rule is about it, and the host then wants it to be asked for"
+        Action.ASK, "no rule matches and the default is `ask`"
+    )
+
+
+def test_what_the_default_denies_names_the_default_as_its_rule() -> None:
+    table = msgspec.structs.replace(
+        load_profile(OPENCODE).permissions, base={}, default=Action.DENY
+    )
+    rules = gather_rules(Settings(), table, make_facts())
+    assert find_denied("pdf", Manifest(), rules) == Note(
+        State.DENIED, "no rule matches and the default is `deny`", rule="permissions.default"
     )
 
 
@@ -378,7 +388,7 @@ def test_a_skill_that_brings_tools_or_hooks_is_asked_for_unless_a_rule_speaks(
     ]
     assert (
         decide(request_skill("x"), rules, tools).reason
-        == "its header has `allowed-tools`, which is asked for"
+        == "its header has `allowed-tools`, which requires approval"
     )
     assert action(claude(workspace, allow=["Skill(x)"]), "x", tools) == "allow"
 
@@ -411,7 +421,7 @@ def test_a_list_of_rules_holds_texts(workspace: Workspace) -> None:
 OWN = "home/.config/prowess/prowess.toml"
 
 
-def own(workspace: Workspace, user: str, project: str = "", **options: Any) -> Rules:
+def own(workspace: Workspace, user: str, project: str = "", **options: Any) -> AgentRules:
     workspace.write(OWN, user)
     workspace.write("project/prowess.toml", project)
     return rules_of(workspace, "prowess", **options)
@@ -517,7 +527,7 @@ def test_a_project_can_switch_counting_off_and_never_on_again(workspace: Workspa
         ),
         (
             {"deny": ["Edit"]},
-            "A permission rule is “Edit”, which is about no skill; a rule such as `Skill(name)` is.",
+            "A permission rule is “Edit”, which is not about skills; write it as `Skill(name)`.",
         ),
         (
             {"ask": ["Skill()"]},

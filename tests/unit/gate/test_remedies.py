@@ -159,7 +159,7 @@ def test_a_way_that_does_not_say_what_to_install_is_refused(kind: str, key: str)
 @pytest.mark.parametrize("folder", ["../x", "/x", "~/x", "a/../b", "a b", "-x", "a//b"])
 def test_a_target_outside_the_skills_own_folder_is_refused(folder: str) -> None:
     spec = {"kind": "download", "url": "https://x.org/jq", "targetDir": folder}
-    assert line(**spec) == "`targetDir` is not a folder below the skill's own"
+    assert line(**spec) == "`targetDir` is not a path inside the skill's folder"
 
 
 def test_a_skill_with_an_odd_name_downloads_into_a_plain_folder() -> None:
@@ -222,8 +222,8 @@ def test_the_kinds_of_the_document_are_understood_from_a_header() -> None:
     )
     found = remedies(*specs, verdict=Verdict(bins=("wttr", "weather")))
     assert [(remedy.label, remedy.provides) for remedy in found] == [
-        ("Install wttr by brew", ("wttr",)),
-        ("Install weather-cli by node", ("weather",)),
+        ("Install wttr with brew", ("wttr",)),
+        ("Install weather-cli with node", ("weather",)),
     ]
 
 

@@ -185,9 +185,7 @@ def test_a_command_can_be_called_off(tmp_path: Path) -> None:
         runner.run(
             bash("echo $$ > pid; sleep 60", cwd=str(tmp_path)), is_cancelled=called_off.is_set
         )
-    assert (
-        str(caught.value) == "It was called off: the command `echo $$ > pid; sleep 60` was ended."
-    )
+    assert str(caught.value) == "Cancelled: the command `echo $$ > pid; sleep 60` was stopped."
     assert wait_until_gone(int((tmp_path / "pid").read_text()))
 
 

@@ -101,10 +101,7 @@ def test_the_tokens_are_those_of_both_sections():
 def test_a_window_without_tokens_is_refused(tokens):
     with pytest.raises(InvalidWindow) as caught:
         show(named("a"), context_tokens=tokens)
-    assert (
-        str(caught.value)
-        == f"A context window of {tokens} tokens cannot be used; it must have at least 1 token."
-    )
+    assert str(caught.value) == f"The context window is {tokens} tokens; it must be at least 1."
 
 
 @pytest.mark.parametrize("host", ["prowess", "openclaw", "codex"])
@@ -114,8 +111,8 @@ def test_a_budget_that_holds_no_name_is_refused_and_the_least_that_is_named_work
         show(items, host, characters=10)
     error = caught.value
     assert str(error) == (
-        f"A budget of 10 characters holds no skill's name; at least {error.least:,} are needed for one name, "
-        f"{error.names:,} for all names."
+        f"A budget of 10 characters is too small for a single name; one name needs at least {error.least:,}, "
+        f"all names need {error.names:,}."
     )
     assert [line.shown for line in show(items, host, characters=error.least).lines].count(
         Shown.NAME_ONLY

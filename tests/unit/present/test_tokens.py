@@ -86,7 +86,7 @@ def test_an_unknown_encoding_is_refused_with_the_ones_there_are():
         get_counter("p50k")
     assert (
         str(caught.value)
-        == "Tokens cannot be counted by “p50k”; the encodings are o200k_base, cl100k_base."
+        == "There is no encoding “p50k”; the encodings are o200k_base, cl100k_base."
     )
 
 
@@ -96,6 +96,6 @@ def test_without_the_extra_exact_counts_are_refused_with_the_command_that_mends_
         get_counter("o200k_base")
     assert (
         str(caught.value)
-        == "To count tokens exactly, Prowess needs its extra “tokens”, which is not installed."
+        == "The extra “tokens”, which is needed to count tokens exactly, is not installed."
     )
     assert caught.value.hint == 'Run `pip install "prowess[tokens]"`.'

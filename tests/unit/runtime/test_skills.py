@@ -88,7 +88,7 @@ def test_a_working_folder_that_is_not_there_is_said_so(workspace: Workspace) -> 
     with pytest.raises(NotAFolder) as caught:
         _ = Skills(workspace.path("nowhere"), facts=workspace.facts(), cache=False).snapshot
     assert (
-        str(caught.value) == f"{workspace.path('nowhere')} is not a folder; name one that exists."
+        str(caught.value) == f"{workspace.path('nowhere')} is not a folder; choose one that exists."
     )
 
 

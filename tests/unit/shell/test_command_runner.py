@@ -189,24 +189,24 @@ def test_a_shell_that_is_not_there_is_an_error_that_says_so() -> None:
     [
         (
             Finished(code=3, output="one\ntwo\n"),
-            "The command `make it` inside the skill ended with exit code 3. The end of its output:\none\ntwo",
+            "The command `make it` inside the skill failed with exit code 3. Its last output:\none\ntwo",
         ),
         (
             Finished(code=1),
-            "The command `make it` inside the skill ended with exit code 1. It wrote nothing.",
+            "The command `make it` inside the skill failed with exit code 1. It printed nothing.",
         ),
         (
             Finished(code=-9),
-            "The command `make it` inside the skill was ended by signal 9. It wrote nothing.",
+            "The command `make it` inside the skill was killed by signal 9. It printed nothing.",
         ),
         (
             Finished(code=None, output="x"),
             "The command `make it` inside the skill took longer than 120 seconds and was stopped. "
-            "The end of its output:\nx",
+            "Its last output:\nx",
         ),
         (
             Finished(code=2, output="a" * 9_000, tail="the end", left_out=70_000),
-            "The command `make it` inside the skill ended with exit code 2. The end of its output:\nthe end",
+            "The command `make it` inside the skill failed with exit code 2. Its last output:\nthe end",
         ),
     ],
 )

@@ -136,7 +136,7 @@ def test_what_holds_the_whole_home_cannot_be_trusted(
         trust.trust(path)
     assert (
         str(caught.value)
-        == f"{path} holds too much to be trusted as one project; go to the project's own folder."
+        == f"{path} covers your whole home folder, so it cannot be trusted as one project; name the project's own folder."
     )
     assert trust.load() == []
 
