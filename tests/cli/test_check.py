@@ -30,7 +30,7 @@ REPORT = """\
        warning  The name “pdf” is taken by .agents/skills/pdf/SKILL.md.  name-collision
                 Rename one of them, or disable one.
 
-1 error, 2 warnings about 4 files.
+4 files checked: 1 error, 2 warnings.
 """
 
 
@@ -41,7 +41,7 @@ def test_findings_stand_under_their_file_with_line_severity_code_and_remedy(term
 
 def test_without_an_error_the_exit_code_is_0(terminal):
     terminal.skill("project/.agents/skills/pdf")
-    assert terminal.run("check") == (0, "Nothing to say about 1 file.\n", "")
+    assert terminal.run("check") == (0, "1 file checked, no problems found.\n", "")
 
 
 def test_a_minimum_severity_leaves_the_rest_out_and_says_how_many(terminal):
@@ -53,7 +53,7 @@ def test_a_minimum_severity_leaves_the_rest_out_and_says_how_many(terminal):
         "       error  SKILL.md is a folder; it must be an ordinary file.  not-a-file\n"
         "              Replace it with an ordinary text file.\n"
         "\n"
-        "1 error, 2 warnings about 4 files. 2 not shown.\n",
+        "4 files checked: 1 error, 2 warnings. 2 not shown.\n",
         "",
     )
     assert terminal.run("check", "--severity", "grave").code == 2
@@ -139,14 +139,14 @@ def test_what_cannot_be_offered_here_is_told_with_the_command_that_would_mend_it
     write_ineligible(terminal)
     assert terminal.run("check") == (
         0,
-        "1 skill cannot be offered on this machine:\n"
+        "1 skill cannot be used on this machine:\n"
         f"  w  {REASON}\n"
         "     no-such-jq: uv tool install jq\n"
-        "     no-such-tool: the skill names no way to install it here\n"
+        "     no-such-tool: the skill does not say how to install it on this machine\n"
         "     NO_SUCH_KEY: export NO_SUCH_KEY=VALUE\n"
-        "`prowess doctor NAME` tells all about one.\n"
+        "Run `prowess doctor NAME` for details.\n"
         "\n"
-        "Nothing else to say about 1 file.\n",
+        "1 file checked, no other problems found.\n",
         "",
     )
 

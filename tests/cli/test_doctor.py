@@ -1,6 +1,4 @@
-"""`prowess doctor NAME`: what a skill misses on this machine, each with what would mend it, and
-nothing is run.
-"""
+"""`prowess doctor NAME`: what a skill is missing on this machine, how to fix it, nothing is run."""
 
 from __future__ import annotations
 
@@ -8,7 +6,7 @@ import json
 
 import pytest
 
-from prowess.reports.requirements import Requirement, Way, diagnose_skill
+from prowess.reports.requirements import Requirement, Way, report_requirements
 from tests.cli.terminal import Terminal
 
 WEATHER = """\
@@ -53,12 +51,12 @@ WHOLE = """\
 ✗  program         no-such-jq is missing
                    Install jq by Homebrew (needs brew, which is not installed)
                    $ brew install jq
-                   Install jq by npm: no command is shown for it, since `package` is not the name of a package
+                   Install jq by npm: no command shown, because `package` is not the name of a package
 ✗  one program of  no-such-a or no-such-b is missing
                    Install no-such-a with uv (needs uv, which is not installed)
                    $ uv tool install no-such-a
 ✗  variable        WEATHER_KEY is missing
-                   set it in your shell, or in the file that your shell starts with
+                   set it in your shell or in its startup file
                    $ export WEATHER_KEY=VALUE
                    set `skills.weather.env.WEATHER_KEY` in ~/.config/prowess/prowess.toml
                    set `skills.weather.api_key` in ~/.config/prowess/prowess.toml
@@ -66,19 +64,19 @@ WHOLE = """\
 ✗  setting         weather.station is missing
                    set `config.weather.station` in ~/.config/prowess/prowess.toml
 
-“weather” cannot be offered on this machine: the program no-such-jq cannot be found; \
+“weather” cannot be used on this machine: the program no-such-jq cannot be found; \
 none of the programs no-such-a or no-such-b can be found; the environment variable WEATHER_KEY is not set; \
 the setting weather.station is not set.
-Nothing was run: the commands are for you to judge and to type.
+Nothing was run. Review these commands before you run them.
 """
 
 
-def test_everything_that_is_missing_is_told_with_what_would_mend_it(terminal, on_linux):
+def test_everything_that_is_missing_is_shown_with_what_fixes_it(terminal, on_linux):
     terminal.write("project/.agents/skills/weather/SKILL.md", WEATHER)
     assert terminal.run("doctor", "weather") == (1, WHOLE, "")
 
 
-def test_what_it_advises_really_mends(terminal, monkeypatch):
+def test_what_it_advises_really_fixes_it(terminal, monkeypatch):
     terminal.write("project/.agents/skills/weather/SKILL.md", WEATHER)
     terminal.write(
         "home/.config/prowess/prowess.toml",
@@ -87,7 +85,7 @@ def test_what_it_advises_really_mends(terminal, monkeypatch):
     monkeypatch.setattr("prowess.machine.facts._find_bin", lambda name: True)
     answer = terminal.run("doctor", "weather")
     assert (answer.code, answer.err) == (0, "")
-    assert answer.out.splitlines()[-1] == "“weather” can be offered on this machine."
+    assert answer.out.splitlines()[-1] == "“weather” can be used on this machine."
     assert "✗" not in answer.out
     assert "secret" not in answer.out
     monkeypatch.setenv("WEATHER_KEY", "secret")
@@ -139,24 +137,24 @@ def test_json_tells_the_same_and_the_exit_code_too(terminal, on_linux):
             "ready": False,
         },
         {
-            "says": "Install jq by npm: no command is shown for it, since `package` is not the name of a package",
+            "says": "Install jq by npm: no command shown, because `package` is not the name of a package",
             "command": None,
             "ready": False,
         },
     ]
     assert told["verdict"].startswith(
-        "“weather” cannot be offered on this machine: the program no-such-jq "
+        "“weather” cannot be used on this machine: the program no-such-jq "
     )
 
 
-def test_another_system_cannot_be_mended(terminal, on_linux):
+def test_another_system_cannot_be_fixed(terminal, on_linux):
     terminal.skill(
         "project/.agents/skills/mac",
         metadata="{openclaw: {os: [darwin], requires: {bins: [no-such]}}}",
     )
     assert terminal.run("doctor", "mac").out.splitlines()[1:3] == [
         "✗  system   darwin only",
-        "            this machine is linux, and nothing mends that",
+        "            this machine runs linux",
     ]
 
 
@@ -164,7 +162,7 @@ def test_a_skill_that_asks_for_nothing_is_well(terminal):
     terminal.skill("project/.agents/skills/x")
     assert terminal.run("doctor", "x") == (
         0,
-        ".agents/skills/x/SKILL.md\nIt requires nothing of the machine.\n\n“x” can be offered on this machine.\n",
+        ".agents/skills/x/SKILL.md\nIt has no requirements.\n\n“x” can be used on this machine.\n",
         "",
     )
 
@@ -172,8 +170,8 @@ def test_a_skill_that_asks_for_nothing_is_well(terminal):
 @pytest.mark.parametrize(
     ("fields", "said"),
     [
-        ({"hide": "true"}, "It is hidden all the same: its header says `hide: true`."),
-        ({"enabled": "false"}, "It is disabled all the same: its header says `enabled: false`."),
+        ({"hide": "true"}, "However, it is hidden: its header says `hide: true`."),
+        ({"enabled": "false"}, "However, it is disabled: its header says `enabled: false`."),
     ],
 )
 def test_what_else_keeps_a_skill_back_is_told_too(terminal, fields, said):
@@ -181,7 +179,7 @@ def test_what_else_keeps_a_skill_back_is_told_too(terminal, fields, said):
     answer = terminal.run("doctor", "x")
     assert (answer.code, answer.out.splitlines()[-1]) == (
         0,
-        f"“x” can be offered on this machine. {said}",
+        f"“x” can be used on this machine. {said}",
     )
 
 
@@ -190,7 +188,7 @@ def test_a_host_that_does_not_look_at_requirements_says_so(terminal):
     answer = terminal.run("doctor", "weather", "--host", "claude-code")
     assert (answer.code, answer.out.splitlines()[-1]) == (
         0,
-        "“weather” can be offered on this machine: claude-code does not look at what skills require.",
+        "“weather” can be used on this machine: claude-code does not check requirements.",
     )
 
 
@@ -203,7 +201,7 @@ def test_a_skill_that_could_not_be_read_is_ill(terminal):
         in answer.out
     )
     assert answer.out.splitlines()[-1].startswith(
-        "“torn” could not be read, so nobody knows what it requires: "
+        "“torn” could not be read, so its requirements are unknown: "
     )
     assert json.loads(terminal.run("doctor", "torn", "--json").out)["requirements"] == []
 
@@ -222,12 +220,12 @@ def test_a_name_that_no_shell_can_set_never_becomes_a_command(terminal, name):
     fields = json.dumps({"openclaw": {"requires": {"env": [name]}}})
     terminal.skill("project/.agents/skills/x", metadata=fields)
     skills = terminal.open()
-    assert diagnose_skill(skills.get("x"), skills).missing == (
+    assert report_requirements(skills, "x").missing == (
         Requirement(
             "variable",
             (name,),
             False,
-            (Way("no shell can set a variable of this name; the skill's author has to change it"),),
+            (Way("no shell can set a variable with this name; ask the author to rename it"),),
         ),
     )
     assert "export" not in terminal.run("doctor", "x").out

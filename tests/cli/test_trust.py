@@ -8,16 +8,14 @@ import time
 import pytest
 
 from prowess.cli.commands import trust
-from prowess.reports import trust_preview as stakes
+from prowess.reports import trust_preview
 from tests.cli.keyboard import END, INTERRUPT, Keyboard
 from tests.cli.terminal import Terminal
 
 TODAY = time.strftime("%Y-%m-%d")
-NOBODY = "Nobody is here to be asked, so the project stays untrusted; `prowess trust --yes` trusts it unasked."
-LAST = "It holds for everything in there, also for what changes later."
-NOTHING = (
-    "  Nothing at the moment: no skill here has commands or hooks, and no tool is declared.\n\n"
-)
+NOT_ASKED = "Not a terminal, so nothing was trusted; use `--yes` to skip the prompt."
+LAST = "This covers the whole repository, including later changes."
+NOTHING = "  Nothing yet: no skill has commands or hooks, and no tool is declared.\n\n"
 
 
 def list_trusted(terminal: Terminal) -> list[str]:
@@ -44,9 +42,9 @@ def test_it_shows_everything_that_would_run(terminal):
     answer = terminal.run("trust", "--yes")
     assert (answer.code, answer.err) == (0, "")
     assert answer.out == (
-        f"To trust the repository {terminal.project} is to let this run, with your rights:\n"
+        f"Trusting the repository {terminal.project} lets this run with your permissions:\n"
         "\n"
-        "Commands inside skills, whenever the skill is loaded:\n"
+        "Commands in skills, each time the skill is loaded:\n"
         "  .agents/skills/log/SKILL.md\n"
         "    git log -3\n"
         "    echo one\n"
@@ -57,16 +55,16 @@ def test_it_shows_everything_that_would_run(terminal):
         "    Stop: ./stop.sh\n"
         "    Start\n"
         "\n"
-        "Programs, when a command of a skill goes to them as a tool:\n"
+        "Programs that skills call as tools:\n"
         "  prowess.toml:1\n"
         "    tide: tide 'of {argument}'\n"
         "\n"
-        "Variables that the programs of a skill get:\n"
+        "Environment variables for the programs of a skill:\n"
         "  prowess.toml:5\n"
         "    log: ZONE\n"
         "\n"
         f"{LAST}\n"
-        f"{terminal.project} is trusted from now on.\n"
+        f"{terminal.project} is now trusted.\n"
     )
 
 
@@ -97,9 +95,9 @@ def test_the_same_as_json(terminal):
         "is_cut": False,
     }
     answer = terminal.run("trust", "--json")
-    error = {"kind": "not-asked", "message": NOBODY, "exit_code": 5}
+    error = {"kind": "not-asked", "message": NOT_ASKED, "exit_code": 5}
     refused = {**shown, "trusted": False, "changed": False, "error": error}
-    assert (answer.code, json.loads(answer.out), answer.err) == (5, refused, f"{NOBODY}\n")
+    assert (answer.code, json.loads(answer.out), answer.err) == (5, refused, f"{NOT_ASKED}\n")
     assert list_trusted(terminal) == []
     assert terminal.json("trust", "--yes") == {
         **shown,
@@ -119,7 +117,7 @@ def test_the_values_of_variables_are_never_shown(terminal):
 
 def test_without_a_terminal_it_refuses_to_trust_unasked(terminal):
     answer = terminal.run("trust")
-    assert (answer.code, answer.err) == (5, f"{NOBODY}\n")
+    assert (answer.code, answer.err) == (5, f"{NOT_ASKED}\n")
     assert answer.out.endswith(f"\n\n{NOTHING}{LAST}\n")
     assert list_trusted(terminal) == []
 
@@ -196,14 +194,14 @@ def test_skills_far_below_are_shown_since_a_touched_file_brings_them_to_light(te
 
 
 def test_a_search_that_does_not_see_every_folder_says_so(terminal, monkeypatch):
-    for module in (stakes, trust):
+    for module in (trust_preview, trust):
         monkeypatch.setattr(module, "MOST_FOLDERS", 3)
     for place in "abc":
         terminal.skill(f"project/{place}/.claude/skills/{place}", body=f"!`echo {place}`\n")
     answer = terminal.run("trust")
     assert answer.out.endswith(
         "  b/.claude/skills/b/SKILL.md\n    echo b\n\n"
-        f"The search for skills ended after 3 folders; there may be more further down.\n{LAST}\n"
+        f"Only the first 3 folders were searched; there may be more skills further down.\n{LAST}\n"
     )
     shape = json.loads(terminal.run("trust", "--json").out)
     assert ([one["name"] for one in shape["skills"]], shape["is_cut"]) == (["a", "b"], True)
@@ -234,7 +232,7 @@ def test_trust_that_is_there_is_shown_and_not_asked_for_again(terminal):
     answer = terminal.run("trust")
     assert (answer.code, answer.out.splitlines()[-1], answer.err) == (
         0,
-        f"It is trusted already, since {TODAY}.",
+        f"Already trusted since {TODAY}.",
         "",
     )
 
@@ -248,7 +246,7 @@ def test_trust_can_be_taken_back(terminal):
     )
     assert terminal.run("trust", "--remove") == (
         0,
-        f"{terminal.project} was not on the list.\n",
+        f"{terminal.project} is not in the list of trusted projects.\n",
         "",
     )
     assert terminal.json("trust", "--remove") == {
@@ -264,14 +262,14 @@ def test_taking_it_back_tells_where_it_still_comes_from(terminal):
     terminal.run("trust", terminal.path("loose"), "--yes")
     assert terminal.run("trust", terminal.path("loose/sub"), "--remove") == (
         0,
-        f"{terminal.path('loose/sub')} was not on the list.\n"
-        f"What lies there is still trusted, since {terminal.path('loose')} is.\n",
+        f"{terminal.path('loose/sub')} is not in the list of trusted projects.\n"
+        f"It is still trusted, because {terminal.path('loose')} is.\n",
         "",
     )
 
 
 def test_the_list_shows_every_project(terminal):
-    assert terminal.run("trust", "--list") == (0, "No project is trusted.\n", "")
+    assert terminal.run("trust", "--list") == (0, "No projects are trusted.\n", "")
     (terminal.root / "other/.git").mkdir(parents=True)
     terminal.run("trust", "--yes")
     terminal.run("trust", terminal.path("other"), "--yes")
@@ -291,7 +289,7 @@ def test_a_list_that_others_may_write_is_not_relied_on_and_says_so(terminal):
     file = terminal.json("trust", "--list")["file"]
     (terminal.root / file).chmod(0o666)
     answer = terminal.run("trust", "--list")
-    assert (answer.code, answer.out) == (0, "No project is trusted.\n")
+    assert (answer.code, answer.out) == (0, "No projects are trusted.\n")
     assert answer.err.startswith(
         "warning: The list of trusted projects is not used, since other users may write it;"
     )
@@ -316,14 +314,14 @@ def test_a_wrong_request_is_a_sentence(terminal):
 
 def test_a_skill_that_cannot_be_read_is_told_too(terminal, monkeypatch):
     file = terminal.skill("project/.agents/skills/log", body="!`x`\n")
-    look = stakes._list_inside
+    look = trust_preview._list_inside
 
     def look_and_lose(*arguments):
         found = list(look(*arguments))
         file.unlink(missing_ok=True)
         return found
 
-    monkeypatch.setattr(stakes, "_list_inside", look_and_lose)
+    monkeypatch.setattr(trust_preview, "_list_inside", look_and_lose)
     assert json.loads(terminal.run("trust", "--json").out)["unread"] == [str(file)]
     terminal.skill("project/.agents/skills/log", body="!`x`\n")
     assert "\n1 skill could not be read.\n" in terminal.run("trust").out

@@ -1,34 +1,37 @@
-"""What a skill requires of the machine, whether it is there, and how to have what is missing.
+"""What a skill requires of the machine, what is missing, and how to fix it.
 
-Nothing is ever run. What an author wrote becomes part of a command only where it has the shape of
-what it should be.
+Nothing is ever run. What an author wrote becomes part of a command only where it looks like what it
+should be.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence, Set
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
 import msgspec
 
-from prowess.cli.terminal.out import shorten_path
+from prowess.errors import UnknownSkill
 from prowess.gate.eligibility import Verdict, judge
 from prowess.gate.remedies import Remedy, find_remedies
+from prowess.model.outcome import Outcome, State
 from prowess.model.skill import Skill
 from prowess.profiles.schema.settings import SettingsFileRule
+from prowess.reports.json_output import shape_diagnostic, shape_outcome
 from prowess.runtime import Skills
 from prowess.settings.formats.document import join_key
 from prowess.settings.load import list_settings_places
 from prowess.settings.read.file_mapping import OWN_KEYS
+from prowess.text.display import shorten_path
 
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 
 
 class Way(msgspec.Struct, frozen=True):
-    """One way to have what is missing: what to do, and the command for it where there is one.
+    """One way to get what is missing: what to do, and the command for it if there is one.
 
-    `ready` says that nothing else has to be installed first.
+    `ready` means that nothing else has to be installed first.
     """
 
     says: str
@@ -36,9 +39,14 @@ class Way(msgspec.Struct, frozen=True):
     ready: bool = True
 
 
+_NO_WAY = Way("the skill does not say how to install it on this machine")
+
+
 class Requirement(msgspec.Struct, frozen=True):
-    """One thing that a skill requires: its kind, the names it goes by (of several programs one may
-    be enough), whether it is there, and how to have it."""
+    """One requirement of a skill: its kind, its names, whether it is met, and how to meet it.
+
+    A requirement with several names, such as several programs, may be met by any of them.
+    """
 
     kind: str
     names: tuple[str, ...]
@@ -46,134 +54,170 @@ class Requirement(msgspec.Struct, frozen=True):
     ways: tuple[Way, ...] = ()
 
 
-class Diagnosis(msgspec.Struct, frozen=True):
-    """A skill held against this machine: the verdict, and every requirement with its remedy."""
+class RequirementsReport(msgspec.Struct, frozen=True):
+    """What one skill requires and whether it can be used here.
 
-    verdict: Verdict
+    A skill that could not be read has no verdict and no requirements. `is_checked` is false for a
+    host that does not check requirements.
+    """
+
+    outcome: Outcome
+    verdict: Verdict | None
     requirements: tuple[Requirement, ...]
+    host: str
+    is_checked: bool
+
+    @property
+    def is_eligible(self) -> bool:
+        """Whether the skill can be used on this machine."""
+        return self.verdict is not None and self.verdict.eligible
 
     @property
     def missing(self) -> tuple[Requirement, ...]:
-        """What is not there."""
+        """The requirements that are not met."""
         return tuple(one for one in self.requirements if not one.met)
 
+    def render_summary(self) -> str:
+        """Whether the skill can be used on this machine, and why not."""
+        name, outcome = f"“{self.outcome.name}”", self.outcome
+        if self.verdict is None:
+            return f"{name} could not be read, so its requirements are unknown: {outcome.reason}."
+        if not self.verdict.eligible:
+            return f"{name} cannot be used on this machine: {self.verdict.explain()}."
+        unchecked = "" if self.is_checked else f": {self.host} does not check requirements"
+        summary = f"{name} can be used on this machine{unchecked}."
+        if outcome.state in (State.READY, State.INELIGIBLE):
+            return summary
+        return f"{summary} However, it is {outcome.state.value}: {outcome.reason}."
 
-def diagnose_skill(skill: Skill, skills: Skills) -> Diagnosis:
-    """Hold a skill's requirements against the machine, by the rules of the host that was asked."""
-    rules, settings = skills.profile.gate, skills.snapshot.settings
+    def shape(self) -> dict[str, Any]:
+        """As JSON."""
+        return {
+            "name": self.outcome.name,
+            "eligible": self.is_eligible,
+            "verdict": self.render_summary(),
+            "requirements": [msgspec.to_builtins(one) for one in self.requirements],
+            "skill": shape_outcome(self.outcome),
+            "diagnostics": [shape_diagnostic(one) for one in self.outcome.diagnostics],
+        }
+
+
+def report_requirements(skills: Skills, name: str) -> RequirementsReport:
+    """What the skill of a name requires. Raises `UnknownSkill`."""
+    outcome = skills.snapshot.find(name)
+    if outcome is None:
+        raise UnknownSkill(name, [one.name for one in skills.snapshot.outcomes])
+    return _report(skills, outcome)
+
+
+def report_ineligible(skills: Skills) -> tuple[RequirementsReport, ...]:
+    """The skills that cannot be used on this machine, each with what it requires."""
+    outcomes = (one for one in skills.snapshot.outcomes if one.state is State.INELIGIBLE)
+    return tuple(_report(skills, outcome) for outcome in outcomes if outcome.skill is not None)
+
+
+def _report(skills: Skills, outcome: Outcome) -> RequirementsReport:
+    host, is_checked = skills.profile.name, bool(skills.profile.gate.checks)
+    if outcome.skill is None:
+        return RequirementsReport(outcome, None, (), host, is_checked)
     verdict = judge(
-        skill.manifest, name=skill.name, rules=rules, facts=skills.facts, settings=settings
+        outcome.skill.manifest,
+        name=outcome.skill.name,
+        rules=skills.profile.gate,
+        facts=skills.facts,
+        settings=skills.snapshot.settings,
     )
-    counted = set(rules.checks).difference(rules.always_skips if skill.manifest.always else ())
-    return Diagnosis(verdict, tuple(_list_requirements(skill, skills, verdict, counted)))
+    requirements = tuple(_list_requirements(outcome.skill, skills, verdict))
+    return RequirementsReport(outcome, verdict, requirements, host, is_checked)
 
 
-def _list_requirements(
-    skill: Skill, skills: Skills, verdict: Verdict, counted: Set[str]
-) -> list[Requirement]:
-    requires = skill.manifest.requires
-    remedies = find_remedies(skill.manifest, verdict, skills.facts)
-    found: list[Requirement] = []
-    if "os" in counted and skill.manifest.os:
-        way = Way(f"this machine is {skills.facts.platform}, and nothing mends that")
-        found.append(_require("os", skill.manifest.os, [way], met=not verdict.os))
-    if "bins" in counted:
-        for name in requires.bins:
-            found.append(
-                _require("program", (name,), _install(name, remedies), met=name not in verdict.bins)
-            )
-    if "any_bins" in counted and requires.any_bins:
-        ways = [
-            way for name in requires.any_bins for way in _install(name, remedies, say_none=False)
-        ]
-        ways = list(dict.fromkeys(ways)) or [_NO_WAY]
-        found.append(_require("one-of-programs", requires.any_bins, ways, met=not verdict.any_bins))
-    if "env" in counted:
-        for name in requires.env:
-            ways = _set_variable(name, skill, skills)
-            found.append(_require("variable", (name,), ways, met=name not in verdict.env))
-    if "config" in counted:
-        for name in requires.config:
-            ways = _set_setting(name, skills)
-            found.append(_require("setting", (name,), ways, met=name not in verdict.config))
-    return found
+def _list_requirements(skill: Skill, skills: Skills, verdict: Verdict) -> Iterator[Requirement]:
+    rules, manifest = skills.profile.gate, skill.manifest
+    checks = set(rules.checks).difference(rules.always_skips if manifest.always else ())
+    remedies = find_remedies(manifest, verdict, skills.facts)
+    if "os" in checks and manifest.os:
+        way = Way(f"this machine runs {skills.facts.platform}")
+        yield _require("os", manifest.os, [way], met=not verdict.os)
+    if "bins" in checks:
+        for name in manifest.requires.bins:
+            ways = _list_installs(name, remedies) or [_NO_WAY]
+            yield _require("program", (name,), ways, met=name not in verdict.bins)
+    if "any_bins" in checks and manifest.requires.any_bins:
+        names = manifest.requires.any_bins
+        found = [way for name in names for way in _list_installs(name, remedies)]
+        # A remedy that does not say what it brings is found for each of the programs.
+        ways = list(dict.fromkeys(found)) or [_NO_WAY]
+        yield _require("one-of-programs", names, ways, met=not verdict.any_bins)
+    if "env" in checks:
+        for name in manifest.requires.env:
+            ways = _list_variable_ways(name, skill, skills)
+            yield _require("variable", (name,), ways, met=name not in verdict.env)
+    if "config" in checks:
+        for name in manifest.requires.config:
+            way = _find_setting_way(name, skills)
+            yield _require("setting", (name,), [way], met=name not in verdict.config)
 
 
 def _require(kind: str, names: tuple[str, ...], ways: Sequence[Way], *, met: bool) -> Requirement:
     return Requirement(kind, names, met, () if met else tuple(ways))
 
 
-_NO_WAY = Way("the skill names no way to install it here")
+def _list_installs(name: str, remedies: Sequence[Remedy]) -> list[Way]:
+    """The author's ways to install a program; one that does not say what it brings may bring it."""
+    return [_as_way(one) for one in remedies if name in one.provides or not one.provides]
 
 
-def _install(name: str, remedies: Sequence[Remedy], *, say_none: bool = True) -> list[Way]:
-    """The author's ways to have a program; one that does not say what it brings may bring anything."""
-    ways = [_tell_remedy(one) for one in remedies if name in one.provides or not one.provides]
-    return ways if ways or not say_none else [_NO_WAY]
-
-
-def _tell_remedy(remedy: Remedy) -> Way:
+def _as_way(remedy: Remedy) -> Way:
     if remedy.refused is not None:
-        return Way(
-            f"{remedy.label}: no command is shown for it, since {remedy.refused}", ready=False
-        )
+        return Way(f"{remedy.label}: no command shown, because {remedy.refused}", ready=False)
     needs = "" if remedy.ready else f" (needs {remedy.command[0]}, which is not installed)"
     return Way(f"{remedy.label}{needs}", remedy.render(), remedy.ready)
 
 
-def _set_variable(name: str, skill: Skill, skills: Skills) -> list[Way]:
+def _list_variable_ways(name: str, skill: Skill, skills: Skills) -> list[Way]:
     if not _VARIABLE.fullmatch(name):
-        return [
-            Way("no shell can set a variable of this name; the skill's author has to change it")
-        ]
-    ways = [
-        Way(
-            "set it in your shell, or in the file that your shell starts with",
-            f"export {name}=VALUE",
-        )
-    ]
+        return [Way("no shell can set a variable with this name; ask the author to rename it")]
+    ways = [Way("set it in your shell or in its startup file", f"export {name}=VALUE")]
     place = _find_place(skills, "overrides")
     if place is None:
         return ways
     owner = (*place.key, skill.manifest.skill_key or skill.name)
     ways.append(Way(f"set `{join_key((*owner, 'env', name))}` in {place.file}"))
     if name == skill.manifest.primary_env:
-        word = "api_key" if place.own else "apiKey"
-        ways.append(Way(f"set `{join_key((*owner, word))}` in {place.file}"))
+        api_key = "api_key" if place.is_own else "apiKey"
+        ways.append(Way(f"set `{join_key((*owner, api_key))}` in {place.file}"))
     return ways
 
 
-def _set_setting(name: str, skills: Skills) -> list[Way]:
+def _find_setting_way(name: str, skills: Skills) -> Way:
     place = _find_place(skills, "raw")
     if place is None:
-        return [Way("this host has no file for such settings")]
-    return [Way(f"set `{join_key((*place.key, *name.split('.')))}` in {place.file}")]
+        return Way("this host has no settings file for it")
+    return Way(f"set `{join_key((*place.key, *name.split('.')))}` in {place.file}")
 
 
-class _Place(NamedTuple):
-    """Where something is set: the key, the file as people write it, and whether it is a file of our
-    own.
-    """
+class _SettingPlace(NamedTuple):
+    """Where to set something: the key, the file as people write it, and whether it is our own."""
 
     key: tuple[str, ...]
     file: str
-    own: bool
+    is_own: bool
 
 
-def _find_place(skills: Skills, target: str) -> _Place | None:
-    """The key and the file that a user sets something in: of several files the user's own, which is
-    read first.
-    """
+def _find_place(skills: Skills, target: str) -> _SettingPlace | None:
+    """Where a user sets something. Of several files the user's own, which is read first."""
     for path, rule in list_settings_places(skills.profile, skills.find_places()):
         prefix = _find_prefix(rule, target)
         if prefix is not None:
-            return _Place(prefix, shorten_path(path, skills.cwd), rule.refuse_unknown)
+            file = shorten_path(path, cwd=skills.cwd, home=skills.facts.home)
+            return _SettingPlace(prefix, file, rule.refuse_unknown)
     return None
 
 
 def _find_prefix(rule: SettingsFileRule, target: str) -> tuple[str, ...] | None:
+    """The key that something is set below in a file; None where the file does not have it."""
     if target == "raw" and not rule.refuse_unknown:
-        # A host's own file is its configuration as it stands.
+        # A host's own file is its configuration, from the top.
         return ()
     keys = rule.keys or (OWN_KEYS if rule.refuse_unknown else {})
     found = next((key for key, setting in keys.items() if setting == target), None)

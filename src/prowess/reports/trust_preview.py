@@ -1,16 +1,12 @@
-"""What trusting a project would let run: commands in its skills, hooks, and what its settings
-declare.
-"""
+"""What trusting a project would let run: commands in skills, hooks, and what settings declare."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import msgspec
 
-from prowess.cli.terminal.progress import Progress
 from prowess.conversation.dormant import Waking
 from prowess.conversation.services import Ground
 from prowess.errors import MachineError
@@ -18,21 +14,21 @@ from prowess.machine.project_folders import MOST_FOLDERS, find_holders
 from prowess.model.settings import Origin, Settings
 from prowess.model.skill import LoadedFrom, Scope, Skill
 from prowess.model.snapshot import Snapshot
+from prowess.ports import FileSystem, Reporter
 from prowess.runtime import Skills
 from prowess.shell.configured_tools import render_template
 from prowess.shell.embedded_commands import find_commands
+from prowess.state.trust import Trusted, TrustFile
 
-# Their commands run, or never run, whatever project is trusted.
-_ELSEWHERE = (Scope.USER, Scope.MANAGED, Scope.BUNDLED, Scope.REMOTE)
+# Whether their commands run does not depend on a project.
+_NOT_OF_A_PROJECT = (Scope.USER, Scope.MANAGED, Scope.BUNDLED, Scope.REMOTE)
 
 # The fields of a hook that say what it does.
-_HOOKS_DO = ("command", "url", "prompt")
+_HOOK_ACTIONS = ("command", "url", "prompt")
 
 
-class SkillStake(msgspec.Struct, frozen=True):
-    """A skill that runs something: its commands as they are written, and its hooks, each with the
-    event before it.
-    """
+class RunnableSkill(msgspec.Struct, frozen=True):
+    """A skill that runs something: its commands as written, and its hooks as `event: action`."""
 
     name: str
     location: str
@@ -40,25 +36,23 @@ class SkillStake(msgspec.Struct, frozen=True):
     hooks: tuple[str, ...] = ()
 
 
-class SettingStake(msgspec.Struct, frozen=True):
-    """A program or a variable that the project's settings declare, and where. A variable's value is
-    never told.
-    """
+class DeclaredSetting(msgspec.Struct, frozen=True):
+    """A program or a variable, without its value, that a project's settings declare."""
 
     name: str
     origin: Origin
     command: str = ""
 
 
-class Stakes(msgspec.Struct, frozen=True):
+class TrustPreview(msgspec.Struct, frozen=True):
     """Everything that trusting a project would let run now.
 
-    `unread` are files whose bodies could not be read. `is_cut` where not every folder was searched.
+    `unread` are files that could not be read. `is_cut` means that not every folder was searched.
     """
 
-    skills: tuple[SkillStake, ...] = ()
-    tools: tuple[SettingStake, ...] = ()
-    variables: tuple[SettingStake, ...] = ()
+    skills: tuple[RunnableSkill, ...] = ()
+    tools: tuple[DeclaredSetting, ...] = ()
+    variables: tuple[DeclaredSetting, ...] = ()
     unread: tuple[str, ...] = ()
     is_cut: bool = False
 
@@ -67,74 +61,101 @@ class Stakes(msgspec.Struct, frozen=True):
         """Whether nothing would run."""
         return not (self.skills or self.tools or self.variables)
 
-
-def find_stakes(root: str, folder: str, host: str | None = None) -> Stakes:
-    """What a project would run, as it is seen from its root, from the folder that was asked about
-    and from any below.
-
-    Prowess's own rules find it, since they read the folders of every host; those of a `host` may
-    find more.
-    """
-    with Progress("looking at what would run") as progress:
-        hosts = dict.fromkeys(("prowess", host or "prowess"))
-        seen = [
-            Skills(one, host=by, reporter=progress)
-            for one in dict.fromkeys((root, folder))
-            for by in hosts
-        ]
-        below = [_look_below(skills) for skills in seen[: len(hosts)]]
-        snapshots = (*(skills.snapshot for skills in seen), *(snapshot for snapshot, _ in below))
-        inside = {
-            skill.location: skill
-            for snapshot in snapshots
-            for skill in _list_inside(snapshot, root)
+    def shape(self) -> dict[str, Any]:
+        """As JSON."""
+        return {
+            "skills": [msgspec.to_builtins(one) for one in self.skills],
+            "tools": [
+                {"name": one.name, "command": one.command, **msgspec.to_builtins(one.origin)}
+                for one in self.tools
+            ],
+            "variables": [
+                {"name": one.name, **msgspec.to_builtins(one.origin)} for one in self.variables
+            ],
+            "unread": list(self.unread),
+            "is_cut": self.is_cut,
         }
-        own = [skills.project.load_own_settings() for skills in seen]
-        stakes, unread = _read_bodies(
-            sorted(inside.values(), key=lambda one: (one.name, one.location))
-        )
-    return Stakes(
-        skills=tuple(stakes),
-        tools=_gather([stake for settings in own for stake in _list_tools(settings)]),
-        variables=_gather([stake for settings in own for stake in _list_variables(settings)]),
+
+
+def preview_trust(
+    root: str, folder: str, host: str | None = None, *, reporter: Reporter | None = None
+) -> TrustPreview:
+    """What a project would run, as seen from its root, from `folder`, and from any folder below.
+
+    Prowess's own rules are used, because they read the folders of every host; those of a `host`
+    may find more.
+    """
+    hosts = dict.fromkeys(("prowess", host or "prowess"))
+    folders = dict.fromkeys((root, folder))
+    views = [Skills(cwd, host=by, reporter=reporter) for cwd in folders for by in hosts]
+    # The first ones look from the root, so that nested folders are searched once for each host.
+    nested = [_scan_nested(skills) for skills in views[: len(hosts)]]
+    snapshots = [skills.snapshot for skills in views]
+    snapshots += [snapshot for snapshot, _ in nested]
+    skills, unread = _read_bodies(_gather_skills(snapshots, root, views[0].project.files))
+    settings = [one.project.load_own_settings() for one in views]
+    return TrustPreview(
+        skills=tuple(skills),
+        tools=_sort_settings(declared for one in settings for declared in _list_tools(one)),
+        variables=_sort_settings(declared for one in settings for declared in _list_variables(one)),
         unread=tuple(unread),
-        is_cut=any(is_cut for _, is_cut in below),
+        is_cut=any(is_cut for _, is_cut in nested),
     )
 
 
-def _look_below(skills: Skills) -> tuple[Snapshot, bool]:
-    """What comes to light once files everywhere below are touched, and whether some folders were
-    not searched.
+def find_trusted_entry(store: TrustFile, folder: str) -> Trusted | None:
+    """The entry that makes a folder trusted: the innermost one that covers it."""
+    if not store.is_trusted_folder(folder):
+        return None
+    root, _ = store.find_project(folder)
+    covering = [one for one in store.load() if root == one.root or _is_inside(root, one.root)]
+    return max(covering, key=lambda one: len(one.root), default=None)
+
+
+def _is_inside(path: str, folder: str) -> bool:
+    return path.startswith(folder.rstrip("/") + "/")
+
+
+def _scan_nested(skills: Skills) -> tuple[Snapshot, bool]:
+    """A scan as if files everywhere below had been touched, and whether folders were left out.
+
+    Hosts add the skills of a nested folder once the agent touches a file there.
     """
     rules = skills.profile.conditions
     templates = [template for id in rules.below for template in skills.profile.roots[id].at]
-    holding = {
-        template.split("/")[1] for template in templates if template.startswith("{ancestor}/")
-    }
-    if not holding:
+    prefix = "{ancestor}/"
+    names = {one.split("/")[1] for one in templates if one.startswith(prefix)}
+    if not names:
         return skills.snapshot, False
-    walked = find_holders(skills.cwd, holding, skip_names=rules.below_skips, most=MOST_FOLDERS)
+    walked = find_holders(skills.cwd, names, skip_names=rules.below_skips, most=MOST_FOLDERS)
     ground = Ground(skills.project, lambda: skills.snapshot, skills.reload, count=False)
     return Waking(ground, folders=walked.folders).snapshot, walked.is_cut
 
 
-def _list_inside(snapshot: Snapshot, root: str) -> Iterator[Skill]:
-    """The skills that lie in a project, whatever became of them: another host, or a later day, may
-    use them.
-    """
+def _gather_skills(snapshots: Iterable[Snapshot], root: str, files: FileSystem) -> list[Skill]:
+    """The skills of a project, each once, by name."""
+    found: dict[str, Skill] = {}
+    for snapshot in snapshots:
+        found.update((skill.location, skill) for skill in _list_inside(snapshot, root, files))
+    return sorted(found.values(), key=lambda one: (one.name, one.location))
+
+
+def _list_inside(snapshot: Snapshot, root: str, files: FileSystem) -> Iterator[Skill]:
+    """The skills in a project, whatever their state: another host may use them, or a later scan."""
     for outcome in snapshot.outcomes:
         skill = outcome.skill
-        if skill is None or skill.scope in _ELSEWHERE or skill.source.loaded_from is LoadedFrom.MCP:
+        if skill is None or skill.scope in _NOT_OF_A_PROJECT:
             continue
-        if any(
-            os.path.realpath(path).startswith(os.path.join(root, ""))
-            for path in (skill.location, skill.folder)
-        ):
+        if skill.source.loaded_from is LoadedFrom.MCP:
+            continue
+        # Symlinks are followed, because trust depends on where a file really is.
+        paths = [files.find_real_path(path) or path for path in (skill.location, skill.folder)]
+        if any(_is_inside(path, root) for path in paths):
             yield skill
 
 
-def _read_bodies(skills: list[Skill]) -> tuple[list[SkillStake], list[str]]:
-    stakes, unread = [], []
+def _read_bodies(skills: list[Skill]) -> tuple[list[RunnableSkill], list[str]]:
+    runnable, unread = [], []
     for skill in skills:
         try:
             body = skill.load().content
@@ -144,55 +165,56 @@ def _read_bodies(skills: list[Skill]) -> tuple[list[SkillStake], list[str]]:
         commands = tuple(spot.command for spot in find_commands(body).spots)
         hooks = tuple(describe_hooks(skill.manifest.hooks))
         if commands or hooks:
-            stakes.append(SkillStake(skill.name, skill.location, commands, hooks))
-    return stakes, unread
+            runnable.append(RunnableSkill(skill.name, skill.location, commands, hooks))
+    return runnable, unread
 
 
 def describe_hooks(hooks: Any) -> Iterator[str]:
-    """What the hooks of a header do, each with its event: the command, address or prompt; or the
-    event alone.
+    """The hooks of a header as `event: action`, or the event alone where it has no action.
 
-    The table is taken as it is written, whether it can be used or not.
+    The table is untrusted: it is taken as written, whether an agent could use it or not.
     """
     if not isinstance(hooks, dict):
         return
     for event, declared in hooks.items():
-        commands = list(_find_commands(declared))
-        yield from (f"{event}: {command}" for command in commands) if commands else (str(event),)
+        actions = list(_find_actions(declared))
+        if not actions:
+            yield str(event)
+        yield from (f"{event}: {action}" for action in actions)
 
 
-def _find_commands(declared: Any) -> Iterator[str]:
+def _find_actions(declared: Any) -> Iterator[str]:
     if isinstance(declared, list | tuple):
         for one in declared:
-            yield from _find_commands(one)
+            yield from _find_actions(one)
     elif isinstance(declared, dict):
         for key, value in declared.items():
-            if key in _HOOKS_DO and isinstance(value, str):
+            if key in _HOOK_ACTIONS and isinstance(value, str):
                 yield value
             else:
-                yield from _find_commands(value)
+                yield from _find_actions(value)
 
 
-def _list_tools(settings: Settings) -> Iterator[SettingStake]:
+def _list_tools(settings: Settings) -> Iterator[DeclaredSetting]:
     for name, tool in settings.tools.items():
-        if settings.is_from_project(f"tools.{name}"):
-            yield SettingStake(
-                name, settings.origin(f"tools.{name}"), render_template(tool.command)
-            )
+        key = f"tools.{name}"
+        if settings.is_from_project(key):
+            yield DeclaredSetting(name, settings.origin(key), render_template(tool.command))
 
 
-def _list_variables(settings: Settings) -> Iterator[SettingStake]:
+def _list_variables(settings: Settings) -> Iterator[DeclaredSetting]:
     for skill, override in settings.overrides.items():
-        for field, name in (
-            *((f"env.{name}", name) for name in override.env),
-            ("api_key", "api_key"),
-        ):
+        names = {f"env.{name}": name for name in override.env}
+        for field, name in {**names, "api_key": "api_key"}.items():
             key = f"overrides.{skill}.{field}"
             if settings.is_from_project(key):
-                yield SettingStake(f"{skill}: {name}", settings.origin(key))
+                yield DeclaredSetting(f"{skill}: {name}", settings.origin(key))
 
 
-def _gather(stakes: list[SettingStake]) -> tuple[SettingStake, ...]:
-    return tuple(
-        sorted(set(stakes), key=lambda one: (one.name, one.origin.file or "", one.origin.line or 0))
-    )
+def _sort_settings(declared: Iterable[DeclaredSetting]) -> tuple[DeclaredSetting, ...]:
+    """Each once: several views of a project read the same files."""
+    return tuple(sorted(set(declared), key=_rank_setting))
+
+
+def _rank_setting(declared: DeclaredSetting) -> tuple[str, str, int]:
+    return declared.name, declared.origin.file or "", declared.origin.line or 0

@@ -128,7 +128,7 @@ def _print_settings(
 ) -> None:
     from rich.text import Text
 
-    from prowess.cli.commands.check import print_diagnostics
+    from prowess.cli.terminal.diagnostic_output import print_diagnostics
     from prowess.cli.terminal.tables import print_columns
 
     rows: list[tuple[Text | str, Text | str, Text | str]] = []

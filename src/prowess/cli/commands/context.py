@@ -61,7 +61,7 @@ def _print_text(text: str) -> None:
 
 
 def _print_files(skills: Skills, found: ContextFiles) -> None:
-    from prowess.cli.commands.check import print_diagnostics
+    from prowess.cli.terminal.diagnostic_output import print_diagnostics
     from prowess.cli.terminal.tables import print_columns
 
     screen = console()

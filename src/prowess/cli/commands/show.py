@@ -147,7 +147,7 @@ def _print_raw(content: str) -> None:
 def _print_facts(snapshot: Snapshot, outcome: Outcome, document: Document | None) -> None:
     from rich.text import Text
 
-    from prowess.cli.commands.check import print_findings
+    from prowess.cli.terminal.diagnostic_output import print_diagnostic_rows
     from prowess.cli.terminal.tables import mark_state, print_columns, render_reason
 
     screen = console()
@@ -170,7 +170,7 @@ def _print_facts(snapshot: Snapshot, outcome: Outcome, document: Document | None
     print_columns([(Text(name, "dim"), value) for name, value in rows], wrap=True)
     _print_files(outcome)
     if outcome.diagnostics:
-        print_findings(outcome.diagnostics, snapshot.cwd)
+        print_diagnostic_rows(outcome.diagnostics, snapshot.cwd)
         screen.print()
 
 

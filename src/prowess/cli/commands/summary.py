@@ -166,7 +166,7 @@ def _print_cost(skills: Skills) -> None:
 def _print_wrong(snapshot: Snapshot) -> None:
     from rich.text import Text
 
-    from prowess.cli.commands.check import render_message
+    from prowess.cli.terminal.diagnostic_output import render_message
     from prowess.cli.terminal.tables import print_columns
 
     counts = _count_severities(snapshot)

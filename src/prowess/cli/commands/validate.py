@@ -131,7 +131,7 @@ def _validate(paths: Sequence[str], hosts: Sequence[str], *, fix: bool, dry_run:
 
 
 def _print_text(report: Report) -> None:
-    from prowess.cli.commands.check import print_diagnostics
+    from prowess.cli.terminal.diagnostic_output import print_diagnostics
 
     cwd = os.getcwd()
     for one in report.checked:

@@ -71,7 +71,7 @@ class BackgroundWork(Generic[T]):
         self._error: BaseException | None = None
 
     def run(self) -> T:
-        """Do the work. Ctrl-C or a request to end cancels it, and raises `Stopped` once it ended."""
+        """Do the work. Ctrl-C or a request to end cancels it, then raises `Stopped`."""
         thread = threading.Thread(target=self._run_work, daemon=True)
         with catch_interrupts(self._stop, also=ENDING):
             thread.start()

@@ -1,0 +1,59 @@
+"""Diagnostics for people: under the file they are about, with line, severity, code and hint."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+
+from prowess.cli.terminal.out import console, shorten_path
+from prowess.cli.terminal.tables import Cell, print_columns
+from prowess.diagnostics import Diagnostic, Severity
+from prowess.text.display import count_words, escape_line
+
+_STYLES = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}
+_NOUNS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
+
+
+def print_diagnostics(diagnostics: Sequence[Diagnostic], cwd: str) -> None:
+    """Print diagnostics, sorted by file already, each group below the name of its file."""
+    screen = console()
+    for file, group in groupby(diagnostics, lambda one: one.file):
+        screen.print(shorten_path(file, cwd) if file else "(no file)", style="bold")
+        print_diagnostic_rows(group, cwd)
+        screen.print()
+
+
+def print_diagnostic_rows(diagnostics: Iterable[Diagnostic], cwd: str) -> None:
+    """Print the diagnostics of one file, without its name."""
+    rows: list[Sequence[Cell]] = []
+    for one in diagnostics:
+        rows += _list_rows(one, cwd)
+    print_columns(rows, wrap=True)
+
+
+def _list_rows(diagnostic: Diagnostic, cwd: str) -> list[Sequence[Cell]]:
+    from rich.text import Text
+
+    line = "" if diagnostic.line is None else str(diagnostic.line)
+    severity = Text(diagnostic.severity.value, _STYLES[diagnostic.severity])
+    message = Text.assemble(f"{render_message(diagnostic, cwd)}  ", (diagnostic.code, "dim"))
+    below = [escape_line(diagnostic.hint)] if diagnostic.hint else []
+    unnamed = [file for file in diagnostic.related if file not in diagnostic.message]
+    below += [f"see {shorten_path(file, cwd)}" for file in unnamed]
+    return [(f"{line:>5}", severity, message), *(("", "", Text(text, "dim")) for text in below)]
+
+
+def render_message(diagnostic: Diagnostic, cwd: str) -> str:
+    """The message, with the paths in it as people write them."""
+    message = diagnostic.message
+    for path in (*diagnostic.related, diagnostic.file):
+        if path:
+            message = message.replace(path, shorten_path(path, cwd))
+    return escape_line(message)
+
+
+def render_severity_counts(counts: Counter[Severity]) -> str:
+    """`1 error, 2 warnings`; empty where there is none."""
+    found = [severity for severity in Severity if counts[severity]]
+    return ", ".join(count_words(counts[severity], _NOUNS[severity]) for severity in found)

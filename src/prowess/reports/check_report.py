@@ -1,0 +1,66 @@
+"""Everything a scan found to report: its diagnostics, and the skills that cannot be used here."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+from prowess.diagnostics import Diagnostic, Severity
+from prowess.model.snapshot import Snapshot
+from prowess.reports.json_output import shape_diagnostic, shape_scan
+from prowess.reports.requirements import RequirementsReport, report_ineligible
+from prowess.runtime import Skills
+
+_RANK = {severity: rank for rank, severity in enumerate(Severity)}
+
+
+class CheckReport(msgspec.Struct, frozen=True):
+    """The diagnostics of at least a severity, how many there are of each, and ineligible skills."""
+
+    snapshot: Snapshot
+    diagnostics: tuple[Diagnostic, ...]
+    counts: Counter[Severity]
+    ineligible: tuple[RequirementsReport, ...]
+
+    @property
+    def left_out(self) -> int:
+        """How many diagnostics are less severe than asked for."""
+        return self.counts.total() - len(self.diagnostics)
+
+    def shape(self) -> dict[str, Any]:
+        """As JSON."""
+        return {
+            **shape_scan(self.snapshot),
+            "counts": {severity.value: self.counts[severity] for severity in Severity},
+            "diagnostics": [shape_diagnostic(one) for one in self.diagnostics],
+            "ineligible": [_shape_ineligible(one) for one in self.ineligible],
+        }
+
+
+def check_skills(skills: Skills, severity: Severity = Severity.INFO) -> CheckReport:
+    """Check every skill of a scan; the diagnostics of at least `severity`, file by file."""
+    found = sort_diagnostics(skills.snapshot.all_diagnostics())
+    shown = [one for one in found if _RANK[one.severity] <= _RANK[severity]]
+    counts = Counter(one.severity for one in found)
+    return CheckReport(skills.snapshot, tuple(shown), counts, report_ineligible(skills))
+
+
+def sort_diagnostics(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """Diagnostics file by file, the most severe first within a file."""
+
+    def rank(one: Diagnostic) -> tuple[str, int, int, str]:
+        return one.file or "", _RANK[one.severity], one.line or 0, one.code
+
+    return sorted(diagnostics, key=rank)
+
+
+def _shape_ineligible(report: RequirementsReport) -> dict[str, Any]:
+    return {
+        "name": report.outcome.name,
+        "location": report.outcome.candidate.location,
+        "reason": report.outcome.reason,
+        "missing": [msgspec.to_builtins(one) for one in report.missing],
+    }
