@@ -6,38 +6,40 @@ from collections.abc import Sequence
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run `prowess`; returns the exit code. Without arguments, those of the process are taken."""
+    """Run `prowess` and return its exit code. Without arguments, those of the process are used."""
+    if arguments is None:
+        return _run_process()
     from prowess.cli.app import run
 
-    return run(arguments) if arguments is not None else _run_process()
+    return run(arguments)
 
 
 def _run_process() -> int:
-    """Run as the program itself, which holds nearly all of its memory until it ends.
+    """Run as the program itself, which keeps nearly all of its memory until it exits.
 
-    Looking for garbage in it, above all on the way out, would cost a quick command more than its
-    own work.
+    Garbage collection, above all at exit, would cost a quick command more than its own work.
     """
-    import gc
-
-    gc.set_threshold(200_000, 20, 50)
     try:
+        import gc
+
+        gc.set_threshold(200_000, 20, 50)
         _import_msgspec_alone()
         from prowess.cli.app import run
 
-        return run()
+        try:
+            return run()
+        finally:
+            gc.freeze()
     except KeyboardInterrupt:
-        # Stopped before the command line itself was there to say so.
+        # Ctrl-C while the modules of the command line were still being imported.
         return 130
-    finally:
-        gc.freeze()
 
 
 def _import_msgspec_alone() -> None:
     """Import msgspec without typing_extensions.
 
-    msgspec takes it where some other package has brought it, though on this Python it needs nothing
-    of it; that import would cost a third of what starting the interpreter costs.
+    msgspec uses it if it is installed, though on this version of Python it needs nothing from it;
+    that import would cost a third of the time it takes to start the interpreter.
     """
     import sys
 
