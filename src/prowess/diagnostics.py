@@ -72,6 +72,14 @@ CODES: dict[str, Code] = {
     "root-not-a-folder": _warning(
         "A place where skills are looked for is a file.", "Replace it with a folder, or remove it."
     ),
+    "home-missing": _warning(
+        "The user has no home folder.",
+        "Set HOME to the absolute path of a folder that belongs to you.",
+    ),
+    "folder-not-absolute": _warning(
+        "A variable names a folder by a relative path.",
+        "Set it to an absolute path, or unset it.",
+    ),
     "source-failed": _error(
         "A source of skills failed.",
         "Its skills are missing; the others are not affected. Ask whoever wrote the source.",

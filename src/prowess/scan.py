@@ -61,7 +61,7 @@ class Scan(msgspec.Struct, frozen=True, kw_only=True):
             roots=tuple(roots),
             outcomes=_conclude(claims),
             listed=frozenset(profile.resolution.listed),
-            diagnostics=(*settings.diagnostics, *diagnostics),
+            diagnostics=(*self.facts.diagnostics, *settings.diagnostics, *diagnostics),
         )
         return snapshot, collisions
 

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import re
+import stat
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from prowess.errors import MachineError
+from prowess.model.facts import NO_HOME
+
+# A writer that was killed leaves its file behind. Nobody writes for as long as this.
+_STRAY_SECONDS = 3600.0
 
 
 def write_aside(
@@ -15,42 +23,76 @@ def write_aside(
     *,
     mode: int = 0o644,
     folder_mode: int = 0o755,
-    exact_mode: int | None = None,
+    like: os.stat_result | None = None,
+    sync: bool = True,
 ) -> None:
-    """Write a file beside its place and rename it into it; the folder is made where it is missing.
+    """Write a file next to its place and rename it; missing folders are made.
 
-    The umask cuts `mode`; it does not cut `exact_mode`.
+    The umask applies to `mode`. A file written `like` another has its owner and permissions. With
+    `sync` the data is on the disk before the rename, so that a crash leaves the old file or the new
+    one. Raises `MachineError`.
     """
     folder = os.path.dirname(path)
+    make_folder(folder, mode=folder_mode)
     aside = f"{path}.{os.urandom(6).hex()}.tmp"
     try:
-        os.makedirs(folder, mode=folder_mode, exist_ok=True)
         descriptor = os.open(
             aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), mode
         )
         try:
             with open(descriptor, "wb") as file:
                 file.write(data)
-            if exact_mode is not None:
-                os.chmod(aside, exact_mode)
+                if like is not None:
+                    _take_after(file.fileno(), like)
+                if sync:
+                    file.flush()
+                    os.fsync(file.fileno())
             os.replace(aside, path)
         except BaseException:
             os.unlink(aside)
             raise
+        _remove_strays(folder, os.path.basename(path))
     except OSError as error:
         raise MachineError("write", path, error.strerror or str(error)) from error
 
 
 def rewrite_aside(path: str, data: bytes) -> None:
-    """Write a user's file anew: where it is a link its target is written, and the file keeps its
-    permissions.
+    """Replace the contents of a user's file. A link stays, and its target is written.
+
+    The file keeps its owner and permissions. Raises `MachineError` where that is not possible.
     """
     real = os.path.realpath(path)
     try:
-        mode = os.stat(real).st_mode & 0o7777
-    except OSError:
-        mode = None
-    write_aside(real, data, exact_mode=mode)
+        like = os.stat(real)
+    except FileNotFoundError:
+        like = None
+    except OSError as error:
+        raise MachineError("write", path, error.strerror or str(error)) from error
+    write_aside(real, data, like=like)
+
+
+def _take_after(descriptor: int, other: os.stat_result) -> None:
+    """Give a new file the owner and permissions of the one it replaces."""
+    if os.name != "posix":
+        return
+    new = os.fstat(descriptor)
+    if (new.st_uid, new.st_gid) != (other.st_uid, other.st_gid):
+        try:
+            os.fchown(descriptor, other.st_uid, other.st_gid)
+        except PermissionError:
+            raise PermissionError(0, "it belongs to another user or group") from None
+    os.fchmod(descriptor, stat.S_IMODE(other.st_mode))
+
+
+def _remove_strays(folder: str, name: str) -> None:
+    """Remove what killed writers of a file left next to it."""
+    stray = re.compile(rf"{re.escape(name)}\.[0-9a-f]{{12}}\.tmp")
+    with os.scandir(folder) as items:
+        found = [item for item in items if stray.fullmatch(item.name)]
+    for item in found:
+        with contextlib.suppress(FileNotFoundError):
+            if time.time() - item.stat(follow_symlinks=False).st_mtime > _STRAY_SECONDS:
+                os.unlink(item.path)
 
 
 def write_folder_aside(
@@ -77,13 +119,15 @@ def write_folder_aside(
             _remove_folder(aside)
             raise
     except OSError as error:
-        raise MachineError("make", path, error.strerror or str(error)) from error
+        raise MachineError("make the folder", path, error.strerror or str(error)) from error
 
 
-def make_folder(path: str) -> None:
-    """Make a folder and those above it, where they are missing."""
+def make_folder(path: str, *, mode: int = 0o755) -> None:
+    """Make a folder and those above it where they are missing. Raises `MachineError`."""
+    if f"{path}/".startswith(f"{NO_HOME}/"):
+        raise MachineError("make the folder", path, "this user has no home folder")
     try:
-        os.makedirs(path, exist_ok=True)
+        os.makedirs(path, mode=mode, exist_ok=True)
     except OSError as error:
         raise MachineError("make the folder", path, error.strerror or str(error)) from error
 

@@ -3,18 +3,51 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
+from collections.abc import Iterator
 
-from prowess.model.facts import Facts
+from prowess.diagnostics import Diagnostic, diagnose
+from prowess.model.facts import NO_HOME, Facts
+
+# Variables that say where the user's own things are.
+_NAMES_A_FOLDER = re.compile(r"XDG_\w+_(HOME|DIR)|PROWESS_\w+_DIR")
 
 
 def current_facts() -> Facts:
-    """The facts of the machine and environment we run in."""
+    """The facts of the machine and environment we run in.
+
+    A relative path to the user's own folders would lead into whatever folder we are called in, and
+    a project could bring its own home along. Such paths are not used.
+    """
+    relative = list(_find_relative())
+    home = os.path.expanduser("~")
+    has_home = os.path.isabs(home)
     return Facts(
-        home=os.path.expanduser("~"),
+        home=home if has_home else NO_HOME,
         platform="linux" if sys.platform.startswith("linux") else sys.platform,
-        env=dict(os.environ),
+        env={name: value for name, value in os.environ.items() if name not in relative},
         find_bin=_find_bin,
+        diagnostics=(*map(_refuse, relative), *(() if has_home else (_report_no_home(),))),
+    )
+
+
+def _find_relative() -> Iterator[str]:
+    for name, value in os.environ.items():
+        if value and _NAMES_A_FOLDER.fullmatch(name) and not os.path.isabs(value):
+            yield name
+
+
+def _refuse(variable: str) -> Diagnostic:
+    message = f"{variable} is “{os.environ[variable][:200]}”, which is not an absolute path; it is ignored."
+    return diagnose("folder-not-absolute", message)
+
+
+def _report_no_home() -> Diagnostic:
+    return diagnose(
+        "home-missing",
+        "This user has no home folder, so there are no personal skills or settings, nothing is"
+        " trusted, and nothing is remembered.",
     )
 
 

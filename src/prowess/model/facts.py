@@ -6,6 +6,11 @@ from collections.abc import Callable, Iterable, Mapping
 
 import msgspec
 
+from prowess.diagnostics import Diagnostic
+
+NO_HOME = "/nonexistent"
+"""The home of users that have none, as Debian names it: nothing lies there, and nothing is written."""
+
 
 def _no_bin(name: str) -> bool:
     return False
@@ -17,7 +22,8 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True, eq=False):
 
     `platform` is one of `linux`, `darwin`, `win32`; `platforms` are more of them, where the facts
     stand for several machines that are reached together. `note` heads the catalog where the facts
-    are those of a remote machine.
+    are those of a remote machine. `home` is `NO_HOME` where the user has none. `diagnostics` are
+    folders that the environment names and that cannot be used.
     """
 
     home: str
@@ -26,6 +32,12 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     find_bin: Callable[[str], bool] = _no_bin
     note: str | None = None
     platforms: tuple[str, ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+    @property
+    def has_home(self) -> bool:
+        """Whether the user has a home folder. Without one nothing is the user's own or trusted."""
+        return self.home != NO_HOME
 
     def has_bin(self, name: str) -> bool:
         """Whether a program of that name can be run."""

@@ -126,7 +126,8 @@ class ScanCache(Generic[T]):
             return
         try:
             data = msgspec.msgpack.encode((_FORMAT, self._key, self._folders, self._readings))
-            write_aside(self._path, data, mode=0o600, folder_mode=0o700)
+            # A file that a crash cut short is noticed and read as none.
+            write_aside(self._path, data, mode=0o600, folder_mode=0o700, sync=False)
             _forget_oldest(os.path.dirname(self._path))
         except (MachineError, OSError, UnicodeEncodeError):
             # A read-only home, a file name that is not text, another process that tidies up at the

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from prowess.errors import MachineError
+from prowess.machine.atomic_write import make_folder
 
 _PAUSE = 0.02
 
@@ -21,8 +22,8 @@ def hold_lock(path: str, *, seconds: float = 5.0) -> Iterator[None]:
     there, empty.
     """
     beside = f"{path}.lock"
+    make_folder(os.path.dirname(path), mode=0o700)
     try:
-        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
         descriptor = os.open(beside, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
     except OSError as error:
         raise MachineError("lock", path, error.strerror or str(error)) from error

@@ -78,7 +78,7 @@ def _keep(path: str, data: bytes) -> None:
     from prowess.machine.atomic_write import write_aside
 
     try:
-        write_aside(path, data, mode=0o600, folder_mode=0o700)
+        write_aside(path, data, mode=0o600, folder_mode=0o700, sync=False)
     except MachineError:
         # A home that cannot be written costs only the time to read the files again.
         return

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from prowess.diagnostics import Diagnostic, diagnose
 from prowess.errors import MachineError
-from prowess.model.facts import Facts
+from prowess.model.facts import NO_HOME, Facts
 from prowess.model.skill import Skill
 from prowess.model.usage import Caller, Usage
 from prowess.state.folders import state_folder
@@ -66,7 +66,8 @@ def open_usage(facts: Facts, *, wanted: bool | None = None) -> UsageFile | NoUsa
     """
     if wanted is False or facts.env.get("PROWESS_NO_USAGE"):
         return NoUsage()
-    return UsageFile(usage_path(facts))
+    path = usage_path(facts)
+    return NoUsage() if path.startswith(f"{NO_HOME}/") else UsageFile(path)
 
 
 class NoUsage:

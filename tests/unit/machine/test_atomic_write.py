@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 import pytest
 
@@ -112,3 +113,61 @@ def test_a_folder_is_copied_with_hidden_files(tmp_path):
     assert tree(tmp_path / "to") == {".hidden/file": b"1"}
     with pytest.raises(MachineError, match="Could not copy"):
         copy_folder(str(tmp_path / "from"), str(tmp_path / "to"))
+
+
+def test_an_edited_file_keeps_its_owner_and_mode(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(b"old")
+    path.chmod(0o640)
+    if os.geteuid() == 0:
+        os.chown(path, 12_345, 54_321)
+    before = path.stat()
+    rewrite_aside(str(path), b"new")
+    after = path.stat()
+    assert path.read_bytes() == b"new"
+    assert (after.st_uid, after.st_gid) == (before.st_uid, before.st_gid)
+    assert after.st_mode == before.st_mode
+
+
+def test_an_edit_that_would_change_the_owner_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(b"old")
+    theirs = list(path.stat())
+    theirs[4] += 1
+
+    def refuse(*arguments: int) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(os, "fchown", refuse)
+    with pytest.raises(MachineError, match="belongs to another user or group"):
+        write_aside(str(path), b"new", like=os.stat_result(theirs))
+    assert path.read_bytes() == b"old"
+    assert os.listdir(tmp_path) == ["file"]
+
+
+def test_what_killed_writers_left_is_removed_once_it_is_old(tmp_path: Path) -> None:
+    old, fresh, other = (
+        tmp_path / name
+        for name in ("file.0123456789ab.tmp", "file.ba9876543210.tmp", "file.notes.tmp")
+    )
+    for path in (old, fresh, other):
+        path.write_bytes(b"half")
+    for path in (old, other):
+        os.utime(path, (1, 1))
+    write_aside(str(tmp_path / "file"), b"new")
+    assert sorted(os.listdir(tmp_path)) == ["file", fresh.name, other.name]
+
+
+def test_the_data_is_on_the_disk_before_the_file_gets_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls = []
+    for name in ("fsync", "replace"):
+        real = getattr(os, name)
+        monkeypatch.setattr(
+            os, name, lambda *given, name=name, real=real: (calls.append(name), real(*given))[1]
+        )
+    write_aside(str(tmp_path / "file"), b"new")
+    assert calls == ["fsync", "replace"]
