@@ -278,9 +278,10 @@ def test_the_list_shows_every_project(terminal):
         f"SINCE       PROJECT\n{TODAY}  {terminal.path('other')}\n{TODAY}  {terminal.project}\n",
         "",
     )
-    assert terminal.json("trust", "--list")["trusted"] == [
-        {"root": terminal.path("other"), "since": TODAY},
-        {"root": str(terminal.project), "since": TODAY},
+    listed = terminal.json("trust", "--list")["trusted"]
+    assert [(one["root"], one["since"], one["identity"][:7]) for one in listed] == [
+        (terminal.path("other"), TODAY, "folder:"),
+        (str(terminal.project), TODAY, "folder:"),
     ]
 
 
@@ -291,7 +292,7 @@ def test_a_list_that_others_may_write_is_not_relied_on_and_says_so(terminal):
     answer = terminal.run("trust", "--list")
     assert (answer.code, answer.out) == (0, "No projects are trusted.\n")
     assert answer.err.startswith(
-        "warning: The list of trusted projects is not used, since other users may write it;"
+        "warning: The list of trusted projects is not used, since other users can write it;"
     )
 
 

@@ -50,7 +50,7 @@ class Ground:
         self.usage: UsageStore = project.open_usage() if count else NoUsage()
         self.approver = approver
         self.approvals = self._open_approvals()
-        self.trust = TrustFile.of(self.facts)
+        self.trust = TrustFile.of(self.facts, cwd=self.cwd)
         self.wait = wait_for
         self._get_snapshot = get_snapshot
         self._reload = reload

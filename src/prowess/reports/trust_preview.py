@@ -18,7 +18,6 @@ from prowess.ports import FileSystem, Reporter
 from prowess.runtime import Skills
 from prowess.shell.configured_tools import render_template
 from prowess.shell.embedded_commands import find_commands
-from prowess.state.trust import Trusted, TrustFile
 
 # Whether their commands run does not depend on a project.
 _NOT_OF_A_PROJECT = (Scope.USER, Scope.MANAGED, Scope.BUNDLED, Scope.REMOTE)
@@ -101,15 +100,6 @@ def preview_trust(
         unread=tuple(unread),
         is_cut=any(is_cut for _, is_cut in nested),
     )
-
-
-def find_trusted_entry(store: TrustFile, folder: str) -> Trusted | None:
-    """The entry that makes a folder trusted: the innermost one that covers it."""
-    if not store.is_trusted_folder(folder):
-        return None
-    root, _ = store.find_project(folder)
-    covering = [one for one in store.load() if root == one.root or _is_inside(root, one.root)]
-    return max(covering, key=lambda one: len(one.root), default=None)
 
 
 def _is_inside(path: str, folder: str) -> bool:

@@ -16,6 +16,7 @@ import msgspec
 
 from prowess.errors import MachineError
 from prowess.machine.atomic_write import write_aside
+from prowess.machine.ownership import find_other_writer
 from prowess.ports import FileSystem, FolderItem, Head, KeptReading, Stamp
 
 T = TypeVar("T")
@@ -66,6 +67,10 @@ class ScanCache(Generic[T]):
         if self._path is None:
             return {}, {}
         try:
+            # A cache that somebody else wrote could say anything about the skills here.
+            if find_other_writer(self._path) is not None:
+                self._path = None
+                return {}, {}
             data = self._files.read_head(self._path, 1 << 30).data
             format, key, folders, readings = self._decoder.decode(data)
         except (OSError, msgspec.DecodeError):

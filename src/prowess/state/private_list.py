@@ -9,7 +9,6 @@ where it could not be used.
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
@@ -19,6 +18,7 @@ from prowess.diagnostics import Diagnostic, diagnose
 from prowess.errors import MachineError
 from prowess.machine.atomic_write import write_aside
 from prowess.machine.files import LocalFiles
+from prowess.machine.ownership import find_other_writer
 from prowess.state.locks import hold_lock
 
 T = TypeVar("T")
@@ -48,8 +48,9 @@ class PrivateList(Generic[T]):
         """Everything in it; nothing where the file is not there or cannot be relied on."""
         self.diagnostics = ()
         try:
-            if _others_may_write(self.path):
-                return self._disregard("other users may write it")
+            other = find_other_writer(self.path)
+            if other is not None:
+                return self._disregard(other)
             data = LocalFiles().read_head(self.path, self._most).data
             file: Any = msgspec.json.decode(data, type=self._file)
         except FileNotFoundError:
@@ -96,7 +97,3 @@ class PrivateList(Generic[T]):
         message = self._lost.format(reason=reason)
         self.diagnostics = (diagnose("state-unreadable", message, file=self.path),)
         return []
-
-
-def _others_may_write(path: str) -> bool:
-    return os.name == "posix" and bool(os.stat(path).st_mode & (stat.S_IWGRP | stat.S_IWOTH))

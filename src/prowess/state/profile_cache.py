@@ -10,6 +10,7 @@ import msgspec
 
 from prowess.errors import MachineError
 from prowess.machine.files import LocalFiles
+from prowess.machine.ownership import find_other_writer
 from prowess.model.facts import Facts
 from prowess.profiles.load import BUILT_IN, ProfileText, load_profile, split_host
 from prowess.profiles.schema.profile import Profile
@@ -63,6 +64,8 @@ def load_kept_profile(host: str, facts: Facts) -> Profile:
     stamp = f"{VERSION} {stamp_code()}"
     path = os.path.join(cache_folder(facts), "profiles", f"{host}.msgpack")
     try:
+        if find_other_writer(path) is not None:
+            return load_profile(host)
         head = LocalFiles().read_head(path, _MOST_KEPT_BYTES)
         kept, profile = msgspec.msgpack.decode(head.data, type=tuple[str, Profile])
         if kept == stamp:

@@ -276,7 +276,7 @@ def test_an_approval_that_cannot_be_written_down_holds_for_now_and_says_so(
     chat = workspace.open().conversation(approver=person)
     loaded = chat.activate("pdf", by="model")
     assert [finding.code for finding in loaded.diagnostics] == ["approval-not-kept"]
-    assert "approvals.json" in loaded.diagnostics[0].message
+    assert ".local/state/prowess" in loaded.diagnostics[0].message
     assert chat.activate("pdf", "again", by="model").diagnostics == ()
     assert len(person.asked) == 1
 

@@ -10,7 +10,6 @@ from prowess.reports.trust_preview import (
     RunnableSkill,
     TrustPreview,
     describe_hooks,
-    find_trusted_entry,
     preview_trust,
 )
 from prowess.state.trust import TrustFile
@@ -98,8 +97,8 @@ def test_the_innermost_entry_that_covers_a_folder_is_found(workspace):
     )
     for folder in ("loose/a/b", "loose/ab"):
         (workspace.root / folder).mkdir(parents=True)
-    assert find_trusted_entry(store, str(workspace.root / "loose/a/b")) is None
+    assert store.find_trusted(str(workspace.root / "loose/a/b")) is None
     outer = store.trust(str(workspace.root / "loose"))
     inner = store.trust(str(workspace.root / "loose/a"))
-    assert find_trusted_entry(store, str(workspace.root / "loose/a/b")) == inner
-    assert find_trusted_entry(store, str(workspace.root / "loose/ab")) == outer
+    assert store.find_trusted(str(workspace.root / "loose/a/b")) == inner
+    assert store.find_trusted(str(workspace.root / "loose/ab")) == outer

@@ -106,7 +106,7 @@ def test_a_file_that_others_may_write_is_not_trusted(path: Path) -> None:
     store.keep(approval("pdf"))
     path.chmod(0o666)
     assert store.find("skill", "pdf", "/p/SKILL.md") is None
-    assert "other users may write it" in store.diagnostics[0].message
+    assert "other users can write it" in store.diagnostics[0].message
 
 
 def test_a_folder_or_a_pipe_in_its_place_neither_hangs_nor_grants(path: Path) -> None:

@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
+import subprocess
 import threading
 from pathlib import Path
 
@@ -15,6 +17,7 @@ import pytest
 from prowess.diagnostics import diagnose
 from prowess.errors import MachineError
 from prowess.errors.activation import TooWide
+from prowess.machine.project_identity import find_identity, has_identity
 from prowess.model.skill import LoadedFrom, Scope
 from prowess.state.trust import Trusted, TrustFile, trust_path
 from prowess.testing import make_facts
@@ -65,8 +68,9 @@ def test_trust_is_given_to_the_whole_repository_by_its_real_path(
     workspace.git()
     (workspace.project / "a" / "b").mkdir(parents=True)
     workspace.link("link", str(workspace.project))
-    assert trust.trust(workspace.path("link/a")) == Trusted(str(workspace.project), "2026-11-15")
-    assert trust.load() == [Trusted(str(workspace.project), "2026-11-15")]
+    expected = Trusted(str(workspace.project), "2026-11-15", find_identity(str(workspace.project)))
+    assert trust.trust(workspace.path("link/a")) == expected
+    assert trust.load() == [expected]
     asked = ("project", "project/a/b", "link", "link/a", ".", "home", "project/missing")
     assert [trust.is_trusted_folder(workspace.path(path)) for path in asked] == [True] * 4 + [
         False,
@@ -182,7 +186,14 @@ def test_the_file_is_readable_json_private_and_in_order(
     path = Path(trust.path)
     assert json.loads(path.read_text()) == {
         "version": 1,
-        "trusted": [{"root": workspace.path(name), "since": "2026-11-15"} for name in ("a", "b")],
+        "trusted": [
+            {
+                "root": workspace.path(name),
+                "since": "2026-11-15",
+                "identity": find_identity(workspace.path(name)),
+            }
+            for name in ("a", "b")
+        ],
     }
     assert (path.stat().st_mode & 0o777, path.parent.stat().st_mode & 0o777) == (0o600, 0o700)
     assert sorted(item.name for item in path.parent.iterdir()) == ["trust.json", "trust.json.lock"]
@@ -194,7 +205,7 @@ def test_the_file_is_readable_json_private_and_in_order(
         (
             '{"version": 1, "trusted": [{"root": "ROOT", "since": "x"}]}',
             0o666,
-            "other users may write it",
+            "other users can write it",
         ),
         ('{"version": 9, "trusted": []}', 0o600, "another version of Prowess wrote it"),
         ("{", 0o600, "it cannot be read (Input data was truncated)"),
@@ -233,3 +244,123 @@ def test_no_answer_is_lost_where_several_are_given_at_once(
     for thread in threads:
         thread.join()
     assert [trusted.root for trusted in trust.load()] == [workspace.path(name) for name in names]
+
+
+def git(folder: Path, *words: str) -> None:
+    names = ("-c", "user.name=n", "-c", "user.email=e@example.org", "-c", "commit.gpgsign=false")
+    subprocess.run(["git", *names, "-C", str(folder), *words], check=True, capture_output=True)
+
+
+def make_repository(folder: Path, text: str) -> None:
+    folder.mkdir(exist_ok=True)
+    git(folder, "init", "-q")
+    (folder / "file").write_text(text)
+    git(folder, "add", "file")
+    git(folder, "commit", "-qm", text)
+
+
+@pytest.mark.needs("git")
+def test_trust_in_a_repository_outlives_its_commits_and_its_folder(
+    workspace: Workspace, trust: TrustFile
+) -> None:
+    make_repository(workspace.project, "first")
+    assert trust.trust(str(workspace.project)).identity.startswith("commit:")
+    git(workspace.project, "commit", "--allow-empty", "-qm", "second")
+    assert trust.is_trusted_folder(str(workspace.project))
+    shutil.copytree(workspace.project, workspace.root / "copy")
+    shutil.rmtree(workspace.project)
+    (workspace.root / "copy").rename(workspace.project)
+    assert trust.is_trusted_folder(str(workspace.project))
+
+
+@pytest.mark.needs("git")
+def test_trust_lapses_where_another_repository_takes_the_place(
+    workspace: Workspace, trust: TrustFile
+) -> None:
+    make_repository(workspace.project, "mine")
+    trust.trust(str(workspace.project))
+    shutil.rmtree(workspace.project)
+    make_repository(workspace.project, "theirs")
+    assert not trust.is_trusted_folder(str(workspace.project))
+    trust.trust(str(workspace.project))
+    assert trust.is_trusted_folder(str(workspace.project))
+    assert len(trust.load()) == 1
+
+
+def test_trust_in_a_folder_lapses_where_another_folder_takes_the_place(
+    workspace: Workspace, trust: TrustFile
+) -> None:
+    trust.trust(str(workspace.project))
+    workspace.project.rename(workspace.root / "old")
+    workspace.project.mkdir()
+    assert not trust.is_trusted_folder(str(workspace.project))
+
+
+@pytest.mark.needs("git")
+def test_asking_git_runs_nothing_that_the_repository_configures(
+    workspace: Workspace, trust: TrustFile
+) -> None:
+    make_repository(workspace.project, "first")
+    canary = workspace.root / "canary"
+    for key in (
+        "core.fsmonitor",
+        "core.sshCommand",
+        "core.pager",
+        "core.editor",
+        "gc.recentObjectsHook",
+    ):
+        git(workspace.project, "config", key, f"touch {canary}")
+    git(workspace.project, "config", "protocol.ext.allow", "always")
+    git(workspace.project, "config", "remote.origin.url", f"ext::sh -c 'touch {canary}'")
+    git(workspace.project, "config", "remote.origin.promisor", "true")
+    git(workspace.project, "config", "extensions.partialClone", "origin")
+    trust.trust(str(workspace.project))
+    missing = Trusted(str(workspace.project), "2026-11-15", f"commit:{'0' * 39}1")
+    assert not has_identity(missing.root, missing.identity)
+    assert trust.is_trusted_folder(str(workspace.project))
+    assert not canary.exists()
+
+
+@pytest.mark.parametrize("scope", [Scope.USER, Scope.MANAGED, Scope.BUNDLED])
+def test_a_skill_of_the_project_is_never_the_user_s_whatever_a_profile_says(
+    workspace: Workspace, scope: Scope
+) -> None:
+    workspace.skill("project/.prowess/skills/here")
+    claimed = msgspec.structs.replace(workspace.open().get("here"), scope=scope)
+    trust = TrustFile.of(workspace.facts(), cwd=str(workspace.project))
+    assert not trust.is_trusted(claimed)
+
+
+def test_a_user_s_skill_is_the_user_s_only_where_users_keep_configuration(
+    workspace: Workspace, trust: TrustFile
+) -> None:
+    workspace.skill("home/.prowess/skills/mine")
+    mine = workspace.open().get("mine")
+    workspace.skill("home/downloads/theirs")
+    theirs = workspace.path("home/downloads/theirs/SKILL.md")
+    moved = msgspec.structs.replace(mine, file=theirs, folder=os.path.dirname(theirs))
+    assert [trust.is_trusted(mine), trust.is_trusted(moved)] == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("mode", "reason"), [(0o777, "other users can write to its folder"), (0o700, None)]
+)
+def test_a_list_in_a_folder_that_others_can_write_is_not_used(
+    workspace: Workspace, trust: TrustFile, mode: int, reason: str | None
+) -> None:
+    trust.trust(str(workspace.project))
+    Path(trust.path).parent.chmod(mode)
+    assert trust.is_trusted_folder(str(workspace.project)) is (reason is None)
+    assert [reason in one.message for one in trust.diagnostics if reason] == (
+        [True] if reason else []
+    )
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file to another user")
+def test_a_list_that_belongs_to_another_user_is_not_used(
+    workspace: Workspace, trust: TrustFile
+) -> None:
+    trust.trust(str(workspace.project))
+    os.chown(trust.path, 12_345, 12_345)
+    assert not trust.is_trusted_folder(str(workspace.project))
+    assert "it belongs to another user" in trust.diagnostics[0].message

@@ -21,7 +21,6 @@ from prowess.reports.json_output import shape_diagnostic
 from prowess.reports.trust_preview import (
     DeclaredSetting,
     TrustPreview,
-    find_trusted_entry,
     preview_trust,
 )
 from prowess.state.trust import Trusted, TrustFile
@@ -91,7 +90,7 @@ def _list(store: TrustFile, *, as_json: bool) -> int:
 def _remove(store: TrustFile, folder: str, *, as_json: bool) -> int:
     root, _ = store.find_project(folder)
     is_removed = store.distrust(folder)
-    remaining = find_trusted_entry(store, folder)
+    remaining = store.find_trusted(folder)
     if as_json:
         print_json({"root": root, "removed": is_removed, "trusted": remaining is not None})
         return Exit.OK
@@ -107,7 +106,7 @@ def _trust(store: TrustFile, folder: str, *, yes: bool, host: str | None, as_jso
     root, is_repository = store.find_project(folder)
     if store.is_too_wide(root):
         raise TooWide(root)
-    entry = find_trusted_entry(store, folder)
+    entry = store.find_trusted(folder)
     with Progress("looking for what would run") as progress:
         preview = preview_trust(root, folder, host, reporter=progress)
     shape = {"root": root, "is_repository": is_repository, **preview.shape()}
