@@ -92,8 +92,8 @@ def test_a_host_that_goes_over_its_budget_says_so(terminal):
     answer = terminal.run("catalog", "--host", "claude-code", "--budget", "30")
     assert (answer.code, answer.out.count("\n- ") + answer.out.startswith("- ")) == (0, 4)
     assert answer.err.splitlines()[0] == (
-        "The catalog is over its budget: 35 characters where there is room for 30. "
-        "This host's rules do not cut more than this."
+        "The catalog is over budget: it has 35 characters, and 30 are allowed. "
+        "This host does not shorten it further."
     )
 
 
@@ -209,7 +209,7 @@ def test_the_list_of_a_tool_is_shown_where_the_host_has_one(terminal):
     assert terminal.run("catalog", "--tool", "--host", "opencode") == (
         2,
         "",
-        "prowess: opencode puts no list of skills into the description of its tool; what does: prowess and opencode@documented.\n",
+        "prowess: opencode does not list skills in its tool description; prowess and opencode@documented do.\n",
     )
     assert terminal.run("catalog", "--tool", "--format", "xml").code == 2
 
@@ -220,7 +220,7 @@ def test_without_a_tool_for_skill_addresses_omp_shows_nothing_and_prowess_shows_
     answer = terminal.run("catalog", "--host", "omp", "--no-skill-urls")
     assert (answer.code, answer.out) == (0, "")
     assert answer.err == (
-        "The model is shown nothing: no skill is offered to it by the rules of omp. Of 1 file: 1 ready.\n"
+        "The model sees no skills here, by the rules of omp. Found 1 file: 1 ready.\n"
         "  left out: pdf (no tool of the agent can read skill://)\n"
     )
     assert f"- pdf: Reads PDF files. ({terminal.path('project/.omp/skills/pdf/SKILL.md')})\n" in (
@@ -233,11 +233,13 @@ def test_where_nothing_is_ready_nothing_is_printed_and_the_reason_is_told(termin
     assert answer == (
         0,
         "",
-        "The model is shown nothing: no skill is offered to it by the rules of prowess.\n",
+        "The model sees no skills here, by the rules of prowess.\n",
     )
     terminal.skill("project/.agents/skills/x", hide="true")
-    assert terminal.run("catalog").err.endswith(" of prowess. Of 1 file: 1 hidden.\n")
-    assert terminal.run("catalog", "--explain").out.endswith(" of prowess. Of 1 file: 1 hidden.\n")
+    assert terminal.run("catalog").err.endswith(" of prowess. Found 1 file: 1 hidden.\n")
+    assert terminal.run("catalog", "--explain").out.endswith(
+        " of prowess. Found 1 file: 1 hidden.\n"
+    )
 
 
 @pytest.mark.parametrize(
@@ -307,7 +309,7 @@ def test_an_agent_that_is_denied_all_skills_gets_no_section(terminal):
     assert terminal.run("catalog", "--host", "opencode", "--agent", "quiet") == (
         0,
         "",
-        "The model is shown nothing: no skill is offered to it by the rules of opencode. Of 2 files: 2 denied.\n",
+        "The model sees no skills here, by the rules of opencode. Found 2 files: 2 denied.\n",
     )
     assert terminal.json("catalog", "--host", "opencode", "--agent", "loud")["counts"] == {
         "whole": 2

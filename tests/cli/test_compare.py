@@ -86,9 +86,9 @@ def test_a_host_whose_settings_are_wrong_is_named_and_the_others_still_answer(te
     answer = terminal.run("compare", "--host", "omp", "--host", "codex")
     assert answer.code == 2
     assert answer.out.startswith("     omp  codex\npdf  ?    ● a\n")
-    assert "\n● ready  · not seen\n? cannot be asked, for the reason below\n" in answer.out
+    assert "\n● ready  · not seen\n? no answer, for the reason below\n" in answer.out
     assert (
-        "\nomp cannot be asked: ~/.omp/agent/config.yml:2: `skills.enabled` "
+        "\nNo answer from omp: ~/.omp/agent/config.yml:2: `skills.enabled` "
         in answer.out.replace(str(terminal.home), "~")
     )
     shaped = json.loads(terminal.run("compare", "--host", "omp", "--host", "codex", "--json").out)
@@ -120,7 +120,9 @@ def test_a_skill_whose_folder_has_another_name_is_one_row(terminal):
         "                 claude-code  opencode  prowess",
         "header / folder  ● a          ● a       ● a",
     ]
-    assert "Two names in a row: some hosts go by the header, others by the folder." in answer.out
+    assert (
+        "Two names in a row: some hosts use the header's name, others the folder's." in answer.out
+    )
     shaped = terminal.json("compare", "--host", "claude-code", "--host", "opencode")["skills"]
     assert shaped == [
         {
@@ -150,16 +152,16 @@ def test_slow_comparing_says_how_far_it_has_come(terminal, monkeypatch):
     import sys
     import time
 
-    from prowess.cli.commands import compare
     from prowess.cli.terminal import progress
-    from prowess.reports.outcomes_by_name import index_answers
+    from prowess.reports import comparison
+    from prowess.reports.outcomes_by_name import index_outcomes
 
     def slowly(snapshot):
         time.sleep(0.1)
-        return index_answers(snapshot)
+        return index_outcomes(snapshot)
 
     write_skills(terminal)
-    monkeypatch.setattr(compare, "index_answers", slowly)
+    monkeypatch.setattr(comparison, "index_outcomes", slowly)
     monkeypatch.setattr(progress, "_QUIET_SECONDS", 0.0)
     monkeypatch.setattr(progress, "_EVERY_SECONDS", 0.01)
     monkeypatch.setattr(type(sys.stderr), "isatty", lambda self: True, raising=False)
@@ -190,8 +192,8 @@ def test_hosts_of_ones_own_are_compared_too_and_a_broken_one_says_why_it_cannot_
     ]
     assert all(line.split()[-1] == "?" for line in out.splitlines()[1:3])
     assert (
-        "worn cannot be asked: ~/.config/prowess/profiles/worn.toml" in out
-        or "worn cannot be asked: " in out
+        "No answer from worn: ~/.config/prowess/profiles/worn.toml" in out
+        or "No answer from worn: " in out
     )
     shaped = json.loads(terminal.run("compare", "--json").out)
     assert [one["name"] for one in shaped["hosts"] if "problem" in one] == ["worn"]

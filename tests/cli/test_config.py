@@ -22,10 +22,10 @@ def test_every_value_stands_with_its_place_and_every_file_with_whether_it_is_the
     assert rows["skills.pdf.env.KEY"] == ["(set)", "prowess.toml:6"]
     assert "s3cret" not in answer.out
     assert answer.out.endswith(
-        "\nSettings files, in the order of reading:\n"
-        "  read       ~/.config/prowess/prowess.toml\n"
-        "  read       prowess.toml\n"
-        "  not there  .prowess/prowess.toml\n"
+        "\nSettings files, in reading order:\n"
+        "  read     ~/.config/prowess/prowess.toml\n"
+        "  read     prowess.toml\n"
+        "  missing  .prowess/prowess.toml\n"
     )
 
 

@@ -25,7 +25,7 @@ def test_context_files_are_listed_farthest_first_with_depth_and_size(terminal):
         f"2      8           {outer}\n"
         "0      8           CLAUDE.md\n"
         "\n"
-        "2 files, about 5 tokens (an estimate), farthest first. --text prints them as one.\n",
+        "2 files, about 5 tokens (an estimate), farthest first. --text prints them as one text.\n",
         "",
     )
 
@@ -69,11 +69,11 @@ def test_where_there_are_none_it_says_what_was_looked_for(terminal):
     place, top = terminal.path("project/deep/down"), terminal.path("project")
     assert terminal.run("context") == (
         0,
-        f"No context file holds here: there is no AGENTS.md or CLAUDE.md in {place} or above it, up to {top}.\n",
+        f"No context file applies here: there is no AGENTS.md or CLAUDE.md in {place} or above it, up to {top}.\n",
         "",
     )
     assert terminal.run("context", "--host", "openclaw").out == (
-        f"No context file holds here: there is no AGENTS.md in {place}.\n"
+        f"No context file applies here: there is no AGENTS.md in {place}.\n"
     )
     assert terminal.run("context", "--text") == (0, "", "")
 
@@ -82,7 +82,7 @@ def test_without_a_repository_one_looks_up_to_home(tmp_path, monkeypatch, capsys
     terminal = Terminal(tmp_path, monkeypatch, capsys)
     terminal.write("home/a/b/note.txt", "")
     monkeypatch.chdir(terminal.home / "a/b")
-    said = "No context file holds here: there is no AGENTS.md or CLAUDE.md in ~/a/b or above it, up to ~.\n"
+    said = "No context file applies here: there is no AGENTS.md or CLAUDE.md in ~/a/b or above it, up to ~.\n"
     assert terminal.run("context") == (0, said, "")
     for place in ("home/AGENTS.md", "home/a/AGENTS.md", "home/a/CLAUDE.md", "AGENTS.md"):
         terminal.write(place, "# Text\n")
@@ -99,5 +99,5 @@ def test_a_hidden_folder_that_was_left_out_is_told(tmp_path, monkeypatch, capsys
     terminal.write("home/.hidden/b/AGENTS.md", "# Text\n")
     monkeypatch.chdir(terminal.home / ".hidden/b")
     assert terminal.run("context").out == (
-        "No context file holds here: there is no AGENTS.md or CLAUDE.md in ~. Hidden folders are left out.\n"
+        "No context file applies here: there is no AGENTS.md or CLAUDE.md in ~. Hidden folders are not searched.\n"
     )

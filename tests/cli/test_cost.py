@@ -20,7 +20,14 @@ from hypothesis import strategies as st
 from prowess.errors import MissingExtra
 from prowess.model.catalog import Shown
 from prowess.present.tokens import ESTIMATE, compare_loading, estimate_tokens
-from prowess.reports.cost import Method, Report, SkillCost, choose_method, load_report, render_share
+from prowess.reports.cost import (
+    CostReport,
+    Method,
+    SkillCost,
+    choose_method,
+    load_costs,
+    render_share,
+)
 from prowess.reports.cost_page import render_page
 from tests.cli.terminal import Terminal
 
@@ -33,15 +40,17 @@ def write_three(terminal: Terminal) -> None:
     terminal.skill("project/.agents/skills/empty", description="Does nothing.", body="")
 
 
-def make_report(*names: str, location: str = "/skills/x/SKILL.md") -> Report:
+def make_report(*names: str, location: str = "/skills/x/SKILL.md") -> CostReport:
     costs = tuple(
         SkillCost(
             name=name, location=location, shown=Shown.WHOLE, listed=10, described=10, body=100
         )
         for name in names
     )
-    return Report(
+    return CostReport(
         host="prowess",
+        edition="current",
+        cwd="/",
         method=Method(ESTIMATE, "Estimates."),
         window=200_000,
         reads=2,
@@ -61,12 +70,12 @@ def test_the_table_has_every_skill_with_its_bar_and_below_it_what_is_saved(termi
         "small        4    49  █░░░░\n"
         "empty        4     0  █\n"
         "\n"
-        "█ in every request   ░ when it is used\n"
+        "█ in every request   ░ when used\n"
         "\n"
         "the catalog, in every request                     77  less than 0.1 % of the window\n"
         "the catalog and 2 skills, each used once         373  0.2 % of the window\n"
         "all skills loaded up front                       444  0.2 % of the window\n"
-        "Reading on demand saves 71 tokens, less than 0.1 % of the window.\n"
+        "Loading on demand saves 71 tokens, less than 0.1 % of the window.\n"
         "Token counts are estimates, off by 3 % in the median against OpenAI's o200k.\n"
     )
 
@@ -166,7 +175,7 @@ def test_exact_counts_are_said_to_be_exact_and_for_whom(terminal):
     for name in ("o200k", "o200k_base"):
         answer = terminal.run("cost", "--encoding", name)
         assert answer.out.endswith(
-            "Token counts are exact for OpenAI's models with the encoding o200k_base, and estimates for all others.\n"
+            "Token counts are exact for OpenAI models that use o200k_base, and estimates for others.\n"
         )
     told = terminal.json("cost", "--model", "openai/gpt-4o-mini")
     assert told["method"] == {"name": "o200k_base", "exact": True}
@@ -178,7 +187,7 @@ def test_a_model_of_another_maker_is_said_to_be_estimated(terminal):
     write_three(terminal)
     answer = terminal.run("cost", "--model", "some-model\x1b[31m")
     assert answer.out.endswith(
-        "Token counts are estimates: there is no exact count for some-model\\x1b[31m here.\n"
+        "Token counts are estimates: no exact tokenizer is available for some-model\\x1b[31m.\n"
     )
 
 
@@ -190,7 +199,7 @@ def test_without_the_extra_a_model_is_estimated_and_an_encoding_is_refused(termi
 
     monkeypatch.setattr("prowess.reports.cost.get_counter", refuse)
     assert choose_method(None, "gpt-4o").says == (
-        'Token counts are estimates. Run `pip install "prowess[tokens]"`. They are exact for gpt-4o then.'
+        'Token counts are estimates. For exact counts for gpt-4o: Run `pip install "prowess[tokens]"`.'
     )
     assert terminal.run("cost", "--encoding", "o200k") == (
         2,
@@ -209,7 +218,7 @@ def test_without_the_extra_a_model_is_estimated_and_an_encoding_is_refused(termi
         ),
         (
             ("--encoding", "o200k", "--model", "gpt-4o"),
-            "prowess: --encoding and --model both say how to count; give one of them.",
+            "prowess: --encoding and --model cannot be used together.",
         ),
         (
             ("--window", "0"),
@@ -228,14 +237,14 @@ def test_with_few_short_skills_it_admits_that_loading_all_would_be_cheaper(termi
     terminal.skill("project/.agents/skills/tiny", body="Go.\n")
     answer = terminal.run("cost")
     assert "the catalog and 1 skill, used  " in answer.out
-    assert "With so few and so short skills, loading all of them up front would save " in answer.out
+    assert "With so few and short skills, loading all of them up front would save " in answer.out
     assert "the same, no skill used  " in terminal.run("cost", "--reads", "0").out
 
 
 def test_where_no_skill_is_ready_it_says_so(terminal):
     assert terminal.run("cost") == (
         0,
-        "No skill is ready here, by the rules of prowess, so skills cost nothing.\n",
+        "prowess has no skill ready here, so skills cost nothing.\n",
         "",
     )
     assert terminal.run("cost", "--html", "page.html").code == 0
@@ -247,13 +256,13 @@ def test_a_body_that_cannot_be_read_is_told_and_the_others_are_counted(terminal,
 
     def lose(skills, *arguments, **options):
         os.unlink(terminal.path("project/.agents/skills/small/SKILL.md"))
-        return load_report(skills, *arguments, **options)
+        return load_costs(skills, *arguments, **options)
 
-    monkeypatch.setattr("prowess.cli.commands.cost.load_report", lose)
+    monkeypatch.setattr("prowess.cli.commands.cost.load_costs", lose)
     answer = terminal.run("cost")
     assert answer.code == 0
     lost = terminal.path("project/.agents/skills/small/SKILL.md")
-    assert answer.err == f"{lost} could not be read; its text is not counted.\n"
+    assert answer.err == f"Could not read {lost}; its text is not counted.\n"
     assert "small        4  not read  █\n" in answer.out
 
 
@@ -324,7 +333,7 @@ def test_the_page_is_one_file_that_asks_for_nothing_and_runs_nothing(terminal):
         if tag == "i" and attrs.get("class") == "body" and "style" in attrs
     ]
     assert bars == ["width:66.67%", "width:100.00%", "width:99.00%", "width:12.28%"]
-    assert "Reading on demand saves 71 tokens" in page.text
+    assert "Loading on demand saves 71 tokens" in page.text
 
 
 def test_the_page_replaces_the_old_one_whole_and_keeps_its_permissions(terminal):
@@ -351,7 +360,7 @@ def test_a_page_that_cannot_be_written_is_a_sentence(terminal):
 
 
 def test_more_skills_than_anybody_looks_at_can_be_unfolded():
-    page = Page(render_page(make_report(*(f"s{number}" for number in range(100))), "/"))
+    page = Page(render_page(make_report(*(f"s{number}" for number in range(100)))))
     assert [tag for tag, _ in page.elements].count("details") == 1
     assert "40 more skills, which cost less" in page.text
     assert [attrs.get("scope") for tag, attrs in page.elements if tag == "th"].count("row") == 103
@@ -359,8 +368,8 @@ def test_more_skills_than_anybody_looks_at_can_be_unfolded():
 
 @given(st.text(), st.text())
 def test_nothing_that_a_skill_is_called_changes_the_shape_of_the_page(name, location):
-    plain = Page(render_page(make_report("x"), "/"))
-    page = Page(render_page(make_report(name, location=location), "/"))
+    plain = Page(render_page(make_report("x")))
+    page = Page(render_page(make_report(name, location=location)))
     assert page.elements == plain.elements
     assert not any(ord(one) < 32 and one != "\n" for one in page.text)
 

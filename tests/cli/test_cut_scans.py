@@ -31,8 +31,8 @@ def test_a_name_that_is_missing_behind_a_limit_is_explained_with_the_limit(termi
     answer = terminal.run("explain", "zz-first", "--host", "brief")
     assert answer.code == 3
     assert answer.out.splitlines()[:2] == [
-        "No skill here is named “zz-first”, by the rules of brief.",
-        f"It may be there all the same, since not everything was looked at: .agents/skills: {CUT}",
+        "brief finds no skill named “zz-first” here.",
+        f"It may exist all the same; the scan is incomplete. .agents/skills: {CUT}",
     ]
     shaped = json.loads(terminal.run("explain", "zz-first", "--host", "brief", "--json").out)
     assert [(one["code"], one["file"], one["message"]) for one in shaped["cut"]] == [

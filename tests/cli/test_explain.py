@@ -28,22 +28,22 @@ def test_the_journey_of_a_name_that_three_files_claim(terminal):
     answer = terminal.run("explain", "pdf")
     assert (answer.code, answer.err) == (0, "")
     assert answer.out == (
-        "“pdf” is ready: .agents/skills/pdf/SKILL.md is offered to the model; it beat 2 other files of this name.\n"
+        "“pdf” is ready: .agents/skills/pdf/SKILL.md is offered to the model; it won over 2 other files with this name.\n"
         "\n"
         "● .agents/skills/pdf/SKILL.md\n"
         f"  discover  found in .agents/skills, root {agents} of {roots} (project, agents:project)\n"
-        "            the root is searched because it hangs in the working folder\n"
+        "            searched because it is in the working folder\n"
         "  parse     read; its name is pdf\n"
-        "  resolve   won over 2 other files of this name\n"
+        "  resolve   won over 2 other files with this name\n"
         "            rule: the strongest scope wins (managed, project, user, added, plugin, remote, bundled), "
         "then the first in scan order\n"
         "  gate      nothing keeps it from being offered\n"
-        "  present   the model is shown its name and all that describes it\n"
+        "  present   the model sees its name and full description\n"
         "  state     ready\n"
         "\n"
         "↓ .claude/skills/pdf/SKILL.md\n"
         f"  discover  found in .claude/skills, root {claude} of {roots} (project, claude:project)\n"
-        "            the root is searched because it hangs in the working folder\n"
+        "            searched because it is in the working folder\n"
         "  parse     read; its name is pdf\n"
         "            warning on line 3 (repaired-colon): "
         "The value of `description` holds a colon that ends a key in YAML; it was put in quotes.\n"
@@ -54,7 +54,7 @@ def test_the_journey_of_a_name_that_three_files_claim(terminal):
         "\n"
         "↓ ~/.claude/skills/pdf/SKILL.md\n"
         f"  discover  found in ~/.claude/skills, root {user} of {roots} (user, claude:user)\n"
-        "            the root is searched because prowess keeps user skills there\n"
+        "            searched because prowess keeps user skills there\n"
         "  parse     read; its name is pdf\n"
         f"  resolve   shadowed: {reason}\n"
         "            because project is stronger than user\n"
@@ -69,7 +69,7 @@ def test_the_journey_of_a_name_that_three_files_claim(terminal):
         ({}, "“x” is ready: .agents/skills/x/SKILL.md is offered to the model."),
         (
             {"disable_model_invocation": "true"},
-            "“x” is loaded, but the model is not shown it: its header says `disable-model-invocation: true`.",
+            "“x” is loaded, but hidden from the model: its header says `disable-model-invocation: true`.",
         ),
         (
             {"paths": '"*.sql"'},
@@ -79,7 +79,7 @@ def test_the_journey_of_a_name_that_three_files_claim(terminal):
             {"metadata": '{"openclaw": {"requires": {"bins": ["no-such-program"]}}}'},
             "“x” cannot be offered on this machine: the program no-such-program cannot be found.",
         ),
-        ({"enabled": "false"}, "“x” is switched off: its header says `enabled: false`."),
+        ({"enabled": "false"}, "“x” is disabled: its header says `enabled: false`."),
     ],
 )
 def test_the_answer_stands_in_one_sentence_at_the_top(terminal, fields, said):
@@ -139,16 +139,16 @@ def test_a_root_that_is_switched_off_says_by_what_and_the_other_edition_differs(
     terminal.skill("home/.claude/skills/notes")
     lines = terminal.run("explain", "notes", "--host", "omp").out.splitlines()
     assert lines[:2] == [
-        "“notes” is switched off: its source is switched off by enableClaudeUser.",
+        "“notes” is disabled: its source is switched off by enableClaudeUser.",
         "omp@documented differs: ready, ~/.claude/skills/notes/SKILL.md.",
     ]
-    assert "            the root is switched off by enableClaudeUser" in lines
+    assert "            the root is disabled by enableClaudeUser" in lines
 
 
 def test_a_folder_named_by_a_setting_names_the_setting_and_its_place(terminal):
     terminal.write("project/prowess.toml", 'folders = ["more"]\n')
     terminal.skill("project/more/x")
-    said = "            the root is searched because `folders` names it (prowess.toml:1)"
+    said = "            searched because `folders` lists it (prowess.toml:1)"
     assert said in terminal.run("explain", "x").out.splitlines()
 
 
@@ -163,7 +163,7 @@ def test_json_tells_the_same_journey(terminal):
         "edition": "current",
         "cwd": str(terminal.project),
         "name": "x",
-        "answer": "“x” is loaded, but the model is not shown it: its header says `disable-model-invocation: true`.",
+        "answer": "“x” is loaded, but hidden from the model: its header says `disable-model-invocation: true`.",
         "editions": [],
     }
     root = terminal.path("project/.agents/skills")
@@ -174,11 +174,11 @@ def test_json_tells_the_same_journey(terminal):
             "stage": "discover",
             "says": [
                 f"found in {root}, root 3 of {roots} (project, agents:project)",
-                "the root is searched because it hangs in the working folder",
+                "searched because it is in the working folder",
             ],
         },
         {"stage": "parse", "says": ["read; its name is x"]},
-        {"stage": "resolve", "says": ["no other file competes for this name"]},
+        {"stage": "resolve", "says": ["no other file claims this name"]},
         {"stage": "gate", "says": ["hidden: its header says `disable-model-invocation: true`"]},
     ]
 
@@ -187,7 +187,7 @@ def test_a_name_nobody_has_gives_the_nearest_ones(terminal):
     terminal.skill("project/.agents/skills/pdf")
     assert terminal.run("explain", "pfd") == (
         3,
-        "No skill here is named “pfd”, by the rules of prowess.\nDid you mean “pdf”?\n",
+        "prowess finds no skill named “pfd” here.\nDid you mean “pdf”?\n",
         "",
     )
 
@@ -196,7 +196,7 @@ def test_a_name_that_only_other_hosts_see_names_them(terminal):
     terminal.skill("project/.claude/skills/x")
     assert terminal.run("explain", "x", "--host", "codex") == (
         3,
-        "No skill here is named “x”, by the rules of codex.\n"
+        "codex finds no skill named “x” here.\n"
         "prowess sees it: ready, .claude/skills/x/SKILL.md\n"
         "claude-code sees it: ready, .claude/skills/x/SKILL.md\n"
         "opencode sees it: ready, .claude/skills/x/SKILL.md\n"
@@ -211,7 +211,7 @@ def test_a_folder_of_that_name_whose_skill_has_another_is_told(terminal):
     assert answer.code == 3
     lines = answer.out.splitlines()
     assert "claude-code" not in answer.out
-    assert "Its name is that of a folder whose skill has another name:" in lines
+    assert "A folder has this name, but its skill has another:" in lines
     assert "  parse     read; its name is pdf" in lines
 
 
@@ -242,7 +242,7 @@ def test_the_name_in_the_header_finds_a_skill_that_goes_by_its_folder(terminal):
         lines[0] == "“Shown Name” is ready: .claude/skills/folder/SKILL.md is offered to the model."
     )
     assert (
-        "  parse     read; its header says Shown Name, but this host goes by the folder: folder"
+        "  parse     read; its header says Shown Name, but this host uses the folder: folder"
         in lines
     )
 
@@ -251,7 +251,7 @@ def test_very_many_claims_are_told_in_part_to_people_and_whole_to_programs(termi
     for number in range(60):
         terminal.skill(f"project/.agents/skills/f{number:02}", name="x")
     assert terminal.run("explain", "x").out.endswith(
-        "\n10 more files have to do with this name; --json has them all.\n"
+        "\n10 more files claim this name; --json shows all of them.\n"
     )
     assert len(terminal.json("explain", "x")["claims"]) == 60
 
@@ -268,7 +268,7 @@ def test_a_denied_skill_names_its_rule_and_the_line_it_stands_on(terminal):
     terminal.write("project/prowess.toml", '[permissions.skill]\n"*" = "allow"\n"dep*" = "deny"\n')
     lines = terminal.run("explain", "deploy").out.splitlines()
     reason = "the rule `skill.dep*: deny` in prowess.toml:3 denies it"
-    assert lines[0] == f"“deploy” may not be used here: {reason}."
+    assert lines[0] == f"“deploy” is not permitted here: {reason}."
     assert lines[-2:] == [f"  gate      denied: {reason}", "  state     denied"]
 
 
@@ -284,21 +284,21 @@ def test_rules_for_one_agent_hold_for_that_agent(terminal):
 
 def test_a_rule_that_asks_or_allows_is_told_and_silence_is_not(terminal):
     terminal.skill("project/.agents/skills/x")
-    shown = "the model is shown its name and all that describes it"
+    shown = "the model sees its name and full description"
     assert explain_gate(terminal, "x") == ["nothing keeps it from being offered", shown, "ready"]
     assert explain_gate(terminal, "x", "--ask", "x") == [
         "nothing keeps it from being offered",
-        "permission: ask, since the rule `ask: Skill(x)` in the command line requires approval",
+        "permission: ask, because the rule `ask: Skill(x)` in the command line requires approval",
         shown,
         "ready",
     ]
     assert explain_gate(terminal, "x", "--allow", "x")[1] == (
-        "permission: allow, since the rule `allow: Skill(x)` in the command line allows it"
+        "permission: allow, because the rule `allow: Skill(x)` in the command line allows it"
     )
     terminal.skill("project/.agents/skills/x", allowed_tools="Read")
     assert (
         explain_gate(terminal, "x")[1]
-        == "permission: ask, since its header has `allowed-tools`, which requires approval"
+        == "permission: ask, because its header has `allowed-tools`, which requires approval"
     )
 
 
@@ -307,8 +307,8 @@ def test_claude_code_shows_what_it_denies_and_explain_says_so(terminal):
     terminal.write("project/.claude/settings.json", '{"permissions": {"deny": ["Skill(x)"]}}\n')
     assert explain_gate(terminal, "x", "--host", "claude-code") == [
         "nothing keeps it from being offered",
-        "permission: deny, since the rule `deny: Skill(x)` in .claude/settings.json:1 denies it",
-        "the model is shown its name and all that describes it",
+        "permission: deny, because the rule `deny: Skill(x)` in .claude/settings.json:1 denies it",
+        "the model sees its name and full description",
         "ready",
     ]
 
@@ -320,9 +320,9 @@ def test_what_the_model_is_shown_of_a_skill_is_told_with_the_reason(terminal):
     terminal.write("project/prowess.toml", '[skills.named]\nvisibility = "name-only"\n')
     told = {name: explain_gate(terminal, name)[1] for name in ("named", "rules", "long")}
     assert told == {
-        "named": "the model is shown its name only: the settings show its name only",
-        "rules": "its whole text stands in every request: its header says `always: true`",
-        "long": "the model is shown its name and a part of what describes it: "
+        "named": "the model sees only its name: the settings show its name only",
+        "rules": "its full text is in every request: its header says `always: true`",
+        "long": "the model sees its name and part of its description: "
         "its text has 1,999 characters; at most 1,024 are shown of a skill",
     }
 
@@ -387,7 +387,7 @@ def test_a_setting_that_disables_a_skill_is_named_with_its_file_and_line(
     assert terminal.json("show", "pdf")["skill"]["origin"] == origin
     where = file.removeprefix("project/").replace("home/", "~/")
     told = terminal.run("explain", "pdf").out
-    assert told.splitlines()[0] == f"“pdf” is switched off: {reason} ({where}:{line})."
+    assert told.splitlines()[0] == f"“pdf” is disabled: {reason} ({where}:{line})."
     assert f"  resolve   disabled: {reason} ({where}:{line})\n" in told
     assert f"state   – disabled: {reason} ({where}:{line})\n" in terminal.run("show", "pdf").out
 

@@ -8,8 +8,8 @@ import os
 import click
 import pytest
 
-from prowess.cli.commands.hosts import render_value
 from prowess.profiles.load import BUILT_IN, differing_keys, known_editions, load_profile
+from prowess.reports.hosts import render_value
 from tests.cli.terminal import Terminal
 
 
@@ -72,8 +72,8 @@ def test_one_host_is_shown_with_its_documents_departures_and_differences(termina
         "  follows   1.0, not measured\n"
         "  document  notes.md\n"
         "\n"
-        "mine: what is different in old\n"
-        "  roots.extra           current: not there\n"
+        "mine: what differs in old\n"
+        "  roots.extra           current: not set\n"
         "                        old: at = {home}/extra; scope = user; gitignore = yes\n"
         "  resolution.strategy   current: first\n"
         "                        old: last\n",
@@ -112,7 +112,7 @@ def test_diff_shows_every_key_that_differs_between_editions(terminal):
     out = terminal.run("hosts", "--diff").out
     for name in BUILT_IN:
         for edition in known_editions(name)[1:]:
-            assert f"{name}: what is different in {edition}\n" in out
+            assert f"{name}: what differs in {edition}\n" in out
             for key, _, _ in differing_keys(load_profile(name), load_profile(f"{name}@{edition}")):
                 if key.partition(".")[0] not in ("edition", "provenance"):
                     assert f"  {key} " in out
@@ -153,7 +153,7 @@ def test_an_unknown_host_is_an_error_that_names_the_known_ones(terminal):
 
 def test_values_of_profiles_are_written_for_people():
     assert [render_value(value) for value in (None, True, False, "", "word", 3, [], ["a", ["b", "c"]], {"x": True})] == [
-        "not there", "yes", "no", "empty", "word", "3", "none", "a, b, c", "x = yes",
+        "not set", "yes", "no", "empty", "word", "3", "none", "a, b, c", "x = yes",
     ]  # fmt: skip
 
 
@@ -164,7 +164,7 @@ def test_the_host_can_be_named_as_everywhere_else(terminal):
     )
     answer = terminal.run("hosts", "omp", "--host", "codex")
     assert (answer.code, answer.out) == (2, "")
-    assert "“omp” and --host codex name two hosts; give one of them." in answer.err
+    assert "“omp” and --host codex are two hosts; give only one." in answer.err
 
 
 def test_every_command_takes_a_host_and_json():

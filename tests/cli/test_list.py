@@ -340,7 +340,7 @@ def test_what_a_touched_file_wakes_is_listed_as_awake(terminal):
     assert terminal.run("list", "--touched", "x", "--unused") == (
         2,
         "",
-        "prowess: --touched tells what would be and --unused what was; give one of them.\n",
+        "prowess: --touched and --unused cannot be used together.\n",
     )
 
 

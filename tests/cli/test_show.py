@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 
-from prowess.cli.commands.show import list_files
+from prowess.machine.files import LocalFiles
+from prowess.reports.skill_details import load_files
 from tests.cli.terminal import Terminal
 from tests.workspace import skill_text
 
@@ -37,13 +38,13 @@ def test_a_skill_is_shown_with_its_facts_its_files_and_its_body(terminal):
         "license        MIT\n"
         "allowed-tools  Read, Write\n"
         f"digest         {digest}\n"
-        "cost           about 5 tokens in every request, 12 tokens more when it is used (an estimate)\n"
+        "cost           about 5 tokens in every request, 12 tokens more when used (an estimate)\n"
         "\n"
         "      122  SKILL.md\n"
         "        5  guide.md\n"
-        "           lost (link to nothing)\n"
+        "           lost (broken symlink)\n"
         "        1  scripts/run.py\n"
-        "        5  scripts/same.md (link)\n"
+        "        5  scripts/same.md (symlink)\n"
         "\n" + BODY,
         "",
     )
@@ -133,20 +134,22 @@ def test_a_folder_with_very_many_files_is_listed_in_part(terminal):
         terminal.write(f"project/.agents/skills/big/data/{number:03}.txt")
     terminal.write("project/.agents/skills/big/zzz/last.txt")
     outcome = terminal.scan().find("big")
-    files, more = list_files(outcome)
-    assert ([file.path for file in files][:2], len(files), more) == (
+    listed = load_files(outcome, LocalFiles())
+    paths = [file.path for file in listed.files]
+    assert (paths[:2], len(paths), listed.has_more) == (
         ["SKILL.md", "data/000.txt"],
         200,
         True,
     )
-    assert "           and more; the first 200 are shown\n" in terminal.run("show", "big").out
+    assert "           and more; only the first 200 are shown\n" in terminal.run("show", "big").out
 
 
 def test_links_to_folders_are_shown_and_never_entered(terminal):
     terminal.skill("project/.agents/skills/loop")
     terminal.link("project/.agents/skills/loop/again", ".")
-    files, more = list_files(terminal.scan().find("loop"))
-    assert ([(file.path, file.kind, file.link) for file in files], more) == (
+    listed = load_files(terminal.scan().find("loop"), LocalFiles())
+    found = [(file.path, file.kind, file.link) for file in listed.files]
+    assert (found, listed.has_more) == (
         [("SKILL.md", "file", False), ("again", "folder", True)],
         False,
     )
@@ -155,8 +158,8 @@ def test_links_to_folders_are_shown_and_never_entered(terminal):
 def test_a_command_is_a_single_file(terminal):
     terminal.write("project/.claude/commands/ship.md", "Ship it.\n")
     terminal.write("project/.claude/commands/other.md", "Other.\n")
-    files, more = list_files(terminal.scan("claude-code").find("ship"))
-    assert ([file.path for file in files], more) == (["ship.md"], False)
+    listed = load_files(terminal.scan("claude-code").find("ship"), LocalFiles())
+    assert ([file.path for file in listed.files], listed.has_more) == (["ship.md"], False)
 
 
 def test_a_body_reaches_people_without_anything_that_steers_a_terminal(terminal):

@@ -24,7 +24,7 @@ def test_the_summary_tells_what_is_here_what_it_costs_and_what_is_wrong(terminal
         "  user     1 ready, 1 shadowed\n"
         "           in ~/.claude/skills\n"
         "\n"
-        "They cost about 76 tokens in every request (an estimate); `prowess cost` tells what each costs.\n"
+        "They cost about 76 tokens in every request (an estimate); `prowess cost` shows what each costs.\n"
         "\n"
         "1 error and 1 warning:\n"
         "  error    .claude/skills/torn/SKILL.md\n"
@@ -34,10 +34,10 @@ def test_the_summary_tells_what_is_here_what_it_costs_and_what_is_wrong(terminal
         "\n"
         "Try next:\n"
         "  prowess list         every skill, with its state\n"
-        "  prowess explain pdf  how a name came to its state\n"
-        "  prowess catalog      what the model would see of them\n"
+        "  prowess explain pdf  why a skill loads or does not\n"
+        "  prowess catalog      what the model sees of them\n"
         "  prowess compare      which agent sees which skill\n"
-        "  prowess check        everything that was noticed\n",
+        "  prowess check        all errors and warnings\n",
         "",
     )
 
@@ -47,7 +47,7 @@ def test_a_command_to_copy_quotes_the_name_in_it(terminal):
         "project/.agents/skills/x/SKILL.md",
         "---\nname: $(touch pwned)\ndescription: d\n---\nText\n",
     )
-    assert "  prowess explain '$(touch pwned)'  how" in terminal.run().out
+    assert "  prowess explain '$(touch pwned)'  why" in terminal.run().out
 
 
 def test_where_nothing_is_found_it_says_where_it_looked_and_how_to_begin(terminal):
@@ -55,9 +55,9 @@ def test_where_nothing_is_found_it_says_where_it_looked_and_how_to_begin(termina
     assert answer.code == 0
     lines = answer.out.splitlines()
     assert lines[:3] == [
-        f"There are no skills in {terminal.project} yet, by the rules of prowess.",
+        f"prowess finds no skills in {terminal.project}.",
         "",
-        "Skills were looked for in:",
+        "It searched:",
     ]
     assert {"  .agents/skills", "  .claude/skills", "  ~/.claude/skills"} <= set(lines)
     assert lines[-3:] == [
@@ -70,7 +70,7 @@ def test_where_nothing_is_found_it_says_where_it_looked_and_how_to_begin(termina
 def test_the_folders_above_are_mentioned_once(terminal, monkeypatch):
     (terminal.project / "deep").mkdir()
     monkeypatch.chdir(terminal.project / "deep")
-    assert "  and in the same folders above this one\n" in terminal.run().out
+    assert "  and the same folders in the folders above this one\n" in terminal.run().out
 
 
 def test_json_has_counts_roots_findings_and_cost(terminal):
@@ -145,5 +145,5 @@ def test_a_budget_that_cannot_be_used_does_not_hide_the_rest(terminal, monkeypat
     )
     answer = terminal.run("--host", "claude-code")
     assert (answer.code, answer.err) == (0, "")
-    assert f"What they cost cannot be told: {problem}\n" in answer.out
+    assert f"Their cost is unknown: {problem}\n" in answer.out
     assert terminal.json("--host", "claude-code")["cost"] == {"skills": 1, "problem": problem}

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from prowess.machine.files import LocalFiles
 from prowess.reports import tour_workspace as sample
 from tests.cli.terminal import Terminal
 
@@ -129,12 +130,12 @@ def test_piped_it_is_plain_lines(terminal):
     )
     assert "   5 + 1 + 1 + 1 + 1 + 1 + 1 = 11 files" in lines
     assert [line for line in lines if line[:1].isdigit()] == [
-        "1  Discover  Where are skills?",
-        "2  Parse  What does each say?",
-        "3  Resolve  Who gets the name?",
+        "1  Discover  Where are the skills?",
+        "2  Parse  What does each one say?",
+        "3  Resolve  Which file gets the name?",
         "4  Gate  Can it be offered here and now?",
-        "5  Present  What would the model see?",
-        "6  Activate  What does it get when a task calls for one?",
+        "5  Present  What does the model see?",
+        "6  Activate  What does it get when a task needs one?",
     ]
 
 
@@ -155,10 +156,10 @@ def test_no_line_is_wider_than_the_terminal(terminal, monkeypatch, width):
 
 
 def test_a_missing_sample_is_a_sentence(terminal, monkeypatch):
-    monkeypatch.setattr(os.path, "isdir", lambda path: False)
+    monkeypatch.setattr(LocalFiles, "find_kind", lambda self, path: None)
     answer = terminal.run("tour")
     assert (answer.code, answer.out) == (4, "")
-    assert answer.err.endswith(": it did not come along with this installation.\n")
+    assert answer.err.endswith(": it is missing from this installation.\n")
 
 
 def test_it_works_as_a_program_within_two_seconds(tmp_path):
@@ -200,9 +201,9 @@ def test_the_tour_shows_what_the_model_would_see_and_what_it_costs(terminal):
     assert present["characters"] == len(present["text"]) < present["budget"] == 8000
     assert 150 < present["estimated_tokens"] < 300
     lines = terminal.run("tour").out.splitlines()
-    size = f"{present['characters']:,} of the 8,000 characters that there are"
+    size = f"{present['characters']:,} of 8,000 characters"
     assert (
-        f"   This text, word for word. It takes {size}, about {present['estimated_tokens']} tokens in every request:"
+        f"   Exactly this text, {size}, about {present['estimated_tokens']} tokens in every request:"
         in lines
     )
     given = [*present["text"].splitlines(), *tour["activate"]["text"].splitlines()]
@@ -242,7 +243,7 @@ def test_the_sample_can_be_walked_as_any_host(terminal):
         answer = terminal.run("tour", "--host", host)
         assert (host, answer.code, answer.err) == (host, 0, "")
         assert (
-            f" makes of {WORKSPACE}, a small project with skills for several agents." in answer.out
+            f" does with {WORKSPACE}, a small project with skills for several agents." in answer.out
         )
         assert f"prowess cost --host {host}" in answer.out
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from prowess.cli.commands.usage import render_time
+from prowess.reports.usage_report import render_time
 from prowess.state.usage import UsageFile, usage_path
 from tests.cli.terminal import Terminal
 
@@ -44,8 +44,8 @@ sql         2        1         2  2020-12-31 23:59  .agents/skills/sql/SKILL.md
 pdf         2        0         0  never             .agents/skills/pdf/SKILL.md
 ship        2        0         0  never             .agents/skills/ship/SKILL.md
 
-The counts are kept in ~/.local/state/prowess/usage.sqlite3 and never leave this machine.
-`usage = false` in prowess.toml or PROWESS_NO_USAGE=1 switches counting off; --clear forgets.
+The counts are in ~/.local/state/prowess/usage.sqlite3 and never leave this machine.
+To stop counting, put `usage = false` in prowess.toml or set PROWESS_NO_USAGE=1; --clear deletes the counts.
 """
 
 
@@ -58,9 +58,9 @@ def test_before_anything_was_counted_it_says_so_and_makes_no_file(terminal):
     answer = terminal.run("usage")
     assert (answer.code, answer.out.splitlines()[0]) == (
         0,
-        "Nothing is counted yet: skills are counted when an agent is offered them and when one is used.",
+        "No counts yet: skills are counted when an agent is offered them or uses one.",
     )
-    assert terminal.run("usage", "--clear") == (0, "The counts of 0 skills were forgotten.\n", "")
+    assert terminal.run("usage", "--clear") == (0, "Deleted the counts of 0 skills.\n", "")
     assert not os.path.lexists(usage_path(terminal.facts()))
 
 
@@ -89,7 +89,7 @@ def test_one_name_or_all_of_them_can_be_forgotten(terminal):
     store = count(terminal)
     assert terminal.run("usage", "--clear", "sql") == (
         0,
-        "The counts of “sql” were forgotten.\n",
+        "Deleted the counts of “sql”.\n",
         "",
     )
     assert {name for name, _ in store.load_counts()} == {"pdf", "ship"}
@@ -102,7 +102,7 @@ def test_a_name_that_is_not_counted_is_told_with_the_nearest(terminal):
     assert terminal.run("usage", "--clear", "pfd") == (
         3,
         "",
-        "Nothing is counted for “pfd”, so nothing was forgotten. Did you mean “pdf”?\n",
+        "“pfd” has no counts; nothing was deleted. Did you mean “pdf”?\n",
     )
     assert terminal.run("usage", "--clear", "").code == 3
     assert len(store.load_counts()) == 3
@@ -115,15 +115,9 @@ def test_counts_from_before_it_was_switched_off_can_still_be_seen_and_forgotten(
     terminal.write("project/prowess.toml", "\nusage = false\n")
     answer = terminal.run("usage")
     assert answer.out.splitlines()[1].startswith("sql         2        1         2")
-    assert (
-        answer.out.splitlines()[-1]
-        == "Counting is switched off, since `usage` is false in prowess.toml:2."
-    )
+    assert answer.out.splitlines()[-1] == "Counting is off: `usage` is false in prowess.toml:2."
     monkeypatch.setenv("PROWESS_NO_USAGE", "1")
-    assert (
-        terminal.run("usage").out.splitlines()[-1]
-        == "Counting is switched off, since PROWESS_NO_USAGE is set."
-    )
+    assert terminal.run("usage").out.splitlines()[-1] == "Counting is off: PROWESS_NO_USAGE is set."
     assert terminal.json("usage")["counting"] is False
     assert terminal.run("usage", "--clear").code == 0
     assert store.load_counts() == {}
@@ -210,7 +204,7 @@ def test_where_nobody_counts_nobody_knows(terminal, monkeypatch):
     assert terminal.run("list", "--unused") == (
         2,
         "",
-        "prowess: Uses are not counted, since PROWESS_NO_USAGE is set; so nobody knows which skills are unused.\n",
+        "prowess: Usage counting is off (PROWESS_NO_USAGE is set), so unused skills cannot be listed.\n",
     )
 
 
@@ -218,7 +212,7 @@ def test_unused_and_all_are_two_questions(terminal):
     answer = terminal.run("list", "--unused", "--all")
     assert (answer.code, answer.err) == (
         2,
-        "prowess: --all shows every candidate and --unused only some; give one of them.\n",
+        "prowess: --all and --unused cannot be used together.\n",
     )
 
 
@@ -241,7 +235,5 @@ def test_only_the_skills_that_a_host_sees_here(terminal):
         "ship",
     ]
     answer = terminal.run("usage", "--host", "claude-code")
-    assert (
-        answer.out.splitlines()[0] == "Nothing is counted of the skills that claude-code sees here."
-    )
-    assert "leave --host out" in terminal.run("usage", "--host", "codex", "--clear").err
+    assert answer.out.splitlines()[0] == "None of the skills that claude-code sees here has counts."
+    assert "leave out --host" in terminal.run("usage", "--host", "codex", "--clear").err

@@ -1,1 +1,1 @@
-"""What every surface shows of skills: values made from a snapshot, with their JSON shape."""
+"""What every surface shows of skills: values made from a scan, each with its JSON shape."""

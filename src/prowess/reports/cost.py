@@ -1,17 +1,16 @@
-"""What the skills here cost: each in the catalog and when it is used, and all against loading
-everything.
-"""
+"""What skills cost in tokens: in every request, when used, and if all were loaded up front."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import msgspec
 
-from prowess.cli.terminal.progress import Progress
-from prowess.errors import MachineError, MissingExtra, UsageError
+from prowess.errors import MachineError, MissingExtra
 from prowess.model.catalog import Catalog, CatalogItem, CatalogLine, Shown
 from prowess.model.outcome import Outcome
+from prowess.ports import Reporter
 from prowess.present.tokens import (
     ENCODINGS,
     ESTIMATE,
@@ -23,12 +22,13 @@ from prowess.present.tokens import (
     get_counter,
 )
 from prowess.reports.catalog_report import pair_lines
+from prowess.reports.json_output import shape_scan
 from prowess.runtime import Skills
 from prowess.text.display import count_words
 
 
 class Method(msgspec.Struct, frozen=True):
-    """How tokens are counted, and a sentence that says how far to trust the numbers."""
+    """How tokens are counted, and a sentence on how accurate that is."""
 
     counter: TokenCounter
     says: str
@@ -37,9 +37,8 @@ class Method(msgspec.Struct, frozen=True):
 class SkillCost(msgspec.Struct, frozen=True, kw_only=True):
     """The tokens of one skill.
 
-    `listed` is what every request carries of it, as the catalog shows it now; `described` what it
-    would be if all that describes it were shown. `body` is its own text; None where its file could
-    not be read.
+    `listed` is its part of the catalog, which every request carries; `described` what that would be
+    in full. `body` is its own text, None where its file could not be read.
     """
 
     name: str
@@ -51,9 +50,7 @@ class SkillCost(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def added(self) -> int:
-        """What using the skill adds to a conversation: nothing where its text stands in every
-        request anyway.
-        """
+        """What using the skill adds; nothing where its text is in every request anyway."""
         return 0 if self.shown is Shown.INJECTED else self.body or 0
 
     @property
@@ -62,13 +59,16 @@ class SkillCost(msgspec.Struct, frozen=True, kw_only=True):
         return self.listed + self.added
 
 
-class Report(msgspec.Struct, frozen=True, kw_only=True):
-    """The costs of all skills, the most expensive first, and what they come to.
+class CostReport(msgspec.Struct, frozen=True, kw_only=True):
+    """What every skill costs, the most expensive first.
 
-    `catalog` is the whole of what every request carries; `average` the tokens of a body.
+    `catalog` is the whole catalog, which every request carries. `window` is the context window,
+    `reads` how many skills a conversation is assumed to use.
     """
 
     host: str
+    edition: str
+    cwd: str
     method: Method
     window: int
     reads: int
@@ -84,58 +84,58 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
         return round(sum(sizes) / len(sizes)) if sizes else 0
 
     def share(self, tokens: int) -> float:
-        """A number of tokens as a part of the window."""
+        """A number of tokens as a share of the window."""
         return tokens / self.window
 
 
-def choose_method(encoding: str | None, model: str | None) -> Method:
-    """How to count: exactly by an encoding, as well as can be for a model, or by the estimate."""
-    if encoding is not None and model is not None:
-        raise UsageError("--encoding and --model both say how to count; give one of them.")
+def choose_method(encoding: str | None = None, model: str | None = None) -> Method:
+    """How to count: exactly by an encoding, as well as possible for a model, or an estimate."""
     if model is not None:
         return _choose_for_model(model)
     if encoding is None:
-        return Method(
-            ESTIMATE, "Token counts are estimates, off by 3 % in the median against OpenAI's o200k."
-        )
-    known = f"{encoding}_base" if f"{encoding}_base" in ENCODINGS else encoding
-    says = (
-        f"Token counts are exact for OpenAI's models with the encoding {known}, and estimates for"
-        " all others."
-    )
+        says = "Token counts are estimates, off by 3 % in the median against OpenAI's o200k."
+        return Method(ESTIMATE, says)
+    full_name = f"{encoding}_base"
+    known = full_name if full_name in ENCODINGS else encoding
+    says = f"Token counts are exact for OpenAI models that use {known}, and estimates for others."
     return Method(get_counter(known), says)
 
 
 def _choose_for_model(model: str) -> Method:
     encoding = find_encoding(model)
     if encoding is None:
-        return Method(
-            ESTIMATE, f"Token counts are estimates: there is no exact count for {model} here."
-        )
+        says = f"Token counts are estimates: no exact tokenizer is available for {model}."
+        return Method(ESTIMATE, says)
     try:
-        return Method(
-            get_counter(encoding),
-            f"Token counts are exact for {model}, by the encoding {encoding}.",
-        )
+        counter = get_counter(encoding)
     except MissingExtra as error:
-        return Method(
-            ESTIMATE, f"Token counts are estimates. {error.hint} They are exact for {model} then."
-        )
+        says = f"Token counts are estimates. For exact counts for {model}: {error.hint}"
+        return Method(ESTIMATE, says)
+    return Method(counter, f"Token counts are exact for {model} (encoding {encoding}).")
 
 
-def load_report(skills: Skills, method: Method, *, window: int, reads: int) -> Report:
-    """Read every body and count. Says how far it has come where that takes long."""
+def load_costs(
+    skills: Skills,
+    method: Method,
+    *,
+    window: int,
+    reads: int,
+    reporter: Reporter | None = None,
+) -> CostReport:
+    """Read every body and count its tokens; the reporter is told how many are done."""
     catalog = skills.catalog(context_tokens=window)
-    with Progress("counting tokens") as progress:
-        costs = _count_skills(skills, catalog, method.counter, progress)
+    costs = list(_count_skills(skills, catalog, method.counter, reporter))
+    costs.sort(key=lambda cost: (-cost.total, cost.name, cost.location))
     whole = method.counter.count(catalog.prompt)
     bodies = [cost.body for cost in costs if cost.body is not None]
-    return Report(
-        host=skills.profile.name if skills.profile.edition == "current" else skills.host,
+    return CostReport(
+        host=skills.profile.name,
+        edition=skills.profile.edition,
+        cwd=skills.cwd,
         method=method,
         window=window,
         reads=reads,
-        skills=tuple(sorted(costs, key=lambda cost: (-cost.total, cost.name, cost.location))),
+        skills=tuple(costs),
         catalog=whole,
         comparison=compare_loading(bodies, catalog=whole, reads=reads, window=window),
         warnings=catalog.warnings,
@@ -143,32 +143,29 @@ def load_report(skills: Skills, method: Method, *, window: int, reads: int) -> R
 
 
 def _count_skills(
-    skills: Skills, catalog: Catalog, counter: TokenCounter, progress: Progress
-) -> list[SkillCost]:
-    costs = []
+    skills: Skills, catalog: Catalog, counter: TokenCounter, reporter: Reporter | None
+) -> Iterator[SkillCost]:
     for done, (outcome, item, line) in enumerate(pair_lines(skills, catalog)):
-        progress.progress("counting tokens", done)
+        if reporter is not None:
+            reporter.progress("counting tokens", done)
         body = _count_body(outcome, counter)
-        costs.append(
-            SkillCost(
-                name=item.name,
-                location=item.location,
-                shown=line.shown,
-                listed=_count_listed(item, line, body, counter),
-                described=count_item(item, counter),
-                body=body,
-            )
+        yield SkillCost(
+            name=item.name,
+            location=item.location,
+            shown=line.shown,
+            listed=_count_listed(item, line, body, counter),
+            described=count_item(item, counter),
+            body=body,
         )
-    return costs
 
 
 def _count_body(outcome: Outcome, counter: TokenCounter) -> int | None:
-    """The tokens of a body; None for a file that is gone or closed since the scan, which must not
-    end the count.
-    """
+    if outcome.skill is None:
+        return None
     try:
-        return counter.count(outcome.skill.content) if outcome.skill is not None else None
+        return counter.count(outcome.skill.content)
     except (MachineError, OSError):
+        # A file that is gone since the scan must not stop the count of the others.
         return None
 
 
@@ -188,46 +185,78 @@ def sum_costs(costs: Sequence[SkillCost]) -> tuple[int, int]:
 
 
 def render_share(share: float) -> str:
-    """A part of the window in words; what is more than nothing never looks like nothing."""
+    """A share of the window in words; more than nothing never looks like nothing."""
     if share >= 2:
         return f"{share:,.0f} times the window"
     percent = abs(share) * 100
     sign = "−" if share < 0 else ""
-    return (
-        f"less than {sign}0.1 % of the window"
-        if 0 < percent < 0.05
-        else f"{sign}{percent:.1f} % of the window"
-    )
+    if 0 < percent < 0.05:
+        return f"less than {sign}0.1 % of the window"
+    return f"{sign}{percent:.1f} % of the window"
 
 
-def list_comparison(report: Report) -> list[tuple[str, int]]:
+def list_comparison(report: CostReport) -> list[tuple[str, int]]:
     """The lines of the comparison: what each is, and its tokens."""
-    compared = report.comparison
     used = min(report.reads, len(report.skills))
     how = "used" if used == 1 else "each used once"
+    on_demand = f"the catalog and {count_words(used, 'skill')}, {how}"
     return [
         ("the catalog, in every request", report.catalog),
-        (
-            (
-                f"the catalog and {count_words(used, 'skill')}, {how}"
-                if used
-                else "the same, no skill used"
-            ),
-            compared.on_demand,
-        ),
-        ("all skills loaded up front", compared.up_front),
+        (on_demand if used else "the same, no skill used", report.comparison.on_demand),
+        ("all skills loaded up front", report.comparison.up_front),
     ]
 
 
-def tell_saving(report: Report) -> str:
-    """What loading on demand saves, in a sentence; with few or tiny skills it may cost more
-    instead.
-    """
-    compared = report.comparison
-    share = render_share(abs(compared.share))
-    if compared.saved >= 0:
-        return f"Reading on demand saves {count_words(compared.saved, 'token')}, {share}."
-    more = count_words(-compared.saved, "token")
+def render_saving(report: CostReport) -> str:
+    """What loading on demand saves, in a sentence; with few or tiny skills it may cost more."""
+    saved = report.comparison.saved
+    tokens = count_words(abs(saved), "token")
+    share = render_share(abs(report.comparison.share))
+    if saved >= 0:
+        return f"Loading on demand saves {tokens}, {share}."
     return (
-        f"With so few and so short skills, loading all of them up front would save {more}, {share}."
+        f"With so few and short skills, loading all of them up front would save {tokens}, {share}."
     )
+
+
+def render_catalog_cost(report: CostReport) -> str:
+    """What the catalog costs, in a sentence."""
+    skills = count_words(len(report.skills), "skill")
+    about = "" if report.method.counter.exact else "about "
+    tokens = count_words(report.catalog, "token")
+    share = render_share(report.share(report.catalog))
+    return f"{skills} cost {about}{tokens} in every request, {share}."
+
+
+def shape_costs(report: CostReport) -> dict[str, Any]:
+    """The costs as JSON."""
+    compared = report.comparison
+    return {
+        **shape_scan(report),
+        "method": {"name": report.method.counter.method, "exact": report.method.counter.exact},
+        "window": report.window,
+        "reads": report.reads,
+        "catalog": report.catalog,
+        "catalog_share": report.share(report.catalog),
+        "bodies": compared.up_front,
+        "average_body": report.average,
+        "comparison": {
+            "up_front": compared.up_front,
+            "on_demand": compared.on_demand,
+            "saved": compared.saved,
+            "saved_share": compared.share,
+        },
+        "warnings": list(report.warnings),
+        "skills": [_shape_cost(cost) for cost in report.skills],
+    }
+
+
+def _shape_cost(cost: SkillCost) -> dict[str, Any]:
+    return {
+        "name": cost.name,
+        "location": cost.location,
+        "shown": cost.shown.value,
+        "listed": cost.listed,
+        "described": cost.described,
+        "body": cost.body,
+    }

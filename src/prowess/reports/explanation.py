@@ -1,194 +1,347 @@
-"""The journey of one candidate through the stages, in sentences."""
+"""Why a skill loads or does not: every file that claims its name, stage by stage."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Mapping, Sequence
+import posixpath
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 import msgspec
 
+from prowess.diagnostics import Diagnostic
+from prowess.errors import ProwessError, nearest_names
+from prowess.gate.permissions import AgentRules, decide, request_skill
 from prowess.model.catalog import CatalogLine, Shown
 from prowess.model.outcome import Note, Outcome, State
 from prowess.model.permission import Action, Decision
 from prowess.model.skill import Root, Skill
 from prowess.model.snapshot import Snapshot
+from prowess.profiles.load import known_hosts
 from prowess.profiles.schema.profile import Profile
 from prowess.profiles.schema.resolution import ResolutionRules
+from prowess.reports.catalog_report import pair_lines
+from prowess.reports.json_output import shape_diagnostic, shape_outcome, shape_scan
+from prowess.reports.outcomes_by_name import OpenHost, is_same_answer, load_other_editions
+from prowess.reports.wording import cite_reason, lower_first
+from prowess.runtime import Skills
+from prowess.settings.read.key_names import find_written
+from prowess.state.profile_cache import load_added_profiles
 from prowess.text.display import count_words
 
-_RESOLVED = (State.DUPLICATE, State.DISABLED, State.SHADOWED)
-_GATED = (State.INELIGIBLE, State.DENIED, State.DORMANT, State.HIDDEN)
+_DECIDED_BY_RESOLVE = (State.DUPLICATE, State.DISABLED, State.SHADOWED)
+_DECIDED_BY_GATE = (State.INELIGIBLE, State.DENIED, State.DORMANT, State.HIDDEN)
 
 
 class Step(msgspec.Struct, frozen=True):
-    """What a stage did with a candidate."""
+    """What one stage did with a candidate."""
 
     stage: str
     says: tuple[str, ...]
 
 
-def find_claims(snapshot: Snapshot, name: str) -> list[Outcome]:
-    """Every file that has to do with a name: those that claim it first, then those whose folder has
-    it.
-    """
-    by_name = list(snapshot.claims(name))
-    folded = [
-        one
-        for one in snapshot.outcomes
-        if one not in by_name and os.path.basename(one.candidate.folder) == name
-    ]
-    holder = snapshot.find(name)
-    by_name.sort(
-        key=lambda one: (one is not holder, one.candidate.root.order, one.candidate.location)
-    )
-    return by_name + [one for one in folded if one.candidate.root.layout != "commands"]
+class Claim(msgspec.Struct, frozen=True):
+    """A file that claims the name, and its journey up to the state in which it ended."""
+
+    outcome: Outcome
+    journey: tuple[Step, ...]
 
 
-class Offer(msgspec.Struct, frozen=True):
-    """What the rules and the catalog say of skills: a decision for each, and what is shown of each
-    that is ready.
+class EditionAnswer(msgspec.Struct, frozen=True):
+    """What another edition of the host answers for the name, or why it cannot be used."""
 
-    `shown` goes by location; `problem` is the sentence that says why there is no catalog, where
-    there is none.
-    """
-
-    decide: Callable[[Skill], Decision]
-    shown: Mapping[str, CatalogLine]
+    host: str
+    outcome: Outcome | None
     problem: str | None = None
 
 
-def tell_journey(
-    outcome: Outcome, claims: Sequence[Outcome], snapshot: Snapshot, profile: Profile, offer: Offer
-) -> list[Step]:
-    """Stage by stage, up to the state in which the candidate ended."""
+class Elsewhere(msgspec.Struct, frozen=True):
+    """Another host that sees the name: the state and the file it finds."""
+
+    host: str
+    state: str
+    location: str
+
+
+class Explanation(msgspec.Struct, frozen=True, kw_only=True):
+    """Why a name loads or does not.
+
+    `answer` is the whole answer in a sentence. `editions` are the other editions of the host that
+    answer differently. `left_out` counts the claims beyond the number that was asked for.
+    """
+
+    snapshot: Snapshot
+    name: str
+    answer: str
+    claims: tuple[Claim, ...]
+    left_out: int = 0
+    editions: tuple[EditionAnswer, ...] = ()
+
+
+class MissingName(msgspec.Struct, frozen=True, kw_only=True):
+    """A name that no skill here has: similar names, and the hosts that see it.
+
+    `claims` are skills that lie in a folder of this name but have another; `cut` are findings about
+    limits that may have hidden it.
+    """
+
+    snapshot: Snapshot
+    name: str
+    claims: tuple[Claim, ...]
+    left_out: int = 0
+    nearest: tuple[str, ...] = ()
+    elsewhere: tuple[Elsewhere, ...] = ()
+    cut: tuple[Diagnostic, ...] = ()
+
+
+def explain_name(
+    skills: Skills,
+    name: str,
+    *,
+    host: str,
+    open_host: OpenHost,
+    most_claims: int | None = None,
+) -> Explanation | MissingName:
+    """Explain a name, with at most so many claims; `host` is the host as the user named it."""
+    snapshot = skills.snapshot
+    found = find_claims(snapshot, name)
+    shown = found[:most_claims]
+    claims = _load_claims(skills, found, shown)
+    left_out = len(found) - len(shown)
+    holder = snapshot.find(name)
+    if holder is None:
+        return MissingName(
+            snapshot=snapshot,
+            name=name,
+            claims=claims,
+            left_out=left_out,
+            nearest=nearest_names(name, {one.name: None for one in snapshot.outcomes}),
+            elsewhere=tuple(_find_elsewhere(skills, name, open_host)),
+            cut=tuple(one for one in snapshot.diagnostics if one.code == "limit-reached"),
+        )
+    return Explanation(
+        snapshot=snapshot,
+        name=name,
+        answer=render_answer(name, holder, found),
+        claims=claims,
+        left_out=left_out,
+        editions=tuple(_find_differing_editions(skills, holder, host, open_host)),
+    )
+
+
+def find_claims(snapshot: Snapshot, name: str) -> list[Outcome]:
+    """Every file that has to do with a name: those that claim it, then those in such a folder."""
+    holder = snapshot.find(name)
+    by_name = sorted(
+        snapshot.claims(name),
+        key=lambda one: (one is not holder, one.candidate.root.order, one.candidate.location),
+    )
+    by_folder = [
+        one
+        for one in snapshot.outcomes
+        if posixpath.basename(one.candidate.folder) == name
+        # The folder of a command says nothing about its name.
+        and one.candidate.root.layout != "commands"
+        and one not in by_name
+    ]
+    return by_name + by_folder
+
+
+def _find_differing_editions(
+    skills: Skills, holder: Outcome, host: str, open_host: OpenHost
+) -> Iterator[EditionAnswer]:
+    for edition in load_other_editions(skills, host, open_host):
+        outcome = edition.outcomes.get(holder.name)
+        if edition.problem is not None or not is_same_answer(outcome, holder):
+            yield EditionAnswer(edition.host, outcome, edition.problem)
+
+
+def _find_elsewhere(skills: Skills, name: str, open_host: OpenHost) -> Iterator[Elsewhere]:
+    _, added = load_added_profiles(skills.facts, "prowess")
+    for host in known_hosts(added):
+        if host == skills.profile.name:
+            continue
+        try:
+            outcome = open_host(host).snapshot.find(name)
+        except ProwessError:
+            # The user did not ask about this host, so its own problems do not matter here.
+            continue
+        if outcome is not None:
+            yield Elsewhere(host, outcome.state.value, outcome.candidate.location)
+
+
+# Journeys
+
+
+class _Context(msgspec.Struct, frozen=True):
+    """What journeys are told from: the scan, the host's rules, and what the catalog shows.
+
+    `shown` has a line for each location; `problem` says why there is no catalog.
+    """
+
+    snapshot: Snapshot
+    profile: Profile
+    rules: AgentRules
+    shown: Mapping[str, CatalogLine]
+    problem: str | None = None
+
+    def decide(self, skill: Skill) -> Decision:
+        """What the permission rules say about using a skill."""
+        return decide(request_skill(skill.name, skill.manifest), self.rules, skill.manifest)
+
+
+def _load_claims(
+    skills: Skills, rivals: Sequence[Outcome], shown: Sequence[Outcome]
+) -> tuple[Claim, ...]:
+    if not shown:
+        return ()
+    context = _load_context(skills)
+    return tuple(Claim(outcome, _build_journey(outcome, rivals, context)) for outcome in shown)
+
+
+def _load_context(skills: Skills) -> _Context:
+    snapshot = skills.snapshot
+    rules = skills.project.gather_rules(snapshot.settings)
+    try:
+        paired = pair_lines(skills, skills.catalog())
+    except ProwessError as error:
+        # A bad budget says nothing about the stages before the catalog.
+        problem = lower_first(str(error).rstrip("."))
+        return _Context(snapshot, skills.profile, rules, {}, problem)
+    shown = {outcome.candidate.location: line for outcome, _, line in paired}
+    return _Context(snapshot, skills.profile, rules, shown)
+
+
+def _build_journey(
+    outcome: Outcome, rivals: Sequence[Outcome], context: _Context
+) -> tuple[Step, ...]:
     steps = [
-        Step("discover", _tell_discovery(outcome, snapshot, profile)),
-        Step("parse", _tell_parsing(outcome, profile)),
+        Step("discover", tuple(_explain_discover(outcome, context))),
+        Step("parse", tuple(_explain_parse(outcome, context.profile))),
     ]
     if outcome.skill is not None:
-        steps.append(Step("resolve", _tell_resolution(outcome, claims, profile.resolution)))
-        steps.append(Step("gate", _tell_gate(outcome, offer.decide(outcome.skill))))
+        resolution = context.profile.resolution
+        steps.append(Step("resolve", tuple(_explain_resolve(outcome, rivals, resolution))))
+        steps.append(Step("gate", tuple(_explain_gate(outcome, context.decide(outcome.skill)))))
     if outcome.state is State.READY:
-        steps.append(Step("present", _tell_presenting(outcome, offer)))
-    return steps
+        steps.append(Step("present", (_explain_present(outcome, context),)))
+    return tuple(steps)
 
 
-def _notes(outcome: Outcome) -> list[Note]:
-    """Everything that keeps a candidate from being ready, what decided first."""
-    if outcome.reason is None:
-        return list(outcome.notes)
-    return [
-        Note(outcome.state, outcome.reason, outcome.by, outcome.rule, outcome.origin),
-        *outcome.notes,
-    ]
+def _list_obstacles(outcome: Outcome, states: Sequence[State]) -> list[Note]:
+    """What keeps a candidate from being ready, of these states; what decided comes first."""
+    notes = list(outcome.notes)
+    if outcome.reason is not None:
+        decided = Note(outcome.state, outcome.reason, outcome.by, outcome.rule, outcome.origin)
+        notes.insert(0, decided)
+    return [note for note in notes if note.state in states]
 
 
-def _tell_discovery(outcome: Outcome, snapshot: Snapshot, profile: Profile) -> tuple[str, ...]:
+def _explain_discover(outcome: Outcome, context: _Context) -> Iterator[str]:
     root = outcome.candidate.root
-    place = f"root {root.order + 1} of {len(snapshot.roots)}"
-    says = [f"found in {root.path}, {place} ({root.scope.value}, {root.source.label})"]
-    rule = profile.roots.get(root.id)
+    place = f"root {root.order + 1} of {len(context.snapshot.roots)}"
+    yield f"found in {root.path}, {place} ({root.scope.value}, {root.source.label})"
+    rule = context.profile.roots.get(root.id)
     if rule is not None:
-        says.append(
-            f"the root is searched because {_tell_reason(root, rule.at, snapshot, profile)}"
-        )
+        yield f"searched because {_explain_why_searched(root, rule.at, context)}"
     if root.disabled_by is not None:
-        joined = ", since" if " " in root.disabled_by else " by"
-        says.append(f"the root is switched off{joined} {root.disabled_by}")
+        # Either the name of a setting or switch, or a clause.
+        joint = "because" if " " in root.disabled_by else "by"
+        yield f"the root is disabled {joint} {root.disabled_by}"
     if outcome.candidate.skipped is not None:
-        says.append(f"skipped: {outcome.candidate.skipped}")
-    return tuple(says)
+        yield f"skipped: {outcome.candidate.skipped}"
 
 
-def _tell_reason(root: Root, templates: Sequence[str], snapshot: Snapshot, profile: Profile) -> str:
-    for placeholder, setting in (("{custom}", "custom_folders"), ("{plugin}", "plugin_folders")):
-        if any(placeholder in template for template in templates):
-            from prowess.settings.read.key_names import find_written
+# Templates of roots that a setting lists, and that setting.
+_LISTED_IN = {"{custom}": "custom_folders", "{plugin}": "plugin_folders"}
 
-            key = find_written(setting, [profile.settings[id] for id in profile.settings_order]).key
-            return f"`{key}` names it ({snapshot.settings.entry_origin(setting, root.path)})"
-    if any("{added}" in template for template in templates):
+
+def _explain_why_searched(root: Root, templates: Sequence[str], context: _Context) -> str:
+    written = " ".join(templates)
+    for placeholder, setting in _LISTED_IN.items():
+        if placeholder in written:
+            profile = context.profile
+            files = [profile.settings[id] for id in profile.settings_order]
+            key = find_written(setting, files).key
+            origin = context.snapshot.settings.entry_origin(setting, root.path)
+            return f"`{key}` lists it ({origin})"
+    if "{added}" in written:
         return "--add-dir names it"
     if root.distance:
-        return f"it hangs {count_words(root.distance, 'folder')} above the working folder"
-    if any("{ancestor}" in template or "{cwd}" in template for template in templates):
-        return "it hangs in the working folder"
-    return f"{snapshot.host} keeps {root.scope.value} skills there"
+        return f"it is {count_words(root.distance, 'folder')} above the working folder"
+    if "{ancestor}" in written or "{cwd}" in written:
+        return "it is in the working folder"
+    return f"{context.snapshot.host} keeps {root.scope.value} skills there"
 
 
-def _tell_parsing(outcome: Outcome, profile: Profile) -> tuple[str, ...]:
+def _explain_parse(outcome: Outcome, profile: Profile) -> Iterator[str]:
+    reason = outcome.reason or ""
     if outcome.skill is None:
-        says = [f"{outcome.state.value}: {soften(outcome.reason or '')}"]
+        yield f"{outcome.state.value}: {lower_first(reason)}"
     else:
-        says = [_tell_name(outcome, profile)]
-    for one in outcome.diagnostics:
-        # Collisions are told where they are decided.
-        if one.code == "name-collision":
+        yield _explain_name(outcome, outcome.skill, profile)
+    for finding in outcome.diagnostics:
+        # Collisions are explained where they are decided.
+        if finding.code == "name-collision":
             continue
-        place = f" on line {one.line}" if one.line is not None else ""
-        if one.message.rstrip(".") == outcome.reason:
-            says.append(f"{one.severity.value}{place} ({one.code}): {one.hint}")
-        else:
-            says.append(f"{one.severity.value}{place} ({one.code}): {one.message}")
-    return tuple(says)
+        place = f" on line {finding.line}" if finding.line is not None else ""
+        # The reason was just given; what remains to say is how to fix it.
+        is_reason = finding.message.rstrip(".") == reason
+        said = finding.hint if is_reason else finding.message
+        yield f"{finding.severity.value}{place} ({finding.code}): {said}"
 
 
-def _tell_name(outcome: Outcome, profile: Profile) -> str:
-    declared = outcome.skill.frontmatter.get("name") if outcome.skill else None
-    folder = outcome.candidate.default_name
+def _explain_name(outcome: Outcome, skill: Skill, profile: Profile) -> str:
+    declared = skill.frontmatter.get("name")
     if declared is None:
-        return f"read; the header has no name, so the one of its place holds: {outcome.name}"
-    if profile.fields.name_from == "folder" and declared != folder:
-        return f"read; its header says {declared}, but this host goes by the folder: {outcome.name}"
+        return f"read; the header has no name, so its path gives the name: {outcome.name}"
+    if profile.fields.name_from == "folder" and declared != outcome.candidate.default_name:
+        return f"read; its header says {declared}, but this host uses the folder: {outcome.name}"
     return f"read; its name is {outcome.name}"
 
 
-def _tell_resolution(
+def _explain_resolve(
     outcome: Outcome, claims: Sequence[Outcome], rules: ResolutionRules
-) -> tuple[str, ...]:
-    notes = [note for note in _notes(outcome) if note.state in _RESOLVED]
+) -> Iterator[str]:
     rivals = [
         one
         for one in claims
         if one.name == outcome.name and one.skill is not None and one is not outcome
     ]
-    says = []
-    for note in notes:
-        says.append(f"{note.state.value}: {tell_reason(note)}")
+    obstacles = _list_obstacles(outcome, _DECIDED_BY_RESOLVE)
+    for note in obstacles:
+        yield f"{note.state.value}: {cite_reason(note)}"
         winner = next((one for one in rivals if one.candidate.location == note.by), None)
         if note.state is State.SHADOWED and winner is not None:
-            says.append(_tell_why(winner.candidate.root, outcome.candidate.root, rules))
-    if notes:
-        return tuple(says)
+            yield _explain_why_stronger(winner.candidate.root, outcome.candidate.root, rules)
+    if obstacles:
+        return
+    if not rivals:
+        yield "no other file claims this name"
+        return
     beaten = sum(_was_beaten_by(one, outcome) for one in rivals)
     if beaten:
-        return (
-            f"won over {count_words(beaten, 'other file')} of this name",
-            _RULES[rules.strategy](rules),
-        )
-    return (
-        "no other file competes for this name" if not rivals else _RULES[rules.strategy](rules),
-    )
+        yield f"won over {count_words(beaten, 'other file')} with this name"
+    yield f"rule: {_RULES[rules.strategy](rules)}"
 
 
 def _was_beaten_by(one: Outcome, winner: Outcome) -> bool:
     location = winner.candidate.location
-    return any(note.by == location for note in _notes(one))
+    return any(note.by == location for note in _list_obstacles(one, tuple(State)))
 
 
 _RULES: dict[str, Callable[[ResolutionRules], str]] = {
-    "first": lambda rules: "rule: the first in scan order wins",
-    "last": lambda rules: "rule: the last in scan order wins",
+    "first": lambda rules: "the first in scan order wins",
+    "last": lambda rules: "the last in scan order wins",
     "priority": lambda rules: (
-        "rule: the source of the highest priority wins, then the first in scan order"
+        "the source with the highest priority wins, then the first in scan order"
     ),
     "scope": lambda rules: (
-        f"rule: the strongest scope wins ({_list(rules.scopes)}), then the first in scan order"
+        f"the strongest scope wins ({_list(rules.scopes)}), then the first in scan order"
     ),
     "assembly": lambda rules: (
-        f"rule: the first group wins ({_list(rules.groups)}), then the first in scan order"
+        f"the first group wins ({_list(rules.groups)}), then the first in scan order"
     ),
-    "all": lambda rules: "rule: every file keeps its name",
+    "all": lambda rules: "every file keeps its name",
 }
 
 
@@ -196,91 +349,119 @@ def _list(words: Sequence[str]) -> str:
     return ", ".join(getattr(word, "value", word) for word in words)
 
 
-def _tell_why(winner: Root, loser: Root, rules: ResolutionRules) -> str:
-    """What made one root stronger than another."""
+def _explain_why_stronger(winner: Root, loser: Root, rules: ResolutionRules) -> str:
     if rules.strategy == "priority" and winner.priority != loser.priority:
         return f"because its source has priority {winner.priority}, this one {loser.priority}"
     if rules.strategy == "scope" and winner.scope is not loser.scope:
         return f"because {winner.scope.value} is stronger than {loser.scope.value}"
     if rules.strategy == "assembly" and winner.group != loser.group:
         return f"because {winner.group} comes before {loser.group}"
-    when = "after" if rules.strategy == "last" else "before"
+    last_wins = rules.strategy == "last"
+    when = "after" if last_wins else "before"
     if winner.order == loser.order:
         return f"because it comes {when} this one in the same root"
-    wins = ", and the last wins" if rules.strategy == "last" else ""
-    return f"because root {winner.order + 1} is searched {when} root {loser.order + 1}{wins}"
+    added = ", and the last wins" if last_wins else ""
+    return f"because root {winner.order + 1} is searched {when} root {loser.order + 1}{added}"
 
 
-def _tell_gate(outcome: Outcome, decision: Decision) -> tuple[str, ...]:
-    notes = [note for note in _notes(outcome) if note.state in _GATED]
-    says = [f"{note.state.value}: {tell_reason(note)}" for note in notes] or [
-        "nothing keeps it from being offered"
-    ]
-    # That a host's own rules allow everything is worth no line.
-    spoken = decision.action is not Action.ALLOW or (
-        decision.rule is not None and decision.rule.origin.file
-    )
-    if spoken and State.DENIED not in (note.state for note in notes):
-        says.append(f"permission: {decision.action.value}, since {decision.reason}")
-    return tuple(says)
+def _explain_gate(outcome: Outcome, decision: Decision) -> Iterator[str]:
+    obstacles = _list_obstacles(outcome, _DECIDED_BY_GATE)
+    for note in obstacles:
+        yield f"{note.state.value}: {cite_reason(note)}"
+    if not obstacles:
+        yield "nothing keeps it from being offered"
+    is_denied = any(note.state is State.DENIED for note in obstacles)
+    is_written = decision.rule is not None and decision.rule.origin.file is not None
+    # That a host allows everything by default is not worth a line; a denial has its line already.
+    if not is_denied and (is_written or decision.action is not Action.ALLOW):
+        yield f"permission: {decision.action.value}, because {decision.reason}"
 
 
 _SHOWN: dict[Shown, str] = {
-    Shown.WHOLE: "the model is shown its name and all that describes it",
-    Shown.SHORTENED: "the model is shown its name and a part of what describes it",
-    Shown.NAME_ONLY: "the model is shown its name only",
-    Shown.LEFT_OUT: "the model is not shown it",
-    Shown.INJECTED: "its whole text stands in every request",
+    Shown.WHOLE: "the model sees its name and full description",
+    Shown.SHORTENED: "the model sees its name and part of its description",
+    Shown.NAME_ONLY: "the model sees only its name",
+    Shown.LEFT_OUT: "the model does not see it",
+    Shown.INJECTED: "its full text is in every request",
 }
 
 
-def _tell_presenting(outcome: Outcome, offer: Offer) -> tuple[str, ...]:
-    line = offer.shown.get(outcome.candidate.location)
-    if line is None:
-        return (
-            f"there is no catalog: {offer.problem}"
-            if offer.problem
-            else "the model is not shown it",
-        )
-    return (f"{_SHOWN[line.shown]}: {line.why}" if line.why else _SHOWN[line.shown],)
+def _explain_present(outcome: Outcome, context: _Context) -> str:
+    line = context.shown.get(outcome.candidate.location)
+    if line is not None:
+        return f"{_SHOWN[line.shown]}: {line.why}" if line.why else _SHOWN[line.shown]
+    if context.problem:
+        return f"there is no catalog: {context.problem}"
+    return _SHOWN[Shown.LEFT_OUT]
+
+
+# Answers
 
 
 _ANSWERS: dict[State, str] = {
-    State.READY: "“{name}” is ready",
-    State.HIDDEN: "“{name}” is loaded, but the model is not shown it",
-    State.DORMANT: "“{name}” is loaded, but dormant",
-    State.INELIGIBLE: "“{name}” cannot be offered on this machine",
-    State.DENIED: "“{name}” may not be used here",
-    State.SHADOWED: "“{name}” lost its name to another file",
-    State.DISABLED: "“{name}” is switched off",
-    State.DUPLICATE: "“{name}” is another path to a file that is already there",
-    State.SKIPPED: "“{name}” was found but left unread",
-    State.INVALID: "“{name}” could not be loaded",
+    State.READY: "is ready",
+    State.HIDDEN: "is loaded, but hidden from the model",
+    State.DORMANT: "is loaded, but dormant",
+    State.INELIGIBLE: "cannot be offered on this machine",
+    State.DENIED: "is not permitted here",
+    State.SHADOWED: "is shadowed",
+    State.DISABLED: "is disabled",
+    State.DUPLICATE: "is a duplicate",
+    State.SKIPPED: "was found but not read",
+    State.INVALID: "could not be loaded",
 }
 
 
-def tell_answer(name: str, holder: Outcome, claims: Sequence[Outcome]) -> str:
+def render_answer(name: str, holder: Outcome, claims: Sequence[Outcome]) -> str:
     """The whole answer in one sentence."""
-    said = _ANSWERS[holder.state].format(name=name)
     if holder.reason is not None:
-        said += f": {soften(tell_reason(holder))}"
+        why = lower_first(cite_reason(holder))
     else:
-        said += f": {holder.candidate.location} is offered to the model"
-    others = [one for one in claims if one is not holder and one.name == holder.name]
-    lost = sum(one.state is State.SHADOWED for one in others)
-    if lost and holder.state is not State.SHADOWED:
-        said += f"; it beat {count_words(lost, 'other file')} of this name"
-    return f"{said}."
+        why = f"{holder.candidate.location} is offered to the model"
+    answer = f"“{name}” {_ANSWERS[holder.state]}: {why}"
+    shadowed = [one for one in claims if one.state is State.SHADOWED and one.name == holder.name]
+    if shadowed and holder.state is not State.SHADOWED:
+        answer += f"; it won over {count_words(len(shadowed), 'other file')} with this name"
+    return f"{answer}."
 
 
-def tell_reason(found: Outcome | Note) -> str:
-    """Why something is not ready, with the file and line of the setting that says so."""
-    reason = found.reason or ""
-    return reason if found.origin is None else f"{reason} ({found.origin})"
+# JSON
 
 
-def soften(reason: str) -> str:
-    """A sentence as the part of another: its first letter small, unless it begins with a name."""
-    return (
-        reason[:1].lower() + reason[1:] if reason[1:2].islower() or reason[1:2] == " " else reason
-    )
+def shape_explanation(explanation: Explanation | MissingName) -> dict[str, Any]:
+    """The explanation as JSON; a missing name has no answer."""
+    shape = {
+        **shape_scan(explanation.snapshot),
+        "name": explanation.name,
+        "answer": None,
+        "claims": [_shape_claim(claim) for claim in explanation.claims],
+    }
+    if isinstance(explanation, Explanation):
+        shape["answer"] = explanation.answer
+        shape["editions"] = [_shape_edition(edition) for edition in explanation.editions]
+        return shape
+    shape["nearest"] = list(explanation.nearest)
+    shape["elsewhere"] = [msgspec.to_builtins(one) for one in explanation.elsewhere]
+    shape["cut"] = [shape_diagnostic(finding) for finding in explanation.cut]
+    return shape
+
+
+def _shape_claim(claim: Claim) -> dict[str, Any]:
+    return {
+        **shape_outcome(claim.outcome),
+        "journey": [msgspec.to_builtins(step) for step in claim.journey],
+        "diagnostics": [shape_diagnostic(one) for one in claim.outcome.diagnostics],
+    }
+
+
+def _shape_edition(edition: EditionAnswer) -> dict[str, Any]:
+    if edition.problem is not None:
+        return {"host": edition.host, "problem": edition.problem}
+    if edition.outcome is None:
+        return {"host": edition.host, "state": None}
+    outcome = edition.outcome
+    return {
+        "host": edition.host,
+        "state": outcome.state.value,
+        "location": outcome.candidate.location,
+    }

@@ -1,16 +1,46 @@
-"""The JSON shapes that commands share, so that a skill looks the same wherever it is printed."""
+"""The JSON shapes that reports share, so that a skill looks the same in each of them."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, Protocol
 
 from prowess.diagnostics import Diagnostic
+from prowess.model.origin import Origin
 from prowess.model.outcome import Note, Outcome
 from prowess.model.snapshot import Snapshot
 
 
+class Scanned(Protocol):
+    """A snapshot, or a report on one folder as one host sees it."""
+
+    @property
+    def host(self) -> str: ...
+
+    @property
+    def edition(self) -> str: ...
+
+    @property
+    def cwd(self) -> str: ...
+
+
+def shape_scan(scanned: Scanned) -> dict[str, Any]:
+    """What every answer about a scan begins with: which host's rules, and which folder."""
+    return {"host": scanned.host, "edition": scanned.edition, "cwd": scanned.cwd}
+
+
+def shape_list(snapshot: Snapshot, outcomes: Iterable[Outcome]) -> dict[str, Any]:
+    """Some outcomes of a scan, with the counts and findings of all of it."""
+    return {
+        **shape_scan(snapshot),
+        "counts": {state.value: number for state, number in snapshot.counts().items()},
+        "skills": [shape_outcome(outcome) for outcome in outcomes],
+        "diagnostics": [shape_diagnostic(finding) for finding in snapshot.diagnostics],
+    }
+
+
 def shape_outcome(outcome: Outcome) -> dict[str, Any]:
-    """A candidate and what became of it; `reason` is there whenever the state is not ready."""
+    """A candidate and its state; `reason` is there whenever the state is not ready."""
     root = outcome.candidate.root
     skill = outcome.skill
     shape: dict[str, Any] = {
@@ -35,7 +65,7 @@ def shape_outcome(outcome: Outcome) -> dict[str, Any]:
     if outcome.rule is not None:
         shape["rule"] = outcome.rule
     if outcome.origin is not None:
-        shape["origin"] = {"file": outcome.origin.file, "line": outcome.origin.line}
+        shape["origin"] = _shape_origin(outcome.origin)
     if skill is not None and skill.label is not None:
         shape["label"] = skill.label
     if outcome.notes:
@@ -46,12 +76,16 @@ def shape_outcome(outcome: Outcome) -> dict[str, Any]:
 def _shape_note(note: Note) -> dict[str, Any]:
     shape: dict[str, Any] = {"state": note.state.value, "reason": note.reason}
     if note.origin is not None:
-        shape["origin"] = {"file": note.origin.file, "line": note.origin.line}
+        shape["origin"] = _shape_origin(note.origin)
     return shape
 
 
+def _shape_origin(origin: Origin) -> dict[str, Any]:
+    return {"file": origin.file, "line": origin.line}
+
+
 def shape_diagnostic(diagnostic: Diagnostic) -> dict[str, Any]:
-    """A finding, without the parts it does not have."""
+    """A finding, without the fields it does not have."""
     shape = {
         "code": diagnostic.code,
         "severity": diagnostic.severity.value,
@@ -63,8 +97,3 @@ def shape_diagnostic(diagnostic: Diagnostic) -> dict[str, Any]:
         "related": list(diagnostic.related),
     }
     return {key: value for key, value in shape.items() if value not in (None, [])}
-
-
-def shape_scan(snapshot: Snapshot) -> dict[str, Any]:
-    """What every answer about a scan begins with: whose rules, where."""
-    return {"host": snapshot.host, "edition": snapshot.edition, "cwd": snapshot.cwd}

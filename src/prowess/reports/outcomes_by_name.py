@@ -1,75 +1,68 @@
-"""What a scan answers for each name, and where two answers differ."""
+"""Which outcome holds each name in a scan, and where two scans disagree."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import msgspec
 
-from prowess.cli.options import ANYONE, Who, open_skills
 from prowess.errors import ProwessError
 from prowess.model.outcome import Outcome
 from prowess.model.snapshot import Snapshot
 from prowess.runtime import Skills
 
-Answers = dict[str, Outcome]
-"""The outcome that holds each name: the one that is listed, else the first that claimed it."""
+OutcomesByName = dict[str, Outcome]
+"""The outcome that holds each name: the listed one, or else the first that claimed it."""
+
+OpenHost = Callable[[str], Skills]
+"""Opens the folder of a report, with the same options, as another host sees it."""
 
 
 class OtherEdition(msgspec.Struct, frozen=True):
-    """Another edition of a host: what it answers here, or the sentence that says why it cannot."""
+    """What another edition of the host finds here, or why that edition cannot be used."""
 
     host: str
-    answers: Answers
+    outcomes: OutcomesByName
     problem: str | None = None
 
 
-def index_answers(snapshot: Snapshot) -> Answers:
-    """The outcome that holds each name, in the order of names."""
-    answers: Answers = {}
-    listed = snapshot.listed
+def index_outcomes(snapshot: Snapshot) -> OutcomesByName:
+    """The outcome that holds each name, in order of names."""
+    index: OutcomesByName = {}
     for outcome in snapshot.outcomes:
-        held = answers.get(outcome.name)
-        if held is None or (outcome.state in listed and held.state not in listed):
-            answers[outcome.name] = outcome
-    return answers
+        holder = index.setdefault(outcome.name, outcome)
+        if holder.state not in snapshot.listed and outcome.state in snapshot.listed:
+            index[outcome.name] = outcome
+    return index
 
 
-def same_answer(one: Outcome | None, other: Outcome | None) -> bool:
+def is_same_answer(one: Outcome | None, other: Outcome | None) -> bool:
     """Whether two scans agree on a name: the same state, decided for the same file."""
     if one is None or other is None:
         return one is other
     return one.state is other.state and one.candidate.location == other.candidate.location
 
 
-def differing_names(one: Answers, other: Answers) -> list[str]:
-    """Every name that two scans answer differently, sorted."""
-    return sorted(
-        name for name in {**one, **other} if not same_answer(one.get(name), other.get(name))
-    )
+def list_differing_names(one: OutcomesByName, other: OutcomesByName) -> list[str]:
+    """Every name on which two scans disagree, sorted."""
+    names = one.keys() | other.keys()
+    return sorted(name for name in names if not is_same_answer(one.get(name), other.get(name)))
 
 
-def load_other_editions(
-    skills: Skills,
-    host: str,
-    add_dirs: tuple[str, ...] = (),
-    *,
-    bare: bool = False,
-    who: Who = ANYONE,
-) -> Iterator[OtherEdition]:
-    """The same folder scanned under every other edition of the host; none where the host has one
-    edition.
+def load_other_editions(skills: Skills, host: str, open_host: OpenHost) -> Iterator[OtherEdition]:
+    """The same folder as every other edition of the host sees it.
+
+    `host` is the name that the user gave, which may be the path of a profile.
     """
+    profile = skills.profile
     base = host.partition("@")[0]
-    for edition in skills.profile.editions:
-        if edition == skills.profile.edition:
+    for edition in profile.editions:
+        if edition == profile.edition:
             continue
-        named = f"{skills.profile.name}@{edition}"
+        name = f"{profile.name}@{edition}"
         try:
-            snapshot = open_skills(
-                f"{base}@{edition}", add_dirs, bare=bare, who=who, tell=False
-            ).snapshot
+            snapshot = open_host(f"{base}@{edition}").snapshot
         except ProwessError as error:
-            yield OtherEdition(named, {}, str(error))
+            yield OtherEdition(name, {}, str(error))
         else:
-            yield OtherEdition(named, index_answers(snapshot))
+            yield OtherEdition(name, index_outcomes(snapshot))

@@ -1,11 +1,12 @@
-"""The sample workspace, scanned on a machine that holds nothing else."""
+"""The tour: a sample workspace taken through every stage, on a machine with nothing else on it."""
 
 from __future__ import annotations
 
-import os
+import posixpath
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import msgspec
 
@@ -13,26 +14,28 @@ from prowess.diagnostics import Diagnostic
 from prowess.errors import MachineError
 from prowess.machine.atomic_write import copy_folder, make_folder, scratch_folder, write_aside
 from prowess.machine.facts import current_facts
+from prowess.machine.files import LocalFiles
 from prowess.model.activation import Activation
 from prowess.model.catalog import Catalog
 from prowess.model.facts import Facts
 from prowess.model.outcome import Outcome, State
 from prowess.model.skill import Root
 from prowess.model.snapshot import Snapshot
+from prowess.present.tokens import estimate_tokens
+from prowess.reports.json_output import shape_diagnostic, shape_outcome
 from prowess.runtime import Skills
 from prowess.state.profile_cache import load_added_profiles
 
-# Two hosts that are asked about a name that two files claim.
-HOSTS = ("claude-code", "opencode")
+# The hosts that are asked about a name that two files claim.
+_ASKED_HOSTS = ("claude-code", "opencode")
 _ARGUMENTS = "42 tide-times"
-DECIDED_BY_RESOLVING = (State.DUPLICATE, State.DISABLED, State.SHADOWED)
-DECIDED_BY_GATING = (State.INELIGIBLE, State.DENIED, State.DORMANT, State.HIDDEN)
+DECIDED_BY_PARSE = (State.INVALID, State.SKIPPED)
+DECIDED_BY_RESOLVE = (State.DUPLICATE, State.DISABLED, State.SHADOWED)
+DECIDED_BY_GATE = (State.INELIGIBLE, State.DENIED, State.DORMANT, State.HIDDEN)
 
 
 class HostAnswer(msgspec.Struct, frozen=True):
-    """What a host says of a name: its outcome (None where it sees nothing), and how many files it
-    sees in all.
-    """
+    """What a host finds for a name (None if nothing), and how many files it finds in all."""
 
     host: str
     title: str
@@ -41,20 +44,19 @@ class HostAnswer(msgspec.Struct, frozen=True):
     files: int
 
 
-class Loaded(msgspec.Struct, frozen=True):
-    """A skill that was loaded, and what was given with it."""
+class TourActivation(msgspec.Struct, frozen=True):
+    """A skill that was activated, and its arguments."""
 
     arguments: str
     activation: Activation
 
 
-class Tour(msgspec.Struct, frozen=True):
-    """What the tour tells: the scan, the roots that are there, what a model would see, what it
-    receives of one skill (None where no skill is ready), and two hosts' answers for one contested
-    name ("" where whoever tried things out in the sample left none).
+class Tour(msgspec.Struct, frozen=True, kw_only=True):
+    """What happened to the sample at every stage.
 
-    `workspace` is where the sample lies, `scanned` the copy of it that was read, `title` the name
-    of the host whose rules were followed.
+    `workspace` is the sample, `scanned` the copy of it that was read, `title` the host whose rules
+    were followed. `existing` are the roots that exist. `activated` is None where no skill is ready,
+    and `contested` is "" where no two files claim one name; both happen in a changed sample.
     """
 
     workspace: str
@@ -63,130 +65,231 @@ class Tour(msgspec.Struct, frozen=True):
     snapshot: Snapshot
     existing: tuple[Root, ...]
     catalog: Catalog
-    loaded: Loaded | None
+    activated: TourActivation | None
     contested: str
     answers: tuple[HostAnswer, ...]
     seconds: float
 
     def relative(self, text: str) -> str:
-        """A path or a sentence with paths in it, as seen from the workspace."""
+        """A path, or a text with paths in it, relative to the workspace."""
         return text.replace(f"{self.scanned}/", "")
+
+    def estimate(self, text: str) -> int:
+        """The tokens of a text as it is shown; the copy's own path differs every time."""
+        return estimate_tokens(self.relative(text))
 
 
 @contextmanager
 def take_tour(host: str = "prowess") -> Iterator[Tour]:
-    """Scan a copy of the sample workspace, by the rules of a host, on a machine that holds nothing
-    else.
-    """
+    """Scan a copy of the sample as a host. The copy exists as long as the tour is open."""
     started = time.perf_counter()
     workspace = find_workspace()
     with scratch_folder() as scratch:
-        # A copy, and a repository of its own: where the sample lies, skills of the folders above it
-        # would mix in.
-        scanned = os.path.join(scratch, "workspace")
-        copy_folder(workspace, scanned)
-        if not os.path.lexists(os.path.join(scanned, ".git")):
-            make_folder(os.path.join(scanned, ".git"))
-        facts = _find_facts(os.path.join(scratch, "home"))
-        skills = _open(scanned, _bring_along(host, facts), facts)
+        scanned = _copy_workspace(workspace, scratch)
+        facts = _make_facts(posixpath.join(scratch, "home"))
+        skills = _open(scanned, _bring_profile(host, facts), facts)
         snapshot = skills.snapshot
+        # A host that finds one file for every name is no reason to leave this part out.
         contested = _find_contested(snapshot) or _find_contested(
             _open(scanned, "prowess", facts).snapshot
         )
-        answers = tuple(_ask(_open(scanned, host, facts), contested) for host in HOSTS if contested)
-        existing = tuple(root for root in snapshot.roots if os.path.isdir(root.path))
-        catalog = skills.catalog()
-        loaded = _load_one(skills)
-        seconds = time.perf_counter() - started
-        title = skills.profile.title or skills.profile.name
+        asked = _ASKED_HOSTS if contested else ()
+        disk = LocalFiles()
         yield Tour(
-            workspace,
-            scanned,
-            title,
-            snapshot,
-            existing,
-            catalog,
-            loaded,
-            contested,
-            answers,
-            seconds,
+            workspace=workspace,
+            scanned=scanned,
+            title=skills.profile.title or skills.profile.name,
+            snapshot=snapshot,
+            existing=tuple(one for one in snapshot.roots if disk.find_kind(one.path) == "folder"),
+            catalog=skills.catalog(),
+            activated=_activate_one(skills),
+            contested=contested,
+            answers=tuple(_ask(_open(scanned, one, facts), contested) for one in asked),
+            seconds=time.perf_counter() - started,
         )
 
 
 def find_workspace() -> str:
-    """The sample workspace: inside an installed package, or beside the source of a checkout."""
-    package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    checkout = os.path.dirname(os.path.dirname(package))
-    places = [os.path.join(folder, "examples", "workspace") for folder in (package, checkout)]
-    found = next((place for place in places if os.path.isdir(place)), None)
-    if found is None:
-        raise MachineError(
-            "find the sample workspace at",
-            places[0],
-            "it did not come along with this installation",
-        )
-    return found
+    """The sample: inside an installed package, or beside the source of a checkout."""
+    package = posixpath.dirname(posixpath.dirname(__file__))
+    checkout = posixpath.dirname(posixpath.dirname(package))
+    places = [posixpath.join(folder, "examples", "workspace") for folder in (package, checkout)]
+    disk = LocalFiles()
+    for place in places:
+        if disk.find_kind(place) == "folder":
+            return place
+    raise MachineError(
+        "find the sample workspace at", places[0], "it is missing from this installation"
+    )
 
 
-def _find_facts(home: str) -> Facts:
-    """This machine, with nobody at home and no variable set: only the sample is found."""
+def _copy_workspace(workspace: str, scratch: str) -> str:
+    """A copy that is a repository of its own: skills of the folders above it would mix in."""
+    copy = posixpath.join(scratch, "workspace")
+    copy_folder(workspace, copy)
+    git = posixpath.join(copy, ".git")
+    disk = LocalFiles()
+    if disk.find_kind(git) is None and disk.find_link(git) is None:
+        make_folder(git)
+    return copy
+
+
+def _make_facts(home: str) -> Facts:
+    """This machine with an empty home and no variables, so that only the sample is found."""
     machine = current_facts()
     return Facts(home=home, platform=machine.platform, find_bin=machine.find_bin)
 
 
-def _bring_along(host: str, facts: Facts) -> str:
-    """The host as it is known where nobody is at home: a user's own profile is taken along."""
+def _bring_profile(host: str, facts: Facts) -> str:
+    """The name of a host in the empty home; a profile of the user's own is copied there."""
     named, added = load_added_profiles(current_facts(), host)
-    name, at, edition = named.partition("@")
-    if name not in added:
+    if named.partition("@")[0] not in added:
         return host
-    folder = os.path.join(facts.home, ".config", "prowess", "profiles")
+    folder = posixpath.join(facts.home, ".config", "prowess", "profiles")
     make_folder(folder)
-    for one, text in added.items():
-        write_aside(os.path.join(folder, f"{one}.toml"), text.encode())
-    return f"{name}{at}{edition}"
-
-
-def _find_contested(snapshot: Snapshot) -> str:
-    return next((one.name for one in snapshot.outcomes if one.state is State.SHADOWED), "")
-
-
-def _load_one(skills: Skills) -> Loaded | None:
-    """One of the skills that are ready, as the model receives it: the first that takes arguments,
-    if any does.
-    """
-    ready = skills.snapshot.skills
-    taking = next((skill for skill in ready if skill.manifest.arguments), None)
-    skill = taking or next(iter(ready), None)
-    if skill is None:
-        return None
-    arguments = _ARGUMENTS if taking is not None else ""
-    return Loaded(arguments, skills.conversation(count=False).activate(skill.name, arguments))
+    for name, text in added.items():
+        write_aside(posixpath.join(folder, f"{name}.toml"), text.encode())
+    return named
 
 
 def _open(path: str, host: str, facts: Facts) -> Skills:
-    nothing = os.path.join(facts.home, "managed")
-    return Skills(path, host=host, facts=facts, places={"managed": nothing}, cache=False)
+    places = {"managed": posixpath.join(facts.home, "managed")}
+    return Skills(path, host=host, facts=facts, places=places, cache=False)
+
+
+def _find_contested(snapshot: Snapshot) -> str:
+    shadowed = (one.name for one in snapshot.outcomes if one.state is State.SHADOWED)
+    return next(shadowed, "")
+
+
+def _activate_one(skills: Skills) -> TourActivation | None:
+    """A ready skill as the model receives it: the first with arguments, or else the first."""
+    ready = skills.snapshot.skills
+    if not ready:
+        return None
+    taking = next((skill for skill in ready if skill.manifest.arguments), None)
+    chosen, arguments = (ready[0], "") if taking is None else (taking, _ARGUMENTS)
+    conversation = skills.conversation(count=False)
+    return TourActivation(arguments, conversation.activate(chosen.name, arguments))
 
 
 def _ask(skills: Skills, name: str) -> HostAnswer:
     profile, snapshot = skills.profile, skills.snapshot
-    found = snapshot.find(name)
     return HostAnswer(
-        profile.name, profile.title, profile.provenance.release, found, len(snapshot.outcomes)
+        host=profile.name,
+        title=profile.title,
+        release=profile.provenance.release,
+        outcome=snapshot.find(name),
+        files=len(snapshot.outcomes),
     )
 
 
 def list_repairs(outcome: Outcome) -> list[Diagnostic]:
-    """What was changed in a header so that it could be read."""
+    """What was repaired in a header so that it could be read."""
     return [finding for finding in outcome.diagnostics if finding.code.startswith("repaired-")]
 
 
 def list_decided(snapshot: Snapshot, states: tuple[State, ...]) -> list[Outcome]:
-    """The candidates that ended in one of these states, in the order of the states, then of names."""
+    """The candidates that ended in one of these states, by state, then by name."""
     return [outcome for state in states for outcome in snapshot.outcomes if outcome.state is state]
 
 
 def list_inside(snapshot: Snapshot, root: Root) -> list[Outcome]:
     """The candidates that were found in a root."""
     return [outcome for outcome in snapshot.outcomes if outcome.candidate.root.path == root.path]
+
+
+def shape_tour(tour: Tour) -> dict[str, Any]:
+    """The tour as JSON; paths are relative to the workspace."""
+    snapshot = tour.snapshot
+    stages = {
+        "discover": _shape_discover(tour),
+        "parse": _shape_parse(snapshot),
+        "resolve": _shape_decided(snapshot, DECIDED_BY_RESOLVE),
+        "gate": _shape_decided(snapshot, DECIDED_BY_GATE),
+        "present": _shape_present(tour),
+        "activate": _shape_activated(tour),
+        "states": {
+            state.value: [one.name for one in list_decided(snapshot, (state,))]
+            for state in snapshot.counts()
+        },
+        "hosts": {
+            "name": tour.contested,
+            "answers": [_shape_answer(answer) for answer in tour.answers],
+        },
+    }
+    return {
+        "host": snapshot.host,
+        "edition": snapshot.edition,
+        "workspace": tour.workspace,
+        "seconds": round(tour.seconds, 3),
+        **_make_relative(stages, tour),
+    }
+
+
+def _shape_discover(tour: Tour) -> dict[str, Any]:
+    snapshot = tour.snapshot
+    roots = [
+        {
+            "path": root.path,
+            "label": root.source.label,
+            "files": len(list_inside(snapshot, root)),
+        }
+        for root in tour.existing
+    ]
+    return {"searched": len(snapshot.roots), "roots": roots, "files": len(snapshot.outcomes)}
+
+
+def _shape_parse(snapshot: Snapshot) -> dict[str, Any]:
+    repaired = {
+        outcome.name: [shape_diagnostic(finding) for finding in repairs]
+        for outcome in snapshot.outcomes
+        if (repairs := list_repairs(outcome))
+    }
+    return {
+        "read": sum(outcome.skill is not None for outcome in snapshot.outcomes),
+        "repaired": repaired,
+        "invalid": _shape_decided(snapshot, DECIDED_BY_PARSE),
+    }
+
+
+def _shape_decided(snapshot: Snapshot, states: tuple[State, ...]) -> list[dict[str, Any]]:
+    return [shape_outcome(one) for one in list_decided(snapshot, states)]
+
+
+def _shape_present(tour: Tour) -> dict[str, Any]:
+    catalog = tour.catalog
+    return {
+        "text": catalog.prompt,
+        "characters": catalog.characters,
+        "budget": catalog.budget,
+        "estimated_tokens": tour.estimate(catalog.prompt),
+        "shown": {line.name: line.shown.value for line in catalog.lines},
+    }
+
+
+def _shape_activated(tour: Tour) -> dict[str, Any] | None:
+    if tour.activated is None:
+        return None
+    activation = tour.activated.activation
+    return {
+        "name": activation.name,
+        "arguments": tour.activated.arguments,
+        "text": activation.text,
+        "estimated_tokens": tour.estimate(activation.text),
+    }
+
+
+def _shape_answer(answer: HostAnswer) -> dict[str, Any]:
+    skill = None if answer.outcome is None else shape_outcome(answer.outcome)
+    return {"host": answer.host, "release": answer.release, "files": answer.files, "skill": skill}
+
+
+def _make_relative(value: Any, tour: Tour) -> Any:
+    if isinstance(value, str):
+        return tour.relative(value)
+    if isinstance(value, dict):
+        return {key: _make_relative(one, tour) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_make_relative(one, tour) for one in value]
+    return value

@@ -1,28 +1,32 @@
-"""`prowess cost`: how many tokens the skills here cost, in every request and when they are used."""
+"""`prowess cost`: how many tokens the skills here cost, per request and when used."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from prowess.cli.options import open_skills, scan_options
 from prowess.cli.terminal.out import console, print_json, shorten_path
+from prowess.cli.terminal.progress import Progress
+from prowess.errors import UsageError
 from prowess.model.catalog import Shown
 from prowess.reports.cost import (
-    Report,
+    CostReport,
     SkillCost,
     choose_method,
     list_comparison,
-    load_report,
+    load_costs,
+    render_catalog_cost,
+    render_saving,
     render_share,
+    shape_costs,
     sum_costs,
-    tell_saving,
 )
-from prowess.reports.json_output import shape_scan
-from prowess.text.display import count_words, escape_line
+from prowess.reports.wording import name_host
+from prowess.text.display import escape_line
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -41,12 +45,12 @@ _FULL, _LIGHT = "█", "░"
     default=200_000,
     show_default=True,
     metavar="TOKENS",
-    help="The context window.",
+    help="Size of the context window.",
 )
 @click.option(
-    "--encoding", metavar="NAME", help="Count exactly, as OpenAI's encoding o200k or cl100k does."
+    "--encoding", metavar="NAME", help="Count exactly with OpenAI's encoding o200k or cl100k."
 )
-@click.option("--model", metavar="NAME", help="Count as well as can be for this model.")
+@click.option("--model", metavar="NAME", help="Count as exactly as possible for this model.")
 @click.option(
     "--reads",
     type=click.IntRange(min=0),
@@ -56,10 +60,7 @@ _FULL, _LIGHT = "█", "░"
     help="How many skills a conversation uses, for the comparison with loading all of them.",
 )
 @click.option(
-    "--all",
-    "show_all",
-    is_flag=True,
-    help=f"Show every skill, not the {_MOST_ROWS} that cost most.",
+    "--all", "show_all", is_flag=True, help=f"Show every skill, not only the top {_MOST_ROWS}."
 )
 @click.option(
     "--html",
@@ -81,103 +82,54 @@ def command(
     bare: bool,
     as_json: bool,
 ) -> int:
-    """Show how many tokens skills cost, in every request and when used.
+    """Show how many tokens skills cost, per request and when used.
 
-    Every request carries the catalog; a skill's own text is read when it is used. The comparison is
-    with an agent that loads all skills up front.
+    Every request carries the catalog; the text of a skill is added when it is used. The comparison
+    is with an agent that loads all skills up front.
     """
+    if encoding is not None and model is not None:
+        raise UsageError("--encoding and --model cannot be used together.")
     method = choose_method(encoding, model)
     skills = open_skills(host, add_dirs, bare=bare)
-    report = load_report(skills, method, window=window, reads=reads)
+    with Progress("counting tokens") as progress:
+        report = load_costs(skills, method, window=window, reads=reads, reporter=progress)
     if page is not None:
-        _write_page(page, report, skills.cwd)
+        _write_page(page, report)
     if as_json:
-        print_json(
-            {**shape_scan(skills.snapshot), **_shape(report), **({"html": page} if page else {})}
-        )
+        print_json(shape_costs(report) | ({} if page is None else {"html": page}))
     elif page is not None:
-        console().print(
-            f"Wrote {shorten_path(os.path.abspath(page), os.getcwd())}. {_tell_costs(report)}"
-        )
+        path = shorten_path(os.path.abspath(page), os.getcwd())
+        console().print(f"Wrote {path}. {render_catalog_cost(report)}")
     else:
         _print_report(report, show_all=show_all)
-    _tell_unreadable(report)
+    for cost in report.skills:
+        if cost.body is None:
+            path = shorten_path(cost.location)
+            click.echo(f"Could not read {path}; its text is not counted.", err=True)
     return 0
 
 
-def _write_page(path: str, report: Report, cwd: str) -> None:
+def _write_page(path: str, report: CostReport) -> None:
     from prowess.machine.atomic_write import rewrite_aside
     from prowess.reports.cost_page import render_page
 
-    rewrite_aside(os.path.abspath(path), render_page(report, cwd).encode("utf-8", "replace"))
+    page = render_page(report, home=os.path.expanduser("~"))
+    rewrite_aside(os.path.abspath(path), page.encode("utf-8", "replace"))
 
 
-def _shape(report: Report) -> dict[str, Any]:
-    compared = report.comparison
-    return {
-        "method": {"name": report.method.counter.method, "exact": report.method.counter.exact},
-        "window": report.window,
-        "reads": report.reads,
-        "catalog": report.catalog,
-        "catalog_share": report.share(report.catalog),
-        "bodies": compared.up_front,
-        "average_body": report.average,
-        "comparison": {
-            "up_front": compared.up_front,
-            "on_demand": compared.on_demand,
-            "saved": compared.saved,
-            "saved_share": compared.share,
-        },
-        "warnings": list(report.warnings),
-        "skills": [
-            {
-                "name": cost.name,
-                "location": cost.location,
-                "shown": cost.shown.value,
-                "listed": cost.listed,
-                "described": cost.described,
-                "body": cost.body,
-            }
-            for cost in report.skills
-        ],
-    }
-
-
-def _tell_unreadable(report: Report) -> None:
-    for cost in report.skills:
-        if cost.body is None:
-            click.echo(
-                f"{shorten_path(cost.location)} could not be read; its text is not counted.",
-                err=True,
-            )
-
-
-def _tell_costs(report: Report) -> str:
-    about = "" if report.method.counter.exact else "about "
-    tokens = count_words(report.catalog, "token")
-    share = render_share(report.share(report.catalog))
-    return (
-        f"{count_words(len(report.skills), 'skill')} cost {about}{tokens} in every request,"
-        f" {share}."
-    )
-
-
-def _print_report(report: Report, *, show_all: bool) -> None:
+def _print_report(report: CostReport, *, show_all: bool) -> None:
     from rich.text import Text
 
     screen = console()
     if not report.skills:
-        screen.print(
-            f"No skill is ready here, by the rules of {report.host}, so skills cost nothing."
-        )
+        host = name_host(report.host, report.edition)
+        screen.print(f"{host} has no skill ready here, so skills cost nothing.")
         return
     rows = report.skills if show_all else report.skills[:_MOST_ROWS]
     _print_skills(rows, report.skills[len(rows) :])
     screen.print()
     screen.print(
-        Text.assemble(
-            (_FULL, "cyan"), " in every request   ", (_LIGHT, "green"), " when it is used"
-        )
+        Text.assemble((_FULL, "cyan"), " in every request   ", (_LIGHT, "green"), " when used")
     )
     screen.print()
     _print_comparison(report)
@@ -196,43 +148,46 @@ def _print_skills(costs: Sequence[SkillCost], rest: Sequence[SkillCost]) -> None
     listed = ["–" if cost.shown is Shown.LEFT_OUT else f"{cost.listed:,}" for cost in costs]
     bodies = ["not read" if cost.body is None else f"{cost.added:,}" for cost in costs]
     if rest:
+        in_requests, when_used = sum_costs(rest)
         names.append(Text(f"{len(rest):,} more (--all)", "dim"))
-        sums = sum_costs(rest)
-        listed.append(f"{sums[0]:,}")
-        bodies.append(f"{sums[1]:,}")
+        listed.append(f"{in_requests:,}")
+        bodies.append(f"{when_used:,}")
     for name in names:
         name.truncate(_WIDEST_NAME, overflow="ellipsis")
     listed, bodies = _align(["CATALOG", *listed]), _align(["BODY", *bodies])
     beside = max(name.cell_len for name in names) + len(listed[0]) + len(bodies[0]) + 3 * 2
     width = _fit_bar(beside, screen.width if screen.is_terminal else None)
     most = max(cost.total for cost in costs)
-    bars = [*(_draw(cost, most, width) for cost in costs), *([Text()] if rest else [])]
+    bars = [_draw_bar(cost, most, width) for cost in costs]
+    if rest:
+        bars.append(Text())
     rows = list(zip(names, listed[1:], bodies[1:], bars, strict=True))
     for line in render_columns(rows, width=None, heading=("NAME", listed[0], bodies[0], "TOKENS")):
         screen.print(line, no_wrap=True, overflow="ignore", crop=False)
 
 
 def _align(cells: Sequence[str]) -> list[str]:
-    """Cells of one width, with their numbers to the right."""
+    """Cells of one width, aligned to the right."""
     width = max(map(len, cells))
     return [cell.rjust(width) for cell in cells]
 
 
 def _fit_bar(beside: int, width: int | None) -> int:
-    """As wide as the terminal lets a bar be beside what stands before it."""
+    """How wide a bar can be beside the other columns."""
     return _WIDEST_BAR if width is None else max(_NARROWEST_BAR, min(_WIDEST_BAR, width - beside))
 
 
-def _draw(cost: SkillCost, most: int, width: int) -> Text:
-    """A bar of two parts; what costs anything at all is seen."""
+def _draw_bar(cost: SkillCost, most: int, width: int) -> Text:
+    """A bar of two parts; whatever costs anything at all can be seen."""
     from rich.text import Text
 
     whole = max(round(cost.total / most * width), 1) if cost.total else 0
-    listed = min(max(round(cost.listed / most * width), 1) if cost.listed else 0, whole)
+    listed = max(round(cost.listed / most * width), 1) if cost.listed else 0
+    listed = min(listed, whole)
     return Text.assemble((_FULL * listed, "cyan"), (_LIGHT * (whole - listed), "green"))
 
 
-def _print_comparison(report: Report) -> None:
+def _print_comparison(report: CostReport) -> None:
     from rich.text import Text
 
     from prowess.cli.terminal.tables import print_columns
@@ -242,6 +197,5 @@ def _print_comparison(report: Report) -> None:
         for what, tokens in list_comparison(report)
     ]
     print_columns(rows)
-    console().print(
-        Text(tell_saving(report), "green" if report.comparison.saved >= 0 else "yellow")
-    )
+    style = "green" if report.comparison.saved >= 0 else "yellow"
+    console().print(Text(render_saving(report), style))

@@ -1,8 +1,7 @@
-"""`prowess show NAME`: what a skill says, and which files it has."""
+"""`prowess show NAME`: the text of a skill, and its files."""
 
 from __future__ import annotations
 
-import os
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -11,131 +10,49 @@ import msgspec
 
 from prowess.cli.options import name_argument, open_skills, scan_options
 from prowess.cli.terminal.out import console, print_json, shorten_path
-from prowess.errors import MachineError, UnknownSkill
-from prowess.machine.files import LocalFiles
-from prowess.model.outcome import Outcome
-from prowess.model.skill import Document, Skill
-from prowess.model.snapshot import Snapshot
-from prowess.present.offer import describe_skill
-from prowess.present.tokens import count_item, estimate_tokens
-from prowess.reports.json_output import shape_diagnostic, shape_outcome, shape_scan
+from prowess.reports.skill_details import (
+    MOST_FILES,
+    SkillDetails,
+    SkillFile,
+    SkillFiles,
+    load_details,
+    shape_details,
+)
 from prowess.text.display import count_words, escape_line, escape_text
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from rich.console import RenderableType
     from rich.text import Text
 
-_MOST_FILES = 200
-_MOST_FOLDERS = 500
-# Beyond this a body is printed as it is: laying out Markdown takes longer than anyone waits.
+# Longer bodies are printed as they are: laying out Markdown would take too long.
 _MOST_MARKDOWN = 32_000
 
 
 @click.command("show")
 @name_argument
-@click.option("--raw", is_flag=True, help="Print the body of SKILL.md as it is, and nothing else.")
+@click.option("--raw", is_flag=True, help="Print only the body of SKILL.md, as it is.")
 @scan_options
 def command(
     name: str, raw: bool, host: str, add_dirs: tuple[str, ...], bare: bool, as_json: bool
 ) -> int:
-    """Show one skill: what it says and which files it has.
+    """Show one skill: its text and its files.
 
-    The body is laid out on a terminal and printed as text elsewhere. A skill that could not be read
-    is shown with the reason, and the exit code is 1.
+    The body is laid out on a terminal and printed as plain text elsewhere. A skill that could not
+    be read is shown with the reason, and the exit code is 1.
     """
-    snapshot = open_skills(host, add_dirs, bare=bare).snapshot
-    outcome = snapshot.find(name)
-    if outcome is None:
-        raise UnknownSkill(name, [one.name for one in snapshot.outcomes])
-    document = _load_document(outcome.skill) if outcome.skill else None
+    details = load_details(open_skills(host, add_dirs, bare=bare), name)
+    document = details.document
     if as_json:
-        print_json({**shape_scan(snapshot), "skill": _shape(outcome, document)})
-    elif raw and document:
+        print_json(shape_details(details))
+    elif raw and document is not None:
         _print_raw(document.content)
     else:
-        _print_facts(snapshot, outcome, document)
-        if document:
+        _print_details(details)
+        if document is not None:
             _print_body(document.content)
-    return 0 if outcome.skill else 1
-
-
-def _load_document(skill: Skill) -> Document:
-    try:
-        return skill.load()
-    except OSError as error:
-        raise MachineError("read", skill.location, error.strerror or str(error)) from error
-
-
-class SkillFile(msgspec.Struct, frozen=True):
-    """A file of a skill: its path below the folder, what it is, its size, and whether it is a link."""
-
-    path: str
-    kind: str
-    size: int | None
-    link: bool
-
-
-def list_files(outcome: Outcome) -> tuple[list[SkillFile], bool]:
-    """The files of a skill in the order of their paths, and whether there are more than are listed."""
-    location, folder = outcome.candidate.location, outcome.candidate.folder
-    if outcome.candidate.root.layout == "commands":
-        # A command is a single file; what lies beside it are other commands.
-        return [SkillFile(os.path.basename(location), "file", _find_size(location), False)], False
-    files = LocalFiles()
-    found: list[SkillFile] = []
-    waiting = [""]
-    for _ in range(_MOST_FOLDERS):
-        if not waiting or len(found) > _MOST_FILES:
-            break
-        below = waiting.pop()
-        try:
-            items = files.list_folder(os.path.join(folder, below) if below else folder)
-        except OSError:
-            continue
-        paths = {item.name: os.path.join(below, item.name) for item in items}
-        plain = [item for item in items if item.kind != "folder" or item.is_link]
-        found += [
-            SkillFile(
-                paths[i.name], i.kind, _find_size(os.path.join(folder, paths[i.name])), i.is_link
-            )
-            for i in plain[: _MOST_FILES + 1]
-        ]
-        waiting += [
-            paths[i.name]
-            for i in reversed(items)
-            if i.kind == "folder" and not i.is_link and i.name != ".git"
-        ]
-    return found[:_MOST_FILES], bool(waiting) or len(found) > _MOST_FILES
-
-
-def _find_size(path: str) -> int | None:
-    try:
-        return LocalFiles().get_stamp(path)[2]
-    except OSError:
-        return None
-
-
-def _shape(outcome: Outcome, document: Document | None) -> dict[str, Any]:
-    shape = shape_outcome(outcome)
-    files, more = list_files(outcome)
-    skill = outcome.skill
-    if skill is not None and document is not None:
-        shape["frontmatter"] = skill.frontmatter
-        shape["manifest"] = msgspec.to_builtins(skill.manifest)
-        shape["digest"] = document.digest
-        shape["content"] = document.content
-        shape["cost"] = _cost(skill, document)
-    shape["files"] = [msgspec.to_builtins(file) for file in files]
-    shape["more_files"] = more
-    shape["diagnostics"] = [shape_diagnostic(diagnostic) for diagnostic in outcome.diagnostics]
-    return shape
-
-
-def _cost(skill: Skill, document: Document) -> dict[str, int]:
-    return {
-        "listed_tokens": count_item(describe_skill(skill)),
-        "body_tokens": estimate_tokens(document.content),
-    }
+    return 0 if details.outcome.skill else 1
 
 
 def _print_raw(content: str) -> None:
@@ -144,85 +61,89 @@ def _print_raw(content: str) -> None:
         sys.stdout.write("\n")
 
 
-def _print_facts(snapshot: Snapshot, outcome: Outcome, document: Document | None) -> None:
+def _print_details(details: SkillDetails) -> None:
     from rich.text import Text
 
     from prowess.cli.terminal.diagnostic_output import print_diagnostic_rows
-    from prowess.cli.terminal.tables import mark_state, print_columns, render_reason
+    from prowess.cli.terminal.tables import print_columns
 
     screen = console()
-    skill = outcome.skill
-    root = outcome.candidate.root
+    outcome = details.outcome
     screen.print(escape_line(outcome.name), style="bold")
-    if skill and skill.description:
-        screen.print(escape_line(skill.description))
+    if outcome.skill and outcome.skill.description:
+        screen.print(escape_line(outcome.skill.description))
     screen.print()
-    state = mark_state(outcome.state, word=True)
-    if outcome.reason:
-        state.append_text(Text(f": {escape_line(render_reason(outcome, snapshot))}", "default"))
-    rows: list[tuple[str, Text | str]] = [
-        ("state", state),
-        ("file", shorten_path(outcome.candidate.location, snapshot.cwd)),
-        ("source", f"{escape_line(root.source.label)} ({root.scope.value})"),
-    ]
-    if skill and document:
-        rows += _fact_rows(skill, document)
+    rows = [*_list_facts(details), *_list_fields(details)]
     print_columns([(Text(name, "dim"), value) for name, value in rows], wrap=True)
-    _print_files(outcome)
+    _print_files(details.files)
     if outcome.diagnostics:
-        print_diagnostic_rows(outcome.diagnostics, snapshot.cwd)
+        print_diagnostic_rows(outcome.diagnostics, details.snapshot.cwd)
         screen.print()
 
 
-def _fact_rows(skill: Skill, document: Document) -> list[tuple[str, Text | str]]:
-    cost = _cost(skill, document)
-    listed, body = (
-        count_words(cost["listed_tokens"], "token"),
-        count_words(cost["body_tokens"], "token"),
-    )
-    rows: list[tuple[str, Text | str]] = []
+def _list_facts(details: SkillDetails) -> Iterator[tuple[str, Text | str]]:
+    from rich.text import Text
+
+    from prowess.cli.terminal.tables import mark_state, render_reason
+
+    outcome, root = details.outcome, details.outcome.candidate.root
+    state = mark_state(outcome.state, word=True)
+    if outcome.reason:
+        reason = escape_line(render_reason(outcome, details.snapshot))
+        state.append_text(Text(f": {reason}", "default"))
+    yield "state", state
+    yield "file", shorten_path(outcome.candidate.location, details.snapshot.cwd)
+    yield "source", f"{escape_line(root.source.label)} ({root.scope.value})"
+
+
+def _list_fields(details: SkillDetails) -> Iterator[tuple[str, str]]:
+    skill, document, cost = details.outcome.skill, details.document, details.cost
+    if skill is None or document is None or cost is None:
+        return
     for key, value in msgspec.to_builtins(skill.manifest).items():
+        # Both are shown above everything else.
         if key not in ("name", "description"):
-            rows.append((key.replace("_", "-"), escape_line(_render_value(value))))
-    rows.append(("digest", document.digest))
-    rows.append(
-        ("cost", f"about {listed} in every request, {body} more when it is used (an estimate)")
-    )
-    return rows
+            yield key.replace("_", "-"), escape_line(_render_value(value))
+    yield "digest", document.digest
+    listed = count_words(cost.listed_tokens, "token")
+    body = count_words(cost.body_tokens, "token")
+    yield "cost", f"about {listed} in every request, {body} more when used (an estimate)"
 
 
 def _render_value(value: Any) -> str:
     if isinstance(value, str):
         return value
-    if isinstance(value, (list, tuple)) and all(isinstance(one, str) for one in value):
+    is_list = isinstance(value, (list, tuple))
+    if is_list and all(isinstance(one, str) for one in value):
         return ", ".join(value)
     return msgspec.json.encode(value).decode("utf-8")
 
 
-def _print_files(outcome: Outcome) -> None:
+def _print_files(listed: SkillFiles) -> None:
     from rich.text import Text
 
     from prowess.cli.terminal.tables import print_columns
 
-    files, more = list_files(outcome)
     screen = console()
     screen.print()
     rows = []
-    for file in files:
+    for file in listed.files:
         size = "" if file.size is None else f"{file.size:,}"
-        rows.append((f"{size:>9}", Text(escape_line(file.path)).append(_mark_special(file), "dim")))
+        path = Text(escape_line(file.path)).append(_mark_special(file), "dim")
+        rows.append((f"{size:>9}", path))
     print_columns(rows, wrap=True)
-    if more:
-        screen.print(f"           and more; the first {_MOST_FILES} are shown")
+    if listed.has_more:
+        screen.print(f"           and more; only the first {MOST_FILES} are shown")
     screen.print()
 
 
+_LINKS = {"broken": " (broken symlink)", "folder": " (symlink to a folder)"}
+
+
 def _mark_special(file: SkillFile) -> str:
-    if not file.link:
-        return " (a pipe, a socket or a device)" if file.kind == "other" else ""
-    return {"broken": " (link to nothing)", "folder": " (link to a folder)"}.get(
-        file.kind, " (link)"
-    )
+    if file.link:
+        return _LINKS.get(file.kind, " (symlink)")
+    return " (a pipe, a socket or a device)" if file.kind == "other" else ""
 
 
 def _print_body(content: str) -> None:
@@ -235,14 +156,11 @@ def _print_body(content: str) -> None:
 
 
 def _render_markdown(text: str) -> RenderableType:
-    """The body laid out. Tags are shown as they are, since a model reads them too; links show where
-    they lead.
-    """
+    """The body laid out; tags stay as they are and links show their target, as for a model."""
     from markdown_it import MarkdownIt
     from rich.markdown import Markdown
 
+    parser = MarkdownIt("commonmark", {"html": False}).enable(["strikethrough", "table"])
     document = Markdown("", hyperlinks=False)
-    document.parsed = (
-        MarkdownIt("commonmark", {"html": False}).enable(["strikethrough", "table"]).parse(text)
-    )
+    document.parsed = parser.parse(text)
     return document

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
 from rich.cells import cell_len
@@ -11,8 +11,13 @@ from rich.text import Text
 from prowess.cli.terminal.out import console, shorten_path
 from prowess.model.outcome import Outcome, State
 from prowess.model.snapshot import Snapshot
-from prowess.reports.explanation import tell_reason
-from prowess.reports.outcomes_by_name import Answers, OtherEdition, differing_names, index_answers
+from prowess.reports.outcomes_by_name import (
+    OtherEdition,
+    OutcomesByName,
+    index_outcomes,
+    list_differing_names,
+)
+from prowess.reports.wording import cite_reason, render_counts
 from prowess.text.display import count_words, escape_line, first_line
 
 # Each state's mark and colour. The word always stands beside the mark, or a legend below the table
@@ -179,7 +184,7 @@ def print_outcomes(
     screen.print(_render_footer(snapshot, outcomes, show_all=show_all))
     for cut in _render_cuts(snapshot):
         screen.print(Text(cut, "yellow"))
-    answers = index_answers(snapshot)
+    answers = index_outcomes(snapshot)
     for other in others:
         line = render_difference(other, answers)
         if line:
@@ -239,7 +244,7 @@ def render_reason(outcome: Outcome, snapshot: Snapshot) -> str:
     """Why a skill ended as it did and which setting says so, with the paths of settings files as
     people write them.
     """
-    reason = tell_reason(outcome)
+    reason = cite_reason(outcome)
     for file in snapshot.settings.files:
         reason = reason.replace(file, shorten_path(file, snapshot.cwd))
     return reason
@@ -271,18 +276,11 @@ def _render_cuts(snapshot: Snapshot) -> Iterator[str]:
             yield f"{place}{escape_line(found[0].message)}{more}"
 
 
-def render_counts(counts: Mapping[State, int]) -> str:
-    """`12 ready, 1 hidden, 2 shadowed`: the ready ones first."""
-    return ", ".join(
-        f"{counts[state]:,} {state.value}" for state in reversed(State) if counts.get(state)
-    )
-
-
-def render_difference(other: OtherEdition, answers: Answers) -> str | None:
+def render_difference(other: OtherEdition, answers: OutcomesByName) -> str | None:
     """One line that says which skills another edition answers differently; None where it agrees."""
     if other.problem is not None:
         return f"{other.host} cannot be asked: {escape_line(other.problem)}"
-    names = differing_names(answers, other.answers)
+    names = list_differing_names(answers, other.outcomes)
     if not names:
         return None
     shown = ", ".join(escape_line(name) for name in names[:_MOST_NAMES])

@@ -1,6 +1,4 @@
-"""The tour as people read it: a section for each stage, wrapped to the terminal, whole lines when
-piped.
-"""
+"""The tour for people: a section per stage, wrapped on a terminal, whole lines when piped."""
 
 from __future__ import annotations
 
@@ -16,17 +14,17 @@ from prowess.cli.options import render_host_option
 from prowess.cli.terminal.out import console, shorten_path
 from prowess.cli.terminal.tables import mark_state
 from prowess.model.outcome import Outcome, State
-from prowess.present.tokens import estimate_tokens
-from prowess.reports.explanation import tell_reason
 from prowess.reports.tour_workspace import (
-    DECIDED_BY_GATING,
-    DECIDED_BY_RESOLVING,
+    DECIDED_BY_GATE,
+    DECIDED_BY_PARSE,
+    DECIDED_BY_RESOLVE,
     HostAnswer,
     Tour,
     list_decided,
     list_inside,
     list_repairs,
 )
+from prowess.reports.wording import cite_reason
 from prowess.text.display import count_words, escape_line, escape_text, first_line
 
 _INDENT = 3
@@ -53,25 +51,21 @@ def print_tour(tour: Tour) -> None:
 
 
 def _print_opening(screen: Console, tour: Tour) -> None:
-    _say(
-        screen,
-        Text.assemble(
-            ("Prowess", "bold"), " finds the skills of a project, whichever agent they are for."
-        ),
-    )
+    opening = " finds the skills of a project, whichever agent they are for."
+    _say(screen, Text.assemble(("Prowess", "bold"), opening))
     where = shorten_path(tour.workspace, os.getcwd())
     if tour.snapshot.host == "prowess":
         folders = count_words(len(tour.existing), "folder")
         _say(
-            screen,
-            f"This is what it does with {where}, a small project that keeps skills in {folders}.",
+            screen, f"Here is what it does with {where}, a small project with skills in {folders}."
         )
     else:
-        made = (
-            f"This is what {_name_host(tour)} makes of {where}, a small project with skills for"
-            " several agents."
+        host = _name_host(tour)
+        _say(
+            screen,
+            f"Here is what {host} does with {where}, a small project with skills for several"
+            " agents.",
         )
-        _say(screen, made)
 
 
 def _name_host(tour: Tour) -> str:
@@ -81,14 +75,11 @@ def _name_host(tour: Tour) -> str:
 
 def _print_discover(screen: Console, tour: Tour) -> None:
     snapshot = tour.snapshot
-    _print_heading(screen, 1, "Discover", "Where are skills?")
+    _print_heading(screen, 1, "Discover", "Where are the skills?")
     found = count_words(len(snapshot.outcomes), "file")
     verb = "does" if len(tour.existing) == 1 else "do"
-    searched = (
-        f"{len(snapshot.roots)} folders may hold skills here. {len(tour.existing)} {verb}, with"
-        f" {found}:"
-    )
-    _say(screen, searched, indent=_INDENT)
+    searched = f"{len(snapshot.roots)} folders can hold skills here"
+    _say(screen, f"{searched}. {len(tour.existing)} {verb}, with {found}:", indent=_INDENT)
     rows = []
     for root in tour.existing:
         inside = list_inside(snapshot, root)
@@ -98,86 +89,76 @@ def _print_discover(screen: Console, tour: Tour) -> None:
 
 
 def _print_parse(screen: Console, tour: Tour) -> None:
+    _print_heading(screen, 2, "Parse", "What does each one say?")
     outcomes = tour.snapshot.outcomes
     read = sum(outcome.skill is not None for outcome in outcomes)
-    _print_heading(screen, 2, "Parse", "What does each say?")
     repaired = [outcome for outcome in outcomes if list_repairs(outcome)]
-    invalid = list_decided(tour.snapshot, (State.INVALID, State.SKIPPED))
+    rows = [row for outcome in repaired for row in _list_repair_rows(outcome)]
+    rows += [_reason_row(one, tour) for one in list_decided(tour.snapshot, DECIDED_BY_PARSE)]
     after = f", {len(repaired)} of them after a repair" if repaired else ""
-    _say(
-        screen,
-        f"{read} of {len(outcomes)} were read{after}{':' if repaired or invalid else '.'}",
-        indent=_INDENT,
-    )
-    rows: list[Row] = []
-    for outcome in repaired:
-        for number, finding in enumerate(list_repairs(outcome)):
-            name = _name(outcome) if number == 0 else ""
-            where = f"line {finding.line}: " if finding.line else ""
-            rows.append((name, Text("+ repaired", "yellow"), where + escape_line(finding.message)))
-    rows += [_reason_row(outcome, tour) for outcome in invalid]
+    end = ":" if rows else "."
+    _say(screen, f"{read} of {len(outcomes)} were read{after}{end}", indent=_INDENT)
     _print_rows(screen, rows)
 
 
+def _list_repair_rows(outcome: Outcome) -> Iterator[Row]:
+    # The name stands beside the first repair only.
+    name: Text | str = _name(outcome)
+    for finding in list_repairs(outcome):
+        where = f"line {finding.line}: " if finding.line else ""
+        yield name, Text("+ repaired", "yellow"), where + escape_line(finding.message)
+        name = ""
+
+
 def _print_resolve(screen: Console, tour: Tour) -> None:
-    _print_heading(screen, 3, "Resolve", "Who gets the name?")
-    decided = list_decided(tour.snapshot, DECIDED_BY_RESOLVING)
+    _print_heading(screen, 3, "Resolve", "Which file gets the name?")
+    decided = list_decided(tour.snapshot, DECIDED_BY_RESOLVE)
     claims = [outcome.name for outcome in tour.snapshot.outcomes if outcome.skill is not None]
-    rule = (
-        "A setting may switch one off; of equals one wins:"
-        if decided
-        else "Each has its name to itself."
-    )
+    rule = "Settings can disable a skill; if several claim a name, one wins:"
+    if not decided:
+        rule = "No two share a name."
     _say(screen, f"{len(claims)} files claim {len(set(claims))} names. {rule}", indent=_INDENT)
     _print_rows(screen, [_reason_row(outcome, tour) for outcome in decided])
 
 
 def _print_gate(screen: Console, tour: Tour) -> None:
     _print_heading(screen, 4, "Gate", "Can it be offered here and now?")
-    decided = list_decided(tour.snapshot, DECIDED_BY_GATING)
-    asked = "What a skill asks of the machine and its readers is held against what is there"
-    _say(screen, f"{asked}:" if decided else f"{asked}; nothing stands in the way.", indent=_INDENT)
+    decided = list_decided(tour.snapshot, DECIDED_BY_GATE)
+    checked = "What each skill requires is checked against this machine and its settings"
+    _say(screen, f"{checked}:" if decided else f"{checked}; all can be offered.", indent=_INDENT)
     _print_rows(screen, [_reason_row(outcome, tour) for outcome in decided])
 
 
 def _print_present(screen: Console, tour: Tour) -> None:
     catalog = tour.catalog
-    _print_heading(screen, 5, "Present", "What would the model see?")
+    _print_heading(screen, 5, "Present", "What does the model see?")
     if not catalog.prompt:
         _say(screen, "Nothing: no skill is ready.", indent=_INDENT)
         return
-    room = (
-        f"of the {catalog.budget:,} characters that there are"
-        if catalog.budget is not None
-        else "characters"
-    )
-    size = (
-        f"{catalog.characters:,} {room}, about {count_words(catalog.tokens, 'token')} in every"
-        " request"
-    )
-    _say(screen, f"This text, word for word. It takes {size}:", indent=_INDENT)
+    of_budget = "" if catalog.budget is None else f" of {catalog.budget:,}"
+    tokens = count_words(tour.estimate(catalog.prompt), "token")
+    size = f"{catalog.characters:,}{of_budget} characters, about {tokens} in every request"
+    _say(screen, f"Exactly this text, {size}:", indent=_INDENT)
     _print_quoted(screen, tour, catalog.prompt)
     _say(
-        screen,
-        "The instructions themselves are read only when a task calls for one.",
-        indent=_INDENT,
+        screen, "The instructions themselves are read only when a task needs them.", indent=_INDENT
     )
 
 
 def _print_activate(screen: Console, tour: Tour) -> None:
-    if tour.loaded is None:
+    if tour.activated is None:
         return
-    made = tour.loaded.activation
-    typed = escape_line(f"{made.name} {tour.loaded.arguments}".strip())
-    size = count_words(estimate_tokens(tour.relative(made.text)), "token")
-    _print_heading(screen, 6, "Activate", "What does it get when a task calls for one?")
+    activation = tour.activated.activation
+    typed = escape_line(f"{activation.name} {tour.activated.arguments}".strip())
+    size = count_words(tour.estimate(activation.text), "token")
+    _print_heading(screen, 6, "Activate", "What does it get when a task needs one?")
     _say(screen, f"Loading “{typed}” gives it this, about {size}:", indent=_INDENT)
-    _print_quoted(screen, tour, made.text)
-    _say(screen, "A command inside it would run only in a project that you trust.", indent=_INDENT)
+    _print_quoted(screen, tour, activation.text)
+    _say(screen, "Commands inside it would run only in a project you trust.", indent=_INDENT)
 
 
 def _print_quoted(screen: Console, tour: Tour, text: str) -> None:
-    """A text that a model is given, line by line."""
+    """A text that a model gets, line by line."""
     for line in text.splitlines():
         _print_rows(screen, [(Text("│", "dim"), Text(escape_text(tour.relative(line))))])
 
@@ -188,15 +169,13 @@ def _print_states(screen: Console, tour: Tour) -> None:
     _print_heading(
         screen, None, "Nothing is lost", "Every file ends in one state, and the states add up."
     )
+    states = [state for state in reversed(State) if state in counts]
     rows = []
-    for state in reversed(State):
-        if state in counts:
-            names = ", ".join(
-                escape_line(outcome.name) for outcome in list_decided(snapshot, (state,))
-            )
-            rows.append((mark_state(state, word=True), str(counts[state]), names))
+    for state in states:
+        names = ", ".join(escape_line(one.name) for one in list_decided(snapshot, (state,)))
+        rows.append((mark_state(state, word=True), str(counts[state]), names))
     _print_rows(screen, rows)
-    total = " + ".join(str(counts[state]) for state in reversed(State) if state in counts)
+    total = " + ".join(str(counts[state]) for state in states)
     _say(screen, f"{total} = {count_words(len(snapshot.outcomes), 'file')}", indent=_INDENT)
 
 
@@ -206,54 +185,49 @@ def _print_hosts(screen: Console, tour: Tour) -> None:
     name = escape_line(tour.contested)
     titles = " and ".join(answer.title for answer in tour.answers)
     _print_heading(screen, None, "One name, two agents", f"Ask {titles} for “{name}”.")
-    locations = {
-        answer.outcome.candidate.location if answer.outcome else None for answer in tour.answers
-    }
-    rows: list[Row] = []
-    for answer in tour.answers:
-        rows += _answer_rows(answer, tour)
-    _print_rows(screen, rows)
-    verdict = "They load two different files." if len(locations) > 1 else "They load the same file."
-    _say(screen, f"{verdict} Their rules were measured on the releases named here.", indent=_INDENT)
+    _print_rows(screen, [row for answer in tour.answers for row in _answer_rows(answer, tour)])
+    found = [answer.outcome for answer in tour.answers]
+    locations = {one.candidate.location if one else None for one in found}
+    files = "two different files" if len(locations) > 1 else "the same file"
+    measured = "Their rules were measured on the releases shown."
+    _say(screen, f"They load {files}. {measured}", indent=_INDENT)
 
 
 def _answer_rows(answer: HostAnswer, tour: Tour) -> Iterator[Row]:
     title = Text.assemble((answer.title, "bold"), f" {answer.release}")
     outcome = answer.outcome
     if outcome is None:
-        yield title, "sees no such skill"
+        yield title, "finds no such skill"
         return
     yield title, Text(escape_line(tour.relative(outcome.candidate.location)))
-    yield f"sees {count_words(answer.files, 'file')}", Text(f"“{_describe(outcome)}”", "italic")
+    yield f"finds {count_words(answer.files, 'file')}", Text(f"“{_describe(outcome)}”", "italic")
 
 
 def _describe(outcome: Outcome) -> str:
-    return (
-        first_line(outcome.skill.description)
-        if outcome.skill
-        else escape_line(outcome.reason or "")
-    )
+    if outcome.skill is None:
+        return escape_line(outcome.reason or "")
+    return first_line(outcome.skill.description)
 
 
 def _print_next(screen: Console, tour: Tour) -> None:
     screen.print()
     screen.print(Text("Try it yourself", "bold cyan"))
-    option = render_host_option(tour.snapshot)
-    loaded = escape_line(tour.loaded.activation.name) if tour.loaded is not None else "NAME"
-    tries = (
-        (f"cd {_quote(shorten_path(tour.workspace, os.getcwd()))}", ""),
-        (
-            f"prowess explain {escape_line(tour.contested) or 'NAME'}{option}",
-            "the journey of one name, file by file",
-        ),
-        (f"prowess activate {loaded}{option}", "what the model receives when it uses a skill"),
-        (f"prowess cost{option}", "what each skill costs, in the catalog and when it is used"),
-        ("prowess compare", "which agent sees which skill, side by side"),
-        ("prowess validate", "the strict check for authors; --fix mends what can be mended"),
-    )
-    _print_rows(screen, [(Text(command, "green"), what) for command, what in tries])
+    rows = [(Text(command, "green"), what) for command, what in _list_next(tour)]
+    _print_rows(screen, rows)
     screen.print()
     screen.print(Text(f"The tour took {tour.seconds:.2f} s and leaves nothing behind.", "dim"))
+
+
+def _list_next(tour: Tour) -> Iterator[tuple[str, str]]:
+    option = render_host_option(tour.snapshot)
+    contested = escape_line(tour.contested) or "NAME"
+    activated = "NAME" if tour.activated is None else escape_line(tour.activated.activation.name)
+    yield f"cd {_quote(shorten_path(tour.workspace, os.getcwd()))}", ""
+    yield f"prowess explain {contested}{option}", "why a skill loads or does not, file by file"
+    yield f"prowess activate {activated}{option}", "what the model receives when it uses a skill"
+    yield f"prowess cost{option}", "what each skill costs, in the catalog and when used"
+    yield "prowess compare", "which agent sees which skill, side by side"
+    yield "prowess validate", "the strict check for authors; --fix fixes what it can"
 
 
 def _quote(path: str) -> str:
@@ -276,13 +250,11 @@ def _name(outcome: Outcome) -> Text:
 
 
 def _reason_row(outcome: Outcome, tour: Tour) -> Row:
-    reason = Text(escape_line(tour.relative(tell_reason(outcome))))
+    reason = tour.relative(cite_reason(outcome))
     if outcome.state is State.SHADOWED and outcome.by is not None:
-        lost, won = (
-            escape_line(tour.relative(path)) for path in (outcome.candidate.location, outcome.by)
-        )
-        reason = Text(f"{lost} loses to {won}")
-    return _name(outcome), mark_state(outcome.state, word=True), reason
+        lost, won = tour.relative(outcome.candidate.location), tour.relative(outcome.by)
+        reason = f"{lost} loses to {won}"
+    return _name(outcome), mark_state(outcome.state, word=True), Text(escape_line(reason))
 
 
 def _say(screen: Console, text: Text | str, *, indent: int = 0) -> None:
@@ -290,9 +262,7 @@ def _say(screen: Console, text: Text | str, *, indent: int = 0) -> None:
 
 
 def _print_rows(screen: Console, rows: Sequence[Row], *, indent: int = _INDENT) -> None:
-    """Aligned rows. On a terminal the last column is wrapped, below the row where there is little
-    room beside it.
-    """
+    """Print aligned rows; on a terminal the last column is wrapped."""
     texts = [[cell if isinstance(cell, Text) else Text(cell) for cell in row] for row in rows]
     widths = [
         max(cell_len(cell.plain) for cell in column)
@@ -318,5 +288,6 @@ def _wrap(screen: Console, lead: Text, last: Text) -> list[Text]:
     if width - start >= _LEAST_LAST or not lead.plain.strip():
         first, *others = last.wrap(screen, max(width - start, 1))
         return [lead + first, *(Text(" " * start) + line for line in others)]
+    # Too little room beside the other columns: the last one goes below them.
     margin = min(_INDENT + 4, width // 4)
     return [lead, *(Text(" " * margin) + line for line in last.wrap(screen, width - margin))]

@@ -1,0 +1,149 @@
+"""Every setting that a host's files can set, its value, and the file and line it comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from prowess.diagnostics import Diagnostic
+from prowess.model.settings import Origin, Settings
+from prowess.ports import FileSystem
+from prowess.profiles.schema.profile import Profile
+from prowess.profiles.schema.settings import SettingsFileRule
+from prowess.reports.json_output import shape_diagnostic, shape_scan
+from prowess.runtime import Skills
+from prowess.settings.describe import (
+    Described,
+    describe_configuration,
+    describe_settings,
+    list_read,
+)
+from prowess.settings.formats.document import join_key
+from prowess.settings.formats.key_lines import list_lines
+from prowess.settings.load import MOST_BYTES, list_settings_places
+from prowess.settings.read.key_names import find_written
+
+Places = Sequence[tuple[str, SettingsFileRule]]
+"""The settings files of a host, in reading order."""
+
+
+class SettingRow(msgspec.Struct, frozen=True, kw_only=True):
+    """A setting: its own key, the key as the file spells it, its value and where that comes from.
+
+    `is_turned` marks a file that says the opposite of the setting. `entries` has a place for each
+    entry of a list that several files add to.
+    """
+
+    key: str
+    written: str
+    value: Any
+    origin: Origin
+    is_turned: bool = False
+    entries: Mapping[str, Origin] = {}
+
+    def list_origins(self) -> list[Origin]:
+        """Where the value comes from: several places where more than one file adds to a list."""
+        files = {origin.file for origin in self.entries.values()}
+        return list(self.entries.values()) if len(files) > 1 else [self.origin]
+
+
+class SettingsReport(msgspec.Struct, frozen=True, kw_only=True):
+    """The settings that apply in a folder; `files` says which files of the host exist."""
+
+    host: str
+    edition: str
+    cwd: str
+    files: Mapping[str, bool]
+    rows: tuple[SettingRow, ...]
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+
+def load_settings_report(skills: Skills) -> SettingsReport:
+    """Every setting of the host that applies here."""
+    profile, settings = skills.profile, skills.settings()
+    places = list_settings_places(profile, skills.find_places())
+    described = describe_settings(settings, profile)
+    described += _describe_configuration(settings, profile, places, skills.project.files)
+    return SettingsReport(
+        host=profile.name,
+        edition=profile.edition,
+        cwd=skills.cwd,
+        files={path: path in settings.files for path, _ in places},
+        rows=tuple(_make_row(one, settings, profile, places) for one in described),
+        diagnostics=settings.diagnostics,
+    )
+
+
+def _make_row(
+    described: Described, settings: Settings, profile: Profile, places: Places
+) -> SettingRow:
+    key, value, origin = described
+    # Spelled as in the file that sets it, or else as in the first file that could.
+    setting_it = [rule for path, rule in places if path == origin.file]
+    others = [profile.settings[id] for id in profile.settings_order]
+    written = find_written(key, [*setting_it, *others])
+    return SettingRow(
+        key=key,
+        written=written.key,
+        value=value,
+        origin=origin,
+        is_turned=written.is_turned,
+        entries=settings.entries.get(key, {}),
+    )
+
+
+def _describe_configuration(
+    settings: Settings, profile: Profile, places: Places, disk: FileSystem
+) -> Iterator[Described]:
+    """What skills can require as a setting, each with its place."""
+    values = describe_configuration(settings, profile)
+    if not values:
+        if "raw" in list_read(profile):
+            yield "config", {}, Origin()
+        return
+    lines = _load_lines(settings, places, disk)
+    for key, value in values.items():
+        yield join_key(("config", *key)), value, lines.get(key, Origin())
+
+
+def _load_lines(
+    settings: Settings, places: Places, disk: FileSystem
+) -> dict[tuple[str, ...], Origin]:
+    found: dict[tuple[str, ...], Origin] = {}
+    for path, rule in places:
+        if path not in settings.files:
+            continue
+        text = disk.read_head(path, MOST_BYTES).data.decode("utf-8", "replace")
+        prefix = ("config",) if rule.is_own else ()
+        for key, line in list_lines(text, rule.format).items():
+            # A later file overrides an earlier one.
+            if key[: len(prefix)] == prefix:
+                found[key[len(prefix) :]] = Origin(path, line)
+    return found
+
+
+def shape_settings(report: SettingsReport) -> dict[str, Any]:
+    """The settings as JSON."""
+    return {
+        **shape_scan(report),
+        "files": [{"path": path, "found": found} for path, found in report.files.items()],
+        "settings": [_shape_row(row) for row in report.rows],
+        "diagnostics": [shape_diagnostic(finding) for finding in report.diagnostics],
+    }
+
+
+def _shape_row(row: SettingRow) -> dict[str, Any]:
+    shape = {
+        "key": row.key,
+        "written": row.written,
+        "value": msgspec.to_builtins(row.value),
+        "file": row.origin.file,
+        "line": row.origin.line,
+    }
+    if row.entries:
+        shape["entries"] = [
+            {"value": entry, "file": at.file, "line": at.line} for entry, at in row.entries.items()
+        ]
+    return shape

@@ -1,0 +1,148 @@
+"""One skill in full: its outcome, its text, what it costs, and its files."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from prowess.errors import MachineError, UnknownSkill
+from prowess.model.outcome import Outcome
+from prowess.model.skill import Document, Skill
+from prowess.model.snapshot import Snapshot
+from prowess.ports import FileSystem, FolderItem
+from prowess.present.offer import describe_skill
+from prowess.present.tokens import count_item, estimate_tokens
+from prowess.reports.json_output import shape_diagnostic, shape_outcome, shape_scan
+from prowess.runtime import Skills
+
+MOST_FILES = 200
+_MOST_FOLDERS = 500
+
+
+class SkillFile(msgspec.Struct, frozen=True):
+    """A file of a skill: its path in the folder, its kind and size, and whether it is a symlink."""
+
+    path: str
+    kind: str
+    size: int | None
+    link: bool
+
+
+class SkillFiles(msgspec.Struct, frozen=True):
+    """The files of a skill, sorted, and whether there are more than are listed."""
+
+    files: tuple[SkillFile, ...]
+    has_more: bool = False
+
+
+class DetailCost(msgspec.Struct, frozen=True):
+    """Estimated tokens: of the description, in every request, and of the body, when used."""
+
+    listed_tokens: int
+    body_tokens: int
+
+
+class SkillDetails(msgspec.Struct, frozen=True, kw_only=True):
+    """One skill in full. `document` and `cost` are None where its file could not be parsed."""
+
+    snapshot: Snapshot
+    outcome: Outcome
+    document: Document | None
+    cost: DetailCost | None
+    files: SkillFiles
+
+
+def load_details(skills: Skills, name: str) -> SkillDetails:
+    """Everything about the skill that holds a name; raises `UnknownSkill`."""
+    snapshot = skills.snapshot
+    outcome = snapshot.find(name)
+    if outcome is None:
+        raise UnknownSkill(name, [one.name for one in snapshot.outcomes])
+    document, cost = None, None
+    if outcome.skill is not None:
+        document = _load_document(outcome.skill)
+        listed = count_item(describe_skill(outcome.skill))
+        cost = DetailCost(listed, estimate_tokens(document.content))
+    files = load_files(outcome, skills.project.files)
+    return SkillDetails(
+        snapshot=snapshot, outcome=outcome, document=document, cost=cost, files=files
+    )
+
+
+def _load_document(skill: Skill) -> Document:
+    try:
+        return skill.load()
+    except OSError as error:
+        raise MachineError("read", skill.location, error.strerror or str(error)) from error
+
+
+def load_files(outcome: Outcome, disk: FileSystem) -> SkillFiles:
+    """The files of a skill; symlinked folders are listed but not entered."""
+    location, folder = outcome.candidate.location, outcome.candidate.folder
+    if outcome.candidate.root.layout == "commands":
+        # A command is a single file; its neighbours are other commands.
+        size = _find_size(location, disk)
+        return SkillFiles((SkillFile(posixpath.basename(location), "file", size, False),))
+    found: list[SkillFile] = []
+    pending = [""]
+    # Bounded in folders too: a tree of empty folders must not keep anyone waiting.
+    for _ in range(_MOST_FOLDERS):
+        if not pending or len(found) > MOST_FILES:
+            break
+        below = pending.pop()
+        items = _list_folder(posixpath.join(folder, below) if below else folder, disk)
+        found += _describe_files(items, folder, below, disk)
+        # The last one is taken next, so the list is reversed.
+        pending += [posixpath.join(below, item.name) for item in reversed(items) if _enters(item)]
+    has_more = bool(pending) or len(found) > MOST_FILES
+    return SkillFiles(tuple(found[:MOST_FILES]), has_more)
+
+
+def _list_folder(path: str, disk: FileSystem) -> list[FolderItem]:
+    try:
+        return disk.list_folder(path)
+    except OSError:
+        return []
+
+
+def _enters(item: FolderItem) -> bool:
+    return item.kind == "folder" and not item.is_link and item.name != ".git"
+
+
+def _describe_files(
+    items: Sequence[FolderItem], folder: str, below: str, disk: FileSystem
+) -> list[SkillFile]:
+    files = [item for item in items if item.kind != "folder" or item.is_link]
+    described = []
+    # One more than is shown tells that there are more; the sizes of the rest are not needed.
+    for item in files[: MOST_FILES + 1]:
+        path = posixpath.join(below, item.name)
+        size = _find_size(posixpath.join(folder, path), disk)
+        described.append(SkillFile(path, item.kind, size, item.is_link))
+    return described
+
+
+def _find_size(path: str, disk: FileSystem) -> int | None:
+    try:
+        return disk.get_stamp(path)[2]
+    except OSError:
+        return None
+
+
+def shape_details(details: SkillDetails) -> dict[str, Any]:
+    """The skill as JSON; text, header and cost only where its file could be parsed."""
+    outcome, document, skill = details.outcome, details.document, details.outcome.skill
+    shape = shape_outcome(outcome)
+    if skill is not None and document is not None:
+        shape["frontmatter"] = skill.frontmatter
+        shape["manifest"] = msgspec.to_builtins(skill.manifest)
+        shape["digest"] = document.digest
+        shape["content"] = document.content
+        shape["cost"] = msgspec.to_builtins(details.cost)
+    shape["files"] = [msgspec.to_builtins(file) for file in details.files.files]
+    shape["more_files"] = details.files.has_more
+    shape["diagnostics"] = [shape_diagnostic(finding) for finding in outcome.diagnostics]
+    return {**shape_scan(details.snapshot), "skill": shape}
