@@ -20,7 +20,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from prowess.activate.dormant.conditions import Condition, Conditions
+from prowess.activate.dormant.conditions import Condition, ConditionIndex
 from prowess.activate.dormant.patterns import covers, parse_patterns
 from prowess.runtime import Skills
 from prowess.testing import make_facts
@@ -96,7 +96,7 @@ def main() -> None:
             Condition(f"skill-{n}", f"/s/{n}/SKILL.md", make(n)) for n in range(options.skills)
         ]
         started = time.process_time()
-        conditions = Conditions(waiting)
+        conditions = ConditionIndex(waiting)
         built = time.process_time() - started
         measure(conditions.find_met, [f"warm/{ending}.{ending}" for ending in ENDINGS])
         spent = measure(conditions.find_met, FILES)

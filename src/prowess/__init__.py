@@ -9,6 +9,7 @@ from prowess.version import VERSION
 if TYPE_CHECKING:
     from prowess.activate.code_skills import DefinedSkill, PromptContext
     from prowess.activate.ledger import Ledger, LedgerEntry
+    from prowess.activate.model_tool import ModelTool, ToolAnswer
     from prowess.activate.resources.lookup import Resource
     from prowess.activate.slash.commands import SlashCommand
     from prowess.activate.slash.delivery import Delivery, Key
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from prowess.activate.slash.parser import Notice, Plain
     from prowess.activate.survival import Survival
     from prowess.conversation.conversation import Conversation
-    from prowess.conversation.model_tool import ModelTool, ToolAnswer
     from prowess.diagnostics import CODES, Diagnostic, Severity
     from prowess.discover.context import ContextFile, ContextFiles
     from prowess.errors import (
@@ -96,7 +96,7 @@ _HOMES = {
     "MachineError": "errors",
     "Manifest": "model.skill",
     "Message": "activate.slash.messages",
-    "ModelTool": "conversation.model_tool",
+    "ModelTool": "activate.model_tool",
     "NotPermitted": "errors.activation",
     "Note": "model.outcome",
     "Notice": "activate.slash.parser",
@@ -128,7 +128,7 @@ _HOMES = {
     "State": "model.outcome",
     "Survival": "activate.survival",
     "SwitchError": "errors",
-    "ToolAnswer": "conversation.model_tool",
+    "ToolAnswer": "activate.model_tool",
     "ToolFailed": "errors.activation",
     "ToolReply": "activate.slash.dispatch",
     "ToolRun": "activate.slash.dispatch",

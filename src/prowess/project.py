@@ -41,7 +41,7 @@ from prowess.version import VERSION
 
 if TYPE_CHECKING:
     from prowess.activate.code_skills import DefinedSkills
-    from prowess.activate.slash.dispatch import Tools
+    from prowess.activate.slash.dispatch import CommandTools
     from prowess.gate.permissions import AgentRules
     from prowess.model.catalog import Catalog
     from prowess.ports import Ranker, UsageStore
@@ -107,7 +107,7 @@ class Project:
         self._given_places = dict(places or {})
         self._reporter = reporter
         self._defined: DefinedSkills | None = None
-        self._tools: Tools | None = None
+        self._tools: CommandTools | None = None
         self._unpacker: PrivateUnpacker | None = None
         self._usage: tuple[bool | None, UsageStore] | None = None
 
@@ -217,16 +217,16 @@ class Project:
         self._defined = skills
 
     @property
-    def tools(self) -> Tools:
+    def tools(self) -> CommandTools:
         """The tools that were registered for commands to go to."""
-        from prowess.activate.slash.dispatch import Tools
+        from prowess.activate.slash.dispatch import CommandTools
 
         if self._tools is None:
-            self._tools = Tools()
+            self._tools = CommandTools()
         return self._tools
 
     @tools.setter
-    def tools(self, tools: Tools) -> None:
+    def tools(self, tools: CommandTools) -> None:
         self._tools = tools
 
     @property

@@ -23,11 +23,12 @@ from prowess.project import Options, Project
 
 if TYPE_CHECKING:
     from prowess.activate.code_skills import DefinedSkill
+    from prowess.activate.model_tool import ModelTool
     from prowess.activate.resources.lookup import Resource
     from prowess.activate.slash.commands import CommandIndex
     from prowess.activate.slash.dispatch import ToolFunction
-    from prowess.conversation.conversation import Conversation, RunResult
-    from prowess.conversation.model_tool import ModelTool
+    from prowess.conversation.conversation import Conversation
+    from prowess.conversation.slash_commands import RunResult
     from prowess.discover.context import ContextFiles
     from prowess.model.activation import Activation
     from prowess.model.catalog import Catalog
@@ -235,18 +236,20 @@ class Skills:
         counted as a use.
         """
         from prowess.conversation.conversation import Conversation
-        from prowess.conversation.services import Ground
+        from prowess.conversation.services import open_services
 
-        ground = Ground(
+        services = open_services(
             self.project,
-            lambda: self.snapshot,
-            self.reload,
+            self,
             approver=approver,
             runner=runner,
             secrets=secrets,
+            session=session,
+            effort=effort,
+            taken=taken,
             count=count,
         )
-        return Conversation(ground, session=session, effort=effort, saved=saved, taken=taken)
+        return Conversation(services, saved=saved)
 
     @property
     def default_conversation(self) -> Conversation:
@@ -289,11 +292,11 @@ class Skills:
         The function gets `{command, commandName, skillName}` and the run: its id, the way to call
         it off, and the variables of the skill.
         """
-        from prowess.activate.slash.dispatch import Tool
+        from prowess.activate.slash.dispatch import CommandTool
 
         with self._scan_lock:
             self.project.tools = self.project.tools.add(
-                Tool(name=name, function=function, description=description)
+                CommandTool(name=name, function=function, description=description)
             )
 
     def define(self, *skills: DefinedSkill) -> None:

@@ -106,7 +106,7 @@ class Shelf:
             f'<skill_content name="{name}">\n# Skill: {name}\n\n{body}\n\n'
             f"Base folder of this skill: {self.folder(name)}\n"
             "Relative paths in this skill (such as scripts/ or reference/) start at that folder.\n"
-            "The files below are a sample of what the folder holds.\n\n"
+            "The files below are a sample of the folder's contents.\n\n"
             f"<skill_files>\n{listed}</skill_files>\n</skill_content>"
         )
 
@@ -137,10 +137,8 @@ PHOTO = {"type": "image", "source": {"type": "url", "url": "https://example.org/
 NOTE = {"type": "document", "source": {"type": "text", "media_type": "text/plain", "data": "Red."}}
 ODD = {"type": "旗", "colour": "red"}
 BLOCKS = (PICTURE, PHOTO, PAPER, PAGE, NOTE, ODD)
-REPEATED = (
-    "The skill “tides” is already in this conversation and has not changed; follow it as it stands."
-)
-UNKNOWN = "There is no skill named “tide” here. Did you mean “tides”? These can be used: anchor, tides, 天气."
+REPEATED = "The skill “tides” is already loaded and has not changed; keep following it."
+UNKNOWN = "There is no skill named “tide” here. Did you mean “tides”? Available skills: anchor, tides, 天气."
 SURVIVED = (
     "The conversation was shortened. These skills were loaded before that and still hold; "
     "they need not be loaded again unless one of them ends with a note that it was cut."

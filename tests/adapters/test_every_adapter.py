@@ -55,7 +55,7 @@ def test_a_model_sees_the_skills_loads_them_and_is_told_what_it_cannot_have(play
             "The skill “charts” cannot be loaded because it is dormant: it waits for a file that matches charts/**.",
             errors,
         ),
-        Answered("The tool skill needs `name`, the name of a skill, as a text.", errors),
+        Answered("The tool skill needs `name`: the name of a skill, as a string.", errors),
     ]
     assert played.output == DONE
 

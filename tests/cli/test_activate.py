@@ -31,7 +31,7 @@ def expect(terminal: Terminal, name: str, body: str, folder: str = "project/.age
         f'<skill_content name="{name}">\n# Skill: {name}\n\n{body}\n\n'
         f"Base folder of this skill: {terminal.path(f'{folder}/{name}')}\n"
         "Relative paths in this skill (such as scripts/ or reference/) start at that folder.\n"
-        "The files below are a sample of what the folder holds.\n\n<skill_files>\n\n</skill_files>\n</skill_content>"
+        "The files below are a sample of the folder's contents.\n\n<skill_files>\n\n</skill_files>\n</skill_content>"
     )
 
 
@@ -414,7 +414,7 @@ def test_the_question_shows_what_the_header_wants_to_have_approved(terminal):
         f"{skill} would run these hooks:\n    Stop: ./stop.sh\n"
     )
     answer = terminal.run("activate", "keen", "--by", "model")
-    assert (answer.code, answer.err.partition("(")[0]) == (0, "warning: What the header asks for ")
+    assert (answer.code, answer.err[:42]) == (0, "warning: The header's `allowed-tools` and ")
 
 
 def test_ctrl_c_ends_a_command_inside_a_body_with_everything_it_started(terminal):

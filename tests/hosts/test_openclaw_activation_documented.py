@@ -148,7 +148,7 @@ def test_a_command_without_a_dispatch_is_a_message_that_names_the_skill_and_not_
     skills = workspace.open(HOST)
     assert plain(skills.run("/weather  北京 明天 ")) == {
         "parts": [
-            'This request is for the skill "weather": read it and carry it out.\n\nUser input:\n北京 明天'
+            'This request is for the skill "weather": read the skill and follow it.\n\nUser input:\n北京 明天'
         ],
         "skills": ["weather"],
     }

@@ -43,7 +43,7 @@ def test_the_tool_is_called_skill_and_is_described_with_the_skills_there_are_now
         "properties": {
             "name": {
                 "type": "string",
-                "description": "The name of a skill, as the list of available skills has it (such as 'doc', 'pdf').",
+                "description": "The name of a skill from the list of available skills (for example 'doc', 'pdf').",
                 "enum": ["doc", "pdf"],
             }
         },
@@ -68,7 +68,7 @@ def test_the_description_lists_what_that_agent_may_use(workspace: Workspace) -> 
 @pytest.mark.seed("O-36")
 def test_without_a_skill_the_description_says_only_that(workspace: Workspace) -> None:
     tool = workspace.open(HOST).tool()
-    assert tool.description == "There are no skills at the moment."
+    assert tool.description == "No skills are available."
     assert "enum" not in tool.parameters["properties"]["name"]
 
 
@@ -88,7 +88,7 @@ def test_a_loaded_skill_is_the_wrapped_body_its_folder_and_its_files(workspace: 
         "\n"
         f"Base folder of this skill: file://{folder}\n"
         "Relative paths in this skill (such as scripts/ or reference/) start at that folder.\n"
-        "The files below are a sample of what the folder holds.\n"
+        "The files below are a sample of the folder's contents.\n"
         "\n"
         "<skill_files>\n"
         f"<file>{folder}/.env.sample</file>\n"
@@ -146,9 +146,9 @@ def test_an_unknown_name_is_answered_before_anybody_is_asked_and_names_no_denied
     assert (caught.value.name, caught.value.known) == ("pdf-secre", ("doc", "pdf"))
     answer = tool.answer({"name": "pdf-secre"})
     assert answer.is_error
-    assert answer.text == "There is no skill named “pdf-secre” here. These can be used: doc, pdf."
+    assert answer.text == "There is no skill named “pdf-secre” here. Available skills: doc, pdf."
     assert tool.answer({"name": "pfd"}).text == (
-        "There is no skill named “pfd” here. Did you mean “pdf”? These can be used: doc, pdf."
+        "There is no skill named “pfd” here. Did you mean “pdf”? Available skills: doc, pdf."
     )
     assert person.asked == []
 
@@ -188,8 +188,7 @@ def test_a_skill_that_is_in_the_conversation_is_given_as_one_line_until_it_chang
     first, second = tool(name="pdf"), tool(name="pdf")
     assert (first.repeated, second.repeated) == (False, True)
     assert (
-        second.text
-        == "The skill “pdf” is already in this conversation and has not changed; follow it as it stands."
+        second.text == "The skill “pdf” is already loaded and has not changed; keep following it."
     )
     file.write_text(file.read_text().replace("One", "Two"))
     third = tool(name="pdf")
@@ -204,5 +203,5 @@ def test_a_call_without_a_name_is_answered_with_a_sentence(
     answer = workspace.open(HOST).tool().answer(parameters)
     assert (answer.is_error, answer.text) == (
         True,
-        "The tool skill needs `name`, the name of a skill, as a text.",
+        "The tool skill needs `name`: the name of a skill, as a string.",
     )

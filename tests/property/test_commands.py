@@ -143,7 +143,7 @@ def test_a_message_of_any_shape_is_made_from_any_name_body_and_arguments(
         name=name, skill_name=name, location="/s/SKILL.md", folder="/s", model_visible=False
     )
     call = Call(command=command, arguments=arguments, text=arguments, form="name")
-    made = render_message(call, rules, read=lambda *_: body)
+    made = render_message(call, rules, bodies=[body])
     assert isinstance(made, Message)
     assert made.skills == (name,)
     if shape == "claude-typed":

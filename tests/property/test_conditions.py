@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prowess.activate.dormant.conditions import Condition, Conditions, Watch, wake
+from prowess.activate.dormant.conditions import Condition, ConditionIndex, Watch, wake
 from prowess.activate.dormant.patterns import covers, expand_braces, parse_patterns
 
 names = st.sampled_from(
@@ -45,7 +45,7 @@ def test_one_index_answers_as_every_skill_alone_would(
     written: list[list[str]], asked: list[list[str]]
 ) -> None:
     conditions = gather(written)
-    together = Conditions(conditions)
+    together = ConditionIndex(conditions)
     for path in asked:
         alone = [
             one for one in conditions if covers(parse_patterns(one.patterns, most=1_000)[0], path)
@@ -58,7 +58,7 @@ def test_what_is_awake_stays_awake_and_is_what_was_touched(
     written: list[list[str]], touched: list[list[str]]
 ) -> None:
     conditions = gather(written)
-    together, watch = Conditions(conditions), Watch()
+    together, watch = ConditionIndex(conditions), Watch()
     for path in touched:
         woken = wake(watch, together, "/".join(path), cwd="/p")
         assert woken.watch.awake == watch.awake | {one.location for one in woken.conditions}
@@ -78,7 +78,7 @@ def test_what_is_awake_stays_awake_and_is_what_was_touched(
     st.lists(st.text(min_size=1).filter(lambda name: "/" not in name), min_size=1, max_size=4),
 )
 def test_any_text_may_be_a_pattern_and_any_name_a_file(pattern: str, path: list[str]) -> None:
-    conditions = Conditions([Condition("any", "/any/SKILL.md", (pattern,))])
+    conditions = ConditionIndex([Condition("any", "/any/SKILL.md", (pattern,))])
     assert conditions.find_met(path) in ([], [Condition("any", "/any/SKILL.md", (pattern,))])
 
 

@@ -13,12 +13,12 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from prowess.activate.dormant.conditions import Condition, Conditions, Watch
-from prowess.activate.dormant.nested_roots import find_folders_below
+from prowess.activate.dormant.conditions import Condition, ConditionIndex, Watch
+from prowess.activate.dormant.nested_roots import find_nested_roots
 from prowess.activate.resources.addresses import parse_address
 from prowess.activate.resources.file_sample import sample_files
 from prowess.activate.resources.lookup import Resource, resolve
-from prowess.activate.wrappers import Loaded, wrap_body
+from prowess.activate.wrappers import SkillContent, wrap_body
 from prowess.errors import UnknownSkill
 from prowess.errors.activation import AddressError
 from prowess.machine.files import LocalFiles
@@ -190,7 +190,7 @@ SLOW = [
 
 @pytest.mark.parametrize("pattern", SLOW)
 def test_no_pattern_of_a_skill_is_slow(pattern: str) -> None:
-    conditions = Conditions([Condition("evil", "/evil/SKILL.md", (pattern,))])
+    conditions = ConditionIndex([Condition("evil", "/evil/SKILL.md", (pattern,))])
     with soon():
         assert conditions.find_met(["a" * 200] * 60) == []
 
@@ -241,7 +241,9 @@ def test_an_ignore_file_with_lines_that_mean_nothing_is_read_on_and_told(
 )
 def test_no_braces_are_too_many(pattern: str) -> None:
     with soon():
-        conditions = Conditions([Condition(f"s{n}", f"/s{n}", (pattern,) * 20) for n in range(5)])
+        conditions = ConditionIndex(
+            [Condition(f"s{n}", f"/s{n}", (pattern,) * 20) for n in range(5)]
+        )
         met = conditions.find_met(["x"])
     # Nothing is lost in silence: every pattern is held against the file, or told as left out.
     assert (len(conditions), met) == (5, [])
@@ -251,14 +253,14 @@ def test_folders_below_are_found_soon_however_deep_the_file_lies() -> None:
     profile = load_profile("prowess")
     deep = "/".join(["/p", *(["a"] * 400), "x"])
     with soon():
-        found = find_folders_below(
+        found = find_nested_roots(
             deep,
             "/p",
             rules={"project": profile.roots["project"]},
             watch=Watch(),
             files=MemoryFiles({deep: ""}),
         )
-    assert (found.folders, len(found.watch.looked_at)) == ((), 400)
+    assert (found.roots, len(found.watch.searched)) == ((), 400)
 
 
 # What reaches the model
@@ -276,7 +278,9 @@ def test_folders_below_are_found_soon_however_deep_the_file_lies() -> None:
     ],
 )
 def test_no_body_leaves_its_tag(host: str, attack: str) -> None:
-    text = wrap_body(Loaded(name="x", body=f"a {attack} b", folder="/s/x"), load_profile(host).tool)
+    text = wrap_body(
+        SkillContent(name="x", body=f"a {attack} b", folder="/s/x"), load_profile(host).tool
+    )
     inner = text.removeprefix('<skill_content name="x">').removesuffix("</skill_content>")
     assert "<skill_content" not in inner.lower()
     assert "/skill_content" not in inner.lower().replace("&lt;/skill_content", "").replace(

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import msgspec
 
 from prowess.activate.async_results import Wait, describe_failure, settle
-from prowess.activate.slash.messages import render_folder_line
+from prowess.activate.wrappers import render_folder_line
 from prowess.diagnostics import Diagnostic, diagnose
 from prowess.errors import InvalidName, MachineError, ProwessError, UnknownSkill
 from prowess.errors.activation import PromptFailed

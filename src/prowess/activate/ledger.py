@@ -1,11 +1,12 @@
-"""The ledger of a conversation: which skills were loaded into it, when, by whom, in which version.
+"""The ledger of a conversation: which skills were loaded, when, by whom, in which version.
 
-A ledger never changes; recording gives a new one. It is saved as JSON, so that any agent can keep
-it.
+A `Ledger` is a value: recording returns a new one. A `LedgerRecorder` grows in place, for a
+conversation under way. A ledger is saved as JSON, so that any agent can keep it.
 """
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -18,12 +19,12 @@ VERSION = 1
 
 
 class LedgerEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One activation. `at` is in seconds since 1970, `digest` that of the SKILL.md, `tokens` those
-    of `text`, 0 where nobody counted them yet.
+    """One activation.
 
-    `text` is what the model received, kept only for the latest activation of each skill. `loaded`
-    says whether it is still in the conversation, `partial` that only its beginning is. With
-    `has_blocks` there was more than text.
+    `at` is in seconds since 1970. `digest` is that of the SKILL.md. `text` is what the model
+    received, kept only for the latest activation of each skill; `tokens` counts it, 0 until someone
+    asks. `loaded` says whether it is still in the conversation, `partial` that only its beginning
+    is. `has_blocks` says that the model received content blocks beside the text.
     """
 
     name: str
@@ -40,44 +41,29 @@ class LedgerEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
 
 
 class Ledger(msgspec.Struct, frozen=True):
-    """Every activation of a conversation, in the order in which they happened."""
+    """Every activation of a conversation, oldest first."""
 
     entries: tuple[LedgerEntry, ...] = ()
 
     def record(self, entry: LedgerEntry) -> Ledger:
-        """The ledger with one more activation. Of the same skill's earlier ones only the fact
-        remains.
-        """
+        """The ledger with one more activation; earlier ones of the same skill lose their text."""
         earlier = (_without_text(old) if old.name == entry.name else old for old in self.entries)
         return Ledger((*earlier, entry))
 
     def count(self, count: Callable[[str], int]) -> Ledger:
-        """The ledger with the tokens of every text that nobody counted so far."""
-        if all(entry.tokens or not entry.text for entry in self.entries):
+        """The ledger with the tokens of every text that was not counted yet."""
+        if not any(_is_uncounted(entry) for entry in self.entries):
             return self
-        return Ledger(
-            tuple(
-                (
-                    msgspec.structs.replace(entry, tokens=count(entry.text))
-                    if entry.text and not entry.tokens
-                    else entry
-                )
-                for entry in self.entries
-            )
-        )
+        return Ledger(tuple(_count_tokens(entry, count) for entry in self.entries))
 
     def find(self, name: str) -> LedgerEntry | None:
-        """The latest activation of a skill that is still in the conversation; None where there is
-        none.
-        """
+        """The latest activation of a skill that is still in the conversation."""
         return next(
             (entry for entry in reversed(self.entries) if entry.loaded and entry.name == name), None
         )
 
     def is_loaded(self, name: str, digest: str, *, arguments: str | None = None) -> bool:
-        """Whether a skill is whole in the conversation, in this version and, where given, with
-        these arguments.
-        """
+        """Whether all of a skill is loaded, in this version and (where given) with these arguments."""
         found = self.find(name)
         if found is None or found.partial or found.digest != digest:
             return False
@@ -85,34 +71,30 @@ class Ledger(msgspec.Struct, frozen=True):
 
     @property
     def loaded(self) -> tuple[LedgerEntry, ...]:
-        """The latest activation of each skill that is still in the conversation, the newest first."""
-        return tuple(self._latest())
+        """The latest activation of each skill that is still in the conversation, newest first."""
+        return tuple(self._list_latest())
 
     def forget(self, *names: str) -> Ledger:
-        """The ledger after these skills left the conversation, all of them where none is named.
-        That they were there once stays known."""
+        """The ledger after these skills left the conversation; without names, after all of them.
+
+        The entries stay, without their text.
+        """
         return Ledger(
             tuple(
-                (
-                    msgspec.structs.replace(_without_text(entry), loaded=False, partial=False)
-                    if not names or entry.name in names
-                    else entry
-                )
+                _unload(entry) if not names or entry.name in names else entry
                 for entry in self.entries
             )
         )
 
     def replace(self, entry: LedgerEntry) -> Ledger:
-        """The ledger with an entry in place of the latest of the same skill."""
-        place = max(
-            (place for place, old in enumerate(self.entries) if old.name == entry.name),
-            default=None,
-        )
-        if place is None:
+        """The ledger with an entry in place of the latest one of the same skill."""
+        positions = [index for index, old in enumerate(self.entries) if old.name == entry.name]
+        if not positions:
             return self.record(entry)
-        return Ledger((*self.entries[:place], entry, *self.entries[place + 1 :]))
+        last = positions[-1]
+        return Ledger((*self.entries[:last], entry, *self.entries[last + 1 :]))
 
-    def _latest(self) -> Iterator[LedgerEntry]:
+    def _list_latest(self) -> Iterator[LedgerEntry]:
         seen: set[str] = set()
         for entry in reversed(self.entries):
             if entry.loaded and entry.name not in seen:
@@ -124,57 +106,112 @@ def _without_text(entry: LedgerEntry) -> LedgerEntry:
     return msgspec.structs.replace(entry, text="") if entry.text else entry
 
 
+def _unload(entry: LedgerEntry) -> LedgerEntry:
+    return msgspec.structs.replace(_without_text(entry), loaded=False, partial=False)
+
+
+def _is_uncounted(entry: LedgerEntry) -> bool:
+    return bool(entry.text) and not entry.tokens
+
+
+def _count_tokens(entry: LedgerEntry, count: Callable[[str], int]) -> LedgerEntry:
+    if not _is_uncounted(entry):
+        return entry
+    return msgspec.structs.replace(entry, tokens=count(entry.text))
+
+
+class LedgerRecorder:
+    """A ledger that grows in place, so that an activation costs the same in a long conversation.
+
+    It may be used by several threads; `lock` is for those who change `ledger` in several steps.
+    Counting tokens takes longer than loading a skill and few ask for it, so a text is counted when
+    `ledger` is asked for, or before it is dropped.
+    """
+
+    def __init__(self, ledger: Ledger, *, count: Callable[[str], int]) -> None:
+        self._count = count
+        self.lock = threading.RLock()
+        self._entries: list[LedgerEntry] = []
+        self._latest: dict[str, int] = {}
+        self.ledger = ledger
+
+    @property
+    def ledger(self) -> Ledger:
+        """Everything recorded so far, with token counts."""
+        with self.lock:
+            counted = Ledger(tuple(self._entries)).count(self._count)
+            self._entries[:] = counted.entries
+            return counted
+
+    @ledger.setter
+    def ledger(self, ledger: Ledger) -> None:
+        with self.lock:
+            self._entries = list(ledger.entries)
+            self._latest = {entry.name: index for index, entry in enumerate(self._entries)}
+
+    def record(self, entry: LedgerEntry) -> None:
+        """Add an activation, as `Ledger.record` does."""
+        with self.lock:
+            earlier = self._latest.get(entry.name)
+            if earlier is not None:
+                old = _count_tokens(self._entries[earlier], self._count)
+                self._entries[earlier] = _without_text(old)
+            self._latest[entry.name] = len(self._entries)
+            self._entries.append(entry)
+
+    def find(self, name: str) -> LedgerEntry | None:
+        """The latest activation of a skill, if it is still in the conversation."""
+        with self.lock:
+            index = self._latest.get(name)
+            entry = self._entries[index] if index is not None else None
+        return entry if entry is not None and entry.loaded else None
+
+
 def render_ledger(ledger: Ledger) -> str:
-    """A ledger as JSON text. Names and paths that are no proper text come through, too."""
+    """A ledger as JSON text; names and paths that are not valid Unicode survive."""
     import json
 
-    return (
-        json.dumps({"version": VERSION, "entries": msgspec.to_builtins(ledger.entries)}, indent=1)
-        + "\n"
-    )
+    data = {"version": VERSION, "entries": msgspec.to_builtins(ledger.entries)}
+    return json.dumps(data, indent=1) + "\n"
 
 
 def parse_ledger(text: str, *, file: str | None = None) -> tuple[Ledger, tuple[Diagnostic, ...]]:
-    """A ledger from JSON text. What cannot be used is left out, with a diagnostic; unknown keys do
-    not matter.
+    """A ledger from JSON text; what cannot be used is left out with a diagnostic.
+
+    Unknown keys are ignored.
     """
     import json
 
     try:
         data = json.loads(text)
     except (ValueError, RecursionError):
-        return Ledger(), (_unusable("it is not JSON", file),)
+        return Ledger(), (_diagnose_unusable("it is not JSON", file),)
     if not isinstance(data, dict) or not isinstance(data.get("entries"), list):
-        return Ledger(), (_unusable("it has no list of `entries`", file),)
+        return Ledger(), (_diagnose_unusable("it has no list of `entries`", file),)
     if data.get("version") != VERSION:
-        return Ledger(), (
-            _unusable(f"its version is {data.get('version')!r}, and {VERSION} is read", file),
-        )
-    read = [_read_entry(entry) for entry in data["entries"]]
-    broken = read.count(None)
-    found = (_lost(broken, file),) if broken else ()
-    return Ledger(tuple(entry for entry in read if entry is not None)), found
+        problem = f"its version is {data.get('version')!r}; only version {VERSION} is supported"
+        return Ledger(), (_diagnose_unusable(problem, file),)
+    parsed = [_parse_entry(entry) for entry in data["entries"]]
+    entries = tuple(entry for entry in parsed if entry is not None)
+    lost = len(parsed) - len(entries)
+    return Ledger(entries), (_diagnose_lost(lost, file),) if lost else ()
 
 
-def _read_entry(data: Any) -> LedgerEntry | None:
+def _parse_entry(data: Any) -> LedgerEntry | None:
     try:
         return msgspec.convert(data, LedgerEntry)
     except msgspec.ValidationError:
         return None
 
 
-def _unusable(reason: str, file: str | None) -> Diagnostic:
-    message = (
-        f"The ledger of the conversation cannot be used, since {reason}; every skill counts as not"
-        " loaded."
-    )
+def _diagnose_unusable(reason: str, file: str | None) -> Diagnostic:
+    message = f"The saved conversation cannot be used: {reason}. All skills count as not loaded."
     return diagnose("state-unreadable", message, file=file)
 
 
-def _lost(count: int, file: str | None) -> Diagnostic:
+def _diagnose_lost(count: int, file: str | None) -> Diagnostic:
     what = "1 entry" if count == 1 else f"{count} entries"
     message = (
-        f"{what} of the conversation's ledger cannot be read; the skills in them count as not"
-        " loaded."
+        f"{what} of the saved conversation cannot be read; the skills in them count as not loaded."
     )
     return diagnose("state-unreadable", message, file=file)

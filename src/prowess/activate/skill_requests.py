@@ -1,8 +1,9 @@
-"""What a skill asks of the agent that carries it out, read from its header as a host heeds it."""
+"""What a skill asks of its agent: the fields of its header that the host heeds."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from operator import attrgetter
 from typing import Any
 
 from prowess.activate.hooks import check_hooks
@@ -11,7 +12,18 @@ from prowess.model.activation import Requests
 from prowess.model.skill import Manifest
 from prowess.profiles.schema.commands import RequestRules
 
-_AS_IT_IS = "inherit"
+_INHERIT = "inherit"
+_get_requests = attrgetter(
+    "model",
+    "effort",
+    "context",
+    "background",
+    "agent",
+    "allowed_tools",
+    "disallowed_tools",
+    "hooks",
+)
+_NO_REQUESTS = _get_requests(Manifest())
 
 
 def read_requests(
@@ -21,97 +33,92 @@ def read_requests(
     file: str | None = None,
     expand: Callable[[str], str] | None = None,
 ) -> tuple[Requests, tuple[Diagnostic, ...]]:
-    """What a header asks for, and what of it has no effect. A field that the host does not heed
-    counts as not there.
+    """What a header asks for, and what of it has no effect.
 
-    `expand` fills the variables in the names of tools (`Bash(${CLAUDE_SKILL_DIR}/run *)`).
+    A field that the host does not heed counts as missing. `expand` fills the variables in the names
+    of tools (`Bash(${CLAUDE_SKILL_DIR}/run *)`).
     """
-    found: list[Diagnostic] = []
-    fork = _heeds(rules, "context") and manifest.context == "fork"
-    return Requests(
-        model=_read_model(manifest) if _heeds(rules, "model") else None,
-        effort=_read_effort(manifest, rules, found, file) if _heeds(rules, "effort") else None,
-        fork=fork,
-        background=_read_background(manifest, rules, found, file, fork=fork),
-        agent=_read_agent(manifest, rules, found, file, fork=fork),
-        allowed_tools=_read_tools(manifest.allowed_tools, expand)
-        if _heeds(rules, "allowed-tools")
-        else (),
-        disallowed_tools=_read_tools(manifest.disallowed_tools, expand)
-        if _heeds(rules, "disallowed-tools")
-        else (),
-        hooks=_read_hooks(manifest, rules, found, file),
-    ), tuple(found)
+    # Most skills ask for nothing.
+    if _get_requests(manifest) == _NO_REQUESTS:
+        return Requests(), ()
+    reader = _RequestReader(manifest, rules, file)
+    requests = Requests(
+        model=reader.read_model(),
+        effort=reader.read_effort(),
+        fork=reader.fork,
+        background=reader.read_background(),
+        agent=reader.read_agent(),
+        allowed_tools=reader.read_tools("allowed-tools", manifest.allowed_tools, expand),
+        disallowed_tools=reader.read_tools("disallowed-tools", manifest.disallowed_tools, expand),
+        hooks=reader.read_hooks(),
+    )
+    return requests, tuple(reader.diagnostics)
 
 
-def _heeds(rules: RequestRules, field: str) -> bool:
-    return field in rules.fields
+class _RequestReader:
+    """Reads the requests of one header."""
 
+    def __init__(self, manifest: Manifest, rules: RequestRules, file: str | None) -> None:
+        self._manifest = manifest
+        self._rules = rules
+        self._file = file
+        self.diagnostics: list[Diagnostic] = []
+        self.fork = self._heeds("context") and manifest.context == "fork"
 
-def _read_model(manifest: Manifest) -> str | None:
-    model = (manifest.model or "").strip()
-    return None if model in ("", _AS_IT_IS) else model
+    def read_model(self) -> str | None:
+        model = (self._manifest.model or "").strip()
+        if not self._heeds("model") or model in ("", _INHERIT):
+            return None
+        return model
 
+    def read_effort(self) -> str | int | None:
+        effort, rules = self._manifest.effort, self._rules
+        if effort is None or not self._heeds("effort"):
+            return None
+        is_number = isinstance(effort, int) and rules.numeric_effort
+        if is_number or effort in rules.efforts:
+            return effort
+        allowed = ", ".join(rules.efforts) + (" or a number" if rules.numeric_effort else "")
+        message = f"`effort` is “{effort}”; use {allowed}."
+        self.diagnostics.append(diagnose("field-value", message, file=self._file, field="effort"))
+        return None
 
-def _read_tools(tools: tuple[str, ...], expand: Callable[[str], str] | None) -> tuple[str, ...]:
-    return tools if expand is None else tuple(expand(tool) for tool in tools)
+    def read_background(self) -> bool | None:
+        declared = self._manifest.background if self._heeds("background") else None
+        if not self.fork:
+            self._check_unused("background", is_declared=declared is not None)
+            return None
+        return self._rules.background if declared is None else declared
 
+    def read_agent(self) -> str | None:
+        agent = (self._manifest.agent or "").strip() if self._heeds("agent") else ""
+        if not self.fork:
+            self._check_unused("agent", is_declared=bool(agent))
+            return None
+        return agent or None
 
-def _read_effort(
-    manifest: Manifest, rules: RequestRules, found: list[Diagnostic], file: str | None
-) -> str | int | None:
-    effort = manifest.effort
-    if (
-        effort is None
-        or effort in rules.efforts
-        or (isinstance(effort, int) and rules.numeric_effort)
-    ):
-        return effort
-    allowed = ", ".join(rules.efforts) + (" or a number" if rules.numeric_effort else "")
-    message = f"`effort` is “{effort}”; here it may be {allowed}."
-    found.append(diagnose("field-value", message, file=file, field="effort"))
-    return None
+    def read_tools(
+        self, field: str, tools: tuple[str, ...], expand: Callable[[str], str] | None
+    ) -> tuple[str, ...]:
+        if not self._heeds(field):
+            return ()
+        return tools if expand is None else tuple(expand(tool) for tool in tools)
 
+    def read_hooks(self) -> Mapping[str, Any]:
+        hooks = self._manifest.hooks
+        if hooks is None or not self._heeds("hooks"):
+            return {}
+        return check_hooks(hooks, self._rules, self.diagnostics, file=self._file)
 
-def _read_background(
-    manifest: Manifest,
-    rules: RequestRules,
-    found: list[Diagnostic],
-    file: str | None,
-    *,
-    fork: bool,
-) -> bool | None:
-    declared = manifest.background if _heeds(rules, "background") else None
-    if fork:
-        return rules.background if declared is None else declared
-    if declared is not None:
-        found.append(_idle("background", file))
-    return None
+    def _heeds(self, field: str) -> bool:
+        return field in self._rules.fields
 
-
-def _read_agent(
-    manifest: Manifest,
-    rules: RequestRules,
-    found: list[Diagnostic],
-    file: str | None,
-    *,
-    fork: bool,
-) -> str | None:
-    agent = (manifest.agent or "").strip() if _heeds(rules, "agent") else ""
-    if agent and not fork:
-        found.append(_idle("agent", file))
-    return agent if agent and fork else None
-
-
-def _idle(field: str, file: str | None) -> Diagnostic:
-    message = f"`{field}` has no effect without `context: fork`."
-    hint = f"Add `context: fork`, or remove `{field}`."
-    return diagnose("field-value", message, file=file, field=field, hint=hint)
-
-
-def _read_hooks(
-    manifest: Manifest, rules: RequestRules, found: list[Diagnostic], file: str | None
-) -> Mapping[str, Any]:
-    if manifest.hooks is None or not _heeds(rules, "hooks"):
-        return {}
-    return check_hooks(manifest.hooks, rules, found, file=file)
+    def _check_unused(self, field: str, *, is_declared: bool) -> None:
+        """Report a field that only has an effect in a fork."""
+        if not is_declared:
+            return
+        message = f"`{field}` has no effect without `context: fork`."
+        hint = f"Add `context: fork`, or remove `{field}`."
+        self.diagnostics.append(
+            diagnose("field-value", message, file=self._file, field=field, hint=hint)
+        )

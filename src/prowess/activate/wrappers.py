@@ -1,9 +1,8 @@
-"""How a loaded skill's body is wrapped for the model: one function per shape, by the word of
-profiles.
+"""How a skill's body is wrapped for the model: one function per shape that profiles name.
 
-Tags and the order of things are the host's, the sentences our own. A body is given whole, since it
-holds code that entities would spoil; only a `<` that would open or close one of the tags around it
-is written as `&lt;`, so that nothing in a skill can end its own wrapping or pretend to be another.
+Tags and order are the host's, the sentences our own. A body is passed on whole because it holds
+code that entities would spoil. Only a `<` that would open or close one of the tags around it
+becomes `&lt;`, so that a skill can neither end its own wrapping nor pretend to be another one.
 """
 
 from __future__ import annotations
@@ -13,19 +12,20 @@ from collections.abc import Callable
 import msgspec
 
 from prowess.activate.resources.file_sample import Sample
-from prowess.activate.slash.messages import render_folder_line
+from prowess.model.skill import LoadedFrom, Skill
 from prowess.profiles.schema.commands import ToolRules, ToolShape
 from prowess.text.markup import escape_tags, escape_text, escape_xml, tidy_line, tidy_path
 
+WITHOUT_FOLDER = (LoadedFrom.COMMANDS, LoadedFrom.MCP)
+"""Where skills come from that have no folder of their own on this machine."""
+
 _TAGS = ("skill_content", "skill_files")
-# What node's own URLs leave as it is in a path; everything else is written in per cent.
+# What node leaves unescaped in the path of a URL.
 _SAFE_IN_URLS = "/!$&'()*+,-.:;=@[]_|~"
 
 
-class Loaded(msgspec.Struct, frozen=True, kw_only=True):
-    """A skill on its way to the model: its name, its body made ready, its folder if it has one, and
-    its files.
-    """
+class SkillContent(msgspec.Struct, frozen=True, kw_only=True):
+    """What a shape wraps: a skill's name, its rendered body, its folder if it has one, its files."""
 
     name: str
     body: str
@@ -33,53 +33,73 @@ class Loaded(msgspec.Struct, frozen=True, kw_only=True):
     sample: Sample = Sample()
 
 
-def wrap_body(loaded: Loaded, rules: ToolRules) -> str:
+def wrap_body(content: SkillContent, rules: ToolRules) -> str:
     """The text that a model receives for a skill, in the host's shape."""
-    return SHAPES[rules.shape](loaded, rules)
+    return SHAPES[rules.shape](content, rules)
 
 
-def _wrap_in_tag(loaded: Loaded, rules: ToolRules) -> str:
-    name = tidy_line(loaded.name)
+def find_own_folder(skill: Skill) -> str | None:
+    """The folder that belongs to one skill alone.
+
+    None for a command file, which shares its folder with others, and for a skill from an MCP
+    server, wherever that is cached. A skill defined in code names its folder with its prompt,
+    after its files are unpacked.
+    """
+    if skill.source.loaded_from in WITHOUT_FOLDER or skill.file is None:
+        return None
+    return skill.folder or None
+
+
+def render_folder_line(folder: str) -> str:
+    """The line that says which folder a skill's relative paths start from."""
+    return f"Base folder of this skill: {tidy_path(folder)}"
+
+
+def _wrap_in_tag(content: SkillContent, rules: ToolRules) -> str:
+    name = tidy_line(content.name)
     lines = [
         f'<skill_content name="{escape_xml(name)}">',
         f"# Skill: {escape_tags(name, *_TAGS)}",
         "",
-        escape_tags(loaded.body.strip(), *_TAGS),
+        escape_tags(content.body.strip(), *_TAGS),
     ]
-    if loaded.folder is not None:
+    if content.folder is not None:
+        folder = escape_tags(_render_folder(content.folder, rules), *_TAGS)
+        files = [f"<file>{escape_text(tidy_path(path))}</file>" for path in content.sample.files]
         lines += [
             "",
-            render_folder_line(escape_tags(_write_folder(loaded.folder, rules), *_TAGS)),
+            render_folder_line(folder),
             "Relative paths in this skill (such as scripts/ or reference/) start at that folder.",
-            _describe_sample(loaded.sample),
+            _describe_sample(content.sample),
             "",
             "<skill_files>",
-            "\n".join(
-                f"<file>{escape_text(tidy_path(path))}</file>" for path in loaded.sample.files
-            ),
+            "\n".join(files),
             "</skill_files>",
         ]
-    return "\n".join([*lines, "</skill_content>"])
+    lines.append("</skill_content>")
+    return "\n".join(lines)
 
 
 def _describe_sample(sample: Sample) -> str:
-    """One line about the list of files, which is a sample even where it happens to hold all of
-    them.
-    """
+    """One line about the list of files, which is a sample even where it lists all of them."""
     if not sample.more:
-        return "The files below are a sample of what the folder holds."
-    number = f"{sample.more:,}" if sample.complete else f"at least {sample.more:,}"
-    more = "1 more is" if sample.more == 1 and sample.complete else f"{number} more are"
-    return f"The files below are a sample of what the folder holds; {more} not listed."
+        return "The files below are a sample of the folder's contents."
+    if not sample.complete:
+        rest = f"at least {sample.more:,} more are"
+    elif sample.more == 1:
+        rest = "1 more is"
+    else:
+        rest = f"{sample.more:,} more are"
+    return f"The files below are a sample of the folder's contents; {rest} not listed."
 
 
-def _wrap_with_folder(loaded: Loaded, rules: ToolRules) -> str:
-    if loaded.folder is None:
-        return loaded.body
-    return f"{render_folder_line(_write_folder(loaded.folder, rules))}\n\n{loaded.body}"
+def _wrap_with_folder(content: SkillContent, rules: ToolRules) -> str:
+    if content.folder is None:
+        return content.body
+    return f"{render_folder_line(_render_folder(content.folder, rules))}\n\n{content.body}"
 
 
-def _write_folder(folder: str, rules: ToolRules) -> str:
+def _render_folder(folder: str, rules: ToolRules) -> str:
     return render_file_url(folder) if rules.folder == "url" else tidy_path(folder)
 
 
@@ -93,14 +113,13 @@ def render_file_url(path: str) -> str:
 
 
 def render_repeated(name: str) -> str:
-    """The line in place of a skill that is already in the conversation and has not changed since."""
+    """The line that replaces a skill which is already in the conversation, unchanged."""
     return (
-        f"The skill “{tidy_line(name)}” is already in this conversation and has not changed; follow"
-        " it as it stands."
+        f"The skill “{tidy_line(name)}” is already loaded and has not changed; keep following it."
     )
 
 
-SHAPES: dict[ToolShape, Callable[[Loaded, ToolRules], str]] = {
+SHAPES: dict[ToolShape, Callable[[SkillContent, ToolRules], str]] = {
     "content-tag": _wrap_in_tag,
     "base-folder": _wrap_with_folder,
 }

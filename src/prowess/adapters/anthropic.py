@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from prowess.adapters.offer import Offer, OnActivation, explain, miss_extra, render_survivors
+from prowess.activate.model_tool import explain_error
+from prowess.adapters.offer import Offer, OnActivation, miss_extra, render_survivors
 from prowess.conversation.conversation import Conversation
 from prowess.errors import ProwessError
 
@@ -69,7 +70,7 @@ def _answer(offer: Offer, call: Mapping[str, Any]) -> ToolResultBlockParam:
         return {
             "type": "tool_result",
             "tool_use_id": call["id"],
-            "content": explain(error),
+            "content": explain_error(error),
             "is_error": True,
         }
     content: list[Any] = [{"type": "text", "text": activation.text}, *map(dict, activation.blocks)]

@@ -6,8 +6,9 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
+from prowess.activate.model_tool import explain_error
 from prowess.adapters.media import parse_block
-from prowess.adapters.offer import Offer, OnActivation, explain, miss_extra, render_survivors
+from prowess.adapters.offer import Offer, OnActivation, miss_extra, render_survivors
 from prowess.conversation.conversation import Conversation
 from prowess.errors import ProwessError
 
@@ -67,7 +68,7 @@ def skill_tool(
         try:
             activation = offer.load(parameters)
         except ProwessError as error:
-            raise ToolException(explain(error)) from error
+            raise ToolException(explain_error(error)) from error
         media = [_convert(block) for block in activation.blocks]
         return [{"type": "text", "text": activation.text}, *media] if media else activation.text
 

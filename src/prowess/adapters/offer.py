@@ -9,10 +9,9 @@ from typing import Any
 
 import msgspec
 
-from prowess.activate.tool import render_unknown
+from prowess.activate.model_tool import ModelTool
 from prowess.conversation.conversation import Conversation
-from prowess.conversation.model_tool import ModelTool
-from prowess.errors import MissingExtra, ProwessError, UnknownSkill
+from prowess.errors import MissingExtra
 from prowess.model.activation import Activation
 from prowess.model.catalog import Shown
 from prowess.text.markup import escape_text, tidy_line
@@ -99,11 +98,6 @@ class Offer:
         if self._on_activation is not None:
             self._on_activation(activation)
         return activation
-
-
-def explain(error: ProwessError) -> str:
-    """What a model is told of a call that failed."""
-    return render_unknown(error) if isinstance(error, UnknownSkill) else str(error)
 
 
 def render_survivors(conversation: Conversation) -> str:

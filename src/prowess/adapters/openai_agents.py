@@ -9,8 +9,9 @@ import json
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
+from prowess.activate.model_tool import explain_error
 from prowess.adapters.media import parse_block
-from prowess.adapters.offer import Offer, OnActivation, explain, miss_extra, render_survivors
+from prowess.adapters.offer import Offer, OnActivation, miss_extra, render_survivors
 from prowess.conversation.conversation import Conversation
 from prowess.errors import ProwessError
 
@@ -48,7 +49,7 @@ def skill_tool(
         try:
             activation = await asyncio.to_thread(offer.load, parameters)
         except ProwessError as error:
-            return explain(error)
+            return explain_error(error)
         media = [_convert(block) for block in activation.blocks]
         return [ToolOutputText(text=activation.text), *media] if media else activation.text
 

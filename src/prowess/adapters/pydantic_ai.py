@@ -7,10 +7,10 @@ import base64
 from collections.abc import Mapping
 from typing import Any
 
+from prowess.activate.model_tool import ModelTool, explain_error
 from prowess.adapters.media import parse_block
-from prowess.adapters.offer import Offer, OnActivation, explain, miss_extra, render_survivors
+from prowess.adapters.offer import Offer, OnActivation, miss_extra, render_survivors
 from prowess.conversation.conversation import Conversation
-from prowess.conversation.model_tool import ModelTool
 from prowess.errors import ProwessError, UnknownSkill, UsageError
 
 try:
@@ -116,7 +116,7 @@ def _translate(error: ProwessError) -> ModelRetry | ToolFailed:
     # A call without a name is a plain usage error; its kinds know why a skill that exists cannot be
     # had.
     can_correct = isinstance(error, UnknownSkill) or type(error) is UsageError
-    return ModelRetry(explain(error)) if can_correct else ToolFailed(explain(error))
+    return ModelRetry(explain_error(error)) if can_correct else ToolFailed(explain_error(error))
 
 
 def _convert(block: Mapping[str, Any]) -> str | BinaryContent | ImageUrl | DocumentUrl:

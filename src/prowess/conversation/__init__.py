@@ -1,3 +1,1 @@
-"""One conversation of an agent: what is loaded into it, typed in it, woken in it, and what must
-survive in it.
-"""
+"""One conversation of an agent: the skills loaded into it, typed in it and woken in it."""

@@ -1,80 +1,154 @@
-"""One loading of a skill on its way: found, permitted, prepared."""
+"""Loading a skill into a conversation, from its name to the text that the model receives."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
+from functools import cache
 
-import msgspec
-
-from prowess.activate.tool import Prepared
-from prowess.conversation.authorization import Grant, Permits
-from prowess.conversation.body_renderer import Bodies
+from prowess.activate.ledger import LedgerEntry, LedgerRecorder
+from prowess.activate.resources.file_sample import Sample, sample_files
+from prowess.activate.wrappers import SkillContent, find_own_folder, render_repeated, wrap_body
+from prowess.conversation.authorization import Grant, authorize_skill
+from prowess.conversation.body_renderer import (
+    RenderedBody,
+    load_document,
+    render_body,
+    withhold_requests,
+)
+from prowess.conversation.current_skills import CurrentSkills, SnapshotView
+from prowess.conversation.services import Services
+from prowess.errors import UnknownSkill
 from prowess.errors.activation import Unavailable
-from prowess.model.outcome import Outcome
-from prowess.model.skill import Document, Skill
+from prowess.model.activation import Activation
+from prowess.model.outcome import Outcome, State
+from prowess.model.skill import Skill
 from prowess.model.usage import Caller
+from prowess.text.markup import tidy_line
+
+# A model may ask for these by name. For a denied skill the rules then say why not.
+_STATES_FOR_MODELS = (State.READY, State.HIDDEN, State.DENIED)
 
 
-class Loading:
-    """Remembers between the steps of a call which skill it is about, and what was granted to it."""
+def activate_skill(
+    name: str,
+    arguments: str,
+    *,
+    by: Caller,
+    services: Services,
+    skills: CurrentSkills,
+    ledger: LedgerRecorder,
+    is_cancelled: Callable[[], bool] | None = None,
+) -> Activation:
+    """Load a skill: look it up, authorize it, render its body, wrap it and record it.
 
-    def __init__(
-        self,
-        find_outcome: Callable[[str], Outcome | None],
-        permits: Permits,
-        bodies: Bodies,
-        by: Caller,
-        is_cancelled: Callable[[], bool] | None,
-    ) -> None:
-        self._find_outcome = find_outcome
-        self._permits = permits
-        self._bodies = bodies
-        self._by = by
-        self._is_cancelled = is_cancelled
-        self._outcome: Outcome | None = None
-        self._grant = Grant(with_wishes=False)
-        self._document: Document | None = None
+    In this order nobody is asked about a name that does not exist, and nothing is read that is
+    denied. Raises `UnknownSkill`, `Unavailable`, `NotPermitted`, and what commands in the body
+    raise.
+    """
+    rules = services.profile.tool
 
-    @property
-    def skill(self) -> Skill | None:
-        """The skill that was found."""
-        return self._outcome.skill if self._outcome is not None else None
+    view = skills.view
+    outcome = _find_outcome(name, view, slash=rules.slash)
+    if outcome is not None and skills.refresh(outcome.skill):
+        # The file changed since the scan, and with it perhaps the skill's name or state.
+        view = skills.view
+        outcome = _find_outcome(name, view, slash=rules.slash)
+    if outcome is None:
+        raise UnknownSkill(name, view.list_usable(by))
+    states = services.profile.commands.states if by == "user" else _STATES_FOR_MODELS
+    if outcome.skill is None or outcome.state not in states:
+        raise Unavailable(outcome.name, outcome.state.value, outcome.reason or "")
+    skill = outcome.skill
 
-    def find(self, name: str) -> Skill | None:
-        """The skill of a name, whatever became of it. Raises `Unavailable` where it could not even
-        be read.
-        """
-        outcome = self._find_outcome(name)
-        if outcome is None:
-            return None
-        if outcome.skill is None:
-            raise Unavailable(outcome.name, outcome.state.value, outcome.reason or "")
-        self._outcome = outcome
-        return outcome.skill
+    # Read once: what is approved is what is loaded.
+    load = cache(lambda: load_document(skill, arguments, by, services))
+    grant = Grant()
+    if by == "model":
+        grant = authorize_skill(skill, services, view, get_digest=lambda: load().digest)
 
-    def permit(self, skill: Skill) -> None:
-        """Let it be loaded, or raise."""
-        if self._outcome is not None:
-            self._grant = self._permits.check_skill(
-                self._outcome, skill, self._by, read=lambda: self._read(skill)
+    body = render_body(
+        skill, load(), arguments, by=by, services=services, view=view, is_cancelled=is_cancelled
+    )
+    if not grant.requests:
+        body = withhold_requests(skill, body)
+
+    is_repeated = by == "model" and _is_loaded(skill, body, arguments, ledger)
+    folder, sample = find_own_folder(skill), Sample()
+    if is_repeated:
+        text = render_repeated(skill.name)
+    else:
+        if folder is not None:
+            sample = sample_files(
+                folder,
+                services.files,
+                rules=rules,
+                above=view.ignored_above,
+                is_cancelled=is_cancelled,
             )
-
-    def prepare(self, skill: Skill, arguments: str) -> Prepared:
-        """Its body, with what it was granted."""
-        document = None if skill.is_computed else self._read(skill)
-        prepared = self._bodies.prepare(
-            skill, arguments, self._by, document=document, is_cancelled=self._is_cancelled
-        )
-        if not self._grant.with_wishes:
-            prepared = self._bodies.withhold(skill, prepared)
-        if not self._grant.diagnostics:
-            return prepared
-        return msgspec.structs.replace(
-            prepared, diagnostics=prepared.diagnostics + self._grant.diagnostics
+        content = SkillContent(name=skill.name, body=body.text, folder=folder, sample=sample)
+        text = wrap_body(content, rules)
+        record_activation(
+            skill, text, body, arguments=arguments, by=by, services=services, ledger=ledger
         )
 
-    def _read(self, skill: Skill) -> Document:
-        """The skill's document, read once: what was approved is what is loaded."""
-        if self._document is None:
-            self._document = skill.load()
-        return self._document
+    folder = folder or body.folder
+    return Activation(
+        name=skill.name,
+        text=text,
+        folder=folder,
+        digest=body.digest,
+        title=f"Loaded skill: {tidy_line(skill.name)}",
+        files=sample.files,
+        more_files=sample.more,
+        metadata={"name": skill.name} if folder is None else {"name": skill.name, "dir": folder},
+        requests=body.requests,
+        repeated=is_repeated,
+        trusted=body.trusted,
+        blocks=() if is_repeated else body.blocks,
+        diagnostics=body.diagnostics + grant.diagnostics,
+    )
+
+
+def record_activation(
+    skill: Skill,
+    text: str,
+    body: RenderedBody,
+    *,
+    arguments: str,
+    by: Caller,
+    services: Services,
+    ledger: LedgerRecorder,
+) -> None:
+    """Write an activation into the ledger, and count it as a use. `text` is what the model gets."""
+    entry = LedgerEntry(
+        name=skill.name,
+        at=time.time(),
+        by=by,
+        location=skill.location,
+        digest=body.digest,
+        arguments=arguments,
+        text=text,
+        has_blocks=bool(body.blocks),
+    )
+    ledger.record(entry)
+    services.usage.note_activated(skill, by)
+
+
+def _find_outcome(name: str, view: SnapshotView, *, slash: bool) -> Outcome | None:
+    """The outcome of a name; with `slash` the name may be written as users type it, `/name`."""
+    outcome = view.snapshot.find(name)
+    if outcome is None and slash:
+        outcome = view.snapshot.find(name.strip().removeprefix("/"))
+    return outcome
+
+
+def _is_loaded(skill: Skill, body: RenderedBody, arguments: str, ledger: LedgerRecorder) -> bool:
+    """Whether the conversation already holds exactly this."""
+    loaded = ledger.find(skill.name)
+    # What commands wrote may be new although the file is not.
+    if loaded is None or loaded.partial or body.ran_commands:
+        return False
+    # The same text in another place has other files beside it.
+    same = (body.digest, arguments, skill.location)
+    return (loaded.digest, loaded.arguments, loaded.location) == same

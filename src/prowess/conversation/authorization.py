@@ -1,15 +1,17 @@
-"""Who may load which skill, and whether its commands may run: rules first, then the person who is
-asked.
+"""Whether a model may load a skill, and whether a skill's commands may run.
+
+The permission rules decide first; where they say `ask`, the approver does.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import msgspec
 
-from prowess.conversation.services import Ground
+from prowess.conversation.current_skills import SnapshotView
+from prowess.conversation.services import Services
 from prowess.conversation.skill_digest import digest_contents
 from prowess.diagnostics import Diagnostic, diagnose
 from prowess.errors import ProwessError
@@ -17,139 +19,120 @@ from prowess.errors.activation import NotPermitted, Unavailable
 from prowess.gate.approvals import Permit
 from prowess.gate.permissions import decide, request_skill
 from prowess.gate.visibility import judge_invocation
-from prowess.model.command import Command
-from prowess.model.outcome import Outcome, State
+from prowess.model.outcome import State
 from prowess.model.permission import Action, Decision, Request
-from prowess.model.skill import Document, Manifest, Skill
-from prowess.model.usage import Caller
-from prowess.shell.command_runner import request_commands
-
-# What a model may ask for by name; one that is denied is asked about, and the rules then say why
-# not.
-_FOR_THE_MODEL = (State.READY, State.HIDDEN, State.DENIED)
+from prowess.model.skill import Skill
+from prowess.profiles.schema.profile import Profile
 
 
 class Grant(NamedTuple):
-    """What was granted: the skill, and with `with_wishes` the tools and hooks its header asks for,
-    too.
-    """
+    """What was granted: the skill itself, and with `requests` the tools and hooks it asks for."""
 
-    with_wishes: bool = True
+    requests: bool = True
     diagnostics: tuple[Diagnostic, ...] = ()
 
 
-class Permits:
-    """Judges the requests of one conversation."""
+def authorize_skill(
+    skill: Skill, services: Services, view: SnapshotView, *, get_digest: Callable[[], str]
+) -> Grant:
+    """Let a model load a skill. What a user asks for needs no permission.
 
-    def __init__(self, ground: Ground) -> None:
-        self._ground = ground
+    `get_digest` reads the text that will be loaded, because an approval covers that text alone. It
+    is called only where someone is asked. Raises `Unavailable` and `NotPermitted`.
+    """
+    profile, manifest = services.profile, skill.declared
+    invocation = judge_invocation(
+        manifest, name=skill.name, rules=profile.gate, settings=view.settings
+    )
+    if not invocation.by_model:
+        reason = f"`{invocation.model_rule}` reserves it for the user"
+        raise Unavailable(skill.name, State.HIDDEN.value, reason)
+    request = request_skill(skill.name, manifest)
+    decision = decide(request, view.rules, manifest)
+    if decision.action is Action.ALLOW:
+        return Grant()
+    request = msgspec.structs.replace(request, metadata=_describe_requests(skill, profile))
+    digest = ""
+    if decision.action is Action.ASK:
+        digest = _identify(skill, request, services, get_digest)
+    permit = _settle(skill, request, decision, services, digest=digest)
+    was_not_asked = permit.by == "nobody" and decision.rule is None
+    if was_not_asked and profile.permissions.default is Action.ALLOW:
+        # Only the tools and hooks in the header needed an approval, not the instructions.
+        return Grant(requests=False)
+    return Grant(diagnostics=_check(permit, f"use the skill “{skill.name}”"))
 
-    def check_skill(
-        self, outcome: Outcome, skill: Skill, by: Caller, *, read: Callable[[], Document]
-    ) -> Grant:
-        """Let a skill be loaded.
 
-        What a person asks for needs no permission, only to be there. `read` gives the document that
-        will be loaded, for approvals hold for that alone. Raises `Unavailable` where the skill's
-        state forbids it, and `NotPermitted`.
-        """
-        states = self._ground.profile.commands.states if by == "user" else _FOR_THE_MODEL
-        if outcome.state not in states:
-            raise Unavailable(outcome.name, outcome.state.value, outcome.reason or "")
-        return Grant() if by == "user" else self._check_model(skill, read)
+def authorize_commands(
+    skill: Skill, request: Request, services: Services, view: SnapshotView, *, digest: str
+) -> tuple[Diagnostic, ...]:
+    """Let the commands in the body of a trusted skill run, unless a rule is about them.
 
-    def check_commands(
-        self, skill: Skill, commands: Sequence[Command], digest: str
-    ) -> tuple[Diagnostic, ...]:
-        """Let the commands inside a trusted skill run, unless a rule speaks of them. Raises
-        `NotPermitted`.
-        """
-        request = request_commands(skill, commands)
-        decision = decide(request, self._ground.gather_rules())
-        if decision.rule is None:
-            return ()
-        whole = (
-            digest_contents(skill, self._ground.files, digest)
-            if decision.action is Action.ASK
-            else ""
-        )
-        permit = self._settle(skill, request, decision, whole)
-        texts = "`, `".join(command.text for command in commands)
-        return _demand(permit, f"run `{texts}` for the skill “{skill.name}”")
+    `digest` is that of the skill's document. Raises `NotPermitted`.
+    """
+    decision = decide(request, view.rules)
+    if decision.rule is None:
+        return ()
+    if decision.action is Action.ASK:
+        digest = digest_contents(skill, services.files, digest)
+    permit = _settle(skill, request, decision, services, digest=digest)
+    texts = "`, `".join(request.metadata["commands"])
+    return _check(permit, f"run `{texts}` for the skill “{skill.name}”")
 
-    def _check_model(self, skill: Skill, read: Callable[[], Document]) -> Grant:
-        ground = self._ground
-        manifest = skill.declared
-        judged = judge_invocation(
-            manifest, name=skill.name, rules=ground.profile.gate, settings=ground.settings
-        )
-        if not judged.by_model:
-            raise Unavailable(
-                skill.name, State.HIDDEN.value, f"`{judged.model_rule}` leaves it to the user"
-            )
-        request = request_skill(skill.name, manifest)
-        decision = decide(request, ground.gather_rules(), manifest)
-        if decision.action is Action.ALLOW:
-            return Grant()
-        request = msgspec.structs.replace(
-            request, metadata=self._describe_wishes(skill, skill.manifest)
-        )
-        digest = self._identify(skill, request, read) if decision.action is Action.ASK else ""
-        permit = self._settle(skill, request, decision, digest)
-        if (
-            permit.by == "nobody"
-            and decision.rule is None
-            and ground.profile.permissions.default is Action.ALLOW
-        ):
-            # Only what the header asks for would have been asked about; the instructions alone need
-            # no approval.
-            return Grant(with_wishes=False)
-        return Grant(diagnostics=_demand(permit, f"use the skill “{skill.name}”"))
 
-    def _describe_wishes(self, skill: Skill, manifest: Manifest) -> dict[str, Any]:
-        """What the header wants to have approved beforehand, for the person who is asked."""
-        heeded = self._ground.profile.requests.fields
-        wishes: dict[str, Any] = {}
-        if manifest.allowed_tools and "allowed-tools" in heeded:
-            wishes["allowed-tools"] = list(manifest.allowed_tools)
-        if manifest.hooks and "hooks" in heeded:
-            wishes["hooks"] = manifest.hooks
-        return {"skill": skill.name, "location": skill.location, **wishes} if wishes else {}
+def _describe_requests(skill: Skill, profile: Profile) -> dict[str, Any]:
+    """The tools and hooks that the header wants approved, for the person who is asked."""
+    heeded, manifest = profile.requests.fields, skill.manifest
+    requests: dict[str, Any] = {}
+    if manifest.allowed_tools and "allowed-tools" in heeded:
+        requests["allowed-tools"] = list(manifest.allowed_tools)
+    if manifest.hooks and "hooks" in heeded:
+        requests["hooks"] = manifest.hooks
+    return {"skill": skill.name, "location": skill.location, **requests} if requests else {}
 
-    def _identify(self, skill: Skill, request: Request, read: Callable[[], Document]) -> str:
-        """What an approval is bound to: all of the skill's files, and what its header wanted when
-        somebody was asked.
 
-        A skill that is computed is its declaration; its text may be another at every call.
-        """
-        if skill.is_computed:
-            return _digest_values(msgspec.structs.asdict(skill.manifest))
-        digest = digest_contents(skill, self._ground.files, read().digest)
-        return _digest_values([digest, request.metadata]) if request.metadata else digest
-
-    def _settle(self, skill: Skill, request: Request, decision: Decision, digest: str) -> Permit:
-        ground = self._ground
-        try:
-            return ground.approvals.settle(
-                request, decision, location=skill.location, digest=digest, approver=ground.approver
-            )
-        except ProwessError:
-            raise
-        except Exception as error:
-            # Whoever was to be asked failed; what nobody granted is refused.
-            reason = f"whoever was asked gave no answer ({type(error).__name__}: {error})"
-            return Permit(granted=False, by="person", reason=reason)
+def _identify(
+    skill: Skill, request: Request, services: Services, get_digest: Callable[[], str]
+) -> str:
+    """What an approval is bound to: the skill's files, and what its header asks for."""
+    if skill.is_computed:
+        # Its text may differ at every call, and making it runs code; its declaration does not.
+        return _digest_values(msgspec.structs.asdict(skill.manifest))
+    digest = digest_contents(skill, services.files, get_digest())
+    return _digest_values([digest, request.metadata]) if request.metadata else digest
 
 
 def _digest_values(values: Any) -> str:
     import hashlib
     import json
 
-    return f"sha256:{hashlib.sha256(json.dumps(values, default=repr, sort_keys=True).encode()).hexdigest()}"
+    text = json.dumps(values, default=repr, sort_keys=True)
+    return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
 
 
-def _demand(permit: Permit, what: str) -> tuple[Diagnostic, ...]:
-    """Raise where a request was refused; else what is to be said about the way it was granted."""
+def _settle(
+    skill: Skill, request: Request, decision: Decision, services: Services, *, digest: str
+) -> Permit:
+    try:
+        return services.approvals.settle(
+            request,
+            decision,
+            location=skill.location,
+            digest=digest,
+            approver=services.approver,
+        )
+    except ProwessError:
+        raise
+    except Exception as error:
+        # The approver is somebody else's code. What nobody granted is refused.
+        reason = f"the approver failed ({type(error).__name__}: {error})"
+        return Permit(granted=False, by="person", reason=reason)
+
+
+def _check(permit: Permit, what: str) -> tuple[Diagnostic, ...]:
+    """What to report about a granted request. Raises `NotPermitted` for a refused one."""
     if not permit.granted:
         raise NotPermitted(what, permit.reason, feedback=permit.feedback)
-    return () if permit.warning is None else (diagnose("approval-not-kept", permit.warning),)
+    if permit.warning is None:
+        return ()
+    return (diagnose("approval-not-kept", permit.warning),)

@@ -1,198 +1,123 @@
-"""From a skill to the text of its body for one call: read now, filled, its commands run."""
+"""From a skill to the body that a model receives: placeholders filled, commands run."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import msgspec
 
-from prowess.activate.body.substitution import Given, find_folder, substitute
+from prowess.activate.body.substitution import Given, find_folder, may_hold_commands, substitute
 from prowess.activate.skill_requests import read_requests
-from prowess.activate.tool import Prepared
-from prowess.conversation.authorization import Permits
-from prowess.conversation.services import Ground
+from prowess.conversation.current_skills import SnapshotView
+from prowess.conversation.services import Services
 from prowess.diagnostics import Diagnostic, diagnose
 from prowess.model.activation import Requests
-from prowess.model.settings import Settings
-from prowess.model.skill import Document, Manifest, Skill, SkillCall
+from prowess.model.skill import Document, Skill, SkillCall
 from prowess.model.usage import Caller
-from prowess.shell.command_runner import Surroundings, draft_body, find_not_run, run_draft
-from prowess.shell.embedded_commands import may_hold_commands
-from prowess.shell.environment import SkillEnvironment, build_environment
+from prowess.profiles.schema.body import ArgumentRules
 
 
-class Bodies:
-    """Makes bodies ready for one conversation, whose id and effort fill the variables of that name."""
+class RenderedBody(msgspec.Struct, frozen=True, kw_only=True):
+    """A body that is ready for the model, and what the skill asks of its agent.
 
-    def __init__(
-        self, ground: Ground, permits: Permits, *, session: str | None, effort: str | int | None
-    ) -> None:
-        self._ground = ground
-        self._permits = permits
-        self._session = session
-        self._effort = effort
-        self._variables_only = msgspec.structs.replace(
-            ground.profile.arguments, placeholders=False, append="never"
-        )
+    `digest` is that of the file. `ran_commands` says that commands wrote a part of the text.
+    `blocks` and `folder` are those of a prompt made by code. `trusted` says whether the user trusts
+    the skill with the tools and hooks it asks for, True where it asks for none.
+    """
 
-    def prepare(
-        self,
-        skill: Skill,
-        arguments: str,
-        by: Caller,
-        *,
-        document: Document | None = None,
-        is_cancelled: Callable[[], bool] | None = None,
-    ) -> Prepared:
-        """A skill's body, ready for these arguments: that of the document, else as it is on disk
-        now.
-        """
-        if document is None:
-            call = SkillCall(
-                arguments=arguments, session=self._session, cwd=self._ground.cwd, caller=by
-            )
-            document = skill.load(call)
-        if skill.is_computed:
-            return self._take_computed(skill, document, arguments)
-        profile = self._ground.profile
-        # Hooks are handed on to whoever loads the skill, so they get their own; making it anew
-        # costs a little.
-        manifest = skill.manifest if skill.declared.hooks else skill.declared
-        given = self._give(skill, arguments)
-        environment, around = self._look_around(skill, document)
-        draft = draft_body(
-            document.content,
+    text: str
+    digest: str = ""
+    requests: Requests = Requests()
+    ran_commands: bool = False
+    blocks: tuple[Mapping[str, Any], ...] = ()
+    folder: str | None = None
+    trusted: bool = True
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+
+def load_document(skill: Skill, arguments: str, by: Caller, services: Services) -> Document:
+    """The instructions of a skill for one call: its file as it is now, or what its code makes."""
+    call = SkillCall(arguments=arguments, session=services.session, cwd=services.cwd, caller=by)
+    return skill.load(call)
+
+
+def render_body(
+    skill: Skill,
+    document: Document,
+    arguments: str,
+    *,
+    by: Caller,
+    services: Services,
+    view: SnapshotView,
+    is_cancelled: Callable[[], bool] | None = None,
+) -> RenderedBody:
+    """The body of a skill for one call: variables and arguments filled, commands run."""
+    profile, content = services.profile, document.content
+    # Agents may change the hooks they receive, so each activation gets its own copy.
+    manifest = skill.manifest if skill.declared.hooks else skill.declared
+    given = Given(
+        arguments=arguments,
+        folder=find_folder(skill, profile.arguments),
+        session=services.session,
+        project=view.snapshot.repository or view.snapshot.cwd,
+        effort=services.effort,
+    )
+    ran_commands = False
+    found = document.diagnostics
+    if skill.is_computed or by not in profile.arguments.callers:
+        body = content
+    elif profile.embedded.recognised and may_hold_commands(content):
+        # Few bodies hold commands, and the modules that read shell code take long to import.
+        from prowess.conversation.body_commands import run_commands
+
+        body, found, ran_commands = run_commands(
+            skill,
+            content,
             given,
-            around,
-            arguments=profile.arguments,
-            embedded=profile.embedded,
-            names=manifest.arguments,
-            shell=manifest.shell,
-            caller=by,
-            file=skill.location,
-        )
-        if draft.commands:
-            noted = self._permits.check_commands(skill, draft.commands, document.digest)
-            found = noted + draft.diagnostics + environment.diagnostics
-            body = run_draft(
-                draft, self._ground.runner, masker=environment.masker, is_cancelled=is_cancelled
-            )
-        else:
-            found, body = draft.diagnostics, draft.place(())
-        requests, unheeded = self._read_requests(skill, manifest, given)
-        return Prepared(
-            body=body,
             digest=document.digest,
-            requests=requests,
-            ran_commands=bool(draft.commands),
-            trusted=self._is_trusted_with(skill, requests),
-            diagnostics=found + unheeded,
+            by=by,
+            services=services,
+            view=view,
+            is_cancelled=is_cancelled,
         )
-
-    def withhold(self, skill: Skill, prepared: Prepared) -> Prepared:
-        """A body whose skill was not granted what would be approved beforehand: tools and hooks."""
-        requests = msgspec.structs.replace(prepared.requests, allowed_tools=(), hooks={})
-        if requests == prepared.requests:
-            return prepared
-        message = (
-            "What the header asks for (`allowed-tools`, `hooks`) is not granted, since nobody was"
-            " there to be asked."
+    else:
+        body, found = substitute(
+            content, profile.arguments, given, names=manifest.arguments, file=skill.location
         )
-        found = diagnose("request-withheld", message, file=skill.file)
-        return msgspec.structs.replace(
-            prepared, requests=requests, diagnostics=(*prepared.diagnostics, found)
-        )
-
-    def _is_trusted_with(self, skill: Skill, requests: Requests) -> bool:
-        """Whether the skill is trusted with what it asks for. Most ask for nothing, and nobody is
-        asked then.
-        """
-        return not (requests.allowed_tools or requests.hooks) or self._ground.is_trusted(skill)
-
-    def build_environment(self, skill: Skill) -> SkillEnvironment:
-        """The variables that only this skill's programs and tools get; none where the skill is not
-        trusted.
-
-        Whoever writes a skill chooses its name and which variables it wants, and so could have
-        those of another.
-        """
-        ground = self._ground
-        settings, manifest = ground.settings, skill.manifest
-        if not ground.is_trusted(skill):
-            return _refuse_environment(skill, manifest, settings)
-        return build_environment(
-            skill.name,
-            manifest,
-            settings,
-            outside=ground.facts.env,
-            trusts_project=ground.trusts_settings(settings),
-            secrets=ground.secrets,
-        )
-
-    def _look_around(
-        self, skill: Skill, document: Document
-    ) -> tuple[SkillEnvironment, Surroundings]:
-        """What the commands of a body run in. Most bodies have none, and nothing is asked for then."""
-        ground = self._ground
-        rules = ground.profile.embedded
-        if not (rules.recognised and may_hold_commands(document.content)):
-            return SkillEnvironment(), Surroundings(facts=ground.facts, cwd=ground.cwd)
-        is_on = ground.may_run_commands()
-        not_run = find_not_run(skill, rules, is_trusted=ground.is_trusted(skill), switched_on=is_on)
-        environment = self.build_environment(skill) if not_run is None else SkillEnvironment()
-        around = Surroundings(
-            facts=ground.facts, cwd=ground.cwd, env=environment.variables, not_run=not_run
-        )
-        return environment, around
-
-    def _give(self, skill: Skill, arguments: str) -> Given:
-        snapshot = self._ground.snapshot
-        return Given(
-            arguments=arguments,
-            folder=find_folder(skill, self._ground.profile.arguments),
-            session=self._session,
-            project=snapshot.repository or snapshot.cwd,
-            effort=self._effort,
-        )
-
-    def _read_requests(
-        self, skill: Skill, manifest: Manifest, given: Given
-    ) -> tuple[Requests, tuple[Diagnostic, ...]]:
-        """What the header asks for; the names of tools may hold variables, never arguments."""
-        return read_requests(
-            manifest,
-            self._ground.profile.requests,
-            file=skill.file,
-            expand=lambda tool: substitute(tool, self._variables_only, given)[0],
-        )
-
-    def _take_computed(self, skill: Skill, document: Document, arguments: str) -> Prepared:
-        """The body of a skill whose text is final: nothing is filled in and nothing is run."""
-        requests, unheeded = self._read_requests(
-            skill, skill.manifest, self._give(skill, arguments)
-        )
-        return Prepared(
-            body=document.content,
-            digest=document.digest,
-            requests=requests,
-            blocks=document.blocks,
-            folder=document.folder,
-            diagnostics=document.diagnostics + unheeded,
-        )
-
-
-def _refuse_environment(skill: Skill, manifest: Manifest, settings: Settings) -> SkillEnvironment:
-    """The environment of a skill that is not trusted: nothing, and what it would have got."""
-    found = settings.find_override(manifest.skill_key, skill.name)
-    has_values = found is not None and bool(
-        found[1].env or found[1].api_key or found[1].api_key_from
+    requests, ignored = read_requests(
+        manifest,
+        profile.requests,
+        file=skill.file,
+        expand=lambda tool: _fill_variables(tool, profile.arguments, given),
     )
-    if not (has_values or manifest.primary_env or manifest.requires.env):
-        return SkillEnvironment()
+    wants_trust = bool(requests.allowed_tools or requests.hooks)
+    return RenderedBody(
+        text=body,
+        digest=document.digest,
+        requests=requests,
+        ran_commands=ran_commands,
+        blocks=document.blocks,
+        folder=document.folder,
+        trusted=not wants_trust or services.trust.is_trusted(skill),
+        diagnostics=found + ignored,
+    )
+
+
+def withhold_requests(skill: Skill, rendered: RenderedBody) -> RenderedBody:
+    """A body without the tools and hooks that nobody could be asked about."""
+    requests = msgspec.structs.replace(rendered.requests, allowed_tools=(), hooks={})
+    if requests == rendered.requests:
+        return rendered
     message = (
-        f"The skill “{skill.name}” gets none of the variables it asks for, since its project is not"
-        " trusted."
+        "The header's `allowed-tools` and `hooks` are not granted, because nobody could be asked"
+        " for approval."
     )
-    return SkillEnvironment(
-        diagnostics=(diagnose("environment-refused", message, file=skill.file),)
-    )
+    found = (*rendered.diagnostics, diagnose("request-withheld", message, file=skill.file))
+    return msgspec.structs.replace(rendered, requests=requests, diagnostics=found)
+
+
+def _fill_variables(tool: str, rules: ArgumentRules, given: Given) -> str:
+    """The name of a tool with its variables filled, never with arguments."""
+    variables_only = msgspec.structs.replace(rules, placeholders=False, append="never")
+    return substitute(tool, variables_only, given)[0]

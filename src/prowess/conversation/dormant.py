@@ -1,42 +1,39 @@
-"""What woke in a conversation: skills that waited for a file, and folders of skills found beside
-one.
-"""
+"""Skills that wake in a conversation, and folders of skills found beside a touched file."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cached_property
 
 import msgspec
 
-from prowess.activate.dormant.conditions import Conditions, Watch, find_conditions, wake
-from prowess.activate.dormant.nested_roots import FolderBelow, find_folders_below
-from prowess.conversation.services import Ground
-from prowess.diagnostics import Diagnostic
+from prowess.activate.dormant.conditions import ConditionIndex, Watch, find_conditions, wake
+from prowess.activate.dormant.nested_roots import NestedRoot, find_nested_roots
 from prowess.discover.roots import make_root
 from prowess.model.outcome import State
 from prowess.model.skill import Root, Skill
 from prowess.model.snapshot import Snapshot
 from prowess.profiles.places import Place
+from prowess.profiles.schema.profile import Profile
+from prowess.project import Project
 
 
-class Waking:
-    """The files that a conversation touched, and the snapshot as it is after that.
+class DormantSkills:
+    """What the files that a conversation touched brought up. It is not safe for several threads.
 
-    `awake` are the files of skills that woke earlier, `folders` those below the working folder that
-    skills were found beside; both are what an earlier part of the conversation kept.
+    `awake` are the files of skills that woke earlier, and `folders` those below the working folder
+    in which skills were found, as a saved conversation keeps them.
     """
 
     def __init__(
-        self, ground: Ground, *, awake: Iterable[str] = (), folders: Iterable[str] = ()
+        self, project: Project, *, awake: Iterable[str] = (), folders: Iterable[str] = ()
     ) -> None:
-        self._ground = ground
+        self._project = project
         self._watch = Watch(frozenset(awake))
-        self._kept = tuple(folders)
-        self._below: tuple[Root, ...] = ()
-        self._scanned: tuple[Snapshot, Snapshot] | None = None
-        self._known: tuple[Snapshot, Conditions] | None = None
-        self._placed: tuple[Snapshot, dict[str, int]] | None = None
-        self._shown: tuple[Snapshot, Watch, Snapshot] | None = None
+        self._saved_folders = tuple(folders)
+        self._nested: tuple[Root, ...] = ()
+        self._scanned: tuple[Snapshot, _ScannedSkills] | None = None
+        self._woken: tuple[Snapshot, Watch, Snapshot] | None = None
 
     @property
     def awake(self) -> frozenset[str]:
@@ -45,141 +42,130 @@ class Waking:
 
     @property
     def folders(self) -> frozenset[str]:
-        """The folders below the working folder that skills were found beside."""
-        return frozenset(
-            (*self._kept, *(root.within for root in self._below if root.within is not None))
+        """The folders below the working folder in which skills were found."""
+        found = (root.within for root in self._nested if root.within is not None)
+        return frozenset((*self._saved_folders, *found))
+
+    def wake_in(self, base: Snapshot) -> Snapshot:
+        """A scan of the project as the conversation sees it: with nested skills, what woke awake."""
+        return self._wake(self._scan(base))
+
+    def touch(self, path: str, base: Snapshot) -> tuple[Skill, ...]:
+        """A file was read, written or edited: the skills that woke or were found, by name."""
+        project = self._project
+        before = self._scan(base)
+        has_new = self._find_nested(path, base)
+        scanned = self._scan(base)
+        woken = wake(
+            self._watch,
+            scanned.conditions,
+            path,
+            cwd=project.cwd,
+            platform=project.facts.platform,
         )
-
-    @property
-    def snapshot(self) -> Snapshot:
-        """What there is, with what woke awake."""
-        return self._wake_in(self._scan())
-
-    @property
-    def diagnostics(self) -> tuple[Diagnostic, ...]:
-        """Patterns that skills wait for and that nothing can match."""
-        return self._find_conditions(self._scan()).diagnostics
-
-    def touch(self, path: str) -> tuple[Skill, ...]:
-        """A file was read, written or edited: the skills that this woke or brought to light, by
-        name.
-        """
-        ground = self._ground
-        before = self._scan()
-        has_new = self._look_below(path)
-        # Others may look for skills again at any time; from here on one snapshot counts.
-        base = self._scan()
-        conditions, places = self._find_conditions(base), self._find_places(base)
-        woken = wake(self._watch, conditions, path, cwd=ground.cwd, platform=ground.facts.platform)
         self._watch = woken.watch
-        found = {condition.location for condition in woken.conditions}
+        changed = {condition.location for condition in woken.conditions}
         if has_new:
-            found |= places.keys() - {outcome.candidate.location for outcome in before.outcomes}
-        if not found:
+            changed |= scanned.positions.keys() - before.positions.keys()
+        if not changed:
             return ()
-        outcomes = self._wake_in(base).outcomes
-        shown = [outcomes[place] for place in sorted(places[location] for location in found)]
-        return tuple(
-            one.skill for one in shown if one.state is State.READY and one.skill is not None
-        )
+        outcomes = self._wake(scanned).outcomes
+        positions = sorted(scanned.positions[location] for location in changed)
+        ready = [outcomes[at] for at in positions if outcomes[at].state is State.READY]
+        return tuple(outcome.skill for outcome in ready if outcome.skill is not None)
 
-    def _wake_in(self, base: Snapshot) -> Snapshot:
-        """A snapshot with what woke awake, made once for each watch."""
-        if not self._watch.awake:
-            return base
-        if self._shown is None or self._shown[0] is not base or self._shown[1] is not self._watch:
-            outcomes = list(base.outcomes)
-            places = self._find_places(base)
-            for place in (places[location] for location in self._watch.awake if location in places):
-                outcomes[place] = outcomes[place].without(State.DORMANT)
-            self._shown = (
-                base,
-                self._watch,
-                msgspec.structs.replace(base, outcomes=tuple(outcomes)),
-            )
-        return self._shown[2]
+    def _wake(self, scanned: _ScannedSkills) -> Snapshot:
+        """The snapshot with what woke awake, made once for each watch."""
+        snapshot, watch = scanned.snapshot, self._watch
+        if not watch.awake:
+            return snapshot
+        if self._woken is not None and self._woken[:2] == (snapshot, watch):
+            return self._woken[2]
+        outcomes = list(snapshot.outcomes)
+        for location in watch.awake & scanned.positions.keys():
+            at = scanned.positions[location]
+            outcomes[at] = outcomes[at].without(State.DORMANT)
+        woken = msgspec.structs.replace(snapshot, outcomes=tuple(outcomes))
+        self._woken = (snapshot, watch, woken)
+        return woken
 
-    def _scan(self) -> Snapshot:
-        if self._kept:
-            # A conversation that goes on knows the folders that its earlier part found; each is
-            # judged anew.
-            kept, self._kept = self._kept, ()
-            for folder in kept:
-                self._look_below(f"{folder}/SKILL.md")
-        base = self._ground.snapshot
-        if not self._below:
-            return base
+    def _scan(self, base: Snapshot) -> _ScannedSkills:
+        """What the base snapshot and the nested folders hold, scanned once for each base."""
+        if self._saved_folders:
+            # A resumed conversation knows the folders that its earlier part found. They are judged
+            # again, because the project may have changed.
+            saved, self._saved_folders = self._saved_folders, ()
+            for folder in saved:
+                self._find_nested(f"{folder}/SKILL.md", base)
         if self._scanned is None or self._scanned[0] is not base:
-            self._scanned = (base, self._ground.scan_with(self._below))
+            snapshot = self._project.scan(self._nested)[0] if self._nested else base
+            self._scanned = (base, _ScannedSkills(snapshot, self._project.profile))
         return self._scanned[1]
 
-    def _find_places(self, snapshot: Snapshot) -> dict[str, int]:
-        """Where the outcome of each file stands, found once for each snapshot."""
-        if self._placed is None or self._placed[0] is not snapshot:
-            places = {one.candidate.location: place for place, one in enumerate(snapshot.outcomes)}
-            self._placed = (snapshot, places)
-        return self._placed[1]
-
-    def _find_conditions(self, snapshot: Snapshot) -> Conditions:
-        """What skills wait for, made ready once for each snapshot."""
-        if self._known is None or self._known[0] is not snapshot:
-            profile = self._ground.profile
-            dormant = [
-                outcome.skill
-                for outcome in snapshot.outcomes
-                if outcome.skill is not None and outcome.asks_for(State.DORMANT)
-            ]
-            conditions = find_conditions(dormant, profile.gate.dormant_by)
-            self._known = (
-                snapshot,
-                Conditions(conditions, most_patterns=profile.conditions.most_patterns),
-            )
-        return self._known[1]
-
-    def _look_below(self, path: str) -> bool:
+    def _find_nested(self, path: str, base: Snapshot) -> bool:
         """Whether folders of skills were found on the way to a file that were not known before."""
-        ground = self._ground
-        rules = ground.profile.conditions
+        project, profile = self._project, self._project.profile
+        rules = profile.conditions
         if not rules.below:
             return False
-        base = ground.snapshot
-        found = find_folders_below(
+        found = find_nested_roots(
             path,
-            ground.cwd,
-            rules={id: ground.profile.roots[id] for id in rules.below},
+            project.cwd,
+            rules={id: profile.roots[id] for id in rules.below},
             watch=self._watch,
-            files=ground.files,
+            files=project.files,
             repository=base.repository,
-            platform=ground.facts.platform,
+            platform=project.facts.platform,
             skip_names=rules.below_skips,
         )
         self._watch = found.watch
-        if not found.folders:
+        if not found.roots:
             return False
-        known = {root.path for root in (*base.roots, *self._below)}
-        new = [self._make_root(one) for one in found.folders if one.path not in known]
-        self._below += tuple(new)
+        known = {root.path for root in (*base.roots, *self._nested)}
+        new = tuple(self._make_root(root) for root in found.roots if root.path not in known)
         if new:
+            self._nested += new
             self._scanned = None
         return bool(new)
 
-    def _make_root(self, found: FolderBelow) -> Root:
-        """The root of a folder below; it is farther from the working folder than any above it is
-        near.
-        """
-        profile = self._ground.profile
-        made = make_root(
-            found.rule, profile.roots[found.rule], Place(found.path, 0), template=found.template
-        )
-        ignored = (
-            made.ignored_fields
-            if profile.conditions.below_waits
-            else (*made.ignored_fields, "paths")
-        )
+    def _make_root(self, nested: NestedRoot) -> Root:
+        """The root of a nested folder; it comes after every root above the working folder."""
+        profile = self._project.profile
+        rule = profile.roots[nested.rule]
+        root = make_root(nested.rule, rule, Place(nested.path, 0), template=nested.template)
+        ignored = root.ignored_fields
+        if not profile.conditions.below_waits:
+            ignored += ("paths",)
         return msgspec.structs.replace(
-            made,
-            qualifier=found.qualifier,
-            within=found.holder,
+            root,
+            qualifier=nested.qualifier,
+            within=nested.holder,
             ignored_fields=ignored,
-            order=len(self._below),
+            order=len(self._nested),
         )
+
+
+class _ScannedSkills:
+    """One snapshot, with what touching a file needs of it."""
+
+    def __init__(self, snapshot: Snapshot, profile: Profile) -> None:
+        self.snapshot = snapshot
+        self._profile = profile
+
+    @cached_property
+    def positions(self) -> dict[str, int]:
+        """The position of each file's outcome."""
+        outcomes = enumerate(self.snapshot.outcomes)
+        return {outcome.candidate.location: position for position, outcome in outcomes}
+
+    @cached_property
+    def conditions(self) -> ConditionIndex:
+        """What the dormant skills wait for."""
+        dormant = [
+            outcome.skill
+            for outcome in self.snapshot.outcomes
+            if outcome.skill is not None and outcome.asks_for(State.DORMANT)
+        ]
+        conditions = find_conditions(dormant, self._profile.gate.dormant_by)
+        most = self._profile.conditions.most_patterns
+        return ConditionIndex(conditions, most_patterns=most)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 
-from prowess.activate.tool import find_own_folder
+from prowess.activate.wrappers import find_own_folder
 from prowess.model.skill import Skill
 from prowess.ports import FileSystem, FolderItem
 

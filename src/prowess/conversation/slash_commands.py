@@ -1,113 +1,115 @@
-"""What becomes of a typed command: a message for the model, or a call of the tool that the skill
-names.
-"""
+"""What becomes of a typed text: a message for the model, or a tool's reply."""
 
 from __future__ import annotations
 
-import uuid
-from collections.abc import Callable
+from collections.abc import Sequence
 
 import msgspec
 
+from prowess.activate.ledger import LedgerRecorder
 from prowess.activate.slash.commands import SlashCommand
 from prowess.activate.slash.delivery import Delivery
-from prowess.activate.slash.dispatch import Cancel, Dispatch, ToolReply, ToolRun, dispatch
-from prowess.activate.slash.messages import Message, render_message
-from prowess.activate.slash.parser import Call, Mention, Notice
-from prowess.activate.tool import Prepared
-from prowess.conversation.body_renderer import Bodies
-from prowess.conversation.masked_errors import carries_secret, mask_error
-from prowess.conversation.services import Ground
-from prowess.errors import ProwessError, UnknownSkill
-from prowess.model.outcome import Outcome
+from prowess.activate.slash.dispatch import Cancel, ToolReply
+from prowess.activate.slash.messages import Message, needs_bodies, render_message
+from prowess.activate.slash.parser import Call, Notice, Plain, parse_command
+from prowess.conversation.activation import record_activation
+from prowess.conversation.body_renderer import RenderedBody, load_document, render_body
+from prowess.conversation.current_skills import CurrentSkills, SnapshotView
+from prowess.conversation.services import Services
+from prowess.errors import UnknownSkill
 from prowess.model.skill import Skill
-from prowess.profiles.schema.commands import CommandRules
+
+RunResult = Message | ToolReply | Notice | Plain
+"""What comes of a typed text: a message, a tool's reply, a notice for the user, or plain text."""
 
 
-class Typist:
-    """Carries out one typed text. `prepared` are the skills whose bodies went into the message."""
+def run_typed(
+    text: str,
+    *,
+    delivery: Delivery,
+    cancel: Cancel,
+    services: Services,
+    skills: CurrentSkills,
+    ledger: LedgerRecorder,
+) -> RunResult:
+    """Run what a user typed: find its commands, render their bodies, build the message, record it.
 
-    def __init__(
-        self,
-        ground: Ground,
-        bodies: Bodies,
-        get_outcome: Callable[[str, str], Outcome],
-        cancel: Cancel,
-    ) -> None:
-        self.prepared: list[tuple[Skill, Prepared]] = []
-        self._ground = ground
-        self._bodies = bodies
-        self._get_outcome = get_outcome
-        self._cancel = cancel
+    A command that goes to a tool calls the tool instead.
+    """
+    rules = services.profile.commands
 
-    def render(
-        self, typed: Call | Mention, rules: CommandRules, delivery: Delivery
-    ) -> Message | Notice:
-        """The message in the host's shape, with what the skills in it ask for."""
-        made = render_message(typed, rules, read=self._read, delivery=delivery)
-        if isinstance(made, Notice):
-            return made
-        return msgspec.structs.replace(
-            made,
-            requests={skill.name: prepared.requests for skill, prepared in self.prepared},
-            untrusted=tuple(
-                skill.name for skill, prepared in self.prepared if not prepared.trusted
-            ),
-            blocks=tuple(block for _, prepared in self.prepared for block in prepared.blocks),
-            diagnostics=tuple(
-                found for _, prepared in self.prepared for found in prepared.diagnostics
-            ),
+    view = skills.view
+    typed = parse_command(text, view.commands, rules)
+    if isinstance(typed, Notice | Plain):
+        return typed
+    found = [_get_skill(command, view) for command in typed.commands]
+    if skills.refresh(*found):
+        # A file changed since the scan: what was typed may mean something else now.
+        view = skills.view
+        typed = parse_command(text, view.commands, rules)
+        if isinstance(typed, Notice | Plain):
+            return typed
+        found = [_get_skill(command, view) for command in typed.commands]
+
+    if isinstance(typed, Call) and typed.command.dispatch is not None:
+        # Few commands go to a tool, and the modules that run programs take long to import.
+        from prowess.conversation.tool_dispatch import dispatch_command
+
+        target, (skill,) = typed.command.dispatch, found
+        return dispatch_command(typed, target, skill, services=services, view=view, cancel=cancel)
+
+    if not needs_bodies(typed, rules):
+        message = render_message(typed, rules, delivery=delivery)
+        if isinstance(message, Message):
+            for skill in found:
+                services.usage.note_activated(skill, "user")
+        return message
+
+    bodies = [
+        render_body(
+            skill,
+            load_document(skill, typed.arguments, "user", services),
+            typed.arguments,
+            by="user",
+            services=services,
+            view=view,
+            is_cancelled=lambda: cancel.is_cancelled,
         )
-
-    def note_named(self, typed: Call | Mention) -> None:
-        """Count the skills that a message names without holding them."""
-        for command in (typed.command,) if isinstance(typed, Call) else typed.commands:
-            self._ground.usage.note_activated(self._get_skill(command), "user")
-
-    def dispatch(self, target: Dispatch, call: Call) -> ToolReply:
-        """Call the tool that a command goes to. What is secret to the skill is masked in the reply."""
-        skill = self._get_skill(call.command)
-        environment = self._bodies.build_environment(skill)
-        masker = environment.masker
-        run = ToolRun(
-            id=uuid.uuid4().hex, cancel=self._cancel, env=environment.variables, masker=masker
+        for skill in found
+    ]
+    message = render_message(typed, rules, bodies=[body.text for body in bodies], delivery=delivery)
+    if isinstance(message, Notice):
+        return message
+    for skill, body in zip(found, bodies, strict=True):
+        record_activation(
+            skill,
+            message.text if isinstance(typed, Call) else body.text,
+            body,
+            arguments=typed.arguments if isinstance(typed, Call) else "",
+            by="user",
+            services=services,
+            ledger=ledger,
         )
-        try:
-            reply = dispatch(
-                target,
-                arguments=call.arguments,
-                command_name=call.command.name,
-                skill_name=call.command.skill_name,
-                tools=self._ground.list_tools(),
-                run=run,
-                wait=self._ground.wait,
-            )
-        except ProwessError as error:
-            if not carries_secret(error, masker):
-                raise
-            failed = mask_error(error, masker, tool=target.tool_name)
-        else:
-            self._ground.usage.note_activated(skill, "user")
-            result = masker.mask_value(reply.result)
-            return msgspec.structs.replace(
-                reply,
-                text=masker.mask(reply.text),
-                result=result,
-                diagnostics=environment.diagnostics,
-            )
-        # Raised out here, it does not hold on to the error that tells the secret.
-        raise failed
+    return _add_requests(message, found, bodies)
 
-    def _read(self, command: SlashCommand, arguments: str) -> str:
-        skill = self._get_skill(command)
-        prepared = self._bodies.prepare(
-            skill, arguments, "user", is_cancelled=lambda: self._cancel.is_cancelled
-        )
-        self.prepared.append((skill, prepared))
-        return prepared.body
 
-    def _get_skill(self, command: SlashCommand) -> Skill:
-        skill = self._get_outcome(command.skill_name, command.location).skill
-        if skill is None:
-            raise UnknownSkill(command.skill_name)
-        return skill
+def _get_skill(command: SlashCommand, view: SnapshotView) -> Skill:
+    """The skill of a command. Raises `UnknownSkill` where a scan meanwhile no longer found it."""
+    outcome = view.find_claim(command.skill_name, command.location)
+    if outcome is None or outcome.skill is None:
+        raise UnknownSkill(command.skill_name, view.list_usable("user"))
+    return outcome.skill
+
+
+def _add_requests(
+    message: Message, skills: Sequence[Skill], bodies: Sequence[RenderedBody]
+) -> Message:
+    """The message with what its skills ask of the agent, and what is to be reported about them."""
+    rendered = list(zip(skills, bodies, strict=True))
+    return msgspec.structs.replace(
+        message,
+        requests={skill.name: body.requests for skill, body in rendered},
+        untrusted=tuple(skill.name for skill, body in rendered if not body.trusted),
+        blocks=tuple(block for body in bodies for block in body.blocks),
+        diagnostics=tuple(found for body in bodies for found in body.diagnostics),
+    )

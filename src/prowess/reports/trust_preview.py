@@ -7,8 +7,7 @@ from typing import Any
 
 import msgspec
 
-from prowess.conversation.dormant import Waking
-from prowess.conversation.services import Ground
+from prowess.conversation.dormant import DormantSkills
 from prowess.errors import MachineError
 from prowess.machine.project_folders import MOST_FOLDERS, find_holders
 from prowess.model.settings import Origin, Settings
@@ -118,8 +117,8 @@ def _scan_nested(skills: Skills) -> tuple[Snapshot, bool]:
     if not names:
         return skills.snapshot, False
     walked = find_holders(skills.cwd, names, skip_names=rules.below_skips, most=MOST_FOLDERS)
-    ground = Ground(skills.project, lambda: skills.snapshot, skills.reload, count=False)
-    return Waking(ground, folders=walked.folders).snapshot, walked.is_cut
+    nested = DormantSkills(skills.project, folders=walked.folders)
+    return nested.wake_in(skills.snapshot), walked.is_cut
 
 
 def _gather_skills(snapshots: Iterable[Snapshot], root: str, files: FileSystem) -> list[Skill]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from prowess.activate.slash.dispatch import Tool, ToolRun
+from prowess.activate.slash.dispatch import CommandTool, ToolRun
 from prowess.errors.activation import ToolFailed
 from prowess.model.command import Command, Finished
 from prowess.model.settings import DeclaredTool
@@ -77,7 +77,9 @@ def _read_code(text: str) -> None:
     BashScript(text, (), prefix="", is_inner=True)
 
 
-def make_tool(name: str, declared: DeclaredTool, runner: Runner, *, cwd: str | None = None) -> Tool:
+def make_tool(
+    name: str, declared: DeclaredTool, runner: Runner, *, cwd: str | None = None
+) -> CommandTool:
     """A tool that runs a declared program in a folder; what the program writes is its result."""
 
     def function(params: Mapping[str, str], run: ToolRun) -> str:
@@ -95,7 +97,7 @@ def make_tool(name: str, declared: DeclaredTool, runner: Runner, *, cwd: str | N
             raise ToolFailed(name, _explain(finished, run.masker))
         return render_output(finished, run.masker) if finished.left_out else finished.output
 
-    return Tool(name=name, function=function, description=declared.description or "")
+    return CommandTool(name=name, function=function, description=declared.description or "")
 
 
 def render_template(template: Sequence[str]) -> str:
@@ -107,7 +109,7 @@ def render_template(template: Sequence[str]) -> str:
 
 def make_tools(
     declared: Mapping[str, DeclaredTool], runner: Runner, *, cwd: str | None = None
-) -> tuple[Tool, ...]:
+) -> tuple[CommandTool, ...]:
     """Every declared tool, in the order of their names."""
     return tuple(make_tool(name, declared[name], runner, cwd=cwd) for name in sorted(declared))
 

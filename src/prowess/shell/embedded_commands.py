@@ -12,6 +12,8 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from prowess.activate.body.substitution import may_hold_commands
+
 # What may stand before a fence on its line: blanks, and the marks of quotes and lists.
 _FENCE = re.compile(
     r"(?P<lead>(?:[ \t]|>|[-*+][ \t]|[0-9]{1,9}[.)][ \t])*)(?P<run>`{3,}|~{3,})(?P<info>.*)"
@@ -39,12 +41,6 @@ class Found(NamedTuple):
 
     spots: tuple[Spot, ...]
     unclosed: int | None = None
-
-
-def may_hold_commands(body: str) -> bool:
-    """Whether a body is worth being searched for commands."""
-    # One character is found fast, and most bodies do not even have that.
-    return "!" in body and ("!`" in body or "```!" in body)
 
 
 def find_commands(body: str) -> Found:

@@ -9,14 +9,14 @@ import pytest
 
 from prowess.activate.dormant.conditions import (
     Condition,
-    Conditions,
+    ConditionIndex,
     Watch,
     Woken,
     find_conditions,
     find_names_below,
     wake,
 )
-from prowess.activate.dormant.nested_roots import FolderBelow, FoundBelow, find_folders_below
+from prowess.activate.dormant.nested_roots import NestedRoot, NestedRoots, find_nested_roots
 from prowess.activate.dormant.patterns import expand_braces
 from prowess.model.skill import Skill
 from prowess.profiles.load import load_profile
@@ -31,7 +31,7 @@ def waiting(name: str, *patterns: str) -> Condition:
 
 
 def meets(patterns: list[str], path: str) -> bool:
-    return bool(Conditions([waiting("one", *patterns)]).find_met(path.split("/")))
+    return bool(ConditionIndex([waiting("one", *patterns)]).find_met(path.split("/")))
 
 
 # What wakes a skill
@@ -74,7 +74,7 @@ def test_a_skill_waits_until_a_file_that_its_patterns_mean_is_touched(
 
 @pytest.mark.seed("C-88")
 def test_one_file_may_wake_several_skills_in_their_order() -> None:
-    conditions = Conditions(
+    conditions = ConditionIndex(
         [
             waiting("b", "*.py"),
             waiting("x", "*.go"),
@@ -89,7 +89,7 @@ def test_one_file_may_wake_several_skills_in_their_order() -> None:
 
 @pytest.mark.seed("C-89")
 def test_a_woken_skill_stays_awake_and_wakes_only_once() -> None:
-    conditions = Conditions([waiting("py", "*.py"), waiting("go", "*.go")])
+    conditions = ConditionIndex([waiting("py", "*.py"), waiting("go", "*.go")])
     first = wake(Watch(), conditions, "/p/a.py", cwd="/p")
     again = wake(first.watch, conditions, "/p/b.py", cwd="/p")
     other = wake(first.watch, conditions, "/p/a.go", cwd="/p")
@@ -101,7 +101,7 @@ def test_a_woken_skill_stays_awake_and_wakes_only_once() -> None:
 
 
 def test_a_watch_can_be_saved_and_goes_on_where_it_stopped() -> None:
-    conditions = Conditions([waiting("py", "*.py")])
+    conditions = ConditionIndex([waiting("py", "*.py")])
     watch = wake(Watch(), conditions, "a.py", cwd="/p").watch
     restored = msgspec.json.decode(msgspec.json.encode(watch), type=Watch)
     assert restored == watch
@@ -151,7 +151,7 @@ def test_conditions_come_from_the_fields_that_make_a_skill_wait() -> None:
     ]
     assert find_conditions(skills, load_profile("prowess").gate.dormant_by) == expected
     assert find_conditions(skills, CLAUDE.gate.dormant_by) == expected[:1]
-    woken = wake(Watch(), Conditions(expected), "a.ts", cwd="/p")
+    woken = wake(Watch(), ConditionIndex(expected), "a.ts", cwd="/p")
     assert [one.field for one in woken.conditions] == ["globs"]
 
 
@@ -160,7 +160,7 @@ def test_conditions_come_from_the_fields_that_make_a_skill_wait() -> None:
 
 def test_a_pattern_that_means_nothing_disables_only_itself_and_is_told() -> None:
     bomb = "{a,b}" * 12
-    conditions = Conditions([waiting("one", "x[", bomb, "*.py"), waiting("two", "*.go")])
+    conditions = ConditionIndex([waiting("one", "x[", bomb, "*.py"), waiting("two", "*.go")])
     assert [one.name for one in conditions.find_met(["a.py"])] == ["one"]
     assert [one.name for one in conditions.find_met(["a.go"])] == ["two"]
     assert [
@@ -210,16 +210,16 @@ RULES = {id: CLAUDE.roots[id] for id in CLAUDE.conditions.below}
 
 def below(
     path: str, *, template: str = "{ancestor}/.claude/skills", rule: str = "project"
-) -> FolderBelow:
+) -> NestedRoot:
     """The folder of skills at a path that is relative to the working folder."""
-    return FolderBelow(
+    return NestedRoot(
         f"/p/{path}/{template.removeprefix('{ancestor}/')}", rule, template, f"/p/{path}", path
     )
 
 
-def look(path: str, files: MemoryFiles, watch: Watch | None = None, **options: Any) -> FoundBelow:
+def look(path: str, files: MemoryFiles, watch: Watch | None = None, **options: Any) -> NestedRoots:
     options = {"rules": RULES, "repository": "/p"} | options
-    return find_folders_below(
+    return find_nested_roots(
         path, options.pop("cwd", "/p"), watch=watch or Watch(), files=files, **options
     )
 
@@ -235,12 +235,12 @@ def tree(*holders: str, **others: str) -> MemoryFiles:
 @pytest.mark.seed("C-84")
 def test_folders_between_a_touched_file_and_the_working_folder_are_found_nearest_first() -> None:
     files = tree("a/b/c", "a", "other", ".")
-    assert look("/p/a/b/c/d/file.py", files) == FoundBelow(
-        Watch(looked_at=frozenset({"/p/a", "/p/a/b", "/p/a/b/c", "/p/a/b/c/d"})),
+    assert look("/p/a/b/c/d/file.py", files) == NestedRoots(
+        Watch(searched=frozenset({"/p/a", "/p/a/b", "/p/a/b/c", "/p/a/b/c/d"})),
         (below("a/b/c"), below("a")),
     )
-    assert look("/p/file.py", files) == FoundBelow(Watch())
-    assert look("/elsewhere/file.py", files) == FoundBelow(Watch())
+    assert look("/p/file.py", files) == NestedRoots(Watch())
+    assert look("/elsewhere/file.py", files) == NestedRoots(Watch())
 
 
 @pytest.mark.seed("C-85")
@@ -253,24 +253,24 @@ def test_folders_that_git_ignores_are_passed_over_with_all_that_is_in_them() -> 
         "kept",
         **{"/p/.gitignore": "build/\n", "/p/src/.gitignore": "gen\n"},
     )
-    assert look("/p/build/in/x", files).folders == ()
-    assert look("/p/src/gen/x", files).folders == (below("src"),)
-    assert look("/p/kept/x", files).folders == (below("kept"),)
+    assert look("/p/build/in/x", files).roots == ()
+    assert look("/p/src/gen/x", files).roots == (below("src"),)
+    assert look("/p/kept/x", files).roots == (below("kept"),)
 
 
 def test_a_folder_of_modules_that_git_does_not_ignore_is_looked_into() -> None:
-    assert look("/p/node_modules/m/x", tree("node_modules/m")).folders == (below("node_modules/m"),)
+    assert look("/p/node_modules/m/x", tree("node_modules/m")).roots == (below("node_modules/m"),)
 
 
 def test_folders_that_are_passed_over_by_name_are_so_with_all_that_is_in_them() -> None:
     files = tree("a", "a/node_modules", "a/node_modules/m", ".git", ".git/m")
-    assert look("/p/a/node_modules/m/x", files, skip_names=("node_modules",)) == FoundBelow(
-        Watch(looked_at=frozenset({"/p/a"})), (below("a"),)
+    assert look("/p/a/node_modules/m/x", files, skip_names=("node_modules",)) == NestedRoots(
+        Watch(searched=frozenset({"/p/a"})), (below("a"),)
     )
-    assert look("/p/.git/m/x", files) == FoundBelow(Watch())
+    assert look("/p/.git/m/x", files) == NestedRoots(Watch())
     assert look(
         "/p/node_modules/m/x", tree("m"), cwd="/p/node_modules", skip_names=("node_modules",)
-    ) == FoundBelow(Watch(looked_at=frozenset({"/p/node_modules/m"})))
+    ) == NestedRoots(Watch(searched=frozenset({"/p/node_modules/m"})))
 
 
 def test_rules_above_the_working_folder_hold_but_not_those_that_ignore_it() -> None:
@@ -281,12 +281,12 @@ def test_rules_above_the_working_folder_hold_but_not_those_that_ignore_it() -> N
             "/p/work/tmp/.claude/skills/x/SKILL.md": "",
         }
     )
-    assert [one.qualifier for one in look("/p/work/a/x", files, cwd="/p/work").folders] == ["a"]
-    assert look("/p/work/tmp/x", files, cwd="/p/work").folders == ()
+    assert [one.qualifier for one in look("/p/work/a/x", files, cwd="/p/work").roots] == ["a"]
+    assert look("/p/work/tmp/x", files, cwd="/p/work").roots == ()
 
 
 def test_a_folder_of_skills_that_is_itself_ignored_is_still_found() -> None:
-    assert look("/p/a/x", tree("a", **{"/p/.gitignore": ".claude/\n"})).folders == (below("a"),)
+    assert look("/p/a/x", tree("a", **{"/p/.gitignore": ".claude/\n"})).roots == (below("a"),)
 
 
 @pytest.mark.seed("C-86")
@@ -300,11 +300,11 @@ def test_each_folder_is_looked_into_once() -> None:
 
     files = Counting({"/p/a/.claude/skills/x/SKILL.md": "", "/p/a/b/file": ""})
     first = look("/p/a/b/file", files)
-    assert first.folders == (below("a"),)
+    assert first.roots == (below("a"),)
     files.asked.clear()
-    assert look("/p/a/b/other", files, first.watch) == FoundBelow(first.watch)
+    assert look("/p/a/b/other", files, first.watch) == NestedRoots(first.watch)
     assert files.asked == []
-    assert look("/p/a/c/file", files, first.watch).watch.looked_at == first.watch.looked_at | {
+    assert look("/p/a/c/file", files, first.watch).watch.searched == first.watch.searched | {
         "/p/a/c"
     }
     assert [path for path in files.asked if path.endswith("skills")] == ["/p/a/c/.claude/skills"]
@@ -318,7 +318,7 @@ def test_prowess_looks_for_the_folders_of_every_host_in_its_order() -> None:
     )
     found = look("/p/a/x", files, rules=rules)
     templates = [f"{{ancestor}}/{folder}/skills" for folder in (".agents", ".claude", ".omp")]
-    assert found.folders == tuple(below("a", template=template) for template in templates)
+    assert found.roots == tuple(below("a", template=template) for template in templates)
 
 
 @pytest.mark.parametrize("host", ["opencode", "omp", "openclaw"])
@@ -328,5 +328,5 @@ def test_hosts_that_do_not_look_below_have_no_rules_for_it(host: str) -> None:
 
 def test_below_works_without_a_repository() -> None:
     files = tree("a", "b", **{"/p/.gitignore": "b\n"})
-    assert look("/p/a/x", files, repository=None).folders == (below("a"),)
-    assert look("/p/b/x", files, repository=None).folders == ()
+    assert look("/p/a/x", files, repository=None).roots == (below("a"),)
+    assert look("/p/b/x", files, repository=None).roots == ()

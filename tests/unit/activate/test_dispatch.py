@@ -12,11 +12,11 @@ from prowess.activate.async_results import settle
 from prowess.activate.slash.commands import build_commands
 from prowess.activate.slash.dispatch import (
     Cancel,
+    CommandTool,
+    CommandTools,
     Dispatch,
-    Tool,
     ToolReply,
     ToolRun,
-    Tools,
     check_dispatch,
     dispatch,
     find_dispatch,
@@ -36,21 +36,21 @@ WEATHER = Dispatch(tool_name="weather_fetch")
 
 
 def call_tool(
-    tool: Tool, arguments: str = "北京", *, run: ToolRun | None = None, **options: Any
+    tool: CommandTool, arguments: str = "北京", *, run: ToolRun | None = None, **options: Any
 ) -> ToolReply:
     return dispatch(
         WEATHER,
         arguments=arguments,
         command_name="weather",
         skill_name="weather",
-        tools=Tools.of([tool]),
+        tools=CommandTools.of([tool]),
         run=run or ToolRun(id="call-1"),
         **options,
     )
 
 
-def make(function) -> Tool:
-    return Tool(name="weather_fetch", function=function)
+def make(function) -> CommandTool:
+    return CommandTool(name="weather_fetch", function=function)
 
 
 # What a header declares
@@ -123,7 +123,7 @@ def test_a_command_with_a_dispatch_goes_to_its_tool_with_the_text_unchanged_and_
             arguments=typed.arguments,
             command_name=typed.command.name,
             skill_name=typed.command.skill_name,
-            tools=Tools.of([Tool(name="weather_fetch", function=fetch)]),
+            tools=CommandTools.of([CommandTool(name="weather_fetch", function=fetch)]),
             run=ToolRun(id=f"call-{number}"),
         )
         for number in (1, 2)
@@ -194,7 +194,9 @@ def test_the_text_of_the_result_is_the_reply_and_done_where_it_has_none(result, 
 
 @pytest.mark.seed("A-21")
 def test_a_tool_is_found_by_its_exact_name_and_a_missing_one_lists_those_there_are():
-    tools = Tools.of([Tool(name="b", function=print), Tool(name="Weather_Fetch", function=print)])
+    tools = CommandTools.of(
+        [CommandTool(name="b", function=print), CommandTool(name="Weather_Fetch", function=print)]
+    )
     with pytest.raises(UnknownTool) as caught:
         tools.get("weather_fetch")
     assert (
@@ -203,7 +205,7 @@ def test_a_tool_is_found_by_its_exact_name_and_a_missing_one_lists_those_there_a
     )
     assert caught.value.hint == "Did you mean “Weather_Fetch”?"
     with pytest.raises(UnknownTool) as caught:
-        Tools().get("x")
+        CommandTools().get("x")
     assert str(caught.value) == "There is no tool named “x”; no tools are registered."
     assert caught.value.hint == (
         'Register it, or declare it in prowess.toml: `[tools.x]` with `command = ["program", …]`.'
@@ -212,10 +214,10 @@ def test_a_tool_is_found_by_its_exact_name_and_a_missing_one_lists_those_there_a
 
 def test_registering_a_tool_gives_a_new_value_and_replaces_one_of_the_same_name():
     first, second = (
-        Tool(name="a", function=lambda params, call: "1"),
-        Tool(name="a", function=lambda params, call: "2"),
+        CommandTool(name="a", function=lambda params, call: "1"),
+        CommandTool(name="a", function=lambda params, call: "2"),
     )
-    tools = Tools().add(first)
+    tools = CommandTools().add(first)
     assert tools.add(second).get("a") is second
     assert (tools.get("a"), len(tools), list(tools)) == (first, 1, [first])
 

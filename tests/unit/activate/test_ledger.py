@@ -236,12 +236,12 @@ def test_unknown_keys_do_not_matter():
         ("[" * 100_000, "it is not JSON"),
         ("[]", "it has no list of `entries`"),
         ('{"version": 1}', "it has no list of `entries`"),
-        ('{"entries": []}', "its version is None, and 1 is read"),
-        ('{"version": 2, "entries": []}', "its version is 2, and 1 is read"),
+        ('{"entries": []}', "its version is None; only version 1 is supported"),
+        ('{"version": 2, "entries": []}', "its version is 2; only version 1 is supported"),
     ],
 )
 def test_a_broken_file_is_a_diagnostic_and_counts_as_empty(text, reason):
-    message = f"The ledger of the conversation cannot be used, since {reason}; every skill counts as not loaded."
+    message = f"The saved conversation cannot be used: {reason}. All skills count as not loaded."
     assert parse_ledger(text, file="/l.json") == (
         Ledger(),
         (diagnose("state-unreadable", message, file="/l.json"),),
@@ -253,5 +253,5 @@ def test_a_broken_entry_does_not_take_the_others_along():
     ledger, found = parse_ledger(text)
     assert [each.name for each in ledger.entries] == ["b"]
     assert [each.message for each in found] == [
-        "3 entries of the conversation's ledger cannot be read; the skills in them count as not loaded."
+        "3 entries of the saved conversation cannot be read; the skills in them count as not loaded."
     ]

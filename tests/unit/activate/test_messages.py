@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from prowess.activate.slash.commands import SlashCommand, build_commands
+from prowess.activate.slash.commands import build_commands
 from prowess.activate.slash.delivery import Delivery, Key, find_delivery
-from prowess.activate.slash.messages import Message, render_message
+from prowess.activate.slash.messages import Message, needs_bodies, render_message
 from prowess.activate.slash.parser import Call, Mention, Notice, parse_command
 from prowess.model.outcome import State
 from prowess.model.skill import LoadedFrom
@@ -14,21 +14,20 @@ from tests.unit.activate.skills import commands_of, make_outcome, rules_of
 from tests.workspace import Workspace
 
 
-def read(command: SlashCommand, arguments: str) -> str:
-    return f"Body of {command.skill_name}\n"
-
-
-def refuse(command: SlashCommand, arguments: str) -> str:
-    raise AssertionError("the body takes no part in this message")
-
-
 def message_of(
-    host: str, text: str, *outcomes, reader=read, delivery: Delivery = Delivery.PROMPT
+    host: str,
+    text: str,
+    *outcomes,
+    body: str | None = "Body of {}\n",
+    delivery: Delivery = Delivery.PROMPT,
 ) -> Message | Notice:
+    """What a text becomes; without a `body` the message must need none."""
     rules = rules_of(host)
     typed = parse_command(text, commands_of(host, *outcomes), rules)
     assert isinstance(typed, Call | Mention)
-    return render_message(typed, rules, read=reader, delivery=delivery)
+    assert needs_bodies(typed, rules) is (body is not None)
+    bodies = [body.format(command.skill_name) for command in typed.commands] if body else []
+    return render_message(typed, rules, bodies=bodies, delivery=delivery)
 
 
 # OpenClaw
@@ -36,30 +35,30 @@ def message_of(
 
 @pytest.mark.seed("A-27", "A-33")
 def test_openclaw_as_documented_names_the_skill_and_gives_the_arguments_without_the_body():
-    made = message_of(
-        "openclaw@documented", "/weather 北京", make_outcome("weather"), reader=refuse
-    )
+    made = message_of("openclaw@documented", "/weather 北京", make_outcome("weather"), body=None)
     assert made == Message(
         parts=(
-            'This request is for the skill "weather": read it and carry it out.\n\nUser input:\n北京',
+            'This request is for the skill "weather": read the skill and follow it.\n\nUser input:\n北京',
         ),
         skills=("weather",),
     )
 
 
 def test_openclaw_as_documented_leaves_the_label_out_where_there_are_no_arguments():
-    made = message_of("openclaw@documented", "/weather", make_outcome("weather"), reader=refuse)
+    made = message_of("openclaw@documented", "/weather", make_outcome("weather"), body=None)
     assert isinstance(made, Message)
-    assert made.text == 'This request is for the skill "weather": read it and carry it out.'
+    assert made.text == 'This request is for the skill "weather": read the skill and follow it.'
 
 
 def test_openclaw_lists_the_skills_and_keeps_what_was_typed():
     outcomes = (make_outcome("weather"), make_outcome("quiet", state=State.HIDDEN))
-    lead = "The user names these skills. Read the SKILL.md of each before you act, and follow it:"
-    assert message_of("openclaw", "/weather now", *outcomes, reader=refuse) == Message(
+    lead = (
+        "The user mentions these skills. Read the SKILL.md of each before you act, and follow it:"
+    )
+    assert message_of("openclaw", "/weather now", *outcomes, body=None) == Message(
         parts=(f"{lead}\n- weather\n\nUser request:\n/weather now",), skills=("weather",)
     )
-    assert message_of("openclaw", "use $quiet and $weather", *outcomes, reader=refuse) == Message(
+    assert message_of("openclaw", "use $quiet and $weather", *outcomes, body=None) == Message(
         parts=(
             f"{lead}\n- quiet (SKILL.md: /skills/quiet/SKILL.md)\n- weather\n\nUser request:\nuse $quiet and $weather",
         ),
@@ -69,21 +68,22 @@ def test_openclaw_lists_the_skills_and_keeps_what_was_typed():
 
 def test_openclaw_bounds_the_line_of_a_skill_and_all_that_stands_before_the_text():
     long = make_outcome("x" * 510)
-    assert message_of("openclaw", f"/skill {'x' * 510}", long) == Message(
+    assert message_of("openclaw", f"/skill {'x' * 510}", long, body=None) == Message(
         parts=(
-            "The user names these skills. Read the SKILL.md of each before you act, and follow it:\n"
+            "The user mentions these skills. Read the SKILL.md of each before you act, and follow it:\n"
             f"- {'x' * 510}\n\nUser request:\n/skill {'x' * 510}",
         ),
         skills=("x" * 510,),
     )
-    longer = message_of("openclaw", f"/skill {'x' * 511}", make_outcome("x" * 511))
+    longer = message_of("openclaw", f"/skill {'x' * 511}", make_outcome("x" * 511), body=None)
     assert longer == Notice(
         kind="too-long",
         name="x" * 511,
-        message="What names the skills would take 513 characters; at most 512 are sent. Name fewer skills.",
+        message="Listing the mentioned skills takes 513 characters; the limit is 512. Mention fewer skills.",
     )
     several = [make_outcome(f"{letter * 300}") for letter in "abc"]
-    refused = message_of("openclaw", " ".join(f"${letter * 300}" for letter in "abc"), *several)
+    text = " ".join(f"${letter * 300}" for letter in "abc")
+    refused = message_of("openclaw", text, *several, body=None)
     assert isinstance(refused, Notice)
     assert refused.kind == "too-long"
 
@@ -93,9 +93,7 @@ def test_a_name_cannot_leave_its_line_or_its_quotes():
     for host in ("openclaw@documented", "openclaw"):
         rules = rules_of(host)
         command = commands_of(host, evil).commands[0]
-        made = render_message(
-            Call(command=command, arguments="", text="/x", form="name"), rules, read=read
-        )
+        made = render_message(Call(command=command, arguments="", text="/x", form="name"), rules)
         assert isinstance(made, Message)
         lines = made.text.splitlines()
         assert [line for line in lines if line.startswith("System")] == []
@@ -105,7 +103,6 @@ def test_a_name_cannot_leave_its_line_or_its_quotes():
             command=commands_of("openclaw", evil).commands[0], arguments="", text="/x", form="name"
         ),
         rules_of("openclaw@documented"),
-        read=read,
     )
     assert isinstance(documented, Message)
     assert documented.text.count('"') == 2
@@ -171,10 +168,10 @@ def test_omp_says_who_asked_and_gives_the_folder():
     assert isinstance(made, Message)
     assert made.kind == "custom"
     assert made.text == (
-        '[IMPORTANT: The user asks for the skill "pdf". Do as it says; all of it follows.]\n\n'
+        '[IMPORTANT: The user invoked the skill "pdf". Follow its instructions below.]\n\n'
         "Body of pdf\n\n---\n\n"
         "[Skill directory: /skills/pdf]\n"
-        "Relative paths above start from that folder.\n"
+        "Relative paths above start at that folder.\n"
         "User: use here"
     )
 
@@ -187,7 +184,7 @@ def test_opencode_puts_the_folder_after_the_body():
     assert isinstance(made, Message)
     assert made.text == (
         "Body of pdf\n\n\nBase folder of this skill: /skills/pdf\n"
-        "Relative paths in this skill (scripts/, references/) start there."
+        "Relative paths in this skill (scripts/, references/) start at that folder."
     )
 
 
@@ -197,7 +194,7 @@ def test_codex_gives_the_text_and_each_skill_in_a_tag_it_cannot_close():
         "codex",
         "$a then $b",
         *outcomes,
-        reader=lambda command, arguments: f"{command.name}</skill>",
+        body="{}</skill>",
     )
     assert isinstance(made, Message)
     assert made.parts == (
@@ -228,7 +225,7 @@ def test_openclaws_model_reads_the_body_at_the_commands_file_and_the_message_has
     rules = skills.profile.commands
     typed = parse_command("/weather now", build_commands(skills.snapshot, rules), rules)
     assert isinstance(typed, Call)
-    made = render_message(typed, rules, read=refuse)
+    made = render_message(typed, rules)
     assert isinstance(made, Message)
     assert "station" not in made.text + skills.catalog().prompt
     assert typed.command.location in skills.catalog().prompt
@@ -249,9 +246,7 @@ def test_the_file_is_read_when_the_command_is_typed_and_its_header_stripped_what
     )
     typed = parse_command("/skill:pdf", commands, rules)
     assert isinstance(typed, Call)
-    made = render_message(
-        typed, rules, read=lambda command, _: skills.get(command.skill_name).content
-    )
+    made = render_message(typed, rules, bodies=[skills.get(typed.command.skill_name).content])
     assert isinstance(made, Message)
     assert made.text == f"Changed since.\n\n---\n\nSkill: {place}"
 

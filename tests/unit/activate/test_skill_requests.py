@@ -85,11 +85,11 @@ def test_the_document_of_claude_code_knows_numbers_as_effort_and_its_release_kno
     assert ask("claude-code", effort="xhigh").effort == "xhigh"
     assert told("claude-code", effort=7) == (
         Requests(),
-        ["effort: `effort` is “7”; here it may be low, medium, high, xhigh, max."],
+        ["effort: `effort` is “7”; use low, medium, high, xhigh, max."],
     )
     assert told("claude-code@documented", effort="xhigh") == (
         Requests(),
-        ["effort: `effort` is “xhigh”; here it may be low, medium, high, max or a number."],
+        ["effort: `effort` is “xhigh”; use low, medium, high, max or a number."],
     )
 
 

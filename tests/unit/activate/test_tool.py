@@ -1,6 +1,4 @@
-"""The tool a model calls: how it is described, what a call does and in which order, and what the
-model receives.
-"""
+"""The tool a model calls: how it is described, and how the skill it loads is wrapped."""
 
 from __future__ import annotations
 
@@ -8,38 +6,22 @@ from typing import Any
 
 import pytest
 
-from prowess.activate.resources.file_sample import Sample
-from prowess.activate.slash.commands import build_commands
-from prowess.activate.tool import (
-    Desk,
-    Prepared,
+from prowess.activate.model_tool import (
     SkillTool,
     ToolCall,
-    call_tool,
     describe_tool,
     parse_call,
     render_unknown,
 )
-from prowess.activate.wrappers import Loaded, render_file_url, wrap_body
+from prowess.activate.resources.file_sample import Sample
+from prowess.activate.wrappers import SkillContent, render_file_url, wrap_body
 from prowess.errors import UnknownSkill, UsageError
-from prowess.errors.activation import Cancelled
-from prowess.model.activation import Activation, Requests
 from prowess.model.catalog import Catalog, CatalogItem, CatalogLine, Shown
-from prowess.model.skill import LoadedFrom, Skill
 from prowess.present.catalog import present
 from prowess.profiles.load import load_profile
-from prowess.testing import MemoryFiles
-from tests.unit.activate.skills import make_outcome
-from tests.workspace import Workspace
 
 DOCUMENTED = load_profile("opencode@documented")
 CURRENT = load_profile("opencode")
-
-
-def make_skill(name: str, **fields: Any) -> Skill:
-    skill = make_outcome(name, **fields).skill
-    assert skill is not None
-    return skill
 
 
 def list_skills(*names: str) -> Catalog:
@@ -75,7 +57,7 @@ def test_opencodes_tool_lists_the_skills_of_the_moment_and_takes_one_name() -> N
                 "name": {
                     "type": "string",
                     "description": (
-                        "The name of a skill, as the list of available skills has it (such as 'pdf', 'sql')."
+                        "The name of a skill from the list of available skills (for example 'pdf', 'sql')."
                     ),
                     "enum": ["pdf", "sql"],
                 }
@@ -96,10 +78,10 @@ def test_opencodes_tool_lists_the_skills_of_the_moment_and_takes_one_name() -> N
 @pytest.mark.seed("O-36")
 def test_without_skills_the_description_says_only_that() -> None:
     tool = describe_tool(DOCUMENTED.tool, usable=[], catalog=list_skills())
-    assert (tool.description, tool.examples) == ("There are no skills at the moment.", ())
+    assert (tool.description, tool.examples) == ("No skills are available.", ())
     assert tool.parameters["properties"]["name"] == {
         "type": "string",
-        "description": "The name of a skill, as the list of available skills has it.",
+        "description": "The name of a skill from the list of available skills.",
     }
 
 
@@ -148,181 +130,20 @@ def test_a_call_without_a_name_is_refused_in_a_sentence(parameters: dict[str, An
         parse_call(parameters, load_profile("prowess").tool)
 
 
-# What a call does
-
-
-@pytest.mark.seed("C-01")
-def test_a_skill_is_offered_as_a_command_to_the_user_and_through_the_tool_to_the_model(
-    workspace: Workspace,
-) -> None:
-    workspace.write(
-        "project/.claude/skills/deploy/SKILL.md", "---\ndescription: Ships it.\n---\n# Deploy\n"
-    )
-    profile = load_profile("claude-code@documented")
-    snapshot = workspace.scan("claude-code@documented")
-    assert [command.name for command in build_commands(snapshot, profile.commands)] == ["deploy"]
-    office = Office(*snapshot.skills, body=snapshot.skills[0].content)
-    called = office.call("deploy", host="claude-code@documented")
-    folder = workspace.path("project/.claude/skills/deploy")
-    assert called.text == f"Base folder of this skill: {folder}\n\n# Deploy\n"
-
-
-class Office:
-    """Whoever runs a call, noting what was asked of it."""
-
-    def __init__(self, *skills: Skill, body: str = "Body", loaded: bool = False) -> None:
-        self.skills = {skill.name: skill for skill in skills}
-        self.denied: set[str] = set()
-        self.asked: list[str] = []
-        self.files = MemoryFiles(
-            {f"{one.folder}/SKILL.md": "" for one in skills} | {"/skills/pdf/a.md": ""}
-        )
-        self.body = body
-        self.loaded = loaded
-
-    def call(
-        self, name: str, *, host: str = "opencode@documented", arguments: str = "", **options: Any
-    ) -> Activation:
-        desk = Desk(self._find, self._usable, self._permit, self._prepare, self._is_loaded)
-        rules = load_profile(host).tool
-        return call_tool(ToolCall(name, arguments), desk, rules=rules, files=self.files, **options)
-
-    def _find(self, name: str) -> Skill | None:
-        self.asked.append(f"find {name}")
-        return self.skills.get(name)
-
-    def _usable(self) -> list[str]:
-        return [name for name in self.skills if name not in self.denied]
-
-    def _permit(self, skill: Skill) -> None:
-        self.asked.append(f"permit {skill.name}")
-        assert self.files.listed == []
-        if skill.name in self.denied:
-            raise PermissionError(skill.name)
-
-    def _prepare(self, skill: Skill, arguments: str) -> Prepared:
-        self.asked.append(f"prepare {skill.name} {arguments}".strip())
-        return Prepared(body=self.body, digest="sha256:1", requests=Requests(model="small"))
-
-    def _is_loaded(self, skill: Skill, prepared: Prepared, arguments: str) -> bool:
-        return self.loaded
-
-
-TEXT = """<skill_content name="pdf">
-# Skill: pdf
-
-Body
-
-Base folder of this skill: file:///skills/pdf
-Relative paths in this skill (such as scripts/ or reference/) start at that folder.
-The files below are a sample of what the folder holds.
-
-<skill_files>
-<file>/skills/pdf/a.md</file>
-</skill_files>
-</skill_content>"""
-
-
-@pytest.mark.seed("O-38", "O-53", "O-54")
-def test_a_call_looks_up_asks_collects_and_builds_in_this_order() -> None:
-    office = Office(make_skill("pdf"))
-    assert office.call("pdf", arguments="x") == Activation(
-        name="pdf",
-        text=TEXT,
-        folder="/skills/pdf",
-        digest="sha256:1",
-        title="Loaded skill: pdf",
-        files=("/skills/pdf/a.md",),
-        metadata={"name": "pdf", "dir": "/skills/pdf"},
-        requests=Requests(model="small"),
-    )
-    assert office.asked == ["find pdf", "permit pdf", "prepare pdf x"]
-    assert office.files.listed == ["/skills/pdf"]
-
-
-@pytest.mark.seed("O-38", "O-39")
-def test_an_unknown_name_asks_nobody_and_tells_the_names_that_may_be_used() -> None:
-    office = Office(make_skill("pdf"), make_skill("secret"), make_skill("Charts"))
-    office.denied.add("secret")
-    with pytest.raises(UnknownSkill) as caught:
-        office.call("pfd")
-    assert render_unknown(caught.value) == (
-        "There is no skill named “pfd” here. Did you mean “pdf”? These can be used: Charts, pdf."
-    )
-    assert office.asked == ["find pfd"]
-
-
-def test_a_denied_name_is_not_given_away_as_the_nearest_either() -> None:
-    office = Office(make_skill("pdf"), make_skill("secret"))
-    office.denied.add("secret")
-    with pytest.raises(UnknownSkill) as caught:
-        office.call("secrets")
-    assert (caught.value.nearest, caught.value.known) == ((), ("pdf",))
-    office.denied.add("pdf")
-    with pytest.raises(UnknownSkill) as caught:
-        office.call("other")
-    assert (
-        render_unknown(caught.value)
-        == "There is no skill named “other” here. There are no skills at the moment."
-    )
-
-
 def test_of_very_many_names_only_so_many_are_told() -> None:
     told = render_unknown(UnknownSkill("zzz", [f"skill-{n:03}" for n in range(250)]))
     assert told.startswith(
-        "There is no skill named “zzz” here. These can be used: skill-000, skill-001, "
+        "There is no skill named “zzz” here. Available skills: skill-000, skill-001, "
     )
     assert told.endswith(", skill-199 and 50 more.")
-
-
-def test_what_is_denied_is_refused_before_anything_is_read() -> None:
-    office = Office(make_skill("pdf"))
-    office.denied.add("pdf")
-    with pytest.raises(PermissionError):
-        office.call("pdf")
-    assert (office.asked, office.files.listed, office.files.read) == (
-        ["find pdf", "permit pdf"],
-        [],
-        [],
-    )
-
-
-def test_a_skill_that_is_in_the_conversation_already_gives_one_line() -> None:
-    office = Office(make_skill("pdf"), loaded=True)
-    found = office.call("pdf")
-    assert found.text == (
-        "The skill “pdf” is already in this conversation and has not changed; follow it as it stands."
-    )
-    assert (found.repeated, found.files, office.files.listed) == (True, (), [])
-
-
-def test_a_name_may_be_written_as_it_is_typed_where_the_host_takes_that() -> None:
-    office = Office(make_skill("pdf"))
-    assert office.call("/pdf", host="claude-code").name == "pdf"
-    with pytest.raises(UnknownSkill):
-        office.call("/pdf")
-
-
-@pytest.mark.seed("O-46")
-def test_a_call_can_be_called_off_while_files_are_collected() -> None:
-    with pytest.raises(Cancelled):
-        Office(make_skill("pdf")).call("pdf", is_cancelled=lambda: True)
-
-
-def test_a_command_file_has_no_folder_and_no_files_of_its_own() -> None:
-    found = Office(make_skill("deploy", loaded_from=LoadedFrom.COMMANDS)).call(
-        "deploy", host="prowess"
-    )
-    assert found.text == '<skill_content name="deploy">\n# Skill: deploy\n\nBody\n</skill_content>'
-    assert (found.folder, found.files, dict(found.metadata)) == (None, (), {"name": "deploy"})
 
 
 # How the body is wrapped
 
 
 def wrap(host: str = "opencode@documented", **fields: Any) -> list[str]:
-    loaded = Loaded(**{"name": "pdf", "body": "Body", "folder": "/skills/pdf"} | fields)
-    return wrap_body(loaded, load_profile(host).tool).split("\n")
+    content = SkillContent(**{"name": "pdf", "body": "Body", "folder": "/skills/pdf"} | fields)
+    return wrap_body(content, load_profile(host).tool).split("\n")
 
 
 @pytest.mark.seed("O-47", "O-48")
@@ -342,7 +163,7 @@ def test_below_the_body_stand_the_folder_how_paths_resolve_and_the_sample_of_fil
         "",
         "Base folder of this skill: file:///skills/pdf",
         "Relative paths in this skill (such as scripts/ or reference/) start at that folder.",
-        "The files below are a sample of what the folder holds.",
+        "The files below are a sample of the folder's contents.",
         "",
         "<skill_files>",
         "<file>/skills/pdf/a</file>",
@@ -370,7 +191,7 @@ def test_an_empty_list_of_files_is_an_empty_line() -> None:
     ],
 )
 def test_the_line_about_the_sample_counts_the_rest(sample: Sample, more: str) -> None:
-    assert wrap(sample=sample)[7] == f"The files below are a sample of what the folder holds{more}"
+    assert wrap(sample=sample)[7] == f"The files below are a sample of the folder's contents{more}"
 
 
 def test_claude_code_puts_the_folder_before_the_body() -> None:

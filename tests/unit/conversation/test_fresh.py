@@ -28,7 +28,7 @@ def test_who_may_start_a_skill_is_what_the_header_says_now(workspace: Workspace)
     file.write_text(skill_text("a", user_invocable="false", disable_model_invocation="true"))
     assert isinstance(chat.run("/a"), Notice)
     answer = chat.tool().answer({"name": "a"})
-    assert (answer.is_error, "leaves it to the user" in answer.text) == (True, True)
+    assert (answer.is_error, "reserves it for the user" in answer.text) == (True, True)
 
 
 def test_a_command_goes_where_the_header_sends_it_now(workspace: Workspace) -> None:

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prowess.activate.code_skills import DefinedSkill
-from prowess.activate.ledger import Ledger, LedgerEntry
-from prowess.conversation.journal import Journal
+from prowess.activate.ledger import Ledger, LedgerEntry, LedgerRecorder
 from prowess.errors import ProwessError
 from prowess.model.activation import Requests
 from prowess.present.tokens import estimate_tokens
@@ -219,16 +218,16 @@ def test_an_activation_leaves_the_entries_before_it_alone_but_for_the_same_skill
 
 
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.text(max_size=5))))
-def test_a_journal_grows_into_the_ledger_that_recording_gives(
+def test_a_recorder_grows_into_the_ledger_that_recording_gives(
     recorded: list[tuple[str, str]],
 ) -> None:
-    journal, ledger = Journal(Ledger(), count=len), Ledger()
+    recorder, ledger = LedgerRecorder(Ledger(), count=len), Ledger()
     for at, (name, text) in enumerate(recorded):
         entry = LedgerEntry(name=name, at=float(at), by="user", text=text)
-        journal.record(entry)
+        recorder.record(entry)
         ledger = ledger.count(len).record(entry)
-    assert journal.ledger == ledger.count(len)
-    assert [journal.find(name) for name in "abc"] == [
+    assert recorder.ledger == ledger.count(len)
+    assert [recorder.find(name) for name in "abc"] == [
         ledger.count(len).find(name) for name in "abc"
     ]
 

@@ -108,7 +108,7 @@ def test_what_is_left_to_the_user_cannot_be_loaded_by_the_model(workspace: Works
     skills = workspace.open()
     with pytest.raises(Unavailable) as caught:
         skills.activate("pdf", by="model")
-    assert caught.value.reason == "`disable-model-invocation` leaves it to the user"
+    assert caught.value.reason == "`disable-model-invocation` reserves it for the user"
     assert skills.activate("pdf").name == "pdf"
     assert skills.activate("doc", by="model").name == "doc"
 

@@ -50,6 +50,12 @@ class Reference(NamedTuple):
     takes: bool = False
 
 
+def may_hold_commands(body: str) -> bool:
+    """Whether a body is worth searching for commands (`` !`git log` `` or a block with ````!``)."""
+    # One character is found fast, and most bodies do not even have that one.
+    return "!" in body and ("!`" in body or "```!" in body)
+
+
 def find_folder(skill: Skill, rules: ArgumentRules) -> str | None:
     """The folder that a skill's variables name; None where the host gives it none (one from an MCP
     server has none).
@@ -75,8 +81,10 @@ class Substitution:
         self._words = (
             split_arguments(self._raw, rules.split) if self._raw and rules.placeholders else ()
         )
-        self._names = list_names(names) if rules.placeholders else {}
-        self._pattern = _compile(tuple(self._names), tuple(rules.variables), rules.placeholders)
+        self._names = list_names(names) if names and rules.placeholders else {}
+        self._pattern = _compile(
+            tuple(self._names), tuple(rules.variables), placeholders=rules.placeholders
+        )
         self._given = given
         self._file = file
         self._unset: dict[str, None] = {}
@@ -180,9 +188,7 @@ def substitute(
 
 @lru_cache(maxsize=256)
 def _compile(
-    names: tuple[str, ...],
-    variables: tuple[str, ...],
-    placeholders: bool,  # noqa: FBT001
+    names: tuple[str, ...], variables: tuple[str, ...], *, placeholders: bool
 ) -> re.Pattern[str] | None:
     """One pattern for everything that can be put in. Longer names come first, so that none hides
     another.

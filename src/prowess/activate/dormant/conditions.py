@@ -42,7 +42,7 @@ class Watch(msgspec.Struct, frozen=True):
     """
 
     awake: frozenset[str] = frozenset()
-    looked_at: frozenset[str] = frozenset()
+    searched: frozenset[str] = frozenset()
 
 
 class Woken(msgspec.Struct, frozen=True):
@@ -65,7 +65,7 @@ def find_conditions(skills: Iterable[Skill], fields: Sequence[str]) -> list[Cond
     ]
 
 
-class Conditions:
+class ConditionIndex:
     """The conditions of every skill that waits, made ready to be held against one file after
     another.
 
@@ -113,7 +113,7 @@ class Conditions:
 
 
 def wake(
-    watch: Watch, conditions: Conditions, path: str, *, cwd: str, platform: str = "linux"
+    watch: Watch, conditions: ConditionIndex, path: str, *, cwd: str, platform: str = "linux"
 ) -> Woken:
     """What a touched file wakes. A file outside the working folder, where the patterns begin, wakes
     nothing.

@@ -15,16 +15,15 @@ from prowess.profiles.schema.roots import RootRule
 from prowess.text.ignore_files import IgnoreChain
 
 _ANCESTOR = "{ancestor}/"
-# What git keeps there is nobody's work.
-_NEVER = ".git"
+# Git's own files are nobody's work.
+_NEVER_ENTERED = ".git"
 
 
-class FolderBelow(msgspec.Struct, frozen=True):
-    """A folder of skills: where it is, the rule and template of the profile it follows, and the
-    folder that holds it.
+class NestedRoot(msgspec.Struct, frozen=True):
+    """A folder of skills: where it is, the rule and template of the profile that name it.
 
-    `qualifier` is that folder as it is seen from the working folder, for names that are already
-    taken.
+    `holder` is the folder it hangs in, and `qualifier` that folder as seen from the working folder,
+    for names that are already taken.
     """
 
     path: str
@@ -34,16 +33,14 @@ class FolderBelow(msgspec.Struct, frozen=True):
     qualifier: str
 
 
-class FoundBelow(msgspec.Struct, frozen=True):
-    """The watch after looking, and the folders that were not known before, the nearest to the file
-    first.
-    """
+class NestedRoots(msgspec.Struct, frozen=True):
+    """The watch after the search, and the folders found, the nearest to the file first."""
 
     watch: Watch
-    folders: tuple[FolderBelow, ...] = ()
+    roots: tuple[NestedRoot, ...] = ()
 
 
-def find_folders_below(
+def find_nested_roots(
     path: str,
     cwd: str,
     *,
@@ -53,52 +50,53 @@ def find_folders_below(
     repository: str | None = None,
     platform: str = "linux",
     skip_names: Sequence[str] = (),
-) -> FoundBelow:
-    """The folders of skills between a touched file and the working folder, which is not looked into
-    again.
+) -> NestedRoots:
+    """The folders of skills between a touched file and the working folder.
 
-    Every folder is looked into once in a conversation. What git ignores is passed over, and so are
-    `.git` and the folders of `skip_names` with all that is in them. Where links lead is judged when
-    the folders are searched, as for every root.
+    Each folder is searched once in a conversation, the working folder not at all. What git ignores
+    is skipped, and so is everything in `.git` and in folders named in `skip_names`. Where symlinks
+    lead is judged when the folders are scanned, as for every root.
     """
-    names = find_names_below(path, cwd, platform=platform) or []
     paths = ntpath if platform == "win32" else posixpath
-    way = list(takewhile(lambda name: name != _NEVER and name not in skip_names, names[:-1]))
-    holders = [paths.join(cwd, *way[:count]) for count in range(1, len(way) + 1)]
-    new = [holder for holder in holders if holder not in watch.looked_at]
+    names = find_names_below(path, cwd, platform=platform) or []
+    skipped = (_NEVER_ENTERED, *skip_names)
+    entered = list(takewhile(lambda name: name not in skipped, names[:-1]))
+    holders = [paths.join(cwd, *entered[:count]) for count in range(1, len(entered) + 1)]
+    new = [holder for holder in holders if holder not in watch.searched]
     if not new:
-        return FoundBelow(watch)
-    watch = msgspec.structs.replace(watch, looked_at=watch.looked_at.union(new))
-    found = [one for holder in reversed(new) for one in _look_into(holder, cwd, rules, files)]
+        return NestedRoots(watch)
+    watch = msgspec.structs.replace(watch, searched=watch.searched.union(new))
+    found = [root for holder in reversed(new) for root in _search(holder, cwd, rules, files)]
     if found:
-        seen = _list_seen(holders, cwd, repository or cwd, files)
-        found = [one for one in found if one.holder in seen]
-    return FoundBelow(watch, tuple(found))
+        visible = _list_visible(holders, cwd, repository or cwd, files)
+        found = [root for root in found if root.holder in visible]
+    return NestedRoots(watch, tuple(found))
 
 
-def _look_into(
+def _search(
     holder: str, cwd: str, rules: Mapping[str, RootRule], files: FileSystem
-) -> list[FolderBelow]:
-    """The folders of skills that hang at one folder, in the order of the profile."""
+) -> list[NestedRoot]:
+    """The folders of skills in one folder, in the order of the profile."""
     qualifier = holder[len(cwd.rstrip("/\\")) + 1 :].replace("\\", "/")
-    return [
-        FolderBelow(f"{holder}/{template.removeprefix(_ANCESTOR)}", id, template, holder, qualifier)
-        for id, rule in rules.items()
-        for template in rule.at
-        if template.startswith(_ANCESTOR)
-        and files.find_kind(f"{holder}/{template.removeprefix(_ANCESTOR)}") == "folder"
-    ]
+    found: list[NestedRoot] = []
+    for id, rule in rules.items():
+        for template in rule.at:
+            if not template.startswith(_ANCESTOR):
+                continue
+            path = f"{holder}/{template.removeprefix(_ANCESTOR)}"
+            if files.find_kind(path) == "folder":
+                found.append(NestedRoot(path, id, template, holder, qualifier))
+    return found
 
 
-def _list_seen(holders: list[str], cwd: str, top: str, files: FileSystem) -> list[str]:
-    """The folders on the way down to a file that git does not ignore; what lies in an ignored one
-    is ignored too.
+def _list_visible(holders: list[str], cwd: str, top: str, files: FileSystem) -> list[str]:
+    """The folders on the way to a file that git does not ignore; an ignored one hides those in it.
 
-    Who works in an ignored folder wants what is in it, so rules that ignore the working folder
-    itself do not count.
+    Someone who works in an ignored folder wants what is in it, so rules that ignore the working
+    folder itself do not count.
     """
     ignored = IgnoreChain()
-    for folder in _list_down(cwd, top):
+    for folder in _list_folders_down(top, cwd):
         ignored = ignored.learn(folder, files.read_head)
     ignored = ignored.without(cwd)
     for count, holder in enumerate(holders):
@@ -108,7 +106,7 @@ def _list_seen(holders: list[str], cwd: str, top: str, files: FileSystem) -> lis
     return holders
 
 
-def _list_down(folder: str, top: str) -> list[str]:
+def _list_folders_down(top: str, folder: str) -> list[str]:
     """The folders from the top down to a folder, both included."""
     names = find_names_below(folder, top) or []
     return ["/".join([top.rstrip("/"), *names[:count]]) for count in range(len(names) + 1)]

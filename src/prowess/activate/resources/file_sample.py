@@ -1,8 +1,9 @@
-"""A sample of the files in a skill's folder, so that a model knows what else there is to read."""
+"""A sample of the files in a skill's folder, so that a model knows what else it can read."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, MutableMapping
+from collections.abc import Callable, Iterable, MutableMapping
+from typing import NamedTuple
 
 import msgspec
 
@@ -17,21 +18,16 @@ SKILL_FILE = "SKILL.md"
 _MOST_FOLDERS = 2_000
 _MOST_FILES = 20_000
 
-_Step = tuple[str, FolderItem | None, IgnoreChain]
+IgnoredAbove = MutableMapping[str, IgnoreChain | None]
+"""What the ignore files above the skills in a folder say, by that folder; None for nothing."""
 
 
 class Sample(msgspec.Struct, frozen=True):
-    """The first files by path, and how many more there are; at least so many where the count is not
-    `complete`.
-    """
+    """The first files by path, and how many `more` there are; if not `complete`, at least so many."""
 
     files: tuple[str, ...] = ()
     more: int = 0
     complete: bool = True
-
-
-Above = MutableMapping[str, IgnoreChain]
-"""What git ignores, by the folder that holds those of skills, as far as it was learned."""
 
 
 def sample_files(
@@ -39,21 +35,33 @@ def sample_files(
     files: FileSystem,
     *,
     rules: ToolRules,
-    above: Above | None = None,
+    above: IgnoredAbove | None = None,
     is_cancelled: Callable[[], bool] | None = None,
 ) -> Sample:
-    """The files below a skill's folder in the order of their paths, as many as the host lists.
+    """The files below a skill's folder by path, as many as the host lists.
 
-    Dotfiles count; SKILL.md, links, what is no ordinary file and what git ignores do not. What the
-    ignore files above the skill say is kept in `above`, since most skills lie side by side. Raises
-    `Cancelled`.
+    Dotfiles are listed; SKILL.md, symlinks, pipes and devices, and what git ignores are not. What
+    is learned from the ignore files above the skill goes into `above`, because most skills lie side
+    by side. Raises `Cancelled`.
     """
     if not rules.files:
         return Sample()
     walk = _Walk(files, rules, {} if above is None else above, is_cancelled)
     walk.run(folder.rstrip("/"))
-    kept = tuple(walk.found[: rules.files])
-    return Sample(kept, walk.count - len(kept), walk.complete)
+    return Sample(tuple(walk.found), walk.count - len(walk.found), walk.complete)
+
+
+class _Entry(NamedTuple):
+    """A file or folder on the way, and the ignore rules that apply in its folder."""
+
+    path: str
+    is_folder: bool
+    ignored: IgnoreChain | None
+
+    @property
+    def sort_key(self) -> str:
+        """Paths are sorted as whole texts, so `a.md` comes before `a/b.md`."""
+        return f"{self.path}/" if self.is_folder else self.path
 
 
 class _Walk:
@@ -63,7 +71,7 @@ class _Walk:
         self,
         files: FileSystem,
         rules: ToolRules,
-        above: Above,
+        above: IgnoredAbove,
         is_cancelled: Callable[[], bool] | None,
     ) -> None:
         self._files = files
@@ -76,66 +84,64 @@ class _Walk:
         self.complete = True
 
     def run(self, folder: str) -> None:
-        """Go through a folder in the order of paths, which is that of the whole texts: `a.md`
-        before `a/b.md`.
-        """
-        waiting: list[_Step] = [(folder, None, self._learn_above(folder))]
+        """Walk a folder in the order of paths."""
+        waiting = [_Entry(folder, True, self._find_ignored_above(folder))]
         while waiting:
-            path, item, ignored = waiting.pop()
-            if item is None or item.kind == "folder":
-                if self._folders >= _MOST_FOLDERS or self.count >= _MOST_FILES:
-                    self.complete = False
-                    return
-                steps = self._enter(path, ignored)
-                if any(step[1].kind == "folder" for step in steps if step[1] is not None):
-                    waiting += reversed(steps)
-                else:
-                    self._take(steps)
+            entry = waiting.pop()
+            if not entry.is_folder:
+                self._take([entry])
+                continue
+            if self._folders >= _MOST_FOLDERS or self.count >= _MOST_FILES:
+                self.complete = False
+                return
+            entries = self._list(entry)
+            if any(one.is_folder for one in entries):
+                waiting += reversed(entries)
             else:
-                self._take([(path, item, ignored)])
+                self._take(entries)
 
-    def _take(self, steps: list[_Step]) -> None:
-        """Files that come next."""
-        self.count += len(steps)
+    def _take(self, entries: list[_Entry]) -> None:
+        """Count files, and keep as many as the host lists."""
+        self.count += len(entries)
         room = self._rules.files - len(self.found)
-        if room > 0:
-            self.found += [path for path, _, _ in steps[:room]]
+        self.found += [entry.path for entry in entries[:room]]
 
-    def _enter(self, folder: str, ignored: IgnoreChain) -> list[_Step]:
+    def _list(self, folder: _Entry) -> list[_Entry]:
+        """What a folder holds, without what is never listed, sorted."""
         if self._is_cancelled is not None and self._is_cancelled():
             raise Cancelled("the files of the skill were being listed")
         self._folders += 1
         try:
-            items = self._files.list_folder(folder)
+            items = self._files.list_folder(folder.path)
         except OSError:
             self.complete = False
             return []
         plain = {item.name for item in items if item.kind == "file" and not item.is_link}
-        for name in self._rules.ignore_files:
-            if name in plain:
-                ignored = ignored.learn(folder, self._files.read_head, name)
-        steps: list[_Step] = [
-            (f"{folder}/{item.name}", item, ignored) for item in items if _is_wanted(item)
+        present = [name for name in self._rules.ignore_files if name in plain]
+        ignored = self._learn(folder.ignored, folder.path, present)
+        entries = [
+            _Entry(f"{folder.path}/{item.name}", item.kind == "folder", ignored)
+            for item in items
+            if _is_listed(item)
         ]
-        if ignored:
-            steps = [step for step in steps if not _is_ignored(step)]
-        steps.sort(key=_by_path)
-        return steps
+        if ignored is not None:
+            entries = [entry for entry in entries if not _is_ignored(entry, ignored)]
+        if len(entries) > 1:
+            entries.sort(key=lambda entry: entry.sort_key)
+        return entries
 
-    def _learn_above(self, folder: str) -> IgnoreChain:
-        """The rules from the repository's root down to the skill, without those that ignore the
-        skill itself.
-        """
+    def _find_ignored_above(self, folder: str) -> IgnoreChain | None:
+        """The rules from the repository's root down to the skill, except those that ignore it."""
         if self._files.find_kind(f"{folder}/.git") is not None:
-            return IgnoreChain()
+            return None
         holder = folder.rpartition("/")[0]
         if holder not in self._above:
-            self._above[holder] = self._gather_above(holder)
+            self._above[holder] = self._learn_above(holder)
         ignored = self._above[holder]
-        return ignored.without(folder) if ignored else ignored
+        return ignored.without(folder) if ignored is not None else None
 
-    def _gather_above(self, folder: str) -> IgnoreChain:
-        """The rules from the repository's root down to a folder; none outside of a repository."""
+    def _learn_above(self, folder: str) -> IgnoreChain | None:
+        """The rules from the repository's root down to a folder; None outside a repository."""
         above: list[str] = []
         inner = folder
         while inner:
@@ -144,27 +150,26 @@ class _Walk:
                 break
             inner = inner.rpartition("/")[0]
         else:
-            return IgnoreChain()
-        ignored = IgnoreChain()
+            return None
+        ignored = None
         for outer in reversed(above):
-            for name in self._rules.ignore_files:
-                ignored = ignored.learn(outer, self._files.read_head, name)
+            ignored = self._learn(ignored, outer, self._rules.ignore_files)
+        return ignored
+
+    def _learn(
+        self, ignored: IgnoreChain | None, folder: str, names: Iterable[str]
+    ) -> IgnoreChain | None:
+        """The rules together with those of the ignore files of these names in a folder."""
+        for name in names:
+            ignored = (ignored or IgnoreChain()).learn(folder, self._files.read_head, name) or None
         return ignored
 
 
-def _is_wanted(item: FolderItem) -> bool:
+def _is_listed(item: FolderItem) -> bool:
     if item.is_link or item.name == ".git":
         return False
     return item.kind == "folder" or (item.kind == "file" and item.name != SKILL_FILE)
 
 
-def _is_ignored(step: _Step) -> bool:
-    path, item, ignored = step
-    return (
-        ignored.find_pattern(path, is_folder=item is not None and item.kind == "folder") is not None
-    )
-
-
-def _by_path(step: _Step) -> str:
-    path, item, _ = step
-    return f"{path}/" if item is not None and item.kind == "folder" else path
+def _is_ignored(entry: _Entry, ignored: IgnoreChain) -> bool:
+    return ignored.find_pattern(entry.path, is_folder=entry.is_folder) is not None

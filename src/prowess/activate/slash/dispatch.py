@@ -99,7 +99,7 @@ class ToolRun(msgspec.Struct, frozen=True, kw_only=True, eq=False):
 ToolFunction = Callable[[Mapping[str, str], ToolRun], Any]
 
 
-class Tool(msgspec.Struct, frozen=True, kw_only=True, eq=False):
+class CommandTool(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """A tool that commands can go to. Its function gets `command`, `commandName` and `skillName`,
     and the run.
     """
@@ -109,30 +109,30 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     description: str = ""
 
 
-class Tools(msgspec.Struct, frozen=True, eq=False):
+class CommandTools(msgspec.Struct, frozen=True, eq=False):
     """The tools there are, by name. Adding one gives a new value; a later one of the same name
     replaces the earlier.
     """
 
-    by_name: Mapping[str, Tool] = msgspec.field(default_factory=dict)
+    by_name: Mapping[str, CommandTool] = msgspec.field(default_factory=dict)
 
     @classmethod
-    def of(cls, tools: Iterable[Tool]) -> Tools:
+    def of(cls, tools: Iterable[CommandTool]) -> CommandTools:
         """These tools."""
         return cls({tool.name: tool for tool in tools})
 
-    def add(self, *tools: Tool) -> Tools:
+    def add(self, *tools: CommandTool) -> CommandTools:
         """These tools and those that are there already."""
-        return Tools({**self.by_name, **{tool.name: tool for tool in tools}})
+        return CommandTools({**self.by_name, **{tool.name: tool for tool in tools}})
 
-    def get(self, name: str) -> Tool:
+    def get(self, name: str) -> CommandTool:
         """The tool of exactly that name. Raises `UnknownTool`, which lists the tools there are."""
         tool = self.by_name.get(name)
         if tool is None:
             raise UnknownTool(name, sorted(self.by_name))
         return tool
 
-    def __iter__(self) -> Iterator[Tool]:
+    def __iter__(self) -> Iterator[CommandTool]:
         return iter(self.by_name.values())
 
     def __len__(self) -> int:
@@ -169,7 +169,7 @@ def dispatch(
     arguments: str,
     command_name: str,
     skill_name: str,
-    tools: Tools,
+    tools: CommandTools,
     run: ToolRun,
     wait: Wait | None = None,
 ) -> ToolReply:

@@ -1,8 +1,6 @@
-"""The message that a typed command becomes, in the shape of a host: one function per shape, by the
-word of profiles.
+"""The message that a typed command becomes: one function per shape that profiles name.
 
-The body is asked for only by shapes that hold it, at the moment the command is typed. Fixed
-sentences are our own; the order of things, tags and labels are the host's.
+The order of things, tags and labels are the host's; the sentences are our own.
 """
 
 from __future__ import annotations
@@ -15,27 +13,21 @@ import msgspec
 from prowess.activate.slash.commands import SlashCommand
 from prowess.activate.slash.delivery import Delivery
 from prowess.activate.slash.parser import Call, Mention, Notice
+from prowess.activate.wrappers import WITHOUT_FOLDER, render_folder_line
 from prowess.diagnostics import Diagnostic
 from prowess.model.activation import IN_CODE, Requests
-from prowess.model.skill import LoadedFrom
 from prowess.profiles.schema.commands import CommandRules, MessageShape
 from prowess.text.markup import escape_tags, escape_text, tidy_line, tidy_path
-
-WITHOUT_FOLDER = (LoadedFrom.COMMANDS, LoadedFrom.MCP)
-"""What skills are loaded from that have no folder of their own on this machine."""
-
-ReadBody = Callable[[SlashCommand, str], str]
-"""The body of a command's skill as it is on disk now, without its header and made ready for these arguments."""
 
 
 class Message(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What the model receives in place of the typed text.
 
-    `parts` are texts that belong into one message, one after the other. A `custom` message is shown
-    as the skill's, not as the user's own words. `details` are for whoever shows it. `skills` are
-    the names of the skills in it, and `requests` what each of those asks for whose body is in it.
-    `blocks` are content blocks that are no text. `untrusted` are those of the skills that ask for
-    tools or hooks and come from where their user trusts nobody.
+    `parts` are texts that go into one message, in order. A `custom` message is shown as the
+    skill's, not as the user's own words. `details` are for the program that shows it. `skills` are
+    the names of the skills in it; `requests` is what each skill asks for whose body is in it.
+    `blocks` are content blocks other than text. `untrusted` are the skills that ask for tools or
+    hooks but come from a place that the user does not trust.
     """
 
     parts: tuple[str, ...]
@@ -54,13 +46,13 @@ class Message(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return "\n\n".join(self.parts)
 
 
-class _Work(NamedTuple):
-    """What a shape is made from."""
+class _Draft(NamedTuple):
+    """What a shape makes a message from. `bodies` are empty for shapes that hold none."""
 
     commands: tuple[SlashCommand, ...]
+    bodies: Sequence[str]
     arguments: str
     text: str
-    read: ReadBody
     rules: CommandRules
 
     @property
@@ -69,176 +61,156 @@ class _Work(NamedTuple):
 
     @property
     def body(self) -> str:
-        return self.read(self.command, self.arguments)
+        return self.bodies[0]
+
+
+def needs_bodies(typed: Call | Mention, rules: CommandRules) -> bool:
+    """Whether the message holds the bodies of its skills; otherwise it only names them."""
+    return _find_shape(typed, rules) not in _NAMES_ONLY
 
 
 def render_message(
     typed: Call | Mention,
     rules: CommandRules,
     *,
-    read: ReadBody,
+    bodies: Sequence[str] = (),
     delivery: Delivery = Delivery.PROMPT,
 ) -> Message | Notice:
-    """The message that a command or a text with mentions becomes; a notice where it would be too
-    long.
+    """The message that a command, or a text with mentions, becomes; a notice where it is too long.
+
+    `bodies` are the rendered bodies of `typed.commands`, where `needs_bodies` says so.
     """
-    if isinstance(typed, Call):
-        work, shape = (
-            _Work((typed.command,), typed.arguments, typed.text, read, rules),
-            rules.message,
-        )
-    else:
-        work, shape = _Work(typed.commands, typed.text, typed.text, read, rules), rules.mentions
-    made = SHAPES[shape](work)
-    if isinstance(made, Notice):
-        return made
-    names = tuple(command.skill_name for command in work.commands)
-    return msgspec.structs.replace(made, delivery=delivery, skills=names)
+    draft = _Draft(typed.commands, bodies, typed.arguments, typed.text, rules)
+    message = SHAPES[_find_shape(typed, rules)](draft)
+    if isinstance(message, Notice):
+        return message
+    names = tuple(command.skill_name for command in typed.commands)
+    return msgspec.structs.replace(message, delivery=delivery, skills=names)
 
 
-def _render_base_folder(work: _Work) -> Message:
-    return Message(parts=(_with_folder(work.command, work.body),))
+def _find_shape(typed: Call | Mention, rules: CommandRules) -> MessageShape:
+    return rules.message if isinstance(typed, Call) else rules.mentions
 
 
-def _render_body(work: _Work) -> Message:
-    return Message(parts=(work.body,))
+def _render_base_folder(draft: _Draft) -> Message:
+    return Message(parts=(_with_folder(draft.command, draft.body),))
+
+
+def _render_body(draft: _Draft) -> Message:
+    return Message(parts=(draft.body,))
 
 
 def _with_folder(command: SlashCommand, body: str) -> str:
-    """The line with the folder and the body; not every skill has a folder of its own."""
+    """The body below the line with its folder, for skills that have a folder of their own."""
     if not command.folder or command.loaded_from in WITHOUT_FOLDER or command.location == IN_CODE:
         return body
     return f"{render_folder_line(command.folder)}\n\n{body}"
 
 
-def render_folder_line(folder: str) -> str:
-    """The line that says which folder a skill's relative paths start from."""
-    return f"Base folder of this skill: {tidy_path(folder)}"
-
-
-def _render_claude_typed(work: _Work) -> Message:
+def _render_claude_typed(draft: _Draft) -> Message:
     """What was typed, in tags, and the body with its folder."""
-    name = escape_text(tidy_line(work.command.name))
+    name = escape_text(tidy_line(draft.command.name))
     lines = [f"<command-message>{name}</command-message>", f"<command-name>/{name}</command-name>"]
-    if work.arguments:
+    if draft.arguments:
         tags = ("command-message", "command-name", "command-args")
-        lines.append(f"<command-args>{escape_tags(work.arguments, *tags)}</command-args>")
-    return Message(parts=("\n".join(lines), _with_folder(work.command, work.body)))
+        lines.append(f"<command-args>{escape_tags(draft.arguments, *tags)}</command-args>")
+    return Message(parts=("\n".join(lines), _with_folder(draft.command, draft.body)))
 
 
-def _render_omp_autoload(work: _Work) -> Message:
-    """The body, then where it comes from and what the user said."""
-    body = work.body.strip()
+def _render_omp_autoload(draft: _Draft) -> Message:
+    """The body, then its file and what the user typed."""
+    body = draft.body.strip()
+    source = f"Skill: {tidy_path(draft.command.location)}"
+    lines = [body, "", "---", "", source, *_user_line(draft.arguments)]
+    return _as_custom(draft, body, lines)
+
+
+def _render_omp_invoked(draft: _Draft) -> Message:
+    """A line that says who asked, the body, its folder, and what the user typed."""
+    body = draft.body.strip()
+    name = tidy_line(draft.command.skill_name)
     lines = [
-        body,
-        "",
-        "---",
-        "",
-        f"Skill: {tidy_path(work.command.location)}",
-        *_user_line(work.arguments),
-    ]
-    return _as_custom(work, body, lines)
-
-
-def _render_omp_invoked(work: _Work) -> Message:
-    """A line that says who asked, the body, the folder, and what the user said."""
-    body = work.body.strip()
-    name = tidy_line(work.command.skill_name)
-    lines = [
-        f'[IMPORTANT: The user asks for the skill "{name}". Do as it says; all of it follows.]',
+        f'[IMPORTANT: The user invoked the skill "{name}". Follow its instructions below.]',
         "",
         body,
         "",
         "---",
         "",
-        f"[Skill directory: {tidy_path(work.command.folder)}]",
-        "Relative paths above start from that folder.",
-        *_user_line(work.arguments),
+        f"[Skill directory: {tidy_path(draft.command.folder)}]",
+        "Relative paths above start at that folder.",
+        *_user_line(draft.arguments),
     ]
-    return _as_custom(work, body, lines)
+    return _as_custom(draft, body, lines)
 
 
 def _user_line(arguments: str) -> list[str]:
     return [f"User: {arguments}"] if arguments else []
 
 
-def _as_custom(work: _Work, body: str, lines: Sequence[str]) -> Message:
-    details = {"name": work.command.skill_name, "path": work.command.location}
-    if work.arguments:
-        details["args"] = work.arguments
+def _as_custom(draft: _Draft, body: str, lines: Sequence[str]) -> Message:
+    details = {"name": draft.command.skill_name, "path": draft.command.location}
+    if draft.arguments:
+        details["args"] = draft.arguments
     details["lineCount"] = str(body.count("\n") + 1 if body else 0)
     return Message(parts=("\n".join(lines).strip(),), kind="custom", details=details)
 
 
-def _render_opencode_template(work: _Work) -> Message:
-    folder = render_folder_line(work.command.folder)
-    return Message(
-        parts=(
-            (
-                f"{work.body}\n\n{folder}\nRelative paths in this skill (scripts/, references/)"
-                " start there."
-            ),
-        )
-    )
+def _render_opencode_template(draft: _Draft) -> Message:
+    folder = render_folder_line(draft.command.folder)
+    paths = "Relative paths in this skill (scripts/, references/) start at that folder."
+    return Message(parts=(f"{draft.body}\n\n{folder}\n{paths}",))
 
 
-def _render_openclaw_input(work: _Work) -> Message:
+def _render_openclaw_input(draft: _Draft) -> Message:
     """A line that names the skill, and the arguments; the model reads the file itself."""
-    name = _quote(work.command.skill_name)
-    lines = [f"This request is for the skill {name}: read it and carry it out."]
-    if work.arguments:
-        lines += ["", "User input:", work.arguments]
+    name = '"' + tidy_line(draft.command.skill_name).replace('"', "'") + '"'
+    lines = [f"This request is for the skill {name}: read the skill and follow it."]
+    if draft.arguments:
+        lines += ["", "User input:", draft.arguments]
     return Message(parts=("\n".join(lines),))
 
 
-def _render_openclaw_references(work: _Work) -> Message | Notice:
-    """A list of the skills, and the text as it was typed; a skill that the catalog lacks is listed
-    with its file.
-    """
-    rules = work.rules
-    lines = [_reference(command) for command in work.commands]
-    for command, line in zip(work.commands, lines, strict=True):
+def _render_openclaw_references(draft: _Draft) -> Message | Notice:
+    """A list of the skills, then the text as typed; a skill missing in the catalog has its file."""
+    rules = draft.rules
+    lines = [_render_reference(command) for command in draft.commands]
+    for command, line in zip(draft.commands, lines, strict=True):
         if rules.most_line and len(line) > rules.most_line:
-            return _too_long(command, len(line), rules.most_line)
-    ask = "The user names these skills. Read the SKILL.md of each before you act, and follow it:"
+            return _refuse_length(command, len(line), rules.most_line)
+    ask = "The user mentions these skills. Read the SKILL.md of each before you act, and follow it:"
     lead = "\n".join([ask, *lines, "", "User request:", ""])
     if rules.most_lead and len(lead) > rules.most_lead:
-        return _too_long(work.command, len(lead), rules.most_lead)
-    return Message(parts=(lead + work.text,))
+        return _refuse_length(draft.command, len(lead), rules.most_lead)
+    return Message(parts=(lead + draft.text,))
 
 
-def _reference(command: SlashCommand) -> str:
+def _render_reference(command: SlashCommand) -> str:
     name = f"- {tidy_line(command.skill_name)}"
     return name if command.model_visible else f"{name} (SKILL.md: {tidy_path(command.location)})"
 
 
-def _too_long(command: SlashCommand, found: int, most: int) -> Notice:
+def _refuse_length(command: SlashCommand, length: int, most: int) -> Notice:
     message = (
-        f"What names the skills would take {found:,} characters; at most {most:,} are sent. Name"
-        " fewer skills."
+        f"Listing the mentioned skills takes {length:,} characters; the limit is {most:,}."
+        " Mention fewer skills."
     )
     return Notice(kind="too-long", name=command.skill_name, message=message)
 
 
-def _render_codex_blocks(work: _Work) -> Message:
-    """The text as it was typed, and each skill in a tag of its own."""
-    return Message(parts=(work.text, *(_codex_block(command, work) for command in work.commands)))
+def _render_codex_blocks(draft: _Draft) -> Message:
+    """The text as typed, and each skill in a tag of its own."""
+    skills = zip(draft.commands, draft.bodies, strict=True)
+    return Message(parts=(draft.text, *(_render_codex_block(*skill) for skill in skills)))
 
 
-def _codex_block(command: SlashCommand, work: _Work) -> str:
-    name, path = (
-        escape_text(tidy_line(command.skill_name)),
-        escape_text(tidy_path(command.location)),
-    )
-    body = escape_tags(work.read(command, work.arguments), "skill")
+def _render_codex_block(command: SlashCommand, body: str) -> str:
+    name = escape_text(tidy_line(command.skill_name))
+    path = escape_text(tidy_path(command.location))
+    body = escape_tags(body, "skill")
     return f"<skill>\n<name>{name}</name>\n<path>{path}</path>\n{body}\n</skill>"
 
 
-def _quote(name: str) -> str:
-    return '"' + tidy_line(name).replace('"', "'") + '"'
-
-
-SHAPES: dict[MessageShape, Callable[[_Work], Message | Notice]] = {
+SHAPES: dict[MessageShape, Callable[[_Draft], Message | Notice]] = {
     "base-folder": _render_base_folder,
     "body": _render_body,
     "claude-typed": _render_claude_typed,
@@ -249,3 +221,5 @@ SHAPES: dict[MessageShape, Callable[[_Work], Message | Notice]] = {
     "openclaw-input": _render_openclaw_input,
     "openclaw-references": _render_openclaw_references,
 }
+# The model reads these skills itself.
+_NAMES_ONLY: frozenset[MessageShape] = frozenset({"openclaw-input", "openclaw-references"})

@@ -33,12 +33,22 @@ class Call(msgspec.Struct, frozen=True, kw_only=True):
     text: str
     form: CommandForm
 
+    @property
+    def commands(self) -> tuple[SlashCommand, ...]:
+        """The one command, as `Mention` has several."""
+        return (self.command,)
+
 
 class Mention(msgspec.Struct, frozen=True, kw_only=True):
-    """A text in which skills are named by `$name`, each of them once, in the order of the text."""
+    """A text that mentions skills as `$name`; each skill once, in the order of the text."""
 
     commands: tuple[SlashCommand, ...]
     text: str
+
+    @property
+    def arguments(self) -> str:
+        """What the bodies get as arguments: the whole text."""
+        return self.text
 
 
 class Notice(msgspec.Struct, frozen=True, kw_only=True):

@@ -14,7 +14,7 @@ from prowess.cli.app import Exit
 from prowess.cli.conversation_options import conversation_options, join_words, speak
 from prowess.cli.options import Who, agent_options, open_skills, scan_options
 from prowess.cli.terminal.out import echo_diagnostics, print_exact, print_json
-from prowess.conversation.conversation import RunResult
+from prowess.conversation.slash_commands import RunResult
 from prowess.errors import ProwessError
 from prowess.reports.json_output import shape_diagnostic, shape_scan
 from prowess.runtime import Skills

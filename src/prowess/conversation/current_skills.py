@@ -1,0 +1,138 @@
+"""The skills as one conversation sees them now: the latest scan, with what woke awake."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable
+from functools import cached_property
+
+from prowess.activate.resources.file_sample import IgnoredAbove
+from prowess.activate.slash.commands import CommandIndex, build_commands
+from prowess.conversation.dormant import DormantSkills
+from prowess.conversation.services import Services
+from prowess.gate.permissions import AgentRules
+from prowess.model.outcome import Outcome, State
+from prowess.model.settings import Settings
+from prowess.model.skill import Skill
+from prowess.model.snapshot import Snapshot
+from prowess.model.usage import Caller
+
+_READABLE = (State.READY, State.HIDDEN, State.DORMANT)
+
+
+class SnapshotView:
+    """One snapshot, and what a conversation derives from it, each when it is first needed."""
+
+    def __init__(self, snapshot: Snapshot, services: Services) -> None:
+        self.snapshot = snapshot
+        self.settings = snapshot.settings
+        self.ignored_above: IgnoredAbove = {}
+        self._services = services
+
+    @cached_property
+    def rules(self) -> AgentRules:
+        """The permission rules that apply to the agent."""
+        return self._services.project.gather_rules(self.settings)
+
+    @cached_property
+    def own_settings(self) -> Settings:
+        """Prowess's own settings, whichever host it answers as."""
+        return self._services.project.load_own_settings()
+
+    @cached_property
+    def commands(self) -> CommandIndex:
+        """What the user can type."""
+        services = self._services
+        return build_commands(self.snapshot, services.profile.commands, taken=services.taken)
+
+    @cached_property
+    def readable(self) -> dict[str, Skill]:
+        """The skills whose files may be read through `skill://` addresses, by name."""
+        return {
+            outcome.name: outcome.skill
+            for outcome in self.snapshot.outcomes
+            if outcome.state in _READABLE and outcome.skill is not None
+        }
+
+    def list_usable(self, by: Caller) -> list[str]:
+        """The names that may be shown to a caller who mistyped one."""
+        states = (State.READY,) if by == "model" else _READABLE
+        return [outcome.name for outcome in self.snapshot.outcomes if outcome.state in states]
+
+    def find_claim(self, name: str, location: str) -> Outcome | None:
+        """The outcome of the file that claimed a name."""
+        for outcome in self.snapshot.outcomes:
+            if outcome.name == name and outcome.candidate.location == location:
+                return outcome
+        return None
+
+    def is_trusted(self, settings: Settings) -> bool:
+        """Whether the user wrote, or trusts, every file that these settings come from."""
+        services = self._services
+        return not settings.project_files or services.trust.is_trusted_folder(services.cwd)
+
+
+class CurrentSkills:
+    """The latest scan as a conversation sees it, for several threads.
+
+    `awake` are the files of skills that woke earlier, and `folders` those below the working folder
+    in which skills were found, as a saved conversation keeps them.
+    """
+
+    def __init__(
+        self, services: Services, *, awake: Iterable[str] = (), folders: Iterable[str] = ()
+    ) -> None:
+        self._services = services
+        self._lock = threading.RLock()
+        self._view: SnapshotView | None = None
+        # Most conversations wake nothing, and then the scan is what they see.
+        self._dormant: DormantSkills | None = None
+        if awake or folders:
+            self._dormant = DormantSkills(services.project, awake=awake, folders=folders)
+
+    @property
+    def view(self) -> SnapshotView:
+        """The current snapshot and what is derived from it."""
+        snapshot = self._services.scanner.snapshot
+        if self._dormant is not None:
+            with self._lock:
+                snapshot = self._dormant.wake_in(snapshot)
+        view = self._view
+        if view is None or view.snapshot is not snapshot:
+            view = self._view = SnapshotView(snapshot, self._services)
+        return view
+
+    @property
+    def awake(self) -> frozenset[str]:
+        """The files of the skills that woke."""
+        with self._lock:
+            return self._dormant.awake if self._dormant is not None else frozenset()
+
+    @property
+    def folders(self) -> frozenset[str]:
+        """The folders below the working folder in which skills were found."""
+        with self._lock:
+            return self._dormant.folders if self._dormant is not None else frozenset()
+
+    def touch(self, path: str) -> tuple[Skill, ...]:
+        """A file was read, written or edited: the skills that woke."""
+        with self._lock:
+            if self._dormant is None:
+                self._dormant = DormantSkills(self._services.project)
+            return self._dormant.touch(path, self._services.scanner.snapshot)
+
+    def refresh(self, *skills: Skill | None) -> bool:
+        """Scan again if the file of one of these skills has changed since; whether it has."""
+        if not any(self._is_stale(skill) for skill in skills if skill is not None):
+            return False
+        self._services.scanner.reload()
+        return True
+
+    def _is_stale(self, skill: Skill) -> bool:
+        if skill.stamp is None:
+            return False
+        try:
+            return self._services.files.get_stamp(skill.location) != skill.stamp
+        except OSError:
+            # The file is gone; reading it will say so.
+            return False

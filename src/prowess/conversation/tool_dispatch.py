@@ -1,0 +1,129 @@
+"""A typed command that calls a tool in place of the model."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator
+
+import msgspec
+
+from prowess.activate.slash.dispatch import (
+    Cancel,
+    CommandTool,
+    CommandTools,
+    Dispatch,
+    ToolReply,
+    ToolRun,
+    dispatch,
+)
+from prowess.activate.slash.parser import Call
+from prowess.conversation.current_skills import SnapshotView
+from prowess.conversation.services import Services
+from prowess.conversation.skill_environment import find_environment
+from prowess.errors import ProwessError
+from prowess.errors.activation import Cancelled, ToolFailed, UntrustedTool
+from prowess.machine.event_loop import wait_for
+from prowess.model.skill import Skill
+from prowess.shell.configured_tools import make_tool
+from prowess.text.masking import Masker
+
+
+def dispatch_command(
+    call: Call,
+    target: Dispatch,
+    skill: Skill,
+    *,
+    services: Services,
+    view: SnapshotView,
+    cancel: Cancel,
+) -> ToolReply:
+    """Call the tool that a command goes to; the skill's secrets are masked in the reply."""
+    environment = find_environment(skill, services, view)
+    masker = environment.masker
+    run = ToolRun(id=uuid.uuid4().hex, cancel=cancel, env=environment.variables, masker=masker)
+    try:
+        reply = dispatch(
+            target,
+            arguments=call.arguments,
+            command_name=call.command.name,
+            skill_name=call.command.skill_name,
+            tools=list_tools(services, view),
+            run=run,
+            wait=wait_for,
+        )
+    except ProwessError as error:
+        if not _carries_secret(error, masker):
+            raise
+        masked = _mask_error(error, masker, tool=target.tool_name)
+    else:
+        services.usage.note_activated(skill, "user")
+        return msgspec.structs.replace(
+            reply,
+            text=masker.mask(reply.text),
+            result=masker.mask_value(reply.result),
+            diagnostics=environment.diagnostics,
+        )
+    # Raised outside the handler, so that it does not refer to the error that holds the secret.
+    raise masked
+
+
+def list_tools(services: Services, view: SnapshotView) -> CommandTools:
+    """The tools that commands can go to: those of prowess.toml, replaced by registered ones.
+
+    A tool that an untrusted project declares refuses to run.
+    """
+    settings = view.own_settings
+    trusts_project = view.is_trusted(settings)
+    declared: list[CommandTool] = []
+    for name, tool in settings.tools.items():
+        key = f"tools.{name}"
+        if trusts_project or not settings.is_from_project(key):
+            declared.append(make_tool(name, tool, services.runner, cwd=services.cwd))
+        else:
+            declared.append(_refuse_tool(name, str(settings.origin(key))))
+    return CommandTools.of(declared).add(*services.project.tools)
+
+
+def _refuse_tool(name: str, origin: str) -> CommandTool:
+    def function(params: object, run: ToolRun) -> str:
+        raise UntrustedTool(name, origin)
+
+    return CommandTool(name=name, function=function)
+
+
+def _carries_secret(error: BaseException, masker: Masker) -> bool:
+    """Whether an error, or one it came from, shows a secret."""
+    return any(masker.finds(text) for one in _list_chain(error) for text in _list_texts(one))
+
+
+def _mask_error(error: ProwessError, masker: Masker, *, tool: str) -> ProwessError:
+    """An error that says the same without the secrets, and has no cause."""
+    if isinstance(error, Cancelled):
+        return Cancelled(masker.mask(error.doing))
+    cause = error.cause if isinstance(error, ToolFailed) else str(error)
+    return ToolFailed(tool, masker.mask(cause))
+
+
+def _list_chain(error: BaseException) -> Iterator[BaseException]:
+    """An error and all that it came from or groups, each once."""
+    seen: dict[int, BaseException] = {}
+    waiting: list[BaseException | None] = [error]
+    while waiting:
+        one = waiting.pop()
+        if one is None or id(one) in seen:
+            continue
+        seen[id(one)] = one
+        yield one
+        waiting += [one.__cause__, one.__context__]
+        if isinstance(one, BaseExceptionGroup):
+            waiting += one.exceptions
+
+
+def _list_texts(error: BaseException) -> Iterator[str]:
+    """Everything that showing an error may print."""
+    for show in (str, repr, lambda one: repr(vars(one))):
+        try:
+            yield show(error)
+        except Exception:
+            # An error that cannot be shown reveals nothing.
+            continue
