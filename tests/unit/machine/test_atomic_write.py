@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -163,11 +165,18 @@ def test_what_killed_writers_left_is_removed_once_it_is_old(tmp_path: Path) -> N
 def test_the_data_is_on_the_disk_before_the_file_gets_its_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    calls = []
-    for name in ("fsync", "replace"):
+    calls: list[str] = []
+
+    def note(name: str) -> Callable[..., None]:
         real = getattr(os, name)
-        monkeypatch.setattr(
-            os, name, lambda *given, name=name, real=real: (calls.append(name), real(*given))[1]
-        )
+
+        def call(*given: Any) -> None:
+            calls.append(name)
+            real(*given)
+
+        return call
+
+    for name in ("fsync", "replace"):
+        monkeypatch.setattr(os, name, note(name))
     write_aside(str(tmp_path / "file"), b"new")
     assert calls == ["fsync", "replace"]
