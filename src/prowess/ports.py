@@ -63,6 +63,18 @@ class FileSystem(Protocol):
         """
         ...
 
+    def list_real_folder(self, path: str) -> list[FolderItem]:
+        """As `list_folder`, for a path without links; a part of it that became one is refused."""
+        ...
+
+    def read_real_head(self, path: str, limit: int) -> Head:
+        """As `read_head`, for a path without links; a part of it that became one is refused.
+
+        So is a file of another owner that has several names: whoever made this name need not have
+        been allowed to read it.
+        """
+        ...
+
     def get_stamp(self, path: str) -> Stamp:
         """The stamp of what is there now."""
         ...

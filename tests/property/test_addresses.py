@@ -66,6 +66,14 @@ class Watching(LocalFiles):
         self.touched.append(os.path.realpath(path))
         return super().list_folder(path)
 
+    def read_real_head(self, path: str, limit: int) -> Head:
+        self.touched.append(os.path.realpath(path))
+        return super().read_real_head(path, limit)
+
+    def list_real_folder(self, path: str) -> list[FolderItem]:
+        self.touched.append(os.path.realpath(path))
+        return super().list_real_folder(path)
+
 
 @pytest.fixture(scope="module")
 def skill(tmp_path_factory: pytest.TempPathFactory) -> Skill:

@@ -5,6 +5,8 @@ harmless, never a hang.
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -87,7 +89,7 @@ def test_a_file_of_many_gigabytes_is_refused_by_its_size(skill: Skill) -> None:
 
 def test_a_file_that_may_not_be_read_is_refused_without_its_place(skill: Skill) -> None:
     class Locked(LocalFiles):
-        def read_head(self, path: str, limit: int) -> None:  # type: ignore[override]
+        def read_real_head(self, path: str, limit: int) -> None:  # type: ignore[override]
             raise PermissionError(13, "Permission denied", path)
 
     Path(skill.folder, "locked").write_text("x")
@@ -286,3 +288,67 @@ def test_no_body_leaves_its_tag(host: str, attack: str) -> None:
     assert "/skill_content" not in inner.lower().replace("&lt;/skill_content", "").replace(
         "&lt;/ skill_content", ""
     )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("swapped", ["folder", "skill", "file"])
+def test_no_read_escapes_while_something_is_swapped_for_a_link(
+    tmp_path: Path, swapped: str
+) -> None:
+    """A process swaps a folder, the skill's own folder or a file for a link, as fast as it can."""
+    base = tmp_path / "skills" / "pdf"
+    (base / "docs").mkdir(parents=True)
+    (base / "SKILL.md").write_text("body")
+    (base / "docs" / "a.md").write_text("INSIDE")
+    outside = tmp_path / "outside"
+    (outside / "docs").mkdir(parents=True)
+    for name in ("a.md", "docs/a.md", "SKILL.md"):
+        (outside / name).write_text("SECRET")
+    victim = {"folder": base / "docs", "skill": base, "file": base / "docs" / "a.md"}[swapped]
+    target = outside / "a.md" if swapped == "file" else outside
+    made = make_outcome("pdf").skill
+    assert made is not None
+    skill = msgspec.structs.replace(
+        made,
+        folder=str(base),
+        location=str(base / "SKILL.md"),
+        file=str(base / "SKILL.md"),
+        real=str(base / "SKILL.md"),
+    )
+    tries = int(os.environ.get("PROWESS_RACE_TRIES", "4000"))
+    seen = {"INSIDE": 0, "refused": 0, "SECRET": 0}
+    with subprocess.Popen([sys.executable, "-c", SWAP, str(victim), str(target)]) as swapper:
+        try:
+            for _ in range(tries):
+                try:
+                    seen[read(skill, "docs/a.md").content] += 1
+                except AddressError:
+                    seen["refused"] += 1
+        finally:
+            swapper.kill()
+    assert seen["SECRET"] == 0
+    assert seen["INSIDE"] > 0
+    assert seen["refused"] > 0
+
+
+SWAP = """
+import os, sys
+victim, target = sys.argv[1:]
+kept, link = victim + ".kept", victim + ".link"
+os.symlink(target, link)
+while True:
+    os.rename(victim, kept)
+    os.rename(link, victim)
+    os.rename(victim, link)
+    os.rename(kept, victim)
+"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file to another user")
+def test_a_hard_link_to_a_file_of_another_user_is_refused(skill: Skill, tmp_path: Path) -> None:
+    theirs = tmp_path / "theirs"
+    theirs.write_text("SECRET")
+    os.chown(theirs, 12_345, 12_345)
+    os.link(theirs, Path(skill.folder) / "mine.md")
+    with pytest.raises(AddressError, match="hard link to a file of another user"):
+        read(skill, "mine.md")

@@ -19,6 +19,14 @@ _OPEN = (
     | getattr(os, "O_NOCTTY", 0)
 )
 _OPEN |= getattr(os, "O_BINARY", 0)
+_FOLDER = (
+    os.O_RDONLY
+    | getattr(os, "O_DIRECTORY", 0)
+    | getattr(os, "O_NOFOLLOW", 0)
+    | getattr(os, "O_CLOEXEC", 0)
+)
+# On the way only passing through is needed, which takes less permission than reading.
+_STEP = _FOLDER | getattr(os, "O_PATH", 0)
 
 _by_name = attrgetter("name")
 
@@ -57,28 +65,35 @@ class LocalFiles:
 
     def list_folder(self, path: str) -> list[FolderItem]:
         """What lies in a folder, sorted by name."""
-        with os.scandir(path) as listing:
-            items = [_describe(found) for found in listing]
-        if len(items) > 1:
-            items.sort(key=_by_name)
-        return items
+        return _list(path)
 
     def read_head(self, path: str, limit: int) -> Head:
         """At most `limit` bytes from the start of an ordinary file."""
         descriptor = os.open(path, _OPEN)
         try:
-            status = os.fstat(descriptor)
-            if not stat.S_ISREG(status.st_mode):
-                raise OSError(f"it is not an ordinary file but a {_name_kind(status.st_mode)}")
-            data = os.read(descriptor, min(limit, status.st_size + 1))
-            while len(data) < limit and len(data) < status.st_size:
-                more = os.read(descriptor, limit - len(data))
-                if not more:
-                    break
-                data += more
+            return _read_open(descriptor, os.fstat(descriptor), limit)
         finally:
             os.close(descriptor)
-        return Head(data, status.st_size, status.st_nlink, _stamp(status))
+
+    def list_real_folder(self, path: str) -> list[FolderItem]:
+        """What lies in a folder whose path has no links."""
+        descriptor = _open_real(path, _FOLDER)
+        try:
+            # The names are read from what is open, wherever the path leads by now.
+            return _list(descriptor)
+        finally:
+            os.close(descriptor)
+
+    def read_real_head(self, path: str, limit: int) -> Head:
+        """At most `limit` bytes from the start of an ordinary file whose path has no links."""
+        descriptor = _open_real(path, _OPEN)
+        try:
+            status = os.fstat(descriptor)
+            if status.st_nlink > 1 and status.st_uid != os.geteuid():
+                raise OSError("it is a hard link to a file of another user")
+            return _read_open(descriptor, status, limit)
+        finally:
+            os.close(descriptor)
 
     def get_stamp(self, path: str) -> Stamp:
         """The stamp of what is there now."""
@@ -104,6 +119,46 @@ class LocalFiles:
             return os.readlink(path)
         except (OSError, ValueError):
             return None
+
+
+def _open_real(path: str, flags: int) -> int:
+    """Open what a path names, folder by folder from the top, following no link.
+
+    The path was judged before, and a folder of it may be swapped for a link at any moment. Opened
+    this way, a link anywhere is an error, whenever it appears.
+    """
+    if os.open not in os.supports_dir_fd:
+        return os.open(path, flags)
+    *folders, name = path.strip("/").split("/")
+    descriptor = os.open("/", _STEP)
+    try:
+        for folder in folders:
+            inner = os.open(folder, _STEP, dir_fd=descriptor)
+            os.close(descriptor)
+            descriptor = inner
+        return os.open(name or ".", flags | os.O_NOFOLLOW, dir_fd=descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _list(folder: str | int) -> list[FolderItem]:
+    with os.scandir(folder) as listing:
+        items = [_describe(found) for found in listing]
+    if len(items) > 1:
+        items.sort(key=_by_name)
+    return items
+
+
+def _read_open(descriptor: int, status: os.stat_result, limit: int) -> Head:
+    if not stat.S_ISREG(status.st_mode):
+        raise OSError(f"it is not an ordinary file but a {_name_kind(status.st_mode)}")
+    data = os.read(descriptor, min(limit, status.st_size + 1))
+    while len(data) < limit and len(data) < status.st_size:
+        more = os.read(descriptor, limit - len(data))
+        if not more:
+            break
+        data += more
+    return Head(data, status.st_size, status.st_nlink, _stamp(status))
 
 
 def _describe(found: os.DirEntry[str]) -> FolderItem:

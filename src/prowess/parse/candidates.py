@@ -239,7 +239,7 @@ def load_file(
         )
         raise MachineError("read", location, cause)
     try:
-        head = files.read_head(real or location, most)
+        head = files.read_head(location, most) if real is None else files.read_real_head(real, most)
     except OSError as error:
         raise MachineError("read", location, error.strerror or str(error)) from error
     return _split_document(head.data, head.size, header, most, location)

@@ -58,6 +58,8 @@ class ScanCache(Generic[T]):
         self._folders: dict[str, KeptFolder] = {}
         self._readings: dict[str, KeptReading[T]] = {}
         self.read_head = files.read_head
+        self.read_real_head = files.read_real_head
+        self.list_real_folder = files.list_real_folder
         self.get_stamp = files.get_stamp
         self.find_real_path = files.find_real_path
         self.find_kind = files.find_kind

@@ -58,6 +58,20 @@ class MemoryFiles:
             raise OSError("it is not an ordinary file but a pipe")
         return Head(content[:limit], len(content), 1, self.get_stamp(real))
 
+    def list_real_folder(self, path: str) -> list[FolderItem]:
+        """What lies in a folder whose path has no links."""
+        self._refuse_links(path)
+        return self.list_folder(path)
+
+    def read_real_head(self, path: str, limit: int) -> Head:
+        """At most `limit` bytes from the start of a file whose path has no links."""
+        self._refuse_links(path)
+        return self.read_head(path, limit)
+
+    def _refuse_links(self, path: str) -> None:
+        if self._resolve(path) != posixpath.normpath(path):
+            raise OSError(40, "Too many levels of symbolic links", path)
+
     def get_stamp(self, path: str) -> Stamp:
         """A stamp that changes whenever the file is written."""
         real = self._resolve(path)

@@ -99,7 +99,7 @@ def _find(address: Address, skill: Skill, files: FileSystem, rules: ResourceRule
     path = f"{folder}/{address.path}" if address.path else skill.location
     if path == skill.location:
         return _read_file(address, path, own, files, rules)
-    real = _get_real_path(address, folder, path, files)
+    real = _get_real_path(address, skill, path, files)
     kind = files.find_kind(real)
     if kind == "folder":
         return _list_folder(address, path, real, files, rules)
@@ -129,23 +129,29 @@ def _get_own_path(address: Address, skill: Skill, files: FileSystem) -> str:
             address if address.path else msgspec.structs.replace(address, path=_name_of(skill))
         )
     if real != skill.real:
-        problem = (
-            f"“{_name_of(skill)}” leads elsewhere since skills were looked for; look for skills"
-            " again"
-        )
-        raise AddressError(address.url, "outside", problem, path=_name_of(skill))
+        raise _moved(address, skill)
     return real
+
+
+def _moved(address: Address, skill: Skill) -> AddressError:
+    name = _name_of(skill)
+    problem = f"“{name}” has been moved or replaced by a link since the scan; scan again"
+    return AddressError(address.url, "outside", problem, path=name)
 
 
 def _name_of(skill: Skill) -> str:
     return skill.location.rpartition("/")[2]
 
 
-def _get_real_path(address: Address, folder: str, path: str, files: FileSystem) -> str:
+def _get_real_path(address: Address, skill: Skill, path: str, files: FileSystem) -> str:
     """The path without links, which must lie in the skill's folder."""
+    folder = skill.folder.rstrip("/")
     base, real = files.find_real_path(folder), files.find_real_path(path)
     if base is None or real is None:
         raise _missing(address)
+    # The folder is the one that was scanned: it holds the skill's file, or no link leads to it.
+    if skill.real is not None and base not in (skill.real.rpartition("/")[0], folder):
+        raise _moved(address, skill)
     separator = "\\" if "\\" in base and "/" not in base else "/"
     if real != base and not real.startswith(base.rstrip(separator) + separator):
         raise AddressError(
@@ -167,7 +173,8 @@ def _read_file(
 ) -> Resource:
     shown = address.path or path.rpartition("/")[2]
     try:
-        head = files.read_head(real, rules.most_bytes)
+        # Whatever is swapped for a link from here on is refused, not followed.
+        head = files.read_real_head(real, rules.most_bytes)
     except FileNotFoundError:
         raise _missing(msgspec.structs.replace(address, path=shown)) from None
     except OSError as error:
@@ -209,7 +216,7 @@ def _list_folder(
     words.
     """
     try:
-        items = files.list_folder(real)
+        items = files.list_real_folder(real)
     except OSError as error:
         why = error.strerror or str(error)
         problem = f"the folder “{address.path}” cannot be listed: {why}"
