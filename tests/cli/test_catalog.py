@@ -18,8 +18,8 @@ from tests.cli.terminal import Terminal
 
 HEAD = (
     "## Skills\n"
-    "A skill holds instructions for one kind of work. When one clearly fits the task, read it as skill://NAME before "
-    "you begin and follow it; of several take the most specific, and where none fits read none.\n"
+    "A skill has instructions for one kind of work. If one clearly fits the task, read it as skill://NAME before "
+    "you start and follow it. If several fit, use the most specific; if none fits, read none.\n"
     "<available_skills>\n"
 )
 
@@ -69,9 +69,9 @@ def test_where_not_all_fits_it_says_who_was_cut_and_why_on_the_error_output(term
     assert answer == (
         0,
         f"{HEAD}- pdf: Reads PDF files. Use when one is named.\n- sql\n</available_skills>\n",
-        "Of 2 skills the catalog shows 1 by name only.\n"
-        "  name only: sql (its whole text has no room in the 64 characters that the lines of all skills share)\n"
-        "304 of 315 characters, about 73 tokens (an estimate).\n",
+        "Of 2 skills, 1 is shown by name only.\n"
+        "  name only: sql (its full text does not fit in the 70 characters that all skills share)\n"
+        "298 of 315 characters, about 74 tokens (an estimate).\n",
     )
 
 
@@ -80,9 +80,9 @@ def test_many_skills_with_the_same_fate_are_told_together(terminal):
         terminal.skill(f"project/.agents/skills/s{number:02}", description="long " * 30)
     answer = terminal.run("catalog", "--budget", "400")
     assert answer.err.splitlines()[:2] == [
-        "Of 20 skills the catalog shows 20 by name only.",
+        "Of 20 skills, 20 are shown by name only.",
         "  name only: s00, s01, s02, s03, s04, s05 and 14 more "
-        "(its whole text has no room in the 149 characters that the lines of all skills share)",
+        "(its full text does not fit in the 155 characters that all skills share)",
     ]
 
 
@@ -105,7 +105,7 @@ def test_explain_tells_of_every_skill_what_became_of_it_and_why(terminal):
     assert (answer.code, answer.err) == (0, "")
     assert answer.out.splitlines()[:4] == [
         "NAME   SHOWN      WHY",
-        "pdf    name only  the settings show its name only",
+        "pdf    name only  the settings show only its name",
         "rules  injected   its header says `always: true`",
         "sql    whole",
     ]
@@ -146,11 +146,11 @@ def test_json_has_the_text_its_size_and_every_line(terminal):
             "format": "prowess",
             "text": f"{HEAD}- pdf: Reads PDF files. Use when one is named.\n- sql\n</available_skills>",
             "always": "",
-            "characters": 304,
-            "tokens": 73,
+            "characters": 298,
+            "tokens": 74,
             "budget": 315,
             "over_budget": False,
-            "warnings": ["Of 2 skills the catalog shows 1 by name only."],
+            "warnings": ["Of 2 skills, 1 is shown by name only."],
             "counts": {"name-only": 1, "whole": 1},
             "lines": [
                 {
@@ -162,7 +162,7 @@ def test_json_has_the_text_its_size_and_every_line(terminal):
                 {
                     "name": "sql",
                     "shown": "name-only",
-                    "why": "its whole text has no room in the 64 characters that the lines of all skills share",
+                    "why": "its full text does not fit in the 70 characters that all skills share",
                     "text": "",
                 },
             ],
@@ -175,7 +175,7 @@ def test_findings_about_bodies_that_are_always_there_are_told(terminal):
     terminal.skill("project/.agents/skills/rules", always="true", body="word " * 600)
     assert [found["code"] for found in terminal.json("catalog")["diagnostics"]] == ["always-long"]
     assert (
-        "tokens to every request; at most 500 are advised (always-long)\n"
+        "tokens to every request; 500 or fewer are recommended (always-long)\n"
         in terminal.run("catalog").err
     )
 
@@ -221,7 +221,7 @@ def test_without_a_tool_for_skill_addresses_omp_shows_nothing_and_prowess_shows_
     assert (answer.code, answer.out) == (0, "")
     assert answer.err == (
         "The model sees no skills here, by the rules of omp. Found 1 file: 1 ready.\n"
-        "  left out: pdf (no tool of the agent can read skill://)\n"
+        "  left out: pdf (none of the agent's tools can read skill://)\n"
     )
     assert f"- pdf: Reads PDF files. ({terminal.path('project/.omp/skills/pdf/SKILL.md')})\n" in (
         terminal.run("catalog", "--no-skill-urls").out
@@ -252,11 +252,11 @@ def test_where_nothing_is_ready_nothing_is_printed_and_the_reason_is_told(termin
         ),
         (
             ("--budget", "10"),
-            "A budget of 10 characters is too small for a single name; one name needs at least 257, all names need 263.",
+            "A budget of 10 characters is too small for a single name; one name needs at least 251, all names need 257.",
         ),
         (
             ("--budget", "-1"),
-            "A budget of -1 characters is too small for a single name; one name needs at least 257, all names need 263.",
+            "A budget of -1 characters is too small for a single name; one name needs at least 251, all names need 257.",
         ),
         (
             ("--window", "0"),

@@ -320,10 +320,10 @@ def test_what_the_model_is_shown_of_a_skill_is_told_with_the_reason(terminal):
     terminal.write("project/prowess.toml", '[skills.named]\nvisibility = "name-only"\n')
     told = {name: explain_gate(terminal, name)[1] for name in ("named", "rules", "long")}
     assert told == {
-        "named": "the model sees only its name: the settings show its name only",
+        "named": "the model sees only its name: the settings show only its name",
         "rules": "its full text is in every request: its header says `always: true`",
         "long": "the model sees its name and part of its description: "
-        "its text has 1,999 characters; at most 1,024 are shown of a skill",
+        "its text has 1,999 characters; at most 1,024 are shown per skill",
     }
 
 

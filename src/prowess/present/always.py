@@ -1,6 +1,4 @@
-"""`always: true`: bodies that every request carries whole, in a section of their own with a budget
-of its own.
-"""
+"""`always: true`: bodies that every request has in full, in a section with a budget of its own."""
 
 from __future__ import annotations
 
@@ -11,83 +9,91 @@ import msgspec
 from prowess.diagnostics import Diagnostic, diagnose
 from prowess.model.catalog import CatalogItem
 from prowess.present.budget import MEASURES
-from prowess.present.formats import escape_body
 from prowess.present.tokens import estimate_tokens
 from prowess.profiles.schema.catalog import BudgetRules
-from prowess.text.markup import escape_xml, tidy_line
+from prowess.text.markup import escape_tags, escape_xml, tidy_block, tidy_line
 
 MOST_TOKENS = 500
 
-_HEAD = (
-    "These skills hold for every request. Follow them; they need not be read"
-    " again.\n<always_skills>\n"
-)
+_HEAD = """\
+These skills apply to every request. Follow them; there is no need to read them again.
+<always_skills>
+"""
 _TAIL = "\n</always_skills>"
 
 
 class Injection(msgspec.Struct, frozen=True):
-    """The section, the places of the skills that are in it, and findings about those that are not
-    or are long.
-    """
+    """The section, the indexes of the skills in it, and findings about long or left-out ones."""
 
     text: str = ""
-    places: frozenset[int] = frozenset()
+    indexes: frozenset[int] = frozenset()
     diagnostics: tuple[Diagnostic, ...] = ()
 
 
 def inject_always(items: Sequence[CatalogItem], rules: BudgetRules) -> Injection:
-    """Put the bodies of skills that ask for it into a section, the smallest first while there is
-    room.
+    """Put the bodies of skills that ask for it into a section, the smallest first while they fit.
 
-    A skill that does not fit stays an ordinary one. Those that fit stand in the order of the items.
+    A skill that does not fit stays an ordinary one. Those that fit keep the order of the items.
     """
     blocks = {
-        place: _render_body(item, item.body)
-        for place, item in enumerate(items)
+        index: _render_body(item, item.body)
+        for index, item in enumerate(items)
         if item.always and item.body
     }
+    kept = _find_fitting(blocks, rules)
+    found = [_diagnose_room(items[index], rules) for index in blocks if index not in kept]
+    long = [find_long_body(items[index]) for index in blocks]
+    found += [finding for finding in long if finding is not None]
+    text = ""
+    if kept:
+        text = _HEAD + "\n".join(blocks[index] for index in sorted(kept)) + _TAIL
+    return Injection(text, kept, tuple(found))
+
+
+def _find_fitting(blocks: dict[int, str], rules: BudgetRules) -> frozenset[int]:
+    if not rules.always_characters:
+        return frozenset(blocks)
     measure = MEASURES[rules.units]
+    # Every block is counted with a line break, and the last one has none.
     left = rules.always_characters - measure(_HEAD) - measure(_TAIL) + 1
-    kept, found = set(), []
-    for place in sorted(blocks, key=lambda place: (measure(blocks[place]), place)):
-        left -= measure(blocks[place]) + 1
-        if left >= 0 or not rules.always_characters:
-            kept.add(place)
-        else:
-            found.append(_diagnose_room(items[place], rules))
-    found += [finding for place in blocks if (finding := find_long_body(items[place])) is not None]
-    text = (
-        _HEAD + "\n".join(block for place, block in blocks.items() if place in kept) + _TAIL
-        if kept
-        else ""
-    )
-    return Injection(text, frozenset(kept), tuple(found))
+    kept = set()
+    for index in sorted(blocks, key=lambda index: (measure(blocks[index]), index)):
+        left -= measure(blocks[index]) + 1
+        if left < 0:
+            break
+        kept.add(index)
+    return frozenset(kept)
 
 
 def _render_body(item: CatalogItem, body: str) -> str:
-    name, location = (escape_xml(tidy_line(text)) for text in (item.name, item.location))
-    return (
-        f'<skill_content name="{name}"'
-        f' location="{location}">\n{escape_body(body.strip())}\n</skill_content>'
-    )
+    name = escape_xml(tidy_line(item.name))
+    location = escape_xml(tidy_line(item.location))
+    text = escape_body(body.strip())
+    return f'<skill_content name="{name}" location="{location}">\n{text}\n</skill_content>'
+
+
+def escape_body(body: str) -> str:
+    """A body that cannot close the tag around it; its code stays, which entities would spoil."""
+    return escape_tags(tidy_block(body), "always_skills", "skill_content")
 
 
 def find_long_body(item: CatalogItem) -> Diagnostic | None:
-    """A finding where every request would pay for a long body; None where the body is short or not
-    injected.
-    """
-    if not item.always or not item.body or (tokens := estimate_tokens(item.body)) <= MOST_TOKENS:
+    """A finding if every request would pay for a long body; None if it is short or not injected."""
+    if not item.always or not item.body:
+        return None
+    tokens = estimate_tokens(item.body)
+    if tokens <= MOST_TOKENS:
         return None
     message = (
-        f"`always: true` adds about {tokens:,} tokens to every request; at most {MOST_TOKENS} are"
-        " advised"
+        f"`always: true` adds about {tokens:,} tokens to every request; {MOST_TOKENS} or fewer are"
+        " recommended"
     )
     return diagnose("always-long", message, file=item.location or None, field="always")
 
 
 def _diagnose_room(item: CatalogItem, rules: BudgetRules) -> Diagnostic:
     message = (
-        f"the body of “{item.name}” does not fit into the {rules.always_characters:,} characters"
-        " that there are for skills with `always: true`; it is listed like any other"
+        f"the body of “{item.name}” does not fit in the {rules.always_characters:,} characters for"
+        " skills with `always: true`, so it is listed like any other skill"
     )
     return diagnose("always-too-large", message, file=item.location or None, field="always")

@@ -1,6 +1,4 @@
-"""How much room a catalog has: from the profile's numbers, the context window, or a number that was
-asked for.
-"""
+"""The room a catalog has, how texts are shortened to fit, and what each line costs."""
 
 from __future__ import annotations
 
@@ -13,13 +11,20 @@ from prowess.errors import InvalidWindow
 from prowess.model.catalog import CatalogItem, Shown
 from prowess.profiles.schema.catalog import BudgetRules
 
-# A share such as 0.07 has no exact binary form; a hair more keeps 7 % of 100 at 7.
-_HAIR = 1e-6
+# A share such as 0.07 has no exact binary form; this keeps 7 % of 100 at 7.
+_ROUNDING = 1e-6
+
+_SENTENCE_END = re.compile(r"[.!?](?=\s)|[。！？]")
+# Anything shorter is a mere word or an abbreviation. A character of Chinese or Japanese says as
+# much as a word.
+_LEAST_SENTENCE = 40
+_LEAST_WIDE_SENTENCE = 12
 
 
 def find_budget(rules: BudgetRules, *, window: int | None, asked: int | None = None) -> int | None:
-    """The room in the host's units; None where there is no bound. `window` is in tokens, None where
-    not known.
+    """The room in the host's units; None if there is no bound.
+
+    `window` is the context window in tokens, None if unknown; `asked` replaces the host's numbers.
     """
     if window is not None and window <= 0:
         raise InvalidWindow(window)
@@ -29,7 +34,7 @@ def find_budget(rules: BudgetRules, *, window: int | None, asked: int | None = N
     if window is None and rules.without_window:
         bounds.append(rules.without_window)
     elif window is not None and rules.share:
-        bounds.append(int(window * rules.share * rules.characters_per_token + _HAIR))
+        bounds.append(int(window * rules.share * rules.characters_per_token + _ROUNDING))
     return min(bounds, default=None)
 
 
@@ -41,41 +46,35 @@ def count_utf16(text: str) -> int:
 MEASURES: dict[str, Callable[[str], int]] = {"characters": len, "utf16": count_utf16}
 
 
-_SENTENCE_END = re.compile(r"[.!?](?=\s)|[。！？]")
-# Shorter ones are mere words or abbreviations; a character of Chinese or Japanese says as much as a
-# word.
-_LEAST_SENTENCE = 40
-_LEAST_WIDE_SENTENCE = 12
-
-
 def cut_with_ellipsis(text: str, most: int) -> str:
-    """At most so many characters, the last of them `…` where anything was cut."""
+    """At most `most` characters, the last of them `…` if anything was cut."""
     return _cut_with_mark(text, most, "…")
 
 
 def cut_with_dots(text: str, most: int) -> str:
-    """At most so many characters, the last three of them `...` where anything was cut."""
+    """At most `most` characters, the last three of them `...` if anything was cut."""
     return _cut_with_mark(text, most, "...")
 
 
 def _cut_with_mark(text: str, most: int, mark: str) -> str:
     if len(text) <= most:
         return text
-    return text[: most - len(mark)] + mark if most >= len(mark) else ""
+    kept = most - len(mark)
+    return text[:kept] + mark if kept >= 0 else ""
 
 
 def cut_at_sentence(text: str, most: int) -> str:
-    """The first sentence, where it is neither a mere word nor too long; else what fits, cut at a
-    word.
-    """
+    """The first sentence if it is a real one and fits; otherwise what fits, cut at a word."""
     line = " ".join(text.split())
     if len(line) <= most:
         return line
     for end in _SENTENCE_END.finditer(line, 0, most):
-        if end.end() >= (_LEAST_SENTENCE if end[0].isascii() else _LEAST_WIDE_SENTENCE):
+        least = _LEAST_SENTENCE if end[0].isascii() else _LEAST_WIDE_SENTENCE
+        if end.end() >= least:
             return line[: end.end()]
     words, _, _ = line[:most].rpartition(" ")
-    return (words or line[: most - 1]).rstrip() + "…"
+    fitting = words or line[: most - 1]
+    return fitting.rstrip() + "…"
 
 
 CUTS: dict[str, Callable[[str, int], str]] = {
@@ -88,7 +87,7 @@ CUTS: dict[str, Callable[[str, int], str]] = {
 class Choice(msgspec.Struct, frozen=True, gc=False):
     """What was decided for one skill: how much is shown, which text, and why not more.
 
-    `lost` says that a budget or a limit kept something from the model that there is to show.
+    `lost` says that a budget or a limit keeps something from the model.
     """
 
     shown: Shown
@@ -98,11 +97,11 @@ class Choice(msgspec.Struct, frozen=True, gc=False):
 
 
 class LineBudget:
-    """The skills in the order of the catalog, each known by its place.
+    """The lines of a catalog and the room they share; a strategy decides what each one shows.
 
-    `read` gives a skill's whole text, tidied; `measure` the cost of a line with so much of it, with
-    what joins it to the next. Texts are read when a strategy asks for them: with thousands of
-    skills it asks for few.
+    Skills are known by their index in the catalog. `read` returns a skill's whole text, tidied;
+    `measure` returns the cost of its line with a text, including what joins it to the next line.
+    Texts are read when a strategy asks for them: with thousands of skills it asks for few.
     """
 
     def __init__(
@@ -123,31 +122,43 @@ class LineBudget:
         self._texts: dict[int, str] = {}
 
     @property
-    def places(self) -> range:
-        """The place of every skill, in the order of the catalog."""
+    def indexes(self) -> range:
+        """The index of every skill, in the order of the catalog."""
         return range(len(self.items))
 
-    def whole(self, place: int) -> str:
-        """All that there is to say of a skill; nothing where the settings allow its name only."""
-        if place not in self._wholes:
-            item = self.items[place]
-            self._wholes[place] = "" if item.name_only else self._read(item)
-        return self._wholes[place]
+    def whole(self, index: int) -> str:
+        """Everything there is to say about a skill; nothing if only its name may be shown."""
+        if index not in self._wholes:
+            item = self.items[index]
+            self._wholes[index] = "" if item.name_only else self._read(item)
+        return self._wholes[index]
 
-    def text(self, place: int) -> str:
+    def text(self, index: int) -> str:
         """As much of it as the host shows of any one skill."""
-        if place not in self._texts:
-            rules, whole = self.rules, self.whole(place)
-            capped = rules.per_item and (rules.cap_bundled or not self.items[place].bundled)
-            self._texts[place] = CUTS[rules.cut](whole, rules.per_item) if capped else whole
-        return self._texts[place]
+        if index not in self._texts:
+            self._texts[index] = self._cap(self.items[index], self.whole(index))
+        return self._texts[index]
 
-    def cost(self, place: int, text: str) -> int:
-        """What a line with this text takes of the room."""
-        return self._measure(self.items[place], text)
+    def _cap(self, item: CatalogItem, whole: str) -> str:
+        rules = self.rules
+        if not rules.per_item or (item.bundled and not rules.cap_bundled):
+            return whole
+        return CUTS[rules.cut](whole, rules.per_item)
+
+    def cost(self, index: int, text: str = "") -> int:
+        """What a skill's line with this text takes up; without a text, what its name does."""
+        return self._measure(self.items[index], text)
+
+    def cost_of_text(self, index: int, text: str) -> int:
+        """What a text takes up beyond the name."""
+        return self.cost(index, text) - self.cost(index)
+
+    def cost_of_names(self) -> int:
+        """What all names take up together."""
+        return sum(self.cost(index) for index in self.indexes)
 
     def fits(self, costs: Iterable[int]) -> bool:
-        """Whether so many costs fit into the room together; stops to look where they do not."""
+        """Whether these costs fit together; stops counting once they do not."""
         if self.room is None:
             return True
         total = 0
@@ -159,54 +170,46 @@ class LineBudget:
 
     def whole_fits(self) -> bool:
         """Whether every skill can be shown with all its text."""
-        return self.fits(self.cost(place, self.text(place)) for place in self.places)
+        return self.fits(self.cost(index, self.text(index)) for index in self.indexes)
 
-    def show(self, place: int, text: str | None = None) -> Choice:
-        """A skill with a text, or with all that the host shows of it."""
-        shown = self.text(place) if text is None else text
-        whole = self.whole(place)
+    def names_fit(self) -> bool:
+        """Whether every skill can be listed at least by name."""
+        return self.fits(self.cost(index) for index in self.indexes)
+
+    def show(self, index: int, text: str | None = None) -> Choice:
+        """A skill with a text, or with everything that the host shows of one."""
+        allowed = self.text(index)
+        shown = allowed if text is None else text
+        whole = self.whole(index)
         if shown == whole:
-            return (
-                Choice(Shown.WHOLE, shown)
-                if whole
-                else Choice(Shown.NAME_ONLY, why=self._silence(place))
-            )
-        why = (
-            self._used_up()
-            if text is not None and shown != self.text(place)
-            else self._capped(place)
-        )
+            return Choice(Shown.WHOLE, shown) if whole else self._show_no_text(index)
+        why = self._say_capped(index) if shown == allowed else self._say_full()
         return Choice(Shown.SHORTENED if shown else Shown.NAME_ONLY, shown, why, lost=True)
 
-    def show_name(self, place: int) -> Choice:
+    def show_name(self, index: int) -> Choice:
         """A skill of which only the name fits."""
-        item = self.items[place]
-        silent = item.name_only or (not item.description.strip() and not self.whole(place))
-        return Choice(
-            Shown.NAME_ONLY,
-            why=self._silence(place) if silent else self._used_up(),
-            lost=not silent,
-        )
+        item = self.items[index]
+        # The whole text comes last: reading and tidying it for thousands of skills takes long.
+        if item.name_only or not (item.description.strip() or self.whole(index)):
+            return self._show_no_text(index)
+        return Choice(Shown.NAME_ONLY, why=self._say_full(), lost=True)
 
     def leave_out(self) -> Choice:
         """A skill whose name does not fit either."""
-        return Choice(
-            Shown.LEFT_OUT, why=f"the names before it use up {self._room_in_words()}", lost=True
-        )
+        why = f"the names before it fill {self._say_room()}"
+        return Choice(Shown.LEFT_OUT, why=why, lost=True)
 
-    def _silence(self, place: int) -> str:
-        return (
-            "the settings show its name only"
-            if self.items[place].name_only
-            else "it has no description"
-        )
+    def _show_no_text(self, index: int) -> Choice:
+        by_settings = self.items[index].name_only
+        why = "the settings show only its name" if by_settings else "it has no description"
+        return Choice(Shown.NAME_ONLY, why=why)
 
-    def _used_up(self) -> str:
-        return f"its whole text has no room in {self._room_in_words()}"
+    def _say_full(self) -> str:
+        return f"its full text does not fit in {self._say_room()}"
 
-    def _room_in_words(self) -> str:
-        return f"the {max(self.room or 0, 0):,} characters that the lines of all skills share"
+    def _say_room(self) -> str:
+        return f"the {max(self.room or 0, 0):,} characters that all skills share"
 
-    def _capped(self, place: int) -> str:
-        length, most = len(self.whole(place)), self.rules.per_item
-        return f"its text has {length:,} characters; at most {most:,} are shown of a skill"
+    def _say_capped(self, index: int) -> str:
+        length, most = len(self.whole(index)), self.rules.per_item
+        return f"its text has {length:,} characters; at most {most:,} are shown per skill"

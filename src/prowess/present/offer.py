@@ -1,6 +1,4 @@
-"""From a snapshot to the catalog: the skills that are ready, with what speaks for telling more of
-each.
-"""
+"""From a snapshot to the catalog: the skills that are ready, with what speaks for showing more."""
 
 from __future__ import annotations
 
@@ -22,31 +20,61 @@ from prowess.profiles.schema.profile import Profile
 Counts = Mapping[tuple[str, str], Usage]
 
 
+def describe_skill(
+    skill: Skill,
+    *,
+    root: Root | None = None,
+    uses: int = 0,
+    relevance: float | None = None,
+    name_only: bool = False,
+    body: str | None = None,
+) -> CatalogItem:
+    """What a catalog may say about a skill. Give a body only if it says `always: true`."""
+    manifest = skill.manifest
+    return CatalogItem(
+        name=skill.name,
+        description=skill.description or "",
+        when_to_use=manifest.when_to_use or "",
+        argument_hint=manifest.argument_hint or "",
+        location=skill.location,
+        source=skill.source.label,
+        label=skill.label or "",
+        group="" if root is None else root.group,
+        order=0 if root is None else root.order,
+        bundled=skill.scope is Scope.BUNDLED,
+        uses=uses,
+        relevance=relevance,
+        name_only=name_only,
+        always=bool(manifest.always),
+        body=body,
+    )
+
+
 def describe_ready(
     snapshot: Snapshot, *, profile: Profile, counts: Counts, scores: Sequence[float] | None = None
 ) -> list[CatalogItem]:
-    """What the catalog may say of every skill that is ready. Bodies are read only where they will
-    be injected.
+    """What the catalog may say about every skill that is ready.
+
+    `scores` are those of the ready skills, in their order. A body is read only if it is injected.
     """
-    items = []
     inject = profile.catalog.always == "inject"
-    ready = [outcome for outcome in snapshot.outcomes if outcome.state is State.READY]
-    for place, outcome in enumerate(ready):
+    overrides = snapshot.settings.overrides
+    items = []
+    for outcome in snapshot.outcomes:
         skill = outcome.skill
-        if skill is None:
+        if skill is None or outcome.state is not State.READY:
             continue
         used = counts.get((skill.name, skill.location))
-        override = snapshot.settings.overrides.get(skill.name)
-        items.append(
-            describe_skill(
-                skill,
-                root=outcome.candidate.root,
-                uses=used.activated if used is not None else 0,
-                relevance=scores[place] if scores is not None else None,
-                name_only=override is not None and override.visibility == "name-only",
-                body=skill.content if inject and skill.manifest.always else None,
-            )
+        override = overrides.get(skill.name)
+        item = describe_skill(
+            skill,
+            root=outcome.candidate.root,
+            uses=0 if used is None else used.activated,
+            relevance=None if scores is None else scores[len(items)],
+            name_only=override is not None and override.visibility == "name-only",
+            body=skill.content if inject and skill.declared.always else None,
         )
+        items.append(item)
     return items
 
 
@@ -63,32 +91,31 @@ def offer(
     format: str | None = None,
     can_read_skill_urls: bool = True,
 ) -> Catalog:
-    """The catalog of a snapshot. Where skills are wholly denied to the agent it is `removed`: there
-    is none.
-    """
+    """The catalog of a snapshot; an empty one if skills are `removed`, denied to the agent."""
     budget = msgspec.structs.replace(profile.budget, **_as_fields(snapshot.settings.budget))
-    items = (
-        [] if removed else describe_ready(snapshot, profile=profile, counts=counts, scores=scores)
-    )
-    table = (
-        msgspec.structs.replace(profile.catalog, when_empty="nothing")
-        if removed
-        else profile.catalog
-    )
+    rules = profile.catalog
+    items: list[CatalogItem] = []
+    if removed:
+        rules = msgspec.structs.replace(rules, when_empty="nothing")
+    else:
+        items = describe_ready(snapshot, profile=profile, counts=counts, scores=scores)
+    if characters is None:
+        characters = _read_variable(budget, facts)
     return present(
         items,
-        catalog=table,
+        catalog=rules,
         budget=budget,
         context_tokens=context_tokens,
         home=facts.home,
         can_read_skill_urls=can_read_skill_urls,
         note=facts.note,
         format=format,
-        characters=characters if characters is not None else _read_variable(budget, facts),
+        characters=characters,
     )
 
 
 def _as_fields(settings: Mapping[str, float]) -> dict[str, float]:
+    """The settings with whole numbers as such; only the share is a fraction."""
     return {name: value if name == "share" else int(value) for name, value in settings.items()}
 
 
@@ -102,35 +129,3 @@ def _read_variable(budget: BudgetRules, facts: Facts) -> int | None:
             f"{budget.variable} is “{text}”; it must be a number of characters, 1 or more."
         )
     return int(text)
-
-
-def describe_skill(
-    skill: Skill,
-    *,
-    root: Root | None = None,
-    uses: int = 0,
-    relevance: float | None = None,
-    name_only: bool = False,
-    body: str | None = None,
-) -> CatalogItem:
-    """What a catalog may say of a skill. The body is given by whoever read it, and only for
-    `always: true`.
-    """
-    manifest = skill.manifest
-    return CatalogItem(
-        name=skill.name,
-        description=skill.description or "",
-        when_to_use=manifest.when_to_use or "",
-        argument_hint=manifest.argument_hint or "",
-        location=skill.location,
-        source=skill.source.label,
-        label=skill.label or "",
-        group=root.group if root is not None else "",
-        order=root.order if root is not None else 0,
-        bundled=skill.scope is Scope.BUNDLED,
-        uses=uses,
-        relevance=relevance,
-        name_only=name_only,
-        always=bool(manifest.always),
-        body=body,
-    )

@@ -1,14 +1,13 @@
-"""Who gets the room when not everything fits: one function per strategy, by the word that profiles
-use.
+"""Who gets the room when not everything fits: one function per strategy, by its word in profiles.
 
-Each gives a choice for every skill, in the order of the catalog. More room never means less of any
-skill: a strategy that hands out text follows one fixed order and stops where the room ends, so that
-a large text blocks what comes after it instead of being overtaken by a smaller one.
+Each returns a choice for every skill, in the order of the catalog. More room never means less of
+any skill: a strategy that hands out text follows one fixed order and stops where the room ends, so
+that a large text blocks what comes after it instead of being overtaken by a smaller one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 from prowess.present.budget import (
     Choice,
@@ -21,188 +20,191 @@ from prowess.present.budget import (
 Strategy = Callable[[LineBudget], list[Choice]]
 
 
-def show_everything(sheet: LineBudget) -> list[Choice]:
+def show_everything(lines: LineBudget) -> list[Choice]:
     """No budget: every skill with as much text as the host shows of one."""
-    return [sheet.show(place) for place in sheet.places]
+    return [lines.show(index) for index in lines.indexes]
 
 
-def share_evenly(sheet: LineBudget) -> list[Choice]:
-    """Claude Code as documented: bundled skills whole, an even share for each of the others, or
-    their names.
+def share_evenly(lines: LineBudget) -> list[Choice]:
+    """Claude Code as documented: bundled skills whole, an even share for each of the others.
+
+    If a share is too small to be worth it, the others are listed by name.
     """
-    if sheet.room is None or sheet.whole_fits():
-        return show_everything(sheet)
-    others = [place for place in sheet.places if not sheet.items[place].bundled]
-    fixed = sum(
-        sheet.cost(place, sheet.text(place)) for place in sheet.places if sheet.items[place].bundled
-    )
-    left = sheet.room - fixed - sum(sheet.cost(place, "") for place in others)
-    share = left // len(others) if others else 0
-    cuts = {place: _cut_to_cost(sheet, place, share) for place in others}
-    return [sheet.show(place, cuts.get(place)) for place in sheet.places]
+    if lines.room is None or lines.whole_fits():
+        return show_everything(lines)
+    bundled, others = _split_bundled(lines)
+    names = sum(lines.cost(index) for index in others)
+    left = lines.room - names - sum(lines.cost(index, lines.text(index)) for index in bundled)
+    share = left // max(len(others), 1)
+    cuts = {index: _cut_to_cost(lines, index, share) for index in others}
+    return [lines.show(index, cuts.get(index)) for index in lines.indexes]
 
 
-def _cut_to_cost(sheet: LineBudget, place: int, share: int) -> str:
-    """As much of a text as costs no more than its share; nothing where that would be less than is
-    worth it.
-    """
-    text, bare = sheet.text(place), sheet.cost(place, "")
-    most = _largest(
-        0, len(text), lambda most: sheet.cost(place, cut_with_ellipsis(text, most)) - bare <= share
-    )
-    return (
-        cut_with_ellipsis(text, most) if most >= min(len(text), sheet.rules.least_per_item) else ""
-    )
+def _split_bundled(lines: LineBudget) -> tuple[list[int], list[int]]:
+    bundled: list[int] = []
+    others: list[int] = []
+    for index in lines.indexes:
+        group = bundled if lines.items[index].bundled else others
+        group.append(index)
+    return bundled, others
 
 
-def keep_most_used(sheet: LineBudget) -> list[Choice]:
-    """Claude Code as released: all names, bundled skills whole, then whole texts by how often a
-    skill is used.
-    """
-    if sheet.room is None:
-        return show_everything(sheet)
-    items, kept = sheet.items, {place for place in sheet.places if sheet.items[place].bundled}
-    left = sheet.room - sum(
-        sheet.cost(place, sheet.text(place) if place in kept else "") for place in sheet.places
-    )
-    for place in sorted(
-        (place for place in sheet.places if place not in kept), key=lambda place: -items[place].uses
-    ):
-        if left <= 0:
+def _cut_to_cost(lines: LineBudget, index: int, share: int) -> str:
+    """As much of a text as its share pays for; nothing if that is too little to be worth it."""
+    text = lines.text(index)
+
+    def fits(most: int) -> bool:
+        return lines.cost_of_text(index, cut_with_ellipsis(text, most)) <= share
+
+    most = _find_largest(0, len(text), fits)
+    is_worth_it = most >= min(len(text), lines.rules.least_per_item)
+    return cut_with_ellipsis(text, most) if is_worth_it else ""
+
+
+def keep_most_used(lines: LineBudget) -> list[Choice]:
+    """Claude Code as released: all names, bundled skills whole, then whole texts by use."""
+    if lines.room is None:
+        return show_everything(lines)
+    bundled, others = _split_bundled(lines)
+    left = lines.room - lines.cost_of_names()
+    left -= sum(lines.cost_of_text(index, lines.text(index)) for index in bundled)
+    kept = set(bundled)
+    for index in sorted(others, key=lambda index: -lines.items[index].uses):
+        left -= lines.cost_of_text(index, lines.text(index))
+        if left < 0:
             break
-        left -= sheet.cost(place, sheet.text(place)) - sheet.cost(place, "")
-        if left >= 0:
-            kept.add(place)
+        kept.add(index)
     return [
-        sheet.show(place) if place in kept else sheet.show_name(place) for place in sheet.places
+        lines.show(index) if index in kept else lines.show_name(index) for index in lines.indexes
     ]
 
 
-def climb_down(sheet: LineBudget) -> list[Choice]:
-    """OpenClaw: everything; else an equal bound for each text; else names; else the first names
-    that fit.
-    """
-    if sheet.whole_fits():
-        return show_everything(sheet)
-    if not sheet.fits(sheet.cost(place, "") for place in sheet.places):
-        return _first_names(sheet, sheet.places)
-    least, most = sheet.rules.least_per_item, sheet.rules.most_per_item
+def climb_down(lines: LineBudget) -> list[Choice]:
+    """OpenClaw: everything; else an equal bound for each text; else names; else the first names."""
+    if lines.whole_fits():
+        return show_everything(lines)
+    if not lines.names_fit():
+        return _list_first_names(lines, lines.indexes)
+
+    def cut(index: int, bound: int) -> str:
+        return cut_with_dots(lines.text(index), bound)
 
     def fits(bound: int) -> bool:
-        return sheet.fits(
-            sheet.cost(place, cut_with_dots(sheet.text(place), bound)) for place in sheet.places
-        )
+        return lines.fits(lines.cost(index, cut(index, bound)) for index in lines.indexes)
 
-    bound = _largest(least - 1, most, fits)
+    least = lines.rules.least_per_item
+    bound = _find_largest(least - 1, lines.rules.most_per_item, fits)
     if bound < least:
-        return [sheet.show_name(place) for place in sheet.places]
-    return [sheet.show(place, cut_with_dots(sheet.text(place), bound)) for place in sheet.places]
+        return [lines.show_name(index) for index in lines.indexes]
+    return [lines.show(index, cut(index, bound)) for index in lines.indexes]
 
 
-def deal_in_turn(sheet: LineBudget) -> list[Choice]:
-    """Codex: a character for each text in turn until the room is used up; names that do not fit are
-    left out.
-    """
-    if not sheet.fits(sheet.cost(place, "") for place in sheet.places):
-        return _first_names(sheet, sheet.places)
-    if sheet.room is None or sheet.whole_fits():
-        return show_everything(sheet)
+def deal_in_turn(lines: LineBudget) -> list[Choice]:
+    """Codex: a character for each text in turn until the room is full; names that fit come first."""
+    if not lines.names_fit():
+        return _list_first_names(lines, lines.indexes)
+    if lines.room is None or lines.whole_fits():
+        return show_everything(lines)
 
     def fits(bound: int) -> bool:
-        return sheet.fits(sheet.cost(place, sheet.text(place)[:bound]) for place in sheet.places)
+        return lines.fits(lines.cost(index, lines.text(index)[:bound]) for index in lines.indexes)
 
-    bound = _largest(0, max(len(sheet.text(place)) for place in sheet.places), fits)
-    dealt = [sheet.text(place)[:bound] for place in sheet.places]
-    left = sheet.room - sum(sheet.cost(place, text) for place, text in enumerate(dealt))
-    for place in sheet.places:
-        one_more = sheet.text(place)[: bound + 1]
-        left -= sheet.cost(place, one_more) - sheet.cost(place, dealt[place])
+    longest = max(len(lines.text(index)) for index in lines.indexes)
+    bound = _find_largest(0, longest, fits)
+    dealt = [lines.text(index)[:bound] for index in lines.indexes]
+    # The last round is dealt until the room ends.
+    left = lines.room - sum(lines.cost(index, text) for index, text in enumerate(dealt))
+    for index in lines.indexes:
+        one_more = lines.text(index)[: bound + 1]
+        left -= lines.cost(index, one_more) - lines.cost(index, dealt[index])
         if left < 0:
             break
-        dealt[place] = one_more
-    return [sheet.show(place, text) for place, text in enumerate(dealt)]
+        dealt[index] = one_more
+    return [lines.show(index, text) for index, text in enumerate(dealt)]
 
 
-def prefer_relevant(sheet: LineBudget) -> list[Choice]:
-    """Prowess: all names; then whole texts for what is known to matter; then first sentences, then
-    whole texts.
+def prefer_relevant(lines: LineBudget) -> list[Choice]:
+    """Prowess: all names, then texts of what matters, then first sentences, then whole texts.
 
-    What matters is what a ranker found relevant to the request, or what was used before. Among
+    What matters is what a ranker finds relevant to the request, or what was used before. Among
     skills of which nothing is known each gets its first sentence before any is shown whole.
     """
-    if sheet.room is None:
-        return show_everything(sheet)
-    ranked = _rank(sheet)
-    if not sheet.fits(sheet.cost(place, "") for place in sheet.places):
-        return _first_names(sheet, ranked)
-    left = sheet.room - sum(sheet.cost(place, "") for place in sheet.places)
+    if lines.room is None:
+        return show_everything(lines)
+    ranked = _rank(lines)
+    if not lines.names_fit():
+        return _list_first_names(lines, ranked)
+    left = lines.room - lines.cost_of_names()
     texts: dict[int, str] = {}
-    for place, text in _steps(sheet, ranked):
-        left -= sheet.cost(place, text) - sheet.cost(place, texts.get(place, ""))
+    for index, text in _list_steps(lines, ranked):
+        left -= lines.cost(index, text) - lines.cost(index, texts.get(index, ""))
         if left < 0:
             break
-        texts[place] = text
+        texts[index] = text
     return [
-        sheet.show(place, texts[place]) if place in texts else sheet.show_name(place)
-        for place in sheet.places
+        lines.show(index, texts[index]) if index in texts else lines.show_name(index)
+        for index in lines.indexes
     ]
 
 
-def _rank(sheet: LineBudget) -> list[int]:
-    """The places, most relevant first, then most used, then in their order; what nobody ranked
-    comes last.
-    """
+def _rank(lines: LineBudget) -> list[int]:
+    """The most relevant first, then the most used, then as listed; unranked ones come last."""
 
-    def rank(place: int) -> tuple[float, int]:
-        item = sheet.items[place]
+    def rank(index: int) -> tuple[float, int]:
+        item = lines.items[index]
         score = item.relevance
-        # A score that is not a number does not even equal itself.
-        return (-score if score is not None and score == score else float("inf"), -item.uses)
+        # NaN does not equal itself; it would leave the order to chance.
+        is_ranked = score is not None and score == score
+        return -score if is_ranked else float("inf"), -item.uses
 
-    return sorted(sheet.places, key=rank)
+    return sorted(lines.indexes, key=rank)
 
 
-def _steps(sheet: LineBudget, ranked: Iterable[int]) -> Iterable[tuple[int, str]]:
-    """What is handed out, in order: a place and the text it then has."""
+def _list_steps(lines: LineBudget, ranked: Iterable[int]) -> Iterator[tuple[int, str]]:
+    """What is handed out, in order: an index and the text it then has."""
     unknown = []
-    for place in ranked:
-        item = sheet.items[place]
+    for index in ranked:
+        item = lines.items[index]
         if item.uses > 0 or (item.relevance or 0) > 0:
-            yield place, _first_sentence(sheet, place)
-            yield place, sheet.text(place)
+            yield index, _find_first_sentence(lines, index)
+            yield index, lines.text(index)
         else:
-            unknown.append(place)
-    for place in unknown:
-        yield place, _first_sentence(sheet, place)
-    for place in unknown:
-        yield place, sheet.text(place)
+            unknown.append(index)
+    for index in unknown:
+        yield index, _find_first_sentence(lines, index)
+    for index in unknown:
+        yield index, lines.text(index)
 
 
-def _first_sentence(sheet: LineBudget, place: int) -> str:
-    text = sheet.text(place)
-    sentence = cut_at_sentence(text, sheet.rules.sentence)
+def _find_first_sentence(lines: LineBudget, index: int) -> str:
+    text = lines.text(index)
+    sentence = cut_at_sentence(text, lines.rules.sentence)
     return sentence if len(sentence) < len(text) else text
 
 
-def _first_names(sheet: LineBudget, ranked: Iterable[int]) -> list[Choice]:
-    """The names that fit, first come first served; the others are left out."""
-    choices = [sheet.leave_out()] * len(sheet.items)
-    left = sheet.room or 0
-    for place in ranked:
-        left -= sheet.cost(place, "")
+def _list_first_names(lines: LineBudget, ranked: Iterable[int]) -> list[Choice]:
+    """The names that fit, first come, first served; the others are left out."""
+    choices = [lines.leave_out()] * len(lines.items)
+    left = lines.room or 0
+    for index in ranked:
+        left -= lines.cost(index)
         if left < 0:
             break
-        choices[place] = sheet.show_name(place)
+        choices[index] = lines.show_name(index)
     return choices
 
 
-def _largest(low: int, high: int, fits: Callable[[int], bool]) -> int:
-    """The largest bound above `low` and up to `high` that fits; `low` where none does. Larger ones
-    cost more.
+def _find_largest(low: int, high: int, fits: Callable[[int], bool]) -> int:
+    """The largest bound above `low` and up to `high` that fits; `low` if none does.
+
+    A larger bound must never cost less.
     """
     while low < high:
         middle = (low + high + 1) // 2
-        low, high = (middle, high) if fits(middle) else (low, middle - 1)
+        if fits(middle):
+            low = middle
+        else:
+            high = middle - 1
     return low
 
 

@@ -1,13 +1,15 @@
-"""How many tokens a text has: estimated by a measured rule, or counted exactly for OpenAI's
-encodings.
+"""How many tokens a text has: estimated by a measured rule, or counted for OpenAI's encodings.
 
 The rule counts runs and characters by class, in passes over bytes that take 40 ms for a million
-characters. Its weights were fitted against the encoding o200k on 7,000 public skills. On 1,000
-others the error is 3.6 % in the median and 11.4 % at the 95th percentile for headers, 2.4 % and 8.1
-% for bodies; on 72 headers and 128 bodies that are mostly Chinese 3.7 % and 12.6 %, 3.1 % and 11.5
-%. A quarter of the characters, the usual rule, is off by 17 % and 7 % in the median, and by 43 %
-and 50 % on the Chinese ones. `benchmarks/tokens.py` measures it. For models of other makers both
-kinds of number are estimates.
+characters. Its weights were fitted against the encoding o200k on 7,000 public skills. The error on
+others, in the median and at the 95th percentile, beside the usual rule of 4 characters per token:
+
+    1,000 headers            3.6 %  11.4 %    usual rule  17 %
+    1,000 bodies             2.4 %   8.1 %    usual rule   7 %
+    72 Chinese headers       3.7 %  12.6 %    usual rule  43 %
+    128 Chinese bodies       3.1 %  11.5 %    usual rule  50 %
+
+`benchmarks/tokens.py` measures it. For models of other vendors both kinds of number are estimates.
 """
 
 from __future__ import annotations
@@ -29,9 +31,7 @@ _INDENT = re.compile(rb"  +")
 
 
 def _only(kept: bytes) -> bytes:
-    """A table that leaves the kept bytes and blanks out all others, so that their runs can be
-    split.
-    """
+    """A table that blanks out all other bytes, so that runs of the kept ones can be split."""
     return bytes(byte if byte in kept else 32 for byte in range(256))
 
 
@@ -59,10 +59,9 @@ def estimate_tokens(text: str) -> int:
     """About how many tokens a text has."""
     data = text.encode("utf-8", "replace")
     tokens = _PER_LINE * data.count(b"\n") + _PER_INDENT * len(_INDENT.findall(data))
-    for table, others, per_run, per_byte in _CLASSES:
-        tokens += per_run * len(data.translate(table).split()) + per_byte * len(
-            data.translate(None, others)
-        )
+    for only_class, other_bytes, per_run, per_byte in _CLASSES:
+        tokens += per_run * len(data.translate(only_class).split())
+        tokens += per_byte * len(data.translate(None, other_bytes))
     if len(data) != len(text):
         wide = len(_WIDE.findall(text))
         other = len(text) - len(data.translate(None, _ALL[128:])) - wide
@@ -72,8 +71,7 @@ def estimate_tokens(text: str) -> int:
 
 ENCODINGS = ("o200k_base", "cl100k_base")
 
-# The beginnings of OpenAI's model names and the encoding of each; a longer one stands before a
-# shorter one.
+# How OpenAI's model names begin, and the encoding of each; a longer beginning comes first.
 _MODELS = {
     "gpt-4o": "o200k_base",
     "gpt-4.1": "o200k_base",
@@ -88,17 +86,17 @@ _MODELS = {
     "o4": "o200k_base",
     "text-embedding-3": "cl100k_base",
 }
-# The package refuses a million characters or 200,000 tokens in one call; no character has more than
-# four.
+# The package refuses a million characters or 200,000 tokens in one call, and a character has at
+# most four tokens.
 _CHUNK = 40_000
-# Tokens part where a line begins with a letter, and before a blank between two letters: counting in
-# pieces that end there gives the same number.
+# No token spans a line break before a letter, or a blank between two words: counting in pieces that
+# end there gives the same number.
 _SEAM = re.compile(r"(?<=\n)(?=[A-Za-z])|(?<=[a-z])(?= [a-z])")
 _SEAM_WITHIN = 1_000
 
 
 class TokenCounter(msgspec.Struct, frozen=True):
-    """A way to count tokens; `exact` only for models of the encoding that is its `method`."""
+    """A way to count tokens; `exact` holds for models with the encoding named by `method`."""
 
     method: str
     exact: bool
@@ -109,29 +107,26 @@ ESTIMATE = TokenCounter("estimate", exact=False, count=estimate_tokens)
 
 
 def find_encoding(model: str) -> str | None:
-    """The encoding of a model of OpenAI, by its name; None for models whose tokens can only be
-    estimated.
-    """
+    """The encoding of an OpenAI model; None for models whose tokens can only be estimated."""
     name = model.rpartition("/")[2].lower()
     return next((encoding for start, encoding in _MODELS.items() if name.startswith(start)), None)
 
 
 def get_counter(encoding: str | None = None) -> TokenCounter:
-    """A counter for an encoding, or the estimate where none is asked for.
+    """A counter for an encoding; the estimate if none is given.
 
-    Raises `UnknownEncoding`, and `MissingExtra` where the package with the vocabularies is not
-    installed.
+    Raises `UnknownEncoding`, and `MissingExtra` if the package with the vocabularies is missing.
     """
     if encoding is None:
         return ESTIMATE
     if encoding not in ENCODINGS:
         raise UnknownEncoding(encoding, ENCODINGS)
     encode = _load_encoder(encoding)
-    return TokenCounter(
-        encoding,
-        exact=True,
-        count=lambda text: sum(len(encode(part)) for part in split_at_seams(text)),
-    )
+
+    def count(text: str) -> int:
+        return sum(len(encode(part)) for part in split_at_seams(text))
+
+    return TokenCounter(encoding, exact=True, count=count)
 
 
 def _load_encoder(encoding: str) -> Callable[[str], list[int]]:
@@ -146,43 +141,37 @@ def _load_encoder(encoding: str) -> Callable[[str], list[int]]:
     encoder = bpe_openai.get_encoding(encoding)
 
     def encode(text: str) -> list[int]:
-        # Halves of surrogate pairs cannot be encoded; without the option the encoding's own marks
-        # are refused.
-        tokens: list[int] = encoder.encode(
-            text.encode("utf-8", "replace").decode(), disallowed_special=()
-        )
+        # Halves of surrogate pairs cannot be encoded, and without the option a text with a special
+        # token such as `<|endoftext|>` is refused.
+        encodable = text.encode("utf-8", "replace").decode()
+        tokens: list[int] = encoder.encode(encodable, disallowed_special=())
         return tokens
 
     return encode
 
 
 def split_at_seams(text: str, most: int = _CHUNK) -> Iterator[str]:
-    """The text in pieces of at most so many characters, parted where tokens are parted if there is
-    such a place.
-    """
+    """The text in pieces of at most `most` characters, split between two tokens if possible."""
     start = 0
     while len(text) - start > most:
         end = start + most
-        seams = [
-            seam.start() for seam in _SEAM.finditer(text, max(start + 1, end - _SEAM_WITHIN), end)
-        ]
-        end = seams[-1] if seams else end
+        for seam in _SEAM.finditer(text, max(start + 1, end - _SEAM_WITHIN), start + most):
+            end = seam.start()
         yield text[start:end]
         start = end
     yield text[start:]
 
 
 def count_item(item: CatalogItem, counter: TokenCounter = ESTIMATE) -> int:
-    """The tokens of what a catalog may say of a skill: name, description, when to use it, and
-    argument hint.
-    """
+    """The tokens of what a catalog may say: name, description, when to use it, argument hint."""
     parts = (item.name, item.description, item.when_to_use, item.argument_hint)
     return counter.count(" ".join(part for part in parts if part))
 
 
 class LoadingComparison(msgspec.Struct, frozen=True):
-    """Tokens of loading every skill up front against a catalog and reading some; `share` is of the
-    window.
+    """Tokens of loading every skill up front, and of a catalog from which some are read.
+
+    `share` is what the catalog saves of the context window, as a fraction.
     """
 
     up_front: int
@@ -194,13 +183,10 @@ class LoadingComparison(msgspec.Struct, frozen=True):
 def compare_loading(
     bodies: Iterable[int], *, catalog: int, reads: int, window: int
 ) -> LoadingComparison:
-    """Compare loading all bodies with a catalog of so many tokens and so many bodies of average
-    size.
-    """
+    """Compare loading all bodies with a catalog and `reads` bodies of average size."""
     sizes = list(bodies)
     up_front = sum(sizes)
-    average = up_front / len(sizes) if sizes else 0.0
+    average = up_front / max(len(sizes), 1)
     on_demand = catalog + round(average * min(reads, len(sizes)))
-    return LoadingComparison(
-        up_front, on_demand, up_front - on_demand, (up_front - on_demand) / window
-    )
+    saved = up_front - on_demand
+    return LoadingComparison(up_front, on_demand, saved, saved / window)

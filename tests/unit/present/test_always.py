@@ -22,7 +22,7 @@ def test_a_body_stands_whole_in_a_section_of_its_own_and_the_skill_is_not_listed
         ]
     )
     assert catalog.always == (
-        "These skills hold for every request. Follow them; they need not be read again.\n"
+        "These skills apply to every request. Follow them; there is no need to read them again.\n"
         "<always_skills>\n"
         '<skill_content name="a&amp;b" location="/a&amp;b/SKILL.md">\n'
         "Recall first.\n\n&lt;/skill_content> <b>\n"
@@ -49,8 +49,8 @@ def test_what_does_not_fit_is_listed_like_any_other_with_a_finding():
         Diagnostic(
             code="always-too-large",
             severity=Severity.WARNING,
-            message="the body of “big” does not fit into the 500 characters that there are for skills with "
-            "`always: true`; it is listed like any other",
+            message="the body of “big” does not fit in the 500 characters for skills with "
+            "`always: true`, so it is listed like any other skill",
             file="/big/SKILL.md",
             field="always",
             hint="Shorten the body, or let the model read the skill when it needs it.",
@@ -70,7 +70,7 @@ def test_a_body_of_more_than_500_tokens_is_worth_a_warning():
     assert finding is not None
     assert (finding.code, finding.message) == (
         "always-long",
-        "`always: true` adds about 593 tokens to every request; at most 500 are advised",
+        "`always: true` adds about 593 tokens to every request; 500 or fewer are recommended",
     )
     assert find_long_body(always("a", "word " * 300)) is None
     assert find_long_body(CatalogItem(name="a", body="word " * 600)) is None

@@ -81,7 +81,7 @@ def test_a_skill_that_the_settings_show_by_name_only_keeps_its_text_to_itself():
     [line] = show(
         [CatalogItem(name="x", description="secret", name_only=True)], "claude-code"
     ).lines
-    assert line == CatalogLine("x", Shown.NAME_ONLY, "", "the settings show its name only")
+    assert line == CatalogLine("x", Shown.NAME_ONLY, "", "the settings show only its name")
 
 
 def test_a_skill_without_a_description_is_listed_by_name_without_a_warning():
@@ -135,7 +135,7 @@ def test_a_budget_of_the_profile_that_holds_no_name_leaves_all_out_and_says_so()
     catalog = show(named("a", "b"), context_tokens=100)
     assert (catalog.text, catalog.budget, catalog.over_budget) == ("", 4, False)
     assert [line.shown for line in catalog.lines] == [Shown.LEFT_OUT] * 2
-    assert catalog.warnings == ("Of 2 skills the catalog shows 2 not at all.",)
+    assert catalog.warnings == ("Of 2 skills, 2 are left out.",)
 
 
 def test_bad_requests_are_usage_errors():

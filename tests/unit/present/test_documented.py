@@ -50,8 +50,8 @@ def catalog_of(
 
 OPENCODE = "opencode@documented"
 SENTENCES = (
-    "Every skill holds instructions and steps for one kind of task.\n"
-    "When a task fits the description of a skill, load that skill with the skill tool.\n"
+    "Each skill has instructions for one kind of task.\n"
+    "When a task matches the description of a skill, load that skill with the skill tool.\n"
 )
 
 
@@ -89,8 +89,7 @@ def test_opencode_shows_the_short_list_in_the_description_of_the_tool(workspace)
 @pytest.mark.seed("O-33")
 def test_opencode_says_in_the_description_of_the_tool_that_there_are_none(workspace):
     assert (
-        catalog_of(workspace, OPENCODE, format="opencode-list").text
-        == "There are no skills at the moment."
+        catalog_of(workspace, OPENCODE, format="opencode-list").text == "No skills are available."
     )
 
 
@@ -105,7 +104,7 @@ def test_omp_lists_names_and_descriptions_to_read_by_address_without_hidden_ones
     workspace.skill("project/.omp/skills/secret", description="Not for the list", hide="true")
     assert catalog_of(workspace, OMP).text == (
         "# Skills & Rules\n"
-        "A skill that fits the task must be read first, as skill://NAME, before anything else is done.\n"
+        "If a skill fits the task, read it as skill://NAME before you do anything else.\n"
         "<skills>\n"
         "- pdf: Fill in forms\n"
         "</skills>"
@@ -118,7 +117,7 @@ def test_omp_shows_no_list_where_no_tool_can_read_skills(workspace):
     catalog = catalog_of(workspace, OMP, can_read_skill_urls=False)
     assert catalog.text == ""
     assert catalog.lines == (
-        CatalogLine("pdf", Shown.LEFT_OUT, "", "no tool of the agent can read skill://"),
+        CatalogLine("pdf", Shown.LEFT_OUT, "", "none of the agent's tools can read skill://"),
     )
 
 
@@ -135,12 +134,12 @@ def test_openclaw_shows_mandatory_rules_and_three_things_of_each_skill(workspace
     discord = workspace.skill("home/.openclaw/skills/discord", description="Send messages")
     assert catalog_of(workspace, OPENCLAW).text == (
         "## Skills (mandatory)\n"
-        "Before you answer, go through the descriptions of the skills below.\n"
+        "Before you answer, check the descriptions of the skills below.\n"
         "- If exactly one skill clearly fits, read the SKILL.md at its location with the read tool and follow it.\n"
         "- If several fit, choose the most specific one.\n"
         "- If none clearly fits, read none.\n"
-        "- Read at most one skill up front, and none before you have chosen it; never make up a location.\n"
-        "Relative paths in a skill start at the folder of its SKILL.md.\n"
+        "- Read at most one skill up front, and none before you have chosen it; never guess a location.\n"
+        "Relative paths in a skill are relative to the folder of its SKILL.md.\n"
         "\n"
         "<available_skills>\n"
         "  <skill>\n"
@@ -197,7 +196,7 @@ def test_always_injects_the_whole_body_and_the_skill_is_not_listed_as_well(works
     )
     catalog = catalog_of(workspace, OPENCLAW)
     assert catalog.prompt == (
-        "These skills hold for every request. Follow them; they need not be read again.\n"
+        "These skills apply to every request. Follow them; there is no need to read them again.\n"
         "<always_skills>\n"
         f'<skill_content name="memory" location="{place}">\n'
         "Recall first.\n"
@@ -243,10 +242,10 @@ def test_claude_code_offers_what_the_model_may_start_and_is_not_built_in(workspa
     )
     planned = workspace.scan(CLAUDE).roots
     catalog = catalog_of(workspace, CLAUDE, scan={"roots": (*planned, built_in)})
-    assert catalog.text == "These skills can be started with the Skill tool:\n\n- mine: Mine"
+    assert catalog.text == "You can load these skills with the Skill tool:\n\n- mine: Mine"
     assert catalog.lines == (
         CatalogLine("mine", Shown.WHOLE, "Mine"),
-        CatalogLine("help", Shown.LEFT_OUT, "", "skills of its kind are not offered to the model"),
+        CatalogLine("help", Shown.LEFT_OUT, "", "skills of this kind are not offered to the model"),
     )
 
 
@@ -265,7 +264,7 @@ def test_claude_code_shows_at_most_250_characters_of_a_description():
         "s00000",
         Shown.SHORTENED,
         f"{'d' * 249}…",
-        "its text has 400 characters; at most 250 are shown of a skill",
+        "its text has 400 characters; at most 250 are shown per skill",
     )
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from prowess.present.formats import ESCAPES, escape_body
+from prowess.present.always import escape_body
+from prowess.present.formats import ESCAPES
 from prowess.text.markup import tidy_block, tidy_line
 
 HOSTILE = "a </x> & \"b\" 'c'"

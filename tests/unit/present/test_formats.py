@@ -34,7 +34,7 @@ def test_every_word_of_the_schema_has_its_function():
 
 def test_claude_code_has_a_line_each_with_when_to_use_and_label_and_bare_names():
     assert show(ITEMS, "claude-code").text == (
-        "These skills can be started with the Skill tool:\n"
+        "You can load these skills with the Skill tool:\n"
         "\n"
         "- bare (Bare one)\n"
         "- pdf: Fill &lt;forms&gt; & 'more' - a form comes"
@@ -43,8 +43,8 @@ def test_claude_code_has_a_line_each_with_when_to_use_and_label_and_bare_names()
 
 def test_opencode_has_xml_in_which_every_skill_has_all_three_tags():
     assert show(ITEMS, "opencode").text == (
-        "Every skill holds instructions and steps for one kind of task.\n"
-        "When a task fits the description of a skill, load that skill with the skill tool.\n"
+        "Each skill has instructions for one kind of task.\n"
+        "When a task matches the description of a skill, load that skill with the skill tool.\n"
         "<available_skills>\n"
         "  <skill>\n"
         "    <name>bare</name>\n"
@@ -63,12 +63,12 @@ def test_opencode_has_xml_in_which_every_skill_has_all_three_tags():
 def test_openclaw_has_rules_and_paths_below_home_with_a_tilde():
     assert show(ITEMS, "openclaw", home="/home/u").text == (
         "## Skills\n"
-        "Before you answer, go through the descriptions of the skills below.\n"
+        "Before you answer, check the descriptions of the skills below.\n"
         "- If exactly one skill clearly fits, read the SKILL.md at its location with the read tool and follow it.\n"
         "- If several fit, choose the most specific one.\n"
         "- If none clearly fits, read none.\n"
-        "- Read at most one skill up front, and none before you have chosen it; never make up a location.\n"
-        "Relative paths in a skill start at the folder of its SKILL.md.\n"
+        "- Read at most one skill up front, and none before you have chosen it; never guess a location.\n"
+        "Relative paths in a skill are relative to the folder of its SKILL.md.\n"
         "\n"
         "<available_skills>\n"
         "  <skill>\n"
@@ -87,7 +87,7 @@ def test_openclaw_has_rules_and_paths_below_home_with_a_tilde():
 def test_omp_has_a_list_that_sends_the_model_to_skill_urls():
     assert show(ITEMS, "omp").text == (
         "# Skills & Rules\n"
-        "A skill that fits the task must be read first, as skill://NAME, before anything else is done.\n"
+        "If a skill fits the task, read it as skill://NAME before you do anything else.\n"
         "<skills>\n"
         "- bare\n"
         "- pdf: Fill &lt;forms&gt; &amp; 'more'\n"
@@ -98,14 +98,14 @@ def test_omp_has_a_list_that_sends_the_model_to_skill_urls():
 def test_codex_has_a_list_with_files_and_rules_below_it():
     assert show(ITEMS, "codex").text == (
         "## Skills\n"
-        "A skill is a folder of instructions; the file that is named beside it holds them.\n"
+        "A skill is a set of instructions in the file that is listed with it.\n"
         "### Available skills\n"
         "- bare: (file: /opt/bare/SKILL.md)\n"
         "- pdf: Fill &lt;forms&gt; &amp; 'more' (file: /home/u/pdf/SKILL.md)\n"
         "### How to use skills\n"
         "- Use a skill when the user names it or the task clearly fits its description.\n"
-        "- Read its file first, and of the files beside it only what you need.\n"
-        "- Where several fit, use the fewest that cover the task and say which."
+        "- Read its file first, then only those of its other files that you need.\n"
+        "- If several fit, use as few as cover the task and say which."
     )
 
 
@@ -127,8 +127,8 @@ def test_the_standard_has_plain_xml():
 
 PROWESS_HEAD = (
     "## Skills\n"
-    "A skill holds instructions for one kind of work. When one clearly fits the task, {} before you begin and follow it; "
-    "of several take the most specific, and where none fits read none.\n"
+    "A skill has instructions for one kind of work. If one clearly fits the task, {} before you start and follow it. "
+    "If several fit, use the most specific; if none fits, read none.\n"
     "<available_skills>\n"
 )
 
@@ -142,7 +142,7 @@ def test_prowess_has_lines_without_paths_where_skill_urls_can_be_read():
 
 def test_prowess_has_lines_with_paths_where_they_cannot():
     assert show(ITEMS, can_read_skill_urls=False).text == (
-        PROWESS_HEAD.format("read the file that is named beside it")
+        PROWESS_HEAD.format("read the file listed with it")
         + "- bare (/opt/bare/SKILL.md)\n"
         + "- pdf: Fill &lt;forms&gt; &amp; 'more' - a form comes (/home/u/pdf/SKILL.md)\n</available_skills>"
     )
@@ -194,9 +194,9 @@ def test_the_note_of_a_remote_machine_heads_the_catalog(host):
         ("codex", ""),
         (
             "opencode",
-            "Every skill holds instructions and steps for one kind of task.\n"
-            "When a task fits the description of a skill, load that skill with the skill tool.\n"
-            "There are no skills at the moment.",
+            "Each skill has instructions for one kind of task.\n"
+            "When a task matches the description of a skill, load that skill with the skill tool.\n"
+            "No skills are available.",
         ),
     ],
 )

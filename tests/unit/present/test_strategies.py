@@ -71,6 +71,27 @@ def test_claude_code_keeps_the_text_of_what_is_used_and_of_bundled_skills_in_the
     assert [line.name for line in catalog.lines] == sorted(item.name for item in items)
 
 
+def test_claude_code_keeps_a_text_that_fills_the_room_exactly_and_none_that_is_one_too_long():
+    # Three lines `- a`, of which one becomes `- a: ` and ten characters, and two line breaks.
+    room = 3 * len("- a") + 2 + len(": ") + 10
+    items = [
+        CatalogItem(name="a", description="a" * 10, uses=1),
+        CatalogItem(name="b", description="b" * 10),
+        CatalogItem(name="c", description=""),
+    ]
+    exact = show(items, "claude-code", characters=room)
+    assert (with_text(exact), exact.characters, exact.over_budget) == (["a"], room, False)
+    assert with_text(show(items, "claude-code", characters=room - 1)) == []
+
+
+def test_claude_code_stops_at_the_first_text_that_does_not_fit():
+    items = [
+        CatalogItem(name="a", description="a" * 500, uses=2),
+        CatalogItem(name="b", description="b" * 5, uses=1),
+    ]
+    assert with_text(show(items, "claude-code", characters=100)) == []
+
+
 def test_claude_code_keeps_bundled_texts_and_all_names_even_over_budget():
     items = [*make_items(3, 50), CatalogItem(name="own", description="b" * 500, bundled=True)]
     catalog = show(items, "claude-code", characters=100)
@@ -85,7 +106,7 @@ def test_claude_code_cuts_a_text_at_1536_characters_of_which_the_last_is_a_mark(
     [line] = show(items, "claude-code").lines
     assert line.text == f"{'d' * 1_000} - {'w' * 532}…"
     assert line.shown is Shown.SHORTENED
-    assert line.why == "its text has 2,003 characters; at most 1,536 are shown of a skill"
+    assert line.why == "its text has 2,003 characters; at most 1,536 are shown per skill"
 
 
 # Claude Code, as documented
@@ -143,7 +164,7 @@ def test_openclaw_gives_each_text_the_same_bound_where_not_everything_fits():
     assert 4 <= length <= 220
     assert {line.text[-3:] for line in catalog.lines} == {"..."}
     assert 18_000 - 2 * 100 < catalog.characters <= 18_000
-    assert catalog.warnings == ("Of 100 skills the catalog shows 100 shortened.",)
+    assert catalog.warnings == ("Of 100 skills, 100 are shortened.",)
 
 
 def test_openclaw_bounds_a_text_by_4_to_220_characters_and_shows_names_below_that():
@@ -184,9 +205,7 @@ def test_openclaw_lists_names_then_the_first_names_and_at_most_150():
 
 def test_openclaw_says_in_the_prompt_what_was_cut_where_that_fits():
     catalog = show(located(140), "openclaw", home="/home/u", characters=17_000)
-    assert catalog.text.endswith(
-        "</available_skills>\nOf 140 skills the catalog shows 140 by name only."
-    )
+    assert catalog.text.endswith("</available_skills>\nOf 140 skills, 140 are shown by name only.")
     tight = show(located(140), "openclaw", home="/home/u", characters=catalog.characters - 1)
     assert tight.text.endswith("</available_skills>")
     assert tight.warnings == catalog.warnings
@@ -289,7 +308,7 @@ def test_prowess_gives_each_its_first_sentence_before_any_is_whole_where_nothing
     catalog = prowess(items, 3 * (len(FIRST) + 2) + len(TWO) - len(FIRST))
     assert [line.text for line in catalog.lines] == [TWO, FIRST, FIRST]
     assert catalog.lines[1].why is not None
-    assert catalog.lines[1].why.startswith("its whole text has no room in the ")
+    assert catalog.lines[1].why.startswith("its full text does not fit in the ")
 
 
 def test_prowess_loses_no_name_while_the_names_fit():
