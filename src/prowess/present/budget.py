@@ -118,6 +118,7 @@ class LineBudget:
         self.room = room
         self._read = read
         self._measure = measure
+        self._names: dict[int, int] = {}
         self._wholes: dict[int, str] = {}
         self._texts: dict[int, str] = {}
 
@@ -147,7 +148,11 @@ class LineBudget:
 
     def cost(self, index: int, text: str = "") -> int:
         """What a skill's line with this text takes up; without a text, what its name does."""
-        return self._measure(self.items[index], text)
+        if text:
+            return self._measure(self.items[index], text)
+        if index not in self._names:
+            self._names[index] = self._measure(self.items[index], "")
+        return self._names[index]
 
     def cost_of_text(self, index: int, text: str) -> int:
         """What a text takes up beyond the name."""

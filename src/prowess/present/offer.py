@@ -59,7 +59,7 @@ def describe_ready(
     """
     inject = profile.catalog.always == "inject"
     overrides = snapshot.settings.overrides
-    items = []
+    items: list[CatalogItem] = []
     for outcome in snapshot.outcomes:
         skill = outcome.skill
         if skill is None or outcome.state is not State.READY:

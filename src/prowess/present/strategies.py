@@ -153,9 +153,10 @@ def _rank(lines: LineBudget) -> list[int]:
     def rank(index: int) -> tuple[float, int]:
         item = lines.items[index]
         score = item.relevance
-        # NaN does not equal itself; it would leave the order to chance.
-        is_ranked = score is not None and score == score
-        return -score if is_ranked else float("inf"), -item.uses
+        # NaN, which does not equal itself, would leave the order to chance.
+        if score is None or score != score:
+            score = float("-inf")
+        return -score, -item.uses
 
     return sorted(lines.indexes, key=rank)
 
