@@ -30,7 +30,7 @@ def test_a_new_skill_goes_into_the_standard_folder_and_validates_without_finding
         "Next: write its instructions, then run `prowess validate .agents/skills/pdf-tools`.\n",
         "",
     )
-    assert terminal.run("validate", "--strict") == (0, "1 skill checked, nothing found.\n", "")
+    assert terminal.run("validate", "--strict") == (0, "1 skill checked, no problems found.\n", "")
     assert terminal.ends(terminal.scan()) == {"project/.agents/skills/pdf-tools/SKILL.md": "ready"}
 
 
@@ -42,7 +42,7 @@ def test_resources_come_with_an_example_each_and_still_validate(terminal):
         ".agents/skills/pdf/references/details.md",
         ".agents/skills/pdf/scripts/example.py",
     ]
-    assert terminal.run("validate") == (0, "1 skill checked, nothing found.\n", "")
+    assert terminal.run("validate") == (0, "1 skill checked, no problems found.\n", "")
     script = terminal.project / ".agents/skills/pdf/scripts/example.py"
     assert subprocess.run([script], capture_output=True, text=True).stdout == "Replace this.\n"
 

@@ -1,4 +1,4 @@
-"""`prowess validate`: what is found, how it is printed, what is mended."""
+"""`prowess validate`: what is found, how it is printed, what is fixed."""
 
 from __future__ import annotations
 
@@ -9,9 +9,7 @@ import sys
 
 import pytest
 
-from prowess.diagnostics import CODES, Severity, diagnose
-from prowess.reports.github import render_github
-from prowess.reports.sarif import shape_sarif
+from prowess.diagnostics import CODES
 from tests.cli.terminal import Terminal
 from tests.workspace import skill_text
 
@@ -19,7 +17,7 @@ GOOD = skill_text("good", "Does good. Use when good is needed.")
 COLON = (
     "---\nname: fixable # its name\ndescription: Use when: it breaks\nlicense: MIT\n---\nDo it.\n"
 )
-MENDED = (
+FIXED = (
     '---\nname: fixable # its name\ndescription: "Use when: it breaks"\nlicense: MIT\n---\nDo it.\n'
 )
 
@@ -41,11 +39,11 @@ def codes(answer) -> dict[str, list[str]]:
 def test_a_file_a_folder_and_a_folder_of_skills_can_be_named(terminal):
     terminal.write("project/skills/good/SKILL.md", GOOD)
     terminal.write("project/skills/group/other/SKILL.md", skill_text("other", "Use when other."))
-    clean = (0, "1 skill checked, nothing found.\n", "")
+    clean = (0, "1 skill checked, no problems found.\n", "")
     assert terminal.run("validate", "skills/good/SKILL.md") == clean
     assert terminal.run("validate", "skills/good") == clean
-    assert terminal.run("validate", "skills") == (0, "2 skills checked, nothing found.\n", "")
-    assert terminal.run("validate") == (0, "2 skills checked, nothing found.\n", "")
+    assert terminal.run("validate", "skills") == (0, "2 skills checked, no problems found.\n", "")
+    assert terminal.run("validate") == (0, "2 skills checked, no problems found.\n", "")
     assert terminal.run(
         "validate", "skills", "skills/good", "./skills/good/SKILL.md"
     ).out.startswith("2 skills")
@@ -133,17 +131,17 @@ def test_json_has_counts_and_every_file_with_its_findings(terminal):
 @pytest.mark.parametrize("arguments", [["nope"], ["nope", "good", "neither"]])
 def test_every_path_that_is_not_there_is_named(terminal, arguments):
     terminal.write("project/good/SKILL.md", GOOD)
-    missing = " or at ".join(path for path in arguments if path != "good")
+    missing = ", ".join(f"“{path}”" for path in arguments if path != "good")
     assert terminal.run("validate", *arguments) == (
         2,
         "",
-        f"prowess: There is nothing at {missing}.\n",
+        f"prowess: No such file or folder: {missing}\n",
     )
 
 
 def test_nothing_to_validate_is_a_sentence_and_no_success(terminal):
     where = str(terminal.project)
-    sentence = f"prowess: There is no SKILL.md in {where}, so nothing can be validated."
+    sentence = f"prowess: No SKILL.md found in “{where}”."
     assert terminal.run("validate") == (2, "", f"{sentence}\n")
     file = terminal.write("project/pdf/skill.md", GOOD)
     assert terminal.run("validate") == (
@@ -211,23 +209,23 @@ def test_what_a_skill_says_cannot_steer_the_terminal(terminal):
     assert "e\\x1b[2Jvil" in out
 
 
-# Mending
+# Fixing
 
 
-def test_fix_mends_the_header_keeps_the_rest_and_validates_again(terminal):
+def test_fix_fixes_the_header_keeps_the_rest_and_validates_again(terminal):
     file = terminal.write("project/fixable/SKILL.md", COLON)
     file.chmod(0o600)
     assert terminal.run("validate").out.endswith(
-        "1 skill checked: 1 error. --fix can mend 1 file.\n"
+        "1 skill checked: 1 error. Run with --fix to fix 1 file.\n"
     )
     answer = terminal.run("validate", "--fix")
     assert answer.code == 0
-    assert answer.out.splitlines()[0] == "Mended fixable/SKILL.md:"
+    assert answer.out.splitlines()[0] == "Fixed fixable/SKILL.md:"
     assert answer.out.splitlines()[1].startswith("  line 3: The value of `description` ")
-    assert answer.out.splitlines()[-1] == "1 skill checked, nothing found. 1 file was mended."
-    assert file.read_text(encoding="utf-8") == MENDED
+    assert answer.out.splitlines()[-1] == "1 skill checked, no problems found. Fixed 1 file."
+    assert file.read_text(encoding="utf-8") == FIXED
     assert file.stat().st_mode & 0o777 == 0o600
-    assert terminal.run("validate", "--fix") == (0, "1 skill checked, nothing found.\n", "")
+    assert terminal.run("validate", "--fix") == (0, "1 skill checked, no problems found.\n", "")
 
 
 def test_fix_keeps_line_ends_and_the_byte_order_mark(terminal):
@@ -235,7 +233,7 @@ def test_fix_keeps_line_ends_and_the_byte_order_mark(terminal):
         "project/fixable/SKILL.md", b"\xef\xbb\xbf" + COLON.replace("\n", "\r\n").encode()
     )
     assert terminal.run("validate", "--fix").code == 0
-    assert file.read_bytes() == b"\xef\xbb\xbf" + MENDED.replace("\n", "\r\n").encode()
+    assert file.read_bytes() == b"\xef\xbb\xbf" + FIXED.replace("\n", "\r\n").encode()
 
 
 def test_a_dry_run_shows_the_difference_and_writes_nothing(terminal):
@@ -254,7 +252,7 @@ def test_a_dry_run_shows_the_difference_and_writes_nothing(terminal):
         " ---\n"
         " Do it.\n"
         "\n"
-        "1 skill checked, nothing found. 1 file would be mended.\n",
+        "1 skill checked, no problems found. Would fix 1 file.\n",
         "",
     )
     assert file.read_text(encoding="utf-8") == COLON
@@ -264,12 +262,10 @@ def test_a_dry_run_shows_the_difference_and_writes_nothing(terminal):
 def test_the_difference_is_a_patch(terminal):
     file = terminal.write("project/fixable/SKILL.md", COLON.rstrip("\n") + "\x0c\u2028end")
     answer = terminal.run("validate", "--fix", "--dry-run", "--json")
-    mended = json.loads(answer.out)["files"][0]["mended"]
-    assert mended["written"] is False
-    subprocess.run(
-        ["git", "apply"], input=mended["diff"].encode(), cwd=terminal.project, check=True
-    )
-    assert file.read_bytes().decode() == MENDED.rstrip("\n") + "\x0c\u2028end"
+    fix = json.loads(answer.out)["files"][0]["mended"]
+    assert fix["written"] is False
+    subprocess.run(["git", "apply"], input=fix["diff"].encode(), cwd=terminal.project, check=True)
+    assert file.read_bytes().decode() == FIXED.rstrip("\n") + "\x0c\u2028end"
 
 
 def test_bytes_that_are_no_text_are_never_written_back(terminal):
@@ -295,10 +291,10 @@ def test_ctrl_c_while_mending_leaves_the_old_file(terminal, monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["--dry-run"], "--dry-run shows what --fix would change; give both."),
+        (["--dry-run"], "--dry-run needs --fix."),
         (
             ["--json", "--format", "sarif"],
-            "--json and --format sarif ask for two forms; give one of them.",
+            "Use --json or --format sarif, not both.",
         ),
     ],
 )
@@ -321,15 +317,6 @@ def test_github_gets_one_workflow_command_for_each_finding(terminal, monkeypatch
         "::error file=a%2C b/100%25/SKILL.md,line=1,title=header-unclosed::"
         f"The header that begins on line 1 is never closed by a line `---`. {hint}\n",
         "",
-    )
-
-
-def test_a_message_cannot_forge_a_workflow_command():
-    finding = diagnose(
-        "field-value", "a\r\n::error::b 100%", file="/r/x:y,z", hint="h", severity=Severity.INFO
-    )
-    assert render_github([finding], base="/r") == (
-        "::notice file=x%3Ay%2Cz,title=field-value::a%0D%0A::error::b 100%25 h\n"
     )
 
 
@@ -380,16 +367,6 @@ def test_sarif_without_findings_is_a_whole_log(terminal):
     assert (run["results"], run["tool"]["driver"]["rules"]) == ([], [])
 
 
-def test_sarif_names_files_elsewhere_by_their_whole_address():
-    finding = diagnose("name-collision", "m", file="/else where/\udcff.md", related=["/r/a.md"])
-    (result,) = shape_sarif([finding], base="/r")["runs"][0]["results"]
-    uris = [
-        one["physicalLocation"]["artifactLocation"]["uri"]
-        for one in (*result["locations"], *result["relatedLocations"])
-    ]
-    assert uris == ["file:///else%20where/%FF.md", "a.md"]
-
-
 def test_it_works_as_a_program(tmp_path):
     (tmp_path / "good").mkdir()
     (tmp_path / "good/SKILL.md").write_text(GOOD, encoding="utf-8")
@@ -397,7 +374,7 @@ def test_it_works_as_a_program(tmp_path):
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert (done.returncode, done.stdout, done.stderr) == (
         0,
-        "1 skill checked, nothing found.\n",
+        "1 skill checked, no problems found.\n",
         "",
     )
 
@@ -425,7 +402,7 @@ def test_a_long_body_that_goes_into_every_request_is_warned_of(terminal):
     assert "always-long" not in [one["code"] for one in found]
 
 
-def test_a_file_that_cannot_be_written_is_an_error_and_the_others_are_mended(terminal, monkeypatch):
+def test_a_file_that_cannot_be_written_is_an_error_and_the_others_are_fixed(terminal, monkeypatch):
     files = [
         terminal.write(f"project/{name}/SKILL.md", COLON.replace("fixable", name))
         for name in ("a", "b", "c")
@@ -440,18 +417,20 @@ def test_a_file_that_cannot_be_written_is_an_error_and_the_others_are_mended(ter
     monkeypatch.setattr(os, "replace", refuse)
     answer = terminal.run("validate", "--fix")
     assert (answer.code, answer.err) == (1, "")
-    assert [line for line in answer.out.splitlines() if line.startswith("Mended")] == [
-        "Mended a/SKILL.md:",
-        "Mended c/SKILL.md:",
+    assert [
+        line for line in answer.out.splitlines() if line.startswith("Fixed ") and line.endswith(":")
+    ] == [
+        "Fixed a/SKILL.md:",
+        "Fixed c/SKILL.md:",
     ]
-    assert "The file can be mended but not written: Permission denied." in answer.out
-    assert answer.out.endswith("3 skills checked: 2 errors. 2 files were mended.\n")
+    assert "The file can be fixed but not written: Permission denied." in answer.out
+    assert answer.out.endswith("3 skills checked: 2 errors. Fixed 2 files.\n")
     assert files[1].read_text(encoding="utf-8") == COLON.replace("fixable", "b")
     assert terminal.tree() == ["a/SKILL.md", "b/SKILL.md", "c/SKILL.md"]
 
 
 @pytest.mark.parametrize("form", ["text", "json"])
-def test_ctrl_c_while_mending_tells_what_was_mended_before(terminal, monkeypatch, form):
+def test_ctrl_c_while_fixing_shows_what_was_fixed_before(terminal, monkeypatch, form):
     files = [
         terminal.write(f"project/{name}/SKILL.md", COLON.replace("fixable", name))
         for name in ("a", "b", "c")
@@ -467,10 +446,8 @@ def test_ctrl_c_while_mending_tells_what_was_mended_before(terminal, monkeypatch
     answer = terminal.run("validate", "--fix", "--format", form)
     assert (answer.code, answer.err.strip()) == (130, "Stopped.")
     if form == "text":
-        assert answer.out.startswith("Mended a/SKILL.md:\n")
-        assert answer.out.endswith(
-            "1 file was mended. 2 files not looked at, since it was stopped.\n"
-        )
+        assert answer.out.startswith("Fixed a/SKILL.md:\n")
+        assert answer.out.endswith("Fixed 1 file. Stopped before 2 files.\n")
     else:
         told = json.loads(answer.out)
         assert [("mended" in one, one["file"]) for one in told["files"]] == [(True, str(files[0]))]

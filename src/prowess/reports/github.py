@@ -1,4 +1,4 @@
-"""Findings as the workflow commands that GitHub Actions shows beside the lines they belong to."""
+"""Diagnostics as GitHub workflow commands, which Actions shows beside the lines they are about."""
 
 from __future__ import annotations
 
@@ -10,25 +10,24 @@ _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO
 
 
 def render_github(diagnostics: Iterable[Diagnostic], *, base: str) -> str:
-    """One line for each finding; files are named relative to `base`, the repository's root."""
+    """One line for each diagnostic; files are relative to `base`, the root of the repository."""
     return "".join(f"{_render(diagnostic, base)}\n" for diagnostic in diagnostics)
 
 
 def _render(diagnostic: Diagnostic, base: str) -> str:
-    properties = {
-        "file": None if diagnostic.file is None else relative_path(diagnostic.file, base),
-        "line": None if diagnostic.line is None else str(diagnostic.line),
-        "title": diagnostic.code,
-    }
-    given = ",".join(
-        f"{key}={_escape_property(value)}" for key, value in properties.items() if value is not None
-    )
+    properties = []
+    if diagnostic.file is not None:
+        properties.append(f"file={_escape_property(relative_path(diagnostic.file, base))}")
+    if diagnostic.line is not None:
+        properties.append(f"line={diagnostic.line}")
+    properties.append(f"title={_escape_property(diagnostic.code)}")
     hint = f" {diagnostic.hint}" if diagnostic.hint else ""
-    return f"::{_COMMANDS[diagnostic.severity]} {given}::{_escape(diagnostic.message + hint)}"
+    command = f"::{_COMMANDS[diagnostic.severity]} {','.join(properties)}"
+    return f"{command}::{_escape(diagnostic.message + hint)}"
 
 
 def relative_path(file: str, base: str) -> str:
-    """A file below `base` by its path from there, with `/` between the parts; any other as it is."""
+    """A file inside `base` relative to it, with `/` between the parts; any other unchanged."""
     file, base = file.replace("\\", "/"), base.replace("\\", "/").rstrip("/")
     return file.removeprefix(f"{base}/")
 

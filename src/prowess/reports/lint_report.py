@@ -1,18 +1,18 @@
-"""One SKILL.md as its author cares about it: read, checked strictly, and mended where that is asked
-for.
-"""
+"""SKILL.md files checked strictly, as their authors and CI want it, with fixes as values."""
 
 from __future__ import annotations
 
-import os
+import posixpath
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from enum import Enum
+from typing import Any
 
 import msgspec
 
 from prowess.diagnostics import Diagnostic, Severity, diagnose
 from prowess.errors import MachineError
 from prowess.machine.atomic_write import rewrite_aside
-from prowess.machine.files import LocalFiles
 from prowess.model.catalog import CatalogItem
 from prowess.parse.header.fast import read_header
 from prowess.parse.header.fences import split_body
@@ -22,152 +22,147 @@ from prowess.parse.lint.field_locations import locate_in_file
 from prowess.parse.manifest.fields import read_manifest
 from prowess.parse.manifest.names import understand
 from prowess.parse.repair.loop import fix_header
+from prowess.ports import FileSystem
 from prowess.present.always import find_long_body
 from prowess.profiles.load import load_profile
 from prowess.profiles.schema.profile import Profile
+from prowess.reports.json_output import shape_diagnostic
 from prowess.reports.skill_paths import Target
 
 _BOM = b"\xef\xbb\xbf"
 
 
-class Mended(msgspec.Struct, frozen=True):
-    """What a repair changes in a file: each change as a finding, and the text before and after."""
+class FixMode(Enum):
+    """What to do with a header that can be fixed."""
+
+    OFF = "off"
+    SHOW = "show"
+    WRITE = "write"
+
+
+class Fix(msgspec.Struct, frozen=True):
+    """What a fix changes in a file: each change as a diagnostic, and the text before and after."""
 
     changes: tuple[Diagnostic, ...]
     before: str
     after: str
 
+    def render_diff(self, name: str) -> str:
+        """A unified diff of the file, which has this name in it."""
+        import difflib
 
-class Checked(msgspec.Struct, frozen=True):
-    """A file and what is to be said about it: `mended` is the repair that was made or shown,
-    `mendable` that one could be made."""
+        before, after = _split_lines(self.before), _split_lines(self.after)
+        name = name.replace("\\", "/")
+        return "".join(
+            line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
+            for line in difflib.unified_diff(before, after, f"a/{name}", f"b/{name}")
+        )
+
+
+def _split_lines(text: str) -> list[str]:
+    # Only LF ends a line of a patch; `splitlines` knows ten more.
+    lines = [f"{line}\n" for line in text.split("\n")]
+    lines[-1] = lines[-1][:-1]
+    return lines if lines[-1] else lines[:-1]
+
+
+class CheckedFile(msgspec.Struct, frozen=True):
+    """A file and its diagnostics, which are those of the fixed text if it was fixed.
+
+    `fix` is the fix that was written or shown. `is_fixable` says that there is one which was not
+    asked for or could not be written.
+    """
 
     file: str
-    findings: tuple[Diagnostic, ...]
-    mended: Mended | None = None
-    mendable: bool = False
+    diagnostics: tuple[Diagnostic, ...]
+    fix: Fix | None = None
+    is_fixable: bool = False
 
 
-def check_target(
-    target: Target, hosts: Sequence[Profile] = (), *, fix: bool = False, write: bool = False
-) -> Checked:
-    """Check one file; with `fix` the findings are those of the mended text, which `write` puts in
-    its place.
+class LintReport(msgspec.Struct, frozen=True):
+    """The files that were checked, and notes that belong to none of them.
 
-    Of each of the `hosts` it is said, too, if it would not read the file.
+    `base` is the root that paths are relative to where CI shows them. `not_checked` is the number
+    of files that were left when the check was interrupted.
     """
-    problems = target.problems
-    if any(problem.severity is Severity.ERROR for problem in problems):
-        return Checked(target.location, problems)
-    data = _read(target.location)
+
+    files: tuple[CheckedFile, ...]
+    notes: tuple[Diagnostic, ...]
+    mode: FixMode
+    cwd: str
+    base: str
+    not_checked: int = 0
+
+    @property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        """All diagnostics: the notes first, then file by file."""
+        return (*self.notes, *(found for one in self.files for found in one.diagnostics))
+
+    def counts(self) -> Counter[Severity]:
+        """How many diagnostics there are of each severity."""
+        return Counter(one.severity for one in self.diagnostics)
+
+    def shape(self) -> dict[str, Any]:
+        """As JSON."""
+        counts = self.counts()
+        return {
+            "counts": {severity.value: counts[severity] for severity in Severity},
+            "files": [self._shape_file(one) for one in self.files],
+            "notes": [shape_diagnostic(one) for one in self.notes],
+            "not_checked": self.not_checked,
+        }
+
+    def _shape_file(self, checked: CheckedFile) -> dict[str, Any]:
+        shape: dict[str, Any] = {
+            "file": checked.file,
+            "diagnostics": [shape_diagnostic(one) for one in checked.diagnostics],
+            "mendable": checked.is_fixable,
+        }
+        if checked.fix is not None:
+            shape["mended"] = {
+                "written": self.mode is FixMode.WRITE,
+                "changes": [shape_diagnostic(change) for change in checked.fix.changes],
+                "diff": checked.fix.render_diff(posixpath.relpath(checked.file, self.cwd)),
+            }
+        return shape
+
+
+def check_file(
+    target: Target, files: FileSystem, hosts: Sequence[Profile] = (), mode: FixMode = FixMode.OFF
+) -> CheckedFile:
+    """Check one file strictly, and whether each of the `hosts` would load it."""
+    location, problems = target.location, target.problems
+    if _has_error(problems):
+        return CheckedFile(location, problems)
+    data = _load(location, files)
     if isinstance(data, Diagnostic):
-        return Checked(target.location, (*problems, data))
-    text, trouble = decode(data)
-    if trouble is not None:
-        problems += (trouble,)
-    if trouble is not None and trouble.severity is Severity.ERROR:
-        return Checked(target.location, _place(problems, target.location))
-    # Text with replaced bytes is never written back: what was replaced would be lost.
-    mended = _mend(text, target.location) if trouble is None else None
-    if mended is None or not fix:
-        return Checked(
-            target.location, _lint(text, target, problems, hosts), mendable=mended is not None
-        )
-    refused = _write(target.location, data, mended) if write else None
-    if refused is not None:
-        return Checked(
-            target.location, _lint(text, target, (*problems, refused), hosts), mendable=True
-        )
-    return Checked(target.location, _lint(mended.after, target, problems, hosts), mended)
+        return CheckedFile(location, (*problems, data))
+    text, encoding_problem = decode(data)
+    if encoding_problem is not None:
+        problems = (*problems, encoding_problem)
+    if _has_error(problems):
+        return CheckedFile(location, _name_file(problems, location))
+    # Text with replaced bytes is never written back: the original bytes would be lost.
+    fix = _find_fix(text, location) if encoding_problem is None else None
+    if fix is None or mode is FixMode.OFF:
+        found = _lint(text, target, problems, files, hosts)
+        return CheckedFile(location, found, is_fixable=fix is not None)
+    refusal = _write(location, data, fix) if mode is FixMode.WRITE else None
+    if refusal is not None:
+        found = _lint(text, target, (*problems, refusal), files, hosts)
+        return CheckedFile(location, found, is_fixable=True)
+    return CheckedFile(location, _lint(fix.after, target, problems, files, hosts), fix)
 
 
-def _write(location: str, data: bytes, mended: Mended) -> Diagnostic | None:
-    """Put the mended text in its place, or say why that cannot be: other files are mended all the
-    same.
-    """
-    bom = _BOM if data.startswith(_BOM) else b""
-    try:
-        rewrite_aside(location, bom + mended.after.encode())
-    except MachineError as error:
-        return diagnose(
-            "file-unwritable",
-            f"The file can be mended but not written: {error.cause}.",
-            file=location,
-        )
-    return None
+def _has_error(problems: Sequence[Diagnostic]) -> bool:
+    return any(problem.severity is Severity.ERROR for problem in problems)
 
 
-def _lint(
-    text: str, target: Target, problems: tuple[Diagnostic, ...], hosts: Sequence[Profile]
-) -> tuple[Diagnostic, ...]:
-    findings = lint_skill(
-        text,
-        folder_name=os.path.basename(target.folder),
-        files=_Folder(target.folder),
-        rules=load_profile("prowess").header,
-        fields=load_profile("spec").fields,
-    )
-    said = (*problems, *findings, *_check_always(text))
-    for profile in hosts:
-        said += tuple(_ask_host(text, target, profile, said))
-    return _place(said, target.location)
-
-
-def _check_always(text: str) -> Iterator[Diagnostic]:
-    """A body that goes into every request should be short."""
-    profile = load_profile("prowess")
-    reading = read_header(text.encode(), rules=profile.header, limits=profile.limits)
-    manifest, _ = read_manifest(reading.frontmatter, fields=profile.fields)
-    if manifest.always:
-        body = split_body(text, rules=profile.header)
-        finding = find_long_body(CatalogItem(name=manifest.name or "", always=True, body=body))
-        if finding is not None:
-            yield finding
-
-
-def _ask_host(
-    text: str, target: Target, profile: Profile, said: Sequence[Diagnostic]
-) -> Iterator[Diagnostic]:
-    """Why a host would not load a file, where it would not, and what else it finds that was not
-    said yet.
-    """
-    reading = read_header(text.encode(), rules=profile.header, limits=profile.limits)
-    name = os.path.basename(target.folder)
-    understood = understand(reading, default_name=name, required=(), fields=profile.fields)
-    # What a header that cannot be read leaves unsaid is no finding of its own.
-    found = reading.diagnostics + understood.diagnostics if reading.valid else reading.diagnostics
-    found = locate_in_file(found, text.encode(), profile.header)
-    title = profile.title or profile.name
-    if not (reading.valid and understood.valid):
-        reason = next((one for one in found if one.severity is Severity.ERROR), None)
-        why = reason.message if reason is not None else "Its header cannot be read."
-        line = reason.line if reason is not None else None
-        message = f"{title} would not load the skill: {why}"
-        yield diagnose(
-            "host-refuses", message, line=line, field=reason.field if reason is not None else None
-        )
-        found = tuple(one for one in found if one is not reason)
-    yield from (
-        msgspec.structs.replace(one, message=f"{title}: {one.message}")
-        for one in raise_severity(found)
-        if not any(_says_as_much(other, one) for other in said)
-    )
-
-
-def _says_as_much(said: Diagnostic, finding: Diagnostic) -> bool:
-    """Whether one finding leaves nothing to say by another: it is the same, or an error about the
-    same field.
-    """
-    if said.field != finding.field or (said.field is None and said.line != finding.line):
-        return False
-    return said.code == finding.code or said.severity is Severity.ERROR
-
-
-def _read(location: str) -> bytes | Diagnostic:
-    """The whole file, or the finding that says why it cannot be had."""
+def _load(location: str, files: FileSystem) -> bytes | Diagnostic:
+    """The whole file, or the diagnostic that says why it cannot be read."""
     most = load_profile("spec").limits.file_bytes
     try:
-        head = LocalFiles().read_head(location, most)
+        head = files.read_head(location, most)
     except (OSError, ValueError) as error:
         cause = getattr(error, "strerror", None) or str(error)
         return diagnose("file-unreadable", f"The file cannot be read: {cause}.", file=location)
@@ -177,25 +172,106 @@ def _read(location: str) -> bytes | Diagnostic:
     return head.data
 
 
-def _mend(text: str, location: str) -> Mended | None:
+def _find_fix(text: str, location: str) -> Fix | None:
     after, changes = fix_header(text, rules=load_profile("prowess").header)
-    return None if after == text else Mended(_place(changes, location), text, after)
+    return None if after == text else Fix(_name_file(changes, location), text, after)
 
 
-def _place(findings: Sequence[Diagnostic], location: str) -> tuple[Diagnostic, ...]:
-    return tuple(msgspec.structs.replace(finding, file=location) for finding in findings)
+def _write(location: str, data: bytes, fix: Fix) -> Diagnostic | None:
+    """Write the fixed text. A file that cannot be written does not keep others from being fixed."""
+    bom = _BOM if data.startswith(_BOM) else b""
+    try:
+        rewrite_aside(location, bom + fix.after.encode())
+    except MachineError as error:
+        message = f"The file can be fixed but not written: {error.cause}."
+        return diagnose("file-unwritable", message, file=location)
+    return None
 
 
-class _Folder:
-    """Answers where a path in a skill's folder leads, without listing all of them."""
+def _name_file(diagnostics: Sequence[Diagnostic], location: str) -> tuple[Diagnostic, ...]:
+    return tuple(msgspec.structs.replace(one, file=location) for one in diagnostics)
 
-    def __init__(self, path: str) -> None:
+
+def _lint(
+    text: str,
+    target: Target,
+    problems: tuple[Diagnostic, ...],
+    files: FileSystem,
+    hosts: Sequence[Profile],
+) -> tuple[Diagnostic, ...]:
+    found = lint_skill(
+        text,
+        folder_name=posixpath.basename(target.folder),
+        files=_SkillFolder(target.folder, files),
+        rules=load_profile("prowess").header,
+        fields=load_profile("spec").fields,
+    )
+    reported = (*problems, *found, *_check_always(text))
+    for profile in hosts:
+        reported += tuple(_check_host(text, target, profile, reported))
+    return _name_file(reported, target.location)
+
+
+def _check_always(text: str) -> Iterator[Diagnostic]:
+    """A body that goes into every request should be short."""
+    profile = load_profile("prowess")
+    reading = read_header(text.encode(), rules=profile.header, limits=profile.limits)
+    manifest, _ = read_manifest(reading.frontmatter, fields=profile.fields)
+    if not manifest.always:
+        return
+    body = split_body(text, rules=profile.header)
+    too_long = find_long_body(CatalogItem(name=manifest.name or "", always=True, body=body))
+    if too_long is not None:
+        yield too_long
+
+
+def _check_host(
+    text: str, target: Target, profile: Profile, reported: Sequence[Diagnostic]
+) -> Iterator[Diagnostic]:
+    """Why a host would not load a file, and what else it would report that was not yet."""
+    reading = read_header(text.encode(), rules=profile.header, limits=profile.limits)
+    name = posixpath.basename(target.folder)
+    understood = understand(reading, default_name=name, required=(), fields=profile.fields)
+    # Fields that are missing from a header that cannot be read are no problem of their own.
+    found = reading.diagnostics + understood.diagnostics if reading.valid else reading.diagnostics
+    found = locate_in_file(found, text.encode(), profile.header)
+    title = profile.title or profile.name
+    if not (reading.valid and understood.valid):
+        cause = next((one for one in found if one.severity is Severity.ERROR), None)
+        yield _report_refusal(title, cause)
+        found = tuple(one for one in found if one is not cause)
+    for one in raise_severity(found):
+        if not any(_covers(other, one) for other in reported):
+            yield msgspec.structs.replace(one, message=f"{title}: {one.message}")
+
+
+def _report_refusal(title: str, cause: Diagnostic | None) -> Diagnostic:
+    message = f"{title} would not load the skill: "
+    if cause is None:
+        return diagnose("host-refuses", f"{message}Its header cannot be read.")
+    return diagnose("host-refuses", f"{message}{cause.message}", line=cause.line, field=cause.field)
+
+
+def _covers(reported: Diagnostic, found: Diagnostic) -> bool:
+    """Whether a diagnostic makes another one redundant: the same, or an error in the same field."""
+    if reported.field != found.field:
+        return False
+    if reported.field is None and reported.line != found.line:
+        return False
+    return reported.code == found.code or reported.severity is Severity.ERROR
+
+
+class _SkillFolder:
+    """Answers where a path in a skill's folder leads, without listing the folder."""
+
+    def __init__(self, path: str, files: FileSystem) -> None:
         self._path = path
-        self._real = LocalFiles().find_real_path(path) or path
+        self._files = files
+        self._real = files.find_real_path(path) or path
 
     def __call__(self, name: str) -> Whereabouts:
-        real = LocalFiles().find_real_path(os.path.join(self._path, *name.split("/")))
+        real = self._files.find_real_path(posixpath.join(self._path, *name.split("/")))
         if real is None:
             return Whereabouts.MISSING
-        inside = real == self._real or real.startswith(self._real.rstrip("/") + "/")
-        return Whereabouts.INSIDE if inside else Whereabouts.OUTSIDE
+        is_inside = real == self._real or real.startswith(self._real.rstrip("/") + "/")
+        return Whereabouts.INSIDE if is_inside else Whereabouts.OUTSIDE

@@ -1,4 +1,4 @@
-"""Findings as SARIF 2.1.0, the form that code scanners hand to each other."""
+"""Diagnostics as SARIF 2.1.0, the format that code scanners exchange."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ _BASE = "ROOT"
 
 
 def shape_sarif(diagnostics: Sequence[Diagnostic], *, base: str) -> dict[str, Any]:
-    """A log with one run; files are named relative to `base`, the repository's root."""
-    used = [code for code in CODES if any(diagnostic.code == code for diagnostic in diagnostics)]
+    """A log with one run; files are relative to `base`, the root of the repository."""
+    found = {diagnostic.code for diagnostic in diagnostics}
+    used = [code for code in CODES if code in found]
     driver = {
         "name": "Prowess",
         "version": __version__,
@@ -69,9 +70,9 @@ def _join(parts: Iterable[str | None]) -> str:
 
 def _shape_location(file: str, line: int | None, base: str) -> dict[str, Any]:
     path = relative_path(file, base)
-    # A path may hold bytes that are no text; they stand percent-encoded in the address.
-    address = quote(path.encode("utf-8", "surrogateescape"))
-    inside = path != file.replace("\\", "/")
-    artifact = {"uri": address, "uriBaseId": _BASE} if inside else {"uri": f"file://{address}"}
-    # A file without a line is meant as a whole; viewers want a line all the same.
+    # A path may hold bytes that are not UTF-8; a URI has them percent-encoded.
+    uri = quote(path.encode("utf-8", "surrogateescape"))
+    is_inside = path != file.replace("\\", "/")
+    artifact = {"uri": uri, "uriBaseId": _BASE} if is_inside else {"uri": f"file://{uri}"}
+    # A diagnostic without a line is about the whole file, but viewers require a line.
     return {"physicalLocation": {"artifactLocation": artifact, "region": {"startLine": line or 1}}}

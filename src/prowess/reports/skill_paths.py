@@ -1,8 +1,8 @@
-"""From the paths that an author names to the SKILL.md files behind them."""
+"""From the paths that an author names to the SKILL.md files to check."""
 
 from __future__ import annotations
 
-import os
+import posixpath
 import time
 from collections.abc import Iterable, Sequence
 
@@ -13,121 +13,126 @@ from prowess.discover.folders import FolderSource
 from prowess.discover.repository import find_repository
 from prowess.discover.walk import SKILL_FILE
 from prowess.errors import UsageError
-from prowess.machine.facts import current_facts
-from prowess.machine.files import LocalFiles
+from prowess.model.facts import Facts
 from prowess.model.settings import Settings
 from prowess.model.skill import Candidate, LoadedFrom, Root, Scope, Source
-from prowess.ports import Reporter, Search
+from prowess.ports import FileSystem, Reporter, Search
 from prowess.profiles.places import Places
 from prowess.profiles.schema.roots import Limits
 from prowess.text.display import escape_line
 
-# Deep enough for `packages/web/.claude/skills/group/name` in a repository of many parts.
+# Deep enough for `packages/web/.claude/skills/group/name` in a monorepo.
 _DEPTH = 12
 _MOST_NOTES = 3
 _SKIPPED_FOLDERS = ("node_modules", "__pycache__", "site-packages")
 
 
 class Target(msgspec.Struct, frozen=True):
-    """A file to check, the folder it belongs to, and what is wrong with it before it is read."""
+    """A file to check, the folder of its skill, and problems that are known before it is read."""
 
     location: str
     folder: str
     problems: tuple[Diagnostic, ...] = ()
 
 
-class Found(msgspec.Struct, frozen=True):
-    """The files to check, in the order of their paths, and what was noticed that belongs to none of
-    them.
-    """
+class FoundTargets(msgspec.Struct, frozen=True):
+    """The files to check, sorted by path, and notes that belong to none of them."""
 
     targets: tuple[Target, ...]
-    notes: tuple[Diagnostic, ...]
+    notes: tuple[Diagnostic, ...] = ()
 
 
-def find_targets(paths: Sequence[str], *, reporter: Reporter | None = None) -> Found:
-    """Every SKILL.md that the paths name: a file, a skill's folder, or a folder of skills; the
-    working folder where no path is given.
+class TargetSearch:
+    """Finds the SKILL.md files that paths name: a file, a skill's folder, or a folder of skills."""
 
-    Raises a `UsageError` that names every path at which nothing is, and one where there is no skill
-    at all.
-    """
-    missing = [path for path in paths if not os.path.lexists(path)]
-    if missing:
-        raise UsageError(f"There is nothing at {_join(missing, 'or at')}.")
-    targets: dict[str, Target] = {}
-    notes: list[Diagnostic] = []
-    for path in map(os.path.abspath, paths or (".",)):
-        found = (
-            _search_folder(path, reporter, named=bool(paths))
-            if os.path.isdir(path)
-            else _name_file(path)
+    def __init__(
+        self, cwd: str, facts: Facts, files: FileSystem, reporter: Reporter | None = None
+    ) -> None:
+        self._cwd = cwd
+        self._facts = facts
+        self._files = files
+        self._reporter = reporter
+
+    def find(self, paths: Sequence[str]) -> FoundTargets:
+        """Every file once; those of the working folder if no path is given.
+
+        Raises a `UsageError` that names every path that does not exist, or if there is no skill.
+        """
+        missing = [path for path in paths if not self._exists(path)]
+        if missing:
+            raise UsageError(f"No such file or folder: {_join(missing, ', ')}")
+        targets: dict[str, Target] = {}
+        notes: list[Diagnostic] = []
+        for path in paths or (".",):
+            found = self._find_at(self._resolve(path), is_named=bool(paths))
+            for target in found.targets:
+                real = self._files.find_real_path(target.location) or target.location
+                targets.setdefault(real, target)
+            notes += found.notes
+        if not targets:
+            where = _join(paths or (self._cwd,), " or ")
+            reasons = [escape_line(str(note)) for note in notes[:_MOST_NOTES]]
+            raise UsageError(" ".join([f"No {SKILL_FILE} found in {where}.", *reasons]))
+        ordered = sorted(targets.values(), key=lambda target: target.location)
+        return FoundTargets(tuple(ordered), tuple(notes))
+
+    def _resolve(self, path: str) -> str:
+        return posixpath.normpath(posixpath.join(self._cwd, path))
+
+    def _exists(self, path: str) -> bool:
+        # An empty path, as from an unset variable of a shell, does not mean the working folder.
+        if not path:
+            return False
+        whole = self._resolve(path)
+        # A broken symlink is there, too: reading it says what is wrong.
+        return self._files.find_kind(whole) is not None or self._files.find_link(whole) is not None
+
+    def _find_at(self, path: str, *, is_named: bool) -> FoundTargets:
+        if self._files.find_kind(path) != "folder":
+            return FoundTargets((_name_file(path),))
+        found = self._walk(path, gitignore=True)
+        if is_named and not found.targets:
+            # A folder that is ignored by git and named all the same is meant.
+            found = self._walk(path, gitignore=False)
+        return found
+
+    def _walk(self, path: str, *, gitignore: bool) -> FoundTargets:
+        """The skills below a folder by the rules of the standard, hidden folders included."""
+        root = Root(
+            path=path,
+            scope=Scope.ADDED,
+            source=Source("path", "added", path, LoadedFrom.SKILLS, "path"),
+            order=0,
+            min_depth=0,
+            max_depth=_DEPTH,
+            hidden=True,
+            gitignore=gitignore,
+            links="known",
+            skip_names=_SKIPPED_FOLDERS,
         )
-        for target in found.targets:
-            targets.setdefault(os.path.realpath(target.location), target)
-        notes += found.notes
-    if not targets:
-        nothing = (
-            f"There is no {SKILL_FILE} in {_join(paths or (os.getcwd(),), 'or in')}, so nothing can"
-            " be validated."
-        )
-        raise UsageError(
-            " ".join([nothing, *(escape_line(str(note)) for note in notes[:_MOST_NOTES])])
-        )
-    return Found(tuple(sorted(targets.values(), key=lambda target: target.location)), tuple(notes))
+        facts, repository = self._facts, find_repository(path, self._files)
+        places = Places(cwd=path, home=facts.home, platform=facts.platform, repository=repository)
+        source = FolderSource((root,), places=places, limits=Limits(), clock=time.monotonic)
+        search = Search(cwd=path, settings=Settings(), files=self._files, reporter=self._reporter)
+        found = source.find(search)
+        read = [one for one in found.candidates if one.skipped is None]
+        skipped = [one for one in found.candidates if one.skipped is not None]
+        notes = (*found.diagnostics, *(note for one in skipped for note in one.diagnostics))
+        return FoundTargets(tuple(map(_as_target, read)), notes)
 
 
-def _join(paths: Iterable[str], word: str) -> str:
-    return f" {word} ".join(escape_line(path) for path in paths)
+def _join(paths: Iterable[str], separator: str) -> str:
+    return separator.join(f"“{escape_line(path)}”" for path in paths)
 
 
-def _name_file(path: str) -> Found:
-    """A file that was named itself: it is checked whatever it is called."""
-    name = os.path.basename(path)
+def _name_file(path: str) -> Target:
+    """A file that was named itself: it is checked whatever its name."""
+    name = posixpath.basename(path)
     problems: tuple[Diagnostic, ...] = ()
     if name != SKILL_FILE:
         message = f"The file is named {name}; hosts read only {SKILL_FILE}."
         problems = (diagnose("wrong-file-name", message, file=path),)
-    return Found((Target(path, os.path.dirname(path), problems),), ())
-
-
-def _search_folder(path: str, reporter: Reporter | None, *, named: bool) -> Found:
-    found = _walk(path, reporter, gitignore=True)
-    if named and not found.targets:
-        # Whoever names a folder that git ignores means it.
-        found = _walk(path, reporter, gitignore=False)
-    return found
-
-
-def _walk(path: str, reporter: Reporter | None, *, gitignore: bool) -> Found:
-    """The skills below a folder by the rules of the standard, hidden folders included."""
-    facts = current_facts()
-    files = LocalFiles()
-    root = Root(
-        path=path,
-        scope=Scope.ADDED,
-        source=Source("path", "added", path, LoadedFrom.SKILLS, "path"),
-        order=0,
-        min_depth=0,
-        max_depth=_DEPTH,
-        hidden=True,
-        gitignore=gitignore,
-        links="known",
-        skip_names=_SKIPPED_FOLDERS,
-    )
-    places = Places(
-        cwd=path, home=facts.home, platform=facts.platform, repository=find_repository(path, files)
-    )
-    source = FolderSource((root,), places=places, limits=Limits(), clock=time.monotonic)
-    found = source.find(Search(cwd=path, settings=Settings(), files=files, reporter=reporter))
-    checked = [one for one in found.candidates if one.skipped is None]
-    skipped = [
-        finding
-        for one in found.candidates
-        if one.skipped is not None
-        for finding in one.diagnostics
-    ]
-    return Found(tuple(map(_as_target, checked)), (*found.diagnostics, *skipped))
+    return Target(path, posixpath.dirname(path), problems)
 
 
 def _as_target(candidate: Candidate) -> Target:
