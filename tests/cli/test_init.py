@@ -7,7 +7,7 @@ import tomllib
 import msgspec
 import pytest
 
-from prowess.cli.commands.init import TEMPLATE
+from prowess.reports.project_setup import TEMPLATE
 from prowess.settings.read.file_mapping import OWN_KEYS
 from tests.cli.terminal import Terminal
 
@@ -21,7 +21,7 @@ def test_an_empty_project_gets_a_settings_file_and_a_folder_for_skills(terminal)
     answer = terminal.run("init")
     assert answer == (
         0,
-        "Made prowess.toml.\nMade .agents/skills/.\n\nNo skills were found here yet. `prowess new NAME` makes one.\n",
+        "Created prowess.toml\nCreated .agents/skills/\n\nNo skills here yet. Create one with `prowess new NAME`.\n",
         "",
     )
     assert terminal.tree() == [".agents/skills/", "prowess.toml"]
@@ -52,8 +52,8 @@ def test_what_is_there_is_never_overwritten(terminal):
     answer = terminal.run("init")
     assert (answer.code, answer.err) == (0, "")
     assert answer.out.splitlines()[:2] == [
-        "prowess.toml was here already and stays as it is.",
-        ".agents/skills/ was here already and stays as it is.",
+        "prowess.toml already exists; left unchanged",
+        ".agents/skills/ already exists; left unchanged",
     ]
     assert (terminal.project / "prowess.toml").read_text(encoding="utf-8") == "enabled = true\n"
 
@@ -73,7 +73,7 @@ def test_it_says_which_skills_are_found_already(terminal):
         "Found 3 files in 2 folders, 2 ready to use:",
         "  .claude/skills    2",
         "  ~/.agents/skills  1",
-        "`prowess list` shows them; `prowess new NAME` makes another.",
+        "Run `prowess list` to see them, `prowess new NAME` to create another.",
     ]
 
 

@@ -7,13 +7,7 @@ import subprocess
 import sys
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
-from prowess.diagnostics import Severity
-from prowess.parse.lint.checks import lint_skill
-from prowess.profiles.load import load_profile
-from prowess.reports.skill_template import quote, render_skill
 from tests.cli.terminal import Terminal
 
 
@@ -26,8 +20,8 @@ def test_a_new_skill_goes_into_the_standard_folder_and_validates_without_finding
     answer = terminal.run("new", "pdf-tools")
     assert answer == (
         0,
-        "Made .agents/skills/pdf-tools:\n  SKILL.md\n"
-        "Next: write its instructions, then run `prowess validate .agents/skills/pdf-tools`.\n",
+        "Created .agents/skills/pdf-tools:\n  SKILL.md\n"
+        "Next: write the instructions, then run `prowess validate .agents/skills/pdf-tools`.\n",
         "",
     )
     assert terminal.run("validate", "--strict") == (0, "1 skill checked, no problems found.\n", "")
@@ -98,7 +92,7 @@ def test_the_place_can_be_named(terminal):
     )
     answer = terminal.run("new", "three", "--user", "--in", "x")
     assert answer.code == 2
-    assert "--in and --user name two places; give one of them." in answer.err
+    assert "Use --in or --user, not both." in answer.err
 
 
 def test_json_has_the_place_the_files_and_who_else_claims_the_name(terminal):
@@ -116,9 +110,7 @@ def test_json_has_the_place_the_files_and_who_else_claims_the_name(terminal):
 def test_another_file_with_the_name_is_pointed_out(terminal):
     terminal.skill("project/.claude/skills/pdf")
     answer = terminal.run("new", "pdf", "--in", ".agents/skills")
-    line = (
-        ".claude/skills/pdf/SKILL.md claims this name too; `prowess explain pdf` tells who has it."
-    )
+    line = ".claude/skills/pdf/SKILL.md has the same name; `prowess explain pdf` shows which one loads."
     assert answer.out.splitlines()[2] == line
 
 
@@ -128,34 +120,34 @@ def test_another_file_with_the_name_is_pointed_out(terminal):
         ("", "it is empty"),
         (
             "PDF-Tools",
-            "it has upper case letters; only lower case ones are allowed; “pdf-tools” would do",
+            "it has uppercase letters; only lowercase is allowed; try “pdf-tools”",
         ),
         (
             "pdf tools",
-            "it has a space in it; only a-z, 0-9 and single hyphens are allowed; “pdf-tools” would do",
+            "it contains a space; only a-z, 0-9 and single hyphens are allowed; try “pdf-tools”",
         ),
         (
             "pdf_tools",
-            "it has “_” in it; only a-z, 0-9 and single hyphens are allowed; “pdf-tools” would do",
+            "it contains “_”; only a-z, 0-9 and single hyphens are allowed; try “pdf-tools”",
         ),
         (
             "../evil",
-            "it has “.” in it; only a-z, 0-9 and single hyphens are allowed; “evil” would do",
+            "it contains “.”; only a-z, 0-9 and single hyphens are allowed; try “evil”",
         ),
         (
             "a\x1bb",
-            "it has U+001B in it; only a-z, 0-9 and single hyphens are allowed; “a-b” would do",
+            "it contains U+001B; only a-z, 0-9 and single hyphens are allowed; try “a-b”",
         ),
-        ("-pdf", "a hyphen may only stand alone between letters or digits; “pdf” would do"),
+        ("-pdf", "hyphens must be single, between letters or digits; try “pdf”"),
         (
             "pdf--tools",
-            "a hyphen may only stand alone between letters or digits; “pdf-tools” would do",
+            "hyphens must be single, between letters or digits; try “pdf-tools”",
         ),
         (
             "straße",
-            "it has “ß” in it; only a-z, 0-9 and single hyphens are allowed; “stra-e” would do",
+            "it contains “ß”; only a-z, 0-9 and single hyphens are allowed; try “stra-e”",
         ),
-        ("a" * 65, f"it has 65 characters; at most 64 are allowed; “{'a' * 64}” would do"),
+        ("a" * 65, f"it has 65 characters; at most 64 are allowed; try “{'a' * 64}”"),
     ],
 )
 def test_a_name_that_the_standard_forbids_is_refused_with_the_rule_and_a_better_one(
@@ -174,7 +166,7 @@ def test_what_is_there_is_refused_and_stays(terminal):
     assert answer == (
         2,
         "",
-        f"prowess: There is already something at {where}; nothing was written.\n",
+        f"prowess: {where} already exists. Nothing was written.\n",
     )
     assert terminal.tree() == [".agents/skills/pdf/notes.txt"]
 
@@ -183,7 +175,7 @@ def test_what_is_there_is_refused_and_stays(terminal):
 def test_a_description_that_would_not_validate_is_refused(terminal, description):
     answer = terminal.run("new", "pdf", "--description", description)
     assert (answer.code, answer.out, terminal.tree()) == (2, "", [])
-    assert answer.err.startswith("prowess: The skill was not made, since it would not be valid: ")
+    assert answer.err.startswith("prowess: Nothing was created, the skill would not be valid: ")
 
 
 def test_an_unknown_resource_names_the_known_ones(terminal):
@@ -212,7 +204,7 @@ def test_a_folder_that_cannot_be_written_is_a_sentence(terminal):
     answer = terminal.run("new", "pdf", "--in", "taken")
     where = terminal.path("project/taken/pdf")
     assert (answer.code, answer.out) == (4, "")
-    assert answer.err == f"prowess: Could not make {where}: File exists.\n"
+    assert answer.err == f"prowess: Could not make the folder {where}: File exists.\n"
 
 
 def test_it_works_as_a_program(tmp_path):
@@ -228,51 +220,18 @@ def test_it_works_as_a_program(tmp_path):
     assert (tmp_path / ".agents/skills/pdf/SKILL.md").is_file()
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow])
-@given(
-    st.from_regex(r"[a-z0-9]+(-[a-z0-9]+){0,3}", fullmatch=True).filter(
-        lambda name: len(name) <= 64
-    )
-)
-def test_every_name_that_is_allowed_gives_a_skill_without_findings(name):
-    rendered = render_skill(name, None, ("scripts", "references", "assets"))
-    text = rendered.files["SKILL.md"].decode()
-    rules, fields = load_profile("prowess").header, load_profile("spec").fields
-    assert (
-        lint_skill(
-            text, folder_name=name, files=frozenset(rendered.files), rules=rules, fields=fields
-        )
-        == ()
-    )
-
-
-@given(
-    st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=200).filter(
-        lambda text: text.split()
-    )
-)
-def test_any_text_that_is_quoted_comes_back_from_the_header(text):
-    from prowess.parse.header.fast import read_header
-
-    text = " ".join(text.split())
-    profile = load_profile("spec")
-    header = f"---\nname: x\ndescription: {quote(text)}\n---\nbody\n"
-    reading = read_header(header.encode(), rules=profile.header, limits=profile.limits)
-    assert [finding for finding in reading.diagnostics if finding.severity is Severity.ERROR] == []
-    assert reading.frontmatter["description"] == text
-
-
 def test_a_new_skill_for_a_host_goes_where_that_host_looks(terminal):
     assert (
         terminal.run("new", "one", "--host", "claude-code")[1].splitlines()[0]
-        == "Made .claude/skills/one:"
+        == "Created .claude/skills/one:"
     )
     assert (
-        terminal.run("new", "two", "--host", "omp")[1].splitlines()[0] == "Made .claude/skills/two:"
+        terminal.run("new", "two", "--host", "omp")[1].splitlines()[0]
+        == "Created .claude/skills/two:"
     )
     assert (
         terminal.run("new", "three", "--host", "claude-code", "--user")[1].splitlines()[0]
-        == "Made ~/.claude/skills/three:"
+        == "Created ~/.claude/skills/three:"
     )
     assert sorted(skill.name for skill in terminal.scan("claude-code").skills) == [
         "one",
@@ -294,4 +253,4 @@ def test_of_folders_side_by_side_the_one_that_most_agents_read_is_taken_and_our_
 def test_the_hint_about_another_claim_names_the_host(terminal):
     terminal.skill("home/.config/opencode/skills/h2")
     out = terminal.run("new", "h2", "--user", "--host", "opencode").out
-    assert "`prowess explain h2 --host opencode` tells who has it." in out
+    assert "`prowess explain h2 --host opencode` shows which one loads." in out

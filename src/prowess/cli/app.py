@@ -34,8 +34,8 @@ class Exit(IntEnum):
 # module is imported only when that command runs.
 COMMANDS: dict[str, tuple[str, str]] = {
     "tour": ("tour", "Walk a sample workspace through every stage."),
-    "init": ("init", "Set Prowess up in this project."),
-    "new": ("new", "Make a skill from a template."),
+    "init": ("init", "Set up Prowess in this project."),
+    "new": ("new", "Create a skill from a template."),
     "list": ("list", "List the skills a host sees here."),
     "show": ("show", "Show one skill: its text and its files."),
     "explain": ("explain", "Explain why a skill loads or does not."),

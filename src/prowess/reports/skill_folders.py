@@ -1,78 +1,72 @@
-"""Where new skills go: the folder that a host reads, and that as many others as can be read too."""
+"""Where new skills go: a folder that the host reads, and most other hosts too."""
 
 from __future__ import annotations
 
-import os
+import posixpath
 
 from prowess.model.skill import LoadedFrom, Root, Scope
-from prowess.model.snapshot import Snapshot
+from prowess.runtime import Skills
 
-SHARED_FOLDER = os.path.join(".agents", "skills")
-# Read by nothing but Prowess, so it is taken only where a project has no other.
-_OWN_FOLDER = os.path.join(".prowess", "skills")
-
-
-def choose_user_folder(snapshot: Snapshot) -> str:
-    """The folder of skills for all projects: the shared one where the host reads it, else the
-    host's own first.
-    """
-    shared = os.path.join(os.path.expanduser("~"), SHARED_FOLDER)
-    own = [root.path for root in snapshot.roots if _holds_new_skills(root, Scope.USER)]
-    return shared if shared in own or not own else own[0]
+SHARED_FOLDER = ".agents/skills"
+# Only Prowess reads it, so it is used only if a project has no other.
+_OWN_FOLDER = ".prowess/skills"
 
 
-def choose_project_folder(snapshot: Snapshot) -> str:
-    """The nearest folder of the project that the host reads; where there is none, the one to make
-    at its top.
-    """
-    return find_existing(snapshot) or choose_missing(snapshot, snapshot.repository or snapshot.cwd)
+def choose_user_folder(skills: Skills) -> str:
+    """The folder for all projects of a user: the shared one if the host reads it."""
+    shared = posixpath.join(skills.facts.home, SHARED_FOLDER)
+    paths = [root.path for root in _list_roots(skills, Scope.USER)]
+    return shared if shared in paths or not paths else paths[0]
 
 
-def find_existing(snapshot: Snapshot, *, within: str = "") -> str | None:
-    """The project's skill folder that is there and nearest, the shared one before the others beside
-    it.
+def choose_project_folder(skills: Skills) -> str:
+    """The nearest skill folder of the project that the host reads; else the one to create."""
+    top = skills.snapshot.repository or skills.snapshot.cwd
+    return find_project_folder(skills) or choose_new_folder(skills, top)
 
-    A plain folder called `skills` may be something else altogether; it counts once it holds a
-    skill.
-    """
-    used = {outcome.candidate.root.path for outcome in snapshot.outcomes}
-    found = [
+
+def find_project_folder(skills: Skills, *, within: str = "") -> str | None:
+    """The nearest skill folder that exists; of several side by side, the shared one first."""
+    used = {outcome.candidate.root.path for outcome in skills.snapshot.outcomes}
+    existing = [
         root
-        for root in snapshot.roots
-        if _holds_new_skills(root, Scope.PROJECT)
-        and root.path.startswith(within)
-        and os.path.isdir(root.path)
-        and (root.path in used or os.path.basename(os.path.dirname(root.path)).startswith("."))
+        for root in _list_roots(skills, Scope.PROJECT, within=within)
+        if skills.project.files.find_kind(root.path) == "folder"
     ]
+    # A plain folder called `skills` may be about anything; it counts once it has a skill in it.
+    found = [root for root in existing if root.path in used or _is_in_dot_folder(root.path)]
     return min(found, key=_rank).path if found else None
 
 
-def choose_missing(snapshot: Snapshot, top: str) -> str:
-    """The skill folder to make in a folder: the shared one where the host reads it, else its own
-    first.
-    """
-    shared = os.path.join(top, SHARED_FOLDER)
-    inside = top.rstrip(os.sep) + os.sep
-    read = [
-        root
-        for root in snapshot.roots
-        if _holds_new_skills(root, Scope.PROJECT) and root.path.startswith(inside)
-    ]
-    if not read or shared in [root.path for root in read]:
+def choose_new_folder(skills: Skills, top: str) -> str:
+    """The skill folder to create in a folder: the shared one if the host reads it, else its own."""
+    shared = posixpath.join(top, SHARED_FOLDER)
+    roots = _list_roots(skills, Scope.PROJECT, within=posixpath.join(top, ""))
+    if not roots or shared in [root.path for root in roots]:
         return shared
-    return max(read, key=lambda root: root.distance).path
+    return max(roots, key=lambda root: root.distance).path
+
+
+def _list_roots(skills: Skills, scope: Scope, *, within: str = "") -> list[Root]:
+    """The roots that new skills can go into; folders of legacy commands are none of them."""
+    return [
+        root
+        for root in skills.snapshot.roots
+        if root.scope is scope
+        and root.source.loaded_from is not LoadedFrom.COMMANDS
+        and root.disabled_by is None
+        and root.path.startswith(within)
+    ]
+
+
+def _is_in_dot_folder(path: str) -> bool:
+    return posixpath.basename(posixpath.dirname(path)).startswith(".")
 
 
 def _rank(root: Root) -> tuple[int, int, int]:
-    preference = (
-        0 if root.path.endswith(SHARED_FOLDER) else 2 if root.path.endswith(_OWN_FOLDER) else 1
-    )
+    preference = 1
+    if root.path.endswith(SHARED_FOLDER):
+        preference = 0
+    elif root.path.endswith(_OWN_FOLDER):
+        preference = 2
     return root.distance, preference, root.order
-
-
-def _holds_new_skills(root: Root, scope: Scope) -> bool:
-    return (
-        root.scope is scope
-        and root.source.loaded_from is not LoadedFrom.COMMANDS
-        and root.disabled_by is None
-    )
