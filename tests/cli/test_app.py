@@ -147,8 +147,12 @@ def test_an_interrupted_process_leaves_no_traceback(terminal):
         time.sleep(delay)
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=20)
-        assert (b"Traceback" in err, process.returncode in (0, 130)) == (False, True)
-        assert (out == b"") == (process.returncode != 0)
+        # The interpreter no longer handles the signal once it is exiting; all is printed by then.
+        assert (b"Traceback" in err, process.returncode in (0, 130, -signal.SIGINT)) == (
+            False,
+            True,
+        )
+        assert (out == b"") == (process.returncode == 130)
 
 
 def test_a_defect_is_told_as_one_and_not_as_a_traceback(terminal, monkeypatch):
