@@ -295,7 +295,10 @@ def test_no_body_leaves_its_tag(host: str, attack: str) -> None:
 def test_no_read_escapes_while_something_is_swapped_for_a_link(
     tmp_path: Path, swapped: str
 ) -> None:
-    """A process swaps a folder, the skill's own folder or a file for a link, as fast as it can."""
+    """A process swaps a folder, the skill's own folder or a file for a link, as fast as it can.
+
+    The three together try a million times.
+    """
     base = tmp_path / "skills" / "pdf"
     (base / "docs").mkdir(parents=True)
     (base / "SKILL.md").write_text("body")
@@ -315,7 +318,7 @@ def test_no_read_escapes_while_something_is_swapped_for_a_link(
         file=str(base / "SKILL.md"),
         real=str(base / "SKILL.md"),
     )
-    tries = int(os.environ.get("PROWESS_RACE_TRIES", "4000"))
+    tries = int(os.environ.get("PROWESS_RACE_TRIES", "334000"))
     seen = {"INSIDE": 0, "refused": 0, "SECRET": 0}
     with subprocess.Popen([sys.executable, "-c", SWAP, str(victim), str(target)]) as swapper:
         try:
