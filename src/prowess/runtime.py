@@ -277,9 +277,9 @@ class Skills:
         """What a user can type here."""
         return self.default_conversation.commands
 
-    def read(self, url: str) -> Resource:
-        """What a `skill://` address stands for."""
-        return self.default_conversation.read(url)
+    def read(self, url: str, *, by: Caller = "model") -> Resource:
+        """The file or folder that a `skill://` address names; a model needs permission."""
+        return self.default_conversation.read(url, by=by)
 
     def touched(self, path: str | os.PathLike[str]) -> tuple[Skill, ...]:
         """A file was read, written or edited: the skills that woke by it, which stay awake."""

@@ -17,6 +17,7 @@ from prowess.activate.slash.delivery import Key, find_delivery
 from prowess.activate.slash.dispatch import Cancel
 from prowess.activate.survival import Survival, compact, find_survivors
 from prowess.conversation.activation import activate_skill
+from prowess.conversation.authorization import authorize_skill
 from prowess.conversation.current_skills import CurrentSkills
 from prowess.conversation.services import Services
 from prowess.conversation.slash_commands import RunResult, run_typed
@@ -137,17 +138,22 @@ class Conversation:
         """The commands that match what was typed so far, best first."""
         return complete(typed, self.commands, self._services.profile.commands, most=most)
 
-    def read(self, url: str) -> Resource:
+    def read(self, url: str, *, by: Caller = "model") -> Resource:
         """The file or folder that a `skill://` address names.
 
-        Raises `UnknownSkill`, `Unavailable` and `AddressError`.
+        A model needs the same permission as for loading the skill, unless it has loaded it. Raises
+        `UnknownSkill`, `Unavailable`, `NotPermitted` and `AddressError`.
         """
-        view, rules = self._skills.view, self._services.profile.resources
+        services = self._services
+        view, rules = self._skills.view, services.profile.resources
         address = parse_address(url, dots=rules.dots, with_lines=True)
         outcome = view.snapshot.find(address.name)
         if outcome is not None and outcome.name == address.name and outcome.state in _UNREADABLE:
             raise Unavailable(outcome.name, outcome.state.value, outcome.reason or "")
-        return resolve(address, view.readable, self._services.files, rules=rules)
+        skill = view.readable.get(address.name)
+        if by == "model" and skill is not None and self._recorder.find(skill.name) is None:
+            authorize_skill(skill, services, view, get_digest=lambda: skill.digest)
+        return resolve(address, view.readable, services.files, rules=rules)
 
     def touched(self, path: str) -> tuple[Skill, ...]:
         """A file was read, written or edited: the skills that woke, which stay awake."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from prowess.errors import UnknownSkill
-from prowess.errors.activation import AddressError, Unavailable
+from prowess.errors.activation import AddressError, NotPermitted, Unavailable
+from tests.unit.conversation.ports import ONCE, Person
 from tests.workspace import Workspace
 
 ROOT = "home/.prowess/skills"
@@ -103,3 +104,48 @@ def test_a_file_is_read_as_it_is_now(workspace: Workspace) -> None:
     with pytest.raises(AddressError) as caught:
         skills.read("skill://pdf/a.md")
     assert (caught.value.kind, caught.value.path) == ("missing", "a.md")
+
+
+def test_a_model_needs_the_permission_to_load_a_skill_before_it_reads_its_files(
+    workspace: Workspace,
+) -> None:
+    workspace.write(
+        "home/.config/prowess/prowess.toml", '[permissions.skill]\n"deploy" = "ask"\n"x" = "deny"\n'
+    )
+    workspace.skill(f"{ROOT}/deploy")
+    workspace.skill(f"{ROOT}/x")
+    workspace.write(f"{ROOT}/deploy/notes.md", "notes")
+    refused = workspace.open().conversation()
+    for url in ("skill://deploy", "skill://deploy/notes.md"):
+        with pytest.raises(NotPermitted):
+            refused.read(url)
+        assert refused.read(url, by="user").size > 0
+    with pytest.raises(UnknownSkill):
+        refused.read("skill://x")
+    person = Person(ONCE)
+    allowed = workspace.open().conversation(approver=person)
+    assert allowed.read("skill://deploy/notes.md").content == "notes"
+    assert [request.patterns for request in person.asked] == [("deploy",)]
+
+
+def test_what_is_loaded_can_be_read_without_asking_again(workspace: Workspace) -> None:
+    workspace.write("home/.config/prowess/prowess.toml", '[permissions.skill]\n"*" = "ask"\n')
+    workspace.skill(f"{ROOT}/deploy")
+    workspace.write(f"{ROOT}/deploy/notes.md", "notes")
+    person = Person(ONCE)
+    chat = workspace.open().conversation(approver=person)
+    chat.activate("deploy", by="model")
+    assert chat.read("skill://deploy/notes.md").content == "notes"
+    assert len(person.asked) == 1
+
+
+def test_a_model_reads_nothing_of_a_skill_that_is_for_the_user_alone(workspace: Workspace) -> None:
+    workspace.skill(f"{ROOT}/deploy", disable_model_invocation="true")
+    workspace.write(f"{ROOT}/deploy/notes.md", "notes")
+    chat = workspace.open().conversation()
+    with pytest.raises(Unavailable):
+        chat.read("skill://deploy/notes.md")
+    assert chat.read("skill://deploy/notes.md", by="user").content == "notes"
+    # The user loaded it, so the model has it and may read on.
+    chat.activate("deploy")
+    assert chat.read("skill://deploy/notes.md").content == "notes"

@@ -35,7 +35,7 @@ def command(url: str, host: str, add_dirs: tuple[str, ...], bare: bool, as_json:
     and `skill://NAME/PATH:1-20` some lines of it. Nothing outside the skill's folder is read.
     """
     skills = open_skills(host, add_dirs, bare=bare)
-    found = skills.read(url)
+    found = skills.read(url, by="user")
     if as_json:
         print_json({**shape_scan(skills.snapshot), **msgspec.structs.asdict(found)})
     else:
