@@ -63,9 +63,9 @@ def _switched_off(off: str, settings: Settings) -> Speech:
 
 
 def _ignored(claim: Claim, settings: Settings) -> Speech | None:
-    from prowess.text.globs import matches_any
+    from prowess.text.globs import find_match
 
-    pattern = matches_any(claim.name, settings.ignored)
+    pattern = find_match(claim.name, settings.ignored)
     if pattern is None:
         return None
     return (
@@ -76,9 +76,9 @@ def _ignored(claim: Claim, settings: Settings) -> Speech | None:
 
 
 def _not_included(claim: Claim, settings: Settings) -> Speech | None:
-    from prowess.text.globs import matches_any
+    from prowess.text.globs import find_match
 
-    if not settings.included or matches_any(claim.name, settings.included) is not None:
+    if not settings.included or find_match(claim.name, settings.included) is not None:
         return None
     return (
         "its name matches no pattern of the include list",

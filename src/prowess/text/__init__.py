@@ -1,1 +1,1 @@
-"""Engines over text that several stages use: patterns, globs, markup, masking."""
+"""Engines over text that several stages use: patterns, globs, markup, masking, display."""

@@ -1,16 +1,16 @@
-"""How people sort words: the order of the English locale, which some hosts list skills in."""
+"""How people sort words: the order of the English locale, in which some hosts list skills."""
 
 from __future__ import annotations
 
-# Where people sort words, all marks stand before digits, and digits before letters. The marks in
-# their order:
+# Punctuation sorts before digits, and digits before letters. The marks in their order:
 _MARKS = " _-,;:!?.'\"()[]{}@*/\\&#%`^+<=>|~$"
-_BEFORE_DIGITS = {ord(mark): place for place, mark in enumerate(_MARKS, start=1)}
+_BEFORE_DIGITS = {ord(mark): rank for rank, mark in enumerate(_MARKS, start=1)}
 
 
 def collate(text: str) -> tuple[str, str, str, str]:
-    """A key to sort by: letters first, then accents, then small before capital ones. Total, so it
-    is stable.
+    """A sort key: letters first, then accents, then lower before upper case.
+
+    The text itself comes last, so that no two texts have the same key.
     """
     name = letters = text
     if not name.isascii():

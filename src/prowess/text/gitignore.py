@@ -1,9 +1,9 @@
-"""Patterns as git has them in `.gitignore`, for whoever asks whether a path is meant by one.
+"""Patterns as git has them in `.gitignore`, matched against paths.
 
-A pattern is parsed into segments, since no wildcard but `**` crosses a `/`. Matching never goes
-back over what it has tried: a pattern of an untrusted file costs at most the product of its length
-and the path's, which regular expressions made from whole patterns do not hold to (`*a*a*a*b` and
-its kin take minutes).
+A pattern is parsed into segments, because no wildcard but `**` crosses a `/`. Matching never
+backtracks: a pattern from an untrusted file costs at most the product of its length and the
+path's. A regular expression made from a whole pattern does not keep to that; one for `*a*a*a*b`
+takes minutes.
 """
 
 from __future__ import annotations
@@ -30,12 +30,11 @@ _TOKENS = {"*": ("star", "*"), "?": ("one", ".")}
 _PLAIN = re.compile(r"[^*?]+")
 
 Token = tuple[str, str]
+"""Its kind (`plain`, `one`, `star`), and the character or the regular expression for one."""
 
 
 class Glob:
-    """One segment with wildcards. `runs` are its stretches of plain text, all of which a name must
-    hold to match.
-    """
+    """One segment with wildcards. A name that matches contains all of its `runs` of plain text."""
 
     __slots__ = ("_regex", "_tokens", "runs", "text")
 
@@ -43,19 +42,14 @@ class Glob:
         self.text = text
         self._tokens = tokens
         self._regex: re.Pattern[str] | None = None
-        plain = (
-            text
-            if tokens is None
-            else "".join(value if kind == "plain" else "*" for kind, value in tokens)
-        )
-        self.runs = (
-            tuple(_PLAIN.findall(plain))
-            if tokens is None
-            else tuple(run for run in plain.split("*") if run)
-        )
+        if tokens is None:
+            self.runs = tuple(_PLAIN.findall(text))
+        else:
+            plain = "".join(value if kind == "plain" else "*" for kind, value in tokens)
+            self.runs = tuple(run for run in plain.split("*") if run)
 
     def matches(self, name: str) -> bool:
-        """Whether a name, which has no `/`, is meant."""
+        """Whether a name, which has no `/`, matches."""
         if self._regex is None:
             tokens = self._tokens or [_TOKENS.get(char, ("plain", char)) for char in self.text]
             self._regex = re.compile(_translate(tokens), re.DOTALL)
@@ -63,8 +57,10 @@ class Glob:
 
 
 def _translate(tokens: Sequence[Token]) -> str:
-    """Between two stars the first place that fits will do, so each is found once and kept (an
-    atomic group).
+    """The tokens as a regular expression that never backtracks.
+
+    Between two stars the first match will do, so each piece is found once and kept, in an atomic
+    group.
     """
     pieces = [""]
     for kind, value in tokens:
@@ -75,7 +71,8 @@ def _translate(tokens: Sequence[Token]) -> str:
     if len(pieces) == 1:
         return pieces[0]
     first, *middle, last = pieces
-    return first + "".join(f"(?>.*?{piece})" for piece in middle if piece) + ".*" + last
+    atoms = [f"(?>.*?{piece})" for piece in middle if piece]
+    return f"{first}{''.join(atoms)}.*{last}"
 
 
 MANY = Glob("**")
@@ -84,10 +81,9 @@ Segment = str | Glob
 
 
 class Pattern:
-    """A pattern: what its line says, and its segments; `MANY` among them stands for any number of
-    folders.
+    """A pattern: its text and its segments, where `MANY` means any number of folders.
 
-    `line` is the number of its line, where it stands in a file.
+    `line` is the number of its line if it comes from a file.
     """
 
     __slots__ = ("_groups", "_least", "folders_only", "line", "negated", "segments", "text")
@@ -104,28 +100,24 @@ class Pattern:
         self._least = len(segments) - segments.count(MANY)
 
     def matches(self, names: Sequence[str], *, is_folder: bool) -> bool:
-        """Whether exactly this path, given as its names, is meant; what lies in a folder is not
-        asked for here.
-        """
+        """Whether exactly this path, given as its names, matches; not what lies inside it."""
         if len(names) < self._least or (self.folders_only and not is_folder):
             return False
-        # Made when a pattern is first tried: of many thousands that are only looked up, few ever
-        # are.
-        self._groups = self._groups or tuple(_group(self.segments))
+        # Grouped when first tried: of many thousands of patterns only few ever are.
+        if not self._groups:
+            self._groups = tuple(_group(self.segments))
         first, *middle = self._groups
         if not middle:
             return len(names) == len(first) and _fits(first, names, 0)
         last = middle.pop()
         end = len(names) - len(last)
-        return (
-            _fits(last, names, end)
-            and _fits(first, names, 0)
-            and _follow(middle, names, len(first), end)
-        )
+        if not _fits(first, names, 0) or not _fits(last, names, end):
+            return False
+        return _fit_between(middle, names, len(first), end)
 
 
 def _group(segments: Iterable[Segment]) -> Iterator[tuple[Segment, ...]]:
-    """The stretches between the places where any number of folders may stand."""
+    """The stretches of segments between two `MANY`."""
     group: list[Segment] = []
     for segment in segments:
         if segment is MANY:
@@ -136,34 +128,32 @@ def _group(segments: Iterable[Segment]) -> Iterator[tuple[Segment, ...]]:
     yield tuple(group)
 
 
-def _fits(group: Sequence[Segment], names: Sequence[str], place: int) -> bool:
-    for segment in group:
-        name = names[place]
-        if segment is not ANY and not (
-            segment == name if isinstance(segment, str) else segment.matches(name)
-        ):
+def _fits(group: Sequence[Segment], names: Sequence[str], start: int) -> bool:
+    """Whether the names from an index on match the segments of a group, one by one."""
+    for index, segment in enumerate(group, start):
+        if isinstance(segment, str):
+            if segment != names[index]:
+                return False
+        elif segment is not ANY and not segment.matches(names[index]):
             return False
-        place += 1
     return True
 
 
-def _follow(
-    groups: Iterable[Sequence[Segment]], names: Sequence[str], place: int, end: int
+def _fit_between(
+    groups: Iterable[Sequence[Segment]], names: Sequence[str], start: int, end: int
 ) -> bool:
-    """Whether the groups stand one after another between two places; the first place that fits will
-    do.
-    """
+    """Whether the groups match one after another between two indexes; the first match will do."""
     for group in groups:
-        while place + len(group) <= end and not _fits(group, names, place):
-            place += 1
-        place += len(group)
-        if place > end:
+        while start + len(group) <= end and not _fits(group, names, start):
+            start += 1
+        start += len(group)
+        if start > end:
             return False
     return True
 
 
 def parse_pattern(line: str) -> Pattern | None:
-    """The pattern of a line; None for a blank one, a comment, and one that git can make nothing of."""
+    """The pattern of a line; None for a blank line, a comment, or one that git cannot use."""
     text = _strip_end(line)
     if not text or text.startswith("#"):
         return None
@@ -181,10 +171,12 @@ def parse_pattern(line: str) -> Pattern | None:
 
 
 def _strip_end(line: str) -> str:
+    """The line without blanks at its end, except one that a backslash protects."""
     line = line.removesuffix("\r")
     text = line.rstrip(" ")
-    escaped = len(text) - len(text.rstrip("\\"))
-    return text + " " if escaped % 2 and len(text) < len(line) else text
+    backslashes = len(text) - len(text.rstrip("\\"))
+    is_escaped = backslashes % 2 == 1 and text != line
+    return f"{text} " if is_escaped else text
 
 
 def _parse_segments(body: str, *, anchored: bool) -> list[Segment] | None:
@@ -192,108 +184,119 @@ def _parse_segments(body: str, *, anchored: bool) -> list[Segment] | None:
         return None
     if "[" in body or "\\" in body:
         split = _split(body)
-        found = (
-            None
-            if split is None
-            else [_make_segment(text, tokens, anchored=anchored) for text, tokens in split]
-        )
-    elif "*" in body or "?" in body:
-        found = [_make_plain_segment(text, anchored=anchored) for text in body.split("/")]
-    else:
-        return list(body.split("/"))
-    return None if found is None else _tidy_many(found)
+        if split is None:
+            return None
+        return _merge_many([_make_segment(*segment, anchored=anchored) for segment in split])
+    # Most patterns have no brackets and backslashes, and need not be read character by character.
+    if "*" in body or "?" in body:
+        texts = body.split("/")
+        return _merge_many([_make_plain_segment(text, anchored=anchored) for text in texts])
+    return list(body.split("/"))
 
 
-def _tidy_many(found: list[Segment]) -> list[Segment]:
-    """Any number of folders, any number of times, is the same as once; at the end a name has to
-    follow.
-    """
-    before = [None, *found]
-    segments = [
-        one for one, last in zip(found, before, strict=False) if one is not MANY or last is not MANY
-    ]
-    return [*segments, ANY] if segments[-1] is MANY else segments
+def _merge_many(found: list[Segment]) -> list[Segment]:
+    """The segments with every run of `**` as one; a name has to follow one at the end."""
+    segments: list[Segment] = []
+    for segment in found:
+        is_repeated = segment is MANY and segments[-1:] == [MANY]
+        if not is_repeated:
+            segments.append(segment)
+    if segments[-1] is MANY:
+        segments.append(ANY)
+    return segments
 
 
 def _make_plain_segment(text: str, *, anchored: bool) -> Segment:
-    """A segment without brackets and backslashes, which most have."""
     if "*" not in text and "?" not in text:
         return text
     if not text.strip("*"):
-        return MANY if anchored and len(text) > 1 else ANY
+        return _make_stars(len(text), anchored=anchored)
     return Glob(text)
 
 
 def _make_segment(text: str, tokens: list[Token], *, anchored: bool) -> Segment:
-    if tokens and all(kind == "star" for kind, _ in tokens):
-        return MANY if anchored and len(tokens) > 1 else ANY
-    if all(kind == "plain" for kind, _ in tokens):
+    kinds = {kind for kind, _ in tokens}
+    if kinds == {"star"}:
+        return _make_stars(len(tokens), anchored=anchored)
+    if kinds <= {"plain"}:
         return "".join(value for _, value in tokens)
     return Glob(text, tokens)
 
 
+def _make_stars(count: int, *, anchored: bool) -> Glob:
+    # Two stars cross folders only in a pattern that has a `/`; elsewhere they are like one.
+    return MANY if anchored and count > 1 else ANY
+
+
 def _split(body: str) -> list[tuple[str, list[Token]]] | None:
-    """The segments of a pattern, each with its tokens; None where a bracket or a backslash has no
-    end.
-    """
+    """The segments of a pattern, each with its tokens; None for an open bracket or backslash."""
     segments: list[tuple[str, list[Token]]] = []
     tokens: list[Token] = []
-    start = place = 0
-    while place < len(body):
-        char = body[place]
-        if char == "/" or body.startswith("\\/", place):
-            segments.append((body[start:place], tokens))
+    start = position = 0
+    while position < len(body):
+        char = body[position]
+        following = body[position + 1 : position + 2]
+        if char == "/" or (char == "\\" and following == "/"):
+            segments.append((body[start:position], tokens))
             tokens = []
-            place += 1 if char == "/" else 2
-            start = place
+            position += 1 if char == "/" else 2
+            start = position
         elif char == "[":
-            parsed = parse_class(body, place)
+            parsed = parse_class(body, position)
             if parsed is None:
                 return None
-            tokens.append(("one", parsed[0]))
-            place = parsed[1]
+            regex, position = parsed
+            tokens.append(("one", regex))
         elif char == "\\":
-            if place + 1 == len(body):
+            if not following:
                 return None
-            tokens.append(("plain", body[place + 1]))
-            place += 2
+            tokens.append(("plain", following))
+            position += 2
         else:
             tokens.append(_TOKENS.get(char, ("plain", char)))
-            place += 1
+            position += 1
     return [*segments, (body[start:], tokens)]
 
 
-def parse_class(body: str, place: int) -> tuple[str, int] | None:
-    """The bracket that begins at a place, as part of a regular expression, and where it ends; None
-    without an end.
+def parse_class(body: str, start: int) -> tuple[str, int] | None:
+    """The bracket that begins at an index, as a regular expression, and the index after its end.
+
+    None if it has no end or names an unknown class.
     """
-    place += 1
-    negated = body[place : place + 1] in ("!", "^")
-    place += negated
+    negated = body[start + 1 : start + 2] in ("!", "^")
+    first = position = start + 1 + negated
     parts: list[str] = []
-    before, start = "", place
-    while place < len(body) and (body[place] != "]" or place == start):
-        named = _NAMED_CLASS.match(body, place)
+    # The character before a hyphen, which begins a range; none after a class or another range.
+    before = ""
+    while position < len(body):
+        # A bracket right at the beginning is one of the characters.
+        if body[position] == "]" and position > first:
+            sign = "^" if negated else ""
+            return f"[{sign}{''.join(parts)}]", position + 1
+        named = _NAMED_CLASS.match(body, position)
         if named is not None:
             if named[1] not in _CLASSES:
                 return None
             parts.append(_CLASSES[named[1]])
-            before, place = "", named.end()
+            before, position = "", named.end()
             continue
-        is_range = body[place] == "-" and before and body[place + 1 : place + 2] not in ("", "]")
-        place += bool(is_range)
-        place += body[place] == "\\"
-        if place >= len(body):
-            return None
-        char = body[place]
-        if is_range:
-            parts += [f"{re.escape(before)}-{re.escape(char)}"] if before <= char else []
-        else:
+        is_range = _begins_range(body, position, before)
+        char, position = _read_member(body, position + is_range)
+        if not is_range:
             parts.append(re.escape(char))
-        before, place = "" if is_range else char, place + 1
-    if place >= len(body):
-        return None
-    inside = "".join(parts)
-    if not inside:
-        return ("." if negated else "(?!)"), place + 1
-    return f"[{'^' if negated else ''}{inside}]", place + 1
+        elif before <= char:
+            parts.append(f"{re.escape(before)}-{re.escape(char)}")
+        before = "" if is_range else char
+    return None
+
+
+def _begins_range(body: str, position: int, before: str) -> bool:
+    following = body[position + 1 : position + 2]
+    return body[position] == "-" and before != "" and following not in ("", "]")
+
+
+def _read_member(body: str, position: int) -> tuple[str, int]:
+    """The character at an index, or the one that a backslash there protects, and the next index."""
+    if body[position] == "\\":
+        position += 1
+    return body[position : position + 1], position + 1

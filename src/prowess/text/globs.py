@@ -1,10 +1,6 @@
-"""Glob patterns over skill names, as omp's settings have them.
+"""Patterns over names: the wildcards of permission rules, and the globs of omp's settings.
 
-`*` and `?` do not cross a `/`, `**` does; `[a-c]`, `[!a]`, `{a,b}` and a backslash work as in a
-shell; a leading `!` turns the pattern round. A leading dot is nothing special.
-
-A pattern is matched by following every way through it at once, one bit for each place in it, so
-that no pattern can make a match cost more than its own length for each character of the name.
+Neither can be made slow by its pattern: a match costs at most the product of both lengths.
 """
 
 from __future__ import annotations
@@ -14,145 +10,10 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 
-def matches_any(name: str, patterns: tuple[str, ...]) -> str | None:
-    """The first pattern that matches a name, None where none does."""
-    return next((pattern for pattern in patterns if _compile(pattern)(name)), None)
-
-
-class _Matcher:
-    """A pattern as places in a row, each a bit.
-
-    A token leads from its place to the next; a star also stays where it is. `jumps` are the ways
-    that take no character, in an order in which one pass finds all: past a star, into each branch
-    of braces, out of each.
-    """
-
-    def __init__(self, pattern: str) -> None:
-        self.negated = pattern.startswith("!")
-        self.tokens: dict[int, str] = {}
-        self.jumps: list[tuple[int, int]] = []
-        self.end = 1 << self._lay_out(pattern[1:] if self.negated else pattern)
-        self.steps: dict[str, tuple[int, int]] = {}
-
-    def __call__(self, name: str) -> bool:
-        places = self._jump(1)
-        for character in name:
-            step = self.steps.get(character)
-            moves, stays = self._learn(character) if step is None else step
-            places = self._jump((places & moves) << 1 | places & stays)
-            if not places:
-                break
-        return bool(places & self.end) is not self.negated
-
-    def _jump(self, places: int) -> int:
-        for start, target in self.jumps:
-            if places & start:
-                places |= target
-        return places
-
-    def _learn(self, character: str) -> tuple[int, int]:
-        """From which places a character leads on, and at which it stays."""
-        moves = stays = 0
-        for place, token in self.tokens.items():
-            if token in ("*", "**"):
-                stays |= (token == "**" or character != "/") << place
-            else:
-                moves |= _takes(token, character) << place
-        self.steps[character] = moves, stays
-        return moves, stays
-
-    def _lay_out(self, pattern: str) -> int:
-        """Give every token its place; returns the place behind the last."""
-        place = 0
-        open_braces: list[tuple[int, list[int]]] = []
-        for token, is_brace in _list_tokens(pattern):
-            if is_brace and token == "{":
-                open_braces.append((len(self.jumps), []))
-                self.jumps.append((1 << place, 2 << place))
-            elif is_brace and token == ",":
-                jump, ends = open_braces[-1]
-                ends.append(place)
-                self.jumps[jump] = (self.jumps[jump][0], self.jumps[jump][1] | 2 << place)
-            elif is_brace:
-                self._close(open_braces.pop()[1], place)
-            else:
-                self.tokens[place] = token
-                if token in ("*", "**"):
-                    self.jumps.append((1 << place, 2 << place))
-            place += 1
-        while open_braces:
-            self._close(open_braces.pop()[1], place)
-            place += 1
-        return place
-
-    def _close(self, ends: list[int], place: int) -> None:
-        self.jumps.append((sum(1 << end for end in (*ends, place)), 2 << place))
-
-
-@lru_cache(maxsize=512)
-def _compile(pattern: str) -> _Matcher:
-    return _Matcher(pattern)
-
-
-def _list_tokens(pattern: str) -> Iterator[tuple[str, bool]]:
-    """The tokens of a pattern, and whether each is a brace, or a comma between braces."""
-    place = depth = 0
-    last_brace = pattern.rfind("}")
-    while place < len(pattern):
-        token = _next_token(pattern, place)
-        place += len(token)
-        if token == "{" and place <= last_brace:
-            depth += 1
-            yield token, True
-        elif token == "}" and depth:
-            depth -= 1
-            yield token, True
-        else:
-            yield token, token == "," and depth > 0
-
-
-def _next_token(pattern: str, place: int) -> str:
-    if pattern.startswith("**", place):
-        return "**"
-    if pattern[place] == "\\":
-        return pattern[place : place + 2]
-    if pattern[place] == "[":
-        end = pattern.find("]", place + 2)
-        # What is no range stands for itself, character by character.
-        if end > 0 and _compile_range(pattern[place : end + 1]) is not None:
-            return pattern[place : end + 1]
-    return pattern[place]
-
-
-def _takes(token: str, character: str) -> bool:
-    if token == "?":
-        return character != "/"
-    if token[0] == "[" and len(token) > 1:
-        taken = _compile_range(token)
-        return taken is not None and taken.fullmatch(character) is not None
-    return character == (token[1] if token[0] == "\\" and len(token) > 1 else token)
-
-
-@lru_cache(maxsize=512)
-def _compile_range(token: str) -> re.Pattern[str] | None:
-    negated = token[1] in "!^"
-    inner = (
-        token[2 if negated else 1 : -1]
-        .replace("\\", "\\\\")
-        .replace("[", "\\[")
-        .replace("^", "\\^")
-    )
-    try:
-        return re.compile(f"[{'^' if negated else ''}{inner}]", re.DOTALL)
-    except re.error:
-        return None
-
-
 def matches_wildcard(text: str, pattern: str) -> bool:
-    """Whether a pattern covers a whole text: `*` is any characters, `?` one, and a ` *` at the end
-    may be missing.
+    """Whether a pattern covers a whole text: `*` is any characters, `?` is one.
 
-    Never slower than the product of both lengths, whatever the pattern.
+    A ` *` at the end may be missing, so that `git *` also covers a bare `git`.
     """
     if pattern == "*":
         return True
@@ -164,19 +25,168 @@ def matches_wildcard(text: str, pattern: str) -> bool:
 
 
 def _covers(text: str, pattern: str) -> bool:
-    place = taken = 0
+    """Match greedily; at a mismatch let only the last star take one character more."""
+    position = taken = 0
     star, resume = -1, 0
-    while place < len(text):
+    while position < len(text):
         wanted = pattern[taken] if taken < len(pattern) else ""
         if wanted == "*":
-            star, resume = taken, place
+            star, resume = taken, position
             taken += 1
-        elif wanted == "?" or wanted == text[place]:
-            place += 1
+        elif wanted in ("?", text[position]):
+            position += 1
             taken += 1
         elif star >= 0:
             resume += 1
-            place, taken = resume, star + 1
+            position, taken = resume, star + 1
         else:
             return False
     return not pattern[taken:].strip("*")
+
+
+def find_match(name: str, globs: tuple[str, ...]) -> str | None:
+    """The first glob that matches a name; None if none does.
+
+    `*` and `?` do not cross a `/`, `**` does; `[a-c]`, `[!a]`, `{a,b}` and a backslash work as in a
+    shell; a leading `!` inverts the glob. A leading dot is nothing special.
+    """
+    return next((glob for glob in globs if _compile(glob)(name)), None)
+
+
+class _Matcher:
+    """A glob as a row of states, each a bit, so that all ways through it are followed at once.
+
+    A token leads from its state to the next; a star also stays where it is. `jumps` lead on without
+    a character, in an order in which one pass finds all: past a star, into each branch of braces,
+    out of each.
+    """
+
+    def __init__(self, glob: str) -> None:
+        self.negated = glob.startswith("!")
+        self.tokens: dict[int, str] = {}
+        self.jumps: list[tuple[int, int]] = []
+        self.end = 1 << self._lay_out(glob[1:] if self.negated else glob)
+        self.steps: dict[str, tuple[int, int]] = {}
+
+    def __call__(self, name: str) -> bool:
+        states = self._jump(1)
+        for character in name:
+            step = self.steps.get(character)
+            moves, stays = self._learn(character) if step is None else step
+            states = self._jump((states & moves) << 1 | states & stays)
+            if not states:
+                break
+        return bool(states & self.end) is not self.negated
+
+    def _jump(self, states: int) -> int:
+        for start, target in self.jumps:
+            if states & start:
+                states |= target
+        return states
+
+    def _learn(self, character: str) -> tuple[int, int]:
+        """From which states a character leads on, and in which it stays."""
+        moves = stays = 0
+        for state, token in self.tokens.items():
+            if token == "**":
+                stays |= 1 << state
+            elif token == "*":
+                stays |= (character != "/") << state
+            else:
+                moves |= _takes(token, character) << state
+        self.steps[character] = moves, stays
+        return moves, stays
+
+    def _lay_out(self, glob: str) -> int:
+        """Give every token its state; returns the state after the last."""
+        state = 0
+        open_braces: list[tuple[int, list[int]]] = []
+        for token, is_brace in _list_tokens(glob):
+            if not is_brace:
+                self._add_token(state, token)
+            elif token == "{":
+                open_braces.append((len(self.jumps), []))
+                self.jumps.append((1 << state, 2 << state))
+            elif token == ",":
+                jump, ends = open_braces[-1]
+                ends.append(state)
+                start, targets = self.jumps[jump]
+                self.jumps[jump] = (start, targets | 2 << state)
+            else:
+                self._close_brace(open_braces.pop()[1], state)
+            state += 1
+        # A brace that is never closed ends with the glob.
+        while open_braces:
+            self._close_brace(open_braces.pop()[1], state)
+            state += 1
+        return state
+
+    def _add_token(self, state: int, token: str) -> None:
+        self.tokens[state] = token
+        if token in ("*", "**"):
+            self.jumps.append((1 << state, 2 << state))
+
+    def _close_brace(self, ends: list[int], state: int) -> None:
+        branches = sum(1 << end for end in (*ends, state))
+        self.jumps.append((branches, 2 << state))
+
+
+@lru_cache(maxsize=512)
+def _compile(glob: str) -> _Matcher:
+    return _Matcher(glob)
+
+
+def _list_tokens(glob: str) -> Iterator[tuple[str, bool]]:
+    """The tokens of a glob, and whether each is a brace, or a comma between braces."""
+    position = depth = 0
+    last_brace = glob.rfind("}")
+    while position < len(glob):
+        token = _next_token(glob, position)
+        position += len(token)
+        if token == "{" and position <= last_brace:
+            depth += 1
+            yield token, True
+        elif token == "}" and depth:
+            depth -= 1
+            yield token, True
+        else:
+            yield token, token == "," and depth > 0
+
+
+def _next_token(glob: str, position: int) -> str:
+    if glob.startswith("**", position):
+        return "**"
+    if glob[position] == "\\":
+        return glob[position : position + 2]
+    if glob[position] == "[":
+        end = glob.find("]", position + 2)
+        bracket = glob[position : end + 1]
+        # A bracket that is not a valid range stands for itself, character by character.
+        if bracket and _compile_range(bracket) is not None:
+            return bracket
+    return glob[position]
+
+
+def _takes(token: str, character: str) -> bool:
+    if token == "?":
+        return character != "/"
+    if len(token) == 1:
+        return character == token
+    if token[0] == "[":
+        taken = _compile_range(token)
+        return taken is not None and taken.fullmatch(character) is not None
+    # What is left is a backslash and the character that it protects.
+    return character == token[1]
+
+
+@lru_cache(maxsize=512)
+def _compile_range(token: str) -> re.Pattern[str] | None:
+    negated = token[1] in "!^"
+    inner = token[1 + negated : -1]
+    for special in ("\\", "[", "^"):
+        inner = inner.replace(special, f"\\{special}")
+    sign = "^" if negated else ""
+    try:
+        return re.compile(f"[{sign}{inner}]", re.DOTALL)
+    except re.error:
+        return None

@@ -1,6 +1,4 @@
-"""What git ignores: the `.gitignore` files that hold in a folder, as a value. Whoever walks the
-folders reads them.
-"""
+"""What git ignores: the `.gitignore` files that apply in a folder, as a value."""
 
 from __future__ import annotations
 
@@ -11,12 +9,12 @@ from prowess.text.gitignore import Pattern, parse_pattern
 
 IGNORE_FILE = ".gitignore"
 MOST_BYTES = 1 << 18
-# A file of more is no list that a person wrote; what is beyond is not looked at.
+# No person writes a longer list; what comes after is not read.
 _MOST_PATTERNS = 5_000
 
 
 class Ignored(NamedTuple):
-    """What ignores a path: the pattern, the file it stands in, and its line."""
+    """What ignores a path: the pattern, its file, and its line."""
 
     pattern: str
     file: str
@@ -24,14 +22,14 @@ class Ignored(NamedTuple):
 
 
 class IgnoreFile:
-    """The patterns of one file, in its order, found by what they end with: a name, or a stretch of
-    one. Those that end with anything at all (`cache/**`) are found by a folder that they name.
+    """The patterns of one file, in its order, indexed by what they end with.
 
-    They hold below `folder`, wherever the file itself lies. `broken` are the lines that mean
-    nothing, each with its number.
+    That is a name, or a stretch of one. Patterns that end with anything (`cache/**`) are indexed by
+    a folder that they name. All apply below `folder`, wherever the file itself is. `broken` are the
+    lines that mean nothing, each with its number.
     """
 
-    __slots__ = ("_by_name", "_open", "_others", "broken", "folder", "path", "patterns")
+    __slots__ = ("_by_folder", "_by_name", "_by_run", "broken", "folder", "path", "patterns")
 
     def __init__(
         self,
@@ -46,84 +44,89 @@ class IgnoreFile:
         self.patterns = tuple(patterns)
         self.broken = tuple(broken)
         self._by_name: dict[str, list[int]] = {}
-        self._others: list[tuple[str, int]] = []
-        self._open: list[tuple[str, int]] = []
-        for place, pattern in enumerate(self.patterns):
+        self._by_run: list[tuple[str, int]] = []
+        self._by_folder: list[tuple[str, int]] = []
+        for index, pattern in enumerate(self.patterns):
             last = pattern.segments[-1]
             if isinstance(last, str):
-                self._by_name.setdefault(last, []).append(place)
+                self._by_name.setdefault(last, []).append(index)
             elif last.runs:
-                self._others.append((max(last.runs, key=len), place))
+                self._by_run.append((max(last.runs, key=len), index))
             else:
-                named = (f"/{one}/" for one in pattern.segments if isinstance(one, str))
-                self._open.append((next(named, ""), place))
+                self._by_folder.append((_find_named_folder(pattern), index))
 
     def find(self, path: str, *, is_folder: bool) -> Pattern | None:
-        """The last pattern that means exactly this path, None where none does."""
+        """The last pattern that matches exactly this path; None if there is none."""
         if not path.startswith(self.folder):
             return None
-        last = path[path.rfind("/") + 1 :]
-        places = [place for run, place in self._others if run in last]
-        if last in self._by_name:
-            places += self._by_name[last]
-        if self._open:
-            places += [place for named, place in self._open if named in path]
-        if not places:
+        name = path[path.rfind("/") + 1 :]
+        indexes = self._by_name.get(name, []) + [
+            index for run, index in self._by_run if run in name
+        ]
+        indexes += [index for folder, index in self._by_folder if folder in path]
+        if not indexes:
             return None
-        places.sort()
         names = path[len(self.folder) :].split("/")
-        for place in reversed(places):
-            if self.patterns[place].matches(names, is_folder=is_folder):
-                return self.patterns[place]
+        for index in sorted(indexes, reverse=True):
+            if self.patterns[index].matches(names, is_folder=is_folder):
+                return self.patterns[index]
         return None
 
     def list_needs(self, name: str) -> list[str]:
-        """What must stand in a path that ends with this name, one of these at least, for any
-        pattern to mean it.
-        """
-        if name in self._by_name or any(run in name for run, _ in self._others):
+        """What a path that ends with this name must contain, at least one of these, to match."""
+        if name in self._by_name or any(run in name for run, _ in self._by_run):
             return [""]
-        return [named for named, _ in self._open]
+        return [folder for folder, _ in self._by_folder]
 
     def without(self, folder: str) -> IgnoreFile:
-        """The file without the patterns that ignore a folder, or one that it lies in; itself where
-        none does.
-        """
+        """The file without the patterns that ignore a folder or one around it."""
         if not folder.startswith(self.folder):
             return self
         names = folder[len(self.folder) :].split("/")
         heads = [names[:count] for count in range(1, len(names) + 1)]
-        found = [self.find(self.folder + "/".join(head), is_folder=True) for head in heads]
-        if not any(pattern is not None and not pattern.negated for pattern in found):
+        if not any(self._ignores(head) for head in heads):
             return self
-        kept = (
-            pattern
-            for pattern in self.patterns
-            if pattern.negated or not any(pattern.matches(head, is_folder=True) for head in heads)
-        )
+        kept = [pattern for pattern in self.patterns if not _ignores_any(pattern, heads)]
         return IgnoreFile(self.folder, kept, path=self.path)
+
+    def _ignores(self, names: list[str]) -> bool:
+        found = self.find(self.folder + "/".join(names), is_folder=True)
+        return found is not None and not found.negated
+
+
+def _find_named_folder(pattern: Pattern) -> str:
+    named = (segment for segment in pattern.segments if isinstance(segment, str))
+    folder = next(named, None)
+    return "" if folder is None else f"/{folder}/"
+
+
+def _ignores_any(pattern: Pattern, heads: Iterable[list[str]]) -> bool:
+    if pattern.negated:
+        return False
+    return any(pattern.matches(head, is_folder=True) for head in heads)
 
 
 def parse_ignore_file(folder: str, data: bytes, *, path: str = "") -> IgnoreFile:
-    """The patterns that hold below a folder, from the ignore file in it or from another file."""
+    """The patterns that apply below a folder, from the ignore file in it or from another file."""
     lines = data.decode("utf-8-sig", "replace").split("\n")[:_MOST_PATTERNS]
-    parsed = [(number, line, parse_pattern(line)) for number, line in enumerate(lines, 1)]
-    patterns = []
-    for number, _, pattern in parsed:
+    patterns: list[Pattern] = []
+    broken: list[tuple[int, str]] = []
+    for number, line in enumerate(lines, 1):
+        pattern = parse_pattern(line)
         if pattern is not None:
             pattern.line = number
             patterns.append(pattern)
-    broken = [
-        (number, line.strip())
-        for number, line, pattern in parsed
-        if pattern is None and line.strip() and not line.startswith("#")
-    ]
+        elif line.strip() and not line.startswith("#"):
+            broken.append((number, line.strip()))
     return IgnoreFile(folder, patterns, broken, path=path)
 
 
 class IgnoreChain:
-    """The ignore files that hold in one folder, outermost first. Folders are walked from above, so
-    only the path itself is looked at: who enters an ignored folder wants what is in it."""
+    """The ignore files that apply in one folder, outermost first.
+
+    Folders are walked from above, so only a path itself is checked: whoever enters an ignored
+    folder wants what is in it.
+    """
 
     __slots__ = ("_files",)
 
@@ -134,14 +137,15 @@ class IgnoreChain:
         return bool(self._files)
 
     def add(self, file: IgnoreFile | None) -> IgnoreChain:
-        """These rules with those of a file in a folder further in."""
-        return IgnoreChain((*self._files, file)) if file is not None and file.patterns else self
+        """This chain with the file of a folder further in."""
+        if file is None or not file.patterns:
+            return self
+        return IgnoreChain((*self._files, file))
 
     def learn(
         self, folder: str, read_head: Callable[[str, int], Any], name: str = IGNORE_FILE
     ) -> IgnoreChain:
-        """These rules with those of the file in a folder further in, where there is one that can be
-        read.
+        """This chain with the file in a folder further in, if there is one that can be read.
 
         `read_head` is that of a `FileSystem`.
         """
@@ -152,19 +156,15 @@ class IgnoreChain:
         return self.add(parse_ignore_file(folder, data))
 
     def without(self, folder: str) -> IgnoreChain:
-        """These rules without what ignores a folder itself or one that it lies in."""
+        """This chain without what ignores a folder or one around it."""
         return IgnoreChain(tuple(file.without(folder) for file in self._files))
 
     def list_needs(self, name: str) -> tuple[str, ...]:
-        """What must stand in a path that ends with this name, one of these at least, for any
-        pattern to mean it.
-        """
+        """What a path that ends with this name must contain, at least one of these, to match."""
         return tuple({need for file in self._files for need in file.list_needs(name)})
 
     def find(self, path: str, *, is_folder: bool) -> Ignored | None:
-        """What ignores a path, None where nothing does. The innermost file that says something
-        decides.
-        """
+        """What ignores a path; None if nothing does. The innermost file that matches decides."""
         for file in reversed(self._files):
             found = file.find(path, is_folder=is_folder)
             if found is not None:
@@ -172,6 +172,6 @@ class IgnoreChain:
         return None
 
     def find_pattern(self, path: str, *, is_folder: bool) -> str | None:
-        """The pattern that ignores a path, None where none does."""
+        """The pattern that ignores a path; None if there is none."""
         found = self.find(path, is_folder=is_folder)
         return None if found is None else found.pattern

@@ -1,6 +1,6 @@
-"""What makes text from a skill fit for markup, for every stage that writes some.
+"""Makes text from a skill safe for markup, for every stage that writes some.
 
-Two steps, always in this order. Tidying takes out what no prompt should hold: control characters,
+Two steps, always in this order. Tidying removes what no prompt should have: control characters,
 halves of surrogate pairs and non-characters become U+FFFD, and where one line is needed every run
 of blanks and line breaks becomes one blank. Escaping then makes sure that the text stays inside its
 tag or its line.
@@ -29,16 +29,12 @@ def tidy_block(text: str) -> str:
 
 
 def tidy_path(path: str) -> str:
-    """A path on one line. Its blanks stay as they are, since a path with other blanks leads
-    elsewhere.
-    """
+    """A path on one line. Its blanks stay, because a path with other blanks is another path."""
     return path if path.isprintable() else _NOT_IN_A_PATH.sub("\ufffd", path)
 
 
 def escape_angles(text: str) -> str:
-    """`<` and `>` as entities; enough to keep a text from closing a tag, too little to be read back
-    exactly.
-    """
+    """`<` and `>` as entities; keeps a text from closing a tag, but cannot be undone exactly."""
     return text.replace("<", "&lt;").replace(">", "&gt;")
 
 
@@ -48,19 +44,20 @@ def escape_text(text: str) -> str:
 
 
 def escape_xml(text: str) -> str:
-    """All five characters that XML reserves as entities; also fit for an attribute."""
+    """All five characters that XML reserves as entities; also safe in an attribute."""
     return escape_text(text).replace('"', "&quot;").replace("'", "&#39;")
 
 
 def escape_tags(text: str, *tags: str) -> str:
     """A text that can neither open nor close one of these tags, however they are spelled.
 
-    All else stays as it is: bodies and paths hold code, ampersands and angle brackets that entities
+    Everything else stays: bodies and paths have code, ampersands and angle brackets that entities
     would spoil.
     """
-    return _find_tags(tags).sub("&lt;", text) if "<" in text else text
+    return _compile_tags(tags).sub("&lt;", text) if "<" in text else text
 
 
 @lru_cache(maxsize=16)
-def _find_tags(tags: tuple[str, ...]) -> re.Pattern[str]:
-    return re.compile(rf"<(?=\s*/?\s*(?:{'|'.join(map(re.escape, tags))})\b)", re.IGNORECASE)
+def _compile_tags(tags: tuple[str, ...]) -> re.Pattern[str]:
+    names = "|".join(map(re.escape, tags))
+    return re.compile(rf"<(?=\s*/?\s*(?:{names})\b)", re.IGNORECASE)

@@ -1,4 +1,4 @@
-"""Secrets kept out of whatever is shown, written or given to a model."""
+"""Keeps secrets out of whatever is shown, written or passed to a model."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Any
 
 from prowess.model.settings import MASK
 
-# Fewer characters of a secret tell nobody anything, and would be found everywhere.
+# Fewer characters of a secret reveal nothing, and would be found everywhere.
 _LEAST = 4
-# Fewer characters, encoded, could be a part of anything.
+# Fewer characters, encoded, could be part of anything.
 _LEAST_ENCODED = 8
 # The width at which programs break base64.
 _LINE = 76
-# Nothing that a tool means to tell lies deeper.
+# Nothing that a tool returns for a person to read is nested deeper.
 _MOST_LEVELS = 50
 
 
@@ -24,10 +24,11 @@ class Masker:
     def __init__(self, secrets: Iterable[str] = ()) -> None:
         self._hidden = frozenset(filter(str.strip, secrets))
         spellings = {spelling for secret in self._hidden for spelling in _list_spellings(secret)}
+        # The longest first, or a part of a secret would be masked and the rest shown.
         self._secrets = sorted(spellings, key=lambda secret: (-len(secret), secret))
-        self._pattern = (
-            re.compile("|".join(map(_as_pattern, self._secrets))) if self._secrets else None
-        )
+        self._pattern: re.Pattern[str] | None = None
+        if self._secrets:
+            self._pattern = re.compile("|".join(map(_as_pattern, self._secrets)))
 
     def __repr__(self) -> str:
         return f"Masker({len(self._hidden)} hidden)"
@@ -45,10 +46,9 @@ class Masker:
         return text if self._pattern is None else self._pattern.sub(MASK, text)
 
     def mask_value(self, value: Any) -> Any:
-        """A value with the secrets masked in every text of its mappings and lists; the same value
-        where none is there.
+        """A value with the secrets masked in every text of its mappings and lists.
 
-        Other objects are left as they are.
+        It is the same object if there is none. Other objects are left as they are.
         """
         return value if self._pattern is None else self._mask_value(value, _MOST_LEVELS)
 
@@ -62,99 +62,96 @@ class Masker:
             return value
         if not levels:
             return MASK
-        parts = (
-            [part for item in value.items() for part in item]
-            if isinstance(value, Mapping)
-            else list(value)
-        )
-        masked = [self._mask_value(part, levels - 1) for part in parts]
-        if all(new is old for new, old in zip(masked, parts, strict=True)):
-            return value
         if isinstance(value, Mapping):
-            return dict(zip(masked[::2], masked[1::2], strict=True))
-        return (
-            masked
-            if isinstance(value, list)
-            else (tuple if isinstance(value, tuple) else frozenset)(masked)
-        )
+            return self._mask_mapping(value, levels)
+        masked = [self._mask_value(part, levels - 1) for part in value]
+        if _are_same(masked, value):
+            return value
+        if isinstance(value, list):
+            return masked
+        return tuple(masked) if isinstance(value, tuple) else frozenset(masked)
+
+    def _mask_mapping(self, value: Mapping[Any, Any], levels: int) -> Mapping[Any, Any]:
+        keys = [self._mask_value(key, levels - 1) for key in value]
+        values = [self._mask_value(part, levels - 1) for part in value.values()]
+        if _are_same(keys, value) and _are_same(values, value.values()):
+            return value
+        return dict(zip(keys, values, strict=True))
 
     def mask_head(self, text: str) -> str:
-        """The beginning of a longer text, without the secrets and without a part of one where the
-        text was cut.
-        """
+        """The beginning of a longer text, without the secrets and without part of a cut one."""
         text = self.mask(text)
         part = max((_measure_part(text, secret) for secret in self._secrets), default=0)
         return text[: len(text) - part] + MASK if part else text
 
     def mask_tail(self, text: str) -> str:
-        """The end of a longer text, without the secrets and without a part of one where the text
-        was cut.
-        """
+        """The end of a longer text, without the secrets and without part of a cut one."""
         text = self.mask(text)
         part = max((_measure_part(text[::-1], secret[::-1]) for secret in self._secrets), default=0)
         return MASK + text[part:] if part else text
 
 
+def _are_same(new: Iterable[Any], old: Iterable[Any]) -> bool:
+    return all(one is other for one, other in zip(new, old, strict=True))
+
+
 def _measure_part(text: str, secret: str) -> int:
-    """How many characters at the end of the text are the beginning of the secret; 0 where they are
-    too few.
-    """
+    """How many characters at the end of the text begin the secret; 0 if they are too few."""
     lengths = range(min(len(secret) - 1, len(text)), _LEAST - 1, -1)
     return next((length for length in lengths if text.endswith(secret[:length])), 0)
 
 
 def _as_pattern(secret: str) -> str:
-    """A short secret counts where it stands alone, or no word would be left whole."""
+    """A short secret counts only as a word of its own, or no word would be left whole."""
     found = re.escape(secret)
     return found if len(secret) >= _LEAST else rf"(?<!\w){found}(?!\w)"
 
 
 def _list_spellings(secret: str) -> Iterator[str]:
-    """The ways in which programs show a secret: as it is, inside JSON, inside an address, line by
-    line, in base64.
-    """
+    """The ways in which programs print a secret: plain, in JSON, in a URL, by line, in base64."""
     import json
 
     stripped = secret.strip()
-    yield from (
-        secret,
-        stripped,
-        json.dumps(stripped)[1:-1],
-        json.dumps(stripped, ensure_ascii=False)[1:-1],
-    )
+    yield secret
+    yield stripped
+    yield json.dumps(stripped)[1:-1]
+    yield json.dumps(stripped, ensure_ascii=False)[1:-1]
     yield from _list_quoted(stripped)
     if "\n" in stripped:
-        yield from (line.strip() for line in stripped.splitlines() if len(line.strip()) >= _LEAST)
+        lines = (line.strip() for line in stripped.splitlines())
+        yield from (line for line in lines if len(line) >= _LEAST)
     if len(stripped) >= _LEAST_ENCODED:
-        for data in {
-            stripped.encode("utf-8", "surrogateescape"),
-            secret.encode("utf-8", "surrogateescape"),
-        }:
-            yield from _list_base64(data)
+        for text in {stripped, secret}:
+            yield from _list_base64(text.encode("utf-8", "surrogateescape"))
 
 
 def _list_quoted(secret: str) -> Iterator[str]:
-    """A secret as a part of an address, with either case of the escapes."""
+    """A secret as part of a URL, with the escapes in upper and in lower case."""
     from urllib.parse import quote, quote_plus
 
     for safe in ("", "/", "!'()*"):
         spelled = quote(secret, safe=safe, errors="surrogatepass")
-        yield from (spelled, re.sub("%..", lambda escape: escape[0].lower(), spelled))
+        yield spelled
+        yield re.sub("%..", lambda escape: escape[0].lower(), spelled)
     yield quote_plus(secret, errors="surrogatepass")
 
 
 def _list_base64(secret: bytes) -> Iterator[str]:
-    """A secret in base64, alone and amid other bytes: then the characters at its ends depend on its
-    neighbours.
+    """A secret in base64, alone and among other bytes, in both alphabets.
+
+    Among others the characters at its ends depend on its neighbours, so they are left out.
     """
     from base64 import b64encode
 
-    for place, unclear in ((0, 0), (1, 2), (2, 3)):
-        whole = b64encode(bytes(place) + secret).decode("ascii")
+    # How many bytes come before it in its group of three, and how many characters those touch.
+    for before, touched in ((0, 0), (1, 2), (2, 3)):
+        whole = b64encode(bytes(before) + secret).decode("ascii")
         bare = whole.rstrip("=")
-        spelled = [bare[unclear : len(bare) - (len(bare) < len(whole))]]
-        if place == 0:
+        is_padded = len(bare) < len(whole)
+        spelled = [bare[touched : len(bare) - is_padded]]
+        if before == 0:
             lines = [bare[start : start + _LINE] for start in range(0, len(bare), _LINE)]
             spelled += [whole, bare, *(line for line in lines if len(line) >= _LEAST_ENCODED)]
         for text in spelled:
-            yield from (text, text.replace("+", "-").replace("/", "_"))
+            yield text
+            yield text.replace("+", "-").replace("/", "_")

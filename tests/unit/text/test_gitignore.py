@@ -54,6 +54,10 @@ def matches(line: str, path: str) -> bool:
         ("[[:nothing:]]", [], ["n", ":"]),
         ("[z-a]", ["z"], ["m", "a"]),
         ("foo**bar", ["foobar", "foo-bar"], ["foo/bar"]),
+        ("[ab]/c", ["a/c", "b/c"], ["c", "x/a/c", "a/c/d", "[ab]/c"]),
+        ("a\\/b", ["a/b"], ["ab", "x/a/b", "a\\/b"]),
+        ("a\\/[bc]", ["a/b", "a/c"], ["a/d", "x/a/b", "ab"]),
+        ("[a]\\/b/c", ["a/b/c"], ["a/b", "b/c", "a/bc"]),
     ],
 )
 def test_a_line_means_what_it_means_to_git(

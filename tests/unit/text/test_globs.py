@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prowess.text.globs import matches_any
+from prowess.text.globs import find_match
 
 
 @pytest.mark.parametrize(
@@ -42,23 +42,23 @@ from prowess.text.globs import matches_any
     ],
 )
 def test_a_pattern_matches_as_a_shell_would(pattern: str, name: str, matches: bool) -> None:
-    assert matches_any(name, (pattern,)) == (pattern if matches else None)
+    assert find_match(name, (pattern,)) == (pattern if matches else None)
 
 
 def test_the_first_pattern_that_matches_is_named() -> None:
-    assert matches_any("beta", ("alpha", "b*", "beta")) == "b*"
-    assert matches_any("beta", ()) is None
+    assert find_match("beta", ("alpha", "b*", "beta")) == "b*"
+    assert find_match("beta", ()) is None
 
 
 @given(pattern=st.text(max_size=12), name=st.text(max_size=12))
 def test_no_pattern_breaks_the_matcher(pattern: str, name: str) -> None:
-    assert matches_any(name, (pattern,)) in (pattern, None)
+    assert find_match(name, (pattern,)) in (pattern, None)
 
 
 @given(name=st.text(st.characters(exclude_characters="*?[]{}\\!,"), max_size=12))
 def test_a_plain_name_matches_only_itself(name: str) -> None:
-    assert matches_any(name, (name,)) == name
-    assert matches_any(name + "x", (name,)) is None
+    assert find_match(name, (name,)) == name
+    assert find_match(name + "x", (name,)) is None
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_a_plain_name_matches_only_itself(name: str) -> None:
 )
 def test_no_pattern_is_slow(pattern: str, name: str) -> None:
     started = time.process_time()
-    assert matches_any(name, (pattern,)) is None
+    assert find_match(name, (pattern,)) is None
     assert time.process_time() - started < 0.1
 
 
@@ -98,4 +98,4 @@ def test_no_pattern_is_slow(pattern: str, name: str) -> None:
     ],
 )
 def test_braces_nest_and_may_be_empty(pattern: str, name: str, matches: bool) -> None:
-    assert matches_any(name, (pattern,)) == (pattern if matches else None)
+    assert find_match(name, (pattern,)) == (pattern if matches else None)
