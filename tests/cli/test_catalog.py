@@ -268,8 +268,8 @@ def test_where_nothing_is_ready_nothing_is_printed_and_the_reason_is_told(termin
         ),
         (
             ("--ask", "Skill("),
-            "A permission rule is “Skill(”, which is no rule for skills; it must be `Skill`, `Skill(name)`, "
-            "`Skill(name *)` or `Skill(name:*)`.",
+            "A permission rule must be `Skill`, `Skill(name)`, `Skill(name *)` or `Skill(name:*)`; "
+            "got “Skill(”.",
         ),
         (
             ("--allow", ""),

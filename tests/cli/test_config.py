@@ -269,7 +269,7 @@ def test_seconds_may_have_decimals_and_are_shown_as_people_write_them(terminal):
     for wrong in ("-0.5", "nan", "inf", "true"):
         terminal.write("project/prowess.toml", f"[limits]\nseconds_per_root = {wrong}\n")
         answer = terminal.run("config")
-        assert (answer.code, "it must be a number, 0 or more" in answer.err) == (2, True)
+        assert (answer.code, "must be a number, 0 or more; got " in answer.err) == (2, True)
     terminal.write("project/prowess.toml", "[limits]\nfile_bytes = 0.5\n")
     assert "a whole number, 0 or more" in terminal.run("config").err
 

@@ -128,18 +128,15 @@ def test_a_profile_that_cannot_be_used_is_named_and_the_others_are_still_listed(
     file = terminal.write("home/.config/prowess/profiles/bad.toml", 'name = "bad"\nnam = 1\n')
     answer = terminal.run("hosts")
     assert answer.code == 2
-    assert (
-        f"The profile {file}:2 cannot be used: it has a key that no profile has; did you mean `name`? (at `nam`)."
-        in (answer.out)
+    assert f"Invalid profile {file}:2: `nam` is not a known key; did you mean `name`?" in (
+        answer.out
     )
     assert "claude-code  Claude Code" in answer.out
     shaped = json.loads(terminal.run("hosts", "--json").out)["hosts"][-1]
     assert shaped == {
         "name": "bad",
         "origin": "added",
-        "problem": (
-            f"The profile {file}:2 cannot be used: it has a key that no profile has; did you mean `name`? (at `nam`)."
-        ),
+        "problem": (f"Invalid profile {file}:2: `nam` is not a known key; did you mean `name`?"),
     }
 
 
@@ -196,7 +193,7 @@ def test_a_mistake_in_a_profile_is_named_with_file_and_line(terminal, text, line
     file = terminal.write("home/.config/prowess/profiles/mine.toml", text)
     answer = terminal.run("list", "--host", "mine")
     assert (answer.code, answer.out) == (2, "")
-    assert answer.err.startswith(f"prowess: The profile {file}:{line} cannot be used: ")
+    assert answer.err.startswith(f"prowess: Invalid profile {file}:{line}: ")
 
 
 def test_a_profile_of_ones_own_that_replaces_a_built_in_one_is_marked(terminal):
@@ -222,18 +219,18 @@ def make_pipe(path):
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (None, " cannot be used: it is a pipe or a device; only an ordinary file is read."),
+        (None, ": it is a pipe or a device; only an ordinary file is read."),
         (
             b"a = " + b"[" * 50_000,
-            ":1 cannot be used: it is nested more than 32 levels deep, which no profile needs; ",
+            ":1: nested more than 32 levels deep.",
         ),
         (
             b"#" * 300_000,
-            " cannot be used: the file has 300,000 bytes; at most 262,144 are read, so make it shorter.",
+            ": the file has 300,000 bytes; at most 262,144 are read, so make it shorter.",
         ),
         (
             b'name = "ff"\n# \xff\n',
-            ":2 cannot be used: the file is not UTF-8 text; save it as UTF-8.",
+            ":2: the file is not UTF-8 text; save it as UTF-8.",
         ),
     ],
 )
@@ -247,10 +244,10 @@ def test_a_profile_file_that_cannot_be_read_is_no_matter_to_other_hosts(terminal
         assert terminal.run("list", "--host", host).code == 0
     answer = terminal.run("list", "--host", "ff")
     assert (answer.code, answer.out) == (2, "")
-    assert answer.err.startswith(f"prowess: The profile {file}{said}")
+    assert answer.err.startswith(f"prowess: Invalid profile {file}{said}")
     listed = json.loads(terminal.run("hosts", "--json").out)["hosts"]
     assert [host["name"] for host in listed] == [*BUILT_IN, "ff"]
-    assert listed[-1]["problem"].startswith(f"The profile {file}{said}")
+    assert listed[-1]["problem"].startswith(f"Invalid profile {file}{said}")
 
 
 def test_a_host_that_is_a_path_to_a_pipe_a_folder_or_nothing_is_told(terminal):
@@ -267,7 +264,7 @@ def test_a_host_that_is_a_path_to_a_pipe_a_folder_or_nothing_is_told(terminal):
         assert (answer.code, answer.out, answer.err.strip()) == (
             2,
             "",
-            f"prowess: The profile {path} cannot be used: {problem}.",
+            f"prowess: Invalid profile {path}: {problem}.",
         )
 
 

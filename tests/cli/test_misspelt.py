@@ -78,9 +78,7 @@ def test_a_misspelt_key_is_a_warning_that_names_the_nearest(
     terminal, host, file, text, line, key, nearest
 ):
     terminal.write(file, text)
-    message = (
-        f"`{key}` is no known setting and has no effect; the nearest known one is `{nearest}`."
-    )
+    message = f"`{key}` is not a known setting and has no effect; did you mean `{nearest}`?"
     found = {
         "code": "setting-ignored",
         "severity": "warning",
@@ -99,7 +97,7 @@ def test_an_unknown_key_in_a_table_about_skills_is_reported_though_nothing_is_ne
     (found,) = terminal.json("config", "--host", "opencode")["diagnostics"]
     assert (
         found["message"]
-        == "`skills.zzz` is no known setting and has no effect; known are `skills.paths`."
+        == "`skills.zzz` is not a known setting and has no effect; the known ones are `skills.paths`."
     )
 
 

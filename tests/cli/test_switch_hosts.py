@@ -185,14 +185,14 @@ def test_comments_order_and_layout_are_kept(terminal, host, file, before, after)
             "omp",
             "home/.omp/agent/config.yml",
             "x: &list [skill:old]\ndisabledExtensions: *list\n",
-            "home/.omp/agent/config.yml:2: no safe way was found to switch “pdf” off there, so nothing was written; "
+            "home/.omp/agent/config.yml:2: can't disable “pdf” safely, so nothing was written; "
             "write `disabledExtensions: [skill:pdf]` by hand.",
         ),
         (
             "codex",
             "home/.codex/config.toml",
             'skills.config = [{ name = "doc", enabled = true }]\n',
-            "home/.codex/config.toml:1: no safe way was found to switch “pdf” off there, so nothing was written; "
+            "home/.codex/config.toml:1: can't disable “pdf” safely, so nothing was written; "
             'write `[[skills.config]]` and below it `name = "pdf"`, `enabled = false` by hand.',
         ),
     ],

@@ -109,8 +109,9 @@ def test_an_unknown_toggle_names_those_there_are_the_nearest_first(terminal):
     terminal.write("project/prowess.toml", "[toggles]\nenableClaudeUsr = false\n")
     [found] = terminal.json("check")["diagnostics"]
     assert found["message"] == (
-        "`toggles.enableClaudeUsr` has no effect: Prowess has no toggle of that name; it has `enableClaudeUser`, "
-        "`enableCodexUser`, `enableClaudeProject`, `enablePiUser`, `enablePiProject`."
+        "`toggles.enableClaudeUsr` has no effect: Prowess has no toggle `enableClaudeUsr`; "
+        "its toggles are `enableClaudeUser`, `enableCodexUser`, `enableClaudeProject`, "
+        "`enablePiUser`, `enablePiProject`."
     )
     assert (found["file"], found["line"]) == (terminal.path("project/prowess.toml"), 2)
 

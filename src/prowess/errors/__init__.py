@@ -189,8 +189,7 @@ class ProfileError(ProwessError):
 
     def __str__(self) -> str:
         where = _locate(self.file, self.line)
-        key = f" (at `{self.key}`)" if self.key else ""
-        return f"The profile {where} cannot be used: {self.problem}{key}."
+        return f"Invalid profile {where}: {_make_sentence(self.key, self.problem)}"
 
 
 class SettingError(ProwessError):
@@ -204,8 +203,13 @@ class SettingError(ProwessError):
         super().__init__(file, problem)
 
     def __str__(self) -> str:
-        key = f"`{self.key}` " if self.key else ""
-        return f"{_locate(self.file, self.line)}: {key}{self.problem}."
+        return f"{_locate(self.file, self.line)}: {_make_sentence(self.key, self.problem)}"
+
+
+def _make_sentence(key: str | None, problem: str) -> str:
+    """A problem with a key as a sentence; a problem may end with a question (did you mean …?)."""
+    subject = f"`{key}` " if key else ""
+    return f"{subject}{problem}{'' if problem.endswith('?') else '.'}"
 
 
 class SwitchError(ProwessError):

@@ -1,4 +1,4 @@
-"""Where a setting was set."""
+"""The origin of a setting."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import msgspec
 
 
 class Origin(msgspec.Struct, frozen=True):
-    """The file and line of a setting; a default has neither."""
+    """The file and line where a setting was set. A default has neither."""
 
     file: str | None = None
     line: int | None = None

@@ -38,7 +38,12 @@ PROCESSES = 256
 
 
 class SandboxOverride(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What a user set about the sandbox for the programs of one skill; None: as for the others."""
+    """Sandbox settings for the programs of one skill; None means as for all others.
+
+    - `mode`: `on` or `off`.
+    - `network`: allow access to the network.
+    - `write`: more folders that programs may write to.
+    """
 
     mode: str | None = None
     network: bool | None = None
@@ -46,11 +51,15 @@ class SandboxOverride(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=T
 
 
 class SandboxSettings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What users set under `[sandbox]`.
+    """The settings under `[sandbox]`.
 
-    `mode` is `on` or `off`. `write` are folders beside the project that programs may write to,
-    `hide` what they cannot read beside the folders of credentials. `skills` has what is different
-    for some skills, by name.
+    - `mode`: `on` or `off`.
+    - `network`: allow access to the network.
+    - `write`: folders outside the project that programs may write to.
+    - `hide`: more files and folders that programs can't read, besides those with credentials.
+    - `memory_mb`: the most memory, in megabytes.
+    - `processes`: the most processes.
+    - `skills`: settings for single skills, by name.
     """
 
     mode: str = "on"

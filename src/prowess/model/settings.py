@@ -1,6 +1,4 @@
-"""What users set, gathered from every settings file of a host, each value with the place it came
-from.
-"""
+"""Settings: the values from all settings files of a host, each with its origin."""
 
 from __future__ import annotations
 
@@ -14,18 +12,21 @@ from prowess.model.origin import Origin
 from prowess.model.permission import Rule
 from prowess.model.sandbox import SandboxSettings
 
-# Stands where a secret would be shown.
+# Shown in place of a secret.
 MASK = "[secret]"
 
 __all__ = ["DeclaredTool", "Origin", "Override", "Settings"]
 
 
 class Override(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a user set for one skill.
+    """The settings for one skill. The `repr` shows the names of secrets, never their values.
 
-    `visibility` is one of `on`, `name-only`, `user-only`, `off`; `env` and `api_key` only ever
-    reach the skill's own processes. `api_key_from` is a host's description of where the key is
-    kept, in place of the key. What may be secret is not shown in the `repr`, only its name.
+    - `enabled`: `false` disables the skill.
+    - `visibility`: `on`, `name-only`, `user-only` or `off`.
+    - `env`: environment variables for the skill's own processes.
+    - `api_key`: an API key for the skill's own processes.
+    - `api_key_from`: where the host stores the API key, if not in the file.
+    - `config`: further values that the skill can require.
     """
 
     enabled: bool | None = None
@@ -37,7 +38,7 @@ class Override(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def is_off(self) -> bool:
-        """Whether the skill is switched off."""
+        """Whether the skill is disabled."""
         return self.enabled is False or self.visibility == "off"
 
     def __rich_repr__(self) -> list[tuple[str, Any]]:
@@ -48,8 +49,10 @@ class Override(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class DeclaredTool(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A tool that a settings file declares: the program and its arguments, with `{argument}` for
-    what was typed.
+    """A tool declared in a settings file.
+
+    - `command`: the program and its arguments; `{argument}` stands for what the user typed.
+    - `description`: what the tool does.
     """
 
     command: tuple[str, ...]
@@ -57,17 +60,16 @@ class DeclaredTool(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
-    """The settings that hold for one scan.
+    """The settings for one scan. The `repr` leaves out secrets.
 
-    `raw` is the host's own merged configuration, for requirements that name a field of it.
-    `origins` has the place of every value, by its dotted name here (`enabled`,
-    `toggles.enableClaudeUser`, `ignored`, `overrides.pdf.enabled`), `entries` that of every entry
-    of a list, by the list's name. `permissions` are the rules of all files, in the order of
-    reading. `approvals` says where “always” is remembered, `memory` or `disk`. `project_files` are
-    those of `files` that a project brings along, which its user need not have read.
-    `shell_commands` says whether commands inside bodies run. `tools` are programs that commands can
-    go to. `diagnostics` are settings that are well formed but have no effect. The `repr` leaves out
-    what may be secret.
+    Besides the settings themselves there are:
+
+    - `raw`: the host's own merged configuration, for skills that require one of its fields.
+    - `origins`: the origin of every value, by its dotted name (`enabled`, `overrides.pdf.enabled`).
+    - `entries`: the origin of every list entry, by the name of the list.
+    - `files`: the settings files that were read.
+    - `project_files`: those that came with the project, which the user may never have seen.
+    - `diagnostics`: settings that are valid but have no effect.
     """
 
     enabled: bool = True
@@ -102,31 +104,28 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     diagnostics: tuple[Diagnostic, ...] = ()
 
     def origin(self, key: str) -> Origin:
-        """Where the value of a dotted key was set; the default's origin where nobody set it."""
+        """The origin of a value, by its dotted name; `Origin()` if it is a default."""
         return self.origins.get(key, Origin())
 
     def entry_origin(self, key: str, entry: str) -> Origin:
-        """Where an entry of a list was set; lists of several files add up, so each has a place of
-        its own.
-        """
+        """The origin of a list entry. Lists can be combined from several files."""
         return self.entries.get(key, {}).get(entry) or self.origin(key)
 
     def is_from_project(self, key: str) -> bool:
-        """Whether the value of a dotted key was set by a file that a project brings along."""
+        """Whether a value was set in a file that came with the project."""
         return self.origin(key).file in self.project_files
 
     def find_override(self, key: str | None, name: str) -> tuple[str, Override] | None:
-        """What the user set for a skill, under its own key or under its name, and which of both it
-        was.
+        """The override for a skill and the key it was found under: its own key or its name.
 
-        Whoever switched it off under either is heard first; else its own key comes before its name.
+        If either disables the skill, that one counts. Otherwise its own key comes before its name.
         """
-        found = [
-            (one, self.overrides[one])
-            for one in (key, name)
-            if one is not None and one in self.overrides
-        ]
-        return next((one for one in found if one[1].is_off), found[0] if found else None)
+        candidates = [name] if key is None else [key, name]
+        found = [(one, self.overrides[one]) for one in candidates if one in self.overrides]
+        for one in found:
+            if one[1].is_off:
+                return one
+        return found[0] if found else None
 
     def __rich_repr__(self) -> list[tuple[str, Any]]:
         return _show(self, ("raw",))
@@ -136,15 +135,20 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def _show(struct: Override | Settings, hidden: tuple[str, ...]) -> list[tuple[str, Any]]:
-    """The fields of a struct by name; of those that are hidden only which names are set."""
+    """The fields of a struct by name, with the values of hidden ones masked."""
     shown = []
     for field in struct.__struct_fields__:
         value = getattr(struct, field)
         if field in hidden and value is not None:
-            value = dict.fromkeys(value, MASK) if isinstance(value, Mapping) else MASK
+            value = _mask(value)
         shown.append((field, value))
     return shown
 
 
+def _mask(value: Any) -> Any:
+    return dict.fromkeys(value, MASK) if isinstance(value, Mapping) else MASK
+
+
 def _render(struct: Override | Settings) -> str:
-    return f"{type(struct).__name__}({', '.join(f'{name}={value!r}' for name, value in struct.__rich_repr__())})"
+    fields = ", ".join(f"{name}={value!r}" for name, value in struct.__rich_repr__())
+    return f"{type(struct).__name__}({fields})"

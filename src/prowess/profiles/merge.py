@@ -1,4 +1,4 @@
-"""One merge for profiles: tables are laid over one another key by key, everything else is replaced."""
+"""Merge the tables of profiles and settings files."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from typing import Any
 
 
 def merge(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
-    """`base` with `over` laid on it. Merging an empty table changes nothing."""
+    """`base` with the values of `over`. Tables are merged key by key; anything else is replaced."""
     merged = dict(base)
     for key, value in over.items():
         below = merged.get(key)
-        both = isinstance(below, Mapping) and isinstance(value, Mapping)
-        merged[key] = merge(below, value) if both else value  # type: ignore[arg-type]
+        if isinstance(below, Mapping) and isinstance(value, Mapping):
+            value = merge(below, value)
+        merged[key] = value
     return merged

@@ -1,28 +1,31 @@
-"""Folders by name: what `{home}`, `{ancestor}` or `{config}` in a profile's path templates stand
-for.
+"""Resolve the path templates of a profile, such as `{ancestor}/.claude/skills`.
 
-Pure: the machine is an argument (`Facts`), paths are text. A path is written with the separator of
-its platform; both separators are understood on Windows.
+Nothing here touches the machine: facts are an argument, and paths are text. Paths use the separator
+of the platform; on Windows both separators are accepted.
 """
 
 from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from types import ModuleType
 
 import msgspec
 
 from prowess.model.facts import Facts
 
-_PLACEHOLDER = re.compile(r"\{(\w+)\}")
+PLACEHOLDER = re.compile(r"\{(\w+)\}")
+# Placeholders that stand for any number of folders; a template has at most one of them.
 MANY = ("ancestor", "added", "custom", "plugin")
+
+Rule = Sequence[str] | Mapping[str, str]
 
 
 class Place(msgspec.Struct, frozen=True):
-    """A folder that a template stands for, and how many folders above the working folder it was
-    found.
+    """A folder that a template stands for.
+
+    `distance` is how many folders it is above the working folder, or its position in a list.
     """
 
     path: str
@@ -30,7 +33,7 @@ class Place(msgspec.Struct, frozen=True):
 
 
 class Places(msgspec.Struct, frozen=True, kw_only=True):
-    """Every folder that a template may name, for one working folder on one machine."""
+    """The folders that templates can name, for one working folder on one machine."""
 
     cwd: str
     home: str
@@ -43,15 +46,12 @@ class Places(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def paths(self) -> ModuleType:
-        """The path rules of the machine these places are on."""
+        """The path functions for this machine's platform."""
         if self.platform != "win32":
             return posixpath
         import ntpath
 
         return ntpath
-
-
-Rule = Sequence[str] | Mapping[str, str]
 
 
 def name_places(
@@ -62,91 +62,83 @@ def name_places(
     repository: str | None,
     given: Mapping[str, str],
 ) -> Places:
-    """Work out the named places: `given` first, then each rule's first alternative that is known.
+    """Resolve the names under `[places]`; those in `given` take precedence.
 
-    A rule is a list of alternatives (`$NAME` is an environment variable, `$NAME/x` a folder below
-    it) or a table by platform.
+    A rule is a list of alternatives, of which the first known one counts (`$NAME` is an environment
+    variable, `$NAME/x` a folder inside it), or a table by platform.
     """
     named: dict[str, str] = {"cwd": cwd, "home": facts.home, "workspace": cwd}
     if repository is not None:
         named["repository"] = repository
     for name, rule in rules.items():
-        alternatives = (
-            [rule[facts.platform]] if isinstance(rule, Mapping) and facts.platform in rule else rule
-        )
-        for alternative in alternatives if not isinstance(alternatives, Mapping) else ():
-            path = _fill_alternative(alternative, named, facts.env)
-            if path:
-                named[name] = path
-                break
+        alternatives = _list_alternatives(rule, facts.platform)
+        filled = (_fill(alternative, named, facts.env) for alternative in alternatives)
+        path = next((path for path in filled if path), None)
+        if path is not None:
+            named[name] = path
     named.update(given)
     return Places(
         cwd=cwd, home=facts.home, platform=facts.platform, repository=repository, named=named
     )
 
 
-def _fill_alternative(
-    alternative: str, named: Mapping[str, str], env: Mapping[str, str]
-) -> str | None:
-    if alternative.startswith("$"):
-        variable, slash, rest = alternative[1:].partition("/")
+def _list_alternatives(rule: Rule, platform: str) -> Iterable[str]:
+    if not isinstance(rule, Mapping):
+        return rule
+    return [rule[platform]] if platform in rule else []
+
+
+def _fill(template: str, named: Mapping[str, str], env: Mapping[str, str]) -> str | None:
+    """The template with its names filled in; None if one of them is not known."""
+    if template.startswith("$"):
+        variable, slash, rest = template[1:].partition("/")
         value = env.get(variable, "").strip()
         return f"{value}{slash}{rest}" if value else None
-    missing = [name for name in _PLACEHOLDER.findall(alternative) if name not in named]
-    return None if missing else _PLACEHOLDER.sub(lambda match: named[match[1]], alternative)
+    if any(name not in named for name in PLACEHOLDER.findall(template)):
+        return None
+    return PLACEHOLDER.sub(lambda match: named[match[1]], template)
 
 
 def expand(
     template: str, places: Places, *, up_to: str, without_repository: str, skip_home: bool = False
 ) -> list[Place]:
-    """Every folder that a template stands for, nearest first; none where it names a place that is
-    not known.
-    """
-    names = _PLACEHOLDER.findall(template)
+    """The folders that a template stands for, nearest first; none if it uses an unknown name."""
+    names = PLACEHOLDER.findall(template)
     many = next((name for name in names if name in MANY), None)
     if many is None:
-        filled = _fill_alternative(template, places.named, {})
-        return [] if filled is None else [Place(_tidy(filled, places), 0)]
-    return [
-        Place(_tidy(filled, places), distance)
-        for distance, folder in enumerate(
-            _folders(many, places, up_to, without_repository, skip_home=skip_home)
-        )
-        if folder is not None
-        and (filled := _fill_alternative(template, {**places.named, many: folder}, {})) is not None
-    ]
+        filled = _fill(template, places.named, {})
+        return [] if filled is None else [Place(_normalize(filled, places), 0)]
+    if many == "ancestor":
+        folders = ancestors(places, up_to=up_to, without_repository=without_repository)
+    else:
+        folders = list(getattr(places, many))
+    found = []
+    for distance, folder in enumerate(folders):
+        if skip_home and many == "ancestor" and folder == places.home:
+            continue
+        filled = _fill(template, {**places.named, many: folder}, {})
+        if filled is not None:
+            found.append(Place(_normalize(filled, places), distance))
+    return found
 
 
-def _tidy(path: str, places: Places) -> str:
-    """A normal path. Two slashes at the start, as a template over `/` gives them, are left alone by
-    the path rules.
-    """
+def _normalize(path: str, places: Places) -> str:
     normal = str(places.paths.normpath(path))
+    # `{ancestor}/x` at the root of the file system gives `//x`, which normpath keeps: POSIX lets
+    # two slashes mean something else.
     return normal[1:] if normal.startswith("//") else normal
 
 
-def _folders(
-    many: str, places: Places, up_to: str, without_repository: str, *, skip_home: bool
-) -> Sequence[str | None]:
-    if many != "ancestor":
-        folders: Sequence[str] = getattr(places, many)
-        return folders
-    walked = ancestors(places, up_to=up_to, without_repository=without_repository)
-    return [None if skip_home and folder == places.home else folder for folder in walked]
-
-
 def ancestors(places: Places, *, up_to: str, without_repository: str = "filesystem") -> list[str]:
-    """The working folder and the folders above it, nearest first, up to a boundary (which is
-    included).
+    """The working folder and the folders above it, nearest first, up to and including a boundary.
 
-    `repository` stops at the repository's root and falls back to `without_repository` where there
-    is none; `home` stops at home where the working folder lies below it, else at the top of the
-    file system.
+    `repository` falls back to `without_repository` outside a repository. `home` stops at home if
+    the working folder is below it, otherwise at the top of the file system.
     """
-    boundary = up_to if up_to != "repository" or places.repository else without_repository
-    stop = {"repository": places.repository, "home": places.home, "folder": places.cwd}.get(
-        boundary
-    )
+    is_outside = up_to == "repository" and not places.repository
+    boundary = without_repository if is_outside else up_to
+    stops = {"repository": places.repository, "home": places.home, "folder": places.cwd}
+    stop = stops.get(boundary)
     walked = [places.cwd]
     while walked[-1] != stop:
         parent = places.paths.dirname(walked[-1])
@@ -157,7 +149,7 @@ def ancestors(places: Places, *, up_to: str, without_repository: str = "filesyst
 
 
 def expand_user_path(path: str, *, base: str, places: Places) -> str:
-    """A path that a user wrote, made absolute: `~/` is home, a relative path hangs below `base`."""
+    """A path from a settings file as an absolute path: `~/` is home, others are below `base`."""
     if path == "~" or path.startswith(("~/", "~\\")):
         path = places.paths.join(places.home, path[2:])
     return str(places.paths.normpath(places.paths.join(base, path)))

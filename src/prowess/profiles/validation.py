@@ -1,21 +1,32 @@
-"""What the types of a profile cannot tell, said so that its author can mend it; and the line of a
-key.
+"""Find mistakes in a profile and the line of each.
+
+`find_type_mistake` explains why a file does not fit the schema, in better words than the decoder
+has. `find_mistakes` checks what types can't express. Both run only for profiles that users wrote: a
+test covers the built-in ones.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from enum import Enum
+from types import NoneType, UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 
-from prowess.profiles.places import MANY
+from prowess.errors import nearest_names
+from prowess.profiles.places import MANY, PLACEHOLDER
 from prowess.profiles.schema.profile import Profile
 from prowess.profiles.schema.roots import RootRule
+from prowess.text.values import describe_value
 
-_PLACEHOLDER = re.compile(r"\{(\w+)\}")
-_ALWAYS_KNOWN = (
+Mistake = tuple[str, str | None]
+"""What is wrong with a key, to be read after its name, and the dotted key."""
+
+CONDITIONS = ("env", "env-one", "env-set", "env-moved", "toggle", "any-toggle", "provider")
+
+_BUILT_IN_PLACES = (
     *MANY,
     "home",
     "cwd",
@@ -25,116 +36,239 @@ _ALWAYS_KNOWN = (
     "remote",
     "claude_plugins",
 )
-
-CONDITIONS = ("env", "env-one", "env-set", "env-moved", "toggle", "any-toggle", "provider")
-# Whatever is counted is counted in 64 bits, and no one has as much of it.
+# Far more of anything than a machine has, and small enough for 64 bits.
 _MOST_NUMBER = 1_000_000_000_000
 
-Mistake = tuple[str, str | None]
+
+# Types
+
+
+def find_type_mistake(raw: Mapping[str, Any]) -> Mistake | None:
+    """The first value that does not fit the schema."""
+    return next(_check(raw, Profile, ""), None)
+
+
+def _check(value: Any, kind: Any, key: str) -> Iterator[Mistake]:
+    origin = get_origin(kind)
+    if _is_struct(kind) and isinstance(value, dict):
+        yield from _check_table(value, kind, key)
+    elif origin is dict and isinstance(value, dict):
+        for name, inner in value.items():
+            yield from _check(inner, get_args(kind)[1], _join(key, name))
+    elif origin is tuple and isinstance(value, list):
+        for index, inner in enumerate(value):
+            yield from _check(inner, get_args(kind)[0], f"{key}[{index}]")
+    elif origin in (UnionType, Union):
+        yield from _check_union(value, kind, key)
+    elif not _fits(value, kind):
+        yield _describe_mismatch(value, kind), key
+
+
+def _check_table(table: dict[str, Any], kind: type[msgspec.Struct], key: str) -> Iterator[Mistake]:
+    hints = get_type_hints(kind)
+    for name in table:
+        if name not in hints:
+            yield _describe_unknown_key(name, hints, kind), _join(key, name)
+    for field in msgspec.structs.fields(kind):
+        inner_key = _join(key, field.name)
+        if field.name in table:
+            yield from _check(table[field.name], hints[field.name], inner_key)
+        elif field.required:
+            yield f"is missing; it must be {_name_type(hints[field.name])}", inner_key
+
+
+def _check_union(value: Any, kind: Any, key: str) -> Iterator[Mistake]:
+    attempts = [list(_check(value, one, key)) for one in get_args(kind)]
+    if not all(attempts):
+        return
+    # An alternative with a mistake further down is the one that was meant: the value itself fits.
+    deeper = [mistakes[0] for mistakes in attempts if mistakes[0][1] != key]
+    yield deeper[0] if deeper else (_describe_mismatch(value, kind), key)
+
+
+def _describe_unknown_key(name: str, hints: Mapping[str, Any], kind: type[msgspec.Struct]) -> str:
+    known = [one for one in hints if one != "edition"]
+    if kind is Profile:
+        known.insert(1, "extends")
+    near = nearest_names(name, known, most=1)
+    if near:
+        return f"is not a known key; did you mean `{near[0]}`?"
+    return f"is not a known key; the known keys are {', '.join(known)}"
+
+
+def _is_struct(kind: Any) -> bool:
+    return isinstance(kind, type) and issubclass(kind, msgspec.Struct)
+
+
+def _is_enum(kind: Any) -> bool:
+    return isinstance(kind, type) and issubclass(kind, Enum)
+
+
+def _fits(value: Any, kind: Any) -> bool:
+    if get_origin(kind) is Literal or _is_enum(kind):
+        return isinstance(value, str) and value in _list_words(kind)
+    if kind is float:
+        return type(value) in (int, float)
+    if kind is NoneType:
+        return value is None
+    return kind is Any or type(value) is kind
+
+
+def _describe_mismatch(value: Any, kind: Any) -> str:
+    is_word = isinstance(value, str) and any(_list_words(kind))
+    found = f"“{value}”" if is_word else describe_value(value)
+    return f"must be {_name_type(kind)}; got {found}"
+
+
+_TYPE_NAMES: dict[Any, str] = {
+    str: "a string",
+    int: "a whole number",
+    float: "a number",
+    bool: "true or false",
+}
+_PLURALS: dict[Any, str] = {str: "strings", int: "whole numbers", float: "numbers"}
+
+
+def _name_type(kind: Any) -> str:
+    origin = get_origin(kind)
+    if origin in (UnionType, Union):
+        alternatives = [one for one in get_args(kind) if one is not NoneType]
+        return " or ".join(_name_type(one) for one in alternatives)
+    if origin is tuple:
+        return f"a list of {_name_items(get_args(kind)[0])}"
+    if origin is dict or _is_struct(kind):
+        return "a table"
+    return _TYPE_NAMES.get(kind) or f"one of {', '.join(_list_words(kind))}"
+
+
+def _name_items(kind: Any) -> str:
+    if kind in _PLURALS:
+        return _PLURALS[kind]
+    words = list(_list_words(kind))
+    return f"the words {', '.join(words)}" if words else _name_type(kind)
+
+
+def _list_words(kind: Any) -> Iterator[str]:
+    if get_origin(kind) is Literal:
+        yield from (str(word) for word in get_args(kind))
+    elif _is_enum(kind):
+        yield from (str(one.value) for one in kind)
+    elif get_origin(kind) in (tuple, UnionType, Union):
+        for inner in get_args(kind):
+            yield from _list_words(inner)
+
+
+def _join(key: str, name: str) -> str:
+    return f"{key}.{name}" if key else name
+
+
+# Names, numbers and patterns
 
 
 def find_mistakes(profile: Profile, name: str) -> Iterator[Mistake]:
-    """What the types of a profile cannot tell: names that lead nowhere."""
+    """Mistakes that types can't express: unknown names, bad patterns, impossible numbers."""
     if profile.name != name:
-        yield (
-            f"its name is “{profile.name}”, but it is known as “{name}”; they have to be the same",
-            "name",
-        )
-    for place, item in enumerate(profile.order):
-        for id in (item,) if isinstance(item, str) else item:
-            if id not in profile.roots:
-                yield (
-                    f"“{id}” is no root; the roots are {', '.join(profile.roots)}",
-                    f"order[{place}]",
-                )
-    for id in profile.settings_order:
-        if id not in profile.settings:
-            yield (
-                f"“{id}” is no settings file; there are {', '.join(profile.settings) or 'none'}",
-                "settings_order",
-            )
-    for place, id in enumerate(profile.conditions.below):
-        if id not in profile.roots:
-            yield (
-                f"“{id}” is no root; the roots are {', '.join(profile.roots)}",
-                f"conditions.below[{place}]",
-            )
+        yield f"must match the name of the file, “{name}”; got “{profile.name}”", "name"
+    yield from _find_unknown_roots(profile)
+    yield from _find_unknown_settings_files(profile)
     for id, rule in profile.roots.items():
         yield from _find_unknown_places(profile, f"roots.{id}.at", rule)
-        yield from _find_wrong_conditions(f"roots.{id}.when", rule.when)
-        yield from _find_wrong_conditions(f"roots.{id}.unless", rule.unless)
-    yield from _find_wrong_numbers(msgspec.to_builtins(profile), "")
-    yield from _find_wrong_patterns(profile)
+        yield from _find_bad_conditions(f"roots.{id}.when", rule.when)
+        yield from _find_bad_conditions(f"roots.{id}.unless", rule.unless)
+    yield from _find_bad_numbers(msgspec.to_builtins(profile), "")
+    yield from _find_bad_patterns(profile)
+
+
+def _find_unknown_roots(profile: Profile) -> Iterator[Mistake]:
+    named = [
+        (id, f"order[{index}]")
+        for index, item in enumerate(profile.order)
+        for id in ([item] if isinstance(item, str) else item)
+    ]
+    named += [
+        (id, f"conditions.below[{index}]") for index, id in enumerate(profile.conditions.below)
+    ]
+    for id, key in named:
+        if id not in profile.roots:
+            yield f"is “{id}”, which is not a root; the roots are {', '.join(profile.roots)}", key
+
+
+def _find_unknown_settings_files(profile: Profile) -> Iterator[Mistake]:
+    for id in profile.settings_order:
+        if id not in profile.settings:
+            known = ", ".join(profile.settings)
+            rest = f"the settings files are {known}" if known else "the profile has none"
+            yield f"contains “{id}”, which is not a settings file; {rest}", "settings_order"
 
 
 def _find_unknown_places(profile: Profile, key: str, rule: RootRule) -> Iterator[Mistake]:
-    known = (*_ALWAYS_KNOWN, *profile.places)
+    known = {*_BUILT_IN_PLACES, *profile.places}
     for template in rule.at:
-        for name in _PLACEHOLDER.findall(template):
+        for name in PLACEHOLDER.findall(template):
             if name not in known:
-                yield (
-                    f"“{{{name}}}” stands for no place; known are {', '.join(sorted(set(known)))}",
-                    key,
-                )
+                places = ", ".join(sorted(known))
+                yield f"uses “{{{name}}}”, which is not a place; the places are {places}", key
 
 
-def _find_wrong_numbers(value: Any, key: str) -> Iterator[Mistake]:
-    """Numbers that count nothing. Only a priority may lie below zero."""
+def _find_bad_conditions(key: str, conditions: Sequence[str]) -> Iterator[Mistake]:
+    for index, condition in enumerate(conditions):
+        kind, _, name = condition.partition(":")
+        # Only `any-toggle` has no name.
+        needs_name = kind != "any-toggle"
+        if kind not in CONDITIONS or needs_name != bool(name):
+            known = ", ".join(one if one == "any-toggle" else f"{one}:NAME" for one in CONDITIONS)
+            yield f"must be one of {known}; got “{condition}”", f"{key}[{index}]"
+
+
+def _find_bad_numbers(value: Any, key: str) -> Iterator[Mistake]:
     if isinstance(value, dict):
         for name, inner in value.items():
-            yield from _find_wrong_numbers(inner, f"{key}.{name}" if key else name)
-    elif isinstance(value, (int, float)) and not isinstance(value, bool):
+            yield from _find_bad_numbers(inner, _join(key, name))
+    elif isinstance(value, int | float) and not isinstance(value, bool):
         least = -_MOST_NUMBER if key.endswith(".priority") else 0
         if not least <= value <= _MOST_NUMBER:
-            yield f"it is {value}; it must be a number from {least:,} to {_MOST_NUMBER:,}", key
+            yield f"must be between {least:,} and {_MOST_NUMBER:,}; got {value}", key
 
 
-def _find_wrong_patterns(profile: Profile) -> Iterator[Mistake]:
+def _find_bad_patterns(profile: Profile) -> Iterator[Mistake]:
     patterns = {"fields.name_pattern": profile.fields.name_pattern}
-    patterns |= {
-        f"roots.{id}.name_pattern": rule.name_pattern for id, rule in profile.roots.items()
-    }
+    for id, rule in profile.roots.items():
+        patterns[f"roots.{id}.name_pattern"] = rule.name_pattern
     for key, pattern in patterns.items():
         try:
             re.compile(pattern)
         except (re.error, OverflowError, RecursionError) as error:
-            yield (
-                f"“{pattern[:40]}” is no regular expression ({error}); correct it or leave it out",
-                key,
-            )
+            yield f"is not a valid regular expression ({error})", key
 
 
-def _find_wrong_conditions(key: str, conditions: Sequence[str]) -> Iterator[Mistake]:
-    for place, condition in enumerate(conditions):
-        kind, colon, name = condition.partition(":")
-        if kind not in CONDITIONS or bool(colon and name) is (kind == "any-toggle"):
-            known = ", ".join(one if one == "any-toggle" else f"{one}:NAME" for one in CONDITIONS)
-            yield f"“{condition}” is no condition; there are {known}", f"{key}[{place}]"
-
+# Lines
 
 _HEADER = re.compile(r"\s*\[+\s*([^\]]+?)\s*\]+")
 _KEY = re.compile(r"""\s*((?:[\w-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[\w-]+|"[^"]*"|'[^']*'))*)\s*=""")
+_INDEX = re.compile(r"\[[^\]]*\]")
 
 
 def find_line(text: str, key: str) -> int | None:
-    """The line of a profile that a mistake is about: the one of its key, else of the nearest table
-    above it.
+    """The line of a key in a profile file, or of the nearest table above it."""
+    wanted = tuple(_INDEX.sub("", key).split("."))
+    best_length, best_line = 0, None
+    for number, path in _list_keys(text):
+        # A key of an edition is below the edition's name, which `wanted` does not have.
+        for candidate in (path, path[1:]):
+            shared = min(len(candidate), len(wanted))
+            if shared > best_length and candidate[:shared] == wanted[:shared]:
+                best_length, best_line = shared, number
+    return best_line
 
-    What an edition changes stands below the edition's name.
-    """
-    wanted = tuple(re.sub(r"\[[^\]]*\]", "", key).split("."))
-    best: tuple[int, int | None] = (0, None)
+
+def _list_keys(text: str) -> Iterator[tuple[int, tuple[str, ...]]]:
     table: tuple[str, ...] = ()
     for number, line in enumerate(text.splitlines(), 1):
-        header, entry = _HEADER.match(line), _KEY.match(line)
-        if header:
+        if header := _HEADER.match(line):
             table = _split_key(header[1])
-        path = table if header else (*table, *_split_key(entry[1])) if entry else ()
-        for one in (path, path[1:]):
-            shared = min(len(one), len(wanted))
-            if shared > best[0] and one[:shared] == wanted[:shared]:
-                best = shared, number
-    return best[1]
+            yield number, table
+        elif entry := _KEY.match(line):
+            yield number, (*table, *_split_key(entry[1]))
 
 
 def _split_key(key: str) -> tuple[str, ...]:

@@ -24,7 +24,7 @@ from prowess.reports.json_output import shape_diagnostic, shape_outcome, shape_s
 from prowess.reports.outcomes_by_name import OpenHost, is_same_answer, load_other_editions
 from prowess.reports.wording import cite_reason, lower_first
 from prowess.runtime import Skills
-from prowess.settings.read.key_names import find_written
+from prowess.settings.read.key_names import get_file_key
 from prowess.state.profile_cache import load_added_profiles
 from prowess.text.display import count_words
 
@@ -261,7 +261,7 @@ def _explain_why_searched(root: Root, templates: Sequence[str], context: _Contex
         if placeholder in written:
             profile = context.profile
             files = [profile.settings[id] for id in profile.settings_order]
-            key = find_written(setting, files).key
+            key = get_file_key(setting, files).key
             origin = context.snapshot.settings.entry_origin(setting, root.path)
             return f"`{key}` lists it ({origin})"
     if "{added}" in written:

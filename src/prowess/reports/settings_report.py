@@ -18,12 +18,11 @@ from prowess.settings.describe import (
     Described,
     describe_configuration,
     describe_settings,
-    list_read,
+    list_settable,
 )
-from prowess.settings.formats.document import join_key
-from prowess.settings.formats.key_lines import list_lines
+from prowess.settings.formats.document import join_key, list_lines
 from prowess.settings.load import MOST_BYTES, list_settings_places
-from prowess.settings.read.key_names import find_written
+from prowess.settings.read.key_names import get_file_key
 
 Places = Sequence[tuple[str, SettingsFileRule]]
 """The settings files of a host, in reading order."""
@@ -32,7 +31,7 @@ Places = Sequence[tuple[str, SettingsFileRule]]
 class SettingRow(msgspec.Struct, frozen=True, kw_only=True):
     """A setting: its own key, the key as the file spells it, its value and where that comes from.
 
-    `is_turned` marks a file that says the opposite of the setting. `entries` has a place for each
+    `is_inverted` marks a file that has the opposite of the setting. `entries` has a place for each
     entry of a list that several files add to.
     """
 
@@ -40,7 +39,7 @@ class SettingRow(msgspec.Struct, frozen=True, kw_only=True):
     written: str
     value: Any
     origin: Origin
-    is_turned: bool = False
+    is_inverted: bool = False
     entries: Mapping[str, Origin] = {}
 
     def list_origins(self) -> list[Origin]:
@@ -83,13 +82,13 @@ def _make_row(
     # Spelled as in the file that sets it, or else as in the first file that could.
     setting_it = [rule for path, rule in places if path == origin.file]
     others = [profile.settings[id] for id in profile.settings_order]
-    written = find_written(key, [*setting_it, *others])
+    written = get_file_key(key, [*setting_it, *others])
     return SettingRow(
         key=key,
         written=written.key,
         value=value,
         origin=origin,
-        is_turned=written.is_turned,
+        is_inverted=written.is_inverted,
         entries=settings.entries.get(key, {}),
     )
 
@@ -100,7 +99,7 @@ def _describe_configuration(
     """What skills can require as a setting, each with its place."""
     values = describe_configuration(settings, profile)
     if not values:
-        if "raw" in list_read(profile):
+        if "raw" in list_settable(profile):
             yield "config", {}, Origin()
         return
     lines = _load_lines(settings, places, disk)

@@ -19,8 +19,7 @@ from prowess.ports import FileSystem, FolderItem, Head, Stamp
 from prowess.profiles.schema.settings import SettingsFileRule
 from prowess.runtime import Skills
 from prowess.settings.edit.host_file import Switch, find_switch, name_key
-from prowess.settings.edit.prowess_toml import set_skill_enabled, set_skill_visible
-from prowess.settings.edit.toml_list import remove_entries
+from prowess.settings.edit.toml import remove_entries, set_skill_enabled, set_skill_visible
 from prowess.settings.load import MOST_BYTES, list_settings_places
 from prowess.text.display import shorten_path
 
@@ -98,6 +97,12 @@ class _EditedFiles:
             return self._files.read_head(path, limit)
         data = self.texts[path].encode()
         return Head(data[:limit], len(data), 1, (0, 0, len(data), 0))
+
+    def list_real_folder(self, path: str) -> list[FolderItem]:
+        return self._files.list_real_folder(path)
+
+    def read_real_head(self, path: str, limit: int) -> Head:
+        return self._files.read_real_head(path, limit)
 
     def get_stamp(self, path: str) -> Stamp:
         return self._files.get_stamp(path)

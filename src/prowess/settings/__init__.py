@@ -1,1 +1,1 @@
-"""What users set: the settings files of a host read, checked, explained and edited."""
+"""Settings files of every host: read, checked, described and edited."""

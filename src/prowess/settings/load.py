@@ -1,11 +1,11 @@
-"""The settings files of a host, read in order and made into one `Settings`."""
+"""Load the settings files of a host, in order, into one `Settings`."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
 from itertools import groupby
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from prowess.diagnostics import Diagnostic, diagnose
 from prowess.errors import SettingError, nearest_names
@@ -14,83 +14,40 @@ from prowess.model.permission import Rule
 from prowess.model.sandbox import SandboxOverride, SandboxSettings
 from prowess.model.settings import Origin, Override, Settings
 from prowess.ports import FileSystem
-from prowess.profiles.merge import merge
 from prowess.profiles.places import Place, Places, expand
 from prowess.profiles.schema.profile import Profile
+from prowess.profiles.schema.roots import Limits
 from prowess.profiles.schema.settings import SettingsFileRule
+
+if TYPE_CHECKING:
+    from prowess.settings.read.file_mapping import FileSettings
 
 MOST_BYTES = 1 << 20
 
 _VARIABLE = r"\{env:([^}]+)\}"
 
 Values = dict[tuple[str, ...], tuple[Any, Origin]]
-Entries = dict[str, dict[str, Origin]]
 
 
 def load_settings(profile: Profile, places: Places, facts: Facts, files: FileSystem) -> Settings:
-    """What users set for a host, from every settings file that exists; a wrong setting is a
-    `SettingError`.
-    """
-    values: Values = {}
-    rules: tuple[Rule, ...] = ()
-    raw: dict[str, Any] = {}
-    read: list[str] = []
-    refused: list[Diagnostic] = []
-    brought: list[str] = []
-    users: Values = {}
-    entries: Entries = {}
+    """The settings of a host from every file that exists. Raises a `SettingError`."""
+    gathered = _Gathered(profile.limits)
     for path, rule in list_settings_places(profile, places):
         kind = files.find_kind(path)
         if kind is None:
             continue
+        # Imported late: most working folders have no settings file.
         from prowess.settings.read.file_mapping import read_settings
 
         text = _load_text(path, kind, files)
         if rule.substitute_env:
-            text = re.sub(_VARIABLE, lambda match: _escape(facts.env.get(match[1], "")), text)
-        found = read_settings(text, path, rule, places, profile=profile.name)
-        if not rule.is_own:
-            values |= {
-                key: value for key, value in found.values.items() if not _stays_off(key, values)
-            }
-        elif rule.is_project:
-            from prowess.settings.read.project_limits import take_projects
-
-            refused += take_projects(values, found.values, users, profile.limits)
-        else:
-            from prowess.settings.read.project_limits import take_users
-
-            take_users(values, found.values)
-            users = dict(values)
-        refused += found.diagnostics
-        if rule.is_project:
-            brought.append(path)
-        for key, origins in found.entries.items():
-            entries[key] = {**entries.get(key, {}), **origins}
-        rules += found.rules
-        raw = merge(raw, found.raw)
-        read.append(path)
-    # What a later file replaced, or a project could not set, has no place either.
-    entries = {
-        key: {one: at for one, at in held.items() if one in values[(key,)][0]}
-        for key, held in entries.items()
-        if (key,) in values
-    }
-    named = {"files": tuple(read), "project_files": tuple(brought)}
-    return _build(profile, values, refused, permissions=rules, raw=raw, entries=entries, **named)
-
-
-def _stays_off(key: tuple[str, ...], values: Values) -> bool:
-    """Commands that one file of a host switches off stay off: no later file can have them run
-    again.
-    """
-    return key == ("shell_commands",) and key in values and values[key][0] is False
+            text = _substitute_variables(text, facts.env)
+        gathered.add(path, rule, read_settings(text, path, rule, places, profile=profile.name))
+    return gathered.build(profile)
 
 
 def list_settings_places(profile: Profile, places: Places) -> list[tuple[str, SettingsFileRule]]:
-    """Every file that may hold settings of a host, whether it exists or not, in the order of
-    reading.
-    """
+    """Every file that may have settings of a host, existing or not, in the order of reading."""
     found: dict[str, SettingsFileRule] = {}
     for name in profile.settings_order:
         rule = profile.settings[name]
@@ -101,73 +58,100 @@ def list_settings_places(profile: Profile, places: Places) -> list[tuple[str, Se
                     template, places, up_to=rule.up_to, without_repository=rule.without_repository
                 )
             if is_walk:
+                # Farthest first, so the nearest file is read last and wins.
                 expanded.sort(key=lambda place: -place.distance)
             for place in expanded:
                 found.setdefault(place.path, rule)
     return list(found.items())
 
 
-def _load_text(path: str, kind: str, files: FileSystem) -> str:
-    if kind != "file":
-        found = "a folder" if kind == "folder" else "a pipe or a device"
-        raise SettingError(
-            path,
-            None,
-            None,
-            f"the settings cannot be read from {found}; it must be an ordinary file",
+class _Gathered:
+    """What the files read so far set."""
+
+    def __init__(self, limits: Limits) -> None:
+        self.limits = limits
+        self.values: Values = {}
+        self.users: Values = {}
+        self.entries: dict[str, dict[str, Origin]] = {}
+        self.rules: list[Rule] = []
+        self.raw: dict[str, Any] = {}
+        self.diagnostics: list[Diagnostic] = []
+        self.files: list[str] = []
+        self.project_files: list[str] = []
+
+    def add(self, path: str, rule: SettingsFileRule, found: FileSettings) -> None:
+        """Add what one file sets."""
+        from prowess.profiles.merge import merge
+
+        self._add_values(rule, found.values)
+        for key, origins in found.entries.items():
+            self.entries.setdefault(key, {}).update(origins)
+        self.rules += found.rules
+        self.raw = merge(self.raw, found.raw)
+        self.diagnostics += found.diagnostics
+        self.files.append(path)
+        if rule.is_project:
+            self.project_files.append(path)
+
+    def _add_values(self, rule: SettingsFileRule, found: Values) -> None:
+        if not rule.is_own:
+            for key, value in found.items():
+                # Once one file of a host turns commands off, no later file can turn them on.
+                is_final = key == ("shell_commands",) and key in self.values
+                if not is_final or self.values[key][0] is not False:
+                    self.values[key] = value
+            return
+        from prowess.settings.read.project_limits import add_project_values, add_users_values
+
+        if rule.is_project:
+            self.diagnostics += add_project_values(self.values, found, self.users, self.limits)
+        else:
+            add_users_values(self.values, found)
+            self.users = dict(self.values)
+
+    def build(self, profile: Profile) -> Settings:
+        """The settings as a whole."""
+        fields = _nest(self.values)
+        overrides = {
+            name: _build_override(one) for name, one in fields.pop("overrides", {}).items()
+        }
+        sandbox = _build_sandbox(fields.pop("sandbox", {}))
+        # A toggle that the host does not have is reported below and decides nothing.
+        given = fields.pop("toggles", {})
+        toggles = {name: given.get(name, one.default) for name, one in profile.toggles.items()}
+        origins = {".".join(path): origin for path, (_, origin) in self.values.items()}
+        return Settings(
+            **fields,
+            toggles=toggles,
+            overrides=overrides,
+            sandbox=sandbox,
+            origins=origins,
+            entries=self._list_entries(),
+            permissions=tuple(self.rules),
+            raw=self.raw,
+            files=tuple(self.files),
+            project_files=tuple(self.project_files),
+            diagnostics=(*self.diagnostics, *_find_unknown_toggles(profile, origins)),
         )
-    try:
-        head = files.read_head(path, MOST_BYTES)
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise SettingError(
-            path, None, None, f"the file cannot be read ({reason[:1].lower()}{reason[1:]})"
-        ) from None
-    if head.size > MOST_BYTES:
-        problem = f"the file has {head.size:,} bytes; at most {MOST_BYTES:,} are read"
-        raise SettingError(path, None, None, problem)
-    try:
-        return head.data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        line = head.data.count(b"\n", 0, error.start) + 1
-        raise SettingError(
-            path, line, None, "the file is not UTF-8 text; save it as UTF-8"
-        ) from None
+
+    def _list_entries(self) -> dict[str, dict[str, Origin]]:
+        """The origins of list entries, without those that a later file replaced."""
+        kept = {}
+        for key, origins in self.entries.items():
+            if (key,) in self.values:
+                value, _ = self.values[(key,)]
+                kept[key] = {entry: at for entry, at in origins.items() if entry in value}
+        return kept
 
 
-def _escape(value: str) -> str:
-    """A variable's value as it stands inside a quoted text, so that it can neither end the text nor
-    add to it.
-    """
-    import json
-
-    return json.dumps(value)[1:-1].replace("'", "\\u0027")
-
-
-def _build(profile: Profile, values: Values, refused: list[Diagnostic], **rest: Any) -> Settings:
+def _nest(values: Values) -> dict[str, Any]:
     fields: dict[str, Any] = {}
     for path, (value, _) in values.items():
         table = fields
         for part in path[:-1]:
             table = table.setdefault(part, {})
         table[path[-1]] = value
-    overrides = {
-        name: _build_override(override) for name, override in fields.pop("overrides", {}).items()
-    }
-    sandbox = _build_sandbox(fields.pop("sandbox", {}))
-    # One that the host does not have is reported and decides nothing.
-    given = fields.pop("toggles", {})
-    toggles = {name: given.get(name, toggle.default) for name, toggle in profile.toggles.items()}
-    origins = {".".join(path): origin for path, (_, origin) in values.items()}
-    return Settings(
-        **fields,
-        toggles=toggles,
-        overrides=overrides,
-        sandbox=sandbox,
-        origins=origins,
-        diagnostics=(*refused, *_find_idle_toggles(profile, origins)),
-        **rest,
-    )
+    return fields
 
 
 def _build_override(fields: dict[str, Any]) -> Override:
@@ -182,23 +166,53 @@ def _build_sandbox(fields: dict[str, Any]) -> SandboxSettings:
     return SandboxSettings(**fields, skills=skills)
 
 
-def _find_idle_toggles(profile: Profile, origins: Mapping[str, Origin]) -> Iterator[Diagnostic]:
+def _find_unknown_toggles(profile: Profile, origins: Mapping[str, Origin]) -> Iterator[Diagnostic]:
     for key, origin in origins.items():
         name = key.removeprefix("toggles.")
         if name == key or name in profile.toggles:
             continue
-        nearest = (
-            nearest_names(name, profile.toggles, most=len(profile.toggles))
-            if profile.toggles
-            else ()
-        )
-        hint = f"The nearest toggle is `{nearest[0]}`." if nearest else None
-        ordered = dict.fromkeys((*nearest, *profile.toggles))
-        named = f"; it has {', '.join(f'`{one}`' for one in ordered)}" if ordered else ""
-        message = (
-            f"`{key}` has no effect: {profile.title or profile.name} has no toggle of that"
-            f" name{named}."
-        )
+        known = list(profile.toggles)
+        nearest = nearest_names(name, known, most=len(known)) if known else ()
+        problem = f"`{key}` has no effect: {profile.title or profile.name} has no toggle `{name}`"
+        if known:
+            listed = ", ".join(f"`{one}`" for one in dict.fromkeys((*nearest, *known)))
+            problem += f"; its toggles are {listed}"
         yield diagnose(
-            "setting-ignored", message, file=origin.file, line=origin.line, field=key, hint=hint
+            "setting-ignored",
+            f"{problem}.",
+            file=origin.file,
+            line=origin.line,
+            field=key,
+            hint=f"Did you mean `{nearest[0]}`?" if nearest else None,
         )
+
+
+def _load_text(path: str, kind: str, files: FileSystem) -> str:
+    if kind != "file":
+        found = "a folder" if kind == "folder" else "a pipe or a device"
+        raise SettingError(path, None, None, f"expected a regular file, found {found}")
+    try:
+        head = files.read_head(path, MOST_BYTES)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        problem = f"can't read the file ({reason[:1].lower()}{reason[1:]})"
+        raise SettingError(path, None, None, problem) from None
+    if head.size > MOST_BYTES:
+        problem = f"the file has {head.size:,} bytes; at most {MOST_BYTES:,} are read"
+        raise SettingError(path, None, None, problem)
+    try:
+        return head.data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = head.data.count(b"\n", 0, error.start) + 1
+        raise SettingError(path, line, None, "not UTF-8; save the file as UTF-8") from None
+
+
+def _substitute_variables(text: str, env: Mapping[str, str]) -> str:
+    return re.sub(_VARIABLE, lambda match: _escape(env.get(match[1], "")), text)
+
+
+def _escape(value: str) -> str:
+    """A variable's value inside a quoted string, so that it can't end the string."""
+    import json
+
+    return json.dumps(value)[1:-1].replace("'", "\\u0027")

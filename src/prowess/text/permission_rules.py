@@ -1,8 +1,7 @@
-"""Rules as people write them, made into `Rule` values.
+"""Parse permission rules as users write them.
 
-There are two ways to write them: tables of a permission, patterns and actions, where order counts
-(`{"skill": {"*": "deny", "few": "allow"}}`), and lists of texts by action (`deny: ["Skill(deploy
-*)"]`).
+There are two notations: tables by permission and pattern, where order counts (`{"skill": {"*":
+"deny", "few": "allow"}}`), and lists of strings by action (`deny: ["Skill(deploy *)"]`).
 """
 
 from __future__ import annotations
@@ -15,20 +14,11 @@ from prowess.model.permission import Action, Rule
 Path = tuple[str, ...]
 ACTIONS = tuple(action.value for action in Action)
 
-# The tools that rules are about here, and how a rule for each may be written.
-_TOOLS = {
-    "Skill": (
-        "no rule for skills; it must be `Skill`, `Skill(name)`, `Skill(name *)` or `Skill(name:*)`"
-    ),
-    "Bash": (
-        "no rule for commands; it must be `Bash`, `Bash(command)`, `Bash(command *)` or"
-        " `Bash(command:*)`"
-    ),
-}
+_ONE_ACTION = f"one of {', '.join(ACTIONS)}"
 
 
 class RuleError(ValueError):
-    """A rule that cannot be read. Whoever reads rules knows where they came from and says so."""
+    """An invalid rule. The caller knows which file it came from and reports it."""
 
     def __init__(self, path: Path, problem: str) -> None:
         self.path = path
@@ -37,34 +27,33 @@ class RuleError(ValueError):
 
 
 def parse_rule_table(data: Any) -> Iterator[tuple[Path, Rule]]:
-    """The rules of a table, in its order, each with its keys. One action in place of a table is for
-    everything.
+    """The rules of a table in order, each with its keys.
+
+    A single action instead of a table applies to everything.
     """
     if isinstance(data, str):
         yield (), Rule(action=_parse_action((), data), permission="*", text=data, whole=True)
         return
-    for permission, value in _entries((), data):
-        if not isinstance(value, Mapping):
+    for permission, value in _read_entries((), data):
+        if isinstance(value, Mapping):
+            yield from _parse_patterns(permission, value)
+        else:
             action = _parse_action((permission,), value)
-            yield (
-                (permission,),
-                Rule(
-                    action=action, permission=permission, text=f"{permission}: {value}", whole=True
-                ),
-            )
-            continue
-        for pattern, word in _entries((permission,), value):
-            action = _parse_action((permission, pattern), word)
-            text = f"{permission}.{pattern}: {word}"
-            yield (
-                (permission, pattern),
-                Rule(action=action, permission=permission, pattern=pattern, text=text),
-            )
+            text = f"{permission}: {value}"
+            yield (permission,), Rule(action=action, permission=permission, text=text, whole=True)
+
+
+def _parse_patterns(permission: str, data: Mapping[str, Any]) -> Iterator[tuple[Path, Rule]]:
+    for pattern, word in _read_entries((permission,), data):
+        path = (permission, pattern)
+        action = _parse_action(path, word)
+        text = f"{permission}.{pattern}: {word}"
+        yield path, Rule(action=action, permission=permission, pattern=pattern, text=text)
 
 
 def parse_tool_table(data: Any) -> Iterator[tuple[Path, Rule]]:
-    """The rules of a table of tools that are switched on or off."""
-    for tool, value in _entries((), data):
+    """The rules of a table that turns tools on or off."""
+    for tool, value in _read_entries((), data):
         if not isinstance(value, bool):
             raise RuleError((tool,), "must be true or false")
         action = Action.ALLOW if value else Action.DENY
@@ -73,25 +62,35 @@ def parse_tool_table(data: Any) -> Iterator[tuple[Path, Rule]]:
 
 
 def parse_rule_text(action: Action, text: str) -> Rule | None:
-    """A rule such as `Skill(deploy *)` or `Bash(git *)`; None where it is about another tool.
+    """A rule such as `Skill(deploy *)` or `Bash(git *)`; None if it is about another tool.
+
     Raises `RuleError`.
     """
     rule = text.strip()
-    tool = next((tool for tool in _TOOLS if rule.startswith(tool)), None)
-    tail = rule.removeprefix(tool or "")
-    if tool is None or tail[:1].isalnum() or tail[:1] == "_":
+    tool = next((tool for tool in _PATTERNS if rule.startswith(tool)), None)
+    if tool is None:
         return None
-    if tail and not (tail.startswith("(") and tail.endswith(")") and tail[1:-1].strip()):
-        raise RuleError((), f"is “{text}”, which is {_TOOLS[tool]}")
-    pattern = _PATTERNS[tool](tail[1:-1].strip())
+    tail = rule.removeprefix(tool)
+    # `Skills` and `Bash_2` are other tools.
+    if tail[:1].isalnum() or tail[:1] == "_":
+        return None
+    pattern = tail[1:-1].strip()
+    is_call = tail.startswith("(") and tail.endswith(")") and pattern != ""
+    if tail and not is_call:
+        forms = f"`{tool}`, `{tool}(NAME)`, `{tool}(NAME *)` or `{tool}(NAME:*)`"
+        raise RuleError((), f"must be {forms.replace('NAME', _OBJECTS[tool])}; got “{text}”")
     return Rule(
-        action=action, permission=tool.lower(), pattern=pattern, text=f"{action.value}: {rule}"
+        action=action,
+        permission=tool.lower(),
+        pattern=_PATTERNS[tool](pattern),
+        text=f"{action.value}: {rule}",
     )
 
 
-def _as_name(name: str) -> str:
-    """`name:*` covers every name that begins so; `name *` the name with any arguments, which are no
-    part of a name.
+def _parse_name(name: str) -> str:
+    """`name:*` matches names that start with `name`.
+
+    `name *`, the name with any arguments, needs no change: arguments are not part of a name.
     """
     name = name.removeprefix("/")
     if name.endswith(":*"):
@@ -99,23 +98,27 @@ def _as_name(name: str) -> str:
     return name or "*"
 
 
-def _as_command(command: str) -> str:
-    """`command:*` covers the command alone and with anything behind it."""
+def _parse_command(command: str) -> str:
+    """`command:*` matches the command with and without arguments."""
     return f"{command[:-2]} *" if command.endswith(":*") else command or "*"
 
 
-_PATTERNS: Mapping[str, Callable[[str], str]] = {"Skill": _as_name, "Bash": _as_command}
+# The tools that rules can be about here.
+_PATTERNS: Mapping[str, Callable[[str], str]] = {"Skill": _parse_name, "Bash": _parse_command}
+_OBJECTS = {"Skill": "name", "Bash": "command"}
 
 
-def _entries(path: Path, data: Any) -> Iterator[tuple[str, Any]]:
+def _read_entries(path: Path, data: Any) -> Iterator[tuple[str, Any]]:
     if not isinstance(data, Mapping):
-        allowed = " or ".join((f"one of {', '.join(ACTIONS)}", "a table of them"))
-        raise RuleError(path, f"must be {allowed}")
-    yield from ((name, value) for name, value in data.items() if value is not None)
+        raise RuleError(path, f"must be {_ONE_ACTION}, or a table of them")
+    for name, value in data.items():
+        # null is how a JSON file unsets a key.
+        if value is not None:
+            yield name, value
 
 
 def _parse_action(path: Path, word: Any) -> Action:
-    if not isinstance(word, str) or word not in ACTIONS:
-        found = f"is “{word}”; it " if isinstance(word, str) else ""
-        raise RuleError(path, f"{found}must be one of {', '.join(ACTIONS)}")
-    return Action(word)
+    if isinstance(word, str) and word in ACTIONS:
+        return Action(word)
+    found = f"; got “{word}”" if isinstance(word, str) else ""
+    raise RuleError(path, f"must be {_ONE_ACTION}{found}")

@@ -282,18 +282,18 @@ def test_patterns_like_paths_know_home_and_windows(workspace: Workspace) -> None
     [
         (
             {"permission": {"skill": "maybe"}},
-            "`permission.skill` is “maybe”; it must be one of allow, ask, deny.",
+            "`permission.skill` must be one of allow, ask, deny; got “maybe”.",
         ),
         (
             {"permission": {"skill": {"a": 1}}},
             "`permission.skill.a` must be one of allow, ask, deny.",
         ),
         ({"permission": {"skill": ["a"]}}, "`permission.skill` must be one of allow, ask, deny."),
-        ({"permission": 3}, "`permission` must be one of allow, ask, deny or a table of them."),
+        ({"permission": 3}, "`permission` must be one of allow, ask, deny, or a table of them."),
         ({"tools": {"skill": "no"}}, "`tools.skill` must be true or false."),
         (
             {"agent": {"plan": {"permission": {"skill": {"x": "yes"}}}}},
-            "`agent.plan.permission.skill.x` is “yes”; it must be one of allow, ask, deny.",
+            "`agent.plan.permission.skill.x` must be one of allow, ask, deny; got “yes”.",
         ),
     ],
 )
@@ -402,16 +402,14 @@ def test_a_text_that_is_no_rule_is_an_error_that_says_what_is_allowed(
     with pytest.raises(SettingError) as error:
         claude(workspace, allow=["Bash", rule])
     assert str(error.value) == (
-        f"{workspace.path(CLAUDE_FILE)}:5: `permissions.allow.1` is “{rule}”, which is no rule for skills; "
-        "it must be `Skill`, `Skill(name)`, `Skill(name *)` or `Skill(name:*)`."
+        f"{workspace.path(CLAUDE_FILE)}:5: `permissions.allow.1` must be "
+        f"`Skill`, `Skill(name)`, `Skill(name *)` or `Skill(name:*)`; got “{rule}”."
     )
 
 
 def test_a_list_of_rules_holds_texts(workspace: Workspace) -> None:
     workspace.write(CLAUDE_FILE, '{"permissions": {"deny": [3]}}')
-    with pytest.raises(
-        SettingError, match=r"`permissions.deny.0` is the number 3; it must be a text"
-    ):
+    with pytest.raises(SettingError, match=r"`permissions.deny.0` must be a string; got 3"):
         rules_of(workspace, CLAUDE)
 
 
@@ -472,7 +470,7 @@ def test_rules_of_the_request_itself_decide(workspace: Workspace) -> None:
     [
         (
             '[permissions]\nskill = "off"\n',
-            ":2: `permissions.skill` is “off”; it must be one of allow, ask, deny.",
+            ":2: `permissions.skill` must be one of allow, ask, deny; got “off”.",
         ),
         ("[permissions]\nbash = 1\n", ":2: `permissions.bash` must be one of allow, ask, deny."),
         (
@@ -481,9 +479,9 @@ def test_rules_of_the_request_itself_decide(workspace: Workspace) -> None:
         ),
         (
             'approvals = "cloud"\n',
-            ":1: `approvals` is the text “cloud”; it must be one of memory, disk.",
+            ":1: `approvals` must be one of memory, disk; got the string “cloud”.",
         ),
-        ("usage = 1\n", ":1: `usage` is the number 1; it must be true or false."),
+        ("usage = 1\n", ":1: `usage` must be true or false; got 1."),
     ],
 )
 def test_a_wrong_setting_of_our_own_is_an_error_with_its_place(
@@ -520,7 +518,7 @@ def test_a_project_can_switch_counting_off_and_never_on_again(workspace: Workspa
 @pytest.mark.parametrize(
     ("given", "problem"),
     [
-        ({"table": "no"}, "A permission rule is “no”; it must be one of allow, ask, deny."),
+        ({"table": "no"}, "A permission rule must be one of allow, ask, deny; got “no”."),
         (
             {"table": {"skill": {"a": 1}}},
             "The permission rule `skill.a` must be one of allow, ask, deny.",
@@ -531,8 +529,8 @@ def test_a_project_can_switch_counting_off_and_never_on_again(workspace: Workspa
         ),
         (
             {"ask": ["Skill()"]},
-            "A permission rule is “Skill()”, which is no rule for skills; "
-            "it must be `Skill`, `Skill(name)`, `Skill(name *)` or `Skill(name:*)`.",
+            "A permission rule must be `Skill`, `Skill(name)`, `Skill(name *)` or "
+            "`Skill(name:*)`; got “Skill()”.",
         ),
     ],
 )

@@ -16,7 +16,8 @@ from prowess.errors import InvalidName, ProwessError
 from prowess.settings.edit.host_file import Switch
 from prowess.settings.edit.json5 import set_json5
 from prowess.settings.edit.yaml import add_entry, remove_entry
-from prowess.settings.formats.parser import parse_json5, parse_yaml
+from prowess.settings.formats.json5 import parse_json5
+from prowess.settings.formats.yaml import parse_yaml
 from tests.unit.settings.writers import DOCUMENTS, KEYS, VALUES, Json5Writer, TomlWriter, YamlWriter
 
 FILE = "settings"
@@ -132,7 +133,7 @@ def test_what_cannot_be_edited_is_named_with_its_line_and_what_to_write(switch, 
     with pytest.raises(ProwessError) as refused:
         switch.set(text, "p f", enabled=False, file=FILE)
     assert str(refused.value) == (
-        f"settings:1: no safe way was found to switch “p f” off there, so nothing was written; write {by_hand} by hand."
+        f"settings:1: can't disable “p f” safely, so nothing was written; write {by_hand} by hand."
     )
 
 

@@ -67,7 +67,7 @@ def _render_origin(origin: Origin, cwd: str) -> str:
 
 def _render_value(row: SettingRow) -> str:
     value: Any = row.value
-    if row.is_turned and isinstance(value, bool):
+    if row.is_inverted and isinstance(value, bool):
         value = not value
     if value is None:
         return "not set"

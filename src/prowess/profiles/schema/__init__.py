@@ -1,17 +1,22 @@
-"""The shape of a profile, a module per table or group of related tables.
+"""The schema of a profile, one module per group of related tables.
 
-`roots` has `[roots.NAME]`, `[limits]` and `[context]`; `header` has `[header]` and `[fields]`;
-`resolution` has `[resolution]`, `[gate]` and `[permissions]`; `catalog` has `[catalog]` and
-`[budget]`; `commands` has `[commands]`, `[tool]` and `[requests]`; `body` has `[arguments]`,
-`[embedded]`, `[resources]`, `[conditions]` and `[compaction]`; `settings` has `[settings.NAME]` and
-`[toggles.NAME]`; `profile` puts them together.
+- `roots`: `[roots.NAME]`, `[limits]`, `[context]`
+- `header`: `[header]`, `[fields]`
+- `resolution`: `[resolution]`, `[gate]`, `[permissions]`
+- `settings`: `[settings.NAME]`, `[toggles.NAME]`
+- `catalog`: `[catalog]`, `[budget]`
+- `commands`: `[commands]`, `[tool]`, `[requests]`
+- `body`: `[arguments]`, `[embedded]`, `[resources]`, `[conditions]`, `[compaction]`
+- `profile`: `Profile`, which has them all, and `[provenance]`
 
-The class of a table `[x]` ends in `Rules`, that of one entry of `[x.NAME]` in `Rule`. Only `Limits`
-and `Provenance`, which rule nothing, are named as they are.
+The class for a table `[x]` ends in `Rules`; the class for one entry of `[x.NAME]` ends in `Rule`.
+`Limits` and `Provenance` are plain values, so they don't.
+
+The docstring of each class describes its keys as a list. `make docs` builds the reference from it.
 """
 
-# In this folder annotations are real types and not text: msgspec reads them at every start, and
-# parsing text would cost more than everything else it does to load a profile.
+# In this folder annotations are real types, not strings: msgspec evaluates them on every start, and
+# compiling strings would cost more than everything else it does to load a profile.
 
 from typing import Literal
 
@@ -21,4 +26,4 @@ Boundary = Literal["repository", "home", "filesystem", "folder"]
 
 
 class Table(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A table of a profile file: every key is known or refused."""
+    """A table of a profile file. Unknown keys are rejected."""

@@ -1,6 +1,6 @@
-"""The tables `[arguments]`, `[embedded]`, `[resources]`, `[conditions]` and `[compaction]`."""
+"""`[arguments]`, `[embedded]`, `[resources]`, `[conditions]`, `[compaction]`: skills in use."""
 
-# Annotations are real types here, for the reason given in `prowess.profiles.schema`.
+# Annotations are real types, for the reason given in this folder's `__init__.py`.
 
 from typing import Literal
 
@@ -18,16 +18,19 @@ Variable = Literal["folder", "session", "project", "effort"]
 
 
 class ArgumentRules(Table, frozen=True):
-    """How a body takes what a user or a model gives with a skill.
+    """How arguments are inserted into a body.
 
-    With `placeholders`, `$ARGUMENTS`, `$ARGUMENTS[N]`, `$N` and the names that a header declares
-    stand for arguments, N beginning at `first_index`; `callers` are those whose calls have them.
-    `split` says how arguments become words: by blanks, with quotes that stand around words
-    (`words`, which loses no text), or like a shell (`shell`, which loses what a shell would not
-    take for a word). Arguments that no placeholder took are added at the end as `append` says.
-    `variables` are the names that may stand in `${...}` and what each is; a skill that was loaded
-    from one of `without_folder` has no folder there. `guard_marks` puts a backslash before a `!`
-    that begins a word of a value.
+    - `placeholders`: replace `$ARGUMENTS`, `$ARGUMENTS[N]`, `$N` and the names a header declares.
+    - `callers`: whose calls have arguments.
+    - `split`: how arguments are split: at whitespace, respecting quotes and keeping all text
+      (`words`), or as a shell does (`shell`).
+    - `first_index`: the index of the first argument.
+    - `append`: what to do with arguments no placeholder uses: append them with a label
+      (`labelled`), without one (`plain`), or not at all (`never`).
+    - `variables`: the names that `${...}` accepts and what each contains.
+    - `without_folder`: sources whose skills have no folder.
+    - `guard_marks`: put a backslash before `!` at the start of a word, so a value can't become a
+      command.
     """
 
     placeholders: bool = False
@@ -41,13 +44,14 @@ class ArgumentRules(Table, frozen=True):
 
 
 class EmbeddedCommandRules(Table, frozen=True):
-    """What becomes of the commands inside a body.
+    """Commands inside a body.
 
-    Where they are `recognised` they run, with at most `seconds` each, or the milliseconds that the
-    environment variable `milliseconds_variable` holds, and at most `output_bytes` of their output
-    are kept; otherwise they are text like any other. `tolerated` are programs whose exit code 1 is
-    an answer and no failure. Skills of a scope in `exempt` run theirs although a setting switches
-    commands off.
+    - `recognised`: run them; otherwise they are ordinary text.
+    - `seconds`: how long one command may run.
+    - `milliseconds_variable`: an environment variable that overrides `seconds`.
+    - `output_bytes`: how much output is kept.
+    - `tolerated`: programs for which exit code 1 is not a failure.
+    - `exempt`: scopes whose commands run even if a setting turns commands off.
     """
 
     recognised: bool = False
@@ -59,13 +63,15 @@ class EmbeddedCommandRules(Table, frozen=True):
 
 
 class ResourceRules(Table, frozen=True):
-    """How a `skill://` address is answered.
+    """How `skill://` addresses are resolved.
 
-    `dots` says what becomes of a segment `..` that stays inside the skill: it is refused, or folded
-    away; one that leads out is refused always. `content_types` are by the end of the file's name,
-    in small letters; all else is plain text. `most_bytes` is the largest file that is read,
-    `most_items` the longest listing. A range of lines is given with `lines_before` and
-    `lines_after` around it.
+    - `dots`: what to do with `..` that stays inside the skill: refuse it (`refuse`) or resolve it
+      (`fold`). One that leaves the skill is always refused.
+    - `content_types`: content types by lowercase file extension; anything else is plain text.
+    - `most_bytes`: the largest file that is read.
+    - `most_items`: the longest folder listing.
+    - `lines_before`: how many lines to add before a requested range.
+    - `lines_after`: how many lines to add after it.
     """
 
     dots: Literal["refuse", "fold"] = "refuse"
@@ -77,12 +83,14 @@ class ResourceRules(Table, frozen=True):
 
 
 class ConditionRules(Table, frozen=True):
-    """What happens when a file is touched: read, written or edited.
+    """What happens when the agent reads, writes or edits a file.
 
-    `below` are the root rules whose `{ancestor}` folders are also looked for between the file and
-    the working folder, except in folders of the names in `below_skips`, and in `.git`. With
-    `below_waits` a skill found there waits for its own `paths`; without, it is ready at once.
-    `most_patterns` bounds what the braces of one skill's patterns may stand for.
+    - `below`: roots whose `{ancestor}` folders are also searched between the file and the working
+      folder.
+    - `below_skips`: folder names that are not searched then; `.git` never is.
+    - `below_waits`: let skills found this way wait for their own `paths`; otherwise they are ready
+      immediately.
+    - `most_patterns`: how many patterns the braces in one skill's patterns may expand to.
     """
 
     below: tuple[str, ...] = ()
@@ -92,11 +100,11 @@ class ConditionRules(Table, frozen=True):
 
 
 class CompactionRules(Table, frozen=True):
-    """What of the loaded skills is given back after a conversation was shortened; `tokens` 0 means
-    nothing.
+    """Which loaded skills are restored after a conversation was compacted, newest first.
 
-    The newest come first, each with at most `per_skill` tokens; one that would be cut below `least`
-    is left out.
+    - `tokens`: the tokens for all of them; 0 restores nothing.
+    - `per_skill`: the most tokens for one skill.
+    - `least`: skip a skill that would get fewer tokens than this.
     """
 
     tokens: int = 0

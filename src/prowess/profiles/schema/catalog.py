@@ -1,6 +1,6 @@
-"""The tables `[catalog]` and `[budget]`: what a model is shown of the skills."""
+"""`[catalog]` and `[budget]`: how skills are presented to the model."""
 
-# Annotations are real types here, for the reason given in `prowess.profiles.schema`.
+# Annotations are real types, for the reason given in this folder's `__init__.py`.
 
 from typing import Literal
 
@@ -31,16 +31,21 @@ Cut = Literal["ellipsis", "dots", "sentence"]
 
 
 class CatalogRules(Table, frozen=True):
-    """What the model is shown of the skills: in which format, in which order, with which fields.
+    """The catalog: the list of skills the model sees.
 
-    `tool_format` is the format of the list in the description of the tool that loads skills, ""
-    where the host puts none there. `order` is by name, by name as people sort words, or by source
-    and then name. `location` writes paths below home as they are or with `~/`. `escape` is the
-    host's spelling of what may not stand in markup; a format takes it where it suits, and escapes
-    in its own way where not. `when_empty` says what is shown when there are no skills. With
-    `needs_skill_urls` the catalog is shown only where a tool can read `skill://`. `always` says
-    what `always: true` does: the body is injected, or the skill is listed like any other. Skills of
-    a root whose group is in `left_out_groups` are never offered to the model.
+    - `format`: the format of the catalog.
+    - `tool_format`: the format of the list in the description of the skill tool; empty if the host
+      has none there.
+    - `heading`: the heading above the catalog.
+    - `order`: sort by `name`, by name in alphabetical order as people expect it (`locale`), or by
+      source and then name (`source`).
+    - `location`: write paths as they are (`absolute`) or with `~/` (`home`).
+    - `escape`: how the host escapes text in markup. Formats for which it doesn't fit use their own.
+    - `when_to_use`: include `when_to_use`.
+    - `when_empty`: what to show if there are no skills.
+    - `needs_skill_urls`: show the catalog only if a tool can read `skill://`.
+    - `always`: what `always: true` does: nothing special (`list`) or add the whole body (`inject`).
+    - `left_out_groups`: groups of roots whose skills are never offered to the model.
     """
 
     format: CatalogFormat = "xml"
@@ -57,16 +62,25 @@ class CatalogRules(Table, frozen=True):
 
 
 class BudgetRules(Table, frozen=True):
-    """How much room the catalog has and who gets it. 0 means no bound.
+    """How much room the catalog has and how it is shared. 0 means no limit.
 
-    The room is a `share` of the context window, counted in characters by `characters_per_token`,
-    and at most `characters`; `without_window` holds where nobody knows the window. `variable` names
-    an environment variable whose number replaces all of these. `units` and `counts` say how the
-    host counts: characters or UTF-16 units, of the whole text or of the lines without what stands
-    around them. `skills` bounds their number, `per_item` the text of each, cut as `cut` says;
-    bundled ones too where `cap_bundled`. `least_per_item` and `most_per_item` bound the equal share
-    that a strategy gives to each, `sentence` a first sentence. `always_characters` is the room for
-    injected bodies.
+    - `strategy`: how the room is shared.
+    - `share`: the share of the context window.
+    - `characters_per_token`: how many characters count as one token.
+    - `characters`: the most characters, whatever the window.
+    - `without_window`: the characters to use if the window is unknown.
+    - `variable`: an environment variable with a number that replaces all of the above.
+    - `units`: what the host counts: Unicode characters or UTF-16 units.
+    - `counts`: what counts: the whole text, or only the lines for skills.
+    - `skills`: the most skills.
+    - `per_item`: the longest text of one skill.
+    - `cut`: how a longer text is cut: with `…` (`ellipsis`), with `...` (`dots`), or after a
+      sentence (`sentence`).
+    - `cap_bundled`: apply `per_item` to bundled skills too.
+    - `least_per_item`: the smallest equal share worth having.
+    - `most_per_item`: the largest equal share.
+    - `sentence`: the longest first sentence.
+    - `always_characters`: the room for bodies added by `always: true`.
     """
 
     strategy: BudgetStrategy = "none"

@@ -1,6 +1,6 @@
-"""The tables `[commands]`, `[tool]` and `[requests]`: how a skill is started, and what it may ask for."""
+"""`[commands]`, `[tool]` and `[requests]`: how skills are started and what they may request."""
 
-# Annotations are real types here, for the reason given in `prowess.profiles.schema`.
+# Annotations are real types, for the reason given in this folder's `__init__.py`.
 
 from typing import Literal
 
@@ -31,22 +31,30 @@ ToolShape = Literal["content-tag", "base-folder"]
 
 
 class CommandRules(Table, frozen=True):
-    """What a user can type to start a skill, and the message that it becomes.
+    """Slash commands: what users can type to start a skill, and the message it becomes.
 
-    `forms` are the spellings that are understood, the usual one first: `/name`, `/skill name`
-    (skill-word), `/skill:name` at the start (skill-colon) or once anywhere in the text (token), and
-    `$name` anywhere (mention). `naming` is how a command gets its name: as the skill is called, or
-    made of small letters, digits and `_`, at most `most_characters` long and made unique by a
-    number. `reserved` are names of the host's own commands. `order` is the order in which names are
-    given out, `lookup` how closely a typed name must match. Skills in these `states` have a
-    command, unless a rule of `left_out_by` put them there. `user_invocable` says whether the host
-    heeds that field. `labels`, `aliases` and `short_names` are further names that are understood:
-    the label that is shown beside a name, the header's `aliases`, and the last part of a plugin
-    skill's name where nothing else has it. With `dispatch`, a command goes to the tool that the
-    header names (`command-dispatch`, `command-tool`). `message` is the shape of the message,
-    `mentions` that of a text with `$name` in it, of which there may be `most_mentions`. A line that
-    names a skill has at most `most_line` characters, everything before the user's text `most_lead`;
-    0 means no bound.
+    - `enabled`: let users start skills by typing.
+    - `forms`: the accepted forms, the usual one first: `/name` (`name`), `/skill name`
+      (`skill-word`), `/skill:name` at the start (`skill-colon`) or once anywhere (`token`), and
+      `$name` anywhere (`mention`).
+    - `naming`: how commands are named: like the skill (`as-written`), or in lowercase letters,
+      digits and `_`, with a number added if needed (`openclaw`).
+    - `most_characters`: the longest name with `openclaw` naming.
+    - `reserved`: the names of the host's own commands.
+    - `order`: the order in which names are assigned.
+    - `lookup`: how closely a typed name must match.
+    - `states`: the states in which a skill has a command.
+    - `left_out_by`: rules that leave a skill without a command even in one of these states.
+    - `user_invocable`: respect the header field `user-invocable`.
+    - `labels`: accept the label shown next to the name.
+    - `aliases`: accept the header's `aliases`.
+    - `short_names`: accept the last part of a plugin skill's name if it is unique.
+    - `dispatch`: send commands to the tool named by `command-dispatch` and `command-tool`.
+    - `message`: the format of the message a command becomes.
+    - `mentions`: the format of a message with `$name` in it.
+    - `most_mentions`: the most mentions in one message; 0 means no limit.
+    - `most_line`: the longest line that names a skill; 0 means no limit.
+    - `most_lead`: the longest text before the user's own; 0 means no limit.
     """
 
     enabled: bool = True
@@ -73,12 +81,15 @@ class CommandRules(Table, frozen=True):
 class ToolRules(Table, frozen=True):
     """The tool with which a model loads a skill.
 
-    `parameter` holds the name of the skill and `arguments` what is said beside it, "" where the
-    tool has no such parameter. Of the names that may be called `examples` are given with the
-    parameter. With `slash` a name may be written as it is typed, `/name`. `shape` is how the body
-    is wrapped; `folder` writes the skill's folder as a path or as a `file://` address. At most
-    `files` of the files in the folder are listed, 0 lists none; what a file of `ignore_files` names
-    is left out.
+    - `name`: the name of the tool.
+    - `parameter`: the parameter for the skill's name.
+    - `arguments`: the parameter for the arguments; empty if there is none.
+    - `examples`: how many names to give as examples.
+    - `slash`: accept `/name`.
+    - `shape`: how the body is wrapped.
+    - `folder`: write the skill's folder as a path or as a `file://` URL.
+    - `files`: how many of the skill's files are listed; 0 lists none.
+    - `ignore_files`: ignore files that apply to this list.
     """
 
     name: str = "skill"
@@ -93,12 +104,14 @@ class ToolRules(Table, frozen=True):
 
 
 class RequestRules(Table, frozen=True):
-    """What a skill may ask of its agent.
+    """What a skill may request of its agent.
 
-    `fields` are the fields of a header that the host heeds. `efforts` are the words that `effort`
-    may be, numbers too where `numeric_effort`. `background` holds for a fork whose header does not
-    say. `hook_events` are the events that a hook may be for (none named means any), `hook_types`
-    the kinds of hooks.
+    - `fields`: the header fields that the host respects.
+    - `efforts`: the allowed values of `effort`.
+    - `numeric_effort`: allow numbers as `effort` too.
+    - `background`: whether forks run in the background if the header doesn't say.
+    - `hook_events`: the events hooks may listen to; empty means any.
+    - `hook_types`: the allowed types of hooks.
     """
 
     fields: tuple[str, ...] = ()

@@ -1,6 +1,6 @@
-"""The tables `[header]` and `[fields]`: how the top of a SKILL.md is read."""
+"""`[header]` and `[fields]`: how the header of a SKILL.md is read."""
 
-# Annotations are real types here, for the reason given in `prowess.profiles.schema`.
+# Annotations are real types, for the reason given in this folder's `__init__.py`.
 
 from typing import Literal
 
@@ -44,14 +44,27 @@ Description = Literal["text", "required-text", "text-or-number", "text-or-empty"
 
 
 class HeaderRules(Table, frozen=True):
-    """How a header is told from the body, and what is done when it is not there or not YAML.
+    """How the header is separated from the body, and what happens if it is missing or invalid.
 
-    A fence `open`s as a `line` of its own, as the `prefix` of one, or with a `language` behind it,
-    of which those in `languages` are read; with `line-or-language` that is forgiven and reported,
-    and a header in another language counts as none. `leading_blanks` lets blank lines stand before
-    the header, which is reported. `values` says what becomes of a value without quotes: with
-    `typed` what YAML makes of it, with `text` everything is text, with `written` a field that is
-    text by definition keeps the text that its author wrote (`version: 1.10`).
+    - `open`: how a header starts: with `---` on a line of its own (`line`), with a line that starts
+      with `---` (`prefix`), with `---` and an optional language (`language`), or like `line` but
+      with a language tolerated and reported (`line-or-language`).
+    - `close`: how it ends: with `---` on a line of its own (`line`), at the start of a line
+      (`line-prefix`), or anywhere (`anywhere`).
+    - `unclosed`: what a header without an end is: part of the body (`body`), an error (`invalid`),
+      or a header up to the end of the file (`header`).
+    - `strip_comments`: remove HTML comments first.
+    - `leading_blanks`: allow blank lines before the header and report them.
+    - `languages`: the languages accepted after the opening `---`. With `line-or-language`, a header
+      in any other language counts as missing.
+    - `broken`: what to do if no repair helps: reject the skill (`invalid`) or read an empty header
+      (`empty`).
+    - `repairs`: the repairs to try on a header that is not valid YAML, in this order.
+    - `dates_are_text`: read dates as text.
+    - `values`: how unquoted values are read: as YAML types (`typed`), always as text (`text`), or,
+      for fields that are defined as text, exactly as written (`written`), so `version: 1.10` keeps
+      its zero.
+    - `empty_file_is_skill`: accept an empty file.
     """
 
     open: FenceOpen = "line"
@@ -68,17 +81,32 @@ class HeaderRules(Table, frozen=True):
 
 
 class FieldRules(Table, frozen=True):
-    """Which fields are needed, where the name comes from, and how values are understood.
+    """Which fields are required, where the name comes from, and how values are read.
 
-    `description` says what a value that is no text becomes: with `text` and `required-text` the
-    skill is invalid (and with the latter where it is blank, too), with `text-or-number` numbers and
-    truth values are text and anything else counts as missing, with `text-or-empty` anything else is
-    "". `trim` takes the blanks around a description off; a name keeps them only where `name_from`
-    is `frontmatter`. `description_from_body` lets the first line of the body stand in for a missing
-    one, `empty_description` is used where the body is empty too. `camel_case` reads
-    `disableModelInvocation` as `disable-model-invocation`. `openclaw_at` are the places where
-    OpenClaw's fields are looked for: `top` or a key under `metadata`. `strict` makes every breach
-    of the standard an error; `standard_names` warns of names that break it.
+    - `name_from`: where the name comes from: the header's `name` (`frontmatter`), the folder
+      (`folder`), or the header if it has one (`either`).
+    - `required`: fields that must be present.
+    - `name_accepts_numbers`: accept a number as the name.
+    - `trim`: strip whitespace around the description. The name is always stripped unless
+      `name_from` is `frontmatter`.
+    - `description`: what a description that is not text does: it makes the skill invalid (`text`),
+      as does a blank one (`required-text`); numbers and booleans become text and anything else
+      counts as missing (`text-or-number`); or it counts as empty (`text-or-empty`).
+    - `description_from_body`: use the first line of the body if there is no description.
+    - `empty_description`: the description to use if the body is empty too.
+    - `description_hidden_when_missing`: hide a skill without a description from the model instead
+      of rejecting it.
+    - `reserved_names`: names that are rejected.
+    - `name_pattern`: a regular expression that the whole name must match.
+    - `true_words`: words that mean true.
+    - `false_words`: words that mean false.
+    - `flags_need_booleans`: accept only `true` and `false` as flags.
+    - `camel_case`: read `disableModelInvocation` as `disable-model-invocation`.
+    - `openclaw_at`: where OpenClaw's fields are read from: the top level (`top`) or a key under
+      `metadata`.
+    - `known`: the fields the host knows; any other is reported. Empty means any field is accepted.
+    - `strict`: make every violation of the standard an error.
+    - `standard_names`: warn about names that violate the standard.
     """
 
     name_from: NameFrom = "either"

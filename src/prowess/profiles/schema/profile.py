@@ -1,11 +1,11 @@
-"""The shape of a profile: a host's rules as data.
+"""The profile: all rules of a host as data.
 
-Every value has a default, so a profile file holds only what differs from the one it extends.
-Behaviour that is not a number is a word from a fixed set; the stage that owns it has a table of
-functions by those words. Unknown keys are refused.
+Every key has a default, so a profile file contains only what differs from the one it extends.
+Behaviour that is not a number is a word from a fixed set; the stage that implements it has a table
+of functions by word.
 """
 
-# Annotations are real types here, for the reason given in `prowess.profiles.schema`.
+# Annotations are real types, for the reason given in this folder's `__init__.py`.
 
 from typing import Any
 
@@ -28,8 +28,12 @@ from prowess.profiles.schema.settings import SettingsFileRule, ToggleRule
 
 
 class Provenance(Table, frozen=True):
-    """What a profile follows: the release that was measured, the documents, and where it departs
-    from them.
+    """What a profile is based on, and where it deviates.
+
+    - `release`: the release it follows.
+    - `measured`: whether the release itself was tested.
+    - `documents`: the documents it is based on.
+    - `departures`: where Prowess deviates on purpose, or does not follow yet.
     """
 
     release: str = ""
@@ -39,7 +43,19 @@ class Provenance(Table, frozen=True):
 
 
 class Profile(Table, frozen=True):
-    """A host's rules, whole: what `load_profile` gives after every `extends` was followed."""
+    """All rules of a host, with every `extends` resolved.
+
+    - `name`: the name of the host; same as the file name.
+    - `title`: the name to show.
+    - `edition`: the edition this profile was loaded for.
+    - `editions`: the editions the profile has.
+    - `places`: names for folders, each with its alternatives or a folder per platform.
+    - `order`: the roots in scan order. Roots in a nested list are searched together, folder by
+      folder.
+    - `switch_words`: reject environment switches whose value is neither a true nor a false word.
+    - `bare_switches`: environment variables that have the effect of `--bare`.
+    - `settings_order`: the settings files in the order they are read.
+    """
 
     name: str
     title: str = ""

@@ -1,6 +1,6 @@
-"""The tables `[resolution]`, `[gate]` and `[permissions]`: who wins, and who may be used."""
+"""`[resolution]`, `[gate]` and `[permissions]`: which skills win and which can be used."""
 
-# Annotations are real types here, for the reason given in `prowess.profiles.schema`.
+# Annotations are real types, for the reason given in this folder's `__init__.py`.
 
 from typing import Literal
 
@@ -35,12 +35,22 @@ RuleTable = dict[str, Action | dict[str, Action]]
 
 
 class ResolutionRules(Table, frozen=True):
-    """Who wins: the strategy, when filters are applied, and what the host makes known of it.
+    """Which skill wins if several have the same name.
 
-    One real file counts once, at its strongest place; that holds for every host. `filter_order`
-    names the rules of `resolve.filters`, `listed` the states that the host's own list shows. A
-    skill of a scope in `qualify` whose name is taken is not shadowed but called `folder:name`,
-    after the folder that was added.
+    The same real file is only ever counted once, at its strongest location; that is the same for
+    every host.
+
+    - `strategy`: which skill wins: the first or the last in scan order (`first`, `last`), the one
+      with the highest root `priority`, the one whose scope comes first in `scopes` (`scope`), the
+      one whose group comes first in `groups` (`assembly`), or all of them (`all`).
+    - `filters`: whether disabled skills are removed before or after a winner is chosen.
+    - `filter_order`: the filters that apply, in this order.
+    - `scopes`: the scopes, strongest first.
+    - `groups`: the groups, strongest first.
+    - `qualify`: scopes whose skills are renamed to `folder:name` instead of being shadowed.
+    - `collisions`: which name collisions the host reports: `all`, those between custom folders
+      (`custom`), or `none`.
+    - `listed`: the states that the host's own list includes.
     """
 
     strategy: Strategy = "first"
@@ -70,9 +80,13 @@ class ResolutionRules(Table, frozen=True):
 class GateRules(Table, frozen=True):
     """What can keep a skill from being offered.
 
-    `checks` are the requirements that count; `always_skips` are those that `always: true` passes
-    over. `hidden_by` are the fields that hide a skill from the model, `dormant_by` those that make
-    it wait for a file.
+    - `checks`: the requirements that are checked.
+    - `always_skips`: the requirements that `always: true` skips.
+    - `os_words`: other spellings of platform names.
+    - `config_defaults`: settings of the host that count as set by default.
+    - `hidden_by`: header fields that hide a skill from the model.
+    - `dormant_by`: header fields that make a skill wait until a matching file is used.
+    - `disabled_by_enabled`: let `enabled: false` in the header disable a skill.
     """
 
     checks: tuple[Check, ...] = ()
@@ -90,14 +104,18 @@ class GateRules(Table, frozen=True):
 class PermissionRules(Table, frozen=True):
     """How the host decides whether an agent may use a skill.
 
-    `combine` says which of the rules that match decides: `last` the last one, `deny-first` a denial
-    before a question before an allowance, `strictest` the last of each settings file and among
-    these the strictest, so that a project cannot allow what its user denied. `default` holds where
-    no rule matches, unless the skill declares a field of `ask_for`. `base` are the host's own
-    rules, `agents` those of its own agents, `switch` an environment variable that holds more. A
-    denied skill is hidden from the model where `hide_denied`; where everything is denied, always.
-    With `deny_aliases` a denial of one of a skill's names is one of all. `like_paths` lets patterns
-    begin with `~` and leaves case out of account on Windows.
+    - `combine`: which of the matching rules decides: the last one (`last`); deny before ask before
+      allow (`deny-first`); or the strictest of the last ones of each settings file (`strictest`),
+      so a project can't allow what the user denied.
+    - `default`: the action if no rule matches.
+    - `base`: the host's built-in rules.
+    - `agents`: the rules of the host's built-in agents.
+    - `switch`: an environment variable that contains more rules.
+    - `ask_for`: header fields for which the user is asked if no rule matches.
+    - `hide_denied`: hide denied skills from the model. If everything is denied, nothing is shown
+      either way.
+    - `deny_aliases`: let a rule that denies one name of a skill deny all its names.
+    - `like_paths`: expand `~` in patterns and ignore case on Windows.
     """
 
     combine: Combine = "last"

@@ -1,6 +1,6 @@
-"""The tables `[roots.NAME]`, `[limits]` and `[context]`: where skills and context files are looked for."""
+"""`[roots.NAME]`, `[limits]` and `[context]`: where skills and context files are searched."""
 
-# Annotations are real types here, for the reason given in `prowess.profiles.schema`.
+# Annotations are real types, for the reason given in this folder's `__init__.py`.
 
 from collections.abc import Mapping
 from typing import Literal
@@ -11,20 +11,54 @@ from prowess.model.skill import LoadedFrom, Scope
 from prowess.profiles.schema import Boundary, Table
 
 Links = Literal["follow", "inside-root", "root-only", "real-folder", "known", "never"]
-
 Layout = Literal["skills", "commands", "extra"]
 
 
 class RootRule(Table, frozen=True):
-    """A kind of root.
+    """A kind of folder that is searched for skills.
 
-    `at` are path templates. `{home}`, `{cwd}`, `{workspace}` and the names under `[places]` stand
-    for one folder; `{ancestor}` for the working folder and each one above it, nearest first;
-    `{added}`, `{custom}` and `{plugin}` for each folder that an option or a setting names. `when`
-    (any must hold) and `unless` (none may) are conditions: `env:NAME` (a true word), `env-one:NAME`
-    (1 or true), `env-set:NAME` (anything), `env-moved:NAME=~/FOLDER` (another folder),
-    `toggle:NAME`, `any-toggle`, `provider:NAME`. `name_pattern` is a regular expression that a
-    skill's whole name must match here.
+    A path template may contain `{home}`, `{cwd}`, `{workspace}`, `{repository}` or a name from
+    `[places]`, each of which stands for one folder; `{ancestor}`, which stands for the working
+    folder and every folder above it, nearest first; and `{added}`, `{custom}` or `{plugin}`, which
+    stand for every folder given by an option or a setting.
+
+    A condition is one of `env:NAME` (set to a true word), `env-one:NAME` (`1` or `true`),
+    `env-set:NAME` (set to anything), `env-moved:NAME=~/FOLDER` (set to another folder),
+    `toggle:NAME`, `any-toggle` or `provider:NAME`.
+
+    - `at`: the path templates.
+    - `scope`: who the skills belong to.
+    - `provider`: the name shown for the product the folder belongs to; taken from the template if
+      empty.
+    - `level`: the host's own word for the scope.
+    - `label`: the full source label; `provider:level` if empty.
+    - `loaded_from`: what kind of source the skills come from.
+    - `layout`: how the folder is searched: for folders with a SKILL.md (`skills`), for every
+      Markdown file (`commands`), or in any of the forms OpenClaw accepts for extra folders
+      (`extra`).
+    - `group`: the group the `assembly` strategy ranks by.
+    - `priority`: the number the `priority` strategy ranks by; the highest wins.
+    - `up_to`: the last folder that `{ancestor}` reaches.
+    - `without_repository`: the value of `up_to` to use outside a repository.
+    - `skip_home`: don't count the home folder as an ancestor.
+    - `min_depth`: how many folders below the root skills start; 0 makes the root itself a skill.
+    - `max_depth`: how many folders below the root skills may be.
+    - `leaf`: don't search for more skills inside a skill.
+    - `hidden`: search folders whose names start with a dot.
+    - `gitignore`: skip what ignore files exclude.
+    - `links`: which symlinks are followed: all of them (`follow`), those to folders inside the root
+      or a trusted folder (`inside-root`), those inside the root (`root-only`), those to any folder
+      as long as SKILL.md itself is inside it (`real-folder`), those inside any known root, the
+      repository or a trusted folder (`known`), or none (`never`).
+    - `hard_links`: accept a SKILL.md that has more than one hard link.
+    - `skip_names`: folder names that are skipped.
+    - `ignored_fields`: header fields that are ignored here.
+    - `required`: header fields that are required here in addition to those in `[fields]`.
+    - `when`: conditions of which at least one must hold.
+    - `unless`: conditions of which none may hold.
+    - `keep_when_bare`: search this root with `--bare` too.
+    - `must_exist`: report a missing folder.
+    - `name_pattern`: a regular expression that the whole name of a skill must match here.
     """
 
     at: tuple[str, ...]
@@ -57,11 +91,19 @@ class RootRule(Table, frozen=True):
 
 
 class Limits(Table, frozen=True):
-    """Bounds on one scan. 0 means no bound.
+    """Limits of a scan. 0 means no limit.
 
-    `*_per_root` and `per_folder` cut a sorted list, so the cut is stable. `items_per_folder` counts
-    the folders in a folder that may hold skills, not its files. Where `folders_per_item` is set,
-    `folders_per_root` is that many times `items_per_folder`, whoever changes the latter.
+    Whatever is over a limit is cut from a sorted list, so the same skills are cut every time.
+
+    - `file_bytes`: the largest SKILL.md that is read.
+    - `header_bytes`: the largest header that is read.
+    - `skills_per_root`: how many skills are loaded from one root.
+    - `folders_per_root`: how many folders of one root are opened.
+    - `items_per_folder`: how many subfolders of one folder are searched; files don't count.
+    - `folders_per_item`: if set, `folders_per_root` is this times `items_per_folder`.
+    - `seconds_per_root`: how long one root is searched.
+    - `yaml_aliases`: how many YAML aliases a header may have.
+    - `yaml_depth`: how deeply a header may be nested.
     """
 
     file_bytes: int = 0
@@ -75,20 +117,25 @@ class Limits(Table, frozen=True):
     yaml_depth: int = 64
 
     def change(self, changes: Mapping[str, float]) -> "Limits":
-        """These limits with some of them changed, and what follows from them."""
+        """These limits with some of them changed, and those that depend on them recomputed."""
         changed = msgspec.structs.replace(self, **changes) if changes else self
         if not changed.folders_per_item or not changed.items_per_folder:
             return changed
-        return msgspec.structs.replace(
-            changed, folders_per_root=changed.folders_per_item * changed.items_per_folder
-        )
+        folders = changed.folders_per_item * changed.items_per_folder
+        return msgspec.structs.replace(changed, folders_per_root=folders)
 
 
 class ContextRules(Table, frozen=True):
-    """How context files are found: their names, how far up, and which folders are left out.
+    """How context files such as AGENTS.md are found.
 
-    `past_repository_below_home` goes on above a repository that lies below home, up to home but not
-    into it.
+    - `files`: their names.
+    - `depth`: how many folders up they are searched; 0 means no limit.
+    - `hidden`: which files are skipped: those anywhere below a hidden folder (`any-segment`), those
+      directly in one (`own-folder`), or none (`allow`).
+    - `up_to`: the last folder that is searched.
+    - `without_repository`: the value of `up_to` to use outside a repository.
+    - `past_repository_below_home`: if the repository is below home, continue above it, up to home
+      but not into it.
     """
 
     files: tuple[str, ...] = ("AGENTS.md", "CLAUDE.md")

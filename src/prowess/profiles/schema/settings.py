@@ -1,6 +1,6 @@
-"""The tables `[settings.NAME]` and `[toggles.NAME]`: the settings files of a host, and its switches."""
+"""`[settings.NAME]` and `[toggles.NAME]`: the settings files of a host and its toggles."""
 
-# Annotations are real types here, for the reason given in `prowess.profiles.schema`.
+# Annotations are real types, for the reason given in this folder's `__init__.py`.
 
 from typing import Literal
 
@@ -12,15 +12,23 @@ _PROJECT_PLACES = ("{ancestor}", "{cwd}", "{repository}", "{workspace}", "{added
 
 
 class SettingsFileRule(Table, frozen=True):
-    """A settings file of the host: where it lies, its format, and how its keys map to Prowess's.
+    """A settings file of the host.
 
-    `keys` maps a dotted key of the file to the name of a setting; a last part `*` stands for every
-    key there that no other entry names. A file that refuses unknown keys and has no `keys` holds
-    Prowess's own. Files are read in the order of the profile, `{ancestor}` from the farthest to the
-    nearest; a later one replaces values of an earlier one. What hangs at the working folder or
-    above it comes along with a project. `about_skills` are tables of a host's file in which nothing
-    stands but settings of skills, so that an unknown key there is reported; `also` are keys that
-    the host knows and that set nothing here.
+    Files are read in the order of `settings_order`, and `{ancestor}` from the farthest folder to
+    the nearest. Later values replace earlier ones.
+
+    - `at`: the path templates, as in `[roots.NAME]`. A file in the working folder or above it
+      belongs to the project.
+    - `format`: the format of the file. `json5` also reads JSON and JSONC.
+    - `keys`: the setting that each dotted key of the file stands for. A last part `*` stands for
+      every key that is not listed.
+    - `about_skills`: tables that only contain settings for skills, so unknown keys are reported.
+    - `also`: further keys the host knows, which set nothing here.
+    - `refuse_unknown`: reject unknown keys. Without `keys`, the file is a prowess.toml.
+    - `relative_to`: what relative paths are relative to: the working folder or the file.
+    - `substitute_env`: replace `{env:NAME}` with the environment variable.
+    - `up_to`: the last folder that `{ancestor}` reaches.
+    - `without_repository`: the value of `up_to` to use outside a repository.
     """
 
     at: tuple[str, ...]
@@ -46,10 +54,11 @@ class SettingsFileRule(Table, frozen=True):
 
 
 class ToggleRule(Table, frozen=True):
-    """A source toggle and the value it has when nobody set it.
+    """A setting that turns sources on or off.
 
-    `sources` are the labels (`claude:user`) of the roots that it switches off, beside those whose
-    `when` names it.
+    - `default`: its value if it is not set.
+    - `sources`: labels of the sources it controls (`claude:user`), in addition to roots that name
+      it in `when`.
     """
 
     default: bool = True

@@ -1,8 +1,6 @@
-"""The switch of one skill in a host's own settings file: where it is, how it is set, how it looks
-by hand.
+"""Enable or disable one skill in a host's own settings file.
 
-Which switch a file has follows from what its keys stand for. A host that has several is switched by
-the first here.
+How a file does that follows from the settings its keys stand for.
 """
 
 from __future__ import annotations
@@ -16,7 +14,7 @@ import msgspec
 from prowess.errors import ProwessError
 from prowess.profiles.schema.settings import SettingsFileRule
 from prowess.settings.edit.json5 import set_json5
-from prowess.settings.edit.prowess_toml import (
+from prowess.settings.edit.toml import (
     append_lines,
     check_name,
     insert_below_header,
@@ -24,15 +22,13 @@ from prowess.settings.edit.prowess_toml import (
     replace_value,
 )
 from prowess.settings.edit.yaml import add_entry, quote_entry, remove_entry
-from prowess.settings.formats.document import join_key
-from prowess.settings.formats.key_lines import find_line
+from prowess.settings.formats.document import Format, find_line, join_key
 from prowess.settings.formats.key_spans import Path
-from prowess.settings.formats.parser import parse_toml
-from prowess.settings.formats.scan_toml import scan_toml
+from prowess.settings.formats.toml import parse_toml, scan_toml
 
 
-class Wish(NamedTuple):
-    """The skill that is to be switched, and whether on or off."""
+class Change(NamedTuple):
+    """The skill to change, and whether to enable or disable it."""
 
     name: str
     enabled: bool
@@ -43,49 +39,51 @@ class Wish(NamedTuple):
 
 
 class Switch(msgspec.Struct, frozen=True):
-    """A way to switch one skill in a file: the key that holds it, what the key stands for, and the
-    file's format.
-    """
+    """How a file enables or disables a skill: the key, its setting, and the format."""
 
     key: str
     setting: str
-    format: str
+    format: Format
 
     def find_path(self, name: str) -> Path:
-        """The key of one skill, as the file has it."""
-        above = tuple(self.key.split("."))
-        return (*above, *_BELOW[self.setting](name))
+        """The path of keys for one skill."""
+        return (*self.key.split("."), *_BELOW[self.setting](name))
 
     def render(self, name: str, *, enabled: bool) -> str:
         """What to write by hand."""
-        return _BY_HAND[self.format](self, Wish(name, enabled))
+        return _BY_HAND[self.format](self, Change(name, enabled))
 
     def set(self, text: str, name: str, *, enabled: bool, file: str) -> str:
-        """The text with the switch set, all else as it is; raises where it cannot be edited safely."""
+        """The text with the skill enabled or disabled. Raises if there is no safe edit."""
         check_name(name)
-        edited = _EDITS[self.format](self, text, Wish(name, enabled), file)
+        edited = _EDITS[self.format](self, text, Change(name, enabled), file)
         if edited is not None:
             return edited
-        line = find_line(text, self.format, tuple(self.key.split(".")))  # type: ignore[arg-type]
+        line = find_line(text, self.format, tuple(self.key.split(".")))
         place = file if line is None else f"{file}:{line}"
-        word = "on" if enabled else "off"
+        word = "enable" if enabled else "disable"
         raise ProwessError(
-            f"{place}: no safe way was found to switch “{name}” {word} there, so nothing was"
-            f" written; write {self.render(name, enabled=enabled)} by hand."
+            f"{place}: can't {word} “{name}” safely, so nothing was written; "
+            f"write {self.render(name, enabled=enabled)} by hand."
         )
 
 
 def find_switch(rule: SettingsFileRule) -> Switch | None:
-    """The switch that a settings file has for one skill; None where it has none."""
+    """How a settings file enables or disables a skill; None if it can't."""
+    editable = _EDITABLE.get(rule.format, ())
     for setting in _BELOW:
-        for key, held in rule.keys.items():
-            is_possible = rule.format in _EDITS and setting in _FORMATS[rule.format]
-            if held == setting and is_possible:
+        for key, mapped in rule.keys.items():
+            if mapped == setting and setting in editable:
                 return Switch(key, setting, rule.format)
     return None
 
 
-# What stands below the key for one skill. The order is that of preference.
+def name_key(switch: Switch, name: str) -> str:
+    """The dotted key for one skill."""
+    return join_key(switch.find_path(name))
+
+
+# What is below the key for one skill, in order of preference.
 _BELOW: dict[str, Callable[[str], Path]] = {
     "visibility": lambda name: (name,),
     "overrides": lambda name: (name, "enabled"),
@@ -93,117 +91,125 @@ _BELOW: dict[str, Callable[[str], Path]] = {
     "override_list": lambda name: (),
     "permissions": lambda name: ("skill", name),
 }
-# What each format can be edited for.
-_FORMATS = {
+# The settings that can be edited in each format.
+_EDITABLE = {
     "json5": ("visibility", "overrides", "permissions"),
     "yaml": ("disabled_extensions",),
     "toml": ("override_list",),
 }
-# The words for on and off.
-_WORDS: dict[str, tuple[str | bool, str | bool]] = {
+# The values for enabled and disabled.
+_VALUES: dict[str, tuple[str | bool, str | bool]] = {
     "visibility": ("on", "off"),
     "overrides": (True, False),
     "permissions": ("allow", "deny"),
 }
 
 
-def _set_json5(switch: Switch, text: str, wish: Wish, file: str) -> str | None:
-    value = _WORDS[switch.setting][0 if wish.enabled else 1]
-    return set_json5(text, switch.find_path(wish.name), value=value, file=file)
+def _get_value(switch: Switch, change: Change) -> str | bool:
+    enabled, disabled = _VALUES[switch.setting]
+    return enabled if change.enabled else disabled
 
 
-def _set_yaml(switch: Switch, text: str, wish: Wish, file: str) -> str | None:
+# Edits
+
+
+def _set_json5(switch: Switch, text: str, change: Change, file: str) -> str | None:
+    value = _get_value(switch, change)
+    return set_json5(text, switch.find_path(change.name), value=value, file=file)
+
+
+def _set_yaml(switch: Switch, text: str, change: Change, file: str) -> str | None:
     if "." in switch.key:
         return None
-    edit = remove_entry if wish.enabled else add_entry
-    return edit(text, switch.key, f"skill:{wish.name}", file=file)
+    edit = remove_entry if change.enabled else add_entry
+    return edit(text, switch.key, f"skill:{change.name}", file=file)
 
 
-def _set_toml(switch: Switch, text: str, wish: Wish, file: str) -> str | None:
-    """`enabled` in every table of the list that is about the skill; a new table where there is
-    none.
-    """
-    name, enabled = wish
-    path, field = tuple(switch.key.split(".")), _name_field(name)
-    held = _look_up(parse_toml(text, file), path)
-    if not isinstance(held, list):
+def _set_toml(switch: Switch, text: str, change: Change, file: str) -> str | None:
+    """Set `enabled` in every table of the list that is about the skill, or add a table."""
+    path, field = tuple(switch.key.split(".")), _name_field(change.name)
+    wanted = _look_up(parse_toml(text, file), path)
+    if not isinstance(wanted, list):
         return None
-    about = [
-        place
-        for place, table in enumerate(held)
-        if isinstance(table, dict) and table.get(field) == name
-    ]
-    new = text
-    for place in about:
-        new = _set_in_table(new, (*path, str(place)), wish.word)
+    about = [index for index, table in enumerate(wanted) if _is_about(table, field, change.name)]
+    edited = text
+    for index in about:
+        edited = _set_in_table(edited, (*path, str(index)), change.word)
+        wanted[index]["enabled"] = change.enabled
     if not about:
-        new = append_lines(text, _list_toml(switch, wish))
-    wanted = [
-        {**table, "enabled": enabled} if place in about else table
-        for place, table in enumerate(held)
-    ]
-    wanted += [] if about else [{field: name, "enabled": enabled}]
+        edited = append_lines(text, _list_toml(switch, change))
+        wanted.append({field: change.name, "enabled": change.enabled})
     try:
-        return new if _look_up(parse_toml(new, file), path) == wanted else None
+        found = _look_up(parse_toml(edited, file), path)
     except ProwessError:
         return None
+    return edited if found == wanted else None
+
+
+def _is_about(table: Any, field: str, name: str) -> bool:
+    return isinstance(table, dict) and table.get(field) == name
 
 
 def _set_in_table(text: str, table: Path, word: str) -> str:
-    marks = {mark.path: mark for mark in scan_toml(text)}
-    if (*table, "enabled") in marks:
-        return replace_value(text, marks[(*table, "enabled")], word)
-    return insert_below_header(text, marks[table], f"enabled = {word}") if table in marks else text
+    spans = {span.path: span for span in scan_toml(text)}
+    enabled = spans.get((*table, "enabled"))
+    if enabled is not None:
+        return replace_value(text, enabled, word)
+    if table in spans:
+        return insert_below_header(text, spans[table], f"enabled = {word}")
+    return text
 
 
 def _look_up(data: Any, path: Path) -> Any:
-    for part in path:
-        data = data.get(part, {} if part != path[-1] else []) if isinstance(data, dict) else None
-    return data
+    """The list at a path; an empty one if there is nothing, None if there is something else."""
+    for part in path[:-1]:
+        data = data.get(part, {}) if isinstance(data, dict) else None
+    return data.get(path[-1], []) if isinstance(data, dict) else None
 
 
 def _name_field(name: str) -> str:
     return "path" if name.startswith("/") else "name"
 
 
-def _list_toml(switch: Switch, wish: Wish) -> list[str]:
-    quoted = quote_key(wish.name)
-    text = quoted if quoted.startswith('"') else f'"{quoted}"'
-    return [f"[[{switch.key}]]", f"{_name_field(wish.name)} = {text}", f"enabled = {wish.word}"]
+def _list_toml(switch: Switch, change: Change) -> list[str]:
+    quoted = quote_key(change.name)
+    value = quoted if quoted.startswith('"') else f'"{quoted}"'
+    field = _name_field(change.name)
+    return [f"[[{switch.key}]]", f"{field} = {value}", f"enabled = {change.word}"]
 
 
-_EDITS: dict[str, Callable[[Switch, str, Wish, str], str | None]] = {
+_EDITS: dict[Format, Callable[[Switch, str, Change, str], str | None]] = {
     "json5": _set_json5,
     "yaml": _set_yaml,
     "toml": _set_toml,
 }
 
 
-def _render_json5(switch: Switch, wish: Wish) -> str:
-    shown = json.dumps(_WORDS[switch.setting][0 if wish.enabled else 1])
-    for part in reversed(switch.find_path(wish.name)):
-        shown = f"{json.dumps(part, ensure_ascii=False)}: {shown}"
-        shown = f"{{ {shown} }}"
-    return f"`{shown[2:-2]}`"
+# What to write by hand
 
 
-def _render_yaml(switch: Switch, wish: Wish) -> str:
-    entry = quote_entry(f"skill:{wish.name}")
-    return f"`{switch.key}` without `{entry}`" if wish.enabled else f"`{switch.key}: [{entry}]`"
+def _render_json5(switch: Switch, change: Change) -> str:
+    shown = json.dumps(_get_value(switch, change))
+    first, *rest = switch.find_path(change.name)
+    for part in reversed(rest):
+        shown = f"{{ {json.dumps(part, ensure_ascii=False)}: {shown} }}"
+    return f"`{json.dumps(first, ensure_ascii=False)}: {shown}`"
 
 
-def _render_toml(switch: Switch, wish: Wish) -> str:
-    lines = _list_toml(switch, wish)
-    return " and below it ".join([f"`{lines[0]}`", f"`{lines[1]}`, `{lines[2]}`"])
+def _render_yaml(switch: Switch, change: Change) -> str:
+    entry = quote_entry(f"skill:{change.name}")
+    if change.enabled:
+        return f"`{switch.key}` without `{entry}`"
+    return f"`{switch.key}: [{entry}]`"
 
 
-_BY_HAND: dict[str, Callable[[Switch, Wish], str]] = {
+def _render_toml(switch: Switch, change: Change) -> str:
+    header, name, enabled = _list_toml(switch, change)
+    return f"`{header}` and below it `{name}`, `{enabled}`"
+
+
+_BY_HAND: dict[Format, Callable[[Switch, Change], str]] = {
     "json5": _render_json5,
     "yaml": _render_yaml,
     "toml": _render_toml,
 }
-
-
-def name_key(switch: Switch, name: str) -> str:
-    """The key that was written, for people."""
-    return join_key(switch.find_path(name))

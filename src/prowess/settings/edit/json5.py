@@ -1,38 +1,33 @@
-"""A value set in a host's JSON file, every other byte kept: comments, order, the way it is laid
-out.
-
-The edit is a proposal; it is taken only where it parses to exactly what was asked.
-"""
+"""Edit a host's JSON file in place: set one value."""
 
 from __future__ import annotations
 
 import json
 from typing import Any, NamedTuple
 
-from prowess.settings.formats.key_spans import Mark, Path, Token
-from prowess.settings.formats.parser import parse_json5
-from prowess.settings.formats.scan_json5 import read_json5_tokens, scan_json5
+from prowess.errors import SettingError
+from prowess.settings.formats.json5 import parse_json5, read_json5_tokens, scan_json5
+from prowess.settings.formats.key_spans import Path, Token
 
 _UNIT = "  "
 
 
 def set_json5(text: str, path: Path, *, value: str | bool, file: str) -> str | None:
-    """The text with a value set at a path of keys; None where that cannot be done safely.
+    """The text with a value set at a path of keys; None if there is no safe edit.
 
-    What stands on the way as a single value, such as `"skill": "ask"`, becomes the `*` of a table:
-    that is how permissions say it. Raises a `SettingError` where the text is no JSON.
+    A single value on the way, such as `"skill": "ask"`, becomes the `*` of a table: that is how
+    permissions are written. Raises a `SettingError` if the text is not JSON.
     """
     data = parse_json5(text, file)
     body = text.removeprefix("\ufeff")
+    bom = text[: len(text) - len(body)]
     edited = _propose(body, path, value)
     if edited is None or _parse(edited, file) != _merge(data, path, value):
         return None
-    return text[: len(text) - len(body)] + edited
+    return bom + edited
 
 
 def _parse(text: str, file: str) -> Any:
-    from prowess.errors import SettingError
-
     try:
         return parse_json5(text, file)
     except SettingError:
@@ -42,52 +37,66 @@ def _parse(text: str, file: str) -> Any:
 def _merge(data: Any, path: Path, value: object) -> Any:
     if not path:
         return value
-    table = data if isinstance(data, dict) else {} if data is None else {"*": data}
+    if data is None:
+        table: dict[str, Any] = {}
+    else:
+        table = data if isinstance(data, dict) else {"*": data}
     return {**table, path[0]: _merge(table.get(path[0]), path[1:], value)}
 
 
-def _nest(path: Path, value: Any) -> Any:
-    return value if not path else {path[0]: _nest(path[1:], value)}
+def _nest(path: Path, value: object) -> Any:
+    for part in reversed(path):
+        value = {part: value}
+    return value
 
 
 def _propose(text: str, path: Path, value: object) -> str | None:
-    """The edit: at the value itself where it is there, else in the deepest table on the way that
-    is.
-    """
-    # Of a key that stands twice the last counts.
-    marks: dict[Path, Mark] = {mark.path: mark for mark in scan_json5(text) if mark.kind == "key"}
-    depth = max((count for count in range(1, len(path) + 1) if path[:count] in marks), default=0)
-    held = (
-        _find_value(text, marks[path[:depth]].end) if depth else next(read_json5_tokens(text), None)
-    )
-    if held is None:
-        return None if depth else f"{text}{_lay_out(_nest(path, value), '', _UNIT)}\n"
-    if held.kind == "open":
-        return (
-            _insert(text, held.start, _nest(path[depth:], value))
-            if held.text == "{" and depth < len(path)
-            else None
-        )
-    if held.kind not in ("word", "text") or not depth:
+    """The text with the value replaced, or added to the deepest table of the path that exists."""
+    # Of a key that appears twice, the last counts.
+    spans = {span.path: span for span in scan_json5(text) if span.kind == "key"}
+    depth = max((length for length in range(1, len(path) + 1) if path[:length] in spans), default=0)
+    missing = _nest(path[depth:], value)
+    if depth == 0:
+        return _propose_at_top(text, missing)
+    found = _find_value(text, spans[path[:depth]].end)
+    if found is None:
         return None
-    new = _nest(path[depth:], value)
-    if isinstance(new, dict) and held.text != "null":
-        return f'{text[: held.start]}{{ "*": {held.text}, {_on_line(new)} }}{text[held.end :]}'
-    return (
-        text[: held.start]
-        + (f"{{ {_on_line(new)} }}" if isinstance(new, dict) else json.dumps(new))
-        + text[held.end :]
-    )
+    if found.kind == "open":
+        # An existing table can take new keys, but a list can't, and neither can be replaced.
+        can_insert = found.text == "{" and depth < len(path)
+        return _insert(text, found.start, missing) if can_insert else None
+    if found.kind not in ("word", "text"):
+        return None
+    return text[: found.start] + _render_value(found, missing) + text[found.end :]
+
+
+def _propose_at_top(text: str, entry: Any) -> str | None:
+    first = next(read_json5_tokens(text), None)
+    if first is None:
+        return f"{text}{_render_lines(entry, '', _UNIT)}\n"
+    if first.kind != "open" or first.text != "{":
+        return None
+    return _insert(text, first.start, entry)
+
+
+def _render_value(old: Token, new: Any) -> str:
+    if not isinstance(new, dict):
+        return json.dumps(new)
+    if old.text == "null":
+        return f"{{ {_render_inline(new)} }}"
+    return f'{{ "*": {old.text}, {_render_inline(new)} }}'
 
 
 def _find_value(text: str, after: int) -> Token | None:
     tokens = read_json5_tokens(text, after)
     colon = next(tokens, None)
-    return next(tokens, None) if colon is not None and colon.kind == "colon" else None
+    if colon is None or colon.kind != "colon":
+        return None
+    return next(tokens, None)
 
 
 class _Table(NamedTuple):
-    """The braces of a table, and the tokens behind the first and before the last."""
+    """The braces of a table, the token after the first, and the token before the last."""
 
     start: int
     first: Token
@@ -97,6 +106,11 @@ class _Table(NamedTuple):
     @property
     def is_empty(self) -> bool:
         return self.first is self.close
+
+    @property
+    def comma(self) -> str:
+        """The comma that a new last entry needs in front of it."""
+        return "" if self.is_empty or self.last.kind == "comma" else ","
 
 
 def _find_table(text: str, start: int) -> _Table | None:
@@ -113,48 +127,48 @@ def _find_table(text: str, start: int) -> _Table | None:
 
 
 def _insert(text: str, start: int, entry: dict[str, Any]) -> str | None:
-    """The entry as the last of a table: on a line of its own where the table has several, else
-    beside the others.
+    """The text with a new last entry in the table at an offset.
+
+    It gets a line of its own if the table has several lines.
     """
     table = _find_table(text, start)
     if table is None:
         return None
-    line = text.rfind("\n", 0, table.close.start) + 1
-    margin = text[line : table.close.start]
-    if table.is_empty and start == _first(text) and "\n" not in text[start : table.close.start]:
-        return text[:start] + _lay_out(entry, "", _UNIT) + text[table.close.end :]
-    if line <= start or margin.strip():
-        blank = " " if table.is_empty else ""
-        comma = "" if table.is_empty or table.last.kind == "comma" else ","
-        at = table.close.start if table.is_empty else table.last.end
-        return f"{text[:at]}{comma} {_on_line(entry)}{blank}{text[at:]}"
-    unit = _find_unit(text, table, margin)
-    lines = _lay_out(entry, margin, unit).split("\n")[1:-1]
+    close = table.close.start
+    is_whole_file = start == next(read_json5_tokens(text)).start
+    if table.is_empty and is_whole_file and "\n" not in text[start:close]:
+        return text[:start] + _render_lines(entry, "", _UNIT) + text[table.close.end :]
+    line = text.rfind("\n", 0, close) + 1
+    margin = text[line:close]
+    has_several_lines = line > start and not margin.strip()
+    if not has_several_lines:
+        return _insert_inline(text, table, entry)
+    lines = _render_lines(entry, margin, _find_unit(text, table, margin)).split("\n")[1:-1]
     newline = "\r\n" if "\r\n" in text else "\n"
-    comma = "" if table.is_empty or table.last.kind == "comma" else ","
     end = start + 1 if table.is_empty else table.last.end
-    return text[:end] + comma + text[end:line] + newline.join([*lines, ""]) + text[line:]
+    return text[:end] + table.comma + text[end:line] + newline.join([*lines, ""]) + text[line:]
 
 
-def _first(text: str) -> int:
-    token = next(read_json5_tokens(text), None)
-    return -1 if token is None else token.start
+def _insert_inline(text: str, table: _Table, entry: dict[str, Any]) -> str:
+    at = table.close.start if table.is_empty else table.last.end
+    blank = " " if table.is_empty else ""
+    return f"{text[:at]}{table.comma} {_render_inline(entry)}{blank}{text[at:]}"
 
 
 def _find_unit(text: str, table: _Table, margin: str) -> str:
-    """By how much the entries of a table are indented against its closing brace."""
+    """How far the entries of a table are indented from its closing brace."""
     line = text.rfind("\n", 0, table.first.start) + 1
     indent = text[line : table.first.start]
-    is_own_line = line > table.start and not indent.strip() and not table.is_empty
-    return (
-        indent.removeprefix(margin) or _UNIT if is_own_line and indent.startswith(margin) else _UNIT
-    )
+    has_own_line = line > table.start and not indent.strip() and not table.is_empty
+    if not has_own_line or not indent.startswith(margin):
+        return _UNIT
+    return indent.removeprefix(margin) or _UNIT
 
 
-def _on_line(entry: dict[str, Any]) -> str:
-    shown = json.dumps(entry, ensure_ascii=False)
-    return shown[1:-1]
+def _render_inline(entry: dict[str, Any]) -> str:
+    return json.dumps(entry, ensure_ascii=False)[1:-1]
 
 
-def _lay_out(entry: dict[str, Any], margin: str, unit: str) -> str:
-    return f"\n{margin}".join(json.dumps(entry, ensure_ascii=False, indent=unit).split("\n"))
+def _render_lines(entry: dict[str, Any], margin: str, unit: str) -> str:
+    lines = json.dumps(entry, ensure_ascii=False, indent=unit).split("\n")
+    return f"\n{margin}".join(lines)

@@ -1,8 +1,4 @@
-"""An entry put into a list at the top of a host's YAML file or taken out of it, every other byte
-kept.
-
-As in `edit`, by proposals; the first that parses to exactly what was asked is taken.
-"""
+"""Edit a host's YAML file in place: add an entry to a top-level list, or remove one."""
 
 from __future__ import annotations
 
@@ -12,50 +8,50 @@ from collections.abc import Iterator
 from typing import Any
 
 from prowess.errors import SettingError
-from prowess.settings.formats.key_spans import Mark
-from prowess.settings.formats.parser import parse_yaml
-from prowess.settings.formats.scan_yaml import scan_yaml
+from prowess.settings.edit.toml import propose_item_removal
+from prowess.settings.formats.key_spans import KeySpan
+from prowess.settings.formats.yaml import parse_yaml, scan_yaml
 
 _PLAIN = re.compile(r"[A-Za-z0-9_][\w-]*(:[A-Za-z0-9_][\w-]*)?")
 _EMPTY_LIST = re.compile(r"[ \t]*:[ \t]*(\[[ \t]*\])")
 _COLON = re.compile(r"[ \t]*:")
-_COMMA_AFTER = re.compile(r"[ \t]*,[ \t]*")
-_COMMA_BEFORE = re.compile(r",[ \t]*\Z")
 
 
 def add_entry(text: str, key: str, entry: str, *, file: str) -> str | None:
-    """The text with an entry at the end of a list; None where that cannot be done safely."""
+    """The text with an entry at the end of a list; None if there is no safe edit."""
     data = parse_yaml(text, file)
-    held = data.get(key)
-    if held is not None and not isinstance(held, list):
+    present = data.get(key)
+    if present is None:
+        present = []
+    if not isinstance(present, list):
         return None
-    if held and entry in held:
+    if entry in present:
         return text
-    wanted = {**data, key: [*(held or []), entry]}
-    return _choose(text, _propose_adding(text, key, quote_entry(entry)), wanted, file)
+    proposals = _propose_addition(text, key, quote_entry(entry))
+    return _choose(proposals, {**data, key: [*present, entry]}, file)
 
 
 def remove_entry(text: str, key: str, entry: str, *, file: str) -> str | None:
-    """The text without an entry of a list; None where that cannot be done safely."""
+    """The text without an entry of a list; None if there is no safe edit."""
     while True:
         data = parse_yaml(text, file)
-        held = data.get(key)
-        if not isinstance(held, list) or entry not in held:
+        present = data.get(key)
+        if not isinstance(present, list) or entry not in present:
             return text
-        place = held.index(entry)
-        wanted = {**data, key: [*held[:place], *held[place + 1 :]]}
-        edited = _choose(text, _propose_removing(text, key, place), wanted, file)
+        index = present.index(entry)
+        wanted = {**data, key: [*present[:index], *present[index + 1 :]]}
+        edited = _choose(_propose_removal(text, key, index), wanted, file)
         if edited is None:
             return None
         text = edited
 
 
 def quote_entry(entry: str) -> str:
-    """An entry as YAML has it: plain where that is safe, else in quotes."""
+    """An entry of a YAML list, in quotes if it needs them."""
     return entry if _PLAIN.fullmatch(entry) else json.dumps(entry, ensure_ascii=False)
 
 
-def _choose(text: str, proposals: Iterator[str], wanted: dict[str, Any], file: str) -> str | None:
+def _choose(proposals: Iterator[str], wanted: dict[str, Any], file: str) -> str | None:
     for proposal in proposals:
         try:
             if parse_yaml(proposal, file) == wanted:
@@ -65,7 +61,7 @@ def _choose(text: str, proposals: Iterator[str], wanted: dict[str, Any], file: s
     return None
 
 
-def _propose_adding(text: str, key: str, entry: str) -> Iterator[str]:
+def _propose_addition(text: str, key: str, entry: str) -> Iterator[str]:
     newline = "\r\n" if "\r\n" in text else "\n"
     named, items = _find_list(text, key)
     if named is None:
@@ -75,42 +71,42 @@ def _propose_adding(text: str, key: str, entry: str) -> Iterator[str]:
     empty = _EMPTY_LIST.match(text, named.end)
     if empty is not None:
         yield f"{text[: empty.start(1)]}[{entry}]{text[empty.end(1) :]}"
-    indent = text[text.rfind("\n", 0, items[-1].start) + 1 : items[-1].start] if items else "  "
-    end = text.find("\n", items[-1].start if items else named.end) + 1
-    if not indent.strip():
-        yield (
-            f"{text[:end]}{indent}- {entry}{newline}{text[end:]}"
-            if end
-            else f"{text}{newline}{indent}- {entry}{newline}"
-        )
-    if items:
-        yield f"{text[: items[-1].end]}, {entry}{text[items[-1].end :]}"
-
-
-def _propose_removing(text: str, key: str, place: int) -> Iterator[str]:
-    named, items = _find_list(text, key)
-    if named is None or place >= len(items):
+    if not items:
+        yield _insert_line(text, named.end, f"  - {entry}{newline}", newline)
         return
-    mark = items[place]
-    start, end = text.rfind("\n", 0, mark.start) + 1, text.find("\n", mark.start) + 1 or len(text)
-    if start and not text[start : mark.start].strip():
+    last = items[-1]
+    indent = text[text.rfind("\n", 0, last.start) + 1 : last.start]
+    if not indent.strip():
+        yield _insert_line(text, last.start, f"{indent}- {entry}{newline}", newline)
+    yield f"{text[: last.end]}, {entry}{text[last.end :]}"
+
+
+def _insert_line(text: str, after: int, line: str, newline: str) -> str:
+    """The text with a line added below the one at an offset."""
+    end = text.find("\n", after) + 1
+    return f"{text[:end]}{line}{text[end:]}" if end else f"{text}{newline}{line}"
+
+
+def _propose_removal(text: str, key: str, index: int) -> Iterator[str]:
+    named, items = _find_list(text, key)
+    if named is None or index >= len(items):
+        return
+    span = items[index]
+    start = text.rfind("\n", 0, span.start) + 1
+    end = text.find("\n", span.start) + 1 or len(text)
+    has_own_line = start > 0 and not text[start : span.start].strip()
+    if has_own_line:
         yield text[:start] + text[end:]
         colon = _COLON.match(text, named.end)
         if colon is not None:
+            # A key without entries would be null, so the last one leaves an empty list.
             yield f"{text[: colon.end()]} []{text[colon.end() : start]}{text[end:]}"
-    after, before = _COMMA_AFTER.match(text, mark.end), _COMMA_BEFORE.search(text[: mark.start])
-    if after is not None:
-        yield text[: mark.start] + text[after.end() :]
-    if before is not None:
-        yield text[: before.start()] + text[mark.end :]
-    yield text[: mark.start] + text[mark.end :]
+    yield from propose_item_removal(text, span.start, span.end)
 
 
-def _find_list(text: str, key: str) -> tuple[Mark | None, list[Mark]]:
-    marks = list(scan_yaml(text))
-    named = next((mark for mark in marks if mark.path == (key,)), None)
-    return named, [
-        mark
-        for mark in marks
-        if len(mark.path) == 2 and mark.path[0] == key and mark.kind == "item"
-    ]
+def _find_list(text: str, key: str) -> tuple[KeySpan | None, list[KeySpan]]:
+    """A top-level key and the items of its list."""
+    spans = list(scan_yaml(text))
+    named = next((span for span in spans if span.path == (key,)), None)
+    inside = [span for span in spans if len(span.path) == 2 and span.path[0] == key]
+    return named, [span for span in inside if span.kind == "item"]

@@ -1,1 +1,1 @@
-"""TOML, JSON5 and YAML: their values, and where each key stands."""
+"""TOML, JSON5 and YAML: parsing settings, and finding where each key is in the text."""

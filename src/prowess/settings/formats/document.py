@@ -1,27 +1,70 @@
-"""A settings file that was read: its values, and for each the key and the line to name when it is
-wrong.
-"""
+"""A settings file that was parsed: its values, each with the key and line to report."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from prowess.errors import SettingError, nearest_names
-from prowess.model.settings import Origin
+from prowess.model.origin import Origin
 from prowess.profiles.places import Places
 from prowess.profiles.schema.settings import SettingsFileRule
-from prowess.settings.formats.key_lines import find_nearest, list_lines
-from prowess.settings.formats.key_spans import Path
+from prowess.settings.formats.key_spans import Path, Scan, find_nearest, index_lines
+
+Format = Literal["toml", "json5", "yaml"]
+Parse = Callable[[str, str], dict[str, Any]]
 
 _BARE = r"[\w-]+"
-_LONGEST_TEXT = 40
 
 
-class Document:
-    """The text of a settings file and what a parser made of it."""
+# Each format is imported when a file has it: compiling its patterns takes longer than using them.
+def _import_toml() -> tuple[Parse, Scan]:
+    from prowess.settings.formats.toml import parse_toml, scan_toml
+
+    return parse_toml, scan_toml
+
+
+def _import_json5() -> tuple[Parse, Scan]:
+    from prowess.settings.formats.json5 import parse_json5, scan_json5
+
+    return parse_json5, scan_json5
+
+
+def _import_yaml() -> tuple[Parse, Scan]:
+    from prowess.settings.formats.yaml import parse_yaml, scan_yaml
+
+    return parse_yaml, scan_yaml
+
+
+_FORMATS: dict[Format, Callable[[], tuple[Parse, Scan]]] = {
+    "toml": _import_toml,
+    "json5": _import_json5,
+    "yaml": _import_yaml,
+}
+
+
+def parse_settings(text: str, format_name: Format, file: str) -> dict[str, Any]:
+    """The settings in a text. Raises a `SettingError` with the line."""
+    parse, _ = _FORMATS[format_name]()
+    return parse(text, file)
+
+
+def list_lines(text: str, format_name: Format) -> dict[Path, int]:
+    """The line of every key and list item. Never raises."""
+    _, scan = _FORMATS[format_name]()
+    # JSON parsers take the last of two equal keys; TOML and YAML reject the second.
+    return index_lines(text, scan, is_last_counted=format_name == "json5")
+
+
+def find_line(text: str, format_name: Format, path: Path) -> int | None:
+    """The line of a key (list items are "0", "1", …), or of the nearest key above it."""
+    return find_nearest(list_lines(text, format_name), path)
+
+
+class SettingsDocument:
+    """The text of a settings file and its data."""
 
     def __init__(
         self, file: str, rule: SettingsFileRule, places: Places, text: str, data: dict[str, Any]
@@ -36,93 +79,89 @@ class Document:
     def _lines(self) -> dict[Path, int]:
         return list_lines(self.text, self.rule.format)
 
+    @property
+    def top(self) -> SettingValue:
+        """The file as one table."""
+        return SettingValue(self.data, (), self)
+
     def find_line(self, path: Path) -> int | None:
-        """The line of a key, else of the nearest key above it."""
+        """The line of a key, or of the nearest key above it."""
         return find_nearest(self._lines, path)
 
-    def find(self, path: Path) -> Value | None:
-        """The value of a key. None where it is not set; null counts as not set."""
-        value = Value(self.data, (), self)
+    def find(self, path: Path) -> SettingValue | None:
+        """The value of a key. None if it is not set or null."""
+        value = self.top
         for part in path:
-            child = next(
-                (child for name, child in value.children(is_secret=True) if name == part), None
-            )
-            if child is None:
+            if not isinstance(value.data, dict):
+                raise value.wrong("a table", is_secret=True)
+            data = value.data.get(part)
+            if data is None:
                 return None
-            value = child
+            value = SettingValue(data, (*value.path, part), self)
         return value
 
     @property
     def base(self) -> str:
-        """The folder that relative paths in this file hang below."""
-        paths = self.places.paths
-        return str(paths.dirname(self.file)) if self.rule.relative_to == "file" else self.places.cwd
+        """The folder that relative paths in this file are relative to."""
+        if self.rule.relative_to == "file":
+            return str(self.places.paths.dirname(self.file))
+        return self.places.cwd
 
 
-class Value(NamedTuple):
-    """A value as the file has it, under the key as it is written there."""
+class SettingValue(NamedTuple):
+    """A value in a settings file, with its path of keys."""
 
     data: Any
     path: Path
-    document: Document
+    document: SettingsDocument
 
     @property
     def origin(self) -> Origin:
         """The file and line of the value."""
         return Origin(self.document.file, self.document.find_line(self.path))
 
-    def children(self, *, is_secret: bool = False) -> Iterator[tuple[str, Value]]:
-        """What a table holds, by name; raises where this is no table, and repeats no text that may
-        be a secret.
-        """
+    def children(self, *, is_secret: bool = False) -> Iterator[tuple[str, SettingValue]]:
+        """The values of a table by name. Raises if this is not a table."""
         if not isinstance(self.data, dict):
-            raise self.wrong("a table of keys and values", is_secret=is_secret)
+            raise self.wrong("a table", is_secret=is_secret)
         for name, data in self.data.items():
             if data is not None:
-                yield name, Value(data, (*self.path, name), self.document)
+                yield name, SettingValue(data, (*self.path, name), self.document)
 
-    def items(self) -> Iterator[Value]:
-        """What a list holds; raises where this is no list."""
+    def items(self) -> Iterator[SettingValue]:
+        """The items of a list. Raises if this is not a list."""
         if not isinstance(self.data, list):
-            raise self.wrong("a list of texts")
+            raise self.wrong("a list of strings")
         for index, data in enumerate(self.data):
-            yield Value(data, (*self.path, str(index)), self.document)
+            yield SettingValue(data, (*self.path, str(index)), self.document)
 
     def wrong(self, allowed: str, *, is_secret: bool = False) -> SettingError:
-        """The error that says what was found and what is allowed; a secret is not repeated."""
-        return self.refuse(f"is {_describe(self.data, is_secret=is_secret)}; it must be {allowed}")
+        """The error for a value of the wrong type. A secret is not repeated."""
+        from prowess.text.values import describe_value
+
+        found = describe_value(self.data, is_secret=is_secret)
+        return self.refuse(f"must be {allowed}; got {found}")
 
     def refuse(self, problem: str) -> SettingError:
         """An error about this value, with its file, line and key."""
         return SettingError(self.document.file, self.origin.line, join_key(self.path), problem)
 
     def unknown(self, known: list[str]) -> SettingError:
-        """The error for a key that is not known, among those that are known beside it."""
-        nearest = nearest_names(join_key(self.path), known, most=1) or nearest_names(
-            self.path[-1], known, most=1
-        )
+        """The error for an unknown key."""
+        whole, last = join_key(self.path), self.path[-1]
+        nearest = nearest_names(whole, known, most=1) or nearest_names(last, known, most=1)
         if nearest:
-            return self.refuse(f"is not a known setting; the nearest known one is `{nearest[0]}`")
-        return self.refuse(
-            f"is not a known setting; the known ones are {', '.join(f'`{key}`' for key in known)}"
-        )
+            return self.refuse(f"is not a known setting; did you mean `{nearest[0]}`?")
+        listed = ", ".join(f"`{key}`" for key in known)
+        return self.refuse(f"is not a known setting; the known ones are {listed}")
 
 
 def join_key(path: Path) -> str:
-    """A dotted key as one would write it: parts that are not plain words in quotes."""
+    """A dotted key; parts that are not plain words are quoted."""
     return ".".join(part if re.fullmatch(_BARE, part) else f'"{part}"' for part in path)
 
 
-def _describe(data: Any, *, is_secret: bool) -> str:
-    if data is None:
-        return "empty"
-    if isinstance(data, (dict, list)):
-        return "a table" if isinstance(data, dict) else "a list"
-    if isinstance(data, bool):
-        return "true" if data else "false"
-    if isinstance(data, str):
-        shown = data if len(data) <= _LONGEST_TEXT else data[: _LONGEST_TEXT - 1] + "…"
-        return "a text" if is_secret else f"the text “{shown}”"
-    if isinstance(data, (int, float)):
-        return "a number" if is_secret else f"the number {data}"
-    return "a date or a time"
+def list_names_below(path: Path, keys: list[Path]) -> set[str]:
+    """The names that keys have directly below a path."""
+    depth = len(path)
+    return {key[depth] for key in keys if key[:depth] == path and len(key) > depth}

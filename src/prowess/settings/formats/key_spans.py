@@ -1,22 +1,28 @@
-"""What scanners of the three formats share: tokens, marks, and the walk through bracketed text.
+"""Where the keys of a settings file are: the offsets and the line of each.
 
-Brackets hold all of JSON5, the flow collections of YAML, and the arrays and inline tables of TOML.
-A scanner is no parser: it runs beside one, on text that may be anything, and never raises.
+The scanners of the three formats share what is here. A scanner is not a parser: it runs next to
+one, on text that may be anything, and never raises.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Mapping
+from itertools import islice
 from typing import Literal, NamedTuple
+
+# No settings file has more. Text that was made to be endless is not followed further.
+MOST_LEVELS = 64
+_MOST_SPANS = 50_000
 
 Path = tuple[str, ...]
 ReadKey = Callable[[str], str]
 
 
 class Token(NamedTuple):
-    """A piece of text: `open`, `close`, `comma`, `colon`, `dot`, `newline`, `text` (quoted) or
-    `word`.
+    """A piece of text.
+
+    `kind` is `open`, `close`, `comma`, `colon`, `dot`, `newline`, `text` (quoted) or `word`.
     """
 
     kind: str
@@ -25,11 +31,11 @@ class Token(NamedTuple):
     end: int
 
 
-class Mark(NamedTuple):
-    """A key or list item and the offsets where it stands.
+class KeySpan(NamedTuple):
+    """A key or list item and where it is in the text.
 
-    `kind` is `table` for the last part of a TOML header, `prefix` for the parts before it, else
-    `key` or `item`. `group` is where the dotted key that it is a part of begins.
+    `kind` is `table` for the last part of a TOML header, `prefix` for the parts before it, `key` or
+    `item`. `group` is the start of the dotted key that it is part of.
     """
 
     path: Path
@@ -39,22 +45,82 @@ class Mark(NamedTuple):
     group: int
 
 
+Scan = Callable[[str], Iterator[KeySpan]]
+
+
+# Lines
+
+
+def index_lines(text: str, scan: Scan, *, is_last_counted: bool) -> dict[Path, int]:
+    """The line of every key and list item.
+
+    A TOML table has the line of its header, or else of its first key. Of a key that appears twice,
+    the last counts in JSON and the first elsewhere.
+    """
+    lines: dict[Path, int] = {}
+    for span, line in _scan_with_lines(text, scan):
+        if is_last_counted or span.kind == "table" or span.path not in lines:
+            lines[span.path] = line
+    return lines
+
+
+def find_nearest(lines: Mapping[Path, int], path: Path) -> int | None:
+    """The line of a key, or of the nearest key above it."""
+    for length in range(len(path), 0, -1):
+        if path[:length] in lines:
+            return lines[path[:length]]
+    return None
+
+
+def find_too_deep(text: str, scan: Scan) -> int | None:
+    """The line of the first key that is more than `MOST_LEVELS` deep."""
+    for span, line in _scan_with_lines(text, scan):
+        if len(span.path) > MOST_LEVELS:
+            return line
+    return None
+
+
+def find_repeated(text: str, scan: Scan) -> tuple[Path, int] | None:
+    """The first key that appears twice, and the line where it does."""
+    seen: set[Path] = set()
+    for span, line in _scan_with_lines(text, scan):
+        if span.path in seen:
+            return span.path, line
+        seen.add(span.path)
+    return None
+
+
+def _scan_with_lines(text: str, scan: Scan) -> Iterator[tuple[KeySpan, int]]:
+    text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+    line, counted = 1, 0
+    for span in islice(scan(text), _MOST_SPANS):
+        line += text.count("\n", counted, span.start)
+        counted = span.start
+        yield span, line
+        if len(span.path) > MOST_LEVELS:
+            return
+
+
+# Tokens and brackets
+
+
 def read_tokens(pattern: re.Pattern[str], text: str, start: int = 0) -> Iterator[Token]:
-    """The tokens of a text; what the pattern calls `skip` is left out."""
+    """The tokens of a text, named by the groups of a pattern; `skip` is left out."""
     for match in pattern.finditer(text, start):
         kind = match.lastgroup
         if kind is not None and kind != "skip":
             yield Token(kind, match[0], match.start(), match.end())
 
 
-class _Frame:
-    """An open bracket: what it belongs to, and the key or item that is being read in it."""
+class _Bracket:
+    """An open bracket and the key or item that is being read in it."""
 
-    __slots__ = ("group", "index", "path", "slot", "valued")
+    __slots__ = ("group", "index", "is_list", "path", "slot", "valued")
 
-    def __init__(self, path: Path, bracket: str) -> None:
+    def __init__(self, path: Path, opening: str) -> None:
         self.path = path
-        self.index = 0 if bracket == "[" else -1
+        self.is_list = opening == "["
+        self.index = 0
         self.clear()
 
     def clear(self) -> None:
@@ -63,52 +129,55 @@ class _Frame:
         self.group = -1
 
     def take_comma(self) -> None:
-        if self.index >= 0:
-            self.index += 1
+        self.index += 1
         self.clear()
 
-    def take(self, token: Token, read_key: ReadKey) -> Mark | None:
-        """The key or item that a token begins, if it begins one. A word after a dot goes on with
-        its key.
+    def take(self, token: Token, read_key: ReadKey) -> KeySpan | None:
+        """The key or item that starts with a token, if one does.
+
+        A word after a dot continues the key.
         """
-        if self.index >= 0:
+        if self.is_list:
             if self.slot:
                 return None
             self.slot = (*self.path, str(self.index))
-            return Mark(self.slot, "item", token.start, token.end, token.start)
+            return KeySpan(self.slot, "item", token.start, token.end, token.start)
         if self.valued or token.kind == "open":
             return None
         self.slot = (*(self.slot or self.path), read_key(token.text))
-        self.group = token.start if self.group < 0 else self.group
-        return Mark(self.slot, "key", token.start, token.end, self.group)
+        if self.group < 0:
+            self.group = token.start
+        return KeySpan(self.slot, "key", token.start, token.end, self.group)
 
 
-def walk_flow(
+def scan_brackets(
     tokens: Iterator[Token], path: Path, read_key: ReadKey
-) -> Generator[Mark, None, int | None]:
-    """The keys and items of the collection that begins with the next token.
+) -> Generator[KeySpan, None, int | None]:
+    """The keys and items of the bracketed value that starts with the next token.
 
-    Stops behind its closing bracket and returns that offset; None where the text ends before.
+    That is all of JSON5, the flow collections of YAML, and the arrays and inline tables of TOML.
+    Returns the offset after the closing bracket, or None if the text ends before it.
     """
-    frames: list[_Frame] = []
+    brackets: list[_Bracket] = []
     for token in tokens:
         if token.kind == "close":
-            if frames:
-                frames.pop()
-            if not frames:
+            if brackets:
+                brackets.pop()
+            if not brackets:
                 return token.end
-        elif not frames:
+        elif not brackets:
             if token.kind != "open":
                 return token.end
-            frames.append(_Frame(path, token.text))
+            brackets.append(_Bracket(path, token.text))
         elif token.kind == "comma":
-            frames[-1].take_comma()
+            brackets[-1].take_comma()
         elif token.kind == "colon":
-            frames[-1].valued = True
+            brackets[-1].valued = True
         elif token.kind in ("word", "text", "open"):
-            mark = frames[-1].take(token, read_key)
-            if mark is not None:
-                yield mark
+            inner = brackets[-1]
+            span = inner.take(token, read_key)
+            if span is not None:
+                yield span
             if token.kind == "open":
-                frames.append(_Frame(frames[-1].slot or frames[-1].path, token.text))
+                brackets.append(_Bracket(inner.slot or inner.path, token.text))
     return None

@@ -1,1 +1,1 @@
-"""From the values of a settings file to settings."""
+"""Settings files read: keys mapped to settings, values checked, limits of a project applied."""

@@ -1,7 +1,7 @@
-"""Values as files have them, made into settings: which type each must have, and where it goes.
+"""Convert the values of settings files: the type each must have, and where it goes.
 
-A setting is named as in a profile's `keys`: `ignored`, `toggles.enableCodexUser`, `overrides`. What
-is read comes out as entries: a path in `Settings`, the value, and where it stood.
+Settings are named as in the `keys` of a profile: `ignored`, `toggles.enableCodexUser`, `overrides`.
+Reading one gives entries: a path in `Settings`, the converted value, and the value in the file.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 from prowess.model.settings import DeclaredTool
 from prowess.profiles.places import expand_user_path
 from prowess.profiles.schema.roots import Limits
-from prowess.settings.formats.document import Value
+from prowess.settings.formats.document import SettingValue
 from prowess.settings.formats.key_spans import Path
 from prowess.settings.read.permission_rules import (
     read_agent,
@@ -21,78 +21,75 @@ from prowess.settings.read.permission_rules import (
     read_tools,
 )
 
-Entry = tuple[Path, Any, Value]
-Convert = Callable[[Value], Any]
-ReadNamed = Callable[[str, Value], Iterator[Entry]]
-
-_VISIBILITY = {"on": "on", "name-only": "name-only", "user-only": "user-only", "off": "off"}
-_CLAUDE_VISIBILITY = {
-    "on": "on",
-    "name-only": "name-only",
-    "user-invocable-only": "user-only",
-    "off": "off",
-}
+Entry = tuple[Path, Any, SettingValue]
+Convert = Callable[[SettingValue], Any]
+ReadNamed = Callable[[str, SettingValue], Iterator[Entry]]
 
 
-def _bool(value: Value) -> bool:
+# Types
+
+
+def _bool(value: SettingValue) -> bool:
     if not isinstance(value.data, bool):
         raise value.wrong("true or false")
     return value.data
 
 
-def _text(value: Value) -> str:
+def _string(value: SettingValue) -> str:
     if not isinstance(value.data, str):
-        raise value.wrong("a text")
+        raise value.wrong("a string")
     return value.data
 
 
-def _texts(value: Value) -> tuple[str, ...]:
-    return tuple(_text(item) for item in value.items())
+def _secret(value: SettingValue) -> str:
+    if not isinstance(value.data, str):
+        raise value.wrong("a string", is_secret=True)
+    return value.data
 
 
-def _folder(value: Value) -> str:
+def _strings(value: SettingValue) -> tuple[str, ...]:
+    return tuple(_string(item) for item in value.items())
+
+
+def _folder(value: SettingValue) -> str:
     document = value.document
-    return expand_user_path(_text(value), base=document.base, places=document.places)
+    return expand_user_path(_string(value), base=document.base, places=document.places)
 
 
-def _folders(value: Value) -> tuple[str, ...]:
+def _folders(value: SettingValue) -> tuple[str, ...]:
     return tuple(_folder(item) for item in value.items())
 
 
-def _skill_ids(value: Value) -> tuple[str, ...]:
-    return tuple(name if name.startswith("skill:") else f"skill:{name}" for name in _texts(value))
+def _skill_ids(value: SettingValue) -> tuple[str, ...]:
+    return tuple(f"skill:{name.removeprefix('skill:')}" for name in _strings(value))
 
 
-def _count(value: Value) -> int:
-    if not isinstance(value.data, int) or isinstance(value.data, bool) or value.data < 0:
+def _is_number(data: Any) -> bool:
+    return isinstance(data, int | float) and not isinstance(data, bool)
+
+
+def _count(value: SettingValue) -> int:
+    if not _is_number(value.data) or not isinstance(value.data, int) or value.data < 0:
         raise value.wrong("a whole number, 0 or more")
     return value.data
 
 
-def _amount(value: Value) -> float:
+def _amount(value: SettingValue) -> float:
     """A number that may have decimals, such as seconds."""
-    number = value.data
-    if (
-        not isinstance(number, (int, float))
-        or isinstance(number, bool)
-        or not 0 <= number < float("inf")
-    ):
+    if not _is_number(value.data) or not 0 <= value.data < float("inf"):
         raise value.wrong("a number, 0 or more")
+    number: float = value.data
     return number
 
 
-def _share(value: Value) -> float:
-    if (
-        not isinstance(value.data, (int, float))
-        or isinstance(value.data, bool)
-        or not 0 < value.data <= 1
-    ):
+def _share(value: SettingValue) -> float:
+    if not _is_number(value.data) or not 0 < value.data <= 1:
         raise value.wrong("a share of the context window, more than 0 and at most 1")
     return float(value.data)
 
 
 def _one_of(words: dict[str, str]) -> Convert:
-    def convert(value: Value) -> str:
+    def convert(value: SettingValue) -> str:
         if not isinstance(value.data, str) or value.data not in words:
             raise value.wrong(f"one of {', '.join(words)}")
         return words[value.data]
@@ -100,161 +97,81 @@ def _one_of(words: dict[str, str]) -> Convert:
     return convert
 
 
-def _secret(value: Value) -> str:
-    if not isinstance(value.data, str):
-        raise value.wrong("a text", is_secret=True)
+def _anything(value: SettingValue) -> Any:
     return value.data
 
 
-def _key_or_place(value: Value) -> Any:
-    """A key, or a table that says where the key is kept: in a host's file the host's own, in ours a
-    keyring.
+def _api_key(value: SettingValue) -> Any:
+    """An API key, or a table that says where it is stored.
+
+    In a host's file such a table is the host's own. In ours it names an entry of the keyring.
     """
     if not isinstance(value.data, dict):
         return _secret(value)
-    if value.document.rule.refuse_unknown:
-        texts = all(isinstance(part, str) and part for part in value.data.values())
-        if not texts or "keyring" not in value.data or value.data.keys() - {"keyring", "account"}:
-            raise value.wrong(
-                'a text, or the place of one: { keyring = "SERVICE", account = "NAME" }'
-            )
+    if value.document.rule.refuse_unknown and not _names_keyring(value.data):
+        raise value.wrong('a string, or { keyring = "SERVICE", account = "NAME" }')
     return value.data
 
 
-def _as_is(value: Value) -> Any:
-    return value.data
+def _names_keyring(table: dict[str, Any]) -> bool:
+    has_strings = all(isinstance(part, str) and part for part in table.values())
+    return has_strings and "keyring" in table and table.keys() <= {"keyring", "account"}
 
 
-# The fields of an override: the name here, whether it is a table that merges key by key, and its
-# type.
-_OVERRIDE: dict[str, tuple[str, bool, Convert]] = {
-    "enabled": ("enabled", False, _bool),
-    "visibility": ("visibility", False, _one_of(_VISIBILITY)),
-    "env": ("env", True, _secret),
-    "api_key": ("api_key", False, _key_or_place),
-    "apiKey": ("api_key", False, _key_or_place),
-    "config": ("config", True, _as_is),
+_VISIBILITY = _one_of(
+    {"on": "on", "name-only": "name-only", "user-only": "user-only", "off": "off"}
+)
+_CLAUDE_VISIBILITY = _one_of(
+    {"on": "on", "name-only": "name-only", "user-invocable-only": "user-only", "off": "off"}
+)
+
+
+# Tables by name
+
+# What can be set for one skill, and its type. Tables are merged key by key.
+_OVERRIDE: dict[str, Convert] = {
+    "enabled": _bool,
+    "visibility": _VISIBILITY,
+    "env": _secret,
+    "api_key": _api_key,
+    "config": _anything,
 }
-_OWN_OVERRIDE = [name for name, (field, _, _) in _OVERRIDE.items() if name == field]
+_OVERRIDE_TABLES = ("env", "config")
+_HOST_SPELLINGS = {"apiKey": "api_key"}
 HOST_OVERRIDE = ("enabled", "apiKey", "env", "config")
 
 
-def _read_override(name: str, value: Value) -> Iterator[Entry]:
+def _read_override(name: str, value: SettingValue) -> Iterator[Entry]:
+    is_own = value.document.rule.refuse_unknown
     for key, child in value.children(is_secret=True):
-        if value.document.rule.refuse_unknown and key not in _OWN_OVERRIDE:
-            raise child.unknown(_OWN_OVERRIDE)
-        if key not in _OVERRIDE:
+        if is_own and key not in _OVERRIDE:
+            raise child.unknown(list(_OVERRIDE))
+        field = _HOST_SPELLINGS.get(key, key)
+        if field not in _OVERRIDE:
             continue
-        field, is_table, convert = _OVERRIDE[key]
-        path = ("overrides", name, field)
-        if is_table:
-            parts = child.children(is_secret=True)
-            yield from (
-                ((*path, part), convert(grandchild), grandchild) for part, grandchild in parts
-            )
+        path, convert = ("overrides", name, field), _OVERRIDE[field]
+        if field in _OVERRIDE_TABLES:
+            for part, grandchild in child.children(is_secret=True):
+                yield (*path, part), convert(grandchild), grandchild
         else:
             yield path, convert(child), child
 
 
-def _read_toggle(name: str, value: Value) -> Iterator[Entry]:
+def _read_toggle(name: str, value: SettingValue) -> Iterator[Entry]:
     yield ("toggles", name), _bool(value), value
 
 
 _LIMITS = Limits()
 
 
-def _read_limit(name: str, value: Value) -> Iterator[Entry]:
+def _read_limit(name: str, value: SettingValue) -> Iterator[Entry]:
     if name not in Limits.__struct_fields__:
         raise value.unknown(list(Limits.__struct_fields__))
     convert = _amount if isinstance(getattr(_LIMITS, name), float) else _count
     yield ("limits", name), convert(value), value
 
 
-def _read_budget(name: str, value: Value) -> Iterator[Entry]:
-    if name not in _BUDGET:
-        raise value.unknown(list(_BUDGET))
-    yield ("budget", name), _BUDGET[name](value), value
-
-
-def _read_visibility(name: str, value: Value) -> Iterator[Entry]:
-    yield ("overrides", name, "visibility"), _one_of(_CLAUDE_VISIBILITY)(value), value
-
-
-_MODE = _one_of({"on": "on", "off": "off"})
-_SANDBOX: dict[str, Convert] = {
-    "mode": _MODE,
-    "network": _bool,
-    "write": _folders,
-    "hide": _folders,
-    "memory_mb": _count,
-    "processes": _count,
-}
-# What can be different for one skill.
-_SANDBOX_OF_SKILL = ("mode", "network", "write")
-
-
-def _read_sandbox(name: str, value: Value) -> Iterator[Entry]:
-    if name == "skills":
-        for skill, table in value.children():
-            for key, child in table.children():
-                if key not in _SANDBOX_OF_SKILL:
-                    known = [f"sandbox.skills.{skill}.{one}" for one in _SANDBOX_OF_SKILL]
-                    raise child.unknown(known)
-                yield ("sandbox", "skills", skill, key), _SANDBOX[key](child), child
-    elif name in _SANDBOX:
-        yield ("sandbox", name), _SANDBOX[name](value), value
-    else:
-        raise value.unknown([f"sandbox.{one}" for one in (*_SANDBOX, "skills")])
-
-
-_DECLARED = ("command", "description")
-
-
-def _read_declared_tool(name: str, value: Value) -> Iterator[Entry]:
-    """A program that commands can go to, whole: of two files the later one declares all of it."""
-    fields = dict(value.children())
-    for key, child in fields.items():
-        if key not in _DECLARED:
-            raise child.unknown([f"tools.{name}.{known}" for known in _DECLARED])
-    if "command" not in fields:
-        raise value.refuse(
-            "has no `command`; it must be a list: the program and each of its arguments"
-        )
-    described = _text(fields["description"]) if "description" in fields else None
-    yield (
-        ("tools", name),
-        DeclaredTool(command=_command(fields["command"]), description=described),
-        value,
-    )
-
-
-def _command(value: Value) -> tuple[str, ...]:
-    if not isinstance(value.data, list) or not value.data or value.data[0] == "":
-        raise value.wrong("a list: the program and each of its arguments")
-    program, *arguments = value.items()
-    # A program with a folder in front lies where the file says, wherever the command is typed.
-    is_path = "/" in _text(program) or "\\" in _text(program)
-    return (
-        _folder(program) if is_path else _text(program),
-        *(_text(argument) for argument in arguments),
-    )
-
-
-def _read_override_list(value: Value) -> Iterator[Entry]:
-    """Switches as a list of tables, each about a skill of a name or at a path; one that names
-    neither says nothing.
-    """
-    for item in value.items():
-        fields = dict(item.children())
-        if "enabled" not in fields:
-            continue
-        for field in ("name", "path"):
-            if field in fields:
-                about = _text(fields[field]) if field == "name" else _folder(fields[field])
-                yield ("overrides", about, "enabled"), _bool(fields["enabled"]), fields["enabled"]
-
-
-# What a user may set of the catalog's budget.
+# The keys of `[budget]` that users can set.
 _BUDGET: dict[str, Convert] = {
     "share": _share,
     "characters": _count,
@@ -263,29 +180,111 @@ _BUDGET: dict[str, Convert] = {
 }
 BUDGET_NAMES = tuple(_BUDGET)
 
-# Settings with one value: the field of `Settings` it fills, and its type.
+
+def _read_budget(name: str, value: SettingValue) -> Iterator[Entry]:
+    if name not in _BUDGET:
+        raise value.unknown(list(_BUDGET))
+    yield ("budget", name), _BUDGET[name](value), value
+
+
+def _read_visibility(name: str, value: SettingValue) -> Iterator[Entry]:
+    yield ("overrides", name, "visibility"), _CLAUDE_VISIBILITY(value), value
+
+
+_SANDBOX: dict[str, Convert] = {
+    "mode": _one_of({"on": "on", "off": "off"}),
+    "network": _bool,
+    "write": _folders,
+    "hide": _folders,
+    "memory_mb": _count,
+    "processes": _count,
+}
+# What can be set for one skill.
+_SANDBOX_OF_SKILL = ("mode", "network", "write")
+
+
+def _read_sandbox(name: str, value: SettingValue) -> Iterator[Entry]:
+    if name == "skills":
+        for skill, table in value.children():
+            yield from _read_sandbox_of_skill(skill, table)
+    elif name in _SANDBOX:
+        yield ("sandbox", name), _SANDBOX[name](value), value
+    else:
+        raise value.unknown([f"sandbox.{known}" for known in (*_SANDBOX, "skills")])
+
+
+def _read_sandbox_of_skill(skill: str, table: SettingValue) -> Iterator[Entry]:
+    for key, child in table.children():
+        if key not in _SANDBOX_OF_SKILL:
+            raise child.unknown([f"sandbox.skills.{skill}.{known}" for known in _SANDBOX_OF_SKILL])
+        yield ("sandbox", "skills", skill, key), _SANDBOX[key](child), child
+
+
+_TOOL_KEYS = ("command", "description")
+
+
+def _read_declared_tool(name: str, value: SettingValue) -> Iterator[Entry]:
+    """A tool as a whole: if two files declare it, the later one counts, not a mixture."""
+    fields = dict(value.children())
+    for key, child in fields.items():
+        if key not in _TOOL_KEYS:
+            raise child.unknown([f"tools.{name}.{known}" for known in _TOOL_KEYS])
+    if "command" not in fields:
+        raise value.refuse("has no `command`; add a list with the program and its arguments")
+    description = _string(fields["description"]) if "description" in fields else None
+    tool = DeclaredTool(command=_command(fields["command"]), description=description)
+    yield ("tools", name), tool, value
+
+
+def _command(value: SettingValue) -> tuple[str, ...]:
+    if not isinstance(value.data, list) or not value.data or value.data[0] == "":
+        raise value.wrong("a list with the program and its arguments")
+    first, *rest = value.items()
+    program = _string(first)
+    # A program with a folder is relative to the file, wherever the command is run.
+    if "/" in program or "\\" in program:
+        program = _folder(first)
+    return (program, *(_string(argument) for argument in rest))
+
+
+def _read_override_list(value: SettingValue) -> Iterator[Entry]:
+    """A list of tables, each of which enables or disables the skill with a name or at a path."""
+    for item in value.items():
+        fields = dict(item.children())
+        if "enabled" not in fields:
+            continue
+        enabled = fields["enabled"]
+        if "name" in fields:
+            yield ("overrides", _string(fields["name"]), "enabled"), _bool(enabled), enabled
+        if "path" in fields:
+            yield ("overrides", _folder(fields["path"]), "enabled"), _bool(enabled), enabled
+
+
+# Settings
+
+# Settings with a single value: the field of `Settings` and the type.
 _SINGLE: dict[str, tuple[str, Convert]] = {
     "enabled": ("enabled", _bool),
-    "enabled_providers": ("enabled_providers", _texts),
-    "disabled_providers": ("disabled_providers", _texts),
-    "disabled_extensions": ("disabled_extensions", _texts),
+    "enabled_providers": ("enabled_providers", _strings),
+    "disabled_providers": ("disabled_providers", _strings),
+    "disabled_extensions": ("disabled_extensions", _strings),
     "disabled": ("disabled_extensions", _skill_ids),
-    "ignored": ("ignored", _texts),
-    "included": ("included", _texts),
+    "ignored": ("ignored", _strings),
+    "included": ("included", _strings),
     "custom_folders": ("custom_folders", _folders),
-    "remote_urls": ("remote_urls", _texts),
+    "remote_urls": ("remote_urls", _strings),
     "plugin_folders": ("plugin_folders", _folders),
     "trusted_links": ("trusted_links", _folders),
     "workspace": ("workspace", _folder),
-    "allowed_bundled": ("allowed_bundled", _texts),
-    "agent_skills": ("agent_skills", _texts),
+    "allowed_bundled": ("allowed_bundled", _strings),
+    "agent_skills": ("agent_skills", _strings),
     "skill_commands": ("skill_commands", _bool),
     "shell_commands": ("shell_commands", _bool),
     "no_shell_commands": ("shell_commands", lambda value: not _bool(value)),
     "usage": ("usage", _bool),
     "approvals": ("approvals", _one_of({"memory": "memory", "disk": "disk"})),
 }
-# Settings that are a table by name; `toggles.NAME` is one entry of such a table.
+# Settings that are tables by name; `toggles.NAME` is one entry of such a table.
 _NAMED: dict[str, ReadNamed] = {
     "toggles": _read_toggle,
     "limits": _read_limit,
@@ -297,23 +296,13 @@ _NAMED: dict[str, ReadNamed] = {
     "agents": read_agent,
     "rules": read_rule_list,
 }
-# Settings that are read as a whole: rules, of which those of every file hold together, and lists of
-# tables.
-_WHOLE: dict[str, Callable[[Value], Iterator[Entry]]] = {
+# Settings that are read as a whole.
+_WHOLE: dict[str, Callable[[SettingValue], Iterator[Entry]]] = {
     "permissions": read_permissions,
     "tools": read_tools,
     "override_list": _read_override_list,
 }
-
-
-def is_setting(setting: str) -> bool:
-    """Whether a profile may name this setting."""
-    head, dot, name = setting.partition(".")
-    return setting in _SINGLE or setting in _WHOLE or (head in _NAMED and (not dot or bool(name)))
-
-
-# The fields of `Settings` that tables by name and rules fill, where they are called otherwise
-# there.
+# The field of `Settings` that these fill, where it has another name.
 _FILLED = {
     "visibility": "overrides",
     "override_list": "overrides",
@@ -324,19 +313,26 @@ _FILLED = {
 }
 
 
-def find_field(setting: str) -> tuple[str, str | None]:
-    """The field of `Settings` that a setting fills, and the name in it where it fills only one
-    entry of a table.
-    """
+def is_setting(setting: str) -> bool:
+    """Whether a profile may map a key to this setting."""
+    if setting in _SINGLE or setting in _WHOLE:
+        return True
+    head, dot, name = setting.partition(".")
+    return head in _NAMED and bool(name) == bool(dot)
+
+
+def get_field(setting: str) -> tuple[str, str | None]:
+    """The field of `Settings` that a setting fills, and the name if it fills one entry only."""
     if setting in _SINGLE:
         return _SINGLE[setting][0], None
     head, _, name = setting.partition(".")
-    field = _FILLED.get(head, head)
-    return field, name or None if field == head else None
+    if head in _FILLED:
+        return _FILLED[head], None
+    return head, name or None
 
 
-def read_setting(setting: str, value: Value) -> Iterator[Entry]:
-    """The entries that a value of the file gives for a setting."""
+def read_setting(setting: str, value: SettingValue) -> Iterator[Entry]:
+    """The entries of a setting."""
     head, _, name = setting.partition(".")
     if setting in _SINGLE:
         field, convert = _SINGLE[setting]
@@ -344,12 +340,12 @@ def read_setting(setting: str, value: Value) -> Iterator[Entry]:
     elif setting in _WHOLE:
         yield from _WHOLE[setting](value)
     elif name:
-        yield from _NAMED[head](name, value)
+        yield from read_named(head, name, value)
     else:
         for child_name, child in value.children(is_secret=head == "overrides"):
-            yield from _NAMED[head](child_name, child)
+            yield from read_named(head, child_name, child)
 
 
-def read_named(setting: str, name: str, value: Value) -> Iterator[Entry]:
+def read_named(setting: str, name: str, value: SettingValue) -> Iterator[Entry]:
     """The entries of one name in a setting that is a table by name."""
     yield from _NAMED[setting](name, value)

@@ -1,8 +1,7 @@
-"""One settings file, by the keys of its profile: what it sets, and what it adds to the host's
-configuration.
+"""Read one settings file by the keys of its profile.
 
-Apart from `load`, since most working folders have no settings file and then nothing here is
-imported.
+This is separate from `load` because most working folders have no settings file, and then none of it
+is imported.
 """
 
 from __future__ import annotations
@@ -12,20 +11,23 @@ from typing import Any, NamedTuple
 
 from prowess.diagnostics import Diagnostic
 from prowess.errors import ProfileError
+from prowess.model.origin import Origin
 from prowess.model.permission import Rule
-from prowess.model.settings import Origin
 from prowess.profiles.merge import merge
 from prowess.profiles.places import Places
 from prowess.profiles.schema.settings import SettingsFileRule
-from prowess.settings.formats.document import Document, Value, join_key
+from prowess.settings.formats.document import (
+    SettingsDocument,
+    SettingValue,
+    join_key,
+    list_names_below,
+    parse_settings,
+)
 from prowess.settings.formats.key_spans import Path
-from prowess.settings.formats.parser import parse_settings
 from prowess.settings.read.coercion import Entry, is_setting, read_named, read_setting
-from prowess.settings.read.key_suggestions import find_misspelt
 from prowess.settings.read.permission_rules import RULES
 
-# The keys of prowess.toml. What lies under `config` is for skills that require a field of the
-# configuration.
+# The keys of prowess.toml. `config` is for skills that require a field of the configuration.
 OWN_KEYS: Mapping[str, str] = {
     "enabled": "enabled",
     "toggles": "toggles",
@@ -51,10 +53,10 @@ OWN_KEYS: Mapping[str, str] = {
 
 
 class FileSettings(NamedTuple):
-    """What one file sets: values by their path in `Settings`, its rules, and its part of the host's
-    configuration.
+    """What one file sets.
 
-    `entries` has the place of each entry of a list.
+    `values` are by their path in `Settings`, `entries` has the origin of each list entry, and `raw`
+    is what the file adds to the host's configuration.
     """
 
     values: dict[Path, tuple[Any, Origin]]
@@ -64,47 +66,61 @@ class FileSettings(NamedTuple):
     diagnostics: tuple[Diagnostic, ...]
 
 
+def get_keys(rule: SettingsFileRule) -> Mapping[str, str]:
+    """The keys of a settings file and the setting each stands for."""
+    if rule.keys:
+        return rule.keys
+    return OWN_KEYS if rule.refuse_unknown else {}
+
+
 def read_settings(
     text: str, file: str, rule: SettingsFileRule, places: Places, *, profile: str
 ) -> FileSettings:
-    """The settings that the text of a file holds. A file of our own is no configuration of a host."""
-    document = Document(file, rule, places, text, parse_settings(text, rule.format, file))
-    keys = _keys(rule, profile)
+    """The settings in the text of a file. Raises a `SettingError`."""
+    document = SettingsDocument(file, rule, places, text, parse_settings(text, rule.format, file))
+    keys = _check_keys(rule, profile)
     if rule.refuse_unknown:
-        _refuse_unknown(Value(document.data, (), document), [tuple(key.split(".")) for key in keys])
-    raw = {} if rule.refuse_unknown else document.data
+        _refuse_unknown(document.top, [tuple(key.split(".")) for key in keys])
     values: dict[Path, tuple[Any, Origin]] = {}
     entries: dict[str, dict[str, Origin]] = {}
     rules: list[Rule] = []
-    for target, value, found in _read_entries(document, keys):
+    # prowess.toml is not a host's configuration; only its `config` table counts as one.
+    raw: dict[str, Any] = {} if rule.refuse_unknown else document.data
+    for target, value, source in _read_entries(document, keys):
         if target == ("raw",):
             raw = merge(raw, value)
         elif target == RULES:
             rules.append(value)
+        elif len(target) == 1 and isinstance(source.data, list):
+            # Two keys of one file can fill the same list; neither is dropped.
+            before = values[target][0] if target in values else ()
+            values[target] = (*before, *value), source.origin
+            origins = entries.setdefault(target[0], {})
+            for entry, item in zip(value, source.items(), strict=True):
+                origins[entry] = item.origin
         else:
-            is_list = len(target) == 1 and isinstance(found.data, list)
-            # Two keys of one file for one list add up: neither is dropped.
-            before = values[target][0] if is_list and target in values else ()
-            values[target] = (*before, *value) if before else value, found.origin
-            if is_list:
-                origins = {
-                    entry: item.origin for entry, item in zip(value, found.items(), strict=True)
-                }
-                entries[target[0]] = {**entries.get(target[0], {}), **origins}
-    misspelt = () if rule.refuse_unknown else tuple(find_misspelt(document, keys))
-    return FileSettings(values, entries, tuple(rules), raw, misspelt)
+            values[target] = value, source.origin
+    diagnostics = () if rule.refuse_unknown else _find_misspelt(document, keys)
+    return FileSettings(values, entries, tuple(rules), raw, diagnostics)
 
 
-def _keys(rule: SettingsFileRule, profile: str) -> Mapping[str, str]:
-    keys = rule.keys or (OWN_KEYS if rule.refuse_unknown else {})
+def _find_misspelt(document: SettingsDocument, keys: Mapping[str, str]) -> tuple[Diagnostic, ...]:
+    # Imported late: prowess.toml, the most common file, has no use for it.
+    from prowess.settings.read.key_suggestions import find_misspelt
+
+    return tuple(find_misspelt(document, keys))
+
+
+def _check_keys(rule: SettingsFileRule, profile: str) -> Mapping[str, str]:
+    keys = get_keys(rule)
     for key, setting in keys.items():
         if setting != "raw" and not is_setting(setting):
-            problem = f"it maps `{key}` to “{setting}”, which is no setting"
+            problem = f"maps `{key}` to “{setting}”, which is not a setting"
             raise ProfileError(f"{profile}.toml", problem, "settings")
     return keys
 
 
-def _read_entries(document: Document, keys: Mapping[str, str]) -> Iterator[Entry]:
+def _read_entries(document: SettingsDocument, keys: Mapping[str, str]) -> Iterator[Entry]:
     for key, setting in keys.items():
         path = tuple(key.split("."))
         is_wildcard = path[-1] == "*"
@@ -113,7 +129,7 @@ def _read_entries(document: Document, keys: Mapping[str, str]) -> Iterator[Entry
             continue
         if setting == "raw":
             if not isinstance(value.data, dict):
-                raise value.wrong("a table of keys and values")
+                raise value.wrong("a table")
             yield ("raw",), value.data, value
         elif is_wildcard:
             yield from _read_wildcard(setting, value, keys)
@@ -121,22 +137,21 @@ def _read_entries(document: Document, keys: Mapping[str, str]) -> Iterator[Entry
             yield from read_setting(setting, value)
 
 
-def _read_wildcard(setting: str, value: Value, keys: Mapping[str, str]) -> Iterator[Entry]:
-    """Every child that no other key names. A host's file may hold plain values among its tables;
-    they are left.
-    """
-    others = [tuple(key.split(".")) for key in keys]
-    depth = len(value.path)
-    named = {other[depth] for other in others if other[:depth] == value.path and len(other) > depth}
-    for name, child in value.children(is_secret=setting == "overrides"):
-        is_plain = not isinstance(child.data, dict) and not value.document.rule.refuse_unknown
-        if name not in named and not (is_plain and setting == "overrides"):
+def _read_wildcard(setting: str, table: SettingValue, keys: Mapping[str, str]) -> Iterator[Entry]:
+    """The entries of every child that no other key names."""
+    named = list_names_below(table.path, [tuple(key.split(".")) for key in keys])
+    is_own = table.document.rule.refuse_unknown
+    for name, child in table.children(is_secret=setting == "overrides"):
+        # A host's file may have plain values between the tables for skills.
+        is_plain = setting == "overrides" and not is_own and not isinstance(child.data, dict)
+        if name not in named and not is_plain:
             yield from read_named(setting, name, child)
 
 
-def _refuse_unknown(table: Value, known: list[Path]) -> None:
-    """Every key must be known or lie on the way to a known one; what lies below a known one is its
-    reader's.
+def _refuse_unknown(table: SettingValue, known: list[Path]) -> None:
+    """Raise if a key is neither known nor leads to a known one.
+
+    What is below a known key is checked when it is read.
     """
     depth = len(table.path)
     for name, child in table.children():

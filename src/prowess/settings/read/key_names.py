@@ -1,61 +1,95 @@
-"""Settings by the keys that people write: each host's file has words of its own for what is one
-setting here.
-"""
+"""The key that a settings file has for a setting: every host's file has its own names."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from prowess.profiles.schema.settings import SettingsFileRule
-from prowess.settings.read.coercion import find_field
-from prowess.settings.read.file_mapping import OWN_KEYS
+from prowess.settings.read.coercion import get_field
+from prowess.settings.read.file_mapping import get_keys
 
-# What a host's file says the other way round: there it is true where the setting is false.
-_TURNED = ("no_shell_commands",)
+# Settings whose key in a file has the opposite value.
+_INVERTED = ("no_shell_commands",)
 
 
-class Written(NamedTuple):
-    """A key as a file has it, and whether the file says the opposite of the setting."""
+class FileKey(NamedTuple):
+    """A key of a settings file, and whether its value is the opposite of the setting's."""
 
     key: str
-    is_turned: bool = False
+    is_inverted: bool = False
 
 
-def find_written(key: str, rules: Iterable[SettingsFileRule]) -> Written:
-    """The key of a file for a setting's dotted name; the first file that has one decides, else the
-    name itself.
+def get_file_key(name: str, rules: Iterable[SettingsFileRule]) -> FileKey:
+    """The key for the dotted name of a setting in the first file that has one.
+
+    If no file has a key for it, the name itself.
     """
     for rule in rules:
-        keys = rule.keys or (OWN_KEYS if rule.refuse_unknown else {})
-        found = [
-            Written(written, setting in _TURNED)
-            for name, setting in keys.items()
-            if (written := _translate(key, name.removesuffix(".*"), setting, rule)) is not None
-        ]
+        found = list(_list_file_keys(name, rule))
         if found:
-            # Of the words for agents the last is the one in use.
-            return found[-1] if key.startswith("agents.") else found[0]
-        if not rule.is_own and key.startswith("config."):
-            return Written(key.removeprefix("config."))
-    return Written(key)
+            # opencode has two keys for agents; the last is the one in use.
+            return found[-1] if name.startswith("agents.") else found[0]
+        if not rule.is_own and name.startswith("config."):
+            return FileKey(name.removeprefix("config."))
+    return FileKey(name)
 
 
-def _translate(key: str, written: str, setting: str, rule: SettingsFileRule) -> str | None:
-    if setting in ("raw", "tools"):
+def _list_file_keys(name: str, rule: SettingsFileRule) -> Iterator[FileKey]:
+    for key, setting in get_keys(rule).items():
+        translate = _TRANSLATIONS.get(setting.partition(".")[0], _translate_field)
+        translated = translate(name, key.removesuffix(".*"), setting, rule)
+        if translated is not None:
+            yield FileKey(translated, setting in _INVERTED)
+
+
+# Each of these returns the key for a name, or None if the setting of the key does not cover it.
+Translate = Callable[[str, str, str, SettingsFileRule], str | None]
+
+
+def _translate_field(name: str, key: str, setting: str, rule: SettingsFileRule) -> str | None:
+    field, entry = get_field(setting)
+    covered = field if entry is None else f"{field}.{entry}"
+    if name != covered and not name.startswith(f"{covered}."):
         return None
-    if setting == "agents":
-        name = key.removeprefix("agents.").removesuffix(".permissions")
-        return None if name == key or rule.is_own else f"{written}.{name}"
-    if setting.startswith("rules."):
-        return written.rpartition(".")[0] if key == "permissions" else None
-    if setting == "visibility" and key.startswith("overrides."):
-        name = key.removeprefix("overrides.").removesuffix(".visibility")
-        return f"{written}.{name}" if key.endswith(".visibility") else None
-    field, name_in_field = find_field(setting)
-    internal = field if name_in_field is None else f"{field}.{name_in_field}"
-    if key != internal and not key.startswith(f"{internal}."):
+    return key + name.removeprefix(covered)
+
+
+def _translate_override(name: str, key: str, setting: str, rule: SettingsFileRule) -> str | None:
+    translated = _translate_field(name, key, setting, rule)
+    if translated is None or rule.is_own or not translated.endswith(".api_key"):
+        return translated
+    return f"{translated.removesuffix('api_key')}apiKey"
+
+
+def _translate_visibility(name: str, key: str, setting: str, rule: SettingsFileRule) -> str | None:
+    if name == "overrides":
+        return key
+    skill = name.removeprefix("overrides.").removesuffix(".visibility")
+    return f"{key}.{skill}" if name == f"overrides.{skill}.visibility" else None
+
+
+def _translate_agent(name: str, key: str, setting: str, rule: SettingsFileRule) -> str | None:
+    agent = name.removeprefix("agents.").removesuffix(".permissions")
+    return None if agent == name or rule.is_own else f"{key}.{agent}"
+
+
+def _translate_rules(name: str, key: str, setting: str, rule: SettingsFileRule) -> str | None:
+    if name != "permissions":
         return None
-    rest = key.removeprefix(internal)
-    is_key = setting == "overrides" and not rule.is_own and rest.endswith(".api_key")
-    return written + (rest.removesuffix("api_key") + "apiKey" if is_key else rest)
+    # `permissions.deny = "rules.deny"` is one list of the table that has them all.
+    return key.rpartition(".")[0] if "." in setting else key
+
+
+def _translate_nothing(name: str, key: str, setting: str, rule: SettingsFileRule) -> str | None:
+    return None
+
+
+_TRANSLATIONS: dict[str, Translate] = {
+    "overrides": _translate_override,
+    "visibility": _translate_visibility,
+    "agents": _translate_agent,
+    "rules": _translate_rules,
+    "raw": _translate_nothing,
+    "tools": _translate_nothing,
+}

@@ -1,116 +1,140 @@
-"""Keys of a host's file that look like settings of skills and are none: most of them are misspelt.
+"""Report keys of a host's file that look like settings for skills but are not: mostly typos.
 
-Our own file refuses what it does not know. A host's file is full of keys that are no concern of
-ours, so one is reported only where it comes near to a known one, or stands in a table that is about
-skills alone.
+prowess.toml rejects unknown keys. A host's file is full of keys that are none of our business, so a
+key is reported only if it is close to a known one, or in a table that is only about skills.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
 
 from prowess.diagnostics import Diagnostic, diagnose
 from prowess.errors import nearest_names
-from prowess.settings.formats.document import Document, Value, join_key
+from prowess.settings.formats.document import (
+    SettingsDocument,
+    SettingValue,
+    join_key,
+    list_names_below,
+)
 from prowess.settings.formats.key_spans import Path
 from prowess.settings.read.coercion import HOST_OVERRIDE
 
-# Shorter words come near to many others.
+# Short words are close to many others.
 _SHORTEST = 6
 _LONG = 9
 
 
-def find_misspelt(document: Document, keys: Mapping[str, str]) -> Iterator[Diagnostic]:
-    """A warning for each key that has no effect, though whoever wrote it meant one that has."""
-    top = Value(document.data, (), document)
-    known = [tuple(key.split(".")) for key in keys]
-    others = [tuple(key.split(".")) for key in document.rule.also]
-    yield from _look_at_top(top, known, others)
+class _Keys(NamedTuple):
+    """The keys of a file that set something here, and the others that the host knows."""
+
+    known: list[Path]
+    others: list[Path]
+
+    def list_below(self, path: Path) -> list[Path]:
+        """The keys below a path."""
+        return [key for key in (*self.known, *self.others) if key[: len(path)] == path]
+
+
+def find_misspelt(document: SettingsDocument, keys: Mapping[str, str]) -> Iterator[Diagnostic]:
+    """A warning for each key that has no effect but was probably meant to."""
+    all_keys = _Keys(_split_all(keys), _split_all(document.rule.also))
+    yield from _check_top(document.top, all_keys)
     for section in document.rule.about_skills:
         table = document.find(tuple(section.split(".")))
         if table is not None and isinstance(table.data, dict):
-            yield from _look_inside(table, known, others)
-    for path in [tuple(key.split(".")) for key, setting in keys.items() if setting == "overrides"]:
-        table = document.find(path[:-1] if path[-1] == "*" else path)
-        if table is not None:
-            depth = len(table.path)
-            beside = {
-                one[depth]
-                for one in (*known, *others)
-                if one[:depth] == table.path and len(one) > depth
-            }
-            yield from _look_at_overrides(table, beside)
+            yield from _check_table(table, all_keys)
+    for key, setting in keys.items():
+        if setting == "overrides":
+            table = document.find(tuple(key.removesuffix(".*").split(".")))
+            if table is not None:
+                yield from _check_overrides(table, all_keys)
 
 
-def _look_at_top(top: Value, known: list[Path], others: list[Path]) -> Iterator[Diagnostic]:
-    names = dict.fromkeys(path[0] for path in (*known, *others))
-    wanted = [name for name in dict.fromkeys(path[0] for path in known) if len(name) >= _SHORTEST]
+def _split_all(keys: Iterable[str]) -> list[Path]:
+    return [tuple(key.split(".")) for key in keys]
+
+
+def _check_top(top: SettingValue, keys: _Keys) -> Iterator[Diagnostic]:
+    """Report keys that are close to a known one."""
+    names = {path[0] for path in keys.list_below(())}
+    wanted = dict.fromkeys(path[0] for path in keys.known if len(path[0]) >= _SHORTEST)
     for name, child in top.children():
-        if name not in names:
-            near = next((one for one in wanted if is_near(name, one)), None)
-            if near is not None:
-                yield _report(child, [(near,)])
+        near = None if name in names else _find_near(name, wanted)
+        if near is not None:
+            yield _report(child, [(near,)])
 
 
-def _look_inside(table: Value, known: list[Path], others: list[Path]) -> Iterator[Diagnostic]:
-    """Every key must be known or lie on the way to a known one; what lies below a known one is its
-    reader's.
+def _find_near(name: str, wanted: Iterable[str]) -> str | None:
+    return next((one for one in wanted if is_near(name, one)), None)
+
+
+def _check_table(table: SettingValue, keys: _Keys) -> Iterator[Diagnostic]:
+    """Report keys that are neither known nor lead to a known one.
+
+    What is below a known key is checked when it is read.
     """
     depth = len(table.path)
     for name, child in table.children():
-        beside = [path for path in (*known, *others) if path[:depth] == table.path]
-        below = [path for path in beside if path[depth] == name] or [
-            path for path in beside if path[depth] == "*"
-        ]
+        below = keys.list_below(child.path) or keys.list_below((*table.path, "*"))
         if not below:
-            elsewhere = [path for path in known if path[-1] == name]
-            yield _report(
-                child, elsewhere or [path[: depth + 1] for path in beside if path in known]
-            )
-        elif isinstance(child.data, dict) and all(len(path) > depth + 1 for path in below):
-            yield from _look_inside(child, known, others)
+            yield _report(child, _list_alternatives(name, table.path, keys))
+            continue
+        is_known = any(len(path) == depth + 1 for path in below)
+        if not is_known and isinstance(child.data, dict):
+            yield from _check_table(child, keys)
 
 
-def _look_at_overrides(table: Value, named: set[str]) -> Iterator[Diagnostic]:
-    """What stands in the table of a skill; `named` are keys beside such tables."""
+def _list_alternatives(name: str, table: Path, keys: _Keys) -> list[Path]:
+    """Keys that may have been meant: the same name elsewhere, or else the others in the table."""
+    elsewhere = [path for path in keys.known if path[-1] == name]
+    if elsewhere:
+        return elsewhere
+    depth = len(table)
+    return [path[: depth + 1] for path in keys.known if path[:depth] == table]
+
+
+def _check_overrides(table: SettingValue, keys: _Keys) -> Iterator[Diagnostic]:
+    """Report unknown keys in the tables for single skills."""
+    # A key beside these tables, such as `skills.load`, is not the name of a skill.
+    beside = list_names_below(table.path, keys.list_below(table.path))
     for name, override in table.children():
-        if isinstance(override.data, dict) and name not in named:
-            for key, child in override.children():
-                if key not in HOST_OVERRIDE:
-                    yield _report(child, [(*override.path, one) for one in HOST_OVERRIDE])
+        if name in beside or not isinstance(override.data, dict):
+            continue
+        for key, child in override.children():
+            if key not in HOST_OVERRIDE:
+                yield _report(child, [(*override.path, one) for one in HOST_OVERRIDE])
 
 
-def _report(value: Value, known: Iterable[Path]) -> Diagnostic:
-    """The warning about a key, among those that are known beside it."""
+def _report(value: SettingValue, known: Iterable[Path]) -> Diagnostic:
     key, origin = join_key(value.path), value.origin
     named = {path[-1]: join_key(path) for path in known if path[-1] != "*"}
     near = nearest_names(value.path[-1], named, most=1)
-    told = (
-        f"the nearest known one is `{named[near[0]]}`"
-        if near
-        else f"known are {_list(named.values())}"
-    )
-    message = f"`{key}` is no known setting and has no effect; {told}."
-    is_above = near and "." not in named[near[0]] and len(value.path) > 1
-    hint = (
-        f"Write `{named[near[0]]}`{' at the top of the file' if is_above else ''}."
-        if near
-        else None
-    )
+    hint = None
+    if near:
+        meant = named[near[0]]
+        rest = f"did you mean `{meant}`?"
+        is_above = "." not in meant and len(value.path) > 1
+        hint = f"Write `{meant}`{' at the top level' if is_above else ''}."
+    else:
+        listed = ", ".join(f"`{one}`" for one in named.values())
+        rest = f"the known ones are {listed}."
     return diagnose(
-        "setting-ignored", message, file=origin.file, line=origin.line, field=key, hint=hint
+        "setting-ignored",
+        f"`{key}` is not a known setting and has no effect; {rest}",
+        file=origin.file,
+        line=origin.line,
+        field=key,
+        hint=hint,
     )
-
-
-def _list(keys: Iterable[str]) -> str:
-    return ", ".join(f"`{key}`" for key in keys)
 
 
 def is_near(one: str, other: str) -> bool:
-    """Whether two words differ by one letter, or by two where they are long."""
+    """Whether two words differ by one letter, or by two if they are long."""
     most = 2 if len(other) >= _LONG else 1
     if abs(len(one) - len(other)) > most:
         return False
+    # Levenshtein's distance, with one row of the matrix at a time.
     row = list(range(len(other) + 1))
     for i, letter in enumerate(one, 1):
         last, row[0] = row[0], i

@@ -1,4 +1,4 @@
-"""Permission rules as settings files have them. Unlike other settings they add up, file after file."""
+"""Read permission rules from settings files. Unlike other settings, rules of all files add up."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from prowess.model.permission import Action, Rule
-from prowess.settings.formats.document import Value
+from prowess.settings.formats.document import SettingValue
 from prowess.text.globs import matches_wildcard
 from prowess.text.permission_rules import (
     ACTIONS,
@@ -20,41 +20,43 @@ from prowess.text.permission_rules import (
 )
 
 RULES = ("permissions",)
-Entry = tuple[Path, Any, Value]
+Entry = tuple[Path, Any, SettingValue]
 
 # The permissions that skills can need.
-_OURS = ("skill", "bash")
-# The words that agents' tables have for their rules: Prowess's own first.
+_SKILL_PERMISSIONS = ("skill", "bash")
+# The keys for rules in the table of an agent; prowess.toml has only the first.
 _AGENT_KEYS = ("permissions", "permission", "tools")
 
 
-def read_permissions(value: Value, agent: str | None = None) -> Iterator[Entry]:
+def read_permissions(value: SettingValue, agent: str | None = None) -> Iterator[Entry]:
     """The rules of a table of permissions."""
     yield from _read_table(value, parse_rule_table, agent)
 
 
-def read_tools(value: Value, agent: str | None = None) -> Iterator[Entry]:
-    """The rules of a table of tools that are on or off."""
+def read_tools(value: SettingValue, agent: str | None = None) -> Iterator[Entry]:
+    """The rules of a table that turns tools on or off."""
     yield from _read_table(value, parse_tool_table, agent)
 
 
-def read_agent(name: str, value: Value) -> Iterator[Entry]:
-    """The rules that hold for one agent."""
+def read_agent(name: str, value: SettingValue) -> Iterator[Entry]:
+    """The rules for one agent."""
     is_own = value.document.rule.refuse_unknown
     for key, child in value.children():
         if is_own and key != _AGENT_KEYS[0]:
             raise child.unknown([_AGENT_KEYS[0]])
-        if key in _AGENT_KEYS:
-            yield from (read_tools if key == "tools" else read_permissions)(child, name)
+        if key == "tools":
+            yield from read_tools(child, name)
+        elif key in _AGENT_KEYS:
+            yield from read_permissions(child, name)
 
 
-def read_rule_list(name: str, value: Value) -> Iterator[Entry]:
+def read_rule_list(name: str, value: SettingValue) -> Iterator[Entry]:
     """The rules of a list under `allow`, `ask` or `deny`."""
     if name not in ACTIONS:
         raise value.unknown(list(ACTIONS))
     for item in value.items():
         if not isinstance(item.data, str):
-            raise item.wrong("a text")
+            raise item.wrong("a string")
         try:
             rule = parse_rule_text(Action(name), item.data)
         except RuleError as error:
@@ -64,25 +66,26 @@ def read_rule_list(name: str, value: Value) -> Iterator[Entry]:
 
 
 def _read_table(
-    value: Value, parse: Callable[[Any], Iterator[tuple[Path, Rule]]], agent: str | None
+    value: SettingValue, parse: Callable[[Any], Iterator[tuple[Path, Rule]]], agent: str | None
 ) -> Iterator[Entry]:
     try:
-        for path, rule in parse(_own_part(value)):
-            found = Value(rule.text, (*value.path, *path), value.document)
+        for path, rule in parse(_select_skill_rules(value)):
+            found = SettingValue(rule.text, (*value.path, *path), value.document)
             yield RULES, msgspec.structs.replace(rule, origin=found.origin, agent=agent), found
     except RuleError as error:
-        raise Value(None, (*value.path, *error.path), value.document).refuse(
-            error.problem
-        ) from None
+        wrong = SettingValue(None, (*value.path, *error.path), value.document)
+        raise wrong.refuse(error.problem) from None
 
 
-def _own_part(value: Value) -> Any:
-    """What is about skills and the commands in them. A host's file holds rules for its other tools,
-    in forms that are no concern of ours."""
+def _select_skill_rules(value: SettingValue) -> Any:
+    """The part of a table that concerns skills and the commands in them.
+
+    A host's file also has rules for other tools, in notations that need not make sense here.
+    """
     if value.document.rule.refuse_unknown or not isinstance(value.data, dict):
         return value.data
-    return {
-        name: child
-        for name, child in value.data.items()
-        if any(matches_wildcard(one, name) for one in _OURS)
-    }
+    return {name: child for name, child in value.data.items() if _concerns_skills(name)}
+
+
+def _concerns_skills(pattern: str) -> bool:
+    return any(matches_wildcard(permission, pattern) for permission in _SKILL_PERMISSIONS)

@@ -1,6 +1,4 @@
-"""What a project's own file may do to the settings: it can neither trust itself nor undo what its
-user decided.
-"""
+"""Limits for the settings of a project: it can't trust itself or undo what the user decided."""
 
 from __future__ import annotations
 
@@ -8,8 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from prowess.diagnostics import Diagnostic, diagnose
+from prowess.model.origin import Origin
 from prowess.model.sandbox import SandboxSettings
-from prowess.model.settings import Origin
 from prowess.profiles.schema.roots import Limits
 from prowess.settings.formats.document import join_key
 from prowess.settings.formats.key_spans import Path
@@ -18,9 +16,10 @@ from prowess.settings.read.file_mapping import OWN_KEYS
 Values = dict[Path, tuple[Any, Origin]]
 
 
-class Spoken(NamedTuple):
-    """A value that a project's file has, what the user's own files say (None: nothing), and the
-    profile's limits.
+class ProjectValue(NamedTuple):
+    """A value in a project's file.
+
+    `users` is what the user's own files say (None: nothing), `limits` are those of the profile.
     """
 
     path: Path
@@ -29,122 +28,138 @@ class Spoken(NamedTuple):
     limits: Limits
 
 
-def _trusts_itself(spoken: Spoken) -> str | None:
+def _forbid(proposed: ProjectValue) -> str | None:
     return "only your own prowess.toml can say what is trusted"
 
 
-def _raises(spoken: Spoken) -> str | None:
-    most = getattr(spoken.limits, spoken.path[-1]) if spoken.users is None else spoken.users
-    if most == 0 or 0 < spoken.value <= most:
+def _check_limit(proposed: ProjectValue) -> str | None:
+    most = proposed.users
+    if most is None:
+        most = getattr(proposed.limits, proposed.path[-1])
+    # 0 means no limit: nothing is above it, and it is above everything else.
+    if most == 0 or 0 < proposed.value <= most:
         return None
-    return f"a project can lower a limit but not raise it, and it is {most:,} here"
+    return f"a project can lower a limit but not raise it, and the limit is {most:,}"
 
 
-def _switches_on(spoken: Spoken) -> str | None:
-    if spoken.users not in (False, "off") or spoken.value == spoken.users:
+def _check_switch(proposed: ProjectValue) -> str | None:
+    is_off = proposed.users in (False, "off")
+    if not is_off or proposed.value == proposed.users:
         return None
-    return "your own prowess.toml switches it off, which a project cannot undo"
+    return "your own prowess.toml turns it off, and a project can't undo that"
 
 
-def _remembers(spoken: Spoken) -> str | None:
-    return (
-        "only your own prowess.toml can have approvals kept on disk"
-        if spoken.value == "disk"
-        else None
-    )
+def _check_approvals(proposed: ProjectValue) -> str | None:
+    if proposed.value != "disk":
+        return None
+    return "only your own prowess.toml can store approvals on disk"
 
 
-def _replaces(spoken: Spoken) -> str | None:
-    return None if spoken.users is None else "your own prowess.toml declares a tool of that name"
+def _check_tool(proposed: ProjectValue) -> str | None:
+    if proposed.users is None:
+        return None
+    return "your own prowess.toml declares a tool with that name"
 
 
-def _redirects(spoken: Spoken) -> str | None:
-    return None if spoken.users is None else "your own prowess.toml sets it for your skill"
+def _check_secret(proposed: ProjectValue) -> str | None:
+    if proposed.users is None:
+        return None
+    return "your own prowess.toml already sets it"
 
 
 _SANDBOX = SandboxSettings()
 _LOOSENS = "a project can tighten the sandbox but not loosen it"
 
 
-def _leaves_sandbox(spoken: Spoken) -> str | None:
-    """Writing to further folders, the network, and no sandbox at all are the user's to allow."""
-    loosens = spoken.path[-1] == "write" or spoken.value in (True, "off")
-    return _LOOSENS if loosens and spoken.value != spoken.users else None
+def _check_sandbox(proposed: ProjectValue) -> str | None:
+    """Only the user can allow more folders, the network, or no sandbox at all."""
+    loosens = proposed.path[-1] == "write" or proposed.value in (True, "off")
+    return _LOOSENS if loosens and proposed.value != proposed.users else None
 
 
-def _raises_sandbox(spoken: Spoken) -> str | None:
-    most = getattr(_SANDBOX, spoken.path[-1]) if spoken.users is None else spoken.users
-    return None if spoken.value <= most else f"{_LOOSENS}, and it is {most:,} here"
+def _check_sandbox_limit(proposed: ProjectValue) -> str | None:
+    most = proposed.users
+    if most is None:
+        most = getattr(_SANDBOX, proposed.path[-1])
+    return None if proposed.value <= most else f"{_LOOSENS}, and the limit is {most:,}"
 
 
-# What a project's file may not set, by setting (`*` stands for any name), each with what speaks
-# against a value.
-USERS_OWN: Mapping[tuple[str, ...], Callable[[Spoken], str | None]] = {
-    ("trusted_links",): _trusts_itself,
-    ("limits", "*"): _raises,
-    ("enabled",): _switches_on,
-    ("toggles", "*"): _switches_on,
-    ("usage",): _switches_on,
-    ("approvals",): _remembers,
-    ("shell_commands",): _switches_on,
-    ("overrides", "*", "enabled"): _switches_on,
-    ("overrides", "*", "visibility"): _switches_on,
-    ("overrides", "*", "env", "*"): _redirects,
-    ("overrides", "*", "api_key"): _redirects,
-    ("overrides", "*", "api_key_from"): _redirects,
-    ("tools", "*"): _replaces,
-    ("sandbox", "mode"): _leaves_sandbox,
-    ("sandbox", "network"): _leaves_sandbox,
-    ("sandbox", "write"): _leaves_sandbox,
-    ("sandbox", "memory_mb"): _raises_sandbox,
-    ("sandbox", "processes"): _raises_sandbox,
-    ("sandbox", "skills", "*", "*"): _leaves_sandbox,
+# What a project's file may not set freely, by setting (`*` is any name). Each function returns why
+# a value is refused, or None.
+USERS_OWN: Mapping[tuple[str, ...], Callable[[ProjectValue], str | None]] = {
+    ("trusted_links",): _forbid,
+    ("limits", "*"): _check_limit,
+    ("enabled",): _check_switch,
+    ("toggles", "*"): _check_switch,
+    ("usage",): _check_switch,
+    ("approvals",): _check_approvals,
+    ("shell_commands",): _check_switch,
+    ("overrides", "*", "enabled"): _check_switch,
+    ("overrides", "*", "visibility"): _check_switch,
+    ("overrides", "*", "env", "*"): _check_secret,
+    ("overrides", "*", "api_key"): _check_secret,
+    ("overrides", "*", "api_key_from"): _check_secret,
+    ("tools", "*"): _check_tool,
+    ("sandbox", "mode"): _check_sandbox,
+    ("sandbox", "network"): _check_sandbox,
+    ("sandbox", "write"): _check_sandbox,
+    ("sandbox", "memory_mb"): _check_sandbox_limit,
+    ("sandbox", "processes"): _check_sandbox_limit,
+    ("sandbox", "skills", "*", "*"): _check_sandbox,
 }
-# What every file adds to, in place of replacing what was read before.
+# Lists to which every file adds, instead of replacing what was read before.
 ADDS_UP = (("disabled_extensions",), ("ignored",), ("sandbox", "hide"))
 
-_WRITTEN = {setting: key for key, setting in OWN_KEYS.items()} | {"tools": "tools"}
+_KEYS = {setting: key for key, setting in OWN_KEYS.items()} | {"tools": "tools"}
 
 
-def take_users(values: Values, found: Values) -> None:
-    """Lay what a user's own file says over the values so far."""
+def add_users_values(values: Values, found: Values) -> None:
+    """Add what a user's own file sets to the values so far."""
     for path, (value, origin) in found.items():
-        values[path] = (_add_up(path, value, values), origin)
+        values[path] = (_combine(path, value, values), origin)
 
 
-def take_projects(values: Values, found: Values, users: Values, limits: Limits) -> list[Diagnostic]:
-    """Lay what a project's file says over the values so far, as far as it may; what it may not is
-    reported.
-    """
+def add_project_values(
+    values: Values, found: Values, users: Values, limits: Limits
+) -> list[Diagnostic]:
+    """Add what a project's file may set to the values so far; a warning for everything else."""
     refused = []
     for path, (value, origin) in found.items():
-        judge = next((judge for key, judge in USERS_OWN.items() if _covers(key, path)), None)
-        reason = judge and judge(Spoken(path, value, users.get(path, (None,))[0], limits))
-        if reason:
+        users_value = users[path][0] if path in users else None
+        reason = _find_refusal(ProjectValue(path, value, users_value, limits))
+        if reason is not None:
             refused.append(_report(path, origin, reason))
         else:
-            values[path] = (_add_up(path, value, values), origin)
+            values[path] = (_combine(path, value, values), origin)
     return refused
 
 
-def _add_up(path: Path, value: Any, values: Values) -> Any:
-    return (
-        tuple(dict.fromkeys((*values[path][0], *value)))
-        if path in ADDS_UP and path in values
-        else value
-    )
+def _find_refusal(proposed: ProjectValue) -> str | None:
+    for key, check in USERS_OWN.items():
+        if _covers(key, proposed.path):
+            return check(proposed)
+    return None
+
+
+def _combine(path: Path, value: Any, values: Values) -> Any:
+    if path in ADDS_UP and path in values:
+        return tuple(dict.fromkeys((*values[path][0], *value)))
+    return value
 
 
 def _covers(key: tuple[str, ...], path: Path) -> bool:
-    return len(key) == len(path) and all(
-        part in ("*", named) for part, named in zip(key, path, strict=True)
-    )
+    if len(key) != len(path):
+        return False
+    return all(part in ("*", name) for part, name in zip(key, path, strict=True))
 
 
 def _report(path: Path, origin: Origin, reason: str) -> Diagnostic:
-    key = join_key((*_WRITTEN[path[0]].split("."), *path[1:]))
-    message = f"`{key}` has no effect in a project's file: {reason}."
-    hint = "Remove it here; set it in your own prowess.toml if you want it."
+    key = join_key((*_KEYS[path[0]].split("."), *path[1:]))
     return diagnose(
-        "setting-ignored", message, file=origin.file, line=origin.line, field=key, hint=hint
+        "setting-ignored",
+        f"`{key}` has no effect in a project's file: {reason}.",
+        file=origin.file,
+        line=origin.line,
+        field=key,
+        hint="Remove it here, or set it in your own prowess.toml.",
     )

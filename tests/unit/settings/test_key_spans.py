@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prowess.settings.formats.key_lines import MOST_LEVELS, Format, find_line, list_lines
-from prowess.settings.formats.parser import PARSERS
+from prowess.settings.formats.document import Format, find_line, list_lines, parse_settings
+from prowess.settings.formats.key_spans import MOST_LEVELS
 from tests.unit.settings.writers import DOCUMENTS, Json5Writer, TomlWriter, Writer, YamlWriter
 
 WRITERS: dict[Format, type[Writer]] = {"toml": TomlWriter, "json5": Json5Writer, "yaml": YamlWriter}
@@ -20,7 +20,7 @@ def test_every_key_of_a_written_document_is_found_on_its_line(format_name, data,
     writer = WRITERS[format_name](random)
     writer.write(data)  # type: ignore[attr-defined]
     text = writer.text.replace("\n", "\r\n") if windows else writer.text
-    assert PARSERS[format_name](text, "file") == data
+    assert parse_settings(text, format_name, "file") == data
     assert list_lines(text, format_name) == writer.lines
 
 

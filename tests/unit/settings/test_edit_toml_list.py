@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prowess.errors import ProwessError
-from prowess.settings.edit.toml_list import remove_entries
+from prowess.settings.edit.toml import remove_entries
 
 
 @pytest.mark.parametrize(

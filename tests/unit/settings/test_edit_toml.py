@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prowess.errors import InvalidName, ProwessError, SettingError
-from prowess.settings.edit.prowess_toml import set_skill_enabled
+from prowess.settings.edit.toml import set_skill_enabled
 from tests.unit.settings.writers import KEYS, LEAVES, VALUES, TomlWriter
 
 NAMES = KEYS | st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
@@ -134,9 +134,7 @@ def test_text_that_is_no_toml_is_an_error_with_its_line():
         set_skill_enabled(
             "enabled = true\nenabled = false\n", "pdf", enabled=True, file="/p/prowess.toml"
         )
-    assert (
-        str(raised.value) == "/p/prowess.toml:2: this is not valid TOML (cannot overwrite a value)."
-    )
+    assert str(raised.value) == "/p/prowess.toml:2: not valid TOML (cannot overwrite a value)."
 
 
 @pytest.mark.parametrize("text", ["skills = 3", "skills.pdf = true", "[[skills]]\nname = 'pdf'\n"])
@@ -144,7 +142,8 @@ def test_skills_that_are_no_table_of_tables_are_left_alone(text):
     with pytest.raises(ProwessError) as raised:
         set_skill_enabled(text, "pdf", enabled=True, file="/p/prowess.toml")
     assert str(raised.value) == (
-        "/p/prowess.toml: `skills` is not a table of tables, so “pdf” cannot be switched there."
+        "/p/prowess.toml: `skills` must contain a table for each skill, so “pdf” can't be set "
+        "there."
     )
 
 
@@ -154,12 +153,12 @@ def test_a_switch_that_cannot_be_replaced_safely_is_left_to_the_user():
             "[skills.pdf]\nenabled = [1]\n", "pdf", enabled=True, file="/p/prowess.toml"
         )
     assert str(raised.value) == (
-        "/p/prowess.toml: no safe way was found to set `enabled` for the skill “pdf”; "
-        "write `enabled = true` under `[skills.pdf]` by hand."
+        "/p/prowess.toml: can't set `enabled` for the skill “pdf” safely; write `enabled = "
+        "true` under `[skills.pdf]` by hand."
     )
 
 
 def test_a_name_that_no_file_can_hold_is_refused():
     with pytest.raises(InvalidName) as raised:
         set_skill_enabled("", "\udc80", enabled=True)
-    assert raised.value.why == "it has bytes that are no text, so it cannot be written to a file"
+    assert raised.value.why == "it is not valid Unicode, so it can't be written"

@@ -7,13 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prowess.errors import SettingError
-from prowess.settings.formats.parser import (
-    PARSERS,
-    parse_json5,
-    parse_settings,
-    parse_toml,
-    parse_yaml,
-)
+from prowess.settings.formats.document import parse_settings
+from prowess.settings.formats.json5 import parse_json5
+from prowess.settings.formats.toml import parse_toml
+from prowess.settings.formats.yaml import parse_yaml
 
 FORMATS = ("toml", "json5", "yaml")
 
@@ -71,96 +68,104 @@ def test_yaml_is_read_with_words_as_words_and_keys_as_texts():
 @pytest.mark.parametrize(
     ("format_name", "text", "message"),
     [
-        ("toml", "a = 1\nb =\nc = 2\n", "/f:2: this is not valid TOML (invalid value)."),
-        ("toml", "a = 1\n\na = 2\n", "/f:3: this is not valid TOML (cannot overwrite a value)."),
-        ("toml", "a = 1\r\nb = ", "/f:2: this is not valid TOML (invalid value)."),
-        ("toml", "a = [\n1,\n\n\n", "/f:2: this is not valid TOML (invalid value)."),
-        ("toml", "a = " + "9" * 5000, "/f: a number in the file has too many digits to be read."),
+        ("toml", "a = 1\nb =\nc = 2\n", "/f:2: not valid TOML (invalid value)."),
+        ("toml", "a = 1\n\na = 2\n", "/f:3: not valid TOML (cannot overwrite a value)."),
+        ("toml", "a = 1\r\nb = ", "/f:2: not valid TOML (invalid value)."),
+        ("toml", "a = [\n1,\n\n\n", "/f:2: not valid TOML (invalid value)."),
+        ("toml", "a = " + "9" * 5000, "/f: a number has too many digits."),
         (
             "json5",
             "{a: 1,\n b 2}",
-            "/f:2: this is not valid JSON (`2` stands where `:` is expected).",
+            "/f:2: not valid JSON (expected `:`, found `2`).",
         ),
         (
             "json5",
             '{"é😀": 1,\n\n\n b 2}',
-            "/f:4: this is not valid JSON (`2` stands where `:` is expected).",
+            "/f:4: not valid JSON (expected `:`, found `2`).",
         ),
         (
             "json5",
             "{a: 1\n // x\n b: 2}",
-            "/f:3: this is not valid JSON (`b` stands where `,` or `}` is expected).",
+            "/f:3: not valid JSON (expected `,` or `}`, found `b`).",
         ),
-        ("json5", "{\n: 1}", "/f:2: this is not valid JSON (`:` stands where a key is expected)."),
+        ("json5", "{\n: 1}", "/f:2: not valid JSON (expected a key, found `:`)."),
         (
             "json5",
             "{\r\na: yes}",
-            "/f:2: this is not valid JSON (`y` stands where a value is expected).",
+            "/f:2: not valid JSON (expected a value, found `y`).",
         ),
         (
             "json5",
             "{a: tru\n}",
-            "/f:1: this is not valid JSON (the end of the line stands where `e` is expected).",
+            "/f:1: not valid JSON (expected `e`, found the end of the line).",
         ),
         (
             "json5",
             "{a: 1,\n,}",
-            "/f:2: this is not valid JSON (a character stands where it cannot).",
+            "/f:2: not valid JSON (unexpected character).",
         ),
         (
             "json5",
             "{\n a: 'x\n'}",
-            "/f:2: this is not valid JSON (the string that begins here is not complete).",
+            "/f:2: not valid JSON (unclosed string).",
         ),
         (
             "json5",
             "{\n\n a: [1,\n",
-            "/f:3: this is not valid JSON (the array that begins here is not complete).",
+            "/f:3: not valid JSON (unclosed array).",
         ),
         (
             "json5",
             "{}\n// x\n\n{}",
-            "/f:4: this is not valid JSON (there is text behind the last bracket).",
+            "/f:4: not valid JSON (extra text after the last bracket).",
         ),
         (
             "yaml",
             "a: 1\n\tb: 2\n",
-            "/f:2: this is not valid YAML (found a tab character that violates indentation).",
+            "/f:2: not valid YAML (found a tab character that violates indentation).",
         ),
         (
             "yaml",
             "a: 1\nb: [\n\n",
-            "/f:2: this is not valid YAML (did not find expected node content).",
+            "/f:2: not valid YAML (did not find expected node content).",
         ),
         (
             "yaml",
             "x: 1\na: 'y\n\n\n",
-            "/f:2: this is not valid YAML (found unexpected end of stream).",
+            "/f:2: not valid YAML (found unexpected end of stream).",
         ),
         (
             "yaml",
             "s:\n  a: 1\n  b: 2\n  a: 3\n",
-            "/f:4: this is not valid YAML (`a` stands twice).",
+            "/f:4: not valid YAML (`a` appears twice).",
         ),
-        ("yaml", "a: 1\n\n---\nb: 2\n", "/f:3: this is not valid YAML (a second document begins)."),
+        ("yaml", "a: 1\n\n---\nb: 2\n", "/f:3: not valid YAML (a second document starts here)."),
         (
             "yaml",
             "é: 1\nb: \x01\n",
-            "/f:2: this is not valid YAML (control characters are not allowed).",
+            "/f:2: not valid YAML (control characters are not allowed).",
         ),
-        ("yaml", "a: " + "9" * 25, "/f:1: this is not valid YAML (a number has too many digits)."),
+        ("yaml", "a: " + "9" * 25, "/f:1: not valid YAML (a number has too many digits)."),
         (
             "yaml",
             "[a]: 1",
-            "/f: this is not valid YAML (a list or a mapping stands where a key is expected).",
+            "/f: not valid YAML (expected a key, found a list or a mapping).",
         ),
         (
             "yaml",
             "- a\n",
-            "/f:1: the file must hold keys and values, not a list or a single value.",
+            "/f:1: the file must contain keys and values, not a list or a single value.",
         ),
-        ("json5", "[1]", "/f:1: the file must hold keys and values, not a list or a single value."),
-        ("json5", "3", "/f:1: the file must hold keys and values, not a list or a single value."),
+        (
+            "json5",
+            "[1]",
+            "/f:1: the file must contain keys and values, not a list or a single value.",
+        ),
+        (
+            "json5",
+            "3",
+            "/f:1: the file must contain keys and values, not a list or a single value.",
+        ),
     ],
 )
 def test_wrong_syntax_is_an_error_that_names_the_line(format_name, text, message):
@@ -179,10 +184,7 @@ def test_wrong_syntax_is_an_error_that_names_the_line(format_name, text, message
     ],
 )
 def test_settings_nested_without_end_are_refused_at_once(format_name, text, line):
-    assert (
-        problem(format_name, text)
-        == f"/f:{line}: the settings are nested more than 64 levels deep."
-    )
+    assert problem(format_name, text) == f"/f:{line}: nested more than 64 levels deep."
 
 
 @pytest.mark.parametrize(
@@ -194,11 +196,11 @@ def test_settings_nested_without_end_are_refused_at_once(format_name, text, line
         ),
         (
             "x: &x 1\ny: *x\nz: " + "z" * 70_000,
-            "/f: a file with YAML aliases may have at most 65,536 characters.",
+            "/f: a file with YAML aliases can have at most 65,536 characters.",
         ),
         (
             "a: [\n" * 10_001,
-            "/f: the file has more than 10,000 opening brackets, which are not read.",
+            "/f: the file has too many brackets; at most 10,000 are allowed.",
         ),
     ],
 )
@@ -221,7 +223,7 @@ def test_text_over_a_megabyte_is_refused(format_name):
 @given(text=st.text() | st.text("ab01-.:=,#\"'[]{}/*\\&!|>?% \n\t\r\x00"))
 def test_any_text_is_a_table_or_a_setting_error_inside_the_text(format_name, text):
     try:
-        data = PARSERS[format_name](text, "/f")
+        data = parse_settings(text, format_name, "/f")
     except SettingError as error:
         assert error.file == "/f"
         assert error.key is None

@@ -1,0 +1,251 @@
+"""Edit prowess.toml, and TOML files in general, in place."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from prowess.errors import InvalidName, ProwessError
+from prowess.profiles.merge import merge
+from prowess.settings.formats.key_spans import KeySpan, Path
+from prowess.settings.formats.toml import TOKEN, parse_toml, scan_toml
+
+_BARE = re.compile(r"[A-Za-z0-9_-]+")
+_ESCAPES = {
+    '"': '\\"',
+    "\\": "\\\\",
+    "\b": "\\b",
+    "\t": "\\t",
+    "\n": "\\n",
+    "\f": "\\f",
+    "\r": "\\r",
+}
+_EQUALS = re.compile(r"[ \t]*=[ \t]*")
+_DOT = re.compile(r"[ \t]*\.")
+_INLINE_TABLE = re.compile(r"[ \t]*=[ \t]*\{([ \t]*\})?")
+_REST_OF_LINE = re.compile(r"[^\n]*\n?")
+_REST_OF_ENTRY_LINE = re.compile(r"[ \t]*,?[ \t]*(?:#[^\n]*)?\r?\n")
+_COMMA_AFTER = re.compile(r"[ \t]*,[ \t]*")
+_COMMA_BEFORE = re.compile(r",[ \t]*\Z")
+
+
+# Fields of a skill
+
+
+def set_skill_enabled(text: str, name: str, *, enabled: bool, file: str = "the settings") -> str:
+    """The text of a prowess.toml with `enabled` set for a skill.
+
+    Raises a `SettingError` if the text is not TOML, and a `ProwessError` if there is no safe edit.
+    """
+    return _set_field(text, name, "enabled", "true" if enabled else "false", file=file)
+
+
+def set_skill_visible(text: str, name: str, *, file: str = "the settings") -> str:
+    """The text of a prowess.toml with `visibility = "on"` for a skill. Raises like the above."""
+    return _set_field(text, name, "visibility", '"on"', file=file)
+
+
+def _set_field(text: str, name: str, field: str, value: str, *, file: str) -> str:
+    check_name(name)
+    skills = parse_toml(text, file).get("skills", {})
+    if not isinstance(skills, dict) or not isinstance(skills.get(name, {}), dict):
+        raise ProwessError(
+            f"{file}: `skills` must contain a table for each skill, so “{name}” can't be set there."
+        )
+    bom, body = _split_bom(text)
+    wanted = merge(_parse(body), {"skills": {name: _parse(f"{field} = {value}")}})
+    for proposal in _propose_field(body, name, field, value):
+        if _is_wanted(proposal, wanted) and _has_same_type(proposal, wanted, name, field):
+            return bom + proposal
+    header = f"[skills.{quote_key(name)}]"
+    raise ProwessError(
+        f"{file}: can't set `{field}` for the skill “{name}” safely; "
+        f"write `{field} = {value}` under `{header}` by hand."
+    )
+
+
+def _has_same_type(proposal: str, wanted: dict[str, Any], name: str, field: str) -> bool:
+    # 1 equals True, so comparing the data is not enough.
+    found = _parse(proposal)["skills"][name][field]
+    return type(found) is type(wanted["skills"][name][field])
+
+
+def _propose_field(text: str, name: str, field: str, value: str) -> Iterator[str]:
+    """Edits in order of preference, from the value that is there to a new table."""
+    key = quote_key(name)
+    entry = f"{field} = {value}"
+    table, above = ("skills", name), ("skills",)
+    edits: tuple[tuple[Path, Callable[[KeySpan], str]], ...] = (
+        ((*table, field), lambda span: replace_value(text, span, value)),
+        (table, lambda span: insert_below_header(text, span, entry)),
+        (table, lambda span: _insert_in_braces(text, span, entry)),
+        (table, lambda span: _insert_beside(text, span, entry)),
+        (above, lambda span: _insert_in_braces(text, span, f"{key} = {{ {entry} }}")),
+    )
+    spans = list(scan_toml(text))
+    for path, edit in edits:
+        for span in spans:
+            if span.path == path:
+                yield edit(span)
+    yield append_lines(text, [f"[skills.{key}]", entry])
+    yield _newline(text).join([f"skills.{key}.{entry}", text])
+
+
+# Entries of a list
+
+
+def remove_entries(
+    text: str, key: str, entries: Sequence[str], *, file: str = "the settings"
+) -> str:
+    """The text of a prowess.toml without some entries of a top-level list.
+
+    A comment on the line of an entry is removed with it. Raises a `SettingError` if the text is not
+    TOML, and a `ProwessError` if there is no safe edit.
+    """
+    bom, body = _split_bom(text)
+    while True:
+        present = parse_toml(body, file).get(key, [])
+        unwanted = [index for index, entry in enumerate(present) if entry in entries]
+        if not unwanted:
+            return bom + body
+        body = _remove_entry(body, key, unwanted[0], present, file=file)
+
+
+def _remove_entry(text: str, key: str, index: int, present: list[Any], *, file: str) -> str:
+    wanted = {**_parse(text), key: [*present[:index], *present[index + 1 :]]}
+    for proposal in _propose_removal(text, (key, str(index))):
+        if _is_wanted(proposal, wanted):
+            return proposal
+    raise ProwessError(
+        f"{file}: can't remove “{present[index]}” from `{key}` safely; remove it by hand."
+    )
+
+
+def _propose_removal(text: str, path: Path) -> Iterator[str]:
+    """Edits in order of preference: the whole line of an entry, then only the entry."""
+    for span in scan_toml(text):
+        if span.path != path:
+            continue
+        start = text.rfind("\n", 0, span.start) + 1
+        rest = _REST_OF_ENTRY_LINE.match(text, span.end)
+        has_own_line = start > 0 and not text[start : span.start].strip()
+        if has_own_line and rest is not None:
+            yield text[:start] + text[rest.end() :]
+        yield from propose_item_removal(text, span.start, span.end)
+
+
+def propose_item_removal(text: str, start: int, end: int) -> Iterator[str]:
+    """Edits that remove an item from a list in brackets, with or without a comma."""
+    after = _COMMA_AFTER.match(text, end)
+    if after is not None:
+        yield text[:start] + text[after.end() :]
+    before = _COMMA_BEFORE.search(text[:start])
+    if before is not None:
+        yield text[: before.start()] + text[end:]
+    yield text[:start] + text[end:]
+
+
+# Shared with other TOML files
+
+
+def check_name(name: str) -> None:
+    """Raise if a name can't be written to a file."""
+    try:
+        name.encode("utf-8")
+    except UnicodeEncodeError:
+        raise InvalidName(name, "it is not valid Unicode, so it can't be written") from None
+
+
+def quote_key(name: str) -> str:
+    """A part of a TOML key, in quotes if it needs them."""
+    if _BARE.fullmatch(name):
+        return name
+    return f'"{"".join(map(_escape, name))}"'
+
+
+def _escape(character: str) -> str:
+    if character in _ESCAPES:
+        return _ESCAPES[character]
+    is_control = character < " " or character == "\x7f"
+    return f"\\u{ord(character):04x}" if is_control else character
+
+
+def replace_value(text: str, span: KeySpan, value: str) -> str:
+    """The text with another value for a key; unchanged if the value can't be located."""
+    equals = _EQUALS.match(text, span.end)
+    found = TOKEN.match(text, equals.end()) if equals else None
+    if found is None:
+        return text
+    return text[: found.start()] + value + text[found.end() :]
+
+
+def insert_below_header(text: str, span: KeySpan, entry: str) -> str:
+    """The text with a new first entry in a table that has a header."""
+    if span.kind != "table":
+        return text
+    rest = _REST_OF_LINE.match(text, span.end)
+    at = span.end if rest is None else rest.end()
+    gap = "" if text[at - 1] == "\n" else _newline(text)
+    line = f"{_indentation(text, span.start)}{entry}{_newline(text)}"
+    return text[:at] + gap + line + text[at:]
+
+
+def _insert_in_braces(text: str, span: KeySpan, entry: str) -> str:
+    braces = _INLINE_TABLE.match(text, span.end)
+    if braces is None:
+        return text
+    inside = text.index("{", span.end) + 1
+    is_empty = braces[1] is not None
+    if is_empty:
+        return f"{text[:inside]} {entry} {text[braces.end() - 1 :]}"
+    blank = "" if text[inside] in " \t" else " "
+    return f"{text[:inside]} {entry},{blank}{text[inside:]}"
+
+
+def _insert_beside(text: str, span: KeySpan, entry: str) -> str:
+    """The text with a dotted key in front of another one that goes through the same table."""
+    if span.kind != "key" or _DOT.match(text, span.end) is None:
+        return text
+    start = span.group
+    line_start = text.rfind("\n", 0, start) + 1
+    has_own_line = text[line_start:start].strip() == ""
+    between = _newline(text) + _indentation(text, start) if has_own_line else ", "
+    return f"{text[:start]}{text[start : span.end]}.{entry}{between}{text[start:]}"
+
+
+def append_lines(text: str, lines: list[str]) -> str:
+    """The text with lines added at the end, after a blank one."""
+    newline = _newline(text)
+    gap = ""
+    if text:
+        gap = newline if text.endswith("\n") else newline * 2
+    return text + gap + newline.join(lines) + newline
+
+
+def _indentation(text: str, at: int) -> str:
+    line = text[text.rfind("\n", 0, at) + 1 : at]
+    return line[: len(line) - len(line.lstrip(" \t"))]
+
+
+def _newline(text: str) -> str:
+    return "\r\n" if "\r\n" in text else "\n"
+
+
+def _split_bom(text: str) -> tuple[str, str]:
+    body = text.removeprefix("\ufeff")
+    return text[: len(text) - len(body)], body
+
+
+def _parse(text: str) -> dict[str, Any]:
+    """The data for a comparison. Floats stay strings, because `nan` is not equal to itself."""
+    import tomllib
+
+    return tomllib.loads(text, parse_float=str)
+
+
+def _is_wanted(proposal: str, wanted: dict[str, Any]) -> bool:
+    try:
+        return _parse(proposal) == wanted
+    except ValueError:
+        return False
