@@ -31,15 +31,20 @@ def render_diagnostics() -> str:
     from prowess.diagnostics import CODES
 
     rows = [
-        (f"`{code}`", what.severity.value, what.summary, what.hint) for code, what in CODES.items()
+        (_name_code(code, what.formerly), what.severity.value, what.summary, what.hint)
+        for code, what in CODES.items()
     ]
     intro = (
-        "A diagnostic is a finding about a file. An error keeps a skill from loading; a warning "
-        "doesn't; an info says what was done. Codes are stable, messages are not."
+        "A diagnostic is a finding about a file. An error keeps a skill from loading, a warning"
+        " does not, and an info is only worth knowing. Codes are stable; messages may change."
     )
     return _page(
         "Diagnostic codes", intro, _table(("code", "severity", "what it means", "what to do"), rows)
     )
+
+
+def _name_code(code: str, formerly: str | None) -> str:
+    return f"`{code}`, formerly `{formerly}`" if formerly else f"`{code}`"
 
 
 def render_profiles() -> str:

@@ -1,8 +1,10 @@
 """Findings about users' files, as values.
 
 A diagnostic is never raised and never only logged: every stage returns the ones it made, and every
-surface shows them. What went wrong with the *request* or the *machine* is an exception instead; see
+surface shows them. A problem with the *request* or the *machine* is an exception instead; see
 `prowess.errors`.
+
+A message says what is wrong, in the present tense; the hint says what to do about it.
 """
 
 # Without postponed annotations, for the reason given in `prowess.model.skill`.
@@ -13,7 +15,7 @@ from enum import Enum
 import msgspec
 
 MOST_PER_CODE = 50
-"""Only the first diagnostics of a code are worth reading, and a header of 64 KB can have thousands."""
+"""Nobody reads more diagnostics of one code, and a header of 64 KB can have thousands."""
 
 
 class Severity(str, Enum):
@@ -25,7 +27,7 @@ class Severity(str, Enum):
 
 
 class Diagnostic(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
-    """One finding: what was found, what is allowed, where it is, and what to do about it."""
+    """One finding: what is wrong, where it is, and what to do about it."""
 
     code: str
     severity: Severity
@@ -37,22 +39,24 @@ class Diagnostic(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     related: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        place = self.file or ""
+        text = f"{self.message} [{self.code}]"
         if self.line is not None:
-            place += f":{self.line}"
-        return (
-            f"{place}: {self.message} [{self.code}]" if place else f"{self.message} [{self.code}]"
-        )
+            return f"{self.file or ''}:{self.line}: {text}"
+        return f"{self.file}: {text}" if self.file else text
 
 
 class Code(msgspec.Struct, frozen=True):
-    """What a diagnostic code means, for the reference and for `hint` where a finding has none of
-    its own.
+    """What a diagnostic code means, and the hint of findings that have none of their own.
+
+    `tolerated` are mistakes in a header that a lenient reader works around; strict validation makes
+    errors of them. `formerly` is an older name of the code, which can still be used to ignore it.
     """
 
     severity: Severity
     summary: str
     hint: str
+    tolerated: bool = False
+    formerly: str | None = None
 
 
 def _error(summary: str, hint: str) -> Code:
@@ -67,10 +71,16 @@ def _info(summary: str, hint: str) -> Code:
     return Code(Severity.INFO, summary, hint)
 
 
+def _tolerated(
+    summary: str, hint: str, *, formerly: str, severity: Severity = Severity.WARNING
+) -> Code:
+    return Code(severity, summary, hint, tolerated=True, formerly=formerly)
+
+
 CODES: dict[str, Code] = {
     # Finding files
     "root-not-a-folder": _warning(
-        "A place where skills are looked for is a file.", "Replace it with a folder, or remove it."
+        "A skills folder is a file.", "Replace it with a folder, or remove it."
     ),
     "home-missing": _warning(
         "The user has no home folder.",
@@ -86,30 +96,31 @@ CODES: dict[str, Code] = {
     ),
     "root-missing": _warning(
         "A folder named by a setting or an option does not exist.",
-        "Create the folder or correct the setting.",
+        "Create the folder, or correct the setting.",
     ),
     "root-unreadable": _warning("A folder cannot be listed.", "Check its permissions."),
     "not-a-file": _error(
-        "SKILL.md is a folder, a pipe, a device or a broken link.",
-        "Replace it with an ordinary text file.",
+        "SKILL.md is a folder, a pipe, a device or a broken symlink.",
+        "Replace it with a regular file.",
     ),
     "file-unreadable": _error("SKILL.md cannot be read.", "Check its permissions."),
     "file-unwritable": _error(
-        "SKILL.md can be mended but not written.", "Check its permissions and its folder's."
+        "SKILL.md cannot be written, so it is not fixed.",
+        "Check the permissions of the file and its folder.",
     ),
     "file-too-large": _error(
-        "SKILL.md is larger than the host reads.", "Move detail into files beside SKILL.md."
+        "SKILL.md is larger than the host allows.", "Move details into files next to SKILL.md."
     ),
     "link-escapes": _error(
-        "A symbolic link leads outside the places that may be followed.",
+        "A symlink points outside the folders it may point to.",
         "Copy the skill, or add the target to `discovery.trusted_links` in your own prowess.toml.",
     ),
     "hard-linked": _error(
-        "SKILL.md has more than one hard link, which this host refuses.",
+        "SKILL.md has more than one hard link, which this host rejects.",
         "Copy the file instead of linking it.",
     ),
     "wrong-file-name": _warning(
-        "The file is not spelled SKILL.md and is not read.", "Rename it to SKILL.md."
+        "The file is not named SKILL.md, so it is not read.", "Rename it to SKILL.md."
     ),
     "folder-ignored": _info(
         "A folder with a skill is skipped because git ignores it.", "Remove it from .gitignore."
@@ -118,207 +129,246 @@ CODES: dict[str, Code] = {
         "A skill's file is skipped because git ignores it.", "Remove it from .gitignore."
     ),
     "ignore-pattern": _warning(
-        "A line of .gitignore is no pattern that can be matched; it was left out.",
-        "Correct the line: a `[` that is not closed, a backslash at its end and a `!` alone mean"
-        " nothing.",
+        "A line of .gitignore is not a valid pattern and is ignored.",
+        "Close every `[`, and remove a backslash at the end of the line or a `!` on its own.",
     ),
     "context-cut": _warning(
-        "A context file is longer than is read; its end was left out.", "Shorten the file."
+        "A context file is longer than the limit and is cut off.", "Shorten the file."
     ),
     "limit-reached": _warning(
-        "A limit on files, folders or time was reached; the rest was not looked at.",
+        "A limit on files, folders or time was reached; the rest was skipped.",
         "Raise the limit in the settings or the profile, or split the folder.",
     ),
     # Reading files
     "not-utf8": _warning(
-        "The file is not valid UTF-8; unreadable bytes were replaced.", "Save it as UTF-8."
+        "The file is not valid UTF-8; invalid bytes are replaced.", "Save it as UTF-8."
     ),
     "utf16": _error("The file is UTF-16, which no host reads.", "Save it as UTF-8."),
     "header-missing": _warning(
-        "The file has no header.", "Begin the file with a line `---`, the fields, and a line `---`."
+        "The file has no header.",
+        "Start the file with a `---` line, the fields, and another `---` line.",
     ),
     "header-unclosed": _error(
-        "The header is never closed.", "Add a line `---` after the last field."
+        "The header is never closed.", "Add a `---` line after the last field."
     ),
     "header-too-large": _error(
-        "The header is larger than is read.", "Move text from the header into the body."
+        "The header is too large.", "Move text from the header to the body."
     ),
     "header-language": _error(
-        "The header is written in a language that is not read; headers are never evaluated.",
-        "Write the header as YAML between two lines `---`.",
+        "The header is not in YAML; headers are never evaluated.",
+        "Write the header as YAML between two `---` lines.",
     ),
     "header-not-a-mapping": _error(
-        "The header is not a list of `key: value` lines.", "Write `key: value` lines."
+        "The header does not consist of `key: value` lines.", "Write `key: value` lines."
     ),
     "yaml-invalid": _error(
-        "The header is not valid YAML.", "Quote the value on the line that is named."
+        "The header is not valid YAML.", "Correct that line; putting the value in quotes may do."
     ),
     "yaml-nesting": _error("The header is nested too deeply.", "Flatten the header."),
-    "yaml-aliases": _error("The header uses too many YAML aliases.", "Write the values out."),
-    "yaml-tag": _warning("A YAML tag was found; tags are not interpreted.", "Remove the `!tag`."),
+    "yaml-aliases": _error(
+        "The header has too many YAML aliases.", "Replace the aliases with their values."
+    ),
+    "yaml-tag": _warning("The header has a YAML tag; tags are ignored.", "Remove the `!tag`."),
     "empty-file": _error(
         "The file is empty.", "Write a header and instructions, or remove the file."
     ),
-    # Repairs: each says what was changed
-    "repaired-colon": _warning("A value with `: ` in it was quoted.", "Put the value in quotes."),
-    "repaired-hint": _warning("A value like `[a] [b]` was quoted.", "Put the value in quotes."),
-    "repaired-indicator": _warning(
-        "A value that begins with a reserved character was quoted.", "Put the value in quotes."
+    # Mistakes that lenient reading works around
+    "yaml-unquoted-colon": _tolerated(
+        "An unquoted value contains `: `, which YAML reads as a new key.",
+        "Put the value in quotes.",
+        formerly="repaired-colon",
     ),
-    "repaired-tab": _warning(
-        "Tabs in the indentation were replaced by spaces.", "Indent with spaces."
+    "yaml-unquoted-bracket": _tolerated(
+        "An unquoted value begins with a bracket but is neither a list nor a mapping.",
+        "Put the value in quotes.",
+        formerly="repaired-hint",
     ),
-    "repaired-json": _warning("JSON in the header was closed.", "Close every bracket."),
-    "repaired-block-text": _warning(
-        "Text after a block mark (`|` or `>`) was moved into the block.",
+    "yaml-reserved-character": _tolerated(
+        "An unquoted value begins with a character that is reserved in YAML.",
+        "Put the value in quotes.",
+        formerly="repaired-indicator",
+    ),
+    "yaml-tab-indentation": _tolerated(
+        "A line is indented with tabs.", "Indent with spaces.", formerly="repaired-tab"
+    ),
+    "yaml-unclosed-bracket": _tolerated(
+        "A list or a mapping is never closed.", "Close every bracket.", formerly="repaired-json"
+    ),
+    "yaml-text-after-block-mark": _tolerated(
+        "Text follows a block mark (`|` or `>`) on the same line.",
         "Put the text on the next line, indented.",
+        formerly="repaired-block-text",
     ),
-    "repaired-duplicate": _warning(
-        "A key stands twice; the last one was kept.", "Remove one of them."
+    "yaml-duplicate-key": _tolerated(
+        "A key appears twice; the last one is used.",
+        "Remove one of them.",
+        formerly="repaired-duplicate",
     ),
-    "repaired-quote": _warning(
-        "A value with unbalanced or misplaced quotes was quoted.", "Balance the quotes."
+    "yaml-invalid-quotes": _tolerated(
+        "A value has an unclosed quote, an unescaped quote or text after its closing quote.",
+        "Close the quotes, and escape those inside.",
+        formerly="repaired-quote",
     ),
-    "repaired-line": _warning(
-        "A line that is not YAML was joined to the value before it or left out.",
+    "yaml-stray-line": _tolerated(
+        "A line is neither `key: value` nor indented.",
         "Indent continued text, or write it as a block after `>-`.",
+        formerly="repaired-line",
     ),
-    "repaired-lines": _warning(
-        "The header was read line by line, since it is not YAML.",
-        "Correct the header: `prowess validate --fix`.",
+    "yaml-invalid-value": _tolerated(
+        "A value is not valid YAML and is read as plain text.",
+        "Correct the value, or run `prowess validate --fix`.",
+        formerly="repaired-lines",
     ),
-    "repaired-character": _warning(
-        "A character that no YAML may hold was left out.", "Remove the character."
+    "yaml-invalid-character": _tolerated(
+        "A line contains a character that YAML does not allow.",
+        "Remove the character.",
+        formerly="repaired-character",
     ),
-    "repaired-space": _warning(
-        "A key was not followed by a colon and a blank.",
-        "Write `key: value`, with a blank after the colon.",
+    "yaml-missing-space": _tolerated(
+        "A key is not followed by a colon and a space.",
+        "Write `key: value`, with a space after the colon.",
+        formerly="repaired-space",
     ),
-    "repaired-indent": _warning(
-        "A field was indented below another one's value.",
-        "Begin every field at the start of its line.",
+    "yaml-indented-field": _tolerated(
+        "A field is indented below another field's value.",
+        "Start every field at the beginning of its line.",
+        formerly="repaired-indent",
     ),
-    "repaired-number": _info(
-        "A number beyond 64 bits was read as text.", "Put the number in quotes."
+    "yaml-large-number": _tolerated(
+        "A number is too large for 64 bits and is read as text.",
+        "Put the number in quotes.",
+        formerly="repaired-number",
+        severity=Severity.INFO,
     ),
-    "repaired-fence": _warning(
-        "A fence was not a plain line `---`.", "Write `---` alone on its line."
+    "header-malformed-fence": _tolerated(
+        "A fence is not a plain `---` line.",
+        "Write `---` alone on its line.",
+        formerly="repaired-fence",
     ),
     # What the author declared
     "name-missing": _error("The required field `name` is missing.", "Add `name:` to the header."),
     "name-invalid": _error(
-        "`name` is not a valid skill name.", "Use a-z, 0-9 and single hyphens, 1 to 64 characters."
+        "`name` is not a valid skill name.", "Use 1 to 64 characters: a-z, 0-9 and single hyphens."
     ),
     "name-mismatch": _warning(
-        "`name` differs from the folder's name.", "Give the folder and the field one name."
+        "`name` differs from the folder's name.", "Use the same name for both."
     ),
-    "name-reserved": _error("`name` is a word this host cannot hold.", "Choose another name."),
+    "name-reserved": _error("`name` is reserved by this host.", "Choose another name."),
     "description-missing": _error(
         "The required field `description` is missing.", "Add `description:` to the header."
     ),
     "description-from-body": _warning(
-        "There is no `description`; the first line of the body stands in.",
+        "`description` is missing; the first line of the body is used instead.",
         "Add `description:` to the header.",
     ),
     "description-too-long": _error(
-        "`description` is longer than the standard allows.", "Shorten it; put detail in the body."
+        "`description` is longer than the standard allows.",
+        "Shorten it, and move details to the body.",
     ),
     "description-when": _info(
         "`description` does not say when to use the skill.", "Add a sentence such as “Use when …”."
     ),
     "value-cut": _warning("A value is cut off by a comment.", "Put the value in quotes."),
     "field-type": _warning(
-        "A field has a value of the wrong type.", "Correct the value as the message says."
+        "The value of a field has the wrong type.", "Use a value of the expected type."
     ),
     "field-value": _warning(
-        "A field has a value that is not one of its words.", "Use one of the words named."
+        "The value of a field is not one of those allowed.", "Use one of the allowed values."
     ),
-    "field-unknown": _info("A field is not known; it is kept as it is.", "Check its spelling."),
+    "field-unknown": _info("The field is unknown.", "Check its spelling."),
     "field-too-long": _error("A field is longer than the standard allows.", "Shorten it."),
     "metadata-unreadable": _warning(
-        "`metadata` is not JSON, JSON5 or a mapping.", "Write it as a mapping."
+        "`metadata` is neither a mapping nor JSON or JSON5.", "Write it as a mapping."
     ),
     # Names
-    "name-collision": _warning("Two skills claim one name.", "Rename one of them, or disable one."),
+    "name-collision": _warning("Two skills have the same name.", "Rename or disable one of them."),
     # Body and folder, for authors
     "body-empty": _warning(
-        "There are no instructions below the header.", "Write what the agent is to do."
+        "There are no instructions below the header.", "Write instructions for the agent."
     ),
     "body-long": _warning(
-        "The body is longer than 500 lines.", "Move detail into files beside SKILL.md."
+        "The body has over 500 lines; all are loaded on each use.",
+        "Move details into files next to SKILL.md.",
     ),
     "file-reference-missing": _warning(
-        "A file that the body refers to does not exist.", "Add it or correct the path."
+        "The body references a file that does not exist.", "Add the file, or correct the path."
     ),
     "file-reference-outside": _warning(
-        "The body refers to a file outside the skill's folder.",
+        "The body references a file outside the skill's folder.",
         "Move the file into the skill's folder.",
     ),
     # The catalog
     "always-too-large": _warning(
-        "A skill with `always: true` does not fit into the room for such skills; it is listed like"
-        " any other.",
-        "Shorten the body, or let the model read the skill when it needs it.",
+        "A skill with `always: true` is too large for the room reserved for such skills; it is"
+        " listed like any other.",
+        "Shorten the body, or let the model load the skill when it needs it.",
     ),
     "always-long": _warning(
-        "A skill with `always: true` has more than 500 tokens, which every request pays for.",
+        "A skill with `always: true` has more than 500 tokens, which are sent with every request.",
         "Shorten the body, or remove `always: true`.",
     ),
     # Skills defined in code
     "files-not-unpacked": _warning(
-        "The files of a skill that is defined in code cannot be unpacked; its prompt goes on"
-        " without them.",
-        "Correct the names of the files, or make room in the folder for temporary files.",
+        "The files of a skill defined in code cannot be unpacked; the skill is used without them.",
+        "Correct the names of the files, or free space in the folder for temporary files.",
     ),
     # Activation
     "variable-unset": _warning(
-        "A variable in the body has no value here and stays as it is.",
-        "Do not rely on it in skills without a folder, or outside of a conversation.",
+        "A variable in the body has no value here and is left as it is.",
+        "Do not use it in skills without a folder or outside a conversation.",
     ),
     "command-not-run": _warning(
-        "A command inside the body was not run; it stays as text, marked as not run.",
-        "Read the skill; if you trust its project, say so with `prowess trust`.",
+        "A command in the body was not run; its text stays in the body, marked as not run.",
+        "Read the skill; if you trust its project, run `prowess trust`.",
     ),
     "approval-not-kept": _warning(
-        "A skill was approved for good, but the approval could not be written down.",
-        "It holds while the program runs; see to the file that the message names.",
+        "A skill was approved permanently, but the approval could not be saved.",
+        "The approval lasts until the program ends; check the file named in the message.",
     ),
     "request-withheld": _warning(
-        "A skill was loaded without the tools and hooks that it asks for, since nobody was there to"
-        " approve them.",
-        "Give the conversation an approver, or allow the skill by a permission rule.",
+        "A skill was loaded without the tools and hooks it requests because nobody could approve"
+        " them.",
+        "Give the conversation an approver, or allow the skill with a permission rule.",
     ),
     "command-unclosed": _warning(
-        "A block of commands in the body is never closed; nothing of it is run.",
-        "Close it with a line of three `.",
+        "A command block in the body is never closed, so none of it is run.",
+        "Close it with a line of three backticks.",
     ),
     "environment-refused": _warning(
-        "A variable that is set for a skill does not reach its commands.",
+        "A variable set for a skill is not passed to its commands.",
         "Remove it, or choose another name.",
     ),
     "environment-unresolved": _warning(
-        "A key that is kept elsewhere cannot be found there.",
-        "Store the key, or correct the reference to it.",
+        "A reference to a key cannot be resolved.", "Store the key, or correct the reference."
     ),
     # Conditions
     "pattern-invalid": _warning(
-        "A pattern under `paths` or `globs` can match no file; it was left out.",
-        "Write it as in .gitignore: close every `[`, end with no backslash, and keep `{a,b}` few.",
+        "A pattern under `paths` or `globs` is invalid and is ignored.",
+        "Write it as in .gitignore: close every `[`, do not end with a backslash, and use few"
+        " `{a,b}`.",
     ),
     # What Prowess keeps for itself
     "state-unreadable": _warning(
-        "A file in which Prowess remembers something cannot be used; it counts as empty.",
+        "A file in which Prowess stores its state cannot be used; it is treated as empty.",
         "Remove the file, or correct its permissions.",
     ),
     "host-refuses": _error(
-        "A host that was asked for would not load the skill.", "Mend what the message names."
+        "A host named by `--host` would not load the skill.",
+        "Fix the problem named in the message.",
     ),
     # Settings
     "option-ignored": _warning(
-        "An option has no effect with this host.", "Leave it out, or ask another host."
+        "An option has no effect with this host.", "Remove it, or choose another host."
     ),
     "setting-ignored": _warning("A setting has no effect here.", "Remove it, or correct its name."),
 }
+
+_FORMER_CODES = {what.formerly: code for code, what in CODES.items() if what.formerly}
+
+
+def find_code(name: str) -> str | None:
+    """The code of this name, which may be a former one; None if there is none."""
+    return name if name in CODES else _FORMER_CODES.get(name)
 
 
 def diagnose(
@@ -347,40 +397,29 @@ def diagnose(
 
 
 def worst(diagnostics: Iterable[Diagnostic]) -> Severity | None:
-    """The gravest severity among the diagnostics, or None where there are none."""
+    """The highest severity among the diagnostics, or None if there are none."""
     found = {diagnostic.severity for diagnostic in diagnostics}
     return next((severity for severity in Severity if severity in found), None)
 
 
-def limit_diagnostics(findings: Sequence[Diagnostic]) -> tuple[Diagnostic, ...]:
-    """The findings; of a kind that has more than `MOST_PER_CODE`, the first ones and one that
-    counts the rest.
-    """
-    if len(findings) <= MOST_PER_CODE:
-        return tuple(findings)
-    kinds: dict[str, list[Diagnostic]] = {}
-    kept = []
-    for finding in findings:
-        kind = kinds.setdefault(finding.code, [])
-        kind.append(finding)
-        if len(kind) <= MOST_PER_CODE:
-            kept.append(finding)
-    rest = (_count(kind[MOST_PER_CODE:]) for kind in kinds.values() if len(kind) > MOST_PER_CODE)
-    return (*kept, *rest)
+def limit_diagnostics(diagnostics: Sequence[Diagnostic]) -> tuple[Diagnostic, ...]:
+    """At most `MOST_PER_CODE` diagnostics of each code, and one that counts the rest."""
+    if len(diagnostics) <= MOST_PER_CODE:
+        return tuple(diagnostics)
+    kept: list[Diagnostic] = []
+    by_code: dict[str, list[Diagnostic]] = {}
+    for diagnostic in diagnostics:
+        same = by_code.setdefault(diagnostic.code, [])
+        same.append(diagnostic)
+        if len(same) <= MOST_PER_CODE:
+            kept.append(diagnostic)
+    left_out = (same[MOST_PER_CODE:] for same in by_code.values())
+    return (*kept, *(_count(rest) for rest in left_out if rest))
 
 
 def _count(left_out: list[Diagnostic]) -> Diagnostic:
     first = left_out[0]
-    how_many = (
-        f"{len(left_out):,} more findings of this kind follow"
-        if len(left_out) > 1
-        else "One more follows"
-    )
-    where = " from here on" if first.line is not None else ""
-    return diagnose(
-        first.code,
-        f"{how_many}{where}.",
-        line=first.line,
-        severity=worst(left_out),
-        hint=first.hint,
-    )
+    where = ", starting here" if first.line is not None else ""
+    message = f"{len(left_out):,} more like this{where}."
+    severity = worst(left_out)
+    return diagnose(first.code, message, line=first.line, severity=severity, hint=first.hint)

@@ -176,7 +176,7 @@ def test_a_command_of_an_untrusted_project_stays_text_and_runs_once_it_is_truste
         0,
         expect(terminal, "log", "Made: !`echo $((6*7))` [not run: its project is not trusted]"),
         "warning: The command `echo $((6*7))` was not run, since its project is not trusted. (command-not-run)\n"
-        "  Read the skill; if you trust its project, say so with `prowess trust`.\n",
+        "  Read the skill; if you trust its project, run `prowess trust`.\n",
     )
     found = terminal.json("activate", "log")["diagnostics"]
     assert [(one["code"], one["file"]) for one in found] == [

@@ -19,16 +19,16 @@ def write_findings(terminal: Terminal) -> None:
 
 REPORT = """\
 .agents/skills/colon/SKILL.md
-    3  warning  The value of `description` holds a colon that ends a key in YAML; it was put in quotes.  repaired-colon
+    3  warning  The value of `description` contains `: `, which YAML reads as a new key.  yaml-unquoted-colon
                 Put the value in quotes.
 
 .agents/skills/folder/SKILL.md
        error  SKILL.md is a folder; it must be an ordinary file.  not-a-file
-              Replace it with an ordinary text file.
+              Replace it with a regular file.
 
 .claude/skills/pdf/SKILL.md
        warning  The name “pdf” is taken by .agents/skills/pdf/SKILL.md.  name-collision
-                Rename one of them, or disable one.
+                Rename or disable one of them.
 
 4 files checked: 1 error, 2 warnings.
 """
@@ -51,7 +51,7 @@ def test_a_minimum_severity_leaves_the_rest_out_and_says_how_many(terminal):
         1,
         ".agents/skills/folder/SKILL.md\n"
         "       error  SKILL.md is a folder; it must be an ordinary file.  not-a-file\n"
-        "              Replace it with an ordinary text file.\n"
+        "              Replace it with a regular file.\n"
         "\n"
         "4 files checked: 1 error, 2 warnings. 2 not shown.\n",
         "",
@@ -74,9 +74,9 @@ def test_json_has_every_finding_and_the_counts(terminal):
             "counts": {"error": 1, "warning": 2, "info": 0},
             "diagnostics": [
                 {
-                    "code": "repaired-colon",
+                    "code": "yaml-unquoted-colon",
                     "severity": "warning",
-                    "message": "The value of `description` holds a colon that ends a key in YAML; it was put in quotes.",
+                    "message": "The value of `description` contains `: `, which YAML reads as a new key.",
                     "file": f"{folder}/colon/SKILL.md",
                     "line": 3,
                     "field": "description",
@@ -87,7 +87,7 @@ def test_json_has_every_finding_and_the_counts(terminal):
                     "severity": "error",
                     "message": "SKILL.md is a folder; it must be an ordinary file.",
                     "file": f"{folder}/folder/SKILL.md",
-                    "hint": "Replace it with an ordinary text file.",
+                    "hint": "Replace it with a regular file.",
                 },
                 {
                     "code": "name-collision",
@@ -95,7 +95,7 @@ def test_json_has_every_finding_and_the_counts(terminal):
                     "message": f"The name “pdf” is taken by {folder}/pdf/SKILL.md.",
                     "file": lost,
                     "field": "name",
-                    "hint": "Rename one of them, or disable one.",
+                    "hint": "Rename or disable one of them.",
                     "related": [f"{folder}/pdf/SKILL.md"],
                 },
             ],

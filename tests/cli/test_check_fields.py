@@ -26,7 +26,7 @@ def check(
         ("---\nname: x\n---\nBody\n", [("description-from-body", "description", 1)]),
         ("---\nname: x\ndescription:\n---\nBody\n", [("description-from-body", "description", 3)]),
         ("---\nname: x\n---\n", [("description-missing", "description", 1)]),
-        ("\n\n---\nname: x\n---\nB\n", [("description-from-body", "description", 3), ("repaired-fence", None, 1)]),
+        ("\n\n---\nname: x\n---\nB\n", [("description-from-body", "description", 3), ("header-malformed-fence", None, 1)]),
         ("---\r\nname: x\r\ndescription: d\r\nshell: fish\r\n---\r\n", [("field-value", "shell", 4)]),
         ("---\rname: x\rdescription: d\rshell: fish\r---\r", [("field-value", "shell", 4)]),
         ("---\nname: x\ndescription: |\n  shell: zsh\n\n  more\nshell: fish\n---\n", [("field-value", "shell", 7)]),
@@ -102,7 +102,7 @@ def test_a_misspelt_field_is_a_warning_that_names_the_right_one(terminal, key, n
     assert finding == {
         "code": "field-unknown",
         "severity": "warning",
-        "message": f"`{key}` is not a known field; `{near}` is.",
+        "message": f"Unknown field `{key}`; did you mean `{near}`?",
         "field": key,
         "line": 4,
         "hint": "Check its spelling.",

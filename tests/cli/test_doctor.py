@@ -197,7 +197,7 @@ def test_a_skill_that_could_not_be_read_is_ill(terminal):
     answer = terminal.run("doctor", "torn")
     assert (answer.code, answer.err) == (1, "")
     assert (
-        "error  The header that begins on line 1 is never closed by a line `---`.  header-unclosed"
+        "error  The header that starts on line 1 is never closed by a `---` line.  header-unclosed"
         in answer.out
     )
     assert answer.out.splitlines()[-1].startswith(

@@ -45,8 +45,8 @@ def test_the_journey_of_a_name_that_three_files_claim(terminal):
         f"  discover  found in .claude/skills, root {claude} of {roots} (project, claude:project)\n"
         "            searched because it is in the working folder\n"
         "  parse     read; its name is pdf\n"
-        "            warning on line 3 (repaired-colon): "
-        "The value of `description` holds a colon that ends a key in YAML; it was put in quotes.\n"
+        "            warning on line 3 (yaml-unquoted-colon): "
+        "The value of `description` contains `: `, which YAML reads as a new key.\n"
         f"  resolve   shadowed: {reason}\n"
         f"            because root {agents} is searched before root {claude}\n"
         "  gate      nothing keeps it from being offered\n"
@@ -93,11 +93,11 @@ def test_a_file_that_could_not_be_loaded_keeps_its_reason_and_says_what_to_do(te
     lines = terminal.run("explain", "torn").out.splitlines()
     assert (
         lines[0]
-        == "“torn” could not be loaded: the header that begins on line 1 is never closed by a line `---`."
+        == "“torn” could not be loaded: the header that starts on line 1 is never closed by a `---` line."
     )
     assert lines[5:7] == [
-        "  parse     invalid: the header that begins on line 1 is never closed by a line `---`",
-        "            error on line 1 (header-unclosed): Add a line `---` after the last field.",
+        "  parse     invalid: the header that starts on line 1 is never closed by a `---` line",
+        "            error on line 1 (header-unclosed): Add a `---` line after the last field.",
     ]
     assert lines[-1] == "  state     invalid"
 

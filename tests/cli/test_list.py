@@ -59,7 +59,7 @@ def test_all_shows_every_candidate_and_why_those_that_were_not_read_were_not(ter
         "↓  pdf     shadowed    user     claude:user     Another one.",
         "✗  ship    ineligible  project  claude:project  Ships.",
         "◌  sql     dormant     project  claude:project  Writes SQL.",
-        "!  torn    invalid     project  claude:project  The header that begins on line 1 is never closed by a line `---`",
+        "!  torn    invalid     project  claude:project  The header that starts on line 1 is never closed by a `---` line",
     ]
 
 

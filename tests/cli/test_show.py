@@ -121,7 +121,7 @@ def test_a_skill_that_could_not_be_read_is_shown_with_the_reason(terminal):
     assert answer.out.splitlines()[:5] == [
         "torn",
         "",
-        "state   ! invalid: The header that begins on line 1 is never closed by a line `---`",
+        "state   ! invalid: The header that starts on line 1 is never closed by a `---` line",
         "file    .agents/skills/torn/SKILL.md",
         "source  agents:project (project)",
     ]

@@ -49,7 +49,7 @@ def test_the_sample_holds_a_skill_for_every_thing_the_tour_shows(terminal):
         name: [one["code"] for one in findings]
         for name, findings in tour["parse"]["repaired"].items()
     }
-    assert repairs == {"triage": ["repaired-colon", "repaired-hint"]}
+    assert repairs == {"triage": ["yaml-unquoted-colon", "yaml-unquoted-bracket"]}
     assert {one["name"]: one["reason"] for one in tour["gate"]} == {
         "gauge-readings": "the program tide-gauge cannot be found",
         "sql-migrations": "it waits for a file that matches migrations/**/*.sql",
@@ -189,7 +189,7 @@ def test_the_sample_validates_but_for_the_two_skills_that_are_meant_to_be_broken
     }
     assert {file: codes for file, codes in broken.items() if codes} == {
         ".opencode/skills/chart-legend/SKILL.md": ["header-unclosed"],
-        ".opencode/skills/triage/SKILL.md": ["repaired-colon", "repaired-hint"],
+        ".opencode/skills/triage/SKILL.md": ["yaml-unquoted-colon", "yaml-unquoted-bracket"],
     }
 
 

@@ -272,7 +272,7 @@ def test_bytes_that_are_no_text_are_never_written_back(terminal):
     broken = COLON.encode().replace(b"Do it.", b"Do \xff it.")
     file = terminal.write("project/fixable/SKILL.md", broken)
     answer = terminal.run("validate", "--fix", "--json")
-    assert (answer.code, codes(answer)) == (1, {"fixable": ["not-utf8", "repaired-colon"]})
+    assert (answer.code, codes(answer)) == (1, {"fixable": ["not-utf8", "yaml-unquoted-colon"]})
     assert file.read_bytes() == broken
 
 
@@ -315,7 +315,7 @@ def test_github_gets_one_workflow_command_for_each_finding(terminal, monkeypatch
     assert terminal.run("validate", "--format", "github") == (
         1,
         "::error file=a%2C b/100%25/SKILL.md,line=1,title=header-unclosed::"
-        f"The header that begins on line 1 is never closed by a line `---`. {hint}\n",
+        f"The header that starts on line 1 is never closed by a `---` line. {hint}\n",
         "",
     )
 
@@ -349,7 +349,7 @@ def test_sarif_has_a_rule_for_each_code_and_a_place_for_each_finding(terminal):
         ("file-reference-missing", 1, "warning"),
     ]
     assert run["results"][1]["message"] == {
-        "text": f"`gone.md` is referred to and does not exist. {CODES['file-reference-missing'].hint}"
+        "text": f"`gone.md` is referenced but does not exist. {CODES['file-reference-missing'].hint}"
     }
     assert run["results"][1]["locations"] == [
         {

@@ -91,6 +91,6 @@ def test_the_message_says_that_a_link_leads_out(terminal):
     terminal.link("project/x/assets/link.md", "/etc/passwd")
     terminal.write("project/x/SKILL.md", HEAD + "[x](assets/link.md)\n")
     assert (
-        "`assets/link.md` is a link that leads out of the skill's folder."
+        "`assets/link.md` is a symlink to a file outside the skill's folder."
         in terminal.run("validate", "x").out
     )

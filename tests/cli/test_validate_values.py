@@ -110,7 +110,8 @@ def test_a_misspelt_key_of_openclaw_is_a_warning_that_names_the_right_one(
         6,
     )
     assert (
-        finding["message"] == f"`{path}` is not a known field; `{path.removesuffix(key)}{near}` is."
+        finding["message"]
+        == f"Unknown field `{path}`; did you mean `{path.removesuffix(key)}{near}`?"
     )
 
 
@@ -197,7 +198,7 @@ def test_what_only_a_host_cannot_use_is_said_in_its_name(terminal):
     assert [one["severity"] for one in validate(terminal)] == ["info"]
     (finding,) = [one for one in validate(terminal, "--host", "omp") if one["severity"] == "error"]
     assert place(finding) == ("field-value", "user-invocable")
-    assert finding["message"] == "oh-my-pi: `user-invocable` is “yes”; it may be true or false."
+    assert finding["message"] == "oh-my-pi: `user-invocable` is “yes”; it must be true or false."
 
 
 # Hints
@@ -208,8 +209,8 @@ def test_what_only_a_host_cannot_use_is_said_in_its_name(terminal):
     [
         ("true", 'Put it in quotes, `name: "true"`, or choose another name.'),
         ("5", 'Put it in quotes, `name: "5"`, or choose another name.'),
-        ("[a]", "Write one name, as text."),
-        ("", "Write a name behind `name:`."),
+        ("[a]", "Write the name as one string."),
+        ("", "Write a name after `name:`."),
     ],
 )
 def test_a_name_that_is_no_text_has_a_hint_that_fits(terminal, value, hint):
@@ -235,6 +236,6 @@ def test_an_effort_may_be_a_number_and_the_finding_says_so(terminal, ask):
     (finding,) = [one for one in ask(terminal) if one["code"] == "field-value"]
     assert (
         finding["message"]
-        == "`effort` is “hugee”; it may be low, medium, high, xhigh, max or a whole number."
+        == "`effort` is “hugee”; it must be one of low, medium, high, xhigh, max, or a whole number."
     )
-    assert finding["hint"] == "Use one of the words named, or a whole number."
+    assert finding["hint"] == "Use one of the allowed values."

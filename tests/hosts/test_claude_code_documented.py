@@ -350,7 +350,7 @@ def test_a_value_that_breaks_the_yaml_is_quoted_and_the_header_read_again(
     outcome = read(workspace, f"---\nmodel: haiku\n{line}\n---\nBody\n")
     assert outcome.skill is not None
     assert outcome.skill.manifest == Manifest(model="haiku", description=description)
-    assert [(one.code, one.line) for one in outcome.diagnostics] == [("repaired-colon", 3)]
+    assert [(one.code, one.line) for one in outcome.diagnostics] == [("yaml-unquoted-colon", 3)]
 
 
 @pytest.mark.seed("C-38")

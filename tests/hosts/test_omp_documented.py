@@ -717,12 +717,12 @@ def test_authors_are_told_to_keep_files_inside_the_skills_own_folder():
     ) == (
         diagnose(
             "file-reference-outside",
-            "`../shared/tables.md` lies outside the skill's folder.",
+            "`../shared/tables.md` is outside the skill's folder.",
             line=5,
         ),
         diagnose(
             "file-reference-missing",
-            "`references/gone.md` is referred to and does not exist.",
+            "`references/gone.md` is referenced but does not exist.",
             line=5,
         ),
     )

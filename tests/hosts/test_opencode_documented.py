@@ -460,11 +460,15 @@ NO_DESCRIPTION = (
 
 
 def wrong_name(found: str) -> tuple[str, str, str]:
-    return "name-missing", f"`name` is {found}; it has to be text.", "name"
+    return "name-missing", f"`name` is {found}; it must be a string.", "name"
 
 
 def wrong_description(found: str) -> tuple[str, str, str]:
-    return "field-type", f"`description` is {found}; this host takes text only.", "description"
+    return (
+        "field-type",
+        f"`description` is {found}; this host only accepts a string.",
+        "description",
+    )
 
 
 REFUSED: dict[str, tuple[str, list[tuple[str, str, str]]]] = {

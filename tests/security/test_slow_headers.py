@@ -143,5 +143,5 @@ def test_findings_of_one_kind_are_counted_where_there_are_many() -> None:
     text = f"---\nname: x\ndescription: d\n{header}---\nBody\n"
     findings = read_header(text.encode(), rules=profile.header, limits=profile.limits).diagnostics
     assert [finding.line for finding in findings] == [*range(4, 54), 54]
-    assert {finding.code for finding in findings} == {"repaired-colon"}
-    assert findings[-1].message == "10 more findings of this kind follow from here on."
+    assert {finding.code for finding in findings} == {"yaml-unquoted-colon"}
+    assert findings[-1].message == "10 more like this, starting here."

@@ -17,7 +17,7 @@ from prowess.model.catalog import CatalogItem
 from prowess.parse.header.fast import read_header
 from prowess.parse.header.fences import split_body
 from prowess.parse.header.lines import decode
-from prowess.parse.lint.checks import Whereabouts, lint_skill, raise_severity
+from prowess.parse.lint.checks import PathTarget, lint_skill, raise_severity
 from prowess.parse.lint.field_locations import locate_in_file
 from prowess.parse.manifest.fields import read_manifest
 from prowess.parse.manifest.names import understand
@@ -269,9 +269,9 @@ class _SkillFolder:
         self._files = files
         self._real = files.find_real_path(path) or path
 
-    def __call__(self, name: str) -> Whereabouts:
+    def __call__(self, name: str) -> PathTarget:
         real = self._files.find_real_path(posixpath.join(self._path, *name.split("/")))
         if real is None:
-            return Whereabouts.MISSING
+            return PathTarget.MISSING
         is_inside = real == self._real or real.startswith(self._real.rstrip("/") + "/")
-        return Whereabouts.INSIDE if is_inside else Whereabouts.OUTSIDE
+        return PathTarget.INSIDE if is_inside else PathTarget.OUTSIDE

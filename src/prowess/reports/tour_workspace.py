@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from prowess.diagnostics import Diagnostic
+from prowess.diagnostics import CODES, Diagnostic
 from prowess.errors import MachineError
 from prowess.machine.atomic_write import copy_folder, make_folder, scratch_folder, write_aside
 from prowess.machine.facts import current_facts
@@ -186,7 +186,7 @@ def _ask(skills: Skills, name: str) -> HostAnswer:
 
 def list_repairs(outcome: Outcome) -> list[Diagnostic]:
     """What was repaired in a header so that it could be read."""
-    return [finding for finding in outcome.diagnostics if finding.code.startswith("repaired-")]
+    return [finding for finding in outcome.diagnostics if CODES[finding.code].tolerated]
 
 
 def list_decided(snapshot: Snapshot, states: tuple[State, ...]) -> list[Outcome]:

@@ -27,7 +27,7 @@ def test_a_closed_header_beyond_the_first_read_is_called_too_large(workspace: Wo
     workspace.write(f"{PLACE}/SKILL.md", large(300_000))
     workspace.skill("project/.claude/skills/small")
     outcome = workspace.outcome(workspace.scan(), f"{PLACE}/SKILL.md")
-    said = "The header has 300,000 bytes; at most 65,536 are read."
+    said = "The header has 300,000 bytes; at most 65,536 are allowed."
     assert (outcome.state, outcome.rule, findings(outcome)) == (
         State.INVALID,
         "header-too-large",

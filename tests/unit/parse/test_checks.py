@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from prowess.parse.lint.checks import Whereabouts, lint_skill
+from prowess.parse.lint.checks import PathTarget, lint_skill
 from prowess.profiles.load import load_profile
 from tests.unit.parse.rules import PROWESS
 
@@ -31,13 +31,13 @@ def test_files_may_be_a_function():
 
     def find(path):
         asked.append(path)
-        return Whereabouts.INSIDE
+        return PathTarget.INSIDE
 
     assert (lint(GOOD, files=find), asked) == ([], ["references/guide.md"])
 
 
 def test_a_link_that_leads_out_of_the_folder_is_outside():
-    assert lint(GOOD, files=lambda _: Whereabouts.OUTSIDE) == [
+    assert lint(GOOD, files=lambda _: PathTarget.OUTSIDE) == [
         (7, "file-reference-outside", "warning")
     ]
 
@@ -54,10 +54,10 @@ def test_paths_in_a_folder_of_the_skill_are_its_own():
     [
         (GOOD.replace("name: pdf", "name: PDF"), [(2, "name-invalid", "error"), (2, "name-mismatch", "error")]),
         (GOOD.replace("name: pdf\n", ""), [(1, "name-missing", "error")]),
-        (GOOD.replace("Use when", "Use: when"), [(3, "repaired-colon", "error")]),
+        (GOOD.replace("Use when", "Use: when"), [(3, "yaml-unquoted-colon", "error")]),
         (GOOD.replace("Use when a file ends in .pdf.", "Fast."), [(3, "description-when", "info")]),
         (GOOD.replace("Use when", "Use when #1 or"), [(3, "value-cut", "warning")]),
-        (with_field("description: Use when twice."), [(3, "repaired-duplicate", "error")]),
+        (with_field("description: Use when twice."), [(3, "yaml-duplicate-key", "error")]),
         (with_field("allowed_tools: Read"), [(4, "field-unknown", "warning")]),
         (with_field("licence: MIT"), [(4, "field-unknown", "warning")]),
         (with_field("hooks: {}"), [(4, "field-unknown", "info")]),
@@ -71,7 +71,7 @@ def test_paths_in_a_folder_of_the_skill_are_its_own():
         (GOOD + "[folder](references) [folder](references/)\n", []),
         ("# No header\n", [(1, "header-missing", "error")]),
         ("---\nname: pdf\n", [(1, "header-unclosed", "error")]),
-        (GOOD.replace("---\n", "---yaml\n", 1), [(1, "repaired-fence", "error")]),
+        (GOOD.replace("---\n", "---yaml\n", 1), [(1, "header-malformed-fence", "error")]),
         (GOOD.replace("---\n", "---js\n", 1), [(1, "header-language", "error")]),
         (GOOD.replace("name: pdf", "name: 1e3"), [(2, "name-missing", "error")]),
         ("", [(None, "empty-file", "error")]),
@@ -90,7 +90,7 @@ def test_a_misspelled_field_names_the_right_one():
         rules=PROWESS,
         fields=STANDARD,
     )
-    assert finding.message == "`allowed_tools` is not a known field; `allowed-tools` is."
+    assert finding.message == "Unknown field `allowed_tools`; did you mean `allowed-tools`?"
 
 
 def test_the_fields_of_the_standard_are_those_it_is_given():
@@ -98,7 +98,7 @@ def test_the_fields_of_the_standard_are_those_it_is_given():
     findings = lint_skill(
         with_field("colour: blue\nlicense: MIT"),
         folder_name="pdf",
-        files=lambda _: Whereabouts.INSIDE,
+        files=lambda _: PathTarget.INSIDE,
         rules=PROWESS,
         fields=fields,
     )
@@ -110,7 +110,7 @@ def test_a_page_that_only_openclaw_shows_is_a_known_field():
     [finding] = lint_skill(
         with_field("url: https://example.org"),
         folder_name="pdf",
-        files=lambda _: Whereabouts.INSIDE,
+        files=lambda _: PathTarget.INSIDE,
         rules=PROWESS,
         fields=STANDARD,
     )

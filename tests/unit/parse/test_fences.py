@@ -54,10 +54,8 @@ def test_claude_code_today_closes_a_header_at_the_first_three_dashes():
     assert (reading.frontmatter, reading.lead) == ({"description": "a"}, "b")
 
 
-IN_A_LINE = "The header is closed by `---` in the middle of line {}; what follows counts as body."
-AT_THE_START = (
-    "The header is closed by line {}, which begins with `---`; what follows on it counts as body."
-)
+IN_A_LINE = "`---` in the middle of line {} closes the header; the rest is body."
+AT_THE_START = "Line {} begins with `---`, which closes the header; the rest is body."
 
 
 @pytest.mark.parametrize(
@@ -77,7 +75,7 @@ AT_THE_START = (
 def test_a_header_that_is_closed_by_more_than_a_plain_line_is_reported(host, text, line, message):
     [finding] = read(text, EVERY_HOST[host]).diagnostics
     assert (finding.code, finding.line, finding.severity.value) == (
-        "repaired-fence",
+        "header-malformed-fence",
         line,
         "warning",
     )
@@ -95,7 +93,7 @@ def test_a_header_that_is_closed_by_a_plain_line_is_not(host, closing):
 def test_a_closing_fence_is_counted_from_the_start_of_the_file():
     rules = msgspec.structs.replace(EVERY_HOST["claude-code"], leading_blanks=True)
     reading = read("\n\n---\nname: a---\n", rules)
-    assert codes(reading) == [("repaired-fence", 1), ("repaired-fence", 4)]
+    assert codes(reading) == [("header-malformed-fence", 1), ("header-malformed-fence", 4)]
 
 
 @pytest.mark.seed("C-37", "O-05")
@@ -171,8 +169,13 @@ def test_opencode_reads_the_languages_it_names_and_nothing_is_evaluated(text, fr
 @pytest.mark.parametrize(
     ("text", "frontmatter", "found", "lead"),
     [
-        ("---yaml\nname: a\n---\nB", {"name": "a"}, [("repaired-fence", 1)], "B"),
-        ('--- JSON \r\n{"name":"a"}\r\n---\r\nB', {"name": "a"}, [("repaired-fence", 1)], "B"),
+        ("---yaml\nname: a\n---\nB", {"name": "a"}, [("header-malformed-fence", 1)], "B"),
+        (
+            '--- JSON \r\n{"name":"a"}\r\n---\r\nB',
+            {"name": "a"},
+            [("header-malformed-fence", 1)],
+            "B",
+        ),
         ('---js\n{name:"a"+(1+1)}\n---\nB', {}, [("header-language", 1)], "B"),
         ('---toml\nname="a"\n---\nB', {}, [("header-language", 1)], "B"),
         ("---yaml\nname: a\nB", {}, [("header-unclosed", 1)], "---yaml"),
@@ -195,11 +198,11 @@ def test_a_forgiven_language_is_told_in_a_sentence_and_does_not_reach_the_body()
     assert [(finding.severity, finding.message) for finding in messages] == [
         (
             Severity.WARNING,
-            "The header is written in “js”; only yaml, yml, json is read, and nothing is evaluated.",
+            "The header's language is “js”, not one of yaml, yml, json; headers are never evaluated.",
         ),
         (
             Severity.WARNING,
-            "The fence names the language “yaml”; the header was read as YAML all the same.",
+            "The opening fence names a language, “yaml”; most hosts find no header.",
         ),
     ]
     assert [
@@ -236,7 +239,7 @@ def test_an_empty_file_is_a_skill_in_claude_code():
 def test_lone_carriage_returns_are_line_ends():
     reading = read("---\rname: a\rdescription: b: c\r---\rBody\r", PROWESS)
     assert (reading.frontmatter, reading.lead) == ({"name": "a", "description": "b: c"}, "Body")
-    assert codes(reading) == [("repaired-colon", 3)]
+    assert codes(reading) == [("yaml-unquoted-colon", 3)]
 
 
 def test_three_dashes_inside_a_block_of_text_close_nothing():

@@ -119,37 +119,47 @@ def test_an_empty_field_is_as_if_it_were_not_there(field):
 @pytest.mark.parametrize(
     ("field", "value", "code", "message"),
     [
-        ("license", ["a"], "field-type", "`license` is a list; it has to be text."),
-        ("model", {"a": 1}, "field-type", "`model` is a mapping; it has to be text."),
-        ("hooks", "x", "field-type", "`hooks` is “x”; it has to be a mapping."),
+        ("license", ["a"], "field-type", "`license` is a list; it must be a string."),
+        ("model", {"a": 1}, "field-type", "`model` is a mapping; it must be a string."),
+        ("hooks", "x", "field-type", "`hooks` is “x”; it must be a mapping."),
         (
             "paths",
             {"a": 1},
             "field-type",
-            "`paths` is a mapping; it has to be a list of words, or one line of them.",
+            "`paths` is a mapping; it must be a list of words.",
         ),
         (
             "paths",
             [["a"]],
             "field-type",
-            "`paths` is a list; it has to be a list of words, or one line of them.",
+            "`paths` is a list; it must be a list of words.",
         ),
         (
             "effort",
             "huge",
             "field-value",
-            "`effort` is “huge”; it may be low, medium, high, xhigh, max or a whole number.",
+            "`effort` is “huge”; it must be one of low, medium, high, xhigh, max, or a whole number.",
         ),
-        ("context", "spoon", "field-value", "`context` is “spoon”; it may be inline, fork."),
-        ("shell", "fish", "field-value", "`shell` is “fish”; it may be bash, powershell."),
-        ("command-dispatch", "x", "field-value", "`command-dispatch` is “x”; it may be tool."),
+        (
+            "context",
+            "spoon",
+            "field-value",
+            "`context` is “spoon”; it must be one of inline, fork.",
+        ),
+        ("shell", "fish", "field-value", "`shell` is “fish”; it must be one of bash, powershell."),
+        ("command-dispatch", "x", "field-value", "`command-dispatch` is “x”; it must be `tool`."),
         (
             "hide",
             "maybe",
             "field-value",
-            "`hide` is “maybe”; it may be true, yes, on, 1, false, no, off, 0.",
+            "`hide` is “maybe”; it must be one of true, yes, on, 1, false, no, off, 0.",
         ),
-        ("hide", 2, "field-value", "`hide` is `2`; it may be true, yes, on, 1, false, no, off, 0."),
+        (
+            "hide",
+            2,
+            "field-value",
+            "`hide` is `2`; it must be one of true, yes, on, 1, false, no, off, 0.",
+        ),
     ],
 )
 def test_a_value_that_cannot_be_used_is_named_and_the_field_counts_as_not_given(

@@ -44,8 +44,8 @@ def test_only_broken_lines_change():
     text, diagnostics = fix_header(BROKEN, rules=PROWESS)
     assert text == FIXED
     assert [(finding.code, finding.line) for finding in diagnostics] == [
-        ("repaired-colon", 4),
-        ("repaired-indicator", 9),
+        ("yaml-unquoted-colon", 4),
+        ("yaml-reserved-character", 9),
     ]
 
 
@@ -111,9 +111,9 @@ def test_a_language_behind_the_fence_is_left_out(opening):
         f"\ufeff---{end}{rest}".replace(" ", ""),
         (),
     )
-    said = "The language behind the opening fence was left out."
+    said = "The opening fence names a language."
     assert [(finding.code, finding.line, finding.message) for finding in diagnostics] == [
-        ("repaired-fence", 1, said)
+        ("header-malformed-fence", 1, said)
     ]
 
 

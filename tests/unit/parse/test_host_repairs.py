@@ -96,7 +96,7 @@ def test_claude_code_quotes_what_breaks_yaml_and_parses_again():
         {"description": "Use when: x", "version": "[1"},
         True,
     )
-    assert codes(reading) == [("repaired-colon", 2), ("repaired-colon", 3)]
+    assert codes(reading) == [("yaml-unquoted-colon", 2), ("yaml-unquoted-colon", 3)]
 
 
 @pytest.mark.seed("C-38")

@@ -30,7 +30,7 @@ def test_the_line_that_is_not_utf8_is_named():
     assert finding is not None
     assert (finding.line, finding.message) == (
         3,
-        "Line 3 holds bytes that are not UTF-8; they were replaced by U+FFFD.",
+        "Line 3 contains bytes that are not UTF-8; they are replaced by U+FFFD.",
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from prowess.diagnostics import Severity
 from prowess.model.skill import Manifest
 from prowess.parse.header.fast import HeaderReading
 from prowess.parse.manifest.names import Understood, understand
@@ -266,10 +267,10 @@ def test_the_standard_is_kept_to_the_letter(frontmatter, codes):
 def test_messages_name_what_was_found_and_what_is_allowed():
     understood = grasp({"name": "A" * 71, "description": 5, "x": 1}, SPEC, folder="a")
     assert [finding.message for finding in understood.diagnostics] == [
-        "`description` is `5`; this host takes text only.",
+        "`description` is `5`; the standard only accepts a string.",
         "`name` has 71 characters; at most 64 are allowed.",
-        "`name` is “" + "A" * 39 + "…” and the folder “a”; they have to be the same.",
-        "`x` is not one of the known fields (name, description, license, compatibility, metadata, allowed-tools).",
+        "`name` is “" + "A" * 39 + "…”, but the folder is “a”.",
+        "Unknown field `x`; the known fields are name, description, license, compatibility, metadata, allowed-tools.",
     ]
 
 
@@ -296,23 +297,21 @@ OWN = load_profile("prowess").fields
     ("name", "folder", "messages"),
     [
         ("a-1", "a-1", []),
-        ("a", "b", ["`name` is “a” and the folder “b”; hosts differ in which of them they use."]),
+        ("a", "b", ["`name` is “a”, but the folder is “b”; hosts differ in which they use."]),
         (
             "My Skill",
             "My Skill",
-            ["`name` is “My Skill”; the standard allows 1 to 64 of a-z, 0-9 and single hyphens."],
+            ["`name` is “My Skill”; the standard only allows a-z, 0-9 and single hyphens."],
         ),
         (
             "a--b",
             "a--b",
-            ["`name` is “a--b”; the standard allows 1 to 64 of a-z, 0-9 and single hyphens."],
+            ["`name` is “a--b”; the standard only allows a-z, 0-9 and single hyphens."],
         ),
         (
             "x" * 65,
             "x" * 65,
-            [
-                f"`name` is “{'x' * 39}…” of 65 characters; the standard allows 1 to 64 of a-z, 0-9 and single hyphens."
-            ],
+            ["`name` has 65 characters; the standard allows 64."],
         ),
     ],
 )
@@ -325,3 +324,87 @@ def test_prowess_takes_any_name_and_warns_of_one_that_the_standard_refuses(name,
 
 def test_a_name_that_the_folder_gives_is_not_warned_of():
     assert grasp({"description": "d"}, OWN, folder="My Skill").diagnostics == ()
+
+
+# What a root requires, and numbers as names
+
+
+@pytest.mark.parametrize(
+    ("frontmatter", "fields", "codes"),
+    [
+        ({"description": "d"}, PROWESS, ["name-missing"]),
+        ({"name": "a", "description": "d"}, PROWESS, []),
+        ({"name": "", "description": "d"}, PROWESS, []),
+        ({}, PROWESS, ["description-missing", "name-missing"]),
+        ({"description": "d"}, OPENCODE, ["name-missing"]),
+        ({"name": 7, "description": "d"}, OPENCODE, ["name-missing"]),
+    ],
+)
+def test_a_root_can_require_a_name_and_its_lack_is_reported_once(frontmatter, fields, codes):
+    understood = grasp(frontmatter, fields, required=("name",))
+    assert [code for code, _ in found(understood)] == codes
+    assert understood.valid is ("name-missing" not in codes)
+
+
+def test_without_a_root_that_requires_it_a_name_may_be_missing():
+    assert grasp({"description": "d"}, PROWESS, required=("description",)).diagnostics == ()
+
+
+@pytest.mark.parametrize(("value", "name"), [(7, "7"), (1.0, "1"), (2.5, "2.5"), (True, "true")])
+def test_a_host_may_take_a_number_in_the_header_for_a_name(value, name):
+    fields = FieldRules(name_from="frontmatter", name_accepts_numbers=True)
+    understood = grasp({"name": value, "description": "d"}, fields)
+    assert (understood.name, understood.label, found(understood)) == (name, None, [])
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (["a"], "`name` is a list; it must be a string."),
+        (None, "`name` is empty; it must be a string."),
+    ],
+)
+def test_a_host_that_takes_numbers_for_names_takes_nothing_else(value, message):
+    fields = FieldRules(name_from="frontmatter", name_accepts_numbers=True)
+    understood = grasp({"name": value, "description": "d"}, fields)
+    assert (understood.name, understood.valid) == ("folder", False)
+    assert [finding.message for finding in understood.diagnostics] == [message]
+
+
+# Each problem once
+
+
+def test_a_misspelt_field_that_is_refused_is_not_suggested_as_well():
+    frontmatter = {"name": "a", "description": "d", "desciption": "e"}
+    [finding] = grasp(frontmatter, SPEC, folder="a").diagnostics
+    assert (finding.code, finding.severity, finding.field) == (
+        "field-unknown",
+        Severity.ERROR,
+        "desciption",
+    )
+    assert finding.message.startswith("Unknown field `desciption`; the known fields are name, ")
+
+
+def test_a_suggestion_says_more_than_that_a_field_is_unknown():
+    frontmatter = {"name": "a", "description": "d", "desciption": "e", "colour": "blue"}
+    fields = FieldRules(known=("name", "description"))
+    assert [(one.severity, one.message) for one in grasp(frontmatter, fields).diagnostics] == [
+        (Severity.INFO, "Unknown field `colour`; the known fields are name, description."),
+        (Severity.WARNING, "Unknown field `desciption`; did you mean `description`?"),
+    ]
+
+
+def test_a_field_that_is_refused_is_still_checked():
+    understood = grasp({"name": "a", "description": "d", "hooks": "x"}, SPEC, folder="a")
+    assert [(one.code, one.field, one.severity) for one in understood.diagnostics] == [
+        ("field-unknown", "hooks", Severity.ERROR),
+        ("field-type", "hooks", Severity.WARNING),
+    ]
+
+
+def test_what_a_host_makes_of_a_description_is_said_once():
+    understood = grasp({"name": "a", "description": ["x"], "license": ["y"]}, OMP)
+    assert [one.message for one in understood.diagnostics] == [
+        "`description` is a list, not a string; it counts as empty.",
+        "`license` is a list; it must be a string.",
+    ]

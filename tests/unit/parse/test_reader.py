@@ -108,7 +108,7 @@ def test_numbers_beyond_64_bits_are_text_in_every_host(number):
     for rules in EVERY_HOST.values():
         reading = read_fields(f"name: a\nid: {number}\n", rules)
         assert reading.frontmatter == {"name": "a", "id": number}
-        assert codes(reading) == [("repaired-number", 3)]
+        assert codes(reading) == [("yaml-large-number", 3)]
 
 
 def test_words_of_yaml_1_2_stay_words():
@@ -119,19 +119,19 @@ def test_words_of_yaml_1_2_stay_words():
 @pytest.mark.parametrize(
     ("header", "line", "why"),
     [
-        ("a: b: c\n", 2, "a value holds a colon and is not in quotes"),
+        ("a: b: c\n", 2, "an unquoted value contains `: `"),
         ("a: | text\n", 2, "text follows a block mark (`|` or `>`) on the same line"),
-        ("a: x\nb: @y\n", 3, "a value begins with a reserved character or a line with a tab"),
-        ("a: - b\n", 2, "a list begins on the line of its key"),
-        ("a: *b\n", 2, "a value begins with `*`, which refers to an anchor that does not exist"),
+        ("a: x\nb: @y\n", 3, "a value begins with a reserved character, or a line with a tab"),
+        ("a: - b\n", 2, "a list starts on the same line as its key"),
+        ("a: *b\n", 2, "a value begins with `*`, and there is no such anchor"),
         ("a: **b**\n", 2, "a value begins with `*` or `&`"),
-        ("a: 1\na: 2\n", None, "the key `a` stands twice"),
+        ("a: 1\na: 2\n", None, "the key `a` appears twice"),
         ('a: "x\n', 2, "a quote is never closed"),
         ("a: [x\n", 2, "a bracket is never closed"),
-        ('a: "\\d"\n', 2, "a backslash in double quotes begins no known escape"),
+        ('a: "\\d"\n', 2, "a backslash in double quotes begins no YAML escape"),
         ("a: b\nc\n", 3, "a line is neither `key: value` nor indented"),
         ("a: [b] [c]\n", 2, "text follows a closed value, or the indentation changes"),
-        ("a: x\x00y\n", 2, "it holds a control character"),
+        ("a: x\x00y\n", 2, "it contains a control character"),
         ("a: x\n\tb\n", 3, "a tab is used for indentation"),
     ],
 )
@@ -143,7 +143,7 @@ def test_what_is_wrong_is_said_in_words_with_the_line_of_the_file(header, line, 
     assert (finding.code, finding.line, finding.message) == (
         "yaml-invalid",
         line,
-        f"The header cannot be read: {why}{where}.",
+        f"The header cannot be parsed: {why}{where}.",
     )
 
 

@@ -17,81 +17,81 @@ os: [darwin, linux]
 """
 
 CASES = {
-    "colon": ("a: b: c\n", {"a": "b: c"}, [("repaired-colon", 2)]),
-    "colon-at-the-end": ("a: see below:\n", {"a": "see below:"}, [("repaired-colon", 2)]),
+    "colon": ("a: b: c\n", {"a": "b: c"}, [("yaml-unquoted-colon", 2)]),
+    "colon-at-the-end": ("a: see below:\n", {"a": "see below:"}, [("yaml-unquoted-colon", 2)]),
     "colon-and-hash": ("a: fix #12: it\nb: c\n", {"a": "fix", "b": "c"}, []),
-    "colon-and-comment": ("a: b: c # note\n", {"a": "b: c"}, [("repaired-colon", 2)]),
-    "colon-and-quotes": ('a: say "x": y\\z\n', {"a": 'say "x": y\\z'}, [("repaired-colon", 2)]),
-    "colon-over-lines": ("a: one\n  two: three\n  four\nb: c\n", {"a": "one two: three four", "b": "c"}, [("repaired-colon", 2)]),
-    "colon-nested": ("m:\n  a: b: c\n  d: e\n", {"m": {"a": "b: c", "d": "e"}}, [("repaired-colon", 3)]),
-    "colon-in-a-list": ("m:\n- a: b: c\n- d\n", {"m": [{"a": "b: c"}, "d"]}, [("repaired-colon", 3)]),
-    "hint": ("argument-hint: [a] [b]\n", {"argument-hint": "[a] [b]"}, [("repaired-hint", 2)]),
-    "hint-before-text": ("description: [OLD] Use: x\n", {"description": "[OLD] Use: x"}, [("repaired-hint", 2)]),
-    "hint-braces": ("a: {{x}} y\n", {"a": "{{x}} y"}, [("repaired-hint", 2)]),
-    "hint-open": ("argument-hint: [file\n", {"argument-hint": "[file"}, [("repaired-hint", 2)]),
-    "at": ("a: @b\n", {"a": "@b"}, [("repaired-indicator", 2)]),
-    "backtick": ("a: `b` c\n", {"a": "`b` c"}, [("repaired-indicator", 2)]),
-    "percent": ("a: % of\n", {"a": "% of"}, [("repaired-indicator", 2)]),
-    "star": ("paths: **/*.md\n", {"paths": "**/*.md"}, [("repaired-indicator", 2)]),
+    "colon-and-comment": ("a: b: c # note\n", {"a": "b: c"}, [("yaml-unquoted-colon", 2)]),
+    "colon-and-quotes": ('a: say "x": y\\z\n', {"a": 'say "x": y\\z'}, [("yaml-unquoted-colon", 2)]),
+    "colon-over-lines": ("a: one\n  two: three\n  four\nb: c\n", {"a": "one two: three four", "b": "c"}, [("yaml-unquoted-colon", 2)]),
+    "colon-nested": ("m:\n  a: b: c\n  d: e\n", {"m": {"a": "b: c", "d": "e"}}, [("yaml-unquoted-colon", 3)]),
+    "colon-in-a-list": ("m:\n- a: b: c\n- d\n", {"m": [{"a": "b: c"}, "d"]}, [("yaml-unquoted-colon", 3)]),
+    "hint": ("argument-hint: [a] [b]\n", {"argument-hint": "[a] [b]"}, [("yaml-unquoted-bracket", 2)]),
+    "hint-before-text": ("description: [OLD] Use: x\n", {"description": "[OLD] Use: x"}, [("yaml-unquoted-bracket", 2)]),
+    "hint-braces": ("a: {{x}} y\n", {"a": "{{x}} y"}, [("yaml-unquoted-bracket", 2)]),
+    "hint-open": ("argument-hint: [file\n", {"argument-hint": "[file"}, [("yaml-unquoted-bracket", 2)]),
+    "at": ("a: @b\n", {"a": "@b"}, [("yaml-reserved-character", 2)]),
+    "backtick": ("a: `b` c\n", {"a": "`b` c"}, [("yaml-reserved-character", 2)]),
+    "percent": ("a: % of\n", {"a": "% of"}, [("yaml-reserved-character", 2)]),
+    "star": ("paths: **/*.md\n", {"paths": "**/*.md"}, [("yaml-reserved-character", 2)]),
     "stars-in-a-list": (
         "paths:\n  - **/*.md\n  - *.py\n  - ok\n",
         {"paths": ["**/*.md", "*.py", "ok"]},
-        [("repaired-indicator", 3), ("repaired-indicator", 4)],
+        [("yaml-reserved-character", 3), ("yaml-reserved-character", 4)],
     ),
-    "bold": ("a: **b** c: d\n", {"a": "**b** c: d"}, [("repaired-indicator", 2)]),
-    "dash": ("a: - b: c\n", {"a": "- b: c"}, [("repaired-indicator", 2)]),
-    "question": ("a: ? b\n", {"a": "? b"}, [("repaired-indicator", 2)]),
-    "ampersand": ("a: & b\n", {"a": "& b"}, [("repaired-indicator", 2)]),
-    "tag": ("a: !important b\n", {"a": "!important b"}, [("repaired-indicator", 2)]),
-    "block-text": ("a: > b\n", {"a": "b\n"}, [("repaired-block-text", 2)]),
-    "block-text-strip": ("a: |- b: c\nd: e\n", {"a": "b: c", "d": "e"}, [("repaired-block-text", 2)]),
-    "block-text-and-lines": ("a: | b\n   c: d\n   e\n", {"a": "b\nc: d\ne\n"}, [("repaired-block-text", 2)]),
-    "tab": ("m:\n\ta: b\n\tc: d\n", {"m": {"a": "b", "c": "d"}}, [("repaired-tab", 3), ("repaired-tab", 4)]),
+    "bold": ("a: **b** c: d\n", {"a": "**b** c: d"}, [("yaml-reserved-character", 2)]),
+    "dash": ("a: - b: c\n", {"a": "- b: c"}, [("yaml-reserved-character", 2)]),
+    "question": ("a: ? b\n", {"a": "? b"}, [("yaml-reserved-character", 2)]),
+    "ampersand": ("a: & b\n", {"a": "& b"}, [("yaml-reserved-character", 2)]),
+    "tag": ("a: !important b\n", {"a": "!important b"}, [("yaml-reserved-character", 2)]),
+    "block-text": ("a: > b\n", {"a": "b\n"}, [("yaml-text-after-block-mark", 2)]),
+    "block-text-strip": ("a: |- b: c\nd: e\n", {"a": "b: c", "d": "e"}, [("yaml-text-after-block-mark", 2)]),
+    "block-text-and-lines": ("a: | b\n   c: d\n   e\n", {"a": "b\nc: d\ne\n"}, [("yaml-text-after-block-mark", 2)]),
+    "tab": ("m:\n\ta: b\n\tc: d\n", {"m": {"a": "b", "c": "d"}}, [("yaml-tab-indentation", 3), ("yaml-tab-indentation", 4)]),
     "tab-before-a-field": (
         "name: a\n\tdescription: b\n",
         {"name": "a", "description": "b"},
-        [("repaired-tab", 3), ("repaired-indent", 3)],
+        [("yaml-tab-indentation", 3), ("yaml-indented-field", 3)],
     ),
     "tab-on-an-empty-line": ("a: b\n\t\nc: d\n", {"a": "b", "c": "d"}, []),
-    "field-indented": ("name: a\n  description: b\n", {"name": "a", "description": "b"}, [("repaired-indent", 3)]),
+    "field-indented": ("name: a\n  description: b\n", {"name": "a", "description": "b"}, [("yaml-indented-field", 3)]),
     "fields-indented": (
         "  name: a\n  metadata:\n    b: c\nlicense: d\n",
         {"name": "a", "metadata": {"b": "c"}, "license": "d"},
-        [("repaired-indent", 2), ("repaired-indent", 3)],
+        [("yaml-indented-field", 2), ("yaml-indented-field", 3)],
     ),
     "json-open": (
         'metadata: {"a": {"b": ["c"]}\nname: d\n',
         {"metadata": {"a": {"b": ["c"]}}, "name": "d"},
-        [("repaired-json", 2)],
+        [("yaml-unclosed-bracket", 2)],
     ),
-    "list-open": ("allowed-tools: [A, B\nname: c\n", {"allowed-tools": ["A", "B"], "name": "c"}, [("repaired-json", 2)]),
-    "json-over-lines": ('metadata: {\n  "a": {\n    "b": 1\nname: c\n', {"metadata": {"a": {"b": 1}}, "name": "c"}, [("repaired-json", 4)]),
+    "list-open": ("allowed-tools: [A, B\nname: c\n", {"allowed-tools": ["A", "B"], "name": "c"}, [("yaml-unclosed-bracket", 2)]),
+    "json-over-lines": ('metadata: {\n  "a": {\n    "b": 1\nname: c\n', {"metadata": {"a": {"b": 1}}, "name": "c"}, [("yaml-unclosed-bracket", 4)]),
     "json-at-the-margin": (
         'metadata:\n{\n  "a": 1\n}\nname: b\n',
         {"metadata": {"a": 1}, "name": "b"},
-        [("repaired-line", 3), ("repaired-line", 4), ("repaired-line", 5)],
+        [("yaml-stray-line", 3), ("yaml-stray-line", 4), ("yaml-stray-line", 5)],
     ),
     "json5-with-a-comment": (
         'metadata: {\n  // why\n  "a": 1,\n}\nname: b\n',
         {"metadata": '{\n  // why\n  "a": 1,\n}', "name": "b"},
-        [("repaired-hint", 2)],
+        [("yaml-unquoted-bracket", 2)],
     ),
-    "quotes-in-quotes": ('a: "b "c" d"\n', {"a": 'b "c" d'}, [("repaired-quote", 2)]),
-    "apostrophe": ("a: 'it's'\n", {"a": "it's"}, [("repaired-quote", 2)]),
-    "quote-open": ('a: "b c\nd: e\n', {"a": "b c", "d": "e"}, [("repaired-quote", 2)]),
-    "quote-and-text": ('a: "b" c\n', {"a": '"b" c'}, [("repaired-quote", 2)]),
-    "quotes-with-commas": ('a: "b", "c"\n', {"a": '"b", "c"'}, [("repaired-quote", 2)]),
-    "quote-and-comma": ('"a": "b",\n"c": "d"\n', {"a": "b", "c": "d"}, [("repaired-quote", 2)]),
-    "backslashes": ('a: "C:\\dir \\n \\d"\n', {"a": "C:\\dir \n \\d"}, [("repaired-quote", 2)]),
-    "quotes-over-lines": ('a: "b\n  c "d" e\n  f"\ng: h\n', {"a": 'b c "d" e f', "g": "h"}, [("repaired-quote", 2)]),
-    "stray-line": ("a: b\nc d e\nf: g\n", {"a": "b c d e", "f": "g"}, [("repaired-line", 3)]),
+    "quotes-in-quotes": ('a: "b "c" d"\n', {"a": 'b "c" d'}, [("yaml-invalid-quotes", 2)]),
+    "apostrophe": ("a: 'it's'\n", {"a": "it's"}, [("yaml-invalid-quotes", 2)]),
+    "quote-open": ('a: "b c\nd: e\n', {"a": "b c", "d": "e"}, [("yaml-invalid-quotes", 2)]),
+    "quote-and-text": ('a: "b" c\n', {"a": '"b" c'}, [("yaml-invalid-quotes", 2)]),
+    "quotes-with-commas": ('a: "b", "c"\n', {"a": '"b", "c"'}, [("yaml-invalid-quotes", 2)]),
+    "quote-and-comma": ('"a": "b",\n"c": "d"\n', {"a": "b", "c": "d"}, [("yaml-invalid-quotes", 2)]),
+    "backslashes": ('a: "C:\\dir \\n \\d"\n', {"a": "C:\\dir \n \\d"}, [("yaml-invalid-quotes", 2)]),
+    "quotes-over-lines": ('a: "b\n  c "d" e\n  f"\ng: h\n', {"a": 'b c "d" e f', "g": "h"}, [("yaml-invalid-quotes", 2)]),
+    "stray-line": ("a: b\nc d e\nf: g\n", {"a": "b c d e", "f": "g"}, [("yaml-stray-line", 3)]),
     "stray-line-with-a-colon": (
         "a: b: c\nd e\nf: g\n",
         {"a": "b: c d e", "f": "g"},
-        [("repaired-line", 3), ("repaired-colon", 2)],
+        [("yaml-stray-line", 3), ("yaml-unquoted-colon", 2)],
     ),
-    "stray-line-before-all": ("some words\na: b\n", {"a": "b"}, [("repaired-line", 2)]),
-    "code-fence": ("```yaml\na: b\n```\n", {"a": "b"}, [("repaired-line", 2), ("repaired-line", 4)]),
+    "stray-line-before-all": ("some words\na: b\n", {"a": "b"}, [("yaml-stray-line", 2)]),
+    "code-fence": ("```yaml\na: b\n```\n", {"a": "b"}, [("yaml-stray-line", 2), ("yaml-stray-line", 4)]),
     "block-at-the-margin": (
         WEATHER,
         {
@@ -100,22 +100,22 @@ CASES = {
             "always": False,
             "os": ["darwin", "linux"],
         },
-        [("repaired-line", 4), ("repaired-line", 5)],
+        [("yaml-stray-line", 4), ("yaml-stray-line", 5)],
     ),
-    "block-with-a-ragged-margin": ("a: >-\n  b: c\n d\ne: f\n", {"a": "b: c d", "e": "f"}, [("repaired-line", 4)]),
-    "no-blank": ("name:a\ndescription:b c\n", {"name": "a", "description": "b c"}, [("repaired-space", 2), ("repaired-space", 3)]),
-    "wide-colon": ("name：a\ndescription：b：c\n", {"name": "a", "description": "b：c"}, [("repaired-space", 2), ("repaired-space", 3)]),
-    "no-break-space": ("name:\u00a0a\nb: c\n", {"name": "a", "b": "c"}, [("repaired-space", 2)]),
-    "duplicate": ("a: 1\nb: 2\na: 3\n", {"b": 2, "a": 3}, [("repaired-duplicate", 2)]),
-    "duplicate-with-lines": ("a:\n  x: 1\nb: 2\na:\n  y: 3\n", {"b": 2, "a": {"y": 3}}, [("repaired-duplicate", 2)]),
-    "duplicate-nested": ("m:\n  a: 1\n  a: 2\n  b: 3\n", {"m": {"a": 2, "b": 3}}, [("repaired-duplicate", 3)]),
-    "control-characters": ("a: b\x00c\x1b[0m\n", {"a": "bc[0m"}, [("repaired-character", 2)]),
-    "line-separator": ("a: b\u2028c\n", {"a": "b c"}, [("repaired-character", 2)]),
-    "last-resort": ("a: b\n# c\n  d: e\nf: g\n", {"a": "b # c d: e", "f": "g"}, [("repaired-lines", 2)]),
+    "block-with-a-ragged-margin": ("a: >-\n  b: c\n d\ne: f\n", {"a": "b: c d", "e": "f"}, [("yaml-stray-line", 4)]),
+    "no-blank": ("name:a\ndescription:b c\n", {"name": "a", "description": "b c"}, [("yaml-missing-space", 2), ("yaml-missing-space", 3)]),
+    "wide-colon": ("name：a\ndescription：b：c\n", {"name": "a", "description": "b：c"}, [("yaml-missing-space", 2), ("yaml-missing-space", 3)]),
+    "no-break-space": ("name:\u00a0a\nb: c\n", {"name": "a", "b": "c"}, [("yaml-missing-space", 2)]),
+    "duplicate": ("a: 1\nb: 2\na: 3\n", {"b": 2, "a": 3}, [("yaml-duplicate-key", 2)]),
+    "duplicate-with-lines": ("a:\n  x: 1\nb: 2\na:\n  y: 3\n", {"b": 2, "a": {"y": 3}}, [("yaml-duplicate-key", 2)]),
+    "duplicate-nested": ("m:\n  a: 1\n  a: 2\n  b: 3\n", {"m": {"a": 2, "b": 3}}, [("yaml-duplicate-key", 3)]),
+    "control-characters": ("a: b\x00c\x1b[0m\n", {"a": "bc[0m"}, [("yaml-invalid-character", 2)]),
+    "line-separator": ("a: b\u2028c\n", {"a": "b c"}, [("yaml-invalid-character", 2)]),
+    "last-resort": ("a: b\n# c\n  d: e\nf: g\n", {"a": "b # c d: e", "f": "g"}, [("yaml-invalid-value", 2)]),
     "several": (
         "a: b: c\nd: @e\nf: > g\n",
         {"a": "b: c", "d": "@e", "f": "g\n"},
-        [("repaired-colon", 2), ("repaired-indicator", 3), ("repaired-block-text", 4)],
+        [("yaml-unquoted-colon", 2), ("yaml-reserved-character", 3), ("yaml-text-after-block-mark", 4)],
     ),
 }  # fmt: skip
 
@@ -163,23 +163,23 @@ def test_what_is_sound_is_left_as_it_was_written():
         "j": "k: l\n",
         "m": "n: o",
     }
-    assert codes(reading) == [("repaired-colon", 7)]
+    assert codes(reading) == [("yaml-unquoted-colon", 7)]
 
 
 def test_forty_broken_values_are_all_repaired():
     header = "".join(f"k{n}: a: {n}\n" for n in range(40))
     reading = read_fields(header)
     assert reading.frontmatter == {f"k{n}": f"a: {n}" for n in range(40)}
-    assert codes(reading) == [("repaired-colon", n + 2) for n in range(40)]
+    assert codes(reading) == [("yaml-unquoted-colon", n + 2) for n in range(40)]
 
 
-def test_messages_say_what_was_done():
+def test_messages_say_what_is_wrong():
     reading = read_fields("a: b: c\nd: > e\nf: 'it's'\nf: g\n")
     assert [finding.message for finding in reading.diagnostics] == [
-        "The value of `a` holds a colon that ends a key in YAML; it was put in quotes.",
-        "The value of `d` has text after its block mark `>`; it was moved into the block.",
-        "The value of `f` has quotes or backslashes that do not fit; they were mended.",
-        "`f` stands twice; the one on line 5 was kept.",
+        "The value of `a` contains `: `, which YAML reads as a new key.",
+        "The value of `d` has text on the line of its block mark `>`.",
+        "The value of `f` has an unescaped quote inside its quotes.",
+        "`f` appears twice; the one on line 5 is used.",
     ]
     assert [finding.field for finding in reading.diagnostics] == ["a", "d", "f", "f"]
 
@@ -188,7 +188,7 @@ def test_text_cut_off_by_a_comment_is_reported():
     reading = read_fields("description: Fix issue #12 in the tracker\n")
     assert reading.frontmatter == {"description": "Fix issue"}
     assert [str(finding) for finding in reading.diagnostics] == [
-        ":2: `description` is cut off before “#12 in the tracker”, since ` #` begins a comment. [value-cut]"
+        ":2: `description` is cut off before “#12 in the tracker” because ` #` starts a comment. [value-cut]"
     ]
     assert read_fields("description: Fix issues # not a word of it\n").diagnostics == ()
 
@@ -205,5 +205,5 @@ def test_line_numbers_count_from_the_start_of_the_file_with_a_byte_order_mark_an
     reading = read("\ufeff---\r\nname: a\r\n\r\ndescription: b: c\r\n---\r\n", PROWESS)
     assert (reading.frontmatter, codes(reading)) == (
         {"name": "a", "description": "b: c"},
-        [("repaired-colon", 4)],
+        [("yaml-unquoted-colon", 4)],
     )

@@ -53,7 +53,7 @@ def test_what_does_not_fit_is_listed_like_any_other_with_a_finding():
             "`always: true`, so it is listed like any other skill",
             file="/big/SKILL.md",
             field="always",
-            hint="Shorten the body, or let the model read the skill when it needs it.",
+            hint="Shorten the body, or let the model load the skill when it needs it.",
         ),
     )
 

@@ -1,1 +1,1 @@
-"""From bytes to a header and a body: `fast` for headers without surprises, `slow` for all others."""
+"""From bytes to a header and a body: `fast` for plain headers, `slow` for all others."""

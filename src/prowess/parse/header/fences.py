@@ -1,4 +1,4 @@
-"""Where a header ends and the body begins: the fences, by the words of a profile."""
+"""Where a header ends and the body begins: the fences, by the rules of a profile."""
 
 from __future__ import annotations
 
@@ -8,17 +8,19 @@ from typing import NamedTuple
 
 from prowess.profiles.schema.header import FenceClose, FenceOpen, HeaderRules
 
+LINE_END = re.compile(r"\r\n?|\n")
+MALFORMED = "header-malformed-fence"
+
 _FENCE_LINE = re.compile(r"---[ \t]*(?:\r\n?|\n|\Z)")
 _LANGUAGE_LINE = re.compile(r"---[ \t]*([A-Za-z][\w.+-]*)?[ \t]*(?:\r\n?|\n|\Z)")
+_REST_OF_LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n|\Z)")
 _CLOSING_LINE = re.compile(r"(?<=[\r\n])---[ \t]*(?:\r\n?|\n|\Z)")
 _CLOSING_PREFIX = re.compile(r"(?<=[\r\n])---(?:\r\n?|\n)?")
 _CLOSING_ANYWHERE = re.compile(r"---\s*")
-# An atomic group: where one line end could be read as two, a failing search would try every way of
+_PLAIN_CLOSING = re.compile(r"(?<![^\r\n])---[ \t]*(?:[\r\n]|\Z)")
+# An atomic group: where one line end can be read as two, a failing search would try every way of
 # doing so.
 _BLANK_LINES = re.compile(r"(?>[ \t]*(?:\r\n?|\n))+(?=---)")
-LINE_END = re.compile(r"\r\n?|\n")
-_PLAIN_CLOSING = re.compile(r"(?<![^\r\n])---[ \t]*(?:[\r\n]|\Z)")
-_REST_OF_LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n|\Z)")
 
 
 class Split(NamedTuple):
@@ -26,9 +28,9 @@ class Split(NamedTuple):
 
     The header is `text[start:end]` and begins on line `line` of the file, the body is
     `text[body:]`; both count in `text`, which is the file's text without what the host strips
-    first. `problem` is the code of a diagnostic where the fences are not as they should be; a file
-    without a header has `end` 0. With `odd_closing` the header is closed by something else than a
-    plain line `---`. `language` is the word behind the opening fence, where the host forgives one.
+    first. A file without a header has `end` 0. `problem` is the code of a diagnostic about the
+    fences. With `odd_closing` something else than a plain `---` line closes the header. `language`
+    is the word after the opening fence, where the host accepts one.
     """
 
     text: str
@@ -42,6 +44,8 @@ class Split(NamedTuple):
 
 
 class _Opened(NamedTuple):
+    """The opening fence: where the header starts, on which line, and what is wrong so far."""
+
     start: int
     line: int = 2
     problem: str | None = None
@@ -53,34 +57,35 @@ def split_header(text: str, rules: HeaderRules) -> Split:
     text = text.removeprefix("\ufeff")
     if rules.strip_comments:
         text = strip_comments(text)
+    skipped = 0
     blank = _BLANK_LINES.match(text) if rules.leading_blanks else None
     if blank is not None:
         text = text[blank.end() :]
+        skipped = len(LINE_END.findall(blank[0]))
     opened = _OPENINGS[rules.open](text, rules)
     if opened is None:
         return Split(text, problem="header-missing")
-    if blank is not None:
-        skipped = len(LINE_END.findall(blank[0]))
-        opened = opened._replace(
-            line=opened.line + skipped, problem=opened.problem or "repaired-fence"
-        )
+    line = opened.line + skipped
+    problem = opened.problem or (MALFORMED if skipped else None)
     closing = _CLOSINGS[rules.close].search(text, opened.start)
-    if closing is not None:
-        odd = _PLAIN_CLOSING.match(text, closing.start()) is None
-        place = (opened.start, closing.start(), closing.end(), opened.line)
-        return Split(text, *place, opened.problem, odd, opened.language)
-    if opened.language and opened.problem == "header-language":
+    if closing is None:
+        return _split_unclosed(text, opened._replace(line=line, problem=problem), rules)
+    start, end, body = opened.start, closing.start(), closing.end()
+    is_odd = _PLAIN_CLOSING.match(text, end) is None
+    return Split(text, start, end, body, line, problem, is_odd, opened.language)
+
+
+def _split_unclosed(text: str, opened: _Opened, rules: HeaderRules) -> Split:
+    is_language = opened.problem == "header-language"
+    if is_language and opened.language:
         # A line such as `--- Title` that no other fence follows is text.
         return Split(text, problem="header-missing")
     if rules.unclosed == "header":
+        # This host takes everything to the end of the file for the header.
         whole = len(text)
-        return Split(
-            text, opened.start, whole, whole, opened.line, opened.problem or "header-unclosed"
-        )
-    return Split(
-        text,
-        problem="header-language" if opened.problem == "header-language" else "header-unclosed",
-    )
+        problem = opened.problem or "header-unclosed"
+        return Split(text, opened.start, whole, whole, opened.line, problem)
+    return Split(text, problem="header-language" if is_language else "header-unclosed")
 
 
 def split_body(text: str, *, rules: HeaderRules) -> str:
@@ -91,11 +96,16 @@ def split_body(text: str, *, rules: HeaderRules) -> str:
 
 def strip_comments(text: str) -> str:
     """The text without `<!-- … -->`; one that is never closed stays."""
-    kept, place = [], 0
-    while (start := text.find("<!--", place)) >= 0 and (end := text.find("-->", start + 4)) >= 0:
-        kept.append(text[place:start])
-        place = end + 3
-    return "".join((*kept, text[place:])) if kept else text
+    kept = []
+    position = 0
+    while True:
+        start = text.find("<!--", position)
+        end = text.find("-->", start + 4) if start >= 0 else -1
+        if end < 0:
+            break
+        kept.append(text[position:start])
+        position = end + 3
+    return "".join((*kept, text[position:])) if kept else text
 
 
 def _open_line(text: str, rules: HeaderRules) -> _Opened | None:
@@ -123,9 +133,11 @@ def _open_language(text: str, rules: HeaderRules) -> _Opened | None:
 
 def _open_line_or_language(text: str, rules: HeaderRules) -> _Opened | None:
     fence = _LANGUAGE_LINE.match(text)
-    if fence is None or not fence[1]:
-        return _Opened(fence.end()) if fence else None
-    problem = "repaired-fence" if fence[1].lower() in rules.languages else "header-language"
+    if fence is None:
+        return None
+    if not fence[1]:
+        return _Opened(fence.end())
+    problem = MALFORMED if fence[1].lower() in rules.languages else "header-language"
     return _Opened(fence.end(), problem=problem, language=fence[1])
 
 

@@ -1,4 +1,4 @@
-"""From bytes to text, and from text to lines that remember where they stood and how they ended."""
+"""From bytes to text, and from text to lines that know their number and their line end."""
 
 from __future__ import annotations
 
@@ -12,13 +12,12 @@ _LINE = re.compile(r"([^\r\n]*)(\r\n|\n|\r|\Z)")
 _UTF16 = (b"\xff\xfe", b"\xfe\xff", b"-\0-\0", b"\0-\0-")
 _BOM = "\ufeff"
 
-# Whoever reads only the beginning of a file reads so many bytes, or a multiple, and may have cut a
-# character in two.
+# A scan reads this many bytes of a file, or a multiple, and may cut a character in two.
 _CUT_AT = 1 << 18
 
 
 class Line(NamedTuple):
-    """A line, its number in the file, and the line end that followed it."""
+    """A line, its number in the file, and the line end after it."""
 
     number: int
     text: str
@@ -26,30 +25,27 @@ class Line(NamedTuple):
 
 
 def decode(data: bytes) -> tuple[str, Diagnostic | None]:
-    """The text of a file without its byte order mark; bytes that are not UTF-8 become U+FFFD and
-    are reported.
-    """
+    """The text of a file without its byte order mark, and a diagnostic if it is not UTF-8."""
     if data.startswith(_UTF16):
-        return "", diagnose("utf16", "The file is UTF-16; every host reads UTF-8.")
-    finding = None
+        return "", diagnose("utf16", "The file is UTF-16; hosts only read UTF-8.")
     try:
-        text = data.decode()
+        return data.decode().removeprefix(_BOM), None
     except UnicodeDecodeError as error:
-        text = data.decode(errors="replace")
-        if not is_cut(data, error):
-            place = data.count(b"\n", 0, error.start) + 1
-            message = f"Line {place} holds bytes that are not UTF-8; they were replaced by U+FFFD."
-            finding = diagnose("not-utf8", message, line=place)
-    return text.removeprefix(_BOM), finding
+        text = data.decode(errors="replace").removeprefix(_BOM)
+        return text, _report_bytes(data, error)
 
 
-def is_cut(data: bytes, error: UnicodeDecodeError) -> bool:
-    """Whether the bytes are wrong only because the last character was cut in two."""
-    return error.reason == "unexpected end of data" and len(data) % _CUT_AT == 0
+def _report_bytes(data: bytes, error: UnicodeDecodeError) -> Diagnostic | None:
+    was_cut = error.reason == "unexpected end of data" and len(data) % _CUT_AT == 0
+    if was_cut:
+        return None
+    line = data.count(b"\n", 0, error.start) + 1
+    message = f"Line {line} contains bytes that are not UTF-8; they are replaced by U+FFFD."
+    return diagnose("not-utf8", message, line=line)
 
 
 def split_lines(text: str, *, first: int = 1) -> list[Line]:
-    """The lines of a text; CR, LF and CRLF end a line, and text after the last one is a line too."""
+    """The lines of a text, ended by CR, LF or CRLF; the last one may have no line end."""
     if "\r" not in text:
         *whole, rest = text.split("\n")
         lines = [Line(number, line, "\n") for number, line in enumerate(whole, start=first)]
@@ -66,14 +62,17 @@ def join_lines(lines: Iterable[Line]) -> str:
     """The text again, with the line ends it had."""
     pieces: list[str] = []
     for line in lines:
-        # A line that has become empty must not make one line end out of two.
-        melts = line.end == "\n" and not line.text and pieces and pieces[-1].endswith("\r")
-        pieces.append("\r" if melts else line.text + line.end)
+        after_cr = bool(pieces) and pieces[-1].endswith("\r")
+        if after_cr and not line.text and line.end == "\n":
+            # A line that has become empty must not make one line end, CRLF, out of two.
+            pieces.append("\r")
+        else:
+            pieces.append(line.text + line.end)
     return "".join(pieces)
 
 
 def plain_text(lines: Iterable[Line]) -> str:
-    """The text with every line ended by LF, as the YAML reader is given it."""
+    """The text with every line ended by LF, as the YAML parser gets it."""
     return "".join([line.text + "\n" for line in lines])
 
 

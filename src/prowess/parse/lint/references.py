@@ -1,4 +1,4 @@
-"""The files a body refers to: links, and paths that can only mean files of the skill."""
+"""The files a body references: links, and paths that can only mean files of the skill."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from urllib.parse import unquote
 
 _FENCE = re.compile(r"([ \t]{0,12})(```+|~~~+)[ \t]*([\w+-]*)")
 _LINK = re.compile(
-    r"\]\(\s{0,4}(<[^<>\n]{1,400}>(?=[\s)])|[^()\s]{1,400}(?:\([^()\s]{0,200}\)[^()\s]{0,200})?)[^()\n]{0,200}\)"
+    r"\]\(\s{0,4}"
+    r"(<[^<>\n]{1,400}>(?=[\s)])|[^()\s]{1,400}(?:\([^()\s]{0,200}\)[^()\s]{0,200})?)"
+    r"[^()\n]{0,200}\)"
 )
 _DEFINITION = re.compile(r"[ \t]{0,3}\[[^\]\n]{1,200}\]:[ \t]*(\S{1,400})")
 _ATTRIBUTE = re.compile(
@@ -23,31 +25,33 @@ _FILE_SCHEME = re.compile(r"file:/*(?=/)", re.I)
 _PATH = re.compile(r"(?:\./|\.\./)*[\w.-]+(?:/[\w.-]+)*")
 _MENTION = re.compile(r"(?<![^\s(\[,;])@((?:\./)?[\w.-]+(?:/[\w.-]+)+)")
 _FOLDER_VARIABLE = re.compile(
-    r"(?:\{baseDir\}|\$\{(?:CLAUDE_)?SKILL_DIR\}|\$(?:CLAUDE_)?SKILL_DIR)/((?:\.\./)*[\w.-]+(?:/[\w.-]+)*)"
+    r"(?:\{baseDir\}|\$\{(?:CLAUDE_)?SKILL_DIR\}|\$(?:CLAUDE_)?SKILL_DIR)"
+    r"/((?:\.\./)*[\w.-]+(?:/[\w.-]+)*)"
 )
 _PLACEHOLDER = re.compile(r"[*?<>{}$%|…\[\]]|\.\.\.|(?i:\b(?:x{3,}|yyyy|path/to|your[-_]))")
 _EXTENSION = re.compile(r".+\.\d?[A-Za-z][A-Za-z\d]{0,11}$")
 
-# A page that is named alone. ./README.md and ./CLAUDE.md are the project's, and so is what is built
-# or run there.
+# A page that is named alone. ./README.md and ./CLAUDE.md belong to the project, and so does what is
+# built or run there.
 _LONE_PAGE = re.compile(r"\./(?![A-Z\d_-]+\.md)[\w-][\w.-]*\.md")
 
-# Folders that skills keep their files in; any other path outside of a link may belong to the user's
+# Folders in which skills keep their files; any other path outside a link may belong to the user's
 # project.
 _SKILL_FOLDERS = frozenset(
     {"scripts", "references", "reference", "assets", "resources", "templates"}
 )
 _SHELLS = frozenset({"bash", "sh", "shell", "zsh", "console", "shell-session"})
-# What stands before and after a path that is a word of its own.
-_BEFORE, _AFTER = " \t\"'=(", " \t\"'),;:"
+# What may come before and after a path that is a word of its own.
+_BEFORE = ("", " ", "\t", '"', "'", "=", "(")
+_AFTER = ("", " ", "\t", '"', "'", ")", ",", ";", ":")
+# A path goes on after these, so what was matched is only its beginning.
+_CONTINUES = ("/", "*", "{", "<", "$")
 
 Owns = Callable[[str], bool]
 
 
 class FileReference(NamedTuple):
-    """A file that a body refers to: the path as written, where it leads inside the folder, and its
-    line.
-    """
+    """A file that a body references: the path as written, its target in the folder, its line."""
 
     path: str
     target: str
@@ -59,6 +63,19 @@ class FileReference(NamedTuple):
         return self.target == ".." or self.target.startswith(("/", "../"))
 
 
+class _CodeBlock(NamedTuple):
+    """An open code block: its fence, its language, and the deepest indent of a closing fence."""
+
+    fence: str
+    language: str
+    deepest: int
+
+    def closes_with(self, text: str, mark: re.Match[str] | None) -> bool:
+        if mark is None or not mark[2].startswith(self.fence):
+            return False
+        return len(mark[1]) <= self.deepest and not text.strip(" \t`~")
+
+
 def _owns_nothing(folder: str) -> bool:
     return False
 
@@ -66,56 +83,46 @@ def _owns_nothing(folder: str) -> bool:
 def find_references(
     body: str, *, first: int = 1, owns: Owns = _owns_nothing
 ) -> Iterator[FileReference]:
-    """Every file that a body refers to, with the line it stands on.
+    """Every file that a body references, with its line.
 
-    `owns` tells which folders lie in the skill's, beside those that skills usually have. Code
-    blocks are examples; only what they say by a variable for the skill's folder counts, and the
-    paths in commands for a shell.
+    `owns` says which folders are in the skill's, beside those that skills usually have. Code blocks
+    are examples: there, only paths after a variable for the skill's folder count, and paths in
+    commands for a shell.
     """
-    fence = language = ""
-    deepest = 0
+    block: _CodeBlock | None = None
     for number, text in enumerate(body.splitlines(), start=first):
         mark = _FENCE.match(text)
-        if mark is not None and not fence:
-            # A block in an item of a list is indented; what is indented more than by three blanks
+        if block is None and mark is not None:
+            # A block in a list item is indented; a fence that is deeper by more than three spaces
             # does not close it.
-            deepest, fence, language = len(mark[1]) + 3, mark[2], mark[3].lower()
-            continue
-        if (
-            mark is not None
-            and mark[2].startswith(fence)
-            and len(mark[1]) <= deepest
-            and not text.strip(" \t`~")
-        ):
-            fence = ""
-            continue
-        if not fence:
+            block = _CodeBlock(mark[2], mark[3].lower(), len(mark[1]) + 3)
+        elif block is None:
             yield from _find_in_prose(text, number, owns)
+        elif block.closes_with(text, mark):
+            block = None
         else:
-            yield from _find_by_variable(text, number)
-            if language in _SHELLS:
-                # Where a command is run from is not known, so what lies above that place is
-                # neither.
-                found = _find_words(text.partition(" #")[0], number, owns)
-                yield from (one for one in found if not one.path.startswith("../"))
+            yield from _find_in_block(text, number, block, owns)
+
+
+def _find_in_block(
+    text: str, number: int, block: _CodeBlock, owns: Owns
+) -> Iterator[FileReference]:
+    yield from _find_by_variable(text, number)
+    if block.language not in _SHELLS:
+        return
+    for reference in _find_words(text.partition(" #")[0], number, owns):
+        # Nobody knows where a command is run, and so what is above that folder.
+        if not reference.path.startswith("../"):
+            yield reference
 
 
 def _find_in_prose(text: str, number: int, owns: Owns) -> Iterator[FileReference]:
     yield from _find_by_variable(text, number)
     prose = _CODE.sub("``", text)
-    targets = [match[1] for match in _LINK.finditer(prose)]
-    targets += [match[1] for match in _ATTRIBUTE.finditer(prose)]
-    definition = _DEFINITION.match(prose)
-    if definition is not None:
-        targets.append(definition[1])
-    for target in targets:
+    for target in _find_targets(prose):
         path = _FILE_SCHEME.sub("", unquote(target.strip("<>").partition("#")[0].partition("?")[0]))
-        if (
-            path
-            and not _SCHEME.match(path)
-            and not path.startswith("//")
-            and not _PLACEHOLDER.search(path)
-        ):
+        is_address = path.startswith("//") or _SCHEME.match(path)
+        if path and not is_address and not _PLACEHOLDER.search(path):
             yield _refer(path, number)
     for match in _MENTION.finditer(prose):
         path = match[1].rstrip(".")
@@ -128,16 +135,23 @@ def _find_in_prose(text: str, number: int, owns: Owns) -> Iterator[FileReference
         yield from _find_words(code, number, owns)
 
 
+def _find_targets(prose: str) -> Iterator[str]:
+    """The targets of links, of HTML attributes and of a link definition, as written."""
+    for pattern in (_LINK, _ATTRIBUTE):
+        for match in pattern.finditer(prose):
+            yield match[1]
+    definition = _DEFINITION.match(prose)
+    if definition is not None:
+        yield definition[1]
+
+
 def _find_by_variable(text: str, number: int) -> Iterator[FileReference]:
-    """Paths behind a variable that stands for the skill's folder, wherever they are written."""
+    """Paths after a variable for the skill's folder, wherever they are."""
     for match in _FOLDER_VARIABLE.finditer(text):
         path = match[1].rstrip(".")
         after = text[match.end() : match.end() + 1]
-        if (
-            after not in ("/", "*", "{", "<", "$")
-            and _has_extension(path)
-            and not _PLACEHOLDER.search(path)
-        ):
+        is_whole = after not in _CONTINUES and _has_extension(path)
+        if is_whole and not _PLACEHOLDER.search(path):
             yield FileReference(match[0].rstrip("."), posixpath.normpath(path), number)
 
 
@@ -146,12 +160,10 @@ def _find_words(text: str, number: int, owns: Owns) -> Iterator[FileReference]:
     if "/" not in text:
         return
     for match in _PATH.finditer(text):
-        before, after = text[match.start() - 1 : match.start()], text[match.end() : match.end() + 1]
-        if (
-            (not before or before in _BEFORE)
-            and (not after or after in _AFTER)
-            and _is_own_file(match[0], owns)
-        ):
+        before = text[match.start() - 1 : match.start()]
+        after = text[match.end() : match.end() + 1]
+        is_word = before in _BEFORE and after in _AFTER
+        if is_word and _is_own_file(match[0], owns):
             yield _refer(match[0], number)
 
 
@@ -160,9 +172,7 @@ def _refer(path: str, number: int) -> FileReference:
 
 
 def _is_own_file(path: str, owns: Owns) -> bool:
-    """Whether a path outside of a link names a file of the skill rather than one of the user's
-    project.
-    """
+    """Whether a path outside a link means a file of the skill, not one of the user's project."""
     if "/" not in path or not _has_extension(path) or _PLACEHOLDER.search(path):
         return False
     names = [name for name in path.split("/") if name not in (".", "..")]

@@ -1,7 +1,7 @@
 """From a header's fields to a manifest: every field of the standard and of the hosts, checked.
 
-Only the keys that are there are looked at, each through the table of fields. A value that cannot be
-used becomes a diagnostic, and the field counts as not given.
+Only the keys that are there are read, each through the table of fields. A value that cannot be used
+becomes a diagnostic, and the field counts as not given.
 """
 
 from __future__ import annotations
@@ -26,128 +26,137 @@ from prowess.parse.yaml.text_values import (
 from prowess.profiles.schema.header import FieldRules
 
 Findings = list[Diagnostic]
-Reader = Callable[[str, Any, FieldRules, Findings], Any]
+ReadField = Callable[[str, Any, FieldRules, Findings], Any]
+
+_EFFORTS = ("low", "medium", "high", "xhigh", "max")
+_MOST_DIGITS = 9
 
 
 class Field(msgspec.Struct, frozen=True):
-    """A field of a header: the attribute of the manifest that holds it, how it is read, and the
-    words it may be.
-    """
+    """A field of a header: the attribute of the manifest that holds it, and how it is read."""
 
     attribute: str
-    read: Reader
+    read: ReadField
 
 
-def _refuse(key: str, value: Any, allowed: str, found: Findings) -> None:
-    found.append(diagnose("field-type", f"`{key}` is {describe(value)}; {allowed}.", field=key))
+def _report_type(key: str, value: Any, expected: str, hint: str, findings: Findings) -> None:
+    message = f"`{key}` is {describe(value)}; it must be {expected}."
+    findings.append(diagnose("field-type", message, field=key, hint=hint))
 
 
-def _read_text(key: str, value: Any, fields: FieldRules, found: Findings) -> str | None:
+def _report_value(key: str, value: Any, allowed: str, findings: Findings) -> None:
+    message = f"`{key}` is {describe(value)}; it must be {allowed}."
+    findings.append(diagnose("field-value", message, field=key))
+
+
+def _read_text(key: str, value: Any, fields: FieldRules, findings: Findings) -> str | None:
     if type(value) is str:
         return value
     if isinstance(value, (bool, int, float)):
         return render_scalar(value)
     if value is not None:
-        _refuse(key, value, "it has to be text", found)
+        _report_type(key, value, "a string", "Write it as one string.", findings)
     return None
 
 
-def _read_hint(key: str, value: Any, fields: FieldRules, found: Findings) -> str | None:
-    # `argument-hint: [file]` is a list to YAML and a hint to everybody else.
-    if isinstance(value, list) and all(isinstance(item, (str, int, float)) for item in value):
+def _read_hint(key: str, value: Any, fields: FieldRules, findings: Findings) -> str | None:
+    # `argument-hint: [file]` is a list in YAML, and to everybody else a hint.
+    if _is_list_of_scalars(value):
         return "[" + ", ".join(render_scalar(item) for item in value) + "]"
-    return _read_text(key, value, fields, found)
+    return _read_text(key, value, fields, findings)
 
 
-def _read_flag(key: str, value: Any, fields: FieldRules, found: Findings) -> bool | None:
+def _is_list_of_scalars(value: Any) -> bool:
+    return type(value) is list and all(isinstance(item, (str, int, float)) for item in value)
+
+
+def _read_flag(key: str, value: Any, fields: FieldRules, findings: Findings) -> bool | None:
     if value is True or value is False:
         return bool(value)
     if value is None:
         return None
-    if not fields.flags_need_booleans and isinstance(value, (str, int, float)):
-        word = render_scalar(value).strip().lower()
-        if word in fields.true_words:
-            return True
-        if word in fields.false_words:
-            return False
-    allowed = (
-        "true or false"
-        if fields.flags_need_booleans
-        else ", ".join((*fields.true_words, *fields.false_words))
-    )
-    found.append(
-        diagnose("field-value", f"`{key}` is {describe(value)}; it may be {allowed}.", field=key)
-    )
+    if fields.flags_need_booleans:
+        _report_value(key, value, "true or false", findings)
+        return None
+    is_scalar = isinstance(value, (str, int, float))
+    word = render_scalar(value).strip().lower() if is_scalar else None
+    if word in fields.true_words:
+        return True
+    if word in fields.false_words:
+        return False
+    allowed = ", ".join((*fields.true_words, *fields.false_words))
+    _report_value(key, value, f"one of {allowed}", findings)
     return None
 
 
 def _read_mapping(
-    key: str, value: Any, fields: FieldRules, found: Findings
+    key: str, value: Any, fields: FieldRules, findings: Findings
 ) -> Mapping[str, Any] | None:
     if isinstance(value, dict):
         return value
     if value is not None:
-        _refuse(key, value, "it has to be a mapping", found)
+        _report_type(key, value, "a mapping", "Write indented `key: value` lines.", findings)
     return None
 
 
-def _read_metadata(key: str, value: Any, fields: FieldRules, found: Findings) -> Mapping[str, Any]:
+def _read_metadata(
+    key: str, value: Any, fields: FieldRules, findings: Findings
+) -> Mapping[str, Any]:
     if type(value) is dict:
         return value
     if value is None or value == "":
         return {}
-    decoded = parse_json5(value) if isinstance(value, str) else None
-    if isinstance(decoded, dict):
-        return decoded
-    message = (
-        f"`metadata` is {describe(value)}; it has to be a mapping, or JSON or JSON5 text of one."
-    )
-    found.append(diagnose("metadata-unreadable", message, field=key))
+    parsed = parse_json5(value) if isinstance(value, str) else None
+    if isinstance(parsed, dict):
+        return parsed
+    message = f"`metadata` is {describe(value)}; it must be a mapping, or one as JSON or JSON5."
+    findings.append(diagnose("metadata-unreadable", message, field=key))
     return {}
 
 
-def _words(*words: str, or_number: bool = False) -> Reader:
+def _read_words(*words: str, or_number: bool = False) -> ReadField:
     """A reader of a field that is one of a few words."""
-    allowed = ", ".join(words) + (" or a whole number" if or_number else "")
-    hint = "Use one of the words named, or a whole number." if or_number else None
+    allowed = f"one of {', '.join(words)}" if len(words) > 1 else f"`{words[0]}`"
+    if or_number:
+        allowed += ", or a whole number"
 
-    def read(key: str, value: Any, fields: FieldRules, found: Findings) -> str | None:
-        text = _read_text(key, value, fields, found)
-        if text is None or (word := text.strip().lower()) == "":
-            return None
+    def read(key: str, value: Any, fields: FieldRules, findings: Findings) -> str | None:
+        text = _read_text(key, value, fields, findings)
+        word = text.strip().lower() if text is not None else ""
         if word in words:
             return word
-        message = f"`{key}` is {describe(value)}; it may be {allowed}."
-        found.append(diagnose("field-value", message, field=key, hint=hint))
+        if word:
+            _report_value(key, value, allowed, findings)
         return None
 
     return read
 
 
-_EFFORTS = ("low", "medium", "high", "xhigh", "max")
-_read_effort_word = _words(*_EFFORTS, or_number=True)
+_read_effort_word = _read_words(*_EFFORTS, or_number=True)
 
 
-def _read_effort(key: str, value: Any, fields: FieldRules, found: Findings) -> str | int | None:
+def _read_effort(key: str, value: Any, fields: FieldRules, findings: Findings) -> str | int | None:
     if type(value) is int:
         return value
-    if isinstance(value, str) and value.strip().isdecimal() and len(value) < 10:
+    if isinstance(value, str) and value.strip().isdecimal() and len(value) <= _MOST_DIGITS:
         return int(value)
-    word: str | None = _read_effort_word(key, value, fields, found)
+    word: str | None = _read_effort_word(key, value, fields, findings)
     return word
 
 
-def _list(split: Callable[[str], tuple[str, ...]]) -> Reader:
-    """A reader of a field that is a list, or text that is taken apart."""
+def _read_list(split: Callable[[str], tuple[str, ...]]) -> ReadField:
+    """A reader of a field that is a list, or a line of text to be split."""
 
-    def read(key: str, value: Any, fields: FieldRules, found: Findings) -> tuple[str, ...]:
+    def read(key: str, value: Any, fields: FieldRules, findings: Findings) -> tuple[str, ...]:
         if type(value) is str:
             return split(value)
         if value is None:
             return ()
-        if type(value) is list and all(isinstance(item, (str, int, float)) for item in value):
-            return tuple(text for item in value if (text := render_scalar(item).strip()))
-        _refuse(key, value, "it has to be a list of words, or one line of them", found)
+        if _is_list_of_scalars(value):
+            texts = (render_scalar(item).strip() for item in value)
+            return tuple(text for text in texts if text)
+        hint = "Write a list of words, or all of them on one line."
+        _report_type(key, value, "a list of words", hint, findings)
         return ()
 
     return read
@@ -159,30 +168,30 @@ FIELDS: dict[str, Field] = {
     "license": Field("license", _read_text),
     "compatibility": Field("compatibility", _read_text),
     "metadata": Field("metadata", _read_metadata),
-    "allowed-tools": Field("allowed_tools", _list(split_tools)),
-    "disallowed-tools": Field("disallowed_tools", _list(split_tools)),
+    "allowed-tools": Field("allowed_tools", _read_list(split_tools)),
+    "disallowed-tools": Field("disallowed_tools", _read_list(split_tools)),
     "when_to_use": Field("when_to_use", _read_text),
     "argument-hint": Field("argument_hint", _read_hint),
-    "arguments": Field("arguments", _list(split_names)),
+    "arguments": Field("arguments", _read_list(split_names)),
     "version": Field("version", _read_text),
     "model": Field("model", _read_text),
     "effort": Field("effort", _read_effort),
-    "context": Field("context", _words("inline", "fork")),
+    "context": Field("context", _read_words("inline", "fork")),
     "background": Field("background", _read_flag),
     "agent": Field("agent", _read_text),
     "hooks": Field("hooks", _read_mapping),
-    "paths": Field("paths", _list(split_patterns)),
-    "globs": Field("globs", _list(split_patterns)),
-    "shell": Field("shell", _words("bash", "powershell")),
+    "paths": Field("paths", _read_list(split_patterns)),
+    "globs": Field("globs", _read_list(split_patterns)),
+    "shell": Field("shell", _read_words("bash", "powershell")),
     "user-invocable": Field("user_invocable", _read_flag),
     "disable-model-invocation": Field("disable_model_invocation", _read_flag),
     "hide": Field("hide", _read_flag),
     "alwaysApply": Field("always_apply", _read_flag),
     "enabled": Field("enabled", _read_flag),
-    "command-dispatch": Field("command_dispatch", _words("tool")),
+    "command-dispatch": Field("command_dispatch", _read_words("tool")),
     "command-tool": Field("command_tool", _read_text),
-    "command-arg-mode": Field("command_arg_mode", _words("raw")),
-    "aliases": Field("aliases", _list(split_names)),
+    "command-arg-mode": Field("command_arg_mode", _read_words("raw")),
+    "aliases": Field("aliases", _read_list(split_names)),
 }
 
 # OpenClaw takes its three command fields with underscores too.
@@ -191,7 +200,7 @@ for _key in ("command-dispatch", "command-tool", "command-arg-mode"):
 
 KNOWN_FIELDS = frozenset((*FIELDS, *OPENCLAW_FIELDS))
 FIELD_NAMES = tuple(sorted(KNOWN_FIELDS))
-"""The known fields in a stable order, for whoever looks for the nearest one."""
+"""The known fields in a stable order, among which the nearest one to a wrong key is found."""
 
 
 def to_camel_case(key: str) -> str:
@@ -200,33 +209,38 @@ def to_camel_case(key: str) -> str:
     return first + "".join(word.capitalize() for word in others)
 
 
-_CAMEL_CASE = {to_camel_case(key): field for key, field in FIELDS.items() if "-" in key}
+_WITH_CAMEL_CASE = FIELDS | {
+    to_camel_case(key): field for key, field in FIELDS.items() if "-" in key
+}
 
 
 def read_manifest(
     frontmatter: Mapping[str, Any], *, fields: FieldRules
 ) -> tuple[Manifest, tuple[Diagnostic, ...]]:
     """What the author declared, and what could not be used of it."""
-    found: Findings = []
+    findings: Findings = []
     values: dict[str, Any] = {}
-    unknown: list[str] = []
-    has_openclaw = False
+    others: list[str] = []
+    table = _WITH_CAMEL_CASE if fields.camel_case else FIELDS
     for key, value in frontmatter.items():
-        field = FIELDS.get(key)
+        field = table.get(key)
         if field is None:
-            if key in OPENCLAW_KEYS:
-                has_openclaw = True
-                continue
-            field = _CAMEL_CASE.get(key) if fields.camel_case else None
-            if field is None:
-                unknown.append(key)
-                continue
-        values[field.attribute] = field.read(key, value, fields, found)
-    if unknown:
-        report_misspelt(unknown[:MOST_LOOKED_UP], FIELD_NAMES, found)
-    metadata = values.get("metadata")
-    if fields.openclaw_at and (
-        has_openclaw or (metadata and any(place in metadata for place in fields.openclaw_at))
-    ):
-        values.update(read_openclaw(frontmatter, metadata or {}, fields, found))
-    return Manifest(**values), tuple(found)
+            others.append(key)
+        else:
+            values[field.attribute] = field.read(key, value, fields, findings)
+    if others:
+        unknown = [key for key in others if key not in OPENCLAW_KEYS]
+        report_misspelt(unknown[:MOST_LOOKED_UP], FIELD_NAMES, findings)
+    metadata = values.get("metadata") or {}
+    if (others or metadata) and _has_openclaw(others, metadata, fields):
+        values.update(read_openclaw(frontmatter, metadata, fields, findings))
+    return Manifest(**values), tuple(findings)
+
+
+def _has_openclaw(others: list[str], metadata: Mapping[str, Any], fields: FieldRules) -> bool:
+    """Whether there may be fields of OpenClaw in a place where this host looks for them."""
+    if not fields.openclaw_at:
+        return False
+    if not OPENCLAW_KEYS.isdisjoint(others):
+        return True
+    return any(place in metadata for place in fields.openclaw_at)

@@ -1,7 +1,7 @@
-"""OpenClaw's own fields: what a skill needs of a machine and how it may be had.
+"""OpenClaw's own fields: what a skill requires of a machine and how it can be installed.
 
-They stand under `metadata.openclaw` (`clawdbot` in older skills) and, as its book shows them,
-beside `name`.
+They are under `metadata.openclaw` (`clawdbot` in older skills) and, as its documentation shows
+them, beside `name`.
 """
 
 from __future__ import annotations
@@ -31,64 +31,77 @@ _SYSTEMS = frozenset(
 _REQUIREMENTS = {"bins": "bins", "anyBins": "any_bins", "env": "env", "config": "config"}
 
 PAGE_FIELDS = ("homepage", "website", "url")
-"""Fields at the top that name a skill's page, where `metadata` does not; the first that says something counts."""
+"""Top-level fields for a skill's page, where `metadata` has none; the first with text is used."""
+
+# For show only, so they are read at the top level wherever the other fields are expected.
+_SHOWN_FIELDS = {"homepage": PAGE_FIELDS, "emoji": ("emoji",)}
 
 
 def read_openclaw(
-    frontmatter: Mapping[str, Any], metadata: Mapping[str, Any], fields: FieldRules, found: Findings
+    frontmatter: Mapping[str, Any],
+    metadata: Mapping[str, Any],
+    fields: FieldRules,
+    findings: Findings,
 ) -> dict[str, Any]:
-    """The attributes of a manifest that OpenClaw's fields set, from the places a host looks at.
+    """The attributes of a manifest that OpenClaw's fields set, from the places a host looks in.
 
-    Of the keys under `metadata` only the first that holds a mapping counts; a field that stands in
-    two places is taken from the one that is named first. A page and an emoji are for show only, so
-    they count at the top wherever the other fields are looked for.
+    Of the keys under `metadata` only the first with a mapping counts; of a field in two places, the
+    place that is named first.
     """
     values: dict[str, Any] = {}
-    seen_block = False
+    has_block = False
     for place in fields.openclaw_at:
-        block = frontmatter
-        prefix = "" if place == "top" else f"metadata.{place}."
-        if prefix:
-            below = _find_block(metadata, place, fields, found)
-            if seen_block or below is None:
-                continue
-            block, seen_block = below, True
-            report_misspelt(
-                _list_unknown(block, OPENCLAW_FIELDS),
-                _BLOCK_KEYS,
-                found,
-                prefix=prefix,
-                among_few=True,
-            )
-        for key, value in block.items():
-            field = OPENCLAW_FIELDS.get(key)
-            if field is not None and field[0] not in values and value is not None:
-                values[field[0]] = field[1](prefix + key, value, fields, found)
-    for attribute, keys in (("homepage", PAGE_FIELDS), ("emoji", ("emoji",))):
-        if values.get(attribute) is None and (text := _find_text(frontmatter, keys)):
+        if place == "top":
+            _read_block(frontmatter, "", fields, values, findings)
+            continue
+        block = _find_block(metadata, place, fields, findings)
+        if block is None or has_block:
+            continue
+        has_block = True
+        prefix = f"metadata.{place}."
+        unknown = _list_unknown(block, OPENCLAW_FIELDS)
+        report_misspelt(unknown, _BLOCK_KEYS, findings, prefix=prefix, among_few=True)
+        _read_block(block, prefix, fields, values, findings)
+    for attribute, keys in _SHOWN_FIELDS.items():
+        text = _find_text(frontmatter, keys) if values.get(attribute) is None else None
+        if text is not None:
             values[attribute] = text
     return values
 
 
+def _read_block(
+    block: Mapping[str, Any],
+    prefix: str,
+    fields: FieldRules,
+    values: dict[str, Any],
+    findings: Findings,
+) -> None:
+    for key, value in block.items():
+        field = OPENCLAW_FIELDS.get(key)
+        if field is None or value is None:
+            continue
+        attribute, read = field
+        if attribute not in values:
+            values[attribute] = read(prefix + key, value, fields, findings)
+
+
 def _find_block(
-    metadata: Mapping[str, Any], place: str, fields: FieldRules, found: Findings
+    metadata: Mapping[str, Any], place: str, fields: FieldRules, findings: Findings
 ) -> Mapping[str, Any] | None:
-    """What stands below one key of `metadata`; anything but a mapping is reported and counts as not
-    there.
-    """
+    """The mapping under one key of `metadata`; anything else is reported."""
     block = metadata.get(place)
     if isinstance(block, dict):
         return block
     if block is None or block == "":
         return None
-    # A host that looks below `metadata` only also takes nothing but mappings there.
-    reads_text = "top" in fields.openclaw_at
-    decoded = parse_json5(block) if reads_text and isinstance(block, str) else None
-    if isinstance(decoded, dict):
-        return decoded
-    allowed = "it has to be a mapping" + (", or JSON or JSON5 text of one" if reads_text else "")
-    message = f"`metadata.{place}` is {describe(block)}; {allowed}."
-    found.append(diagnose("metadata-unreadable", message, field=f"metadata.{place}"))
+    # A host that only looks under `metadata` takes nothing but mappings there.
+    takes_text = "top" in fields.openclaw_at
+    parsed = parse_json5(block) if takes_text and isinstance(block, str) else None
+    if isinstance(parsed, dict):
+        return parsed
+    expected = "a mapping, or one as JSON or JSON5" if takes_text else "a mapping"
+    message = f"`metadata.{place}` is {describe(block)}; it must be {expected}."
+    findings.append(diagnose("metadata-unreadable", message, field=f"metadata.{place}"))
     return None
 
 
@@ -97,99 +110,110 @@ def _list_unknown(block: Mapping[str, Any], known: Container[str]) -> list[str]:
 
 
 def _find_text(frontmatter: Mapping[str, Any], keys: tuple[str, ...]) -> str | None:
-    texts = (value.strip() for key in keys if isinstance(value := frontmatter.get(key), str))
-    return next((text for text in texts if text), None)
-
-
-def _refuse(key: str, allowed: str, found: Findings) -> None:
-    found.append(diagnose("field-type", f"`{key}` cannot be used; {allowed}.", field=key))
-
-
-def _unpack(value: Any) -> Any:
-    """A list or a mapping that was turned into JSON text on the way."""
-    if isinstance(value, str) and value[:1] in ("[", "{"):
-        unpacked = parse_json(value)
-        return value if unpacked is None else unpacked
-    return value
-
-
-def _read_text(key: str, value: Any, fields: FieldRules, found: Findings) -> str | None:
-    if isinstance(value, (str, bool, int, float)):
-        return render_scalar(value).strip() or None
-    _refuse(key, "it has to be text", found)
+    """The text of the first of the keys that has any."""
+    for key in keys:
+        value = frontmatter.get(key)
+        text = value.strip() if isinstance(value, str) else ""
+        if text:
+            return text
     return None
 
 
-def _read_always(key: str, value: Any, fields: FieldRules, found: Findings) -> bool | None:
-    # Below `metadata` the host takes real truth values only; at the top it has made text of
-    # everything.
+def _report_type(key: str, value: Any, expected: str, hint: str, findings: Findings) -> None:
+    message = f"`{key}` is {describe(value)}; it must be {expected}."
+    findings.append(diagnose("field-type", message, field=key, hint=hint))
+
+
+def _parse_packed(value: Any) -> Any:
+    """A list or a mapping that this host has made JSON text of."""
+    if not isinstance(value, str) or value[:1] not in ("[", "{"):
+        return value
+    parsed = parse_json(value)
+    return value if parsed is None else parsed
+
+
+def _read_text(key: str, value: Any, fields: FieldRules, findings: Findings) -> str | None:
+    if isinstance(value, (str, bool, int, float)):
+        return render_scalar(value).strip() or None
+    _report_type(key, value, "a string", "Write it as one string.", findings)
+    return None
+
+
+def _read_always(key: str, value: Any, fields: FieldRules, findings: Findings) -> bool | None:
     if isinstance(value, bool):
         return value
-    if key == "always" and isinstance(value, (str, int)) and not fields.flags_need_booleans:
+    # Under `metadata` the host takes only booleans; at the top it has made text of everything.
+    takes_words = key == "always" and not fields.flags_need_booleans
+    if takes_words and isinstance(value, (str, int)):
         word = render_scalar(value).strip().lower()
         if word in fields.true_words or word in fields.false_words:
             return word in fields.true_words
-    found.append(
-        diagnose("field-value", f"`{key}` has to be true or false, not in quotes.", field=key)
-    )
+    message = f"`{key}` must be true or false, without quotes."
+    findings.append(diagnose("field-value", message, field=key))
     return None
 
 
-def _read_words(key: str, value: Any, fields: FieldRules, found: Findings) -> tuple[str, ...]:
-    value = _unpack(value)
+def _read_words(key: str, value: Any, fields: FieldRules, findings: Findings) -> tuple[str, ...]:
+    value = _parse_packed(value)
     if isinstance(value, str):
         return split_commas(value)
     if isinstance(value, list) and all(isinstance(item, (str, int, float)) for item in value):
-        return tuple(text for item in value if (text := render_scalar(item).strip()))
-    _refuse(key, "it has to be a list of words, or words with commas between them", found)
+        texts = (render_scalar(item).strip() for item in value)
+        return tuple(text for text in texts if text)
+    hint = "Write a list of words, or words separated by commas."
+    _report_type(key, value, "a list of words", hint, findings)
     return ()
 
 
-def _read_systems(key: str, value: Any, fields: FieldRules, found: Findings) -> tuple[str, ...]:
-    words = _read_words(key, value, fields, found)
-    unknown = [word for word in words if word.lower() not in _SYSTEMS]
+def _read_systems(key: str, value: Any, fields: FieldRules, findings: Findings) -> tuple[str, ...]:
+    words = _read_words(key, value, fields, findings)
+    unknown = ", ".join(word for word in words if word.lower() not in _SYSTEMS)
     if unknown:
-        message = (
-            f"`{key}` names {describe(', '.join(unknown))}, which no machine is; it may be darwin,"
-            " linux, win32."
-        )
-        found.append(diagnose("field-value", message, field=key))
+        message = f"`{key}` contains {describe(unknown)}, which is not an operating system."
+        hint = "Use darwin, linux or win32."
+        findings.append(diagnose("field-value", message, field=key, hint=hint))
     return words
 
 
-def _read_requires(key: str, value: Any, fields: FieldRules, found: Findings) -> Requires:
-    value = _unpack(value)
+def _read_requires(key: str, value: Any, fields: FieldRules, findings: Findings) -> Requires:
+    value = _parse_packed(value)
     if not isinstance(value, dict):
-        _refuse(key, f"it has to be a mapping with {', '.join(_REQUIREMENTS)}", found)
+        hint = f"Write indented lines with {', '.join(_REQUIREMENTS)}."
+        _report_type(key, value, "a mapping", hint, findings)
         return Requires()
     unknown = _list_unknown(value, _REQUIREMENTS)
-    report_misspelt(unknown, tuple(_REQUIREMENTS), found, prefix=f"{key}.", among_few=True)
-    return Requires(
-        **{
-            attribute: _read_words(f"{key}.{name}", value[name], fields, found)
-            for name, attribute in _REQUIREMENTS.items()
-            if value.get(name) is not None
-        }
-    )
+    report_misspelt(unknown, tuple(_REQUIREMENTS), findings, prefix=f"{key}.", among_few=True)
+    requirements = {
+        attribute: _read_words(f"{key}.{name}", value[name], fields, findings)
+        for name, attribute in _REQUIREMENTS.items()
+        if value.get(name) is not None
+    }
+    return Requires(**requirements)
 
 
 def _read_install(
-    key: str, value: Any, fields: FieldRules, found: Findings
+    key: str, value: Any, fields: FieldRules, findings: Findings
 ) -> tuple[Mapping[str, Any], ...]:
-    value = _unpack(value)
+    value = _parse_packed(value)
     if not isinstance(value, list):
-        _refuse(key, "it has to be a list of ways to install", found)
+        hint = "Write a list of mappings, each with a `kind`."
+        _report_type(key, value, "a list of ways to install", hint, findings)
         return ()
     recipes = []
     for number, recipe in enumerate(value):
-        kind = recipe.get("kind", recipe.get("type")) if isinstance(recipe, dict) else None
-        word = kind.strip().lower() if isinstance(kind, str) else ""
-        if word in _KINDS:
-            recipes.append({**recipe, "kind": word})
+        kind = _find_kind(recipe)
+        if kind in _KINDS:
+            recipes.append({**recipe, "kind": kind})
         else:
-            message = f"`{key}[{number}].kind` may be {', '.join(_KINDS)}; this one is left out."
-            found.append(diagnose("field-value", message, field=f"{key}[{number}].kind"))
+            field = f"{key}[{number}].kind"
+            message = f"`{field}` must be one of {', '.join(_KINDS)}; this item is ignored."
+            findings.append(diagnose("field-value", message, field=field))
     return tuple(recipes)
+
+
+def _find_kind(recipe: Any) -> str | None:
+    kind = recipe.get("kind", recipe.get("type")) if isinstance(recipe, dict) else None
+    return kind.strip().lower() if isinstance(kind, str) else None
 
 
 OPENCLAW_FIELDS: dict[str, tuple[str, Callable[[str, Any, FieldRules, Findings], Any]]] = {
@@ -206,4 +230,4 @@ OPENCLAW_FIELDS: dict[str, tuple[str, Callable[[str, Any, FieldRules, Findings],
 _BLOCK_KEYS = tuple(OPENCLAW_FIELDS)
 
 OPENCLAW_KEYS = frozenset((*OPENCLAW_FIELDS, *PAGE_FIELDS))
-"""Every key at the top of a header that may matter to OpenClaw."""
+"""Every top-level key of a header that may matter to OpenClaw."""

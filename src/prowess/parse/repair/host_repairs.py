@@ -1,6 +1,4 @@
-"""Repairs as hosts do them: broader or narrower than Prowess's own, so that answers agree with
-theirs.
-"""
+"""Repairs as hosts make them: broader or narrower than Prowess's own, so that answers agree."""
 
 from __future__ import annotations
 
@@ -8,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from prowess.diagnostics import diagnose
-from prowess.parse.header.lines import Line
+from prowess.parse.header.lines import Line, measure_indent
 from prowess.parse.repair.broken_header import (
     BrokenHeader,
     Patch,
@@ -20,121 +18,119 @@ from prowess.parse.repair.broken_header import (
 )
 from prowess.parse.yaml.reader import is_valid_yaml
 
+# The hosts' own patterns, quirks included.
 _PLAIN_PAIR = re.compile(r"([A-Za-z_]\w*)[ \t]*:[ \t]*(.*)", re.ASCII)
 _DASHED_PAIR = re.compile(r"([A-Za-z_-]+):[ \t]+(.+)")
 _ANY_PAIR = re.compile(r"([ \t]*[A-Za-z_][\w-]*:[ \t]+)(\S.*)", re.ASCII)
 _LINE_PAIR = re.compile(r"([\w-]+):[ \t]*(.*)", re.ASCII)
 _RESERVED = re.compile(r"[{}\[\]*&#!|>%@`]|: ")
+_RESCUED_FIELDS = ("description", "summary", "read_when")
 
 
 def drop_tabs(broken: BrokenHeader) -> RepairedLines | None:
     """Tabs at the start of a line count as no indentation at all."""
-    return apply_patches(broken.lines, _tab_patches(broken))
+    return apply_patches(broken.lines, _drop_tabs(broken))
 
 
-def _tab_patches(broken: BrokenHeader) -> Iterator[Patch]:
+def _drop_tabs(broken: BrokenHeader) -> Iterator[Patch]:
     for index, line in enumerate(broken.lines):
-        rest = line.text.lstrip(" \t")
-        blanks = line.text[: len(line.text) - len(rest)]
-        if "\t" in blanks:
-            finding = diagnose(
-                "repaired-tab", "Tabs at the start of the line were left out.", line=line.number
-            )
-            yield Patch(
-                index, index, [line._replace(text=blanks.replace("\t", "") + rest)], finding
-            )
+        indent = line.text[: measure_indent(line.text)]
+        if "\t" in indent:
+            fixed = line._replace(text=indent.replace("\t", "") + line.text[len(indent) :])
+            message = "The line is indented with tabs, which this host ignores."
+            finding = diagnose("yaml-tab-indentation", message, line=line.number)
+            yield Patch(index, index, [fixed], finding)
 
 
 def write_blocks(broken: BrokenHeader) -> RepairedLines | None:
     """Every unquoted value with a colon, of a key without a hyphen, becomes a block of text."""
-    return apply_patches(broken.lines, _block_patches(broken))
+    return apply_patches(broken.lines, _write_blocks(broken))
 
 
-def _block_patches(broken: BrokenHeader) -> Iterator[Patch]:
+def _write_blocks(broken: BrokenHeader) -> Iterator[Patch]:
     for index, line in enumerate(broken.lines):
         match = _PLAIN_PAIR.fullmatch(line.text)
-        value = match[2].strip() if match else ""
-        if match is None or ":" not in value or value[0] in "\"'":
+        if match is None:
             continue
-        lines = [
-            line._replace(text=f"{match[1]}: |-"),
-            line._replace(text=f"  {value}"),
-        ]
-        message = f"The value of `{match[1]}` holds a colon; it was written as a block of text."
-        yield Patch(index, index, lines, report("repaired-colon", message, line, match[1]))
+        key, value = match[1], match[2].strip()
+        if ":" not in value or value[0] in "\"'":
+            continue
+        block = [line._replace(text=f"{key}: |-"), line._replace(text=f"  {value}")]
+        message = (
+            f"This host reads the value of `{key}` as a block of text because it contains `:`."
+        )
+        yield Patch(index, index, block, report("yaml-unquoted-colon", message, line, key))
 
 
 def quote_description(broken: BrokenHeader) -> RepairedLines | None:
-    """Only a broken `description` is rescued; `summary` and `read_when` where they hold a colon and
-    a blank.
-    """
-    return apply_patches(broken.lines, _description_patches(broken))
+    """Only a broken `description` is quoted, and `summary` and `read_when` if they contain `: `."""
+    return apply_patches(broken.lines, _quote_description(broken))
 
 
-def _description_patches(broken: BrokenHeader) -> Iterator[Patch]:
+def _quote_description(broken: BrokenHeader) -> Iterator[Patch]:
     for index, line in enumerate(broken.lines):
         key = find_key(line.text)
-        if key not in ("description", "summary", "read_when"):
+        if key not in _RESCUED_FIELDS:
             continue
         value = line.text.partition(":")[2].strip()
-        if not value or is_valid_yaml(f"k: {value}\n", broken.limits):
-            continue
-        if key == "description" or ": " in value:
-            yield _quoted(index, line, f"{key}: ", value, key)
+        is_rescued = key == "description" or ": " in value
+        if value and is_rescued and not is_valid_yaml(f"k: {value}\n", broken.limits):
+            yield _quote(index, line, f"{key}: ", value, key)
 
 
 def quote_reserved(broken: BrokenHeader) -> RepairedLines | None:
-    """Every value at the margin that holds a reserved character is quoted, whether it was broken or
-    not.
-    """
-    return apply_patches(broken.lines, _reserved_patches(broken))
+    """Every value at the margin with a reserved character is quoted, broken or not."""
+    return apply_patches(broken.lines, _quote_reserved(broken))
 
 
-def _reserved_patches(broken: BrokenHeader) -> Iterator[Patch]:
+def _quote_reserved(broken: BrokenHeader) -> Iterator[Patch]:
     for index, line in enumerate(broken.lines):
         match = _DASHED_PAIR.fullmatch(line.text)
-        value = match[2].strip() if match else ""
-        if match is None or not value or not _RESERVED.search(value):
+        if match is None:
             continue
-        if len(value) > 1 and value[0] == value[-1] and value[0] in "\"'":
-            continue
-        yield _quoted(index, line, f"{match[1]}: ", value, match[1])
+        key, value = match[1], match[2].strip()
+        is_quoted = len(value) > 1 and value[0] == value[-1] and value[0] in "\"'"
+        if not is_quoted and _RESERVED.search(value):
+            yield _quote(index, line, f"{key}: ", value, key)
 
 
 def quote_pairs(broken: BrokenHeader) -> RepairedLines | None:
-    """Every plain value with a colon and a blank in it is quoted, at any indentation."""
-    return apply_patches(broken.lines, _pair_patches(broken))
+    """Every plain value that contains `: ` is quoted, at any indentation."""
+    return apply_patches(broken.lines, _quote_pairs(broken))
 
 
-def _pair_patches(broken: BrokenHeader) -> Iterator[Patch]:
+def _quote_pairs(broken: BrokenHeader) -> Iterator[Patch]:
     for index, line in enumerate(broken.lines):
         match = _ANY_PAIR.fullmatch(line.text)
-        value = match[2].rstrip() if match else ""
-        if match is not None and ": " in value and value[0] not in "\"'[{|>!&*#":
-            yield _quoted(index, line, match[1], value, match[1].strip(": \t"))
+        if match is None:
+            continue
+        before, value = match[1], match[2].rstrip()
+        if ": " in value and value[0] not in "\"'[{|>!&*#":
+            yield _quote(index, line, before, value, before.strip(": \t"))
 
 
-def _quoted(index: int, line: Line, before: str, value: str, key: str) -> Patch:
+def _quote(index: int, line: Line, before: str, value: str, key: str) -> Patch:
     quote, [text] = quote_parts([value])
-    message = f"The value of `{key}` was put in quotes, since the header is not YAML without."
-    finding = report("repaired-colon", message, line, key)
+    message = f"This host quotes the value of `{key}` because the header is invalid YAML otherwise."
+    finding = report("yaml-unquoted-colon", message, line, key)
     return Patch(index, index, [line._replace(text=f"{before}{quote}{text}{quote}")], finding)
 
 
 def read_line_by_line(broken: BrokenHeader) -> RepairedLines | None:
-    """Every `key: value` line at the margin is text as it stands; everything else is left out."""
+    """Every `key: value` line at the margin is text; all other lines are dropped."""
     pairs: dict[str, Line] = {}
     for line in broken.original:
         match = _LINE_PAIR.fullmatch(line.text)
         if match is not None:
             quote, [text] = quote_parts([match[2].strip()])
+            # Of a key that appears twice the last one counts, at its own place.
             pairs.pop(match[1], None)
             pairs[match[1]] = line._replace(text=f"{match[1]}: {quote}{text}{quote}")
     lines = list(pairs.values())
     if not lines or lines == broken.lines:
         return None
     message = (
-        "The header is not YAML; each `key: value` line was read as text, other lines were left"
-        " out."
+        "The header is not valid YAML; each `key: value` line is read as text, other lines are"
+        " ignored."
     )
-    return RepairedLines(lines, [diagnose("repaired-lines", message, line=lines[0].number)])
+    return RepairedLines(lines, [diagnose("yaml-invalid-value", message, line=lines[0].number)])

@@ -1,12 +1,13 @@
-"""Repairs of a header's lines: characters, indentation, stray text, keys that stand twice."""
+"""Repairs of a header's lines: characters, indentation, stray text, keys that appear twice."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from prowess.diagnostics import Diagnostic, diagnose
-from prowess.parse.header.lines import Line
+from prowess.parse.header.lines import Line, measure_indent
 from prowess.parse.manifest.fields import KNOWN_FIELDS
 from prowess.parse.repair.broken_header import (
     BLOCK_MARK,
@@ -23,7 +24,8 @@ from prowess.parse.repair.broken_header import (
 from prowess.parse.yaml.reader import is_valid_yaml
 
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f\x80-\x84\x86-\x9f\ufffe\uffff]")
-_KEY_WITHOUT_BLANK = re.compile(
+# A key before a colon without a blank, before a full-width colon, or before a no-break space.
+_KEY_WITHOUT_SPACE = re.compile(
     "[\u00a0\u3000\u200b\ufeff]*([^\\W\\d][\\w-]*)"
     "(?:[ \u00a0\u3000]{0,8}：[ \t\u00a0\u3000]*|:[\u00a0\u3000][ \t\u00a0\u3000]*|:(?![\\s/]))"
 )
@@ -32,283 +34,296 @@ _INNER_KEY = re.compile(r"[ ]*(?:- +)*([^\s:#][^:#]{0,80}?):(?=[ \t]|$)")
 
 
 def drop_controls(broken: BrokenHeader) -> RepairedLines | None:
-    """Characters that no YAML may hold are left out."""
+    """Characters that YAML does not allow are dropped."""
     if not _CONTROL.search(broken.text):
         return None
-    return apply_patches(
-        broken.lines,
-        (
-            Patch(
-                index, index, [line._replace(text=_CONTROL.sub("", line.text))], _say_dropped(line)
-            )
-            for index, line in enumerate(broken.lines)
-            if _CONTROL.search(line.text)
-        ),
-    )
+    return apply_patches(broken.lines, _drop_controls(broken))
 
 
-def _say_dropped(line: Line) -> Diagnostic:
-    found = sorted({f"U+{ord(character):04X}" for character in _CONTROL.findall(line.text)})
-    message = f"The line holds control characters ({', '.join(found)}); they were left out."
-    return diagnose("repaired-character", message, line=line.number)
+def _drop_controls(broken: BrokenHeader) -> Iterator[Patch]:
+    for index, line in enumerate(broken.lines):
+        controls = sorted({f"U+{ord(found):04X}" for found in _CONTROL.findall(line.text)})
+        if controls:
+            message = f"The line contains control characters ({', '.join(controls)})."
+            finding = diagnose("yaml-invalid-character", message, line=line.number)
+            fixed = line._replace(text=_CONTROL.sub("", line.text))
+            yield Patch(index, index, [fixed], finding)
 
 
 def tabs_to_spaces(broken: BrokenHeader) -> RepairedLines | None:
     """Tabs in the indentation become two spaces each."""
-    return apply_patches(broken.lines, _tab_patches(broken)) if "\t" in broken.text else None
+    if "\t" not in broken.text:
+        return None
+    return apply_patches(broken.lines, _replace_tabs(broken))
 
 
-def _tab_patches(broken: BrokenHeader) -> Iterator[Patch]:
+def _replace_tabs(broken: BrokenHeader) -> Iterator[Patch]:
+    for index, line in _list_broken_lines(broken):
+        indent = line.text[: measure_indent(line.text)]
+        if "\t" in indent:
+            fixed = line._replace(text=indent.replace("\t", "  ") + line.text[len(indent) :])
+            message = "The line is indented with tabs."
+            finding = diagnose("yaml-tab-indentation", message, line=line.number)
+            yield Patch(index, index, [fixed], finding)
+
+
+def _list_broken_lines(broken: BrokenHeader) -> Iterator[tuple[int, Line]]:
     for entry in broken.entries:
         for index in range(entry.first, entry.last + 1):
-            line = broken.lines[index]
-            blanks = _indentation(line.text)
-            if "\t" in blanks:
-                text = blanks.replace("\t", "  ") + line.text[len(blanks) :]
-                message = "The line is indented with tabs; each was replaced by two spaces."
-                yield Patch(
-                    index,
-                    index,
-                    [line._replace(text=text)],
-                    diagnose("repaired-tab", message, line=line.number),
-                )
-
-
-def _indentation(text: str) -> str:
-    return text[: len(text) - len(text.lstrip(" \t"))]
+            yield index, broken.lines[index]
 
 
 def part_keys(broken: BrokenHeader) -> RepairedLines | None:
     """`name:value` and `name：value` become `name: value`."""
-    return apply_patches(broken.lines, _parting_patches(broken))
+    return apply_patches(broken.lines, _part_keys(broken))
 
 
-def _parting_patches(broken: BrokenHeader) -> Iterator[Patch]:
-    for entry in broken.entries:
-        for index in range(entry.first, entry.last + 1):
-            line = broken.lines[index]
-            match = _KEY_WITHOUT_BLANK.match(line.text)
-            if match is None or match.end() == len(line.text):
-                continue
-            if match[1] in KNOWN_FIELDS or (match[1].islower() and find_key(line.text) is None):
-                text = f"{match[1]}: {line.text[match.end() :]}"
-                message = f"`{match[1]}` was not followed by a colon and a blank; they were put in."
-                yield Patch(
-                    index,
-                    index,
-                    [line._replace(text=text)],
-                    report("repaired-space", message, line, match[1]),
-                )
+def _part_keys(broken: BrokenHeader) -> Iterator[Patch]:
+    for index, line in _list_broken_lines(broken):
+        match = _KEY_WITHOUT_SPACE.match(line.text)
+        if match is None or match.end() == len(line.text):
+            continue
+        key = match[1]
+        # Words like `Note:this` are text; fields are known, or in lower case and no key yet.
+        if key in KNOWN_FIELDS or (key.islower() and find_key(line.text) is None):
+            fixed = line._replace(text=f"{key}: {line.text[match.end() :]}")
+            message = f"`{key}` is not followed by a colon and a space."
+            hint = f"Write `{key}: `, with a space after the colon."
+            finding = diagnose(
+                "yaml-missing-space", message, line=line.number, field=key, hint=hint
+            )
+            yield Patch(index, index, [fixed], finding)
 
 
 def align_keys(broken: BrokenHeader) -> RepairedLines | None:
     """A field that is indented below another one's value moves to the start of its line."""
-    return apply_patches(broken.lines, _aligning_patches(broken))
+    return apply_patches(broken.lines, _align_keys(broken))
 
 
-def _aligning_patches(broken: BrokenHeader) -> Iterator[Patch]:
+def _align_keys(broken: BrokenHeader) -> Iterator[Patch]:
     for entry in broken.entries:
         depth = 0
-        for index in range(_first_below(broken, entry), entry.last + 1):
+        for index in range(_find_first_below(broken, entry), entry.last + 1):
             line = broken.lines[index]
             indent = len(line.text) - len(line.text.lstrip(" "))
-            key = find_key(line.text.lstrip(" ")) if indent else None
-            if (
-                key is not None
-                and (key in KNOWN_FIELDS or not entry.key)
-                and (not depth or indent <= depth)
-            ):
+            key = find_key(line.text[indent:]) if indent else None
+            is_field = key is not None and (key in KNOWN_FIELDS or not entry.key)
+            if key is not None and is_field and (not depth or indent <= depth):
                 depth = indent
-                message = f"`{key}` does not begin at the start of its line; it was moved there."
-                yield Patch(
-                    index,
-                    index,
-                    [line._replace(text=line.text[indent:])],
-                    report("repaired-indent", message, line, key),
-                )
+                message = f"`{key}` does not start at the beginning of its line."
+                finding = report("yaml-indented-field", message, line, key)
+                yield Patch(index, index, [line._replace(text=line.text[indent:])], finding)
             elif depth and indent >= depth:
+                # What belongs to the field moves with it.
                 yield Patch(index, index, [line._replace(text=line.text[depth:])])
 
 
-def _first_below(broken: BrokenHeader, entry: HeaderEntry) -> int:
-    """The first line of an entry on which a field could stand by mistake; none below a block or an
-    empty value.
+def _find_first_below(broken: BrokenHeader, entry: HeaderEntry) -> int:
+    """The first line of an entry on which a field may be by mistake.
+
+    There is none below a block mark or an empty value: indented lines belong there.
     """
     if not entry.key:
         return entry.first
-    rest = broken.lines[entry.first].text.partition(":")[2].strip()
+    rest = _get_rest(broken, entry)
     takes_lines = not rest or rest.startswith("#") or BLOCK_MARK.match(rest)
     return entry.last + 1 if takes_lines else entry.first + 1
 
 
+def _get_rest(broken: BrokenHeader, entry: HeaderEntry) -> str:
+    """What follows the key of an entry on its line."""
+    return broken.lines[entry.first].text.partition(":")[2].strip()
+
+
 def join_stray_lines(broken: BrokenHeader) -> RepairedLines | None:
-    """Text at the start of a line joins the value before it; text before the first key becomes a
-    comment.
-    """
-    return apply_patches(broken.lines, _joining_patches(broken))
+    """Text at the margin joins the value before it; before the first key it becomes a comment."""
+    return apply_patches(broken.lines, _join_stray_lines(broken))
 
 
-def _joining_patches(broken: BrokenHeader) -> Iterator[Patch]:
+def _join_stray_lines(broken: BrokenHeader) -> Iterator[Patch]:
     for entry in broken.entries:
         if not entry.key:
-            if len(broken.all_entries) > 1:
-                yield from _comment_out(broken, entry)
+            yield from _comment_out_lead(broken, entry)
             continue
-        rest = broken.lines[entry.first].text.partition(":")[2].strip()
-        below = range(entry.first + 1, entry.last + 1)
-        depths = (
-            _block_depths(broken, below)
-            if BLOCK_MARK.match(rest)
-            else _text_depths(broken, below, rest)
-        )
-        for index, depth in depths.items():
+        for index, blanks in _list_missing_blanks(broken, entry):
             line = broken.lines[index]
             if line.text.startswith("```"):
-                yield _comment(index, line)
+                # Somebody pasted the header with the code fence around it.
+                yield _comment_out_line(index, line)
                 continue
-            message = f"The line is not indented as part of `{entry.key}`; it was indented."
-            finding = report("repaired-line", message, line, entry.key)
-            yield Patch(index, index, [line._replace(text=" " * depth + line.text)], finding)
+            message = f"The line is not indented as part of `{entry.key}`."
+            finding = report("yaml-stray-line", message, line, entry.key)
+            yield Patch(index, index, [line._replace(text=" " * blanks + line.text)], finding)
 
 
-def _block_depths(broken: BrokenHeader, below: range) -> dict[int, int]:
-    """How many blanks each line of a block needs, so that it is as deep as the block's first line,
-    or two.
-    """
-    margins = {
-        index: len(text) - len(text.lstrip(" "))
-        for index in below
-        if (text := broken.lines[index].text).strip()
+def _list_missing_blanks(broken: BrokenHeader, entry: HeaderEntry) -> Iterator[tuple[int, int]]:
+    """The lines of an entry that are indented too little, each with the blanks it needs."""
+    rest = _get_rest(broken, entry)
+    below = {index: broken.lines[index].text for index in range(entry.first + 1, entry.last + 1)}
+    if BLOCK_MARK.match(rest):
+        return _list_blanks_of_block(below)
+    return _list_blanks_of_text(below, rest)
+
+
+def _list_blanks_of_block(below: dict[int, str]) -> Iterator[tuple[int, int]]:
+    """Every line of a block has to be as deep as its first one; two blanks if that has none."""
+    indents = {
+        index: len(text) - len(text.lstrip(" ")) for index, text in below.items() if text.strip()
     }
-    first = next(iter(margins.values()), 0)
-    if first == 0:
-        return dict.fromkeys(margins, 2)
-    return {index: first - margin for index, margin in margins.items() if margin < first}
+    first = next(iter(indents.values()), 0)
+    for index, indent in indents.items():
+        if first == 0:
+            yield index, 2
+        elif indent < first:
+            yield index, first - indent
 
 
-def _text_depths(broken: BrokenHeader, below: range, rest: str) -> dict[int, int]:
-    stray = [index for index in below if _is_stray(broken.lines[index].text, after=rest)]
-    if stray and broken.lines[stray[0]].text[0] in "[{":
-        stray = [index for index in below if broken.lines[index].text.strip()]
-    return dict.fromkeys(stray, 2)
+def _list_blanks_of_text(below: dict[int, str], rest: str) -> Iterator[tuple[int, int]]:
+    stray = [index for index, text in below.items() if _is_stray(text, after=rest)]
+    if stray and below[stray[0]][0] in "[{":
+        # JSON on lines of its own: all of them belong to the value.
+        stray = [index for index, text in below.items() if text.strip()]
+    return ((index, 2) for index in stray)
 
 
 def _is_stray(text: str, *, after: str) -> bool:
+    """Whether a line at the margin is neither a comment, nor an item, nor inside brackets."""
     if not text or text[0] in " \t#" or after[:1] in ("[", "{"):
         return False
-    return bool(after) or not (text == "-" or text.startswith("- "))
+    is_item = text == "-" or text.startswith("- ")
+    return bool(after) or not is_item
+
+
+def _comment_out_lead(broken: BrokenHeader, entry: HeaderEntry) -> Iterator[Patch]:
+    """Comments in place of the text before the first key, if there is a key at all."""
+    if len(broken.all_entries) > 1:
+        yield from _comment_out(broken, entry)
 
 
 def _comment_out(broken: BrokenHeader, entry: HeaderEntry) -> Iterator[Patch]:
     for index in range(entry.first, entry.last + 1):
         line = broken.lines[index]
-        if line.text.strip() and not line.text.lstrip().startswith("#"):
-            yield _comment(index, line)
+        text = line.text.lstrip()
+        if text and not text.startswith("#"):
+            yield _comment_out_line(index, line)
 
 
-def _comment(index: int, line: Line) -> Patch:
-    finding = diagnose(
-        "repaired-line", "The line belongs to no field; it was left out.", line=line.number
-    )
+def _comment_out_line(index: int, line: Line) -> Patch:
+    message = "The line belongs to no field and is ignored."
+    finding = diagnose("yaml-stray-line", message, line=line.number)
     return Patch(index, index, [line._replace(text="# " + line.text)], finding)
 
 
 def drop_duplicates(broken: BrokenHeader) -> RepairedLines | None:
-    """Of keys that stand twice in one mapping the last is kept."""
+    """Of keys that appear twice in one mapping the last is kept."""
     if broken.problem.key is None:
         return None
-    return apply_patches(broken.lines, _duplicate_patches(broken))
+    return apply_patches(broken.lines, _drop_duplicates(broken))
 
 
-def _duplicate_patches(broken: BrokenHeader) -> Iterator[Patch]:
-    last: dict[tuple[int, str], int] = {}
+def _drop_duplicates(broken: BrokenHeader) -> Iterator[Patch]:
     keys = list(_find_keys(broken))
-    for index, _, scope, key in keys:
-        last[scope, key] = index
-    place = -1
-    for index, end, scope, key in keys:
-        if index > place and last[scope, key] != index:
-            kept = broken.lines[last[scope, key]].number
-            message = f"`{key}` stands twice; the one on line {kept} was kept."
-            place = end
-            yield Patch(
-                index, end, [], report("repaired-duplicate", message, broken.lines[index], key)
-            )
+    kept = {(key.scope, key.name): key.first for key in keys}
+    dropped_to = -1
+    for key in keys:
+        last = kept[key.scope, key.name]
+        # A key below a dropped one is gone with it.
+        if key.first <= dropped_to or key.first == last:
+            continue
+        dropped_to = key.last
+        used = broken.lines[last].number
+        message = f"`{key.name}` appears twice; the one on line {used} is used."
+        line = broken.lines[key.first]
+        finding = report("yaml-duplicate-key", message, line, key.name)
+        yield Patch(key.first, key.last, [], finding)
 
 
-def _find_keys(broken: BrokenHeader) -> Iterator[tuple[int, int, int, str]]:
-    """Every key that begins a line: its line, the last line that hangs below it, its mapping, and
-    the key.
+class _KeyLines(NamedTuple):
+    """A key that begins line `first`, with everything below it up to line `last`.
 
-    A mapping is told by the line above it that is less indented, -1 for the header itself.
+    `scope` tells its mapping: the line above that is less indented, -1 for the header itself.
     """
-    inside = {
+
+    first: int
+    last: int
+    scope: int
+    name: str
+
+
+def _find_keys(broken: BrokenHeader) -> Iterator[_KeyLines]:
+    inside_values = {
         index
         for entry in broken.all_entries
         for value in find_values(broken.lines, entry)
         for index in range(value.first + 1, value.last + 1)
     }
-    open_keys: list[tuple[int, int]] = []
+    # Indent and line of the keys and dashes that the current line may be below.
+    above: list[tuple[int, int]] = []
     for index, line in enumerate(broken.lines):
-        match = None if index in inside else _INNER_KEY.match(line.text)
+        match = None if index in inside_values else _INNER_KEY.match(line.text)
         if match is None:
             continue
         indent = match.start(1)
-        dashed = "-" in line.text[:indent]
-        while open_keys and open_keys[-1][0] >= (line.text.index("-") if dashed else indent):
-            open_keys.pop()
-        if dashed:
-            open_keys.append((line.text.index("-"), index))
-        scope = open_keys[-1][1] if open_keys else -1
-        open_keys.append((indent, index))
-        if not dashed:
-            yield index, _last_below(broken, index, indent), scope, match[1].strip().strip("\"'")
+        is_item = "-" in line.text[:indent]
+        margin = line.text.index("-") if is_item else indent
+        while above and above[-1][0] >= margin:
+            above.pop()
+        if is_item:
+            above.append((margin, index))
+        scope = above[-1][1] if above else -1
+        above.append((indent, index))
+        if not is_item:
+            name = match[1].strip().strip("\"'")
+            yield _KeyLines(index, _find_last_below(broken, index, indent), scope, name)
 
 
-def _last_below(broken: BrokenHeader, index: int, indent: int) -> int:
+def _find_last_below(broken: BrokenHeader, index: int, indent: int) -> int:
+    """The last line that belongs to a key: those below it that are deeper, or items beside it."""
     last = index
     for later in range(index + 1, len(broken.lines)):
         text = broken.lines[later].text
         if not text.strip():
             continue
-        deeper = len(text) - len(text.lstrip(" \t")) > indent
-        if not deeper and not (text[indent:].startswith("- ") and not text[:indent].strip()):
+        is_item = text[indent:].startswith("- ") and not text[:indent].strip()
+        if measure_indent(text) <= indent and not is_item:
             break
         last = later
     return last
 
 
 def quote_entries(broken: BrokenHeader) -> RepairedLines | None:
-    """The last resort: whatever still cannot be read becomes the text of its key."""
-    return apply_patches(broken.lines, _entry_patches(broken))
+    """The last resort: whatever still cannot be parsed becomes the text of its key."""
+    return apply_patches(broken.lines, _quote_entries(broken))
 
 
-def _entry_patches(broken: BrokenHeader) -> Iterator[Patch]:
+def _quote_entries(broken: BrokenHeader) -> Iterator[Patch]:
     for entry in broken.entries:
         if not entry.key:
-            if len(broken.all_entries) > 1:
-                yield from _comment_out(broken, entry)
+            yield from _comment_out_lead(broken, entry)
             continue
-        first = broken.lines[entry.first]
-        text = _as_text(broken, entry)
+        text = _render_entry(broken, entry)
         if not is_valid_yaml(text, broken.limits):
             yield from _comment_out(broken, entry)
             continue
-        message = f"The value of `{entry.key}` is not YAML; the whole of it was read as text."
-        finding = report("repaired-lines", message, first, entry.key)
+        first = broken.lines[entry.first]
+        finding = _report_invalid_value(first, entry.key)
         yield Patch(entry.first, entry.last, [first._replace(text=text)], finding)
 
 
-def _as_text(broken: BrokenHeader, entry: HeaderEntry) -> str:
-    rest = broken.lines[entry.first].text.partition(":")[2].strip()
+def _report_invalid_value(line: Line, key: str) -> Diagnostic:
+    message = f"The value of `{key}` is not valid YAML and is read as plain text."
+    return report("yaml-invalid-value", message, line, key)
+
+
+def _render_entry(broken: BrokenHeader, entry: HeaderEntry) -> str:
+    """An entry on one line, with all of its value in quotes."""
+    rest = BLOCK_MARK.sub("", _get_rest(broken, entry))
     below = (line.text.strip() for line in broken.lines[entry.first + 1 : entry.last + 1])
-    value = " ".join(part for part in (BLOCK_MARK.sub("", rest), *below) if part)
-    return (
-        f"{_quoted(entry.key) if not _PLAIN_KEY.fullmatch(entry.key) else entry.key}:"
-        f" {_quoted(value)}"
-    )
+    value = " ".join(part for part in (rest, *below) if part)
+    key = entry.key if _PLAIN_KEY.fullmatch(entry.key) else _quote(entry.key)
+    return f"{key}: {_quote(value)}"
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     quote, [escaped] = quote_parts([text])
     return f"{quote}{escaped}{quote}"

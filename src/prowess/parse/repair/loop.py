@@ -1,6 +1,7 @@
 """Reading a header that may be broken: parse, repair what is at fault, parse again; bounded.
 
-`fix_header` does the same for the text of a file, so that any YAML parser gets what Prowess got.
+`fix_header` writes the repairs into the text of a file, so that every YAML parser reads what
+Prowess reads.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from prowess.diagnostics import Diagnostic, diagnose, limit_diagnostics
-from prowess.parse.header.fences import Split, split_header
+from prowess.parse.header.fences import MALFORMED, Split, split_header
 from prowess.parse.header.lines import Line, join_lines, plain_text, split_lines
 from prowess.parse.repair.broken_header import (
     BrokenHeader,
@@ -70,18 +71,17 @@ REPAIRS: dict[Repair, Repairer] = {
     "line-by-line": read_line_by_line,
 }
 
-# Real headers have a few dozen lines; beyond this nobody wrote the header by hand.
+# Real headers have a few dozen lines; nobody writes longer ones by hand.
 _MOST_LINES = 1_500
 
-# A header that is refused for its size is not one that was mistyped.
-_REFUSALS = ("yaml-aliases", "yaml-nesting")
+# A header that is rejected for its size was not mistyped.
+_LIMITS = ("yaml-aliases", "yaml-nesting")
 
-# Most broken headers have one broken value; only where there are more is every entry looked at.
+# Most broken headers have one broken value; only after this many rounds is every entry checked.
 _QUICK_ROUNDS = 4
 
-# How many characters the reader may be given again after a repair. A header of 16 KB gets every
-# round that the repairs can ask for; one that is as large as is read, and was therefore made by no
-# hand, gets a few.
+# How many characters may be parsed again after repairs. A header of 16 KB gets every round that the
+# repairs can ask for; one as large as is read, which nobody wrote by hand, gets a few.
 _MOST_WORK = 1 << 19
 
 _ODD_BREAK = re.compile("[\x85\u2028\u2029]")
@@ -89,174 +89,167 @@ _NUMBER = re.compile(r"[-+]?[\w.]+")
 
 
 class RepairedHeader(NamedTuple):
-    """A header after reading: its values, its lines as they were read, and what was changed or is
-    wrong.
+    """A header after reading: its values, its lines as they were parsed, and the findings.
+
+    Where no repair helps, `problem` says what is wrong, and the lines are those of the file.
     """
 
-    value: dict[str, Any] | None
+    value: dict[str, Any]
     lines: list[Line]
-    trouble: YamlProblem | None
+    problem: YamlProblem | None
     diagnostics: list[Diagnostic]
 
 
 def read_lines(lines: list[Line], repairs: tuple[Repair, ...], limits: Limits) -> RepairedHeader:
-    """Read the lines of a header with the repairs a host makes; the value is None where nothing
-    helps.
-    """
+    """Read the lines of a header with the repairs a host makes."""
     original = lines
-    diagnostics: list[Diagnostic] = []
     text = plain_text(lines)
-    loaded = as_written = parse_yaml(text, limits)
-    first = _trouble(loaded)
+    parsed = as_written = parse_yaml(text, limits)
+    diagnostics: list[Diagnostic] = []
     rounds = 2 * len(repairs) + 4 if len(lines) <= _MOST_LINES else 0
     most = 2 * len(text) + 1_000
     work = _MOST_WORK
     for turn in range(rounds):
-        trouble = _trouble(loaded)
-        if trouble is None or trouble.code in _REFUSALS or len(text) > min(most, work):
+        problem = _find_problem(parsed)
+        if problem is None or problem.code in _LIMITS or len(text) > min(most, work):
             break
         work -= len(text)
         thorough = turn >= _QUICK_ROUNDS
         broken = BrokenHeader(
-            lines, text, trouble, original=original, limits=limits, thorough=thorough
+            lines, text, problem, original=original, limits=limits, thorough=thorough
         )
         repaired = _repair(broken, repairs)
         if repaired is None:
             break
         lines = repaired.lines
-        diagnostics.extend(repaired.diagnostics)
+        diagnostics += repaired.diagnostics
         text = plain_text(lines)
-        loaded = parse_yaml(text, limits)
-    if not _is_readable(loaded):
-        # What the author wrote is what counts and is explained, not what repairs that did not help
-        # made of it.
+        parsed = parse_yaml(text, limits)
+    if not _is_readable(parsed):
+        # What the author wrote counts and is explained, not what unsuccessful repairs made of it.
         if not _is_readable(as_written):
-            return RepairedHeader(None, original, first, [])
-        loaded, lines, diagnostics = as_written, original, []
-    diagnostics.extend(_report_tag(tag) for tag in loaded.tags)
-    return RepairedHeader(loaded.value or {}, lines, None, diagnostics)
+            return RepairedHeader({}, original, _find_problem(as_written), [])
+        parsed, lines, diagnostics = as_written, original, []
+    diagnostics += [_report_tag(tag) for tag in parsed.tags]
+    return RepairedHeader(parsed.value or {}, lines, None, diagnostics)
 
 
-def _is_readable(loaded: YamlResult) -> bool:
-    trouble = _trouble(loaded)
-    return trouble is None or trouble.code == "yaml-tag"
+def _is_readable(parsed: YamlResult) -> bool:
+    problem = _find_problem(parsed)
+    return problem is None or problem.code == "yaml-tag"
 
 
-def _trouble(loaded: YamlResult) -> YamlProblem | None:
-    if loaded.problem is not None:
-        return loaded.problem
-    if loaded.value is not None and not isinstance(loaded.value, dict):
-        kind = "a list" if isinstance(loaded.value, list) else "plain text"
-        return YamlProblem("header-not-a-mapping", f"it is {kind}")
-    return YamlProblem("yaml-tag", "it has a tag") if loaded.tags else None
+def _find_problem(parsed: YamlResult) -> YamlProblem | None:
+    if parsed.problem is not None:
+        return parsed.problem
+    if isinstance(parsed.value, list):
+        return YamlProblem("header-not-a-mapping", "it is a list")
+    if parsed.value is not None and not isinstance(parsed.value, dict):
+        return YamlProblem("header-not-a-mapping", "it is plain text")
+    return YamlProblem("yaml-tag", "it has a tag") if parsed.tags else None
 
 
 def _report_tag(tag: str) -> Diagnostic:
-    return diagnose(
-        "yaml-tag", f"The tag `{tag}` is not interpreted; the value behind it was kept."
-    )
+    return diagnose("yaml-tag", f"The tag `{tag}` is ignored; only its value is read.")
 
 
 def _repair(broken: BrokenHeader, repairs: tuple[Repair, ...]) -> RepairedLines | None:
-    if (widened := _widen(broken)) is not None:
-        return widened
-    for word in repairs:
-        # A tag is good YAML: at most its own value is quoted, nothing else is touched for its sake.
-        if broken.problem.code == "yaml-tag" and word != "quote-indicator":
+    """The lines after the first repair that changes something."""
+    rewritten = _rewrite_valid_yaml(broken)
+    if rewritten is not None:
+        return rewritten
+    for name in repairs:
+        # A tag is valid YAML: only its own value may be quoted, nothing else is touched.
+        if broken.problem.code == "yaml-tag" and name != "quote-indicator":
             continue
-        repaired = REPAIRS[word](broken)
+        repaired = REPAIRS[name](broken)
         if repaired is not None:
             return repaired
     return None
 
 
-def _widen(broken: BrokenHeader) -> RepairedLines | None:
-    """Write down otherwise what is good YAML and only the native reader refuses."""
+def _rewrite_valid_yaml(broken: BrokenHeader) -> RepairedLines | None:
+    """Write in another way what is valid YAML and only the native parser rejects."""
     if broken.problem.is_number:
-        return apply_patches(broken.lines, _number_patch(broken))
+        return apply_patches(broken.lines, _quote_number(broken))
     if "\t" not in broken.text and not _ODD_BREAK.search(broken.text):
         return None
-    patches = []
+    return apply_patches(broken.lines, _replace_blanks(broken))
+
+
+def _replace_blanks(broken: BrokenHeader) -> Iterator[Patch]:
+    """Empty lines for those with tabs only, and spaces for line breaks that YAML does not know."""
     for index, line in enumerate(broken.lines):
         if "\t" in line.text and not line.text.strip():
-            patches.append(Patch(index, index, [line._replace(text="")]))
-        elif _ODD_BREAK.search(line.text):
-            message = (
-                "The line holds a line break that is not one to YAML; it was replaced by a blank."
-            )
-            finding = diagnose("repaired-character", message, line=line.number)
-            patches.append(
-                Patch(index, index, [line._replace(text=_ODD_BREAK.sub(" ", line.text))], finding)
-            )
-    return apply_patches(broken.lines, patches)
+            yield Patch(index, index, [line._replace(text="")])
+            continue
+        odd = sorted({f"U+{ord(character):04X}" for character in _ODD_BREAK.findall(line.text)})
+        if odd:
+            message = f"The line contains a line break ({', '.join(odd)}); it is read as a space."
+            finding = diagnose("yaml-invalid-character", message, line=line.number)
+            fixed = line._replace(text=_ODD_BREAK.sub(" ", line.text))
+            yield Patch(index, index, [fixed], finding)
 
 
-def _number_patch(broken: BrokenHeader) -> list[Patch]:
-    trouble = broken.problem
-    if trouble.line is None or trouble.column is None or trouble.line > len(broken.lines):
-        return []
-    index = trouble.line - 1
+def _quote_number(broken: BrokenHeader) -> Iterator[Patch]:
+    """A number beyond 64 bits, at the place that the parser names, as text."""
+    line_number, column = broken.problem.line, broken.problem.column
+    if line_number is None or column is None or line_number > len(broken.lines):
+        return
+    index = line_number - 1
     line = broken.lines[index]
-    start = trouble.column - 1
-    match = _NUMBER.match(line.text, start)
+    match = _NUMBER.match(line.text, column - 1)
     if match is None:
-        return []
-    text = f'{line.text[:start]}"{match[0]}"{line.text[match.end() :]}'
-    message = f"The number {match[0][:24]} is too large to be read as one; it was read as text."
-    return [
-        Patch(
-            index,
-            index,
-            [line._replace(text=text)],
-            diagnose("repaired-number", message, line=line.number),
-        )
-    ]
+        return
+    fixed = f'{line.text[: match.start()]}"{match[0]}"{line.text[match.end() :]}'
+    message = f"The number {match[0][:24]} is too large for 64 bits and is read as text."
+    finding = diagnose("yaml-large-number", message, line=line.number)
+    yield Patch(index, index, [line._replace(text=fixed)], finding)
 
 
 def fix_header(text: str, *, rules: HeaderRules) -> tuple[str, tuple[Diagnostic, ...]]:
-    """The text with its header repaired, and what was changed; the same text where nothing helps or
-    is needed.
+    """The text with its header repaired, and what was wrong; the same text if nothing changes.
 
-    Lines that need no repair keep every byte, their line ends too; comments and the order of keys
-    stay.
+    Lines that need no repair keep every byte, including their line ends; comments and the order of
+    keys stay.
     """
+    unchanged = text, ()
     split = split_header(text, rules)
-    bad_fence = split.problem == "repaired-fence"
-    if split.end == 0 or not (split.problem is None or bad_fence) or not text.endswith(split.text):
-        return text, ()
-    # A byte order mark may stand before the text that was split, and blank lines that no host reads
-    # past.
-    before = text[: len(text) - len(split.text)].rstrip("\r\n\t ")
+    bad_fence = split.problem == MALFORMED
+    is_fixable = split.end > 0 and (split.problem is None or bad_fence)
+    # Where the host strips comments, the lines of the split may not be those of the file.
+    if not is_fixable or not text.endswith(split.text):
+        return unchanged
     header = split.text[split.start : split.end]
     limits = Limits()
     if len(header) > limits.header_bytes:
-        return text, ()
+        return unchanged
     lines = split_lines(header, first=split.line)
-    mended = read_lines(lines, rules.repairs, limits)
-    if mended.value is None or (mended.lines == lines and not bad_fence):
-        return text, ()
-    fixed = join_lines(mended.lines)
-    opening = (
-        split.text[: split.start].replace(split.language, "", 1)
-        if split.language
-        else split.text[: split.start]
-    )
-    whole = before + opening + fixed + split.text[split.end :]
+    repaired = read_lines(lines, rules.repairs, limits)
+    if repaired.problem is not None or (repaired.lines == lines and not bad_fence):
+        return unchanged
+    fixed = join_lines(repaired.lines)
+    whole = _fix_opening(text, split) + fixed + split.text[split.end :]
     again = split_header(whole, rules)
     if again.text[again.start : again.end] != fixed:
-        # A repair made a fence out of a line; whoever wrote that has to look at it.
-        return text, ()
-    return whole, (*_report_fence(split), *limit_diagnostics(mended.diagnostics))
+        # A repair made a fence out of a line; the author has to decide.
+        return unchanged
+    return whole, (*_report_fences(split), *limit_diagnostics(repaired.diagnostics))
 
 
-def _report_fence(split: Split) -> Iterator[Diagnostic]:
-    if split.problem != "repaired-fence":
+def _fix_opening(text: str, split: Split) -> str:
+    """What comes before the header: a byte order mark stays, blank lines and a language go."""
+    before = text[: len(text) - len(split.text)].rstrip("\r\n\t ")
+    opening = split.text[: split.start]
+    if split.language:
+        opening = opening.replace(split.language, "", 1)
+    return before + opening
+
+
+def _report_fences(split: Split) -> Iterator[Diagnostic]:
+    if split.problem != MALFORMED:
         return
     if split.line > 2:
-        yield diagnose("repaired-fence", "Blank lines before the header were left out.", line=1)
+        yield diagnose(MALFORMED, "There are blank lines before the header.", line=1)
     if split.language:
-        yield diagnose(
-            "repaired-fence",
-            "The language behind the opening fence was left out.",
-            line=split.line - 1,
-        )
+        yield diagnose(MALFORMED, "The opening fence names a language.", line=split.line - 1)

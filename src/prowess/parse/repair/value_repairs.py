@@ -1,13 +1,13 @@
-"""Repairs of values: each knows one way in which people break YAML, and says what it changed.
+"""Repairs of values: each knows one way in which people break YAML.
 
-A repair touches only values that cannot be read even alone, so that what is sound stays as it was
+A repair touches only values that cannot be parsed even alone, so that what is valid stays as it was
 written.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from prowess.parse.header.lines import Line
 from prowess.parse.repair.broken_header import (
@@ -20,6 +20,7 @@ from prowess.parse.repair.broken_header import (
     apply_patches,
     name_value,
     quote_value,
+    replace_texts,
     report,
     split_comment,
     write_block,
@@ -28,206 +29,201 @@ from prowess.parse.yaml.reader import is_valid_yaml
 
 _BLOCK_WITH_TEXT = re.compile(r"([|>][-+\d]{0,2})[ \t]+(?=[^\s#])")
 _COLON = re.compile(r":(?=[ \t]|$)")
-_INDICATORS = "@`%*&!|>?-,]}:"
+_RESERVED = "@`%*&!|>?-,]}:"
+# What YAML knows as an escape in double quotes, else a backslash or a quote that is none. Halves of
+# a surrogate pair are no characters.
 _ESCAPE = re.compile(
-    r"(\\(?:[0abtnvfre"
-    r' "/\\N_LP]|x[\da-fA-F]{2}|u(?![dD][89a-fA-F])[\da-fA-F]{4}|U00(?:0\d|10)[\da-fA-F]{4}))|[\\"]'
+    r'(\\(?:[0abtnvfre "/\\N_LP]'
+    r"|x[\da-fA-F]{2}|u(?![dD][89a-fA-F])[\da-fA-F]{4}|U00(?:0\d|10)[\da-fA-F]{4}))"
+    r'|[\\"]'
 )
 
-# Fields that hold text: a bracket at their start is a hint to the reader, not a list.
-TEXT_FIELDS = frozenset(
-    "name description when_to_use argument-hint license compatibility version model agent homepage".split()
+# Fields that are text: a bracket at their start is a hint to the reader, not a list.
+_TEXT_FIELDS = frozenset(
+    "name description when_to_use argument-hint license compatibility version model agent"
+    " homepage".split()
 )
 
 
-def _patch_values(
-    broken: BrokenHeader, applies: Callable[[HeaderValue], bool], code: str, sentence: str
+def _quote_values(
+    broken: BrokenHeader, explain: Callable[[HeaderValue], str | None], code: str
 ) -> RepairedLines | None:
-    """Quote every broken value to which a repair applies."""
-    return apply_patches(
-        broken.lines,
-        (
-            Patch(
-                value.first,
-                value.last,
-                quote_value(broken.lines, value),
-                report(
-                    code,
-                    f"{name_value(value.key)} {sentence}; it was put in quotes.",
-                    broken.lines[value.first],
-                    value.key,
-                ),
-            )
-            for value in broken.values
-            if applies(value)
-        ),
-    )
+    """Quote every broken value about which `explain` has something to say."""
+    return apply_patches(broken.lines, _quote_explained(broken, explain, code))
+
+
+def _quote_explained(
+    broken: BrokenHeader, explain: Callable[[HeaderValue], str | None], code: str
+) -> Iterator[Patch]:
+    for value in broken.values:
+        problem = explain(value)
+        if problem is not None:
+            yield _patch(broken, value, quote_value(broken.lines, value), code, problem)
+
+
+def _patch(
+    broken: BrokenHeader, value: HeaderValue, lines: Sequence[Line], code: str, problem: str
+) -> Patch:
+    """New lines for all lines of a value."""
+    message = f"{name_value(value.key)} {problem}."
+    finding = report(code, message, broken.lines[value.first], value.key)
+    return Patch(value.first, value.last, lines, finding)
 
 
 def move_block_text(broken: BrokenHeader) -> RepairedLines | None:
     """`description: > Text` becomes a block with the text on the next line."""
-    return apply_patches(broken.lines, _block_patches(broken))
+    return apply_patches(broken.lines, _move_block_text(broken))
 
 
-def _block_patches(broken: BrokenHeader) -> Iterator[Patch]:
+def _move_block_text(broken: BrokenHeader) -> Iterator[Patch]:
     for value in broken.values:
         mark = _BLOCK_WITH_TEXT.match(value.text)
         if mark is None:
             continue
         line = broken.lines[value.first]
-        below = [
-            later.text
-            for later in broken.lines[value.first + 1 : value.last + 1]
-            if later.text.strip()
-        ]
-        depth = min((len(text) - len(text.lstrip(" ")) for text in below), default=value.indent + 2)
+        below = (later.text for later in broken.lines[value.first + 1 : value.last + 1])
+        indents = (len(text) - len(text.lstrip(" ")) for text in below if text.strip())
+        depth = min(indents, default=value.indent + 2)
         lines = [
-            Line(line.number, line.text[: value.column] + mark[1], line.end),
-            Line(line.number, " " * depth + value.text[mark.end() :], line.end),
+            line._replace(text=line.text[: value.column] + mark[1]),
+            line._replace(text=" " * depth + value.text[mark.end() :]),
         ]
-        message = (
-            f"{name_value(value.key)} has text after its block mark `{mark[1]}`; it was moved into"
-            " the block."
-        )
-        yield Patch(
-            value.first, value.first, lines, report("repaired-block-text", message, line, value.key)
-        )
+        message = f"{name_value(value.key)} has text on the line of its block mark `{mark[1]}`."
+        finding = report("yaml-text-after-block-mark", message, line, value.key)
+        yield Patch(value.first, value.first, lines, finding)
 
 
 def close_brackets(broken: BrokenHeader) -> RepairedLines | None:
-    """JSON or a list whose last brackets are missing is closed, where it can be read then."""
-    return apply_patches(broken.lines, _closing_patches(broken))
+    """JSON or a list whose last brackets are missing is closed, if it can be parsed then."""
+    return apply_patches(broken.lines, _close_brackets(broken))
 
 
-def _closing_patches(broken: BrokenHeader) -> Iterator[Patch]:
+def _close_brackets(broken: BrokenHeader) -> Iterator[Patch]:
     for value in broken.values:
-        if value.text[0] not in "[{" or value.key in TEXT_FIELDS:
+        if value.text[0] not in "[{" or value.key in _TEXT_FIELDS:
             continue
         brackets = Brackets()
-        text = "\n".join(value.parts)
-        if brackets.close_in(text) or not brackets.missing or not brackets.matched:
+        is_closed = brackets.close_in("\n".join(value.parts))
+        missing = brackets.missing
+        if is_closed or not missing or not brackets.matched:
             continue
-        if not is_valid_yaml(
-            f"k: {text.replace(chr(10), chr(10) + '  ')}{brackets.missing}\n", broken.limits
-        ):
+        closed = "\n  ".join(value.parts) + missing
+        if not is_valid_yaml(f"k: {closed}\n", broken.limits):
             continue
         last = broken.lines[value.last]
-        closed = Line(last.number, last.text.rstrip() + brackets.missing, last.end)
-        message = (
-            f"{name_value(value.key)} is never closed; `{brackets.missing}` was added at its end."
-        )
-        yield Patch(
-            value.last, value.last, [closed], report("repaired-json", message, last, value.key)
-        )
+        message = f"{name_value(value.key)} is never closed; `{missing}` is missing at its end."
+        finding = report("yaml-unclosed-bracket", message, last, value.key)
+        fixed = last._replace(text=last.text.rstrip() + missing)
+        yield Patch(value.last, value.last, [fixed], finding)
 
 
 def quote_hint(broken: BrokenHeader) -> RepairedLines | None:
-    """`[a] [b]` and other text that begins with a bracket; over several lines it becomes a block."""
-    return apply_patches(broken.lines, _hint_patches(broken))
+    """`[a] [b]` and other text that begins with a bracket is quoted; several lines make a block."""
+    return apply_patches(broken.lines, _quote_hints(broken))
 
 
-def _hint_patches(broken: BrokenHeader) -> Iterator[Patch]:
+def _quote_hints(broken: BrokenHeader) -> Iterator[Patch]:
     for value in broken.values:
-        if value.text[0] not in "[{":
+        bracket = value.text[0]
+        if bracket not in "[{":
             continue
-        line = broken.lines[value.first]
-        in_block = value.last > value.first
-        lines = write_block(broken.lines, value) if in_block else quote_value(broken.lines, value)
-        how = "written as a block of text" if in_block else "put in quotes"
-        message = (
-            f"{name_value(value.key)} begins with a bracket and is neither a list nor a mapping; it"
-            f" was {how}."
-        )
-        yield Patch(
-            value.first, value.last, lines, report("repaired-hint", message, line, value.key)
-        )
+        write = write_block if value.last > value.first else quote_value
+        kind = "list" if bracket == "[" else "mapping"
+        problem = f"begins with `{bracket}` but is not a valid {kind}"
+        yield _patch(broken, value, write(broken.lines, value), "yaml-unquoted-bracket", problem)
 
 
 def quote_indicator(broken: BrokenHeader) -> RepairedLines | None:
-    """Text that begins with a character that YAML keeps for itself."""
+    """Text that begins with a character that YAML keeps for itself is quoted."""
+    return _quote_values(broken, _explain_indicator, "yaml-reserved-character")
 
-    def applies(value: HeaderValue) -> bool:
-        return value.text[0] in _INDICATORS and not BLOCK_MARK.match(value.text)
 
-    return _patch_values(broken, applies, "repaired-indicator", "begins with a reserved character")
+def _explain_indicator(value: HeaderValue) -> str | None:
+    character = value.text[0]
+    if character not in _RESERVED or BLOCK_MARK.match(value.text):
+        return None
+    shown = f"`{character}`" if character != "`" else "a backtick"
+    return f"begins with {shown}, which is reserved in YAML"
 
 
 def quote_colon(broken: BrokenHeader) -> RepairedLines | None:
-    """Plain text with a colon before a blank or at the end of a line, also over several lines."""
+    """Plain text with a colon before a blank or at the end of a line is quoted."""
+    return _quote_values(broken, _explain_colon, "yaml-unquoted-colon")
 
-    def applies(value: HeaderValue) -> bool:
-        if value.text[0] in "\"'[{" or value.text[0] in _INDICATORS.replace(":", ""):
-            return False
-        return any(_COLON.search(part) for part in value.parts)
 
-    return _patch_values(broken, applies, "repaired-colon", "holds a colon that ends a key in YAML")
+def _explain_colon(value: HeaderValue) -> str | None:
+    first = value.text[0]
+    is_plain = first not in "\"'[{" and (first == ":" or first not in _RESERVED)
+    if not is_plain or not any(_COLON.search(part) for part in value.parts):
+        return None
+    if any(": " in part for part in value.parts):
+        return "contains `: `, which YAML reads as a new key"
+    return "has a line that ends with `:`, which YAML reads as a new key"
 
 
 def fix_quotes(broken: BrokenHeader) -> RepairedLines | None:
-    """Quotes inside quotes, a quote that is never closed, text after the closing quote, unknown
-    escapes.
-    """
-    return apply_patches(broken.lines, _quote_patches(broken))
+    """Quotes in quotes, unclosed quotes, text after the closing quote and unknown escapes."""
+    return apply_patches(broken.lines, _fix_quotes(broken))
 
 
-def _quote_patches(broken: BrokenHeader) -> Iterator[Patch]:
+def _fix_quotes(broken: BrokenHeader) -> Iterator[Patch]:
     for value in broken.values:
-        if value.text[0] not in "\"'":
-            continue
-        line = broken.lines[value.first]
         quote = value.text[0]
+        if quote not in "\"'":
+            continue
         *before, last = value.parts
         last, comment = split_comment(last)
-        last = last[:-1] if last.endswith(quote + ",") else last
-        closes = last.endswith(quote) and (bool(before) or len(last) > 1)
-        inner = [*before, last]
-        if _is_several(" ".join(inner), quote, closes=closes):
-            message = (
-                f"{name_value(value.key)} has text after its closing quote; the whole was put in"
-                " quotes."
-            )
+        has_comma = last.endswith(quote + ",")
+        if has_comma:
+            last = last[:-1]
+        is_closed = last.endswith(quote) and (bool(before) or len(last) > 1)
+        parts = [*before, last]
+        if _has_text_after(" ".join(parts), quote, is_closed=is_closed):
             lines = quote_value(broken.lines, value)
+            problem = "has text after its closing quote"
         else:
-            inner[0] = inner[0][1:]
-            inner[-1] = inner[-1][:-1] if closes else inner[-1]
-            message = (
-                f"{name_value(value.key)} has quotes or backslashes that do not fit; they were"
-                " mended."
-            )
-            lines = _requote(broken, value, inner, quote, comment)
-        yield Patch(
-            value.first, value.last, lines, report("repaired-quote", message, line, value.key)
-        )
+            parts[0] = parts[0][1:]
+            if is_closed:
+                parts[-1] = parts[-1][:-1]
+            lines = _requote(broken, value, parts, quote, comment)
+            problem = _explain_quotes(parts, quote, is_closed=is_closed, has_comma=has_comma)
+        yield _patch(broken, value, lines, "yaml-invalid-quotes", problem)
 
 
-def _is_several(text: str, quote: str, *, closes: bool) -> bool:
-    """Whether the first quote closes before the end, so that what follows is text of its own."""
-    return f"{quote}, {quote}" in text or (not closes and quote in text[1:])
+def _has_text_after(text: str, quote: str, *, is_closed: bool) -> bool:
+    """Whether the first quote closes before the end, as in `"a", "b"`."""
+    return f"{quote}, {quote}" in text or (not is_closed and quote in text[1:])
+
+
+def _explain_quotes(parts: list[str], quote: str, *, is_closed: bool, has_comma: bool) -> str:
+    if not is_closed:
+        return "has an unclosed quote"
+    unescaped = _find_unescaped("\n".join(parts), quote)
+    if quote in unescaped:
+        return "has an unescaped quote inside its quotes"
+    if unescaped:
+        return "has a backslash that begins no YAML escape"
+    return "has text after its closing quote" if has_comma else "is not quoted correctly"
+
+
+def _find_unescaped(text: str, quote: str) -> list[str]:
+    if quote == "'":
+        return ["'"] if "'" in text.replace("''", "") else []
+    return [match[0] for match in _ESCAPE.finditer(text) if not match[1]]
 
 
 def _requote(
-    broken: BrokenHeader, value: HeaderValue, inner: list[str], quote: str, comment: str
+    broken: BrokenHeader, value: HeaderValue, parts: list[str], quote: str, comment: str
 ) -> list[Line]:
     escape = _escape_double if quote == '"' else _escape_single
-    texts = [escape(part) for part in inner]
+    texts = [escape(part) for part in parts]
     texts[0] = quote + texts[0]
     texts[-1] += quote + comment
-    lines = []
-    for offset, text in enumerate(texts):
-        line = broken.lines[value.first + offset]
-        before = (
-            line.text[: value.column]
-            if offset == 0
-            else line.text[: len(line.text) - len(line.text.lstrip())]
-        )
-        lines.append(Line(line.number, before + text if text else "", line.end))
-    return lines
+    return replace_texts(broken.lines, value, texts)
 
 
 def _escape_double(text: str) -> str:
-    """Text for double quotes: escapes that YAML knows stay, other backslashes and quotes are
-    escaped.
-    """
+    """Text for double quotes: escapes of YAML stay, other backslashes and quotes are escaped."""
     return _ESCAPE.sub(lambda match: match[0] if match[1] else "\\" + match[0], text)
 
 

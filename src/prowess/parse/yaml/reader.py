@@ -43,40 +43,28 @@ _WORD_KEY = (
 # Part of the parser's message, and the reason in our words. The first that fits is taken.
 _REASONS = (
     ("recursion limit", "it is nested too deeply"),
-    ("repetition limit", "its aliases grow without bound"),
-    ("mapping values are not allowed", "a value holds a colon and is not in quotes"),
-    (
-        "expected comment or line break",
-        "text follows a block mark (`|` or `>`) on the same line",
-    ),
+    ("repetition limit", "its aliases expand without limit"),
+    ("mapping values are not allowed", "an unquoted value contains `: `"),
+    ("expected comment or line break", "text follows a block mark (`|` or `>`) on the same line"),
     ("tab character", "a tab is used for indentation"),
-    (
-        "cannot start any token",
-        "a value begins with a reserved character or a line with a tab",
-    ),
-    ("block sequence entries", "a list begins on the line of its key"),
+    ("cannot start any token", "a value begins with a reserved character, or a line with a tab"),
+    ("block sequence entries", "a list starts on the same line as its key"),
     ("mapping keys are not allowed", "a value begins with `? `"),
-    (
-        "unknown anchor",
-        "a value begins with `*`, which refers to an anchor that does not exist",
-    ),
+    ("unknown anchor", "a value begins with `*`, and there is no such anchor"),
     ("alphabetic or numeric", "a value begins with `*` or `&`"),
-    ("duplicate entry", "a key stands twice"),
-    ("unknown escape", "a backslash in double quotes begins no known escape"),
-    (
-        "escape code",
-        "a backslash in double quotes begins an escape that means nothing",
-    ),
+    ("duplicate entry", "a key appears twice"),
+    ("unknown escape", "a backslash in double quotes begins no YAML escape"),
+    ("escape code", "an escape in double quotes is no character"),
     ("unexpected end of stream", "a quote is never closed"),
     ("expected ',' or", "a bracket is never closed"),
     ("expected ':'", "a line is neither `key: value` nor indented"),
     ("expected key", "text follows a closed value, or the indentation changes"),
-    ("control characters", "it holds a control character"),
+    ("control characters", "it contains a control character"),
     ("integer", "a number is too large"),
-    ("more than one document", "it holds more than one document"),
+    ("more than one document", "it contains more than one document"),
     ("unhashable", "a list or a mapping is used as a key"),
 )
-_UNKNOWN_REASON = ("", "the YAML reader refused it")
+_UNKNOWN_REASON = ("", "the YAML parser rejects it")
 # Every other message of the parser means `yaml-invalid`.
 _CODES = {"recursion limit": "yaml-nesting", "repetition limit": "yaml-aliases"}
 
@@ -167,13 +155,13 @@ def _find_danger(text: str, limits: Limits) -> YamlProblem | None:
         return None
     aliases = len(re.findall(_ALIAS, text))
     if limits.yaml_aliases and aliases > limits.yaml_aliases:
-        why = f"it has {aliases} aliases; at most {limits.yaml_aliases} are read"
+        why = f"it has {aliases} aliases; at most {limits.yaml_aliases} are allowed"
         return YamlProblem("yaml-aliases", why)
     # The worst that n aliases can do, each holding the ones before it, is to repeat the text
     # e^(n/e) times.
     growth = math.exp(min(aliases, 100) / math.e)
     if growth * len(text) > _MOST_EXPANDED:
-        why = f"its {aliases} aliases could repeat the text without bound"
+        why = f"its {aliases} aliases could repeat the text without limit"
         return YamlProblem("yaml-aliases", why)
     return None
 
@@ -197,7 +185,7 @@ def _explain(message: str, text: str) -> YamlProblem:
     duplicate = re.search(_DUPLICATE, message)
     key = duplicate[1].strip('"') if duplicate else None
     if key is not None:
-        why = f"the key `{key}` stands twice"
+        why = f"the key `{key}` appears twice"
     code = _CODES.get(sign, "yaml-invalid")
     is_number = "invalid type: integer" in message
     return YamlProblem(code, why, line, column, key, is_number)
