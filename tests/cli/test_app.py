@@ -86,9 +86,9 @@ def test_the_version_is_printed(terminal):
 def test_a_mistyped_command_suggests_the_nearest(terminal):
     answer = terminal.run("lsit")
     assert (answer.code, answer.out) == (2, "")
-    assert answer.err.splitlines()[-1] == "Error: There is no command “lsit”. Did you mean list?"
+    assert answer.err.splitlines()[-1] == "Error: No such command “lsit”. Did you mean list?"
     far = terminal.run("zzzzzzzz").err.splitlines()[-1]
-    assert far == "Error: There is no command “zzzzzzzz”. `prowess --help` lists the commands."
+    assert far == "Error: No such command “zzzzzzzz”. Run `prowess --help` to see all commands."
 
 
 def test_a_mistyped_option_suggests_the_nearest(terminal):
@@ -101,11 +101,11 @@ def test_a_mistyped_option_suggests_the_nearest(terminal):
 
 def test_options_before_a_command_say_where_they_belong(terminal):
     answer = terminal.run("--json", "list")
-    message = "--json stands after the command: `prowess list --json`."
+    message = "--json goes after the command: `prowess list --json`."
     assert (answer.code, answer.err.splitlines()[-1]) == (2, f"Error: {message}")
     assert json.loads(answer.out)["error"]["message"] == message
     last = terminal.run("--host", "omp", "check").err.splitlines()[-1]
-    assert last == "Error: --host stands after the command: `prowess check --host NAME`."
+    assert last == "Error: --host goes after the command: `prowess check --host NAME`."
 
 
 def test_debug_may_stand_anywhere_and_shows_where_an_error_came_from(terminal):
@@ -163,8 +163,8 @@ def test_a_defect_is_told_as_one_and_not_as_a_traceback(terminal, monkeypatch):
     assert terminal.run() == (
         70,
         "",
-        "prowess: an unexpected error: RuntimeError: no \\x1b[31m\n"
-        "This is a defect in Prowess. `--debug` shows where it came from.\n",
+        "prowess: unexpected error: RuntimeError: no \\x1b[31m\n"
+        "This is a bug in Prowess. Run with `--debug` to see the traceback.\n",
     )
 
 
@@ -173,7 +173,7 @@ def test_trouble_with_the_machine_is_a_sentence(terminal, monkeypatch):
         raise PermissionError(13, "Permission denied", "/secret")
 
     monkeypatch.setattr("prowess.cli.commands.summary.open_skills", fail)
-    assert terminal.run() == (4, "", "prowess: The machine refused: Permission denied (/secret).\n")
+    assert terminal.run() == (4, "", "prowess: Permission denied: /secret\n")
 
 
 @pytest.mark.parametrize(
@@ -199,7 +199,7 @@ def test_a_full_disk_is_told(terminal, arguments):
     _, err = process.communicate(timeout=30)
     assert (process.returncode, err) == (
         4,
-        b"prowess: The machine refused: No space left on device.\n",
+        b"prowess: No space left on device\n",
     )
 
 
@@ -427,7 +427,7 @@ def test_a_wrong_command_is_told_as_json_where_json_was_asked_for(terminal):
         2,
         {
             "kind": "usage-error",
-            "message": "There is no command “lits”. Did you mean list?",
+            "message": "No such command “lits”. Did you mean list?",
             "exit_code": 2,
         },
     )
@@ -442,7 +442,7 @@ def test_a_working_folder_that_was_deleted_is_named_and_what_to_do(terminal, mon
         assert terminal.run(*arguments) == (
             4,
             "",
-            "prowess: The working folder no longer exists.\nGo to a folder that does (`cd`), then try again.\n",
+            "prowess: The working folder no longer exists.\nChange to another folder and try again.\n",
         ), arguments
 
 

@@ -39,7 +39,7 @@ LISTED = """\
 ◌  sql     dormant     project  claude:project  Writes SQL.
 
 prowess finds 7 files: 1 ready, 1 hidden, 1 dormant, 1 ineligible, 1 shadowed, 1 disabled, 1 invalid. --all shows 3 more.
-`prowess explain NAME` tells how one came to its state.
+Run `prowess explain NAME` to see why a skill is in its state.
 """
 
 
@@ -141,7 +141,7 @@ def test_a_host_with_two_editions_says_in_one_line_where_they_differ(terminal):
         "\n"
         "omp finds 2 files: 1 ready, 1 disabled. --all shows 1 more.\n"
         "1 skill differs in omp@documented: notes.\n"
-        "`prowess explain NAME` tells how one came to its state.\n",
+        "Run `prowess explain NAME` to see why a skill is in its state.\n",
         "",
     )
     documented = terminal.run("list", "--host", "omp@documented")
@@ -164,7 +164,7 @@ def test_a_folder_without_skills_says_so_and_what_to_do(terminal):
     assert terminal.run("list") == (
         0,
         "prowess finds no skills in /" + str(terminal.project)[1:] + ".\n"
-        "`prowess` tells where skills are looked for; `prowess new NAME` makes one.\n",
+        "Run `prowess` to see which folders are searched, `prowess new NAME` to create one.\n",
         "",
     )
 
@@ -295,7 +295,7 @@ def test_a_denied_skill_shows_its_rule_and_the_line_it_stands_on(terminal):
         "●  pdf     ready   project  agents:project  Reads PDF files.\n"
         "\n"
         "prowess finds 2 files: 1 ready, 1 denied.\n"
-        "`prowess explain NAME` tells how one came to its state.\n",
+        "Run `prowess explain NAME` to see why a skill is in its state.\n",
         "",
     )
     (denied, _) = terminal.json("list")["skills"]

@@ -173,7 +173,7 @@ def test_a_text_is_understood_as_the_host_understands_it(terminal):
     assert terminal.run("run", "/greet Ada", "--host", "omp") == (
         3,
         "",
-        "“/greet” is no command here, so a model would get the text as it is. Did you mean “/skill:greet”?\n",
+        "“/greet” is not a command here; a model would receive the text unchanged. Did you mean “/skill:greet”?\n",
     )
 
 
@@ -210,7 +210,7 @@ def test_a_mistyped_command_has_the_nearest_and_exit_code_3(terminal):
     assert terminal.run("run", "/gret Ada") == (
         3,
         "",
-        "“/gret” is no command here, so a model would get the text as it is. Did you mean “/greet”?\n",
+        "“/gret” is not a command here; a model would receive the text unchanged. Did you mean “/greet”?\n",
     )
     answer = terminal.run("run", "/gret Ada", "--json")
     found = json.loads(answer.out)
@@ -224,13 +224,13 @@ def test_plain_text_is_told_with_the_commands_there_are(terminal):
     assert terminal.run("run", "hello there") == (
         3,
         "",
-        "This is no command, so a model would get it as it is. No skill can be typed as a command here.\n",
+        "This is not a command here; a model would receive the text unchanged. No skill can be used as a command here.\n",
     )
     for number in range(10):
         terminal.skill(f"project/.agents/skills/s{number}")
     assert terminal.run("run", "hello there").err == (
-        "This is no command, so a model would get it as it is. "
-        "The commands here: /s0, /s1, /s2, /s3, /s4, /s5, /s6, /s7 and 2 more.\n"
+        "This is not a command here; a model would receive the text unchanged. "
+        "Commands here: /s0, /s1, /s2, /s3, /s4, /s5, /s6, /s7 and 2 more.\n"
     )
 
 
@@ -240,8 +240,8 @@ def test_skill_commands_can_be_switched_off_in_the_settings(terminal):
     assert terminal.run("run", "/greet") == (
         3,
         "",
-        "“/greet” is no command here, so a model would get the text as it is. "
-        "No skill can be typed as a command here.\n",
+        "“/greet” is not a command here; a model would receive the text unchanged. "
+        "No skill can be used as a command here.\n",
     )
 
 

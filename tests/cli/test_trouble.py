@@ -81,7 +81,7 @@ def test_without_json_nothing_is_printed_for_programs(terminal):
 def test_a_closed_output_is_a_sentence(terminal):
     for command in ("list", "list --json", "tour", "hosts"):
         answer = run_in_shell(f"prowess {command} >&-")
-        said = "prowess: The output is closed, so there is nowhere to write an answer; nothing was done.\n"
+        said = "prowess: stdout is closed, so nothing was done.\n"
         assert (command, answer.returncode, answer.stderr) == (command, 4, said)
     assert run_in_shell("prowess list >&- 2>&-").returncode == 4
 
@@ -101,7 +101,7 @@ def test_a_full_disk_is_a_sentence(terminal, full):
         answer = run_in_shell(f"prowess {command} >{full}")
         assert (answer.returncode, answer.stderr) == (
             4,
-            "prowess: The machine refused: No space left on device.\n",
+            "prowess: No space left on device\n",
         )
 
 

@@ -171,8 +171,8 @@ def test_skills_that_are_ready_and_were_never_used_are_listed(terminal):
         "●  pdf   ready  project  agents:project  d\n"
         "●  ship  ready  project  agents:project  d\n"
         "\n"
-        "2 of 3 skills that are ready were never used.\n"
-        "`prowess usage` has the counts; `prowess cost` tells what each skill costs.\n",
+        "2 of 3 ready skills were never used.\n"
+        "`prowess usage` shows the counts, `prowess cost` what each skill costs.\n",
         "",
     )
     assert [skill["name"] for skill in terminal.json("list", "--unused")["skills"]] == [
@@ -195,7 +195,7 @@ def test_where_all_were_used_it_says_so(terminal):
     store = UsageFile(usage_path(terminal.facts()))
     for skill in terminal.open():
         store.note_activated(skill, "user")
-    assert terminal.run("list", "--unused") == (0, "Every skill that is ready was used: 3.\n", "")
+    assert terminal.run("list", "--unused") == (0, "Every ready skill has been used.\n", "")
     assert terminal.run("list", "--unused", "--deny", "*") == (0, "No skill is ready here.\n", "")
 
 

@@ -1,4 +1,4 @@
-"""The tree of commands, and the one place where trouble becomes an exit code."""
+"""The tree of commands, and the one place where errors become exit codes."""
 
 from __future__ import annotations
 
@@ -11,12 +11,17 @@ from importlib import import_module
 import click
 
 from prowess import __version__
-from prowess.cli.terminal.error_output import even_if_unheard, print_error, tell, wants_json
+from prowess.cli.terminal.error_output import (
+    ignore_closed_stderr,
+    print_json_error,
+    report_error,
+    wants_json,
+)
 from prowess.errors import nearest_names
 
 
 class Exit(IntEnum):
-    """What the exit codes of every command mean."""
+    """The exit codes of all commands."""
 
     OK = 0
     FOUND_ERRORS = 1
@@ -30,8 +35,8 @@ class Exit(IntEnum):
     TERMINATED = 143
 
 
-# Each command, the module that holds it as `command`, and its line in the overview: a command's
-# module is imported only when that command runs.
+# Each command, the module that has it as `command`, and its line in the overview. The module is
+# imported only when the command runs.
 COMMANDS: dict[str, tuple[str, str]] = {
     "tour": ("tour", "Walk a sample workspace through every stage."),
     "init": ("init", "Set up Prowess in this project."),
@@ -41,8 +46,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "explain": ("explain", "Explain why a skill loads or does not."),
     "catalog": ("catalog", "Show what a model sees of the skills here."),
     "activate": ("activate", "Print what a model receives when a skill is loaded."),
-    "run": ("run", "Carry out a command such as `/name arguments`."),
-    "read": ("read", "Print what a skill:// address stands for."),
+    "run": ("run", "Run a command such as `/name arguments`."),
+    "read": ("read", "Print what a skill:// URL points to."),
     "trust": ("trust", "Trust a project, so that its skills may run commands."),
     "cost": ("cost", "Show how many tokens skills cost, per request and when used."),
     "check": ("check", "Show every problem with the skills here."),
@@ -59,13 +64,13 @@ COMMANDS: dict[str, tuple[str, str]] = {
 
 _EPILOG = """\b
 Exit codes:
-  0  all is well            4    the machine refused
-  1  skills have errors     5    not permitted, or not trusted
-  2  the request is wrong   70   a defect in Prowess
-  3  no such skill          130  stopped (129, 143: asked to end)
+  0  success              4    a file or program cannot be used
+  1  skills have errors   5    not permitted or not trusted
+  2  wrong usage          70   a bug in Prowess
+  3  no such skill        130  interrupted (129, 143: terminated)
 
 \b
-Completion, once in the settings of your shell:
+Completion: add one of these to the startup file of your shell.
   bash  eval "$(_PROWESS_COMPLETE=bash_source prowess)"
   zsh   eval "$(_PROWESS_COMPLETE=zsh_source prowess)"
   fish  _PROWESS_COMPLETE=fish_source prowess | source
@@ -73,14 +78,14 @@ Completion, once in the settings of your shell:
 
 
 class Commands(click.Group):
-    """A group that imports a command when it is asked for, and suggests one on a typo."""
+    """Imports a command when it is used, and suggests the nearest one for a typo."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Every command, in the order of the overview."""
+        """All commands, in the order of the overview."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command of that name, imported now."""
+        """Import the command of that name."""
         if cmd_name not in COMMANDS:
             return None
         module = import_module(f"prowess.cli.commands.{COMMANDS[cmd_name][0]}")
@@ -90,19 +95,17 @@ class Commands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command, or say which one is nearest."""
+        """Find the command, or suggest the nearest one."""
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
             nearest = nearest_names(args[0], COMMANDS)
-            hint = (
-                f" Did you mean {' or '.join(nearest)}?"
-                if nearest
-                else " `prowess --help` lists the commands."
-            )
-            raise click.UsageError(f"There is no command “{args[0]}”.{hint}", ctx)
+            hint = "Run `prowess --help` to see all commands."
+            if nearest:
+                hint = f"Did you mean {' or '.join(nearest)}?"
+            raise click.UsageError(f"No such command “{args[0]}”. {hint}", ctx)
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The overview, without importing a single command."""
+        """The overview, which imports no command."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, summary) for name, (_, summary) in COMMANDS.items()])
 
@@ -124,15 +127,17 @@ def _complete_hosts(ctx: click.Context, param: click.Parameter, incomplete: str)
     "--host",
     metavar="NAME[@EDITION]",
     shell_complete=_complete_hosts,
-    help="Without a command: answer as this host does.",
+    help="Without a command: use this host's rules.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Without a command: print JSON.")
-@click.option("--debug", is_flag=True, help="Show where an error came from; may stand anywhere.")
+@click.option(
+    "--debug", is_flag=True, help="Show a traceback for errors; works anywhere on the line."
+)
 @click.pass_context
 def app(ctx: click.Context, host: str | None, as_json: bool, debug: bool) -> int:
     """One skill system for every agent.
 
-    Without a command: what is here, what is wrong with it, and what it costs.
+    Without a command, shows the skills here, what is wrong with them and what they cost.
     """
     if ctx.invoked_subcommand is None:
         from prowess.cli.commands.summary import show_summary
@@ -140,34 +145,30 @@ def app(ctx: click.Context, host: str | None, as_json: bool, debug: bool) -> int
         return show_summary(host or "prowess", as_json=as_json)
     for option, given in (("--host NAME", host is not None), ("--json", as_json)):
         if given:
-            message = (
-                f"{option.split()[0]} stands after the command: `prowess {ctx.invoked_subcommand}"
-                f" {option}`."
-            )
-            raise click.UsageError(message, ctx)
+            example = f"`prowess {ctx.invoked_subcommand} {option}`"
+            raise click.UsageError(f"{option.split()[0]} goes after the command: {example}.", ctx)
     return Exit.OK
 
 
 def build() -> click.Group:
-    """The whole tree of commands, for completion and for the reference."""
+    """The whole tree of commands, for the reference pages."""
     return app
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line and translate every kind of trouble, once."""
+    """Run the command line; every error becomes a message and an exit code here."""
     arguments = sys.argv[1:] if arguments is None else list(arguments)
     arguments, debug = _take_debug(arguments)
-    if not _find_streams():
+    if not _ensure_streams():
         return Exit.MACHINE
     try:
         _accept_any_text()
         if "_PROWESS_COMPLETE" in os.environ:
-            from prowess.cli.completion import set_up
+            from prowess.cli.completion import register_shells
 
-            set_up()
+            register_shells()
             app.main(arguments, prog_name="prowess")
-        # A copy, since click takes from it what it has read, and how to tell of trouble is asked
-        # afterwards.
+        # A copy: click empties the list, and `wants_json` reads it afterwards.
         with app.make_context("prowess", list(arguments)) as context:
             code = int(app.invoke(context) or Exit.OK)
         sys.stdout.flush()
@@ -175,40 +176,34 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except click.exceptions.Exit as stop:
         return stop.exit_code
     except (click.Abort, KeyboardInterrupt) as stop:
-        with even_if_unheard():
+        with ignore_closed_stderr():
             click.echo("\nStopped.", err=True)
         return int(getattr(stop, "exit_code", Exit.INTERRUPTED))
     except BrokenPipeError:
-        # The reader of our output has gone (`prowess list | head`); nobody is left to tell.
+        # The reader of stdout is gone (`prowess list | head`), which is no error.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return Exit.OK
     except click.ClickException as error:
-        with even_if_unheard():
+        with ignore_closed_stderr():
             error.show()
         if wants_json(arguments):
-            print_error(error, error.exit_code, error.format_message())
+            print_json_error(error, error.exit_code, error.format_message())
         return error.exit_code
     except Exception as error:
         if debug:
             import traceback
 
-            with even_if_unheard():
+            with ignore_closed_stderr():
                 traceback.print_exc()
-        return tell(error, as_json=wants_json(arguments))
+        return report_error(error, as_json=wants_json(arguments))
 
 
-def _find_streams() -> bool:
-    """Whether there is anywhere to write to. A closed error output is no reason to stop, a closed
-    output is.
-    """
+def _ensure_streams() -> bool:
+    """Whether there is a stdout to write to; a closed stderr is replaced by nothing."""
     if sys.stderr is None:
         sys.stderr = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
     if sys.stdout is None:
-        click.echo(
-            "prowess: The output is closed, so there is nowhere to write an answer; nothing was"
-            " done.",
-            err=True,
-        )
+        click.echo("prowess: stdout is closed, so nothing was done.", err=True)
         return False
     return True
 
@@ -216,8 +211,7 @@ def _find_streams() -> bool:
 def _take_debug(arguments: list[str]) -> tuple[list[str], bool]:
     """The arguments without `--debug`, and whether it was given.
 
-    It may stand anywhere, since it is added after something went wrong; behind `--` it is text like
-    any other.
+    It works anywhere, because it is added to a line that failed. After `--` it is plain text.
     """
     end = arguments.index("--") if "--" in arguments else len(arguments)
     kept = [argument for argument in arguments[:end] if argument != "--debug"]
@@ -225,9 +219,7 @@ def _take_debug(arguments: list[str]) -> tuple[list[str], bool]:
 
 
 def _accept_any_text() -> None:
-    """A terminal that cannot show a character gets its number; an answer is never lost to an
-    encoding.
-    """
+    """Print a character that the terminal's encoding lacks as its number, instead of failing."""
     for stream in (sys.stdout, sys.stderr):
         if getattr(stream, "errors", None) == "strict":
             stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]

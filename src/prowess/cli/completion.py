@@ -1,4 +1,4 @@
-"""Completion for bash of words that hold `@`, `=` or `:`, which bash takes for several words."""
+"""Shell completion; in bash also for words with `@`, `=` or `:`, which bash splits."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from click.shell_completion import (
     split_arg_string,
 )
 
-# Prowess gets the line as it was typed and answers with whole words. Of these bash replaces only
-# what stands behind the last of its word breaks, so what stands before it is taken off.
+# Prowess gets the line as typed and answers with whole words. Of these, bash replaces only what
+# comes after its last word break, so what comes before it is removed.
 _SCRIPT = """\
 %(complete_func)s() {
     local IFS=$'\\n' line word value sign head kept="" before="" response completion type
@@ -29,7 +29,7 @@ _SCRIPT = """\
     for sign in @ : =; do
         if [[ $COMP_WORDBREAKS == *"$sign"* && $value == *"$sign"* ]]; then
             head="${value%%"${value##*"$sign"}"}"
-            # Unlike the others, an @ is a part of what is replaced.
+            # Unlike the others, an @ is part of what is replaced.
             [[ $sign == @ ]] && head="${head%%@}"
             if (( ${#head} > ${#kept} )); then kept="$head"; fi
         fi
@@ -55,18 +55,16 @@ _DEBUG = "--debug"
 
 
 class _WithDebug(ShellComplete):
-    """Offers `--debug` wherever an option may stand; no single command has it as its own."""
+    """Offers `--debug` wherever an option can be; it is an option of no single command."""
 
     def get_completions(self, args: list[str], incomplete: str) -> list[CompletionItem]:
         """What the command offers, and `--debug` where it fits."""
         found = super().get_completions(args, incomplete)
-        fits = (
-            incomplete[:1] == "-"
-            and _DEBUG.startswith(incomplete)
-            and not {"--", _DEBUG}.intersection(args)
-        )
-        if fits and all(item.value != _DEBUG for item in found):
-            found.append(CompletionItem(_DEBUG, help="Show where an error came from."))
+        is_begun = incomplete.startswith("-") and _DEBUG.startswith(incomplete)
+        is_usable = "--" not in args and _DEBUG not in args
+        is_offered = any(item.value == _DEBUG for item in found)
+        if is_begun and is_usable and not is_offered:
+            found.append(CompletionItem(_DEBUG, help="Show a traceback for errors."))
         return found
 
 
@@ -78,24 +76,23 @@ class Fish(_WithDebug, FishComplete):
     """Completion for fish."""
 
 
-class WholeWords(_WithDebug, BashComplete):
-    """Completion by the line as it was typed; a number of a word, as other scripts send it, is
-    understood too.
-    """
+class Bash(_WithDebug, BashComplete):
+    """Completion for bash from the line as typed; also understands click's own script."""
 
     source_template = _SCRIPT
 
     def get_completion_args(self) -> tuple[list[str], str]:
-        """The words before the one that is to be completed, and what there is of it."""
+        """The words before the one to complete, and the part of it that was typed."""
         if os.environ.get("COMP_CWORD") != "-1":
             return super().get_completion_args()
         line = os.environ["COMP_WORDS"]
         words = split_arg_string(line)
-        incomplete = words.pop() if len(words) > 1 and not line[-1:].isspace() else ""
+        has_begun = len(words) > 1 and not line[-1:].isspace()
+        incomplete = words.pop() if has_begun else ""
         return words[1:], incomplete
 
 
-def set_up() -> None:
-    """Let the shell be answered in this way."""
-    for shell in (WholeWords, Zsh, Fish):
+def register_shells() -> None:
+    """Make click use these classes."""
+    for shell in (Bash, Zsh, Fish):
         add_completion_class(shell)

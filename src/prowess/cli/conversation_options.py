@@ -1,4 +1,4 @@
-"""What `activate` and `run` share: the options of a conversation, and words of a shell as one text."""
+"""What `activate` and `run` share: the options of a conversation, and the work done in it."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import click
+import msgspec
 
 from prowess.activate.slash.dispatch import Cancel
 from prowess.cli.terminal.background import BackgroundWork
@@ -18,22 +19,29 @@ F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
 
 
+class ConversationOptions(msgspec.Struct, frozen=True):
+    """The values of --session and --effort."""
+
+    session: str | None = None
+    effort: str | None = None
+
+
 def conversation_options(command: F) -> F:
-    """The options --session and --effort."""
+    """Add the options --session and --effort."""
     effort = click.option(
-        "--effort", metavar="WORD", help="How hard the model thinks, for bodies that say it."
+        "--effort", metavar="WORD", help="Reasoning effort, for skills that refer to it."
     )
     session = click.option(
-        "--session", metavar="ID", help="The id of the conversation, for bodies that name it."
+        "--session", metavar="ID", help="Session id, for skills that refer to it."
     )
     return session(effort(command))
 
 
 def join_words(words: Sequence[str]) -> str:
-    """What a shell split, as the one text that a user would have typed behind the name of a skill.
+    """The words of a shell as the text that a user would type after the name of a skill.
 
-    A single word is that text already. Of several, those with blanks in them are put into quotes,
-    so that each stays one argument.
+    A single word is that text already. Of several, those with spaces are quoted, so that each stays
+    one argument.
     """
     return words[0] if len(words) == 1 else " ".join(map(_quote, words))
 
@@ -41,31 +49,28 @@ def join_words(words: Sequence[str]) -> str:
 def _quote(word: str) -> str:
     if word and not any(map(str.isspace, word)):
         return word
-    return next((f"{mark}{word}{mark}" for mark in "\"'" if mark not in word), word)
+    marks = [mark for mark in "\"'" if mark not in word]
+    return f"{marks[0]}{word}{marks[0]}" if marks else word
 
 
-def speak(
+def run_in_conversation(
     skills: Skills,
+    options: ConversationOptions,
     work: Callable[[Conversation, Cancel], T],
     *,
     doing: str,
-    session: str | None,
-    effort: str | None,
     count: bool,
 ) -> T:
-    """Do something in a new conversation. Whoever sits at the terminal is asked; Ctrl-C calls it
-    off.
-    """
+    """Do something in a new conversation. The user is asked for approvals; Ctrl-C cancels it."""
 
     def begin(cancel: Cancel, approver: Approver | None) -> T:
-        return work(
-            skills.conversation(session=session, effort=effort, approver=approver, count=count),
-            cancel,
+        conversation = skills.conversation(
+            session=options.session, effort=options.effort, approver=approver, count=count
         )
+        return work(conversation, cancel)
 
-    approver = (
-        TerminalApprover(lambda: skills.project.load_own_settings().approvals == "disk")
-        if can_ask()
-        else None
-    )
+    def is_kept() -> bool:
+        return skills.project.load_own_settings().approvals == "disk"
+
+    approver = TerminalApprover(is_kept) if can_ask() else None
     return BackgroundWork(begin, doing=doing, approver=approver).run()

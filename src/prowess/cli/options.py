@@ -1,12 +1,10 @@
-"""What several commands share: the options that choose a host and a place, and the skills they
-open.
-"""
+"""Options that several commands share, and the scan that they choose."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import nullcontext
 from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -29,38 +27,34 @@ F = TypeVar("F", bound=Callable[..., Any])
 _PLAIN_NAME = re.compile(r"\w[\w.:-]*")
 
 
-class Who(msgspec.Struct, frozen=True):
-    """For whom skills are opened: an agent by its name, and rules that were given for this once."""
+class AgentOptions(msgspec.Struct, frozen=True):
+    """The agent that skills are opened for, and the rules of the command line."""
 
-    agent: str | None = None
+    name: str | None = None
     rules: tuple[Rule, ...] = ()
 
 
-ANYONE = Who()
+ANY_AGENT = AgentOptions()
 
 
 def complete_hosts(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
-    """Host names and editions for the shell."""
-    from prowess.machine.facts import current_facts
+    """Complete the name of a host, or its edition after an `@`."""
     from prowess.profiles.load import known_editions, known_hosts
     from prowess.state.profile_cache import load_added_profiles
 
     try:
         _, added = load_added_profiles(current_facts(), "prowess")
-        names = known_hosts(added)
-        editions = [
-            f"{name}@{edition}" for name in names for edition in known_editions(name, added)
-        ]
+        names = list(known_hosts(added))
+        # Editions only once a host is chosen, so that `--host op<Tab>` lists each host once.
+        if "@" in incomplete:
+            names = [f"{one}@{edition}" for one in names for edition in known_editions(one, added)]
     except ProwessError:
         return []
-    # Editions only once a host is chosen: `--host op<Tab>` is not a list of everything twice.
-    return [
-        name for name in (editions if "@" in incomplete else names) if name.startswith(incomplete)
-    ]
+    return [name for name in names if name.startswith(incomplete)]
 
 
 def complete_names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
-    """Skill names for the shell, as the host sees them that was chosen so far."""
+    """Complete the name of a skill, for the host that was chosen so far on the line."""
     try:
         outcomes = Skills.open(".", host=ctx.params.get("host") or "prowess").snapshot.outcomes
     except (ProwessError, OSError):
@@ -70,9 +64,7 @@ def complete_names(ctx: click.Context, param: click.Parameter, incomplete: str) 
 
 
 def is_plain_name(name: str) -> bool:
-    """Whether a shell can be offered a name: it takes it into the line, so it must mean nothing
-    there but itself.
-    """
+    """Whether a name can be offered to a shell, which takes it into the line unquoted."""
     return _PLAIN_NAME.fullmatch(name) is not None
 
 
@@ -87,7 +79,7 @@ def _check_folders(
 
 
 def load_host(host: str) -> Profile:
-    """The profile of a host, a user's own too."""
+    """The profile of a host, which may be one that the user added."""
     from prowess.profiles.load import load_profile
     from prowess.state.profile_cache import load_added_profiles
 
@@ -101,7 +93,7 @@ host_option = click.option(
     show_default=True,
     metavar="NAME[@EDITION]",
     shell_complete=complete_hosts,
-    help="Answer as this host does; a path to a profile file works too.",
+    help="Use this host's rules; a path to a profile file works too.",
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 add_dir_option = click.option(
@@ -112,14 +104,14 @@ add_dir_option = click.option(
     callback=_check_folders,
     help="Also search the host's skill folders inside DIR.",
 )
-bare_option = click.option("--bare", is_flag=True, help="Search nothing but what --add-dir names.")
+bare_option = click.option(
+    "--bare", is_flag=True, help="Search only the folders given with --add-dir."
+)
 name_argument = click.argument("name", shell_complete=complete_names)
 
 
 def render_host_option(snapshot: Snapshot) -> str:
-    """What to add to a command so that it answers as the host of a scan does; nothing where that is
-    Prowess itself.
-    """
+    """The option to add to a command so that it uses the same host; empty for Prowess itself."""
     import shlex
 
     from prowess.text.display import escape_line
@@ -130,17 +122,17 @@ def render_host_option(snapshot: Snapshot) -> str:
 
 
 def scan_options(command: F) -> F:
-    """The options of every command that scans: --host, --add-dir, --bare, --json."""
+    """Add the options of every command that scans: --host, --add-dir, --bare, --json."""
     for option in (json_option, bare_option, add_dir_option, host_option):
         command = option(command)
     return command
 
 
 def agent_options(command: F) -> F:
-    """The options --agent, --allow, --ask and --deny; the command gets them as one value, `who`."""
+    """Add the options --agent, --allow, --ask and --deny, which become one argument, `agent`."""
 
     @wraps(command)
-    def with_who(
+    def with_agent(
         *arguments: Any,
         agent: str | None,
         allow: tuple[str, ...],
@@ -148,16 +140,14 @@ def agent_options(command: F) -> F:
         deny: tuple[str, ...],
         **options: Any,
     ) -> Any:
-        return command(*arguments, who=Who(agent, _parse_rules(allow, ask, deny)), **options)
+        rules = _parse_rules(allow, ask, deny)
+        return command(*arguments, agent=AgentOptions(agent, rules), **options)
 
-    decorated: Any = with_who
-    for action, verb in (("deny", "Deny"), ("ask", "Ask for"), ("allow", "Allow")):
-        text = (
-            f"{verb} skills for this once: a name, a pattern such as `deploy-*`, or a rule such as"
-            " `Skill(deploy)`."
-        )
+    decorated: Any = with_agent
+    for action, verb in (("deny", "Deny"), ("ask", "Ask before using"), ("allow", "Allow")):
+        text = f"{verb} these skills: a name, a pattern (deploy-*) or a rule (Skill(deploy))."
         decorated = click.option(f"--{action}", multiple=True, metavar="RULE", help=text)(decorated)
-    agent_help = "Answer for the agent of this name, whose rules may differ."
+    agent_help = "Use the permission rules of this agent."
     return click.option("--agent", metavar="NAME", help=agent_help)(decorated)  # type: ignore[no-any-return]
 
 
@@ -171,15 +161,14 @@ def _parse_rules(
     rules = parse_given(
         allow=map(_as_rule, allow), ask=map(_as_rule, ask), deny=map(_as_rule, deny)
     )
-    # Whoever reads a decision wants to know where its rule stands, also where that is no file.
+    # A decision names the origin of its rule, here too, where that is no file.
     return tuple(msgspec.structs.replace(rule, origin=Origin("the command line")) for rule in rules)
 
 
 def _as_rule(text: str) -> str:
-    """A rule as hosts write it. A plain name or pattern is about skills, since nothing else can be
-    meant here.
-    """
-    return text if "(" in text or ")" in text or text.strip() in ("", "Skill") else f"Skill({text})"
+    """A rule as hosts write it; a plain name or pattern means skills."""
+    is_rule = "(" in text or ")" in text or text.strip() in ("", "Skill")
+    return text if is_rule else f"Skill({text})"
 
 
 def open_skills(
@@ -187,14 +176,14 @@ def open_skills(
     add_dirs: tuple[str, ...] = (),
     *,
     bare: bool = False,
-    who: Who = ANYONE,
+    agent: AgentOptions = ANY_AGENT,
     progress: Progress | None = None,
-    tell: bool = True,
+    warn: bool = True,
 ) -> Skills:
-    """The skills of the working folder, scanned, with progress shown where that is slow.
+    """The skills of the working folder, scanned; a slow scan shows its progress.
 
-    The scan is a part of longer work where `progress` is given, which then goes on. With `tell`
-    people hear of options that the host has no use for; without, the command itself says so.
+    A `progress` that is given belongs to longer work and goes on after the scan. With `warn`,
+    options that the host ignores are reported on stderr.
     """
     from prowess.cli.terminal.progress import Progress
 
@@ -204,23 +193,19 @@ def open_skills(
             host=host,
             add_dirs=add_dirs,
             bare=bare,
-            agent=who.agent,
-            rules=who.rules,
+            agent=agent.name,
+            rules=agent.rules,
             reporter=reporter,
         )
-        # Scanned here and kept, so that the line of progress ends with the scan.
+        # Scanned here, so that the progress ends with the scan; the snapshot is kept.
         _ = skills.snapshot
-    if tell and add_dirs:
-        tell_ignored(find_ignored(skills.snapshot))
+    if warn and add_dirs:
+        warn_of_ignored_options(skills.snapshot)
     return skills
 
 
-def find_ignored(snapshot: Snapshot) -> tuple[str, ...]:
-    """What is to be said of options that the host has no use for."""
-    return tuple(one.message for one in snapshot.diagnostics if one.code == "option-ignored")
-
-
-def tell_ignored(messages: Iterable[str]) -> None:
-    """Say on the error output what had no effect."""
-    for message in messages:
-        click.echo(f"prowess: {message}", err=True)
+def warn_of_ignored_options(snapshot: Snapshot) -> None:
+    """Report on stderr the options that have no effect for the host."""
+    for diagnostic in snapshot.diagnostics:
+        if diagnostic.code == "option-ignored":
+            click.echo(f"prowess: {diagnostic.message}", err=True)

@@ -15,7 +15,7 @@ from prowess.errors import MachineError, UnknownSkill, UsageError
 from prowess.machine.atomic_write import rewrite_aside
 from prowess.model.outcome import STATE_ORDER, Outcome, State
 from prowess.model.snapshot import Snapshot
-from prowess.ports import FileSystem, FolderItem, Head, Stamp
+from prowess.ports import FileSystem, Head
 from prowess.profiles.schema.settings import SettingsFileRule
 from prowess.runtime import Skills
 from prowess.settings.edit.host_file import Switch, find_switch, name_key
@@ -83,14 +83,18 @@ def apply_plan(plan: SwitchPlan) -> None:
 
 
 class _EditedFiles:
-    """A file system as it would be after some edits."""
+    """A file system as it would be after some edits of settings files."""
 
     def __init__(self, files: FileSystem) -> None:
         self._files = files
         self.texts: dict[str, str] = {}
-
-    def list_folder(self, path: str) -> list[FolderItem]:
-        return self._files.list_folder(path)
+        # Folders, links and skills are not edited.
+        self.list_folder = files.list_folder
+        self.list_real_folder = files.list_real_folder
+        self.read_real_head = files.read_real_head
+        self.get_stamp = files.get_stamp
+        self.find_real_path = files.find_real_path
+        self.find_link = files.find_link
 
     def read_head(self, path: str, limit: int) -> Head:
         if path not in self.texts:
@@ -98,23 +102,8 @@ class _EditedFiles:
         data = self.texts[path].encode()
         return Head(data[:limit], len(data), 1, (0, 0, len(data), 0))
 
-    def list_real_folder(self, path: str) -> list[FolderItem]:
-        return self._files.list_real_folder(path)
-
-    def read_real_head(self, path: str, limit: int) -> Head:
-        return self._files.read_real_head(path, limit)
-
-    def get_stamp(self, path: str) -> Stamp:
-        return self._files.get_stamp(path)
-
-    def find_real_path(self, path: str) -> str | None:
-        return self._files.find_real_path(path)
-
     def find_kind(self, path: str) -> str | None:
         return "file" if path in self.texts else self._files.find_kind(path)
-
-    def find_link(self, path: str) -> str | None:
-        return self._files.find_link(path)
 
     def is_on_disk(self, path: str) -> bool:
         """Whether anything is there before the edits; a broken symlink counts."""

@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
-import msgspec
 
-from prowess.cli.conversation_options import conversation_options, join_words, speak
-from prowess.cli.options import Who, agent_options, name_argument, open_skills, scan_options
+from prowess.activate.slash.dispatch import Cancel
+from prowess.cli.conversation_options import (
+    ConversationOptions,
+    conversation_options,
+    join_words,
+    run_in_conversation,
+)
+from prowess.cli.options import (
+    AgentOptions,
+    agent_options,
+    name_argument,
+    open_skills,
+    scan_options,
+)
 from prowess.cli.terminal.out import echo_diagnostics, print_exact, print_json
+from prowess.conversation.conversation import Conversation
 from prowess.model.activation import Activation
 from prowess.model.usage import Caller
-from prowess.reports.json_output import shape_diagnostic, shape_scan
+from prowess.reports.activation_output import shape_activation
+from prowess.reports.json_output import shape_scan
 from prowess.text.display import escape_line
 
 
@@ -24,7 +35,7 @@ from prowess.text.display import escape_line
     type=click.Choice(["user", "model"]),
     default="user",
     show_default=True,
-    help="Who loads it; for a model the permission rules hold.",
+    help="Who loads it; permission rules apply to a model.",
 )
 @conversation_options
 @agent_options
@@ -35,7 +46,7 @@ def command(
     by: Caller,
     session: str | None,
     effort: str | None,
-    who: Who,
+    agent: AgentOptions,
     host: str,
     add_dirs: tuple[str, ...],
     bare: bool,
@@ -43,43 +54,22 @@ def command(
 ) -> int:
     """Print what a model receives when a skill is loaded.
 
-    The text itself goes to the output, to the letter, and nothing else; what was noticed goes to
-    the error output. Commands inside the body run, where the skill is yours or its project is
-    trusted. ARGUMENTS are what would be typed behind the name; put -- before text that begins with
-    a dash. It is not counted as a use.
+    Prints exactly that text to stdout; diagnostics go to stderr. Commands in the skill run if the
+    skill is yours or its project is trusted. ARGUMENTS are what a user would type after the name;
+    put -- before text that begins with a dash. It does not count as a use.
     """
-    skills = open_skills(host, add_dirs, bare=bare, who=who)
+    skills = open_skills(host, add_dirs, bare=bare, agent=agent)
     given = join_words(arguments) if arguments else ""
-    made = speak(
-        skills,
-        lambda talk, cancel: talk.activate(
-            name, given, by=by, is_cancelled=lambda: cancel.is_cancelled
-        ),
-        doing=f"loading {escape_line(name)}",
-        session=session,
-        effort=effort,
-        count=False,
-    )
+
+    def load(conversation: Conversation, cancel: Cancel) -> Activation:
+        return conversation.activate(name, given, by=by, is_cancelled=lambda: cancel.is_cancelled)
+
+    options = ConversationOptions(session, effort)
+    doing = f"loading {escape_line(name)}"
+    activation = run_in_conversation(skills, options, load, doing=doing, count=False)
     if as_json:
-        print_json({**shape_scan(skills.snapshot), **_shape(made, by)})
+        print_json({**shape_scan(skills.snapshot), **shape_activation(activation, by)})
         return 0
-    print_exact(made.text)
-    echo_diagnostics(made.diagnostics)
+    print_exact(activation.text)
+    echo_diagnostics(activation.diagnostics)
     return 0
-
-
-def _shape(made: Activation, by: Caller) -> dict[str, Any]:
-    return {
-        "name": made.name,
-        "by": by,
-        "text": made.text,
-        "title": made.title,
-        "folder": made.folder,
-        "digest": made.digest,
-        "files": list(made.files),
-        "more_files": made.more_files,
-        "metadata": dict(made.metadata),
-        "trusted": made.trusted,
-        "requests": msgspec.to_builtins(made.requests),
-        "diagnostics": [shape_diagnostic(finding) for finding in made.diagnostics],
-    }

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import click
 
-from prowess.cli.options import Who, agent_options, open_skills, scan_options
+from prowess.cli.options import AgentOptions, agent_options, open_skills, scan_options
 from prowess.cli.terminal.out import console, print_json
 from prowess.diagnostics import Diagnostic
 from prowess.errors import UsageError
@@ -78,7 +78,7 @@ def command(
     budget: int | None,
     no_skill_urls: bool,
     explain: bool,
-    who: Who,
+    agent: AgentOptions,
     host: str,
     add_dirs: tuple[str, ...],
     bare: bool,
@@ -90,7 +90,7 @@ def command(
     """
     if tool and form is not None:
         raise UsageError("--tool uses the host's own format; leave out --format.")
-    skills = open_skills(host, add_dirs, bare=bare, who=who)
+    skills = open_skills(host, add_dirs, bare=bare, agent=agent)
     size = {"context_tokens": window, "characters": budget}
     can_read = not no_skill_urls
     if tool:

@@ -12,10 +12,9 @@ from prowess.cli.options import (
     add_dir_option,
     bare_option,
     complete_hosts,
-    find_ignored,
     json_option,
     open_skills,
-    tell_ignored,
+    warn_of_ignored_options,
 )
 from prowess.cli.terminal.out import console, print_json, shorten_path
 from prowess.cli.terminal.progress import Progress
@@ -68,12 +67,12 @@ def command(
 
         def open_host(host: str) -> Skills:
             progress.begin(f"asking {escape_line(host)}")
-            return open_skills(host, add_dirs, bare=bare, progress=progress, tell=False)
+            return open_skills(host, add_dirs, bare=bare, progress=progress, warn=False)
 
         compared = compare_hosts(hosts or _list_default_hosts(), open_host)
     for one in compared.hosts:
         if one.snapshot is not None:
-            tell_ignored(find_ignored(one.snapshot))
+            warn_of_ignored_options(one.snapshot)
     if as_json:
         print_json(shape_comparison(compared, only_different=only_different))
     else:

@@ -6,7 +6,13 @@ from collections.abc import Iterable, Sequence
 
 import click
 
-from prowess.cli.options import Who, agent_options, name_argument, open_skills, scan_options
+from prowess.cli.options import (
+    AgentOptions,
+    agent_options,
+    name_argument,
+    open_skills,
+    scan_options,
+)
 from prowess.cli.terminal.out import console, print_json, shorten_path
 from prowess.errors import UnknownSkill
 from prowess.model.snapshot import Snapshot
@@ -29,7 +35,7 @@ _MOST_CLAIMS = 50
 @agent_options
 @scan_options
 def command(
-    name: str, who: Who, host: str, add_dirs: tuple[str, ...], bare: bool, as_json: bool
+    name: str, agent: AgentOptions, host: str, add_dirs: tuple[str, ...], bare: bool, as_json: bool
 ) -> int:
     """Explain why a skill loads or does not.
 
@@ -39,10 +45,10 @@ def command(
     """
 
     def open_host(other: str) -> Skills:
-        return open_skills(other, add_dirs, bare=bare, who=who, tell=False)
+        return open_skills(other, add_dirs, bare=bare, agent=agent, warn=False)
 
     found = explain_name(
-        open_skills(host, add_dirs, bare=bare, who=who),
+        open_skills(host, add_dirs, bare=bare, agent=agent),
         name,
         host=host,
         open_host=open_host,

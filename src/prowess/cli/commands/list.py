@@ -6,7 +6,7 @@ import os
 
 import click
 
-from prowess.cli.options import Who, agent_options, open_skills, scan_options
+from prowess.cli.options import AgentOptions, agent_options, open_skills, scan_options
 from prowess.cli.terminal.out import print_json
 from prowess.errors import UsageError
 from prowess.model.outcome import Outcome
@@ -30,7 +30,7 @@ def command(
     show_all: bool,
     unused: bool,
     touched: tuple[str, ...],
-    who: Who,
+    agent: AgentOptions,
     host: str,
     add_dirs: tuple[str, ...],
     bare: bool,
@@ -45,13 +45,13 @@ def command(
         raise UsageError("--all and --unused cannot be used together.")
     if touched and unused:
         raise UsageError("--touched and --unused cannot be used together.")
-    skills = open_skills(host, add_dirs, bare=bare, who=who, tell=False)
+    skills = open_skills(host, add_dirs, bare=bare, agent=agent, warn=False)
     snapshot = _touch(skills, touched) if touched else skills.snapshot
     outcomes = _choose_outcomes(skills, snapshot, show_all=show_all, unused=unused)
     if as_json:
         print_json(shape_list(snapshot, outcomes))
         return 0
-    from prowess.cli.terminal.tables import print_outcomes, print_unused
+    from prowess.cli.terminal.skill_table import print_outcomes, print_unused
     from prowess.reports.outcomes_by_name import load_other_editions
 
     if unused:
@@ -59,7 +59,7 @@ def command(
         return 0
 
     def open_host(other: str) -> Skills:
-        return open_skills(other, add_dirs, bare=bare, who=who, tell=False)
+        return open_skills(other, add_dirs, bare=bare, agent=agent, warn=False)
 
     # Nothing was touched for the other editions, so they cannot be compared with --touched. All are
     # scanned before the first line is printed, because progress shows where the answer will be.

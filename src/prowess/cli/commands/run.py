@@ -1,22 +1,25 @@
-"""`prowess run '/name arguments'`: what a host makes of a typed text."""
+"""`prowess run '/name arguments'`: what a host does with a typed text."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
-import msgspec
 
 from prowess.activate.slash.completion import spell
-from prowess.activate.slash.dispatch import ToolReply
+from prowess.activate.slash.dispatch import Cancel, ToolReply
 from prowess.activate.slash.parser import Notice, Plain
 from prowess.cli.app import Exit
-from prowess.cli.conversation_options import conversation_options, join_words, speak
-from prowess.cli.options import Who, agent_options, open_skills, scan_options
+from prowess.cli.conversation_options import (
+    ConversationOptions,
+    conversation_options,
+    join_words,
+    run_in_conversation,
+)
+from prowess.cli.options import AgentOptions, agent_options, open_skills, scan_options
 from prowess.cli.terminal.out import echo_diagnostics, print_exact, print_json
-from prowess.conversation.slash_commands import RunResult
+from prowess.conversation.conversation import Conversation, RunResult
 from prowess.errors import ProwessError
-from prowess.reports.json_output import shape_diagnostic, shape_scan
+from prowess.reports.activation_output import shape_run_result
+from prowess.reports.json_output import shape_scan
 from prowess.runtime import Skills
 from prowess.text.display import escape_line, escape_text
 
@@ -24,7 +27,7 @@ _MOST_NAMES = 8
 
 
 def _complete_commands(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
-    """Commands for the shell, as the host names them that was chosen so far."""
+    """Complete a command, for the host that was chosen so far on the line."""
     from prowess.cli.options import is_plain_name
 
     if ctx.params.get("text"):
@@ -34,11 +37,8 @@ def _complete_commands(ctx: click.Context, param: click.Parameter, incomplete: s
         plain = [one for one in skills.commands().typable if is_plain_name(one.name)]
     except (ProwessError, OSError):
         return []
-    return [
-        typed
-        for one in plain
-        if (typed := spell(one, skills.profile.commands)).startswith(incomplete)
-    ]
+    spelled = [spell(one, skills.profile.commands) for one in plain]
+    return [command for command in spelled if command.startswith(incomplete)]
 
 
 @click.command("run")
@@ -52,98 +52,66 @@ def command(
     text: tuple[str, ...],
     session: str | None,
     effort: str | None,
-    who: Who,
+    agent: AgentOptions,
     host: str,
     add_dirs: tuple[str, ...],
     bare: bool,
     as_json: bool,
 ) -> int:
-    """Carry out a command such as `/name arguments`.
+    """Run a command such as `/name arguments`.
 
-    TEXT is understood as the host understands it. A skill whose header sends its command to a tool
-    has that tool called, and its reply is printed; prowess.toml declares tools. Any other skill
-    gives the message that a model would receive. What cannot be typed is told on the error output.
+    TEXT means what it means in the host. If the skill's header names a tool for its command, the
+    tool is called and its reply printed; prowess.toml declares tools. Any other skill gives the
+    message that a model would receive. Text that is not a command is reported on stderr.
     """
-    skills = open_skills(host, add_dirs, bare=bare, who=who)
+    skills = open_skills(host, add_dirs, bare=bare, agent=agent)
     typed = join_words(text)
-    answer = speak(
-        skills,
-        lambda talk, cancel: talk.run(typed, cancel=cancel),
-        doing=f"running {escape_line(typed)[:40]}",
-        session=session,
-        effort=effort,
-        count=True,
-    )
+
+    def run(conversation: Conversation, cancel: Cancel) -> RunResult:
+        return conversation.run(typed, cancel=cancel)
+
+    options = ConversationOptions(session, effort)
+    doing = f"running {escape_line(typed)[:40]}"
+    result = run_in_conversation(skills, options, run, doing=doing, count=True)
     if as_json:
-        print_json({**shape_scan(skills.snapshot), **_shape(answer)})
+        print_json({**shape_scan(skills.snapshot), **shape_run_result(result)})
     else:
-        _tell(answer, skills)
-    return _find_code(answer)
+        _print_result(result, skills)
+    return _choose_code(result)
 
 
-def _find_code(answer: RunResult) -> int:
-    if isinstance(answer, Notice):
+def _choose_code(result: RunResult) -> int:
+    if isinstance(result, Notice):
         return Exit.REFUSED
-    return Exit.UNKNOWN_SKILL if isinstance(answer, Plain) else Exit.OK
+    return Exit.UNKNOWN_SKILL if isinstance(result, Plain) else Exit.OK
 
 
-def _shape(answer: RunResult) -> dict[str, Any]:
-    if isinstance(answer, ToolReply):
-        told = {"kind": "reply", "text": answer.text, "tool": answer.tool, "run_id": answer.run_id}
-        return {
-            **told,
-            "diagnostics": [shape_diagnostic(finding) for finding in answer.diagnostics],
-        }
-    if isinstance(answer, Notice):
-        return {
-            "kind": "notice",
-            "notice": answer.kind,
-            "name": answer.name,
-            "message": answer.message,
-        }
-    if isinstance(answer, Plain):
-        return {
-            "kind": "plain",
-            "text": answer.text,
-            "name": answer.name,
-            "nearest": list(answer.nearest),
-        }
-    return {
-        "kind": "message",
-        "text": answer.text,
-        "parts": list(answer.parts),
-        "delivery": answer.delivery.value,
-        "custom": answer.kind == "custom",
-        "skills": list(answer.skills),
-        "details": dict(answer.details),
-        "untrusted": list(answer.untrusted),
-        "requests": msgspec.to_builtins(answer.requests),
-        "diagnostics": [shape_diagnostic(finding) for finding in answer.diagnostics],
-    }
-
-
-def _tell(answer: RunResult, skills: Skills) -> None:
-    if isinstance(answer, Notice):
-        click.echo(escape_text(answer.message), err=True)
-    elif isinstance(answer, Plain):
-        click.echo(escape_text(_explain_plain(answer, skills)), err=True)
+def _print_result(result: RunResult, skills: Skills) -> None:
+    if isinstance(result, Notice):
+        click.echo(escape_text(result.message), err=True)
+    elif isinstance(result, Plain):
+        click.echo(escape_text(_explain_plain(result, skills)), err=True)
     else:
-        # A reply is for people and not for a model, so its line is ended.
-        print_exact(f"{answer.text}\n" if isinstance(answer, ToolReply) else answer.text)
-        echo_diagnostics(answer.diagnostics)
+        # A reply is for people, not for a model, so its last line is ended.
+        print_exact(f"{result.text}\n" if isinstance(result, ToolReply) else result.text)
+        echo_diagnostics(result.diagnostics)
 
 
 def _explain_plain(plain: Plain, skills: Skills) -> str:
-    """That a text is no command, and what may have been meant."""
-    said = "This is no command, so a model would get it as it is."
-    if plain.name is not None:
-        said = (
-            f"“{plain.text.split()[0]}” is no command here, so a model would get the text as it is."
-        )
-    names = {one.name: spell(one, skills.profile.commands) for one in skills.commands().typable}
+    """Say that a text is not a command, and which ones there are."""
+    typed = "This" if plain.name is None else f"“{plain.text.split()[0]}”"
+    problem = f"{typed} is not a command here; a model would receive the text unchanged."
+    return f"{problem} {_suggest_commands(plain, skills)}"
+
+
+def _suggest_commands(plain: Plain, skills: Skills) -> str:
+    rules = skills.profile.commands
+    commands = {one.name: spell(one, rules) for one in skills.commands().typable}
     if plain.nearest:
-        return f"{said} Did you mean {' or '.join(f'“{names[name]}”' for name in plain.nearest)}?"
-    if not names:
-        return f"{said} No skill can be typed as a command here."
-    more = f" and {len(names) - _MOST_NAMES:,} more" if len(names) > _MOST_NAMES else ""
-    return f"{said} The commands here: {', '.join(list(names.values())[:_MOST_NAMES])}{more}."
+        return f"Did you mean {' or '.join(f'“{commands[name]}”' for name in plain.nearest)}?"
+    if not commands:
+        return "No skill can be used as a command here."
+    first = ", ".join(list(commands.values())[:_MOST_NAMES])
+    left = len(commands) - _MOST_NAMES
+    more = f" and {left:,} more" if left > 0 else ""
+    return f"Commands here: {first}{more}."

@@ -84,7 +84,8 @@ def _print_details(details: SkillDetails) -> None:
 def _list_facts(details: SkillDetails) -> Iterator[tuple[str, Text | str]]:
     from rich.text import Text
 
-    from prowess.cli.terminal.tables import mark_state, render_reason
+    from prowess.cli.terminal.skill_table import render_reason
+    from prowess.cli.terminal.tables import mark_state
 
     outcome, root = details.outcome, details.outcome.candidate.root
     state = mark_state(outcome.state, word=True)

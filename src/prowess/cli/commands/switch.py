@@ -99,7 +99,7 @@ _UNDONE = {
 
 
 def _render_state(outcome: Outcome, plan: SwitchPlan, snapshot: Snapshot) -> str:
-    from prowess.cli.terminal.tables import render_reason
+    from prowess.cli.terminal.skill_table import render_reason
 
     now = "now " if plan.changed else ""
     reason = f": {escape_line(render_reason(outcome, snapshot))}" if outcome.reason else ""

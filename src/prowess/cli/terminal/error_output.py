@@ -1,6 +1,4 @@
-"""Trouble with a request or the machine, told: a sentence for people, and an object where JSON was
-asked for.
-"""
+"""Errors for people as a sentence on stderr, and for programs as a JSON object on stdout."""
 
 from __future__ import annotations
 
@@ -18,79 +16,74 @@ from prowess.errors import ProwessError
 
 INTERNAL = 70
 MACHINE = 4
-# What an error knows that would only repeat the whole of what is there.
+# Attributes of errors that are left out of JSON, because they list everything there is.
 _LEFT_OUT = ("known",)
 
 
 def wants_json(arguments: Sequence[str]) -> bool:
-    """Whether the answer was to be JSON."""
+    """Whether the output should have been JSON."""
     words = list(arguments[: arguments.index("--")] if "--" in arguments else arguments)
     return "--json" in words or "--format=json" in words or ("--format", "json") in pairwise(words)
 
 
-def tell(error: Exception, *, as_json: bool) -> int:
-    """Say what went wrong; the exit code that stands for it."""
+def report_error(error: Exception, *, as_json: bool) -> int:
+    """Print an error, and return its exit code."""
     from prowess.text.display import escape_text
 
-    code, said, hint = _describe(error)
-    with even_if_unheard():
-        for line in (f"prowess: {said}", hint):
+    code, message, hint = _describe(error)
+    with ignore_closed_stderr():
+        for line in (f"prowess: {message}", hint):
             if line:
                 click.echo(escape_text(line), err=True)
     if as_json:
-        print_error(error, code, said, hint)
+        print_json_error(error, code, message, hint)
     return code
 
 
 @contextmanager
-def even_if_unheard() -> Iterator[None]:
-    """Say something of which nothing else depends: an error output that takes no more does not
-    change the answer.
-    """
+def ignore_closed_stderr() -> Iterator[None]:
+    """Print something that may get lost: a stderr that cannot be written changes no exit code."""
     try:
         yield
         sys.stderr.flush()
     except OSError:
-        # What is still held back would be tried again on the way out, and fail again.
+        # What is still buffered would be written again at exit, and fail again.
         with suppress(OSError, ValueError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
 
 
-def print_error(error: Exception, code: int, said: str, hint: str | None = None) -> None:
-    """An error as JSON, where the answer would have stood: its kind, its sentence, and what it
-    knows.
-    """
+def print_json_error(error: Exception, code: int, message: str, hint: str | None = None) -> None:
+    """Print an error as JSON in place of the answer: kind, message, and what the error knows."""
     from prowess.cli.terminal.out import print_json
 
-    shape: dict[str, Any] = {"kind": _name(error), "message": said, "exit_code": code}
+    shape: dict[str, Any] = {"kind": _name_kind(error), "message": message, "exit_code": code}
     if hint:
         shape["hint"] = hint
-    for key, value in vars(error).items() if isinstance(error, ProwessError) else ():
+    details = vars(error) if isinstance(error, ProwessError) else {}
+    for key, value in details.items():
         if key not in _LEFT_OUT and not key.startswith("_"):
-            shape.setdefault(
-                key, value if isinstance(value, (str, int, float, tuple)) else str(value)
-            )
+            is_plain = isinstance(value, (str, int, float, tuple))
+            shape.setdefault(key, value if is_plain else str(value))
     try:
         print_json({"error": shape})
     except OSError:
-        # Whoever asked has gone.
+        # The reader of stdout is gone; the sentence on stderr has to do.
         return
 
 
 def _describe(error: Exception) -> tuple[int, str, str]:
+    """The exit code, the message and the hint of an error."""
     if isinstance(error, ProwessError):
         return error.exit_code, str(error), error.hint or ""
     if isinstance(error, FileNotFoundError) and not _has_working_folder():
-        return (
-            MACHINE,
-            "The working folder no longer exists.",
-            "Go to a folder that does (`cd`), then try again.",
-        )
+        gone = "The working folder no longer exists."
+        return MACHINE, gone, "Change to another folder and try again."
     if isinstance(error, OSError):
-        place = f" ({os.fsdecode(error.filename)})" if error.filename else ""
-        return MACHINE, f"The machine refused: {error.strerror or error}{place}.", ""
-    said = f"an unexpected error: {type(error).__name__}: {error}"
-    return INTERNAL, said, "This is a defect in Prowess. `--debug` shows where it came from."
+        cause = error.strerror or str(error)
+        where = f": {os.fsdecode(error.filename)}" if error.filename else ""
+        return MACHINE, f"{cause}{where}", ""
+    message = f"unexpected error: {type(error).__name__}: {error}"
+    return INTERNAL, message, "This is a bug in Prowess. Run with `--debug` to see the traceback."
 
 
 def _has_working_folder() -> bool:
@@ -100,13 +93,11 @@ def _has_working_folder() -> bool:
         return False
 
 
-def _name(error: Exception) -> str:
-    """`UnknownSkill` → unknown-skill; what the machine refuses is a machine-error, what nobody
-    expected internal.
-    """
+def _name_kind(error: Exception) -> str:
+    """`UnknownSkill` → unknown-skill; `machine-error` and `internal` for errors not our own."""
     if isinstance(error, click.ClickException):
         return "usage-error"
     if isinstance(error, ProwessError):
-        named = re.sub(r"(?<!^)(?=[A-Z])", "-", type(error).__name__).lower()
-        return str(getattr(error, "kind", named))
+        from_class = re.sub(r"(?<!^)(?=[A-Z])", "-", type(error).__name__).lower()
+        return str(getattr(error, "kind", from_class))
     return "machine-error" if isinstance(error, OSError) else "internal"

@@ -1,4 +1,4 @@
-"""A line that says how far a slow piece of work has come; quick work shows nothing."""
+"""A line that shows the progress of slow work; quick work shows nothing."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ _EVERY_SECONDS = 0.1
 
 
 class Progress:
-    """Writes one line to the terminal once work has lasted half a second, and takes it away at the
-    end.
+    """Writes a line to the terminal once the work takes half a second, and removes it at the end.
 
-    A thread of its own writes it, so the line also appears while a single long step says nothing.
+    A thread of its own writes it, so that it also appears during one long step without reports.
     """
 
     def __init__(self, doing: str = "looking for skills") -> None:
@@ -29,15 +28,15 @@ class Progress:
             self._thread.start()
 
     def begin(self, part: str) -> None:
-        """The next part of the work, named before whatever is done in it."""
+        """Begin the next part of the work; its name comes first on the line."""
         self._part, self._done = f"{part}: ", 0
 
     def progress(self, doing: str, done: int) -> None:
-        """`done` units of the named work are finished."""
+        """`done` units of the work are finished."""
         self._doing, self._done = doing, done
 
     def finish(self) -> None:
-        """Take the line away."""
+        """Remove the line."""
         self._finished.set()
         if self._thread is not None:
             self._thread.join()
