@@ -454,3 +454,37 @@ def test_ctrl_c_while_fixing_shows_what_was_fixed_before(terminal, monkeypatch, 
         assert told["not_checked"] == 2
     assert files[1].read_text(encoding="utf-8") == COLON.replace("fixable", "b")
     assert terminal.tree() == ["a/SKILL.md", "b/SKILL.md", "c/SKILL.md"]
+
+
+# Codes that are ignored
+
+
+@pytest.mark.parametrize("code", ["yaml-unquoted-colon", "repaired-colon"])
+def test_a_code_can_be_ignored_by_its_name_and_by_its_former_name(terminal, code):
+    terminal.write("project/fixable/SKILL.md", COLON)
+    assert terminal.run("validate").code == 1
+    answer = terminal.run("validate", "--json", "--ignore", code)
+    assert (answer.code, codes(answer)) == (0, {"fixable": []})
+    assert json.loads(answer.out)["counts"] == {"error": 0, "warning": 0, "info": 0}
+    assert terminal.run("validate", "--ignore", "body-empty").code == 1
+
+
+def test_notes_that_belong_to_no_skill_can_be_ignored_too(terminal):
+    terminal.write("project/good/SKILL.md", GOOD)
+    terminal.write("project/other/skill.md", GOOD)
+    assert "wrong-file-name" in terminal.run("validate").out
+    assert terminal.run("validate", "--strict", "--ignore", "wrong-file-name").code == 0
+
+
+def test_an_unknown_code_is_refused_with_the_nearest_one(terminal):
+    answer = terminal.run("validate", "--ignore", "yaml-unquoted-colour")
+    assert answer.code == 2
+    assert "There is no diagnostic code “yaml-unquoted-colour”" in answer.err
+    assert "yaml-unquoted-colon" in answer.err
+
+
+def test_sarif_names_the_former_code_of_a_rule(terminal):
+    terminal.write("project/fixable/SKILL.md", COLON)
+    (run,) = json.loads(terminal.run("validate", "--format", "sarif").out)["runs"]
+    [rule] = run["tool"]["driver"]["rules"]
+    assert (rule["id"], rule["deprecatedIds"]) == ("yaml-unquoted-colon", ["repaired-colon"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from enum import Enum
 from typing import Any
 
@@ -98,6 +98,15 @@ class LintReport(msgspec.Struct, frozen=True):
         """All diagnostics: the notes first, then file by file."""
         return (*self.notes, *(found for one in self.files for found in one.diagnostics))
 
+    def ignore(self, codes: Collection[str]) -> LintReport:
+        """The report without the diagnostics of these codes."""
+        files = (
+            msgspec.structs.replace(one, diagnostics=_leave_out(codes, one.diagnostics))
+            for one in self.files
+        )
+        notes = _leave_out(codes, self.notes)
+        return msgspec.structs.replace(self, files=tuple(files), notes=notes)
+
     def counts(self) -> Counter[Severity]:
         """How many diagnostics there are of each severity."""
         return Counter(one.severity for one in self.diagnostics)
@@ -125,6 +134,12 @@ class LintReport(msgspec.Struct, frozen=True):
                 "diff": checked.fix.render_diff(posixpath.relpath(checked.file, self.cwd)),
             }
         return shape
+
+
+def _leave_out(
+    codes: Collection[str], diagnostics: tuple[Diagnostic, ...]
+) -> tuple[Diagnostic, ...]:
+    return tuple(one for one in diagnostics if one.code not in codes)
 
 
 def check_file(

@@ -40,12 +40,16 @@ def _as_posix(path: str) -> str:
 
 def _shape_rule(code: str) -> dict[str, Any]:
     meaning = CODES[code]
-    return {
+    rule: dict[str, Any] = {
         "id": code,
         "shortDescription": {"text": meaning.summary},
         "help": {"text": meaning.hint},
         "defaultConfiguration": {"level": _LEVELS[meaning.severity]},
     }
+    if meaning.formerly is not None:
+        # Alerts that were dismissed under the former code stay dismissed.
+        rule["deprecatedIds"] = [meaning.formerly]
+    return rule
 
 
 def _shape_result(diagnostic: Diagnostic, rules: Sequence[str], base: str) -> dict[str, Any]:

@@ -12,13 +12,30 @@ import msgspec
 from prowess.cli.options import complete_hosts, load_host
 from prowess.cli.terminal.out import console, print_json, shorten_path
 from prowess.cli.terminal.progress import Progress
-from prowess.diagnostics import Severity
+from prowess.diagnostics import CODES, Severity, find_code
 from prowess.discover.repository import find_repository
+from prowess.errors import nearest_names
 from prowess.machine.facts import current_facts
 from prowess.machine.files import LocalFiles
 from prowess.reports.lint_report import CheckedFile, Fix, FixMode, LintReport, check_file
 from prowess.reports.skill_paths import TargetSearch
 from prowess.text.display import count_words, escape_line, escape_text
+
+
+def _resolve_codes(
+    context: click.Context, parameter: click.Parameter, names: tuple[str, ...]
+) -> tuple[str, ...]:
+    """The codes that are named, some of them perhaps by their former names."""
+    return tuple(_resolve_code(name) for name in names)
+
+
+def _resolve_code(name: str) -> str:
+    code = find_code(name)
+    if code is None:
+        near = " or ".join(nearest_names(name, CODES))
+        suggestion = f"did you mean {near}?" if near else "see the reference of diagnostic codes."
+        raise click.BadParameter(f"There is no diagnostic code “{name}”; {suggestion}")
+    return code
 
 
 @click.command("validate")
@@ -45,6 +62,14 @@ from prowess.text.display import count_words, escape_line, escape_text
     shell_complete=complete_hosts,
     help="Also check whether this host would load the skills; may be repeated.",
 )
+@click.option(
+    "--ignore",
+    "ignored",
+    multiple=True,
+    metavar="CODE",
+    callback=_resolve_codes,
+    help="Leave out diagnostics with this code; former codes work too; may be repeated.",
+)
 def command(
     paths: tuple[str, ...],
     form: str,
@@ -53,6 +78,7 @@ def command(
     fix: bool,
     dry_run: bool,
     hosts: tuple[str, ...],
+    ignored: tuple[str, ...],
 ) -> int:
     """Check skills strictly, for authors and CI.
 
@@ -60,7 +86,7 @@ def command(
     Exits with 1 if there is an error.
     """
     form = _choose_form(form, as_json=as_json)
-    report = _validate(paths, hosts, _choose_mode(fix=fix, dry_run=dry_run))
+    report = _validate(paths, hosts, _choose_mode(fix=fix, dry_run=dry_run)).ignore(ignored)
     _FORMS[form](report)
     if report.not_checked:
         raise KeyboardInterrupt
