@@ -48,7 +48,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "activate": ("activate", "Print what a model receives when a skill is loaded."),
     "run": ("run", "Run a command such as `/name arguments`."),
     "read": ("read", "Print what a skill:// URL points to."),
-    "trust": ("trust", "Trust a project, so that its skills may run commands."),
+    "trust": ("trust", "Trust a project so that its skills can run commands."),
     "cost": ("cost", "Show how many tokens skills cost, per request and when used."),
     "check": ("check", "Show every problem with the skills here."),
     "doctor": ("doctor", "Show what a skill is missing on this machine and how to fix it."),
@@ -130,9 +130,7 @@ def _complete_hosts(ctx: click.Context, param: click.Parameter, incomplete: str)
     help="Without a command: use this host's rules.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Without a command: print JSON.")
-@click.option(
-    "--debug", is_flag=True, help="Show a traceback for errors; works anywhere on the line."
-)
+@click.option("--debug", is_flag=True, help="Show a traceback on errors; can be given anywhere.")
 @click.pass_context
 def app(ctx: click.Context, host: str | None, as_json: bool, debug: bool) -> int:
     """One skill system for every agent.

@@ -8,7 +8,7 @@ import msgspec
 
 from prowess.activate.slash.dispatch import ToolReply
 from prowess.activate.slash.parser import Notice, Plain
-from prowess.conversation.conversation import RunResult
+from prowess.conversation.slash_commands import RunResult
 from prowess.model.activation import Activation
 from prowess.model.usage import Caller
 from prowess.reports.json_output import shape_diagnostic

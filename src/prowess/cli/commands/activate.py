@@ -56,7 +56,7 @@ def command(
 
     Prints exactly that text to stdout; diagnostics go to stderr. Commands in the skill run if the
     skill is yours or its project is trusted. ARGUMENTS are what a user would type after the name;
-    put -- before text that begins with a dash. It does not count as a use.
+    put -- before text that begins with a dash. This does not count as a use.
     """
     skills = open_skills(host, add_dirs, bare=bare, agent=agent)
     given = join_words(arguments) if arguments else ""

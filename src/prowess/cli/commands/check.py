@@ -26,7 +26,7 @@ from prowess.text.display import count_words, escape_line
 def command(severity: str, host: str, add_dirs: tuple[str, ...], bare: bool, as_json: bool) -> int:
     """Show every problem with the skills here.
 
-    Skills that cannot be used on this machine are listed with the command that fixes it. Exits with
+    Skills that cannot be used on this machine are listed with a command that fixes that. Exits with
     1 if there is an error, even if --severity hides it; counts include what is hidden.
     """
     skills = open_skills(host, add_dirs, bare=bare, warn=False)

@@ -16,7 +16,8 @@ from prowess.cli.conversation_options import (
 )
 from prowess.cli.options import AgentOptions, agent_options, open_skills, scan_options
 from prowess.cli.terminal.out import echo_diagnostics, print_exact, print_json
-from prowess.conversation.conversation import Conversation, RunResult
+from prowess.conversation.conversation import Conversation
+from prowess.conversation.slash_commands import RunResult
 from prowess.errors import ProwessError
 from prowess.reports.activation_output import shape_run_result
 from prowess.reports.json_output import shape_scan
@@ -60,7 +61,7 @@ def command(
 ) -> int:
     """Run a command such as `/name arguments`.
 
-    TEXT means what it means in the host. If the skill's header names a tool for its command, the
+    TEXT is interpreted as the host would. If the skill's header names a tool for its command, the
     tool is called and its reply printed; prowess.toml declares tools. Any other skill gives the
     message that a model would receive. Text that is not a command is reported on stderr.
     """

@@ -41,13 +41,13 @@ _Group = list[tuple[str, tuple[str, ...]]]
     "--host",
     metavar="NAME[@EDITION]",
     shell_complete=complete_hosts,
-    help="Also show what would run as this host.",
+    help="Also show what this host would run.",
 )
 @json_option
 def command(
     path: str, yes: bool, remove: bool, list_all: bool, host: str | None, as_json: bool
 ) -> int:
-    """Trust a project, so that its skills may run commands.
+    """Trust a project so that its skills can run commands.
 
     Until then, commands in the project's skills do not run, and tools that its prowess.toml
     declares are not called. Shows what would run, then asks. Trust covers the whole repository that
