@@ -24,7 +24,7 @@ def test_the_summary_tells_what_is_here_what_it_costs_and_what_is_wrong(terminal
         "  user     1 ready, 1 shadowed\n"
         "           in ~/.claude/skills\n"
         "\n"
-        "They cost about 76 tokens in every request (an estimate); `prowess cost` shows what each costs.\n"
+        "They cost about 77 tokens in every request (an estimate); `prowess cost` shows what each costs.\n"
         "\n"
         "1 error and 1 warning:\n"
         "  error    .claude/skills/torn/SKILL.md\n"
@@ -110,7 +110,7 @@ def test_json_has_counts_roots_findings_and_cost(terminal):
             },
         ],
         "diagnostics": {"error": 1, "warning": 1, "info": 0},
-        "cost": {"skills": 2, "characters": 461, "estimated_tokens": 76},
+        "cost": {"skills": 2, "characters": 455, "estimated_tokens": 77},
     }
 
 

@@ -38,6 +38,24 @@ class CatalogReport(msgspec.Struct, frozen=True, kw_only=True):
     catalog: Catalog
     format: str
 
+    def shape(self) -> dict[str, Any]:
+        """The catalog as JSON: the text, its size, and what happened to each skill."""
+        catalog = self.catalog
+        return {
+            **shape_scan(self.snapshot),
+            "format": self.format,
+            "text": catalog.text,
+            "always": catalog.always,
+            "characters": catalog.characters,
+            "tokens": catalog.tokens,
+            "budget": catalog.budget,
+            "over_budget": catalog.over_budget,
+            "warnings": list(catalog.warnings),
+            "counts": {shown.value: number for shown, number in catalog.counts().items()},
+            "lines": [_shape_line(line) for line in catalog.lines],
+            "diagnostics": [shape_diagnostic(finding) for finding in catalog.diagnostics],
+        }
+
 
 class Cut(msgspec.Struct, frozen=True):
     """Skills that are not shown whole, all in the same way and for the same reason."""
@@ -153,25 +171,6 @@ def render_over_budget(catalog: Catalog) -> str:
         f"The catalog is over budget: it has {catalog.characters:,} characters, and"
         f" {catalog.budget or 0:,} are allowed. This host does not shorten it further."
     )
-
-
-def shape_catalog(report: CatalogReport) -> dict[str, Any]:
-    """The catalog as JSON: the text, its size, and what happened to each skill."""
-    catalog = report.catalog
-    return {
-        **shape_scan(report.snapshot),
-        "format": report.format,
-        "text": catalog.text,
-        "always": catalog.always,
-        "characters": catalog.characters,
-        "tokens": catalog.tokens,
-        "budget": catalog.budget,
-        "over_budget": catalog.over_budget,
-        "warnings": list(catalog.warnings),
-        "counts": {shown.value: number for shown, number in catalog.counts().items()},
-        "lines": [_shape_line(line) for line in catalog.lines],
-        "diagnostics": [shape_diagnostic(finding) for finding in catalog.diagnostics],
-    }
 
 
 def _shape_line(line: CatalogLine) -> dict[str, Any]:

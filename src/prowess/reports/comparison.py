@@ -36,6 +36,15 @@ class HostComparison(msgspec.Struct, frozen=True):
     rows: tuple[SkillRow, ...]
     different: tuple[SkillRow, ...]
 
+    def shape(self, *, only_different: bool = False) -> dict[str, Any]:
+        """The comparison as JSON, with all rows or only those on which hosts disagree."""
+        rows = self.different if only_different else self.rows
+        order = [one.host for one in self.hosts]
+        return {
+            "hosts": [_shape_host(one) for one in self.hosts],
+            "skills": [_shape_row(row, order) for row in rows],
+        }
+
 
 def compare_hosts(hosts: Iterable[str], open_host: OpenHost) -> HostComparison:
     """Scan as each host and put the answers side by side."""
@@ -107,16 +116,6 @@ def is_different(row: SkillRow, hosts: Iterable[str]) -> bool:
     found = (row.outcomes.get(host) for host in hosts)
     answers = {one and (one.name, one.state, one.candidate.location) for one in found}
     return len(answers) > 1
-
-
-def shape_comparison(comparison: HostComparison, *, only_different: bool = False) -> dict[str, Any]:
-    """The comparison as JSON."""
-    rows = comparison.different if only_different else comparison.rows
-    order = [one.host for one in comparison.hosts]
-    return {
-        "hosts": [_shape_host(one) for one in comparison.hosts],
-        "skills": [_shape_row(row, order) for row in rows],
-    }
 
 
 def _shape_host(answers: HostAnswers) -> dict[str, Any]:

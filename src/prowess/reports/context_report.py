@@ -27,6 +27,14 @@ class ContextReport(msgspec.Struct, frozen=True, kw_only=True):
         """The tokens of all files together."""
         return estimate_tokens(self.found.text)
 
+    def shape(self) -> dict[str, Any]:
+        """The context files as JSON, without their text."""
+        return {
+            **shape_scan(self),
+            "files": [_shape_file(file) for file in self.found.files],
+            "diagnostics": [shape_diagnostic(finding) for finding in self.found.diagnostics],
+        }
+
 
 def load_context(skills: Skills) -> ContextReport:
     """Find and read the context files."""
@@ -53,15 +61,6 @@ def render_none(report: ContextReport, *, home: str) -> str:
     is_complete = report.cwd in report.found.looked_in
     skipped = "" if is_complete else " Hidden folders are not searched."
     return f"No context file applies here: there is no {names} in {searched[0]}{above}.{skipped}"
-
-
-def shape_context(report: ContextReport) -> dict[str, Any]:
-    """The context files as JSON, without their text."""
-    return {
-        **shape_scan(report),
-        "files": [_shape_file(file) for file in report.found.files],
-        "diagnostics": [shape_diagnostic(finding) for finding in report.found.diagnostics],
-    }
 
 
 def _shape_file(file: ContextFile) -> dict[str, Any]:

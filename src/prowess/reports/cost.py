@@ -87,6 +87,28 @@ class CostReport(msgspec.Struct, frozen=True, kw_only=True):
         """A number of tokens as a share of the window."""
         return tokens / self.window
 
+    def shape(self) -> dict[str, Any]:
+        """The costs as JSON."""
+        compared = self.comparison
+        return {
+            **shape_scan(self),
+            "method": {"name": self.method.counter.method, "exact": self.method.counter.exact},
+            "window": self.window,
+            "reads": self.reads,
+            "catalog": self.catalog,
+            "catalog_share": self.share(self.catalog),
+            "bodies": compared.up_front,
+            "average_body": self.average,
+            "comparison": {
+                "up_front": compared.up_front,
+                "on_demand": compared.on_demand,
+                "saved": compared.saved,
+                "saved_share": compared.share,
+            },
+            "warnings": list(self.warnings),
+            "skills": [_shape_cost(cost) for cost in self.skills],
+        }
+
 
 def choose_method(encoding: str | None = None, model: str | None = None) -> Method:
     """How to count: exactly by an encoding, as well as possible for a model, or an estimate."""
@@ -226,29 +248,6 @@ def render_catalog_cost(report: CostReport) -> str:
     tokens = count_words(report.catalog, "token")
     share = render_share(report.share(report.catalog))
     return f"{skills} cost {about}{tokens} in every request, {share}."
-
-
-def shape_costs(report: CostReport) -> dict[str, Any]:
-    """The costs as JSON."""
-    compared = report.comparison
-    return {
-        **shape_scan(report),
-        "method": {"name": report.method.counter.method, "exact": report.method.counter.exact},
-        "window": report.window,
-        "reads": report.reads,
-        "catalog": report.catalog,
-        "catalog_share": report.share(report.catalog),
-        "bodies": compared.up_front,
-        "average_body": report.average,
-        "comparison": {
-            "up_front": compared.up_front,
-            "on_demand": compared.on_demand,
-            "saved": compared.saved,
-            "saved_share": compared.share,
-        },
-        "warnings": list(report.warnings),
-        "skills": [_shape_cost(cost) for cost in report.skills],
-    }
 
 
 def _shape_cost(cost: SkillCost) -> dict[str, Any]:

@@ -76,6 +76,16 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True):
     left_out: int = 0
     editions: tuple[EditionAnswer, ...] = ()
 
+    def shape(self) -> dict[str, Any]:
+        """The explanation as JSON."""
+        return {
+            **shape_scan(self.snapshot),
+            "name": self.name,
+            "answer": self.answer,
+            "claims": [_shape_claim(claim) for claim in self.claims],
+            "editions": [_shape_edition(edition) for edition in self.editions],
+        }
+
 
 class MissingName(msgspec.Struct, frozen=True, kw_only=True):
     """A name that no skill here has: similar names, and the hosts that see it.
@@ -91,6 +101,18 @@ class MissingName(msgspec.Struct, frozen=True, kw_only=True):
     nearest: tuple[str, ...] = ()
     elsewhere: tuple[Elsewhere, ...] = ()
     cut: tuple[Diagnostic, ...] = ()
+
+    def shape(self) -> dict[str, Any]:
+        """What was found instead as JSON; a missing name has no answer."""
+        return {
+            **shape_scan(self.snapshot),
+            "name": self.name,
+            "answer": None,
+            "claims": [_shape_claim(claim) for claim in self.claims],
+            "nearest": list(self.nearest),
+            "elsewhere": [msgspec.to_builtins(one) for one in self.elsewhere],
+            "cut": [shape_diagnostic(finding) for finding in self.cut],
+        }
 
 
 def explain_name(
@@ -426,24 +448,6 @@ def render_answer(name: str, holder: Outcome, claims: Sequence[Outcome]) -> str:
 
 
 # JSON
-
-
-def shape_explanation(explanation: Explanation | MissingName) -> dict[str, Any]:
-    """The explanation as JSON; a missing name has no answer."""
-    shape = {
-        **shape_scan(explanation.snapshot),
-        "name": explanation.name,
-        "answer": None,
-        "claims": [_shape_claim(claim) for claim in explanation.claims],
-    }
-    if isinstance(explanation, Explanation):
-        shape["answer"] = explanation.answer
-        shape["editions"] = [_shape_edition(edition) for edition in explanation.editions]
-        return shape
-    shape["nearest"] = list(explanation.nearest)
-    shape["elsewhere"] = [msgspec.to_builtins(one) for one in explanation.elsewhere]
-    shape["cut"] = [shape_diagnostic(finding) for finding in explanation.cut]
-    return shape
 
 
 def _shape_claim(claim: Claim) -> dict[str, Any]:

@@ -47,6 +47,24 @@ class Host(msgspec.Struct, frozen=True):
         """How each edition after the first differs from it."""
         return [_compare(self.editions[0], other) for other in self.editions[1:]]
 
+    def shape(self) -> dict[str, Any]:
+        """The host as JSON."""
+        shape: dict[str, Any] = {"name": self.name, "origin": self.origin}
+        if self.problem is not None:
+            return {**shape, "problem": self.problem}
+        first = self.editions[0]
+        shape["title"] = first.title
+        shape["editions"] = [
+            {"edition": profile.edition, **msgspec.to_builtins(profile.provenance)}
+            for profile in self.editions
+        ]
+        shape["differences"] = [
+            {"key": one.key, first.edition: one.before, compared.edition: one.after}
+            for compared in self.list_differences()
+            for one in compared.differences
+        ]
+        return shape
+
 
 def list_host_names(facts: Facts) -> tuple[str, ...]:
     """Every host, including those the user added."""
@@ -107,22 +125,3 @@ def _leave_out_defaults(value: Mapping[str, Any]) -> dict[str, Any]:
     usual = msgspec.to_builtins(RootRule(at=(), scope=Scope.USER))
     # Every root states its scope, so it is shown even where it is the one compared with.
     return {key: one for key, one in value.items() if key == "scope" or one != usual.get(key)}
-
-
-def shape_host(host: Host) -> dict[str, Any]:
-    """A host as JSON."""
-    shape: dict[str, Any] = {"name": host.name, "origin": host.origin}
-    if host.problem is not None:
-        return {**shape, "problem": host.problem}
-    first = host.editions[0]
-    shape["title"] = first.title
-    shape["editions"] = [
-        {"edition": profile.edition, **msgspec.to_builtins(profile.provenance)}
-        for profile in host.editions
-    ]
-    shape["differences"] = [
-        {"key": one.key, first.edition: one.before, compared.edition: one.after}
-        for compared in host.list_differences()
-        for one in compared.differences
-    ]
-    return shape

@@ -58,6 +58,15 @@ class SettingsReport(msgspec.Struct, frozen=True, kw_only=True):
     rows: tuple[SettingRow, ...]
     diagnostics: tuple[Diagnostic, ...] = ()
 
+    def shape(self) -> dict[str, Any]:
+        """The settings as JSON."""
+        return {
+            **shape_scan(self),
+            "files": [{"path": path, "found": found} for path, found in self.files.items()],
+            "settings": [_shape_row(row) for row in self.rows],
+            "diagnostics": [shape_diagnostic(finding) for finding in self.diagnostics],
+        }
+
 
 def load_settings_report(skills: Skills) -> SettingsReport:
     """Every setting of the host that applies here."""
@@ -121,16 +130,6 @@ def _load_lines(
             if key[: len(prefix)] == prefix:
                 found[key[len(prefix) :]] = Origin(path, line)
     return found
-
-
-def shape_settings(report: SettingsReport) -> dict[str, Any]:
-    """The settings as JSON."""
-    return {
-        **shape_scan(report),
-        "files": [{"path": path, "found": found} for path, found in report.files.items()],
-        "settings": [_shape_row(row) for row in report.rows],
-        "diagnostics": [shape_diagnostic(finding) for finding in report.diagnostics],
-    }
 
 
 def _shape_row(row: SettingRow) -> dict[str, Any]:

@@ -54,6 +54,21 @@ class SkillDetails(msgspec.Struct, frozen=True, kw_only=True):
     cost: DetailCost | None
     files: SkillFiles
 
+    def shape(self) -> dict[str, Any]:
+        """The skill as JSON; text, header and cost only where its file could be parsed."""
+        outcome, document, skill = self.outcome, self.document, self.outcome.skill
+        shape = shape_outcome(outcome)
+        if skill is not None and document is not None:
+            shape["frontmatter"] = skill.frontmatter
+            shape["manifest"] = msgspec.to_builtins(skill.manifest)
+            shape["digest"] = document.digest
+            shape["content"] = document.content
+            shape["cost"] = msgspec.to_builtins(self.cost)
+        shape["files"] = [msgspec.to_builtins(file) for file in self.files.files]
+        shape["more_files"] = self.files.has_more
+        shape["diagnostics"] = [shape_diagnostic(finding) for finding in outcome.diagnostics]
+        return {**shape_scan(self.snapshot), "skill": shape}
+
 
 def load_details(skills: Skills, name: str) -> SkillDetails:
     """Everything about the skill that holds a name; raises `UnknownSkill`."""
@@ -130,19 +145,3 @@ def _find_size(path: str, disk: FileSystem) -> int | None:
         return disk.get_stamp(path)[2]
     except OSError:
         return None
-
-
-def shape_details(details: SkillDetails) -> dict[str, Any]:
-    """The skill as JSON; text, header and cost only where its file could be parsed."""
-    outcome, document, skill = details.outcome, details.document, details.outcome.skill
-    shape = shape_outcome(outcome)
-    if skill is not None and document is not None:
-        shape["frontmatter"] = skill.frontmatter
-        shape["manifest"] = msgspec.to_builtins(skill.manifest)
-        shape["digest"] = document.digest
-        shape["content"] = document.content
-        shape["cost"] = msgspec.to_builtins(details.cost)
-    shape["files"] = [msgspec.to_builtins(file) for file in details.files.files]
-    shape["more_files"] = details.files.has_more
-    shape["diagnostics"] = [shape_diagnostic(finding) for finding in outcome.diagnostics]
-    return {**shape_scan(details.snapshot), "skill": shape}

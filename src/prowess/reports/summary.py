@@ -47,6 +47,28 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
         """How many skills are ready."""
         return len(self.snapshot.skills)
 
+    def shape(self) -> dict[str, Any]:
+        """The summary as JSON."""
+        snapshot = self.snapshot
+        candidates = Counter(outcome.candidate.root.path for outcome in snapshot.outcomes)
+        return {
+            **shape_scan(snapshot),
+            "counts": _shape_counts(snapshot.counts()),
+            "scopes": {scope.value: _shape_counts(counts) for scope, counts in self.scopes.items()},
+            "roots": [
+                {
+                    "path": root.path,
+                    "scope": root.scope.value,
+                    "label": root.source.label,
+                    "candidates": candidates[root.path],
+                    "disabled_by": root.disabled_by,
+                }
+                for root in self.roots
+            ],
+            "diagnostics": {one.value: number for one, number in self.severities.items()},
+            "cost": {"skills": self.ready, **_shape_cost(self.cost)},
+        }
+
 
 def load_summary(skills: Skills) -> Summary:
     """Sum up a scan."""
@@ -89,29 +111,6 @@ def _load_cost(skills: Skills) -> CatalogCost:
         # A bad budget must not hide the rest of the summary.
         return CatalogCost(problem=str(error))
     return CatalogCost(catalog.characters, catalog.tokens)
-
-
-def shape_summary(summary: Summary) -> dict[str, Any]:
-    """The summary as JSON."""
-    snapshot = summary.snapshot
-    candidates = Counter(outcome.candidate.root.path for outcome in snapshot.outcomes)
-    return {
-        **shape_scan(snapshot),
-        "counts": _shape_counts(snapshot.counts()),
-        "scopes": {scope.value: _shape_counts(counts) for scope, counts in summary.scopes.items()},
-        "roots": [
-            {
-                "path": root.path,
-                "scope": root.scope.value,
-                "label": root.source.label,
-                "candidates": candidates[root.path],
-                "disabled_by": root.disabled_by,
-            }
-            for root in summary.roots
-        ],
-        "diagnostics": {one.value: number for one, number in summary.severities.items()},
-        "cost": {"skills": summary.ready, **_shape_cost(summary.cost)},
-    }
 
 
 def _shape_counts(counts: Mapping[State, int]) -> dict[str, int]:

@@ -78,6 +78,33 @@ class Tour(msgspec.Struct, frozen=True, kw_only=True):
         """The tokens of a text as it is shown; the copy's own path differs every time."""
         return estimate_tokens(self.relative(text))
 
+    def shape(self) -> dict[str, Any]:
+        """The tour as JSON; paths are relative to the workspace."""
+        snapshot = self.snapshot
+        stages = {
+            "discover": _shape_discover(self),
+            "parse": _shape_parse(snapshot),
+            "resolve": _shape_decided(snapshot, DECIDED_BY_RESOLVE),
+            "gate": _shape_decided(snapshot, DECIDED_BY_GATE),
+            "present": _shape_present(self),
+            "activate": _shape_activated(self),
+            "states": {
+                state.value: [one.name for one in list_decided(snapshot, (state,))]
+                for state in snapshot.counts()
+            },
+            "hosts": {
+                "name": self.contested,
+                "answers": [_shape_answer(answer) for answer in self.answers],
+            },
+        }
+        return {
+            "host": snapshot.host,
+            "edition": snapshot.edition,
+            "workspace": self.workspace,
+            "seconds": round(self.seconds, 3),
+            **_make_relative(stages, self),
+        }
+
 
 @contextmanager
 def take_tour(host: str = "prowess") -> Iterator[Tour]:
@@ -197,34 +224,6 @@ def list_decided(snapshot: Snapshot, states: tuple[State, ...]) -> list[Outcome]
 def list_inside(snapshot: Snapshot, root: Root) -> list[Outcome]:
     """The candidates that were found in a root."""
     return [outcome for outcome in snapshot.outcomes if outcome.candidate.root.path == root.path]
-
-
-def shape_tour(tour: Tour) -> dict[str, Any]:
-    """The tour as JSON; paths are relative to the workspace."""
-    snapshot = tour.snapshot
-    stages = {
-        "discover": _shape_discover(tour),
-        "parse": _shape_parse(snapshot),
-        "resolve": _shape_decided(snapshot, DECIDED_BY_RESOLVE),
-        "gate": _shape_decided(snapshot, DECIDED_BY_GATE),
-        "present": _shape_present(tour),
-        "activate": _shape_activated(tour),
-        "states": {
-            state.value: [one.name for one in list_decided(snapshot, (state,))]
-            for state in snapshot.counts()
-        },
-        "hosts": {
-            "name": tour.contested,
-            "answers": [_shape_answer(answer) for answer in tour.answers],
-        },
-    }
-    return {
-        "host": snapshot.host,
-        "edition": snapshot.edition,
-        "workspace": tour.workspace,
-        "seconds": round(tour.seconds, 3),
-        **_make_relative(stages, tour),
-    }
 
 
 def _shape_discover(tour: Tour) -> dict[str, Any]:

@@ -38,6 +38,15 @@ class UsageReport(msgspec.Struct, frozen=True, kw_only=True):
     counts: tuple[Usage, ...]
     diagnostics: tuple[Diagnostic, ...] = ()
 
+    def shape(self) -> dict[str, Any]:
+        """The counts as JSON."""
+        return {
+            "file": self.file,
+            "counting": self.off is None,
+            "skills": [_shape_counts(usage) for usage in self.counts],
+            "diagnostics": [shape_diagnostic(finding) for finding in self.diagnostics],
+        }
+
 
 class Cleared(msgspec.Struct, frozen=True):
     """How many counts were deleted; `nearest` are names like one that had no counts."""
@@ -45,6 +54,10 @@ class Cleared(msgspec.Struct, frozen=True):
     file: str
     forgotten: int
     nearest: tuple[str, ...] = ()
+
+    def shape(self) -> dict[str, Any]:
+        """The number as JSON."""
+        return {"file": self.file, "forgotten": self.forgotten}
 
 
 def load_usage(facts: Facts, settings: Settings, *, seen: Snapshot | None = None) -> UsageReport:
@@ -122,16 +135,6 @@ def render_time(seconds: float | None) -> str | None:
     except (OverflowError, ValueError, OSError, TypeError):
         # A clock that was wrong once must not hide the counts.
         return None
-
-
-def shape_usage(report: UsageReport) -> dict[str, Any]:
-    """The counts as JSON."""
-    return {
-        "file": report.file,
-        "counting": report.off is None,
-        "skills": [_shape_counts(usage) for usage in report.counts],
-        "diagnostics": [shape_diagnostic(finding) for finding in report.diagnostics],
-    }
 
 
 def _shape_counts(usage: Usage) -> dict[str, Any]:

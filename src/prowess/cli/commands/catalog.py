@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import click
 
 from prowess.cli.options import AgentOptions, agent_options, open_skills, scan_options
-from prowess.cli.terminal.out import console, print_json
+from prowess.cli.terminal.out import console, print_exact, print_json
 from prowess.diagnostics import Diagnostic
 from prowess.errors import UsageError
 from prowess.model.catalog import Catalog, Shown
@@ -22,7 +22,6 @@ from prowess.reports.catalog_report import (
     render_over_budget,
     render_shown_counts,
     render_size,
-    shape_catalog,
 )
 from prowess.text.display import count_words, escape_line, escape_text
 
@@ -98,20 +97,14 @@ def command(
     else:
         report = load_catalog(skills, **size, format=form, can_read_skill_urls=can_read)
     if as_json:
-        print_json(shape_catalog(report))
+        print_json(report.shape())
     elif explain:
         _print_explained(report)
     else:
-        _print_text(report.catalog.prompt)
+        prompt = report.catalog.prompt
+        print_exact(f"{prompt}\n" if prompt else "")
         _print_notes(report)
     return 0
-
-
-def _print_text(text: str) -> None:
-    sys.stdout.write(escape_text(text) if sys.stdout.isatty() else text)
-    sys.stdout.write("\n" if text else "")
-    # The notes must not come before the text where both go to the same place.
-    sys.stdout.flush()
 
 
 def _print_notes(report: CatalogReport) -> None:

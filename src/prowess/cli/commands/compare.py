@@ -25,7 +25,6 @@ from prowess.reports.comparison import (
     HostComparison,
     SkillRow,
     compare_hosts,
-    shape_comparison,
 )
 from prowess.reports.hosts import list_host_names
 from prowess.runtime import Skills
@@ -74,7 +73,7 @@ def command(
         if one.snapshot is not None:
             warn_of_ignored_options(one.snapshot)
     if as_json:
-        print_json(shape_comparison(compared, only_different=only_different))
+        print_json(compared.shape(only_different=only_different))
     else:
         _print_comparison(compared, only_different=only_different)
     return 2 if _list_silent(compared) else 0

@@ -15,7 +15,6 @@ from prowess.reports.settings_report import (
     SettingRow,
     SettingsReport,
     load_settings_report,
-    shape_settings,
 )
 from prowess.runtime import Skills
 from prowess.text.display import escape_line
@@ -33,7 +32,7 @@ def command(host: str, as_json: bool) -> int:
     """
     report = load_settings_report(Skills.open(".", host=host))
     if as_json:
-        print_json(shape_settings(report))
+        print_json(report.shape())
         return 0
     _print_settings(report)
     _print_files(report.files, report.cwd)

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import os
-import sys
 
 import click
 
 from prowess.cli.options import host_option, json_option
-from prowess.cli.terminal.out import console, print_json, shorten_path
+from prowess.cli.terminal.out import console, print_exact, print_json, shorten_path
 from prowess.reports.context_report import (
     ContextReport,
     load_context,
     render_none,
-    shape_context,
 )
 from prowess.runtime import Skills
-from prowess.text.display import count_words, escape_text
+from prowess.text.display import count_words
 
 
 @click.command("context")
@@ -32,17 +30,13 @@ def command(as_text: bool, host: str, as_json: bool) -> int:
     """
     report = load_context(Skills.open(".", host=host))
     if as_json:
-        print_json(shape_context(report))
+        print_json(report.shape())
     elif as_text:
-        _print_text(report.found.text)
+        text = report.found.text
+        print_exact(f"{text}\n" if text else "")
     else:
         _print_files(report)
     return 0
-
-
-def _print_text(text: str) -> None:
-    sys.stdout.write(escape_text(text) if sys.stdout.isatty() else text)
-    sys.stdout.write("\n" if text else "")
 
 
 def _print_files(report: ContextReport) -> None:

@@ -22,7 +22,6 @@ from prowess.reports.cost import (
     render_catalog_cost,
     render_saving,
     render_share,
-    shape_costs,
     sum_costs,
 )
 from prowess.reports.wording import name_host
@@ -96,7 +95,7 @@ def command(
     if page is not None:
         _write_page(page, report)
     if as_json:
-        print_json(shape_costs(report) | ({} if page is None else {"html": page}))
+        print_json(report.shape() | ({} if page is None else {"html": page}))
     elif page is not None:
         path = shorten_path(os.path.abspath(page), os.getcwd())
         console().print(f"Wrote {path}. {render_catalog_cost(report)}")

@@ -22,7 +22,6 @@ from prowess.reports.explanation import (
     Explanation,
     MissingName,
     explain_name,
-    shape_explanation,
 )
 from prowess.runtime import Skills
 from prowess.text.display import escape_line
@@ -55,7 +54,7 @@ def command(
         most_claims=None if as_json else _MOST_CLAIMS,
     )
     if as_json:
-        print_json(shape_explanation(found))
+        print_json(found.shape())
     elif isinstance(found, Explanation):
         _print_explanation(found)
     else:

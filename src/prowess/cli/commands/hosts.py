@@ -11,7 +11,7 @@ from prowess.cli.options import complete_hosts, json_option
 from prowess.cli.terminal.out import console, print_json
 from prowess.machine.facts import current_facts
 from prowess.profiles.schema.profile import Profile
-from prowess.reports.hosts import Host, get_host, load_hosts, render_value, shape_host
+from prowess.reports.hosts import Host, get_host, load_hosts, render_value
 from prowess.text.display import escape_line
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def command(name: str | None, diff: bool, host: str | None, as_json: bool) -> in
     facts = current_facts()
     hosts = load_hosts(facts) if wanted is None else (get_host(wanted, facts),)
     if as_json:
-        print_json({"hosts": [shape_host(one) for one in hosts]})
+        print_json({"hosts": [one.shape() for one in hosts]})
     elif wanted is not None:
         _print_host(hosts[0])
     else:

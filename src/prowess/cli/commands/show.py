@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any
 
 import click
 import msgspec
 
 from prowess.cli.options import name_argument, open_skills, scan_options
-from prowess.cli.terminal.out import console, print_json, shorten_path
+from prowess.cli.terminal.out import console, print_exact, print_json, shorten_path
 from prowess.reports.skill_details import (
     MOST_FILES,
     SkillDetails,
     SkillFile,
     SkillFiles,
     load_details,
-    shape_details,
 )
 from prowess.text.display import count_words, escape_line, escape_text
 
@@ -45,20 +43,15 @@ def command(
     details = load_details(open_skills(host, add_dirs, bare=bare), name)
     document = details.document
     if as_json:
-        print_json(shape_details(details))
+        print_json(details.shape())
     elif raw and document is not None:
-        _print_raw(document.content)
+        content = document.content
+        print_exact(content if content.endswith("\n") else f"{content}\n")
     else:
         _print_details(details)
         if document is not None:
             _print_body(document.content)
     return 0 if details.outcome.skill else 1
-
-
-def _print_raw(content: str) -> None:
-    sys.stdout.write(escape_text(content) if sys.stdout.isatty() else content)
-    if not content.endswith("\n"):
-        sys.stdout.write("\n")
 
 
 def _print_details(details: SkillDetails) -> None:

@@ -10,7 +10,7 @@ from prowess.cli.terminal.out import console, print_json, shorten_path
 from prowess.diagnostics import Severity
 from prowess.model.outcome import State
 from prowess.model.snapshot import Snapshot
-from prowess.reports.summary import Summary, load_summary, shape_summary
+from prowess.reports.summary import Summary, load_summary
 from prowess.reports.wording import name_host, render_counts
 from prowess.text.display import count_words, escape_line
 
@@ -22,7 +22,7 @@ def show_summary(host: str = "prowess", *, as_json: bool = False) -> int:
     """Print the summary of the working folder."""
     summary = load_summary(open_skills(host))
     if as_json:
-        print_json(shape_summary(summary))
+        print_json(summary.shape())
         return 0
     if summary.snapshot.outcomes:
         _print_here(summary)

@@ -6,7 +6,7 @@ import click
 
 from prowess.cli.options import host_option, json_option
 from prowess.cli.terminal.out import print_json
-from prowess.reports.tour_workspace import shape_tour, take_tour
+from prowess.reports.tour_workspace import take_tour
 
 
 @click.command("tour")
@@ -21,7 +21,7 @@ def command(host: str, as_json: bool) -> int:
     """
     with take_tour(host) as tour:
         if as_json:
-            print_json(shape_tour(tour))
+            print_json(tour.shape())
         else:
             from prowess.cli.terminal.tour_screen import print_tour
 

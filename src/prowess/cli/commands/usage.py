@@ -19,7 +19,6 @@ from prowess.reports.usage_report import (
     load_usage,
     render_counting_off,
     render_time,
-    shape_usage,
 )
 from prowess.runtime import Skills
 from prowess.text.display import count_words, escape_line
@@ -58,7 +57,7 @@ def command(clear: str | None, host: str | None, as_json: bool) -> int:
     seen = None if host is None else open_skills(host).snapshot
     report = load_usage(facts, settings, seen=seen)
     if as_json:
-        print_json(shape_usage(report))
+        print_json(report.shape())
         return 0
     _print_counts(report.counts, host)
     _print_place(report)
@@ -69,7 +68,7 @@ def _clear(facts: Facts, name: str | None, *, as_json: bool) -> int:
     cleared = clear_usage(facts, name)
     is_unknown = name is not None and not cleared.forgotten
     if as_json:
-        print_json({"file": cleared.file, "forgotten": cleared.forgotten})
+        print_json(cleared.shape())
     elif name is None:
         console().print(f"Deleted the counts of {count_words(cleared.forgotten, 'skill')}.")
     elif is_unknown:
