@@ -244,10 +244,11 @@ def render_saving(report: CostReport) -> str:
 def render_catalog_cost(report: CostReport) -> str:
     """What the catalog costs, in a sentence."""
     skills = count_words(len(report.skills), "skill")
+    cost = "costs" if len(report.skills) == 1 else "cost"
     about = "" if report.method.counter.exact else "about "
     tokens = count_words(report.catalog, "token")
     share = render_share(report.share(report.catalog))
-    return f"{skills} cost {about}{tokens} in every request, {share}."
+    return f"{skills} {cost} {about}{tokens} in every request, {share}."
 
 
 def _shape_cost(cost: SkillCost) -> dict[str, Any]:
