@@ -1,1 +1,1 @@
-"""Hosts as data: the schema of a profile, how one is read, and how it extends another."""
+"""Profiles: the rules of hosts as data, and how they are loaded, extended and validated."""
