@@ -219,14 +219,14 @@ def make_pipe(path):
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (None, ": it is a pipe or a device; only an ordinary file is read."),
+        (None, ": it is a pipe or a device, not a regular file."),
         (
             b"a = " + b"[" * 50_000,
             ":1: nested more than 32 levels deep.",
         ),
         (
             b"#" * 300_000,
-            ": the file has 300,000 bytes; at most 262,144 are read, so make it shorter.",
+            ": the file has 300,000 bytes; at most 262,144 are allowed.",
         ),
         (
             b'name = "ff"\n# \xff\n',
@@ -255,8 +255,8 @@ def test_a_host_that_is_a_path_to_a_pipe_a_folder_or_nothing_is_told(terminal):
     folder.mkdir()
     missing = terminal.root / "missing.toml"
     said = {
-        pipe: "it is a pipe or a device; only an ordinary file is read",
-        folder: "it is a folder; only an ordinary file is read",
+        pipe: "it is a pipe or a device, not a regular file",
+        folder: "it is a folder, not a regular file",
         missing: "the file cannot be read (no such file or directory)",
     }
     for path, problem in said.items():

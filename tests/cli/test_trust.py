@@ -292,7 +292,7 @@ def test_a_list_that_others_may_write_is_not_relied_on_and_says_so(terminal):
     answer = terminal.run("trust", "--list")
     assert (answer.code, answer.out) == (0, "No projects are trusted.\n")
     assert answer.err.startswith(
-        "warning: The list of trusted projects is not used, since other users can write it;"
+        "warning: The list of trusted projects is ignored because other users can write to the file;"
     )
 
 

@@ -9,17 +9,17 @@ _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
 def find_other_writer(path: str) -> str | None:
-    """Who besides the user could have written a file, in words; None where nobody could.
+    """Who besides the user could have written a file, in words; None if nobody could.
 
-    The folder counts too: whoever can write it can put another file in the place of this one.
-    Raises OSError where the file is not there.
+    The folder counts too: whoever can write to it can replace the file. Raises OSError if the file
+    does not exist.
     """
     if os.name != "posix":
         return None
-    for what, place in (("it", path), ("its folder", os.path.dirname(path))):
-        found = os.stat(place)
+    for what, checked in (("the file", path), ("its folder", os.path.dirname(path))):
+        found = os.stat(checked)
         if found.st_uid not in (os.geteuid(), 0):
             return f"{what} belongs to another user"
         if found.st_mode & _OTHERS_WRITE:
-            return f"other users can write {'to ' if what != 'it' else ''}{what}"
+            return f"other users can write to {what}"
     return None

@@ -1,4 +1,4 @@
-"""Approvals on disk, outside of every project."""
+"""Approvals on disk, outside every project."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from prowess.state.folders import state_folder
 from prowess.state.private_list import PrivateList
 
 _MOST_BYTES = 1 << 24
-_LOST = "The approvals are not used, since {reason}; every skill is asked for again."
+_LOST = "The saved approvals are ignored because {reason}; you will be asked again."
 
 
 def approvals_path(facts: Facts) -> str:
@@ -30,33 +30,38 @@ class ApprovalFile:
             Approval,
             order=lambda approval: approval.key,
             lost=_LOST,
-            most=_MOST_BYTES,
+            most_bytes=_MOST_BYTES,
         )
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
-        """Why the file was not used at the last question, where it was not."""
+        """Why the file was ignored the last time it was read; nothing if it was not."""
         return self._list.diagnostics
 
     def find(self, permission: str, pattern: str, location: str) -> Approval | None:
-        """The approval that was given for a name of the skill at a place."""
+        """The approval of a name for the skill at a location."""
         key = (permission, pattern, location)
         return next((approval for approval in self.load() if approval.key == key), None)
 
     def keep(self, approval: Approval) -> None:
-        """Remember an approval in place of an earlier one for the same."""
-        self._list.change(
-            lambda found: [*(other for other in found if other.key != approval.key), approval]
-        )
+        """Save an approval; it replaces an earlier one for the same."""
+
+        def add(found: list[Approval]) -> list[Approval]:
+            others = [other for other in found if other.key != approval.key]
+            return [*others, approval]
+
+        self._list.change(add)
 
     def forget(self, name: str | None = None) -> int:
-        """Take back the approvals of a name, or all of them; how many there were."""
-        return self._list.change(
-            lambda found: [
-                approval for approval in found if name is not None and approval.pattern != name
-            ]
-        )
+        """Revoke the approvals of a name, or all of them; returns how many there were."""
+
+        def remove(found: list[Approval]) -> list[Approval]:
+            if name is None:
+                return []
+            return [approval for approval in found if approval.pattern != name]
+
+        return self._list.change(remove)
 
     def load(self) -> list[Approval]:
-        """Every approval; none where the file is not there or cannot be relied on."""
+        """Every approval; none if the file is missing or cannot be trusted."""
         return self._list.load()

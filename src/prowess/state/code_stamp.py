@@ -1,4 +1,4 @@
-"""A stamp over Prowess's own files: what other code made is not trusted."""
+"""A stamp over Prowess's own files, so that nothing made by other code is trusted."""
 
 from __future__ import annotations
 
@@ -6,25 +6,36 @@ import os
 from functools import lru_cache
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-# What decides an answer that is kept: how headers are read, what is said of them, and the rules of
-# the hosts.
-_FOLDERS = ("parse", "model", "profiles", os.path.join("profiles", "data"))
+# What decides a cached answer: how headers are read, what is reported, and the rules of the hosts.
+_FOLDERS = ("model", "parse", "profiles")
+_FILES = ("diagnostics.py",)
 
 
 @lru_cache(maxsize=1)
 def stamp_code() -> str:
-    """The times and sizes of the files that decide what a kept answer would be, as one short text."""
+    """The times and sizes of the files that decide a cached answer, as one short text."""
+    return stamp_package(_PACKAGE)
+
+
+def stamp_package(package: str) -> str:
+    """The stamp of the package in a folder."""
     import zlib
 
-    crc = 0
-    for folder in _FOLDERS:
-        with os.scandir(os.path.join(_PACKAGE, folder)) as listing:
-            for found in sorted(listing, key=lambda one: one.name):
-                if found.name.endswith((".py", ".toml")):
-                    status = found.stat()
-                    crc = zlib.crc32(
-                        f"{folder}/{found.name}:{status.st_mtime_ns}:{status.st_size};".encode(),
-                        crc,
-                    )
-    status = os.stat(os.path.join(_PACKAGE, "diagnostics.py"))
-    return f"{zlib.crc32(f'{status.st_mtime_ns}:{status.st_size}'.encode(), crc):08x}"
+    described = [_describe_file(os.stat(os.path.join(package, file))) for file in _FILES]
+    described += [_describe_folder(os.path.join(package, folder)) for folder in _FOLDERS]
+    return f"{zlib.crc32(''.join(described).encode()):08x}"
+
+
+def _describe_folder(path: str) -> str:
+    described = []
+    with os.scandir(path) as listing:
+        for item in sorted(listing, key=lambda item: item.name):
+            if item.name.endswith((".py", ".toml")):
+                described.append(f"{item.name}:{_describe_file(item.stat())}")
+            elif item.is_dir() and item.name != "__pycache__":
+                described.append(f"{item.name}/{_describe_folder(item.path)}")
+    return "".join(described)
+
+
+def _describe_file(status: os.stat_result) -> str:
+    return f"{status.st_mtime_ns}:{status.st_size};"

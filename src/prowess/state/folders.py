@@ -1,4 +1,4 @@
-"""Where Prowess keeps its own things: cache and state, by the rules of each platform."""
+"""Where Prowess keeps its cache and its state, by the conventions of each platform."""
 
 from __future__ import annotations
 
@@ -8,28 +8,23 @@ from prowess.model.facts import Facts
 
 
 def cache_folder(facts: Facts) -> str:
-    """The folder for what can be thrown away; `PROWESS_CACHE_DIR` moves it."""
+    """The folder for what can be deleted at any time; `PROWESS_CACHE_DIR` moves it."""
     return _folder(facts, "PROWESS_CACHE_DIR", "XDG_CACHE_HOME", ".cache", "user_cache_dir")
 
 
 def state_folder(facts: Facts) -> str:
-    """The folder for what Prowess remembers: approvals and counts; `PROWESS_STATE_DIR` moves it."""
-    return _folder(
-        facts,
-        "PROWESS_STATE_DIR",
-        "XDG_STATE_HOME",
-        os.path.join(".local", "state"),
-        "user_state_dir",
-    )
+    """The folder for trust, approvals and usage counts; `PROWESS_STATE_DIR` moves it."""
+    default = os.path.join(".local", "state")
+    return _folder(facts, "PROWESS_STATE_DIR", "XDG_STATE_HOME", default, "user_state_dir")
 
 
 def _folder(facts: Facts, own: str, variable: str, default: str, elsewhere: str) -> str:
     if facts.env.get(own):
         return facts.env[own]
     if facts.platform == "linux":
-        # The rule platformdirs applies too; importing it would cost every command more than reading
-        # the cache.
-        return os.path.join(facts.env.get(variable) or os.path.join(facts.home, default), "prowess")
+        # As platformdirs does; importing it takes longer than reading the cache.
+        base = facts.env.get(variable) or os.path.join(facts.home, default)
+        return os.path.join(base, "prowess")
     import platformdirs
 
     return str(getattr(platformdirs, elsewhere)("prowess"))

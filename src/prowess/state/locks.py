@@ -1,6 +1,4 @@
-"""One writer at a time, across processes. A lock ends with its process, so none is ever left
-behind.
-"""
+"""One writer at a time, across processes. A lock ends with its process, so none is left behind."""
 
 from __future__ import annotations
 
@@ -18,9 +16,7 @@ _PAUSE = 0.02
 
 @contextmanager
 def hold_lock(path: str, *, seconds: float = 5.0) -> Iterator[None]:
-    """Hold the lock of a file while the block runs. The lock is a file beside it, which stays
-    there, empty.
-    """
+    """Hold the lock of a file during the block. The lock is an empty file next to it, which stays."""
     beside = f"{path}.lock"
     make_folder(os.path.dirname(path), mode=0o700)
     try:
@@ -31,9 +27,8 @@ def hold_lock(path: str, *, seconds: float = 5.0) -> Iterator[None]:
         deadline = time.monotonic() + seconds
         while not _try_lock(descriptor):
             if time.monotonic() > deadline:
-                raise MachineError(
-                    "lock", path, f"another program has held it for {seconds:g} seconds"
-                )
+                cause = f"another program has kept it locked for {seconds:g} seconds"
+                raise MachineError("lock", path, cause)
             time.sleep(_PAUSE)
         yield
     finally:

@@ -1,9 +1,8 @@
-"""A list that Prowess remembers: one private file outside of every project, written aside and
-renamed.
+"""A list that Prowess keeps in one private file, outside every project: trust and approvals.
 
-A file that cannot be read, or that others may write, counts as empty, and a diagnostic says why. It
-is read at every question, so that another program's answer counts at once, and never overwritten
-where it could not be used.
+A file that cannot be read, or that others can write, counts as empty, and a diagnostic says why. It
+is read every time, so that what another program writes counts at once, and it is moved aside before
+a new one is written.
 """
 
 from __future__ import annotations
@@ -27,14 +26,21 @@ _VERSION = 1
 
 
 class PrivateList(Generic[T]):
-    """A list of values in a file, under a `key` and beside a version. `lost` says what follows
-    where it is not used.
+    """A list of values in a file, under a `key` and with a version.
 
-    Of the file at most `most` bytes are read; one that has more counts as broken.
+    `lost` is the message if the file is ignored, with `{reason}` in it. A file of more than
+    `most_bytes` counts as broken.
     """
 
     def __init__(
-        self, path: str, key: str, item: type[T], *, order: Callable[[T], Any], lost: str, most: int
+        self,
+        path: str,
+        key: str,
+        item: type[T],
+        *,
+        order: Callable[[T], Any],
+        lost: str,
+        most_bytes: int,
     ) -> None:
         self.path = path
         self.diagnostics: tuple[Diagnostic, ...] = ()
@@ -42,32 +48,29 @@ class PrivateList(Generic[T]):
         self._file = msgspec.defstruct("PrivateFile", [("version", int), (key, list[item])])  # type: ignore[valid-type]
         self._order = order
         self._lost = lost
-        self._most = most
+        self._most_bytes = most_bytes
 
     def load(self) -> list[T]:
-        """Everything in it; nothing where the file is not there or cannot be relied on."""
+        """Everything in it; nothing if the file is missing or cannot be trusted."""
         self.diagnostics = ()
         try:
             other = find_other_writer(self.path)
             if other is not None:
-                return self._disregard(other)
-            data = LocalFiles().read_head(self.path, self._most).data
+                return self._ignore(other)
+            data = LocalFiles().read_head(self.path, self._most_bytes).data
             file: Any = msgspec.json.decode(data, type=self._file)
         except FileNotFoundError:
             return []
         except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            return self._disregard(
-                f"it cannot be read ({getattr(error, 'strerror', None) or error})"
-            )
+            cause = getattr(error, "strerror", None) or str(error)
+            return self._ignore(f"the file cannot be read ({cause})")
         if file.version != _VERSION:
-            return self._disregard("another version of Prowess wrote it")
+            return self._ignore("another version of Prowess wrote the file")
         found: list[T] = getattr(file, self._key)
         return found
 
     def change(self, change: Callable[[list[T]], list[T]]) -> int:
-        """Put another list in its place; how many values there were more before. Raises
-        `MachineError`.
-        """
+        """Replace the list; returns how many values it lost. Raises `MachineError`."""
         with hold_lock(self.path):
             before = self._load_for_change()
             after = change(before)
@@ -76,13 +79,13 @@ class PrivateList(Generic[T]):
             return len(before) - len(after)
 
     def _load_for_change(self) -> list[T]:
-        """What there is; a file that cannot be used is put aside."""
+        """The current list; a file that is ignored is moved aside, not overwritten."""
         found = self.load()
         if self.diagnostics:
             try:
                 os.replace(self.path, f"{self.path}.unusable")
             except OSError as error:
-                raise MachineError("put aside", self.path, error.strerror or str(error)) from error
+                raise MachineError("move aside", self.path, error.strerror or str(error)) from error
         return found
 
     def _write(self, items: list[T]) -> None:
@@ -90,10 +93,12 @@ class PrivateList(Generic[T]):
         try:
             data = msgspec.json.format(msgspec.json.encode(file), indent=2)
         except UnicodeEncodeError:
-            raise MachineError("write", self.path, "a path or a name in it is no text") from None
+            raise MachineError(
+                "write", self.path, "a path or a name in it is not valid text"
+            ) from None
         write_aside(self.path, data + b"\n", mode=0o600, folder_mode=0o700)
 
-    def _disregard(self, reason: str) -> list[T]:
+    def _ignore(self, reason: str) -> list[T]:
         message = self._lost.format(reason=reason)
         self.diagnostics = (diagnose("state-unreadable", message, file=self.path),)
         return []

@@ -1,6 +1,4 @@
-"""Profiles as files: those that users added, and built-in ones kept as they were checked the last
-time.
-"""
+"""Profiles on disk: those that users added, and a cache of the built-in ones."""
 
 from __future__ import annotations
 
@@ -19,15 +17,15 @@ from prowess.state.folders import cache_folder
 from prowess.version import VERSION
 
 _MOST_BYTES = 1 << 18
-_MOST_KEPT_BYTES = 1 << 20
+_MOST_CACHED_BYTES = 1 << 20
 
 
 def load_added_profiles(facts: Facts, host: str) -> tuple[str, dict[str, str]]:
     """The host's name and the texts of every added profile.
 
-    Profiles lie in `profiles/*.toml` below Prowess's configuration folder and are named by their
-    files. A host that is a path to a `.toml` file is itself one. What is wrong with a file is told
-    by whoever uses it, so that one that cannot be read is no matter to the others.
+    They are in `profiles/*.toml` in Prowess's configuration folder and have the names of their
+    files. A host that is a path to a `.toml` file is one too. A problem with a file is reported
+    when that profile is used, so that one broken file does not affect the others.
     """
     config = facts.env.get("XDG_CONFIG_HOME") or os.path.join(facts.home, ".config")
     folder = os.path.join(config, "prowess", "profiles")
@@ -54,10 +52,9 @@ def _list_names(folder: str, host: str) -> list[str]:
 
 
 def load_kept_profile(host: str, facts: Facts) -> Profile:
-    """A built-in profile, from where it is kept checked and merged; reading its files costs many
-    times as much.
+    """A built-in profile, from the cache of checked and merged ones; that is many times faster.
 
-    It is kept with a stamp over Prowess's own files, and one of another stamp is made anew.
+    It is cached with a stamp over Prowess's own files; one with another stamp is made again.
     """
     if split_host(host)[0] not in BUILT_IN:
         return load_profile(host)
@@ -66,7 +63,7 @@ def load_kept_profile(host: str, facts: Facts) -> Profile:
     try:
         if find_other_writer(path) is not None:
             return load_profile(host)
-        head = LocalFiles().read_head(path, _MOST_KEPT_BYTES)
+        head = LocalFiles().read_head(path, _MOST_CACHED_BYTES)
         kept, profile = msgspec.msgpack.decode(head.data, type=tuple[str, Profile])
         if kept == stamp:
             return profile
@@ -83,7 +80,7 @@ def _keep(path: str, data: bytes) -> None:
     try:
         write_aside(path, data, mode=0o600, folder_mode=0o700, sync=False)
     except MachineError:
-        # A home that cannot be written costs only the time to read the files again.
+        # A read-only home only costs the time to read the files again.
         return
 
 
@@ -92,19 +89,15 @@ def _read(path: str) -> ProfileText:
     kind = files.find_kind(path)
     if kind not in ("file", None):
         found = "a folder" if kind == "folder" else "a pipe or a device"
-        return ProfileText("", path, problem=f"it is {found}; only an ordinary file is read")
+        return ProfileText("", path, problem=f"it is {found}, not a regular file")
     try:
         head = files.read_head(path, _MOST_BYTES)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        return ProfileText(
-            "", path, problem=f"the file cannot be read ({reason[:1].lower()}{reason[1:]})"
-        )
+        reason = reason[:1].lower() + reason[1:]
+        return ProfileText("", path, problem=f"the file cannot be read ({reason})")
     if head.size > _MOST_BYTES:
-        problem = (
-            f"the file has {head.size:,} bytes; at most {_MOST_BYTES:,} are read, so make it"
-            " shorter"
-        )
+        problem = f"the file has {head.size:,} bytes; at most {_MOST_BYTES:,} are allowed"
         return ProfileText("", path, problem=problem)
     try:
         return ProfileText(head.data.decode("utf-8-sig"), path)

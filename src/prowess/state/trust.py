@@ -1,12 +1,12 @@
-"""Which projects the user trusts, kept outside of every project.
+"""Which projects the user trusts, kept outside every project.
 
-A project is its repository, by its real path and its first commit; a folder that belongs to no
-repository stands for itself and what is below it. Trust lapses where another project takes the
-place. What is not named is not trusted, and neither is anything where the file cannot be relied on.
+A project is its repository, by its real path and its first commit; a folder in no repository is a
+project of its own, with what is below it. Trust lapses if another project takes its path. What is
+not listed is not trusted, and nothing is if the file itself cannot be trusted.
 
-Whose a skill is follows from where its file really lies. A profile, a cache or a variable of the
-environment can claim that a folder is the user's own; it is believed only for folders where users
-keep their configuration, outside of the project they work in.
+Whose a skill is follows from where its file really is. A profile, a cache or an environment
+variable can claim that a folder is the user's own; it is believed only for folders where users keep
+their configuration, outside the project they work in.
 """
 
 from __future__ import annotations
@@ -28,16 +28,17 @@ from prowess.state.folders import state_folder
 from prowess.state.private_list import PrivateList
 
 _MOST_BYTES = 1 << 22
-_LOST = "The list of trusted projects is not used, since {reason}; no project counts as trusted."
+_LOST = "The list of trusted projects is ignored because {reason}; no project is trusted."
 
-# What nobody but the user, their administrator or this program puts there, if it lies where these
-# keep their things.
+# What only the user, their administrator or this program can have put there, if the file is where
+# these keep their things.
 _OWN = frozenset((Scope.USER, Scope.MANAGED, Scope.BUNDLED))
 
 
 class Trusted(msgspec.Struct, frozen=True):
-    """A trusted project: its real path, the day on which the user said so, and what tells it from
-    another project at the same path.
+    """A trusted project: its real path and the day on which the user trusted it.
+
+    `identity` tells it from another project at the same path.
     """
 
     root: str
@@ -46,7 +47,7 @@ class Trusted(msgspec.Struct, frozen=True):
 
 
 def trust_path(facts: Facts) -> str:
-    """Where it is kept on a machine which projects are trusted."""
+    """Where the list of trusted projects is kept on a machine."""
     return os.path.join(state_folder(facts), "trust.json")
 
 
@@ -64,14 +65,14 @@ class TrustFile:
         self.path = path
         self._cwd = cwd
         self._list = PrivateList(
-            path, "trusted", Trusted, order=lambda one: one.root, lost=_LOST, most=_MOST_BYTES
+            path, "trusted", Trusted, order=lambda one: one.root, lost=_LOST, most_bytes=_MOST_BYTES
         )
         self._home = os.path.realpath(home)
         self._today = today
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
-        """Why the file was not used at the last question, where it was not."""
+        """Why the file was ignored the last time it was read; nothing if it was not."""
         return self._list.diagnostics
 
     @classmethod
@@ -80,12 +81,11 @@ class TrustFile:
         return cls(trust_path(facts), home=facts.home, cwd=cwd)
 
     def is_trusted(self, skill: Skill) -> bool:
-        """Whether what a skill says may be run: it is the user's own, or the user trusts its
-        project.
+        """Whether a skill may run commands: it is the user's own, or its project is trusted.
 
-        A skill that is reached by a link belongs to several projects, and all must be trusted:
-        where the link lies, where its folder is and where its file is. What comes from an MCP
-        server or a remote source is never trusted.
+        A skill that is reached through a symlink belongs to several projects, and all must be
+        trusted: that of the link, of its folder and of its file. What comes from an MCP server or a
+        remote source is never trusted.
         """
         if skill.scope is Scope.REMOTE or skill.source.loaded_from is LoadedFrom.MCP:
             return False
@@ -94,15 +94,11 @@ class TrustFile:
         file = os.path.realpath(skill.file)
         if skill.scope in _OWN and self._is_own(skill.scope, file):
             return True
-        return all(
-            map(
-                self.is_trusted_folder,
-                (os.path.dirname(skill.folder), skill.folder, os.path.dirname(file)),
-            )
-        )
+        folders = (os.path.dirname(skill.folder), skill.folder, os.path.dirname(file))
+        return all(map(self.is_trusted_folder, folders))
 
     def _is_own(self, scope: Scope, file: str) -> bool:
-        """Whether a file lies where the user, an administrator or this program keeps skills."""
+        """Whether a file is where the user, an administrator or this program keeps skills."""
         if self._lies_in_project(file):
             return False
         if scope is Scope.USER:
@@ -110,14 +106,14 @@ class TrustFile:
         return find_other_writer(file) is None
 
     def _lies_in_project(self, file: str) -> bool:
-        """Whether a file belongs to what the user works on."""
+        """Whether a file belongs to the project that the user works in."""
         if self._cwd is None:
             return False
         root, _ = self.find_project(self._cwd)
         return not self.is_too_wide(root) and root in _list_parents(file)
 
     def _is_configuration(self, file: str) -> bool:
-        """Whether a file lies in a hidden folder of the home, such as `~/.claude`."""
+        """Whether a file is in a hidden folder of the home, such as `~/.claude`."""
         below = os.path.relpath(file, self._home)
         return below.startswith(".") and not below.startswith("..")
 
@@ -126,7 +122,7 @@ class TrustFile:
         return self.find_trusted(folder) is not None
 
     def find_trusted(self, folder: str) -> Trusted | None:
-        """The trust that covers a folder; None where there is none, or it has lapsed."""
+        """The trust that covers a folder; None if there is none or it has lapsed."""
         project, is_repository = self.find_project(folder)
         covering = (project,) if is_repository else (project, *_list_parents(project))
         named = {trusted.root: trusted for trusted in self.load()}
@@ -136,13 +132,13 @@ class TrustFile:
     def find_project(self, folder: str) -> tuple[str, bool]:
         """The project that a folder belongs to, by its real path, and whether that is a repository.
 
-        A folder that belongs to no repository is its own project. A repository that holds the
-        user's whole home is none, or everything would be one project.
+        A folder in no repository is its own project. A repository around the user's whole home does
+        not count, or everything would be one project.
         """
         real = os.path.realpath(folder)
-        for place in (real, *_list_parents(real)):
-            if os.path.lexists(os.path.join(place, ".git")):
-                return (real, False) if self.is_too_wide(place) else (place, True)
+        for parent in (real, *_list_parents(real)):
+            if os.path.lexists(os.path.join(parent, ".git")):
+                return (real, False) if self.is_too_wide(parent) else (parent, True)
         return real, False
 
     def trust(self, folder: str) -> Trusted:
@@ -153,31 +149,29 @@ class TrustFile:
         if not os.path.isdir(root):
             raise MachineError("trust", root, "it is not a folder")
         added = Trusted(root, self._today(), find_identity(root))
-        self._list.change(
-            lambda found: [*(trusted for trusted in found if trusted.root != root), added]
-        )
+
+        def add(found: list[Trusted]) -> list[Trusted]:
+            others = [trusted for trusted in found if trusted.root != root]
+            return [*others, added]
+
+        self._list.change(add)
         return added
 
     def distrust(self, folder: str) -> bool:
-        """Take the trust in a folder's project back, and in the folder itself; whether there was
-        any.
-        """
+        """Stop trusting a folder and its project; returns whether either was trusted."""
         gone = {self.find_project(folder)[0], os.path.realpath(folder)}
-        return (
-            self._list.change(
-                lambda found: [trusted for trusted in found if trusted.root not in gone]
-            )
-            > 0
-        )
+
+        def remove(found: list[Trusted]) -> list[Trusted]:
+            return [trusted for trusted in found if trusted.root not in gone]
+
+        return self._list.change(remove) > 0
 
     def load(self) -> list[Trusted]:
-        """Every project that is trusted, by path; none where the file is not there or cannot be
-        relied on.
-        """
+        """Every trusted project, by path; none if the file is missing or cannot be trusted."""
         return self._list.load()
 
     def is_too_wide(self, root: str) -> bool:
-        """Whether everything of the user, or of the machine, lies below a folder."""
+        """Whether a folder is the user's home or around it."""
         return root in (self._home, *_list_parents(self._home))
 
 

@@ -1,9 +1,8 @@
-"""Files of skills that are defined in code, on disk: in a private folder that nobody can guess and
-nobody can replace.
+"""Files of skills defined in code, on disk in a private folder that nobody can guess or replace.
 
 Every folder on the way has to be our own and closed to others. Each is opened once, without
-following a link, and what lies in it is reached through that opened folder, so nothing can be
-swapped in on the way. What is already there is never removed and never written over.
+following a symlink, and what is in it is reached through that opened folder, so nothing can be
+swapped in on the way. What is already there is never removed or overwritten.
 """
 
 from __future__ import annotations
@@ -22,10 +21,64 @@ from prowess.errors import MachineError
 _CAN_OPEN_FOLDERS = (
     os.open in os.supports_dir_fd and os.mkdir in os.supports_dir_fd and hasattr(os, "O_DIRECTORY")
 )
+_SEPARATORS = re.compile(r"[/\\]")
+_DRIVE = re.compile(r"[A-Za-z]:")
+_PLAIN = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
+_NOT_PLAIN = re.compile(r"[^a-z0-9_-]+")
+
+FOLDER_MODE = 0o700
+FILE_MODE = 0o600
+
+# A file is always new. Where the system can, a symlink in its place is refused as well; Windows has
+# no such flag, and exclusive creation alone refuses whatever is in the way.
+_POSIX_FLAGS = ("O_WRONLY", "O_CREAT", "O_EXCL", "O_NOFOLLOW", "O_CLOEXEC")
+_WINDOWS_FLAGS = ("O_WRONLY", "O_CREAT", "O_EXCL", "O_BINARY", "O_NOINHERIT")
+
+
+def list_write_flags(platform: str) -> tuple[str, ...]:
+    """The names of the flags that open a new file on a platform (`linux`, `darwin`, `win32`)."""
+    return _WINDOWS_FLAGS if platform == "win32" else _POSIX_FLAGS
+
+
+def find_refusal(path: str) -> str | None:
+    """Why a path is not unpacked; None if it is inside the skill's folder on every platform.
+
+    Both separators count everywhere, and so does `..`, even if it cancels out.
+    """
+    parts = _SEPARATORS.split(path)
+    if not path.strip() or parts[-1] in ("", "."):
+        return "the path does not name a file"
+    if parts[0] == "" or _DRIVE.match(path):
+        return "the path is absolute and leads outside the skill's folder"
+    if ".." in parts:
+        return "the path leads outside the skill's folder"
+    if "\0" in path:
+        return "the path contains a NUL character"
+    return None
+
+
+def split_path(path: str) -> tuple[tuple[str, ...], str]:
+    """The folders of a path that is not refused, and the name of its file."""
+    *folders, name = (part for part in _SEPARATORS.split(path) if part not in ("", "."))
+    return tuple(folders), name
+
+
+def name_folder(name: str) -> str:
+    """A name for the folder of a skill: the skill's own if every file system allows it.
+
+    Otherwise it is made from that name, with a digest that keeps it unique.
+    """
+    if _PLAIN.fullmatch(name):
+        return name
+    import hashlib
+
+    digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+    readable = _NOT_PLAIN.sub("-", name.lower())[:40].strip("-")
+    return f"{readable or 'skill'}-{digest}"
 
 
 class PrivateUnpacker:
-    """The `Unpacker` port over the disk. One object has one folder, made when it is first needed."""
+    """The `Unpacker` of this machine. One object has one folder, made when first needed."""
 
     def __init__(
         self, *, version: str, temporary: str | None = None, nonce: str | None = None
@@ -40,16 +93,17 @@ class PrivateUnpacker:
 
     @property
     def root(self) -> str:
-        """The folder that holds those of all skills, whether it is made yet or not."""
+        """The folder around those of all skills; it may not exist yet."""
         return os.path.join(self._find_temporary(), *self._parts, self._nonce)
 
     def find_folder(self, name: str) -> str:
-        """Where the files of a skill lie or will lie; nothing is made yet."""
+        """Where the files of a skill are or will be; nothing is written yet."""
         return os.path.join(self.root, name_folder(name))
 
     def unpack(self, name: str, files: Mapping[str, str | bytes]) -> str:
-        """The folder with the files of a skill; they are written at the first call, and a failure
-        is remembered.
+        """The folder with the files of a skill, written at the first call.
+
+        A failure is remembered and raised again as a `MachineError`.
         """
         with self._lock:
             if name not in self._done:
@@ -60,13 +114,11 @@ class PrivateUnpacker:
         return done
 
     def close(self) -> None:
-        """Remove what was unpacked; this happens when the program ends, too. The skills have no
-        files from then on.
-        """
+        """Remove what was unpacked; the end of the program does so too. No files follow."""
         import shutil
 
         with self._lock:
-            # A process that was forked off ends without taking its parent's files along.
+            # A forked process must not remove the files of its parent when it ends.
             if self._maker == os.getpid():
                 shutil.rmtree(self.root, ignore_errors=True)
             self._done.clear()
@@ -75,7 +127,7 @@ class PrivateUnpacker:
 
     def _try(self, name: str, files: Mapping[str, str | bytes]) -> str | MachineError:
         if self._is_closed:
-            return MachineError("unpack the files of", name, "the folder for them was closed")
+            return MachineError("unpack the files of", name, "their folder is already closed")
         for path in files:
             refusal = find_refusal(path)
             if refusal is not None:
@@ -111,9 +163,7 @@ class PrivateUnpacker:
 
 
 class _Folder:
-    """A folder that is held open, where the system can; names in it are then looked up in it and
-    nowhere else.
-    """
+    """A folder that is kept open if the system can, so that names are looked up nowhere else."""
 
     def __init__(self, path: str, descriptor: int | None) -> None:
         self._path = path
@@ -124,7 +174,7 @@ class _Folder:
         return cls(path, os.open(path, os.O_RDONLY | os.O_DIRECTORY) if _CAN_OPEN_FOLDERS else None)
 
     def make(self, name: str) -> _Folder:
-        """A new folder in this one; fails where anything has that name."""
+        """A new folder in this one; fails if anything has that name."""
         os.mkdir(self._place(name), FOLDER_MODE, dir_fd=self._descriptor)
         return self.enter(name)
 
@@ -136,7 +186,7 @@ class _Folder:
             return self.enter(name)
 
     def write(self, name: str, data: bytes) -> None:
-        """A new file in this folder; fails where anything has that name."""
+        """A new file in this folder; fails if anything has that name."""
         flags = 0
         for flag in list_write_flags(sys.platform):
             flags |= getattr(os, flag, 0)
@@ -159,7 +209,7 @@ class _Folder:
         return name if self._descriptor is not None else os.path.join(self._path, name)
 
     def enter(self, name: str) -> _Folder:
-        """A folder in this one that is there already and has to be our own."""
+        """An existing folder in this one, which has to be our own."""
         path = os.path.join(self._path, name)
         if self._descriptor is None:
             _check_own(os.lstat(path), path)
@@ -189,72 +239,14 @@ def _write(folder: _Folder, path: str, content: str | bytes) -> None:
 
 
 def _check_own(status: os.stat_result, path: str) -> None:
-    """Refuse a folder that is not ours alone: whoever made it before us could change what lies in
-    it.
-    """
+    """Refuse a folder that is not ours alone: whoever made it first could change what is in it."""
     if not stat.S_ISDIR(status.st_mode):
         raise NotADirectoryError(0, f"{path} is not a folder")
     if os.name == "posix" and status.st_uid != os.getuid():
         raise PermissionError(0, f"{path} belongs to another user")
     if os.name == "posix" and stat.S_IMODE(status.st_mode) & 0o077:
-        raise PermissionError(0, f"{path} is open to other users")
+        raise PermissionError(0, f"{path} can be accessed by other users")
 
 
 def _user() -> str:
     return str(os.getuid()) if hasattr(os, "getuid") else "user"
-
-
-_SEPARATORS = re.compile(r"[/\\]")
-_DRIVE = re.compile(r"[A-Za-z]:")
-_PLAIN = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
-_NOT_PLAIN = re.compile(r"[^a-z0-9_-]+")
-
-FOLDER_MODE = 0o700
-FILE_MODE = 0o600
-
-# A file is made anew or not at all. Where the system can, a link in its place is refused as well;
-# Windows has no such flag, and there exclusive creation (`wx` elsewhere) alone refuses whatever is
-# in the way.
-_POSIX_FLAGS = ("O_WRONLY", "O_CREAT", "O_EXCL", "O_NOFOLLOW", "O_CLOEXEC")
-_WINDOWS_FLAGS = ("O_WRONLY", "O_CREAT", "O_EXCL", "O_BINARY", "O_NOINHERIT")
-
-
-def list_write_flags(platform: str) -> tuple[str, ...]:
-    """The names of the flags that a file is opened with on a platform (`linux`, `darwin`, `win32`)."""
-    return _WINDOWS_FLAGS if platform == "win32" else _POSIX_FLAGS
-
-
-def find_refusal(path: str) -> str | None:
-    """Why a file of this name is not unpacked; None where it lies inside the skill's folder on
-    every platform.
-
-    Both separators count everywhere, and so does `..`, also where it would cancel out.
-    """
-    parts = _SEPARATORS.split(path)
-    if not path.strip() or parts[-1] in ("", "."):
-        return "the path names no file"
-    if parts[0] == "" or _DRIVE.match(path):
-        return "the path is absolute and leads out of the skill's folder"
-    if ".." in parts:
-        return "the path leads out of the skill's folder"
-    if "\0" in path:
-        return "the path holds a NUL character"
-    return None
-
-
-def split_path(path: str) -> tuple[tuple[str, ...], str]:
-    """The folders of a path that is not refused, and the name of its file."""
-    *folders, name = (part for part in _SEPARATORS.split(path) if part not in ("", "."))
-    return tuple(folders), name
-
-
-def name_folder(name: str) -> str:
-    """A name for the folder of a skill: the skill's own where every file system can hold it, else
-    one made from it.
-    """
-    if _PLAIN.fullmatch(name):
-        return name
-    import hashlib
-
-    digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:12]
-    return f"{_NOT_PLAIN.sub('-', name.lower())[:40].strip('-') or 'skill'}-{digest}"

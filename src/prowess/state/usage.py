@@ -1,8 +1,7 @@
-"""Counts of how skills are used, in a small database that belongs to the user.
+"""Counts of how skills are used, in a small database of the user's own.
 
-It holds names, paths, counts and times, nothing of what was said. A store that is broken, locked or
-cannot be written counts as empty and never stands in the way; a diagnostic says what is wrong with
-it.
+It has names, paths, counts and times, nothing of any conversation. A database that is broken,
+locked or read-only counts as empty and never gets in the way; a diagnostic says what is wrong.
 """
 
 from __future__ import annotations
@@ -56,14 +55,12 @@ _ADD_ACTIVATED_BY: dict[Caller, str] = {
 
 
 def usage_path(facts: Facts) -> str:
-    """Where the counts of a machine's user are kept."""
+    """Where the usage counts are kept on a machine."""
     return os.path.join(state_folder(facts), "usage.sqlite3")
 
 
 def open_usage(facts: Facts, *, wanted: bool | None = None) -> UsageFile | NoUsage:
-    """The store of counts. `usage = false` in prowess.toml (`wanted`) or PROWESS_NO_USAGE switch it
-    off.
-    """
+    """The usage counts; `usage = false` in prowess.toml (`wanted`) or PROWESS_NO_USAGE is off."""
     if wanted is False or facts.env.get("PROWESS_NO_USAGE"):
         return NoUsage()
     path = usage_path(facts)
@@ -93,8 +90,8 @@ class NoUsage:
 class UsageFile:
     """A `UsageStore` in an SQLite file, for several threads.
 
-    The file is opened at the first call and held while this object lives: opening it costs more
-    than all the rest of loading a skill. No lock is held between calls.
+    The file is opened at the first call and kept open: opening it takes longer than all the rest of
+    loading a skill. No lock is held between calls.
     """
 
     def __init__(
@@ -110,8 +107,8 @@ class UsageFile:
         self._wait = seconds_to_wait
         self._lock = threading.Lock()
         self._held: tuple[tuple[int, int, int], Connection] | None = None
-        self._looked = 0.0
-        self._let_go: Callable[[], object] = lambda: None
+        self._checked = 0.0
+        self._close: Callable[[], object] = lambda: None
 
     def note_offered(self, skills: Iterable[Skill]) -> None:
         """These skills were shown to a model."""
@@ -130,7 +127,7 @@ class UsageFile:
             )
 
     def load_counts(self) -> Mapping[tuple[str, str], Usage]:
-        """The counts of every skill that was ever counted, by name and location."""
+        """The counts of every skill, by name and location."""
         if not os.path.lexists(self.path):
             return {}
 
@@ -144,7 +141,7 @@ class UsageFile:
         return self._try("read", read, {})
 
     def clear(self, name: str | None = None) -> int:
-        """Forget the counts of a name, or all of them; how many skills were forgotten."""
+        """Delete the counts of a name, or all of them; returns how many skills had any."""
         if not os.path.lexists(self.path):
             return 0
         where, row = ("", ()) if name is None else (" WHERE name = ?", (name,))
@@ -168,10 +165,7 @@ class UsageFile:
             with self._lock:
                 done = self._work(work)
         except (sqlite3.Error, OSError, UnicodeError, MachineError) as error:
-            message = (
-                f"The counts of used skills cannot be {doing} ({_explain(error)}); they count as"
-                " none."
-            )
+            message = f"Usage counts cannot be {doing} ({_explain(error)}) and are ignored."
             self.diagnostics = (diagnose("state-unreadable", message, file=self.path),)
             return otherwise
         self.diagnostics = ()
@@ -181,29 +175,30 @@ class UsageFile:
         try:
             return work(self._hold())
         except BaseException:
-            # Whatever state it is in, the next call begins anew.
+            # Its state is unknown, so the next call reopens it.
             self._held = None
-            self._let_go()
+            self._close()
             raise
 
     def _hold(self) -> Connection:
-        """The open database; opened anew where the file was replaced, or in a process that was
-        forked off.
+        """The open database; reopened if the file was replaced, or in a forked process.
 
-        Whether the file is still the same is looked at once a second.
+        Whether the file is still the same is checked once a second.
         """
         now = self._clock()
-        if self._held is not None and self._held[0][0] == os.getpid():
-            if abs(now - self._looked) < 1.0:
-                return self._held[1]
-            self._looked = now
-            if self._held[0] == _identify(self.path):
-                return self._held[1]
-        self._let_go()
+        if self._held is not None:
+            identity, database = self._held
+            # The process is part of the identity: SQLite forbids using a connection after a fork.
+            if identity[0] == os.getpid() and abs(now - self._checked) < 1.0:
+                return database
+            if identity == _identify(self.path):
+                self._checked = now
+                return database
+        self._close()
         database = _open(self.path, self._wait)
-        self._let_go = weakref.finalize(self, database.close)
+        self._close = weakref.finalize(self, database.close)
         self._held = (_identify(self.path), database)
-        self._looked = now
+        self._checked = now
         return database
 
 
@@ -219,7 +214,7 @@ def _open(path: str, wait: float) -> Connection:
     import sqlite3
 
     os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-    # SQLite makes files that others may read; made beforehand, they are not.
+    # SQLite would make the file readable for others.
     os.close(os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NONBLOCK", 0), 0o600))
     database = sqlite3.connect(path, timeout=wait, isolation_level=None, check_same_thread=False)
     try:
@@ -227,8 +222,8 @@ def _open(path: str, wait: float) -> Connection:
         if found not in (0, _VERSION):
             raise sqlite3.DatabaseError("another version of Prowess wrote it")
         if found == 0:
-            # Two programs that begin at once must not both set up the file; SQLite does not wait
-            # there.
+            # Two programs that start at once must not both set up the file; SQLite does not wait
+            # here.
             with hold_lock(path, seconds=wait):
                 database.execute("PRAGMA journal_mode = WAL")
                 database.execute(_SCHEMA)
@@ -241,9 +236,7 @@ def _open(path: str, wait: float) -> Connection:
 
 
 def _is_text(skill: Skill) -> bool:
-    """Whether a skill can be counted: a file name need not be text, and a database holds nothing
-    else.
-    """
+    """Whether a skill can be counted: a file name may be invalid text, which SQLite refuses."""
     try:
         (skill.name + skill.location).encode("utf-8")
     except UnicodeEncodeError:

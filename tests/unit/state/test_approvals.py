@@ -97,7 +97,7 @@ def test_a_file_of_another_version_counts_as_empty(path: Path) -> None:
     store = ApprovalFile(str(path))
     assert store.load() == []
     assert store.diagnostics[0].message == (
-        "The approvals are not used, since another version of Prowess wrote it; every skill is asked for again."
+        "The saved approvals are ignored because another version of Prowess wrote the file; you will be asked again."
     )
 
 
@@ -106,7 +106,7 @@ def test_a_file_that_others_may_write_is_not_trusted(path: Path) -> None:
     store.keep(approval("pdf"))
     path.chmod(0o666)
     assert store.find("skill", "pdf", "/p/SKILL.md") is None
-    assert "other users can write it" in store.diagnostics[0].message
+    assert "other users can write to the file" in store.diagnostics[0].message
 
 
 def test_a_folder_or_a_pipe_in_its_place_neither_hangs_nor_grants(path: Path) -> None:
@@ -126,7 +126,7 @@ def test_a_place_that_cannot_be_written_is_an_error_of_the_machine(tmp_path: Pat
 
 
 def test_a_path_that_is_no_text_is_an_error_of_the_machine(path: Path) -> None:
-    with pytest.raises(MachineError, match="no text"):
+    with pytest.raises(MachineError, match="not valid text"):
         ApprovalFile(str(path)).keep(approval("pdf", location="/p/\udcff/SKILL.md"))
 
 
@@ -153,7 +153,7 @@ def test_a_lock_that_another_holds_is_waited_for_only_so_long(path: Path) -> Non
     late = hold_lock(str(path), seconds=0.1)
     with (
         hold_lock(str(path)),
-        pytest.raises(MachineError, match=r"has held it for 0\.1 seconds"),
+        pytest.raises(MachineError, match=r"has kept it locked for 0\.1 seconds"),
         late,
     ):
         pass

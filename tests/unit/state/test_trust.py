@@ -205,10 +205,10 @@ def test_the_file_is_readable_json_private_and_in_order(
         (
             '{"version": 1, "trusted": [{"root": "ROOT", "since": "x"}]}',
             0o666,
-            "other users can write it",
+            "other users can write to the file",
         ),
-        ('{"version": 9, "trusted": []}', 0o600, "another version of Prowess wrote it"),
-        ("{", 0o600, "it cannot be read (Input data was truncated)"),
+        ('{"version": 9, "trusted": []}', 0o600, "another version of Prowess wrote the file"),
+        ("{", 0o600, "the file cannot be read (Input data was truncated)"),
     ],
 )
 def test_a_file_that_cannot_be_relied_on_trusts_nothing_and_is_put_aside_by_the_next_change(
@@ -222,7 +222,7 @@ def test_a_file_that_cannot_be_relied_on_trusts_nothing_and_is_put_aside_by_the_
     assert trust.diagnostics == (
         diagnose(
             "state-unreadable",
-            f"The list of trusted projects is not used, since {reason}; no project counts as trusted.",
+            f"The list of trusted projects is ignored because {reason}; no project is trusted.",
             file=str(path),
         ),
     )
@@ -363,4 +363,4 @@ def test_a_list_that_belongs_to_another_user_is_not_used(
     trust.trust(str(workspace.project))
     os.chown(trust.path, 12_345, 12_345)
     assert not trust.is_trusted_folder(str(workspace.project))
-    assert "it belongs to another user" in trust.diagnostics[0].message
+    assert "the file belongs to another user" in trust.diagnostics[0].message

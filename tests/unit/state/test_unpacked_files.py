@@ -118,13 +118,13 @@ def test_a_path_that_is_absolute_or_has_dots_is_refused_and_named_as_it_was_writ
 ):
     told = refuse(unpacker, "verify", {"good.md": "A", path: "B"})
     assert told.startswith(f"Could not unpack {path}: the path ")
-    assert told.endswith("leads out of the skill's folder.")
+    assert told.endswith("leads outside the skill's folder.")
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.seed("C-91")
 def test_dots_that_would_cancel_out_are_refused_as_well():
-    assert find_refusal("a/../b") == "the path leads out of the skill's folder"
+    assert find_refusal("a/../b") == "the path leads outside the skill's folder"
 
 
 @pytest.mark.parametrize("path", ["", " ", "a/", "a\\", ".", "a/.", "a\0b"])
@@ -234,7 +234,7 @@ def test_a_folder_that_others_may_enter_is_refused(unpacker, tmp_path, bits):
     folder.mkdir()
     folder.chmod(bits)
     assert refuse(unpacker, "verify", FILES) == (
-        f"Could not unpack the files of verify: {folder} is open to other users."
+        f"Could not unpack the files of verify: {folder} can be accessed by other users."
     )
 
 
@@ -291,7 +291,7 @@ def test_closing_removes_what_was_unpacked_and_nothing_else(unpacker, tmp_path):
     assert not Path(unpacker.root).exists()
     assert kept.is_dir()
     assert refuse(unpacker, "verify", FILES) == (
-        "Could not unpack the files of verify: the folder for them was closed."
+        "Could not unpack the files of verify: their folder is already closed."
     )
     other.close()
 
