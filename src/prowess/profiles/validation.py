@@ -8,7 +8,7 @@ test covers the built-in ones.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import Enum
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -48,33 +48,58 @@ def find_type_mistake(raw: Mapping[str, Any]) -> Mistake | None:
     return next(_check(raw, Profile, ""), None)
 
 
-def _check(value: Any, kind: Any, key: str) -> Iterator[Mistake]:
+Shape = Literal["struct", "table", "list", "union", "words", "plain"]
+
+_SHAPES: dict[Any, Shape] = {
+    dict: "table",
+    tuple: "list",
+    UnionType: "union",
+    Union: "union",
+    Literal: "words",
+}
+
+
+def _get_shape(kind: Any) -> Shape:
     origin = get_origin(kind)
-    if _is_struct(kind) and isinstance(value, dict):
-        yield from _check_table(value, kind, key)
-    elif origin is dict and isinstance(value, dict):
-        for name, inner in value.items():
-            yield from _check(inner, get_args(kind)[1], _join(key, name))
-    elif origin is tuple and isinstance(value, list):
-        for index, inner in enumerate(value):
-            yield from _check(inner, get_args(kind)[0], f"{key}[{index}]")
-    elif origin in (UnionType, Union):
-        yield from _check_union(value, kind, key)
+    if origin is not None:
+        return _SHAPES[origin]
+    if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
+        return "struct"
+    is_enum = isinstance(kind, type) and issubclass(kind, Enum)
+    return "words" if is_enum else "plain"
+
+
+def _check(value: Any, kind: Any, key: str) -> Iterator[Mistake]:
+    container, check_inside = _CONTAINERS.get(_get_shape(kind), (None, None))
+    if check_inside is not None and (container is None or isinstance(value, container)):
+        yield from check_inside(value, kind, key)
     elif not _fits(value, kind):
         yield _describe_mismatch(value, kind), key
 
 
-def _check_table(table: dict[str, Any], kind: type[msgspec.Struct], key: str) -> Iterator[Mistake]:
+def _check_struct(value: Any, kind: Any, key: str) -> Iterator[Mistake]:
     hints = get_type_hints(kind)
-    for name in table:
+    for name in value:
         if name not in hints:
             yield _describe_unknown_key(name, hints, kind), _join(key, name)
     for field in msgspec.structs.fields(kind):
         inner_key = _join(key, field.name)
-        if field.name in table:
-            yield from _check(table[field.name], hints[field.name], inner_key)
+        if field.name in value:
+            yield from _check(value[field.name], hints[field.name], inner_key)
         elif field.required:
             yield f"is missing; it must be {_name_type(hints[field.name])}", inner_key
+
+
+def _check_table(value: Any, kind: Any, key: str) -> Iterator[Mistake]:
+    inner_kind = get_args(kind)[1]
+    for name, inner in value.items():
+        yield from _check(inner, inner_kind, _join(key, name))
+
+
+def _check_list(value: Any, kind: Any, key: str) -> Iterator[Mistake]:
+    inner_kind = get_args(kind)[0]
+    for index, inner in enumerate(value):
+        yield from _check(inner, inner_kind, f"{key}[{index}]")
 
 
 def _check_union(value: Any, kind: Any, key: str) -> Iterator[Mistake]:
@@ -84,6 +109,22 @@ def _check_union(value: Any, kind: Any, key: str) -> Iterator[Mistake]:
     # An alternative with a mistake further down is the one that was meant: the value itself fits.
     deeper = [mistakes[0] for mistakes in attempts if mistakes[0][1] != key]
     yield deeper[0] if deeper else (_describe_mismatch(value, kind), key)
+
+
+# Shapes that are checked inside: the type a value must have for that, and the function.
+_CONTAINERS: dict[Shape, tuple[Any, Callable[[Any, Any, str], Iterator[Mistake]]]] = {
+    "struct": (dict, _check_struct),
+    "table": (dict, _check_table),
+    "list": (list, _check_list),
+    "union": (None, _check_union),
+}
+_ACCEPTED: dict[Any, tuple[type, ...]] = {float: (int, float)}
+
+
+def _fits(value: Any, kind: Any) -> bool:
+    if _get_shape(kind) == "words":
+        return isinstance(value, str) and value in _list_words(kind)
+    return kind is Any or type(value) in _ACCEPTED.get(kind, (kind,))
 
 
 def _describe_unknown_key(name: str, hints: Mapping[str, Any], kind: type[msgspec.Struct]) -> str:
@@ -96,27 +137,11 @@ def _describe_unknown_key(name: str, hints: Mapping[str, Any], kind: type[msgspe
     return f"is not a known key; the known keys are {', '.join(known)}"
 
 
-def _is_struct(kind: Any) -> bool:
-    return isinstance(kind, type) and issubclass(kind, msgspec.Struct)
-
-
-def _is_enum(kind: Any) -> bool:
-    return isinstance(kind, type) and issubclass(kind, Enum)
-
-
-def _fits(value: Any, kind: Any) -> bool:
-    if get_origin(kind) is Literal or _is_enum(kind):
-        return isinstance(value, str) and value in _list_words(kind)
-    if kind is float:
-        return type(value) in (int, float)
-    if kind is NoneType:
-        return value is None
-    return kind is Any or type(value) is kind
-
-
 def _describe_mismatch(value: Any, kind: Any) -> str:
-    is_word = isinstance(value, str) and any(_list_words(kind))
-    found = f"“{value}”" if is_word else describe_value(value)
+    found = describe_value(value)
+    # Next to a list of words, “x” is clear without “the string”.
+    if isinstance(value, str) and any(_list_words(kind)):
+        found = f"“{value}”"
     return f"must be {_name_type(kind)}; got {found}"
 
 
@@ -130,32 +155,41 @@ _PLURALS: dict[Any, str] = {str: "strings", int: "whole numbers", float: "number
 
 
 def _name_type(kind: Any) -> str:
-    origin = get_origin(kind)
-    if origin in (UnionType, Union):
-        alternatives = [one for one in get_args(kind) if one is not NoneType]
-        return " or ".join(_name_type(one) for one in alternatives)
-    if origin is tuple:
-        return f"a list of {_name_items(get_args(kind)[0])}"
-    if origin is dict or _is_struct(kind):
-        return "a table"
-    return _TYPE_NAMES.get(kind) or f"one of {', '.join(_list_words(kind))}"
+    return _NAMES[_get_shape(kind)](kind)
 
 
-def _name_items(kind: Any) -> str:
-    if kind in _PLURALS:
-        return _PLURALS[kind]
-    words = list(_list_words(kind))
-    return f"the words {', '.join(words)}" if words else _name_type(kind)
+def _name_list(kind: Any) -> str:
+    item = get_args(kind)[0]
+    words = list(_list_words(item))
+    if item in _PLURALS:
+        return f"a list of {_PLURALS[item]}"
+    return f"a list of the words {', '.join(words)}" if words else f"a list of {_name_type(item)}"
+
+
+def _name_union(kind: Any) -> str:
+    alternatives = [one for one in get_args(kind) if one is not NoneType]
+    return " or ".join(_name_type(one) for one in alternatives)
+
+
+_NAMES: dict[Shape, Callable[[Any], str]] = {
+    "struct": lambda kind: "a table",
+    "table": lambda kind: "a table",
+    "list": _name_list,
+    "union": _name_union,
+    "words": lambda kind: f"one of {', '.join(_list_words(kind))}",
+    "plain": lambda kind: _TYPE_NAMES[kind],
+}
 
 
 def _list_words(kind: Any) -> Iterator[str]:
-    if get_origin(kind) is Literal:
-        yield from (str(word) for word in get_args(kind))
-    elif _is_enum(kind):
-        yield from (str(one.value) for one in kind)
-    elif get_origin(kind) in (tuple, UnionType, Union):
+    """The words that a value, or an item of a list, can be."""
+    shape = _get_shape(kind)
+    if shape in ("list", "union"):
         for inner in get_args(kind):
             yield from _list_words(inner)
+    elif shape == "words":
+        words = get_args(kind) or kind
+        yield from (getattr(word, "value", word) for word in words)
 
 
 def _join(key: str, name: str) -> str:
