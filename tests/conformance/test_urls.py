@@ -128,8 +128,7 @@ def test_a_missing_file_is_named_as_it_was_asked_for(tree: Tree) -> None:
     with pytest.raises(AddressError) as caught:
         answer(tree, "skill://pdf/sub/missing.md")
     assert (
-        str(caught.value)
-        == "skill://pdf/sub/missing.md: there is no file “sub/missing.md” in the skill."
+        str(caught.value) == "skill://pdf/sub/missing.md: the skill has no file “sub/missing.md”."
     )
     assert caught.value.path == "sub/missing.md"
 

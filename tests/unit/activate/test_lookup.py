@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -12,7 +13,9 @@ from prowess.activate.resources.addresses import parse_address
 from prowess.activate.resources.lookup import Resource, resolve
 from prowess.errors import UnknownSkill
 from prowess.errors.activation import AddressError
+from prowess.machine.files import LocalFiles
 from prowess.model.skill import Skill
+from prowess.ports import Head
 from prowess.profiles.load import load_profile
 from prowess.testing import MemoryFiles
 from tests.unit.activate.skills import make_outcome
@@ -34,6 +37,11 @@ TREE = {
     f"{SKILL}/wide.txt": "hé".encode("utf-16"),
     f"{SKILL}/cut.txt": b"\xff\xfe\x00",
     f"{SKILL}/latin.txt": b"h\xe9",
+    f"{SKILL}/wide-be.txt": b"\xfe\xff" + "hé".encode("utf-16-be"),
+    f"{SKILL}/wide-odd.txt": b"\xff\xfe" + "hé".encode("utf-16-le") + b"x",
+    f"{SKILL}/wide-half.txt": b"\xff\xfe\x00\xd8" + "a".encode("utf-16-le"),
+    f"{SKILL}/notes.v2.md": "N",
+    f"{SKILL}/md": "N",
     f"{SKILL}/fifo": None,
     "/skills/pdf-evil/f.txt": "EVIL",
     "/secret": "SECRET",
@@ -110,8 +118,7 @@ def test_what_is_missing_is_told_as_it_was_asked_for_and_looked_for_nowhere_else
     error = refuse("skill://pdf/references/gone.md", files=files)
     assert (error.kind, error.path) == ("missing", "references/gone.md")
     assert (
-        str(error)
-        == "skill://pdf/references/gone.md: there is no file “references/gone.md” in the skill."
+        str(error) == "skill://pdf/references/gone.md: the skill has no file “references/gone.md”."
     )
     assert files.read == files.listed == []
 
@@ -126,6 +133,8 @@ def test_what_is_missing_is_told_as_it_was_asked_for_and_looked_for_nowhere_else
         ("data.json", "text/plain", "text/plain", "application/json"),
         ("script.py", "text/plain", "text/plain", "text/plain"),
         ("references/.hidden", "text/plain", "text/plain", "text/plain"),
+        ("notes.v2.md", "text/markdown", "text/markdown", "text/markdown"),
+        ("md", "text/plain", "text/plain", "text/plain"),
     ],
 )
 def test_the_content_type_is_by_the_end_of_the_name(
@@ -171,7 +180,15 @@ def test_names_in_a_list_stay_on_their_lines() -> None:
 
 @pytest.mark.parametrize(
     ("path", "content"),
-    [("bom.txt", "hi"), ("wide.txt", "hé"), ("cut.txt", ""), ("latin.txt", "h\ufffd")],
+    [
+        ("bom.txt", "hi"),
+        ("wide.txt", "hé"),
+        ("wide-be.txt", "hé"),
+        ("wide-odd.txt", "hé"),
+        ("wide-half.txt", "\ufffda"),
+        ("cut.txt", ""),
+        ("latin.txt", "h\ufffd"),
+    ],
 )
 def test_whatever_a_file_holds_is_given_as_text(path: str, content: str) -> None:
     found = read(f"skill://pdf/{path}")
@@ -227,7 +244,7 @@ def test_a_file_that_is_too_large_is_refused_with_both_sizes() -> None:
     files = MemoryFiles({f"{SKILL}/big": b"x" * 10_000_001})
     error = refuse("skill://pdf/big", files=files)
     assert error.kind == "too-large"
-    assert str(error) == "skill://pdf/big: “big” has 10,000,001 bytes; at most 10,000,000 are read."
+    assert str(error) == "skill://pdf/big: “big” has 10,000,001 bytes; the limit is 10,000,000."
 
 
 def test_a_skill_without_a_folder_has_no_files() -> None:
@@ -235,6 +252,102 @@ def test_a_skill_without_a_folder_has_no_files() -> None:
         name: msgspec.structs.replace(skill, folder="") for name, skill in skills("pdf").items()
     }
     assert refuse("skill://pdf/etc/passwd", known=remote).kind == "missing"
+
+
+def test_a_skill_without_a_folder_cannot_reach_the_files_of_the_working_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "secret").write_text("SECRET")
+    # A real file system takes an empty folder for the working folder, and here that is the root.
+    monkeypatch.chdir("/")
+    remote = {"pdf": msgspec.structs.replace(skills("pdf")["pdf"], folder="", file=None)}
+    error = refuse(f"skill://pdf{tmp_path}/secret", known=remote, files=LocalFiles())
+    assert error.kind == "missing"
+
+
+def as_scanned(real: str = f"{SKILL}/SKILL.md") -> dict[str, Skill]:
+    """A skill whose file was found by a scan, at this real path."""
+    skill = skills("pdf")["pdf"]
+    return {"pdf": msgspec.structs.replace(skill, file=skill.location, real=real)}
+
+
+def test_a_skill_whose_own_file_is_gone_names_what_was_asked_for() -> None:
+    files = MemoryFiles(
+        {path: text for path, text in TREE.items() if not path.endswith("SKILL.md")}
+    )
+    found = [
+        refuse(url, known=as_scanned(), files=files)
+        for url in ("skill://pdf", "skill://pdf/references/tables.md")
+    ]
+    assert [(error.kind, error.path, error.problem) for error in found] == [
+        ("missing", "SKILL.md", "the skill has no file “SKILL.md”"),
+        ("missing", "references/tables.md", "the skill has no file “references/tables.md”"),
+    ]
+
+
+def test_a_skill_whose_own_file_leads_elsewhere_since_the_scan_is_refused() -> None:
+    error = refuse("skill://pdf/references/tables.md", known=as_scanned("/elsewhere/SKILL.md"))
+    assert (error.kind, error.path) == ("outside", "SKILL.md")
+    assert read("skill://pdf/references/tables.md", known=as_scanned()).content == "T"
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [("skill://pdf", "SKILL.md"), ("skill://pdf/references/tables.md", "references/tables.md")],
+)
+def test_a_refusal_shows_the_path_as_it_was_asked_for_or_else_the_name_of_the_file(
+    url: str, shown: str
+) -> None:
+    big = MemoryFiles(dict.fromkeys(TREE, b"x" * 10000001))
+    assert refuse(url, files=big).path == shown
+
+    class Locked(MemoryFiles):
+        def read_real_head(self, path: str, limit: int) -> Head:
+            raise PermissionError(13, "Permission denied", path)
+
+    error = refuse(url, files=Locked(TREE))
+    assert (error.kind, error.path) == ("unreadable", shown)
+    assert str(error) == f"{url}: “{shown}” cannot be read: Permission denied."
+
+
+class RealPaths(MemoryFiles):
+    """Files whose real paths are these, as on another system."""
+
+    def __init__(self, real: dict[str, str]) -> None:
+        super().__init__({**TREE, **dict.fromkeys(real.values(), "R")})
+        self._real = real
+
+    def find_real_path(self, path: str) -> str | None:
+        return self._real.get(path)
+
+    def find_kind(self, path: str) -> str | None:
+        return "file" if path in self._real.values() else super().find_kind(path)
+
+    def read_real_head(self, path: str, limit: int) -> Head:
+        assert path in self._real.values()
+        return Head(b"R", 1, 1, (0, 0, 0, 0))
+
+
+@pytest.mark.parametrize(
+    ("base", "real", "is_inside"),
+    [
+        (r"C:\skills\pdf", r"C:\skills\pdf\x.md", True),
+        (r"C:\skills\pdf", r"C:\skills\pdf-evil\x.md", False),
+        (r"C:\skills\pdf", r"C:\skills\pdf/x.md", False),
+        (r"/skills/a\b", r"/skills/a\b/x.md", True),
+        (r"/skills/a\b", r"/skills/a\b\x.md", False),
+        ("/skills/pdf", "/skills/pdf/x.md", True),
+        ("/skills/pdf", r"/skills/pdf\x.md", False),
+    ],
+)
+def test_what_is_inside_a_folder_is_told_by_the_separator_of_its_system(
+    base: str, real: str, *, is_inside: bool
+) -> None:
+    files = RealPaths({SKILL: base, f"{SKILL}/x.md": real})
+    if is_inside:
+        assert read("skill://pdf/x.md", files=files).content == "R"
+    else:
+        assert refuse("skill://pdf/x.md", files=files).kind == "outside"
 
 
 @pytest.mark.parametrize("host", ["omp", "omp@documented", "prowess"])

@@ -6,7 +6,13 @@ from typing import Any
 
 import pytest
 
-from prowess.activate.body.substitution import Given, find_folder, substitute
+from prowess.activate.body.substitution import (
+    Given,
+    Reference,
+    Substitution,
+    find_folder,
+    substitute,
+)
 from prowess.diagnostics import diagnose
 from prowess.profiles.load import load_profile
 from tests.workspace import Workspace
@@ -46,6 +52,30 @@ def test_arguments_stand_in_for_their_placeholders(rules: Any, body: str, filled
 def test_an_argument_without_a_value_is_empty_by_name_and_stays_by_number() -> None:
     assert fill("<$who> <$what> <$1>", "me", names=("who", "what")) == "<me> <> <$1>"
     assert fill("<$ARGUMENTS> <$0> <$who>", "", names=("who",)) == "<> <$0> <>"
+
+
+def test_a_number_of_seven_digits_or_more_is_no_number_of_an_argument() -> None:
+    body = "<$000001> <$0000001> <$ARGUMENTS[000001]> <$ARGUMENTS[0000001]> <$0000000>"
+    filled = "<b> <$0000001> <b> <$ARGUMENTS[0000001]> <$0000000>"
+    assert fill(body, "a b") == filled
+    assert fill("<$000001> <$0000001>", "a b", OPENCODE) == "<a> <$0000001>"
+
+
+def test_each_placeholder_says_where_it_is_what_goes_there_and_whether_it_takes_an_argument() -> (
+    None
+):
+    filling = Substitution(
+        OWN, Given(arguments="me too", folder="/s"), names=("who", "how", "what")
+    )
+    text = r"$who $what $7 $ARGUMENTS \$0 ${SKILL_DIR}"
+    assert list(filling.find_references(text)) == [
+        Reference(0, 4, "me", "argument", "ARGUMENT_0", takes=True),
+        Reference(5, 10, "", "argument", "ARGUMENT_NONE", takes=False),
+        Reference(14, 24, "me too", "argument", "ARGUMENTS", takes=True),
+        Reference(25, 28, "$0", "literal"),
+        Reference(29, 41, "/s", "variable", "SKILL_DIR"),
+    ]
+    assert filling.finish() == "\n\nARGUMENTS: me too"
 
 
 @pytest.mark.seed("C-79")

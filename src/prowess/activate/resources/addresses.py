@@ -1,6 +1,4 @@
-"""`skill://NAME/PATH` addresses, taken apart. What a path may be is judged here, after it was
-decoded once.
-"""
+"""`skill://NAME/PATH` addresses, parsed. A path is decoded once, and only then judged."""
 
 from __future__ import annotations
 
@@ -22,11 +20,11 @@ _SEPARATORS = re.compile(r"[\\/]")
 
 
 class Address(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """An address that asks for nothing outside its skill.
+    """An address that stays inside its skill.
 
     `path` is relative to the skill's folder, with `/` between its names; "" is the skill itself.
-    `is_folder` says that it ended with a `/`. `lines` are the lines that are wanted; `literal` is
-    the path of a file whose name just looks as if it ended with a range, which goes before.
+    `is_folder` says that it ended with a `/`. `lines` are the lines asked for. `literal` is the
+    path of a file whose name only looks as if it ended with a range; if that file exists, it wins.
     """
 
     url: str
@@ -38,87 +36,88 @@ class Address(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 def parse_address(url: str, *, dots: Dots = "refuse", with_lines: bool = False) -> Address:
-    """Take an address apart. Raises `AddressError` where it is none, or leads out of its skill.
+    """Parse an address. Raises `AddressError` for one that is malformed or leaves its skill.
 
-    `dots` says what becomes of `..` inside the skill. Lines can be named only where there is a
-    path, since names may hold colons: `skill://pdf/SKILL.md:1-20`.
+    `dots` says what becomes of `..` inside the skill. Lines can only be given after a path, because
+    names may contain colons: `skill://pdf/SKILL.md:1-20`.
     """
     text = url.strip()
     if text[: len(SCHEME)].lower() != SCHEME:
         kind = "no-name" if text.lower().startswith("skill:") else "malformed"
-        raise AddressError(
-            url, kind, f"an address of a skill begins with {SCHEME} and the name of the skill"
-        )
+        problem = f"the address of a skill starts with {SCHEME} and the name of the skill"
+        raise AddressError(url, kind, problem)
     rest = _END.split(text[len(SCHEME) :], maxsplit=1)[0]
-    encoded, _, path = rest.partition("/")
-    name = _decode(url, encoded)
+    encoded_name, _, raw = rest.partition("/")
+    name = _decode(url, encoded_name)
     if not name:
-        raise AddressError(
-            url,
-            "no-name",
-            f"the name of a skill is missing; write {SCHEME}NAME or {SCHEME}NAME/PATH",
-        )
-    whole = _find_path(url, path, dots)
-    before, lines = split_lines(path, url=url) if with_lines else (path, None)
-    inner = whole if lines is None else _find_path(url, before, dots)
+        problem = f"the name of the skill is missing; use {SCHEME}NAME or {SCHEME}NAME/PATH"
+        raise AddressError(url, "no-name", problem)
+    path = _get_path(url, raw, dots)
+    before, lines = split_lines(raw, url=url) if with_lines else (raw, None)
+    is_folder = before.endswith("/")
+    if lines is None:
+        return Address(url=url, name=name, path=path, is_folder=is_folder)
     return Address(
         url=url,
         name=name,
-        path=inner,
-        is_folder=before.endswith("/"),
+        path=_get_path(url, before, dots),
+        is_folder=is_folder,
         lines=lines,
-        literal=None if lines is None else whole,
+        literal=path,
     )
 
 
-def _find_path(url: str, raw: str, dots: Dots) -> str:
-    """The relative path that is meant: dots folded away, decoded, and inside the skill."""
-    path = _decode(url, "/".join(_fold(url, raw, dots)))
-    names = _SEPARATORS.split(path)
-    if ".." in names:
-        raise _leads_out(url, path)
+def _get_path(url: str, raw: str, dots: Dots) -> str:
+    """The relative path: dots folded, decoded, and inside the skill."""
+    path = _decode(url, "/".join(_fold_dots(url, raw, dots)))
+    if ".." in _SEPARATORS.split(path):
+        raise _leave(url, path)
     if path[:1] in ("/", "\\") or _DRIVE.match(path):
-        raise AddressError(
-            url, "absolute", f"“{path}” is absolute; paths are relative to the skill", path=path
-        )
+        problem = f"“{path}” is absolute; paths are relative to the skill"
+        raise AddressError(url, "absolute", problem, path=path)
     return "/".join(name for name in path.split("/") if name not in ("", "."))
 
 
-def _fold(url: str, raw: str, dots: Dots) -> list[str]:
-    """The segments as an address is read everywhere: `.` is left out, `..` takes the one before it
-    along.
-    """
+def _fold_dots(url: str, raw: str, dots: Dots) -> list[str]:
+    """The segments of a path as in any URL: `.` is dropped, `..` drops the segment before it."""
     folded: list[str] = []
     for segment in raw.split("/"):
         plain = segment.lower().replace("%2e", ".")
-        if plain == "..":
-            if dots == "refuse" or not folded:
-                raise _leads_out(url, raw)
-            folded.pop()
-        elif plain != ".":
+        if plain == ".":
+            continue
+        if plain != "..":
             folded.append(segment)
+            continue
+        if dots == "refuse" or not folded:
+            raise _leave(url, raw)
+        folded.pop()
     return folded
 
 
-def _leads_out(url: str, path: str) -> AddressError:
-    return AddressError(
-        url, "outside", f"“{path}” has a part `..`, which could lead out of the skill", path=path
-    )
+def _leave(url: str, path: str) -> AddressError:
+    problem = f"“{path}” contains `..`, which could lead out of the skill"
+    return AddressError(url, "outside", problem, path=path)
 
 
 def _decode(url: str, text: str) -> str:
-    """The text with each `%` and two digits as the byte they stand for; decoded once, never again."""
-    if "%" in text:
-        from urllib.parse import unquote
-
-        try:
-            text = unquote(text, errors="strict") if _BAD_ESCAPE.search(text) is None else ""
-        except UnicodeDecodeError:
-            text = ""
-        if not text:
-            raise AddressError(
-                url, "malformed", "a `%` in it is not followed by the digits of a UTF-8 character"
-            )
+    """The text with its percent escapes decoded, once and never again."""
     if "\0" in text:
-        raise AddressError(url, "malformed", "it holds a zero byte, which no name has")
-    return text
+        raise _refuse_zero_byte(url)
+    if "%" not in text:
+        return text
+    from urllib.parse import unquote
+
+    problem = "a `%` in it is not followed by two hex digits of a UTF-8 character"
+    if _BAD_ESCAPE.search(text) is not None:
+        raise AddressError(url, "malformed", problem)
+    try:
+        decoded = unquote(text, errors="strict")
+    except UnicodeDecodeError:
+        raise AddressError(url, "malformed", problem) from None
+    if "\0" in decoded:
+        raise _refuse_zero_byte(url)
+    return decoded
+
+
+def _refuse_zero_byte(url: str) -> AddressError:
+    return AddressError(url, "malformed", "it contains a zero byte, which no file name has")

@@ -11,15 +11,15 @@ from prowess.errors.activation import AddressError
 
 _RANGE = r"\d{1,9}(?:[-+]\d{1,9})?"
 _SELECTOR = re.compile(rf":(?:(raw):)?({_RANGE}(?:,{_RANGE})*)\Z|:(raw)\Z")
+_SIGN = re.compile(r"([-+])")
 _GAP = "…"
 
 
 class Lines(msgspec.Struct, frozen=True):
-    """The lines that are wanted, counted from 1, both ends included; an end of None is the last
-    line.
+    """The lines asked for, counted from 1, both ends included; an end of None is the last line.
 
-    `raw` gives just these lines, without any around them and without a note on what follows. No
-    ranges are all lines.
+    `raw` asks for exactly these lines, without context and without a note on what follows. No
+    ranges mean all lines.
     """
 
     ranges: tuple[tuple[int, int | None], ...] = ()
@@ -27,9 +27,7 @@ class Lines(msgspec.Struct, frozen=True):
 
 
 def split_lines(path: str, *, url: str) -> tuple[str, Lines | None]:
-    """A path and the lines that stand at its end; None where there are none. Raises `AddressError`
-    for none at all.
-    """
+    """A path and the lines given at its end, None for none. Raises `AddressError`."""
     found = _SELECTOR.search(path)
     if found is None:
         return path, None
@@ -38,41 +36,43 @@ def split_lines(path: str, *, url: str) -> tuple[str, Lines | None]:
 
 
 def _parse_range(text: str, url: str) -> tuple[int, int | None]:
-    first, sign, second = re.split(r"([-+])", text) if not text.isdigit() else (text, "", "")
-    start = int(first)
-    end = None if not sign else int(second) if sign == "-" else start + int(second) - 1
+    first, *rest = _SIGN.split(text)
+    start, end = int(first), None
+    if rest:
+        sign, number = rest[0], int(rest[1])
+        # `50+3` are three lines.
+        end = number if sign == "-" else start + number - 1
     if start < 1 or (end is not None and end < start):
-        raise AddressError(
-            url, "malformed", f"“{text}” names no lines; they are counted from 1, the smaller first"
-        )
+        problem = f"“{text}” is not a range of lines; count from 1, the smaller number first"
+        raise AddressError(url, "malformed", problem)
     return start, end
 
 
 def select_lines(content: str, lines: Lines, *, url: str, before: int, after: int) -> str:
-    """The wanted lines with some around them, a mark between pieces, and a note on how to go on."""
+    """The wanted lines with context, a mark between pieces, and a note on how to read on."""
+    if not lines.ranges:
+        return content
     every = content.split("\n")
     if every[-1] == "":
         every.pop()
-    if not lines.ranges:
-        return content
     total = len(every)
     for start, _ in lines.ranges:
         if start > total:
             count = "1 line" if total == 1 else f"{total:,} lines"
-            raise AddressError(
-                url, "no-such-line", f"there is no line {start:,}; the file has {count}"
-            )
-    around = (0, 0) if lines.raw else (before, after)
-    pieces = list(_join(sorted(_widen(lines, total, *around))))
+            problem = f"there is no line {start:,}; the file has {count}"
+            raise AddressError(url, "no-such-line", problem)
+    context = (0, 0) if lines.raw else (before, after)
+    pieces = list(_join(sorted(_widen(lines, total, *context))))
     text = f"\n{_GAP}\n".join("\n".join(every[first - 1 : last]) for first, last in pieces)
-    left = total - pieces[-1][1]
-    if lines.raw or not left:
+    last = pieces[-1][1]
+    if lines.raw or last == total:
         return text
-    follow = "1 more line follows" if left == 1 else f"{left:,} more lines follow"
-    return f"{text}\n\n[{follow}; read on with :{pieces[-1][1] + 1}]"
+    more = "1 more line" if total - last == 1 else f"{total - last:,} more lines"
+    return f"{text}\n\n[{more}; read on with :{last + 1}]"
 
 
 def _widen(lines: Lines, total: int, before: int, after: int) -> Iterator[tuple[int, int]]:
+    """The ranges with context. One without an end runs to the last line and gets none."""
     for start, end in lines.ranges:
         if end is None:
             yield start, total
@@ -81,11 +81,12 @@ def _widen(lines: Lines, total: int, before: int, after: int) -> Iterator[tuple[
 
 
 def _join(pieces: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """Pieces that touch or overlap, as one."""
+    """Sorted pieces, those that touch or overlap as one."""
     first, last = pieces[0]
     for start, end in pieces[1:]:
         if start > last + 1:
             yield first, last
-            first = start
-        last = max(last, end) if start <= last + 1 else end
+            first, last = start, end
+        else:
+            last = max(last, end)
     yield first, last

@@ -1,8 +1,7 @@
-"""What a `skill://` address stands for: a skill's own file, another file of it, or the list of a
-folder.
+"""What a `skill://` address names: a skill's own file, another of its files, or a folder.
 
-Nothing outside the skill's folder is ever read, whatever links lie in it: the path without links
-decides, and that path is the one that is opened. What is missing is not looked for anywhere else.
+Nothing outside the skill's folder is read, whatever symlinks lie in it: the path with every link
+resolved decides, and that path is opened. A missing file is not searched for anywhere else.
 """
 
 from __future__ import annotations
@@ -28,9 +27,7 @@ EMPTY_FOLDER = "(empty folder)"
 
 
 class Resource(msgspec.Struct, frozen=True, kw_only=True):
-    """What an address stands for. `size` counts the bytes of the content; `path` is where it lies
-    on this machine.
-    """
+    """What an address names. `size` is that of the content in bytes, `path` where it is on disk."""
 
     url: str
     content: str
@@ -48,195 +45,179 @@ def resolve(
     rules: ResourceRules,
     told: Iterable[str] | None = None,
 ) -> Resource:
-    """What an address stands for, among the skills that may be read, by their exact names.
+    """What an address names, among the skills that may be read, by their exact names.
 
-    `told` are the names that may be told where there is none of that name; all that may be read
-    unless given. Raises `UnknownSkill` or `AddressError`.
+    `told` are the names that may be shown to someone who mistyped one, by default all of `skills`.
+    Raises `UnknownSkill` and `AddressError`.
     """
     skill = skills.get(address.name)
     if skill is None:
         raise UnknownSkill(address.name, skills if told is None else told)
     address = _prefer_literal(address, skill, files)
-    found = _find(address, skill, files, rules)
+    resource = _Lookup(address, skill, files, rules).find()
     if address.lines is None:
-        return found
+        return resource
     content = select_lines(
-        found.content,
+        resource.content,
         address.lines,
         url=address.url,
         before=rules.lines_before,
         after=rules.lines_after,
     )
-    return msgspec.structs.replace(found, content=content, size=_measure(content))
+    return msgspec.structs.replace(resource, content=content, size=_measure(content))
 
 
 def _prefer_literal(address: Address, skill: Skill, files: FileSystem) -> Address:
-    """The file whose name just looks as if it ended with a range, where there is one."""
-    if (
-        not address.literal
-        or files.find_kind(f"{skill.folder.rstrip('/')}/{address.literal}") != "file"
-    ):
+    """The address of a file whose name only looks as if it ended with a range, if it exists."""
+    if not address.literal:
+        return address
+    if files.find_kind(f"{skill.folder.rstrip('/')}/{address.literal}") != "file":
         return address
     return msgspec.structs.replace(address, path=address.literal, lines=None)
 
 
-def _find(address: Address, skill: Skill, files: FileSystem, rules: ResourceRules) -> Resource:
-    folder = skill.folder.rstrip("/")
-    if skill.file is None:
-        # The files of a skill in code are unpacked with its prompt, and not before.
-        content = skill.load().content
-        if not address.path:
-            return Resource(
-                url=address.url,
-                content=content,
-                content_type=MARKDOWN,
-                path="",
-                size=_measure(content),
-            )
-    if address.path and not folder:
-        raise _missing(address)
-    own = _get_own_path(address, skill, files)
-    path = f"{folder}/{address.path}" if address.path else skill.location
-    if path == skill.location:
-        return _read_file(address, path, own, files, rules)
-    real = _get_real_path(address, skill, path, files)
-    kind = files.find_kind(real)
-    if kind == "folder":
-        return _list_folder(address, path, real, files, rules)
-    if kind == "file" and not address.is_folder:
-        return _read_file(address, path, real, files, rules)
-    if kind == "other":
-        raise AddressError(
-            address.url,
-            "not-a-file",
-            f"“{address.path}” is no file and no folder",
-            path=address.path,
+class _Lookup:
+    """Finds what one address names in one skill."""
+
+    def __init__(
+        self, address: Address, skill: Skill, files: FileSystem, rules: ResourceRules
+    ) -> None:
+        self._address = address
+        self._skill = skill
+        self._files = files
+        self._rules = rules
+        self._folder = skill.folder.rstrip("/")
+
+    def find(self) -> Resource:
+        """The file or folder. Raises `AddressError`."""
+        address, skill = self._address, self._skill
+        if skill.file is None:
+            # The files of a skill in code are unpacked with its prompt, and not before.
+            content = skill.load().content
+            if not address.path:
+                return self._make_resource("", content, MARKDOWN)
+        if address.path and not self._folder:
+            # Without a folder the path would be read as an absolute one.
+            raise self._miss(address.path)
+        own = self._get_own_path()
+        path = f"{self._folder}/{address.path}" if address.path else skill.location
+        if path == skill.location:
+            return self._read_file(path, own)
+        real = self._get_real_path(path)
+        kind = self._files.find_kind(real)
+        if kind == "folder":
+            return self._list_folder(path, real)
+        if kind == "file" and not address.is_folder:
+            return self._read_file(path, real)
+        if kind == "other":
+            problem = f"“{address.path}” is neither a file nor a folder"
+            raise self._fail("not-a-file", problem, address.path)
+        raise self._miss(address.path)
+
+    def _get_own_path(self) -> str:
+        """The real path of the skill's own file.
+
+        The scan judged whether it may be a symlink; where it leads now must be the same.
+        """
+        skill = self._skill
+        if skill.file is None or skill.real is None:
+            return skill.location
+        real = self._files.find_real_path(skill.location)
+        if real is None:
+            raise self._miss(self._address.path or _get_name(skill.location))
+        if real != skill.real:
+            raise self._refuse_moved()
+        return real
+
+    def _get_real_path(self, path: str) -> str:
+        """The real path of a file, which must be in the skill's folder."""
+        skill = self._skill
+        base, real = self._files.find_real_path(self._folder), self._files.find_real_path(path)
+        if base is None or real is None:
+            raise self._miss(self._address.path)
+        # The folder is the one that was scanned: it holds the skill's file, or no link leads to it.
+        if skill.real is not None and base not in (skill.real.rpartition("/")[0], self._folder):
+            raise self._refuse_moved()
+        # A backslash in a POSIX path is an ordinary character.
+        separator = "\\" if "\\" in base and "/" not in base else "/"
+        if real != base and not real.startswith(base.rstrip(separator) + separator):
+            problem = f"“{self._address.path}” is a symlink that leads out of the skill"
+            raise self._fail("outside", problem, self._address.path)
+        return real
+
+    def _read_file(self, path: str, real: str) -> Resource:
+        most = self._rules.most_bytes
+        shown = self._address.path or _get_name(path)
+        try:
+            # Whatever is swapped for a link from here on is refused, not followed.
+            head = self._files.read_real_head(real, most)
+        except FileNotFoundError:
+            raise self._miss(shown) from None
+        except OSError as error:
+            problem = f"“{shown}” cannot be read: {error.strerror or error}"
+            raise self._fail("unreadable", problem, shown) from None
+        if head.size > most:
+            problem = f"“{shown}” has {head.size:,} bytes; the limit is {most:,}"
+            raise self._fail("too-large", problem, shown)
+        return self._make_resource(path, _decode(head.data), _find_type(path, self._rules))
+
+    def _list_folder(self, path: str, real: str) -> Resource:
+        """The names in a folder, one a line: folders first, then the rest, each alphabetically."""
+        most, shown = self._rules.most_items, self._address.path
+        try:
+            items = self._files.list_real_folder(real)
+        except OSError as error:
+            problem = f"the folder “{shown}” cannot be listed: {error.strerror or error}"
+            raise self._fail("unreadable", problem, shown) from None
+        items.sort(key=lambda item: (item.kind != "folder", collate(item.name)))
+        lines = [_render_item(item) for item in items[:most]]
+        if len(items) > most:
+            lines.append(f"(and {len(items) - most:,} more)")
+        content = "\n".join(lines) or EMPTY_FOLDER
+        resource = self._make_resource(path, content, PLAIN)
+        return msgspec.structs.replace(resource, is_folder=True)
+
+    def _make_resource(self, path: str, content: str, content_type: str) -> Resource:
+        return Resource(
+            url=self._address.url,
+            content=content,
+            content_type=content_type,
+            path=path,
+            size=_measure(content),
         )
-    raise _missing(address)
+
+    def _miss(self, path: str) -> AddressError:
+        return self._fail("missing", f"the skill has no file “{path}”", path)
+
+    def _refuse_moved(self) -> AddressError:
+        name = _get_name(self._skill.location)
+        problem = f"“{name}” has been moved or replaced by a link since the scan; scan again"
+        return self._fail("outside", problem, name)
+
+    def _fail(self, kind: str, problem: str, path: str) -> AddressError:
+        return AddressError(self._address.url, kind, problem, path=path)
 
 
-def _get_own_path(address: Address, skill: Skill, files: FileSystem) -> str:
-    """The path without links of the file that was loaded as the skill.
-
-    Whether it may be a link was decided when it was found; what leads elsewhere since then was
-    never judged.
-    """
-    if skill.file is None or skill.real is None:
-        return skill.location
-    real = files.find_real_path(skill.location)
-    if real is None:
-        raise _missing(
-            address if address.path else msgspec.structs.replace(address, path=_name_of(skill))
-        )
-    if real != skill.real:
-        raise _moved(address, skill)
-    return real
-
-
-def _moved(address: Address, skill: Skill) -> AddressError:
-    name = _name_of(skill)
-    problem = f"“{name}” has been moved or replaced by a link since the scan; scan again"
-    return AddressError(address.url, "outside", problem, path=name)
-
-
-def _name_of(skill: Skill) -> str:
-    return skill.location.rpartition("/")[2]
-
-
-def _get_real_path(address: Address, skill: Skill, path: str, files: FileSystem) -> str:
-    """The path without links, which must lie in the skill's folder."""
-    folder = skill.folder.rstrip("/")
-    base, real = files.find_real_path(folder), files.find_real_path(path)
-    if base is None or real is None:
-        raise _missing(address)
-    # The folder is the one that was scanned: it holds the skill's file, or no link leads to it.
-    if skill.real is not None and base not in (skill.real.rpartition("/")[0], folder):
-        raise _moved(address, skill)
-    separator = "\\" if "\\" in base and "/" not in base else "/"
-    if real != base and not real.startswith(base.rstrip(separator) + separator):
-        raise AddressError(
-            address.url,
-            "outside",
-            f"“{address.path}” is a link that leads out of the skill",
-            path=address.path,
-        )
-    return real
-
-
-def _missing(address: Address) -> AddressError:
-    problem = f"there is no file “{address.path}” in the skill"
-    return AddressError(address.url, "missing", problem, path=address.path)
-
-
-def _read_file(
-    address: Address, path: str, real: str, files: FileSystem, rules: ResourceRules
-) -> Resource:
-    shown = address.path or path.rpartition("/")[2]
-    try:
-        # Whatever is swapped for a link from here on is refused, not followed.
-        head = files.read_real_head(real, rules.most_bytes)
-    except FileNotFoundError:
-        raise _missing(msgspec.structs.replace(address, path=shown)) from None
-    except OSError as error:
-        why = error.strerror or str(error)
-        raise AddressError(
-            address.url, "unreadable", f"“{shown}” cannot be read: {why}", path=shown
-        ) from None
-    if head.size > rules.most_bytes:
-        problem = f"“{shown}” has {head.size:,} bytes; at most {rules.most_bytes:,} are read"
-        raise AddressError(address.url, "too-large", problem, path=shown)
-    content = _decode(head.data)
-    return Resource(
-        url=address.url,
-        content=content,
-        content_type=_find_type(path, rules),
-        path=path,
-        size=_measure(content),
-    )
+def _get_name(path: str) -> str:
+    return path.rpartition("/")[2]
 
 
 def _decode(data: bytes) -> str:
-    """Whatever a file holds, as text; what is no character becomes U+FFFD."""
+    """The bytes of a file as text; what is not a character becomes U+FFFD."""
     for mark, encoding in ((codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be")):
         if data.startswith(mark):
-            # A last half of a character is left out, as hosts do.
-            return data[2 : len(data) - len(data) % 2].decode(encoding, "replace")
+            # A last half of a character is dropped, as hosts do.
+            whole = len(data) - len(data) % 2
+            return data[len(mark) : whole].decode(encoding, "replace")
     return data.decode("utf-8-sig", "replace")
 
 
 def _find_type(path: str, rules: ResourceRules) -> str:
-    _, dot, ending = path.rpartition("/")[2].lower().rpartition(".")
-    return rules.content_types.get(f"{dot}{ending}", PLAIN)
+    ending = path.lower().rpartition(".")[2]
+    return rules.content_types.get(f".{ending}", PLAIN)
 
 
-def _list_folder(
-    address: Address, path: str, real: str, files: FileSystem, rules: ResourceRules
-) -> Resource:
-    """What lies in a folder, one name a line: folders first, then the rest, each in the order of
-    words.
-    """
-    try:
-        items = files.list_real_folder(real)
-    except OSError as error:
-        why = error.strerror or str(error)
-        problem = f"the folder “{address.path}” cannot be listed: {why}"
-        raise AddressError(address.url, "unreadable", problem, path=address.path) from None
-    items.sort(key=lambda item: (item.kind != "folder", collate(item.name)))
-    lines = [_name_item(item) for item in items[: rules.most_items]]
-    if len(items) > rules.most_items:
-        lines.append(f"(and {len(items) - rules.most_items:,} more)")
-    content = "\n".join(lines) or EMPTY_FOLDER
-    return Resource(
-        url=address.url,
-        content=content,
-        content_type=PLAIN,
-        path=path,
-        size=_measure(content),
-        is_folder=True,
-    )
-
-
-def _name_item(item: FolderItem) -> str:
+def _render_item(item: FolderItem) -> str:
     name = tidy_path(item.name)
     return f"{name}/" if item.kind == "folder" else name
 
