@@ -170,13 +170,13 @@ def test_a_pattern_that_means_nothing_disables_only_itself_and_is_told() -> None
             "pattern-invalid",
             "/skills/one/SKILL.md",
             "paths",
-            "The pattern “x[” was left out: it can match no file.",
+            "The pattern “x[” is ignored: it cannot match any file.",
         ),
         (
             "pattern-invalid",
             "/skills/one/SKILL.md",
             "paths",
-            f"The pattern “{bomb}” was left out: with its braces it stands for too much; at most 1,000 patterns are matched.",
+            f"The pattern “{bomb}” is ignored: its braces expand to too many patterns; the limit is 1,000.",
         ),
     ]
 

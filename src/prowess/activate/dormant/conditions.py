@@ -1,7 +1,7 @@
-"""Skills that wait for a file: which of them a touched file wakes.
+"""Which dormant skills a touched file wakes.
 
-A skill with `paths` is kept apart until a file that one of its patterns means is read, written or
-edited. What woke stays awake for the conversation.
+A skill with `paths` is held back until a file that matches one of its patterns is read, written or
+edited. From then on it is awake for the rest of the conversation.
 """
 
 from __future__ import annotations
@@ -19,14 +19,12 @@ from prowess.model.skill import Skill
 from prowess.text.gitignore import Pattern
 
 _EVERYTHING = ("**", "**/*")
-# For fewer it is faster to look at each than to keep the numbers of all that are awake.
+# Up to here it is faster to check each skill than to keep the numbers of all that are awake.
 _MANY = 500
 
 
 class Condition(msgspec.Struct, frozen=True, gc=False):
-    """What one skill waits for: patterns of one field of its header. A skill may wait for either of
-    two.
-    """
+    """What one skill waits for: the patterns in one field of its header. A skill may have two."""
 
     name: str
     location: str
@@ -35,10 +33,9 @@ class Condition(msgspec.Struct, frozen=True, gc=False):
 
 
 class Watch(msgspec.Struct, frozen=True):
-    """What a conversation has seen of the files: the skills that woke, by location, and the folders
-    looked into.
+    """What a conversation has seen so far: the skills that woke, by location, and folders searched.
 
-    It never changes; looking again gives a new one. Both only ever grow.
+    It is a value: a touched file gives a new one. Both sets only ever grow.
     """
 
     awake: frozenset[str] = frozenset()
@@ -53,23 +50,24 @@ class Woken(msgspec.Struct, frozen=True):
 
 
 def find_conditions(skills: Iterable[Skill], fields: Sequence[str]) -> list[Condition]:
-    """What each skill waits for, by the fields that make it wait. A pattern that means every file
-    is no condition.
+    """What each skill waits for, by the fields that make it wait.
+
+    A pattern that matches every file is no condition.
     """
-    return [
-        Condition(skill.name, skill.location, patterns, field)
-        for skill in skills
-        for field in fields
-        if (patterns := getattr(skill.manifest, field))
-        and not any(one in _EVERYTHING for one in patterns)
-    ]
+    found: list[Condition] = []
+    for skill in skills:
+        manifest = skill.manifest
+        for field in fields:
+            patterns = getattr(manifest, field)
+            if patterns and not any(pattern in _EVERYTHING for pattern in patterns):
+                found.append(Condition(skill.name, skill.location, patterns, field))
+    return found
 
 
 class ConditionIndex:
-    """The conditions of every skill that waits, made ready to be held against one file after
-    another.
+    """The conditions of every dormant skill, ready to be checked against one file after another.
 
-    However many there are, a file costs little: only what can match is tried.
+    However many there are, only patterns that could match a file are tried.
     """
 
     def __init__(self, conditions: Iterable[Condition], *, most_patterns: int = 1_000) -> None:
@@ -78,7 +76,7 @@ class ConditionIndex:
         parsed: list[list[Pattern]] = []
         for condition in self._conditions:
             patterns, broken = parse_patterns(condition.patterns, most=most_patterns)
-            found += [_diagnose(condition, text, why) for text, why in broken]
+            found += [_diagnose(condition, text, problem) for text, problem in broken]
             parsed.append(patterns)
         self._index = PatternIndex(parsed)
         self._awake: tuple[frozenset[str], set[int]] = (frozenset(), set())
@@ -90,10 +88,9 @@ class ConditionIndex:
     def find_met(
         self, names: Sequence[str], *, awake: frozenset[str] = frozenset()
     ) -> list[Condition]:
-        """The conditions that a file meets, in their order, without those of skills that are awake
-        already.
+        """The conditions that a file meets, in order, without those of skills already awake.
 
-        The file is given as the names of its path.
+        The file is given as the names in its path.
         """
         found = self._index.find(names)
         if awake and len(found) > _MANY:
@@ -102,11 +99,9 @@ class ConditionIndex:
         return [one for one in met if one.location not in awake] if awake else met
 
     def _find_awake(self, awake: frozenset[str]) -> set[int]:
-        """The numbers of the skills that are awake. One watch asks again and again, so the last
-        answer is kept.
-        """
-        asked, owners = self._awake
-        if asked is not awake:
+        """The numbers of the skills that are awake, kept for the next file of the same watch."""
+        kept, owners = self._awake
+        if kept is not awake:
             owners = {owner for owner, one in enumerate(self._conditions) if one.location in awake}
             self._awake = (awake, owners)
         return owners
@@ -115,9 +110,7 @@ class ConditionIndex:
 def wake(
     watch: Watch, conditions: ConditionIndex, path: str, *, cwd: str, platform: str = "linux"
 ) -> Woken:
-    """What a touched file wakes. A file outside the working folder, where the patterns begin, wakes
-    nothing.
-    """
+    """What a touched file wakes; a file outside the working folder wakes nothing."""
     names = find_names_below(path, cwd, platform=platform)
     if not names:
         return Woken(watch)
@@ -129,15 +122,13 @@ def wake(
 
 
 def find_names_below(path: str, folder: str, *, platform: str = "linux") -> list[str] | None:
-    """The names on the way from a folder to a path that lies in it; None where it does not lie in
-    it.
-    """
+    """The names on the way from a folder down to a path; None for a path outside the folder."""
     paths = ntpath if platform == "win32" else posixpath
     base = paths.normpath(folder).rstrip(paths.sep) + paths.sep
     whole = paths.normpath(paths.join(folder, path))
     return whole[len(base) :].split(paths.sep) if whole.startswith(base) else None
 
 
-def _diagnose(condition: Condition, text: str, why: str) -> Diagnostic:
-    message = f"The pattern “{text}” was left out: {why}."
+def _diagnose(condition: Condition, text: str, problem: str) -> Diagnostic:
+    message = f"The pattern “{text}” is ignored: {problem}."
     return diagnose("pattern-invalid", message, file=condition.location, field=condition.field)

@@ -1,9 +1,9 @@
-"""Many patterns, one path: whose patterns mean it is found without trying each.
+"""Finds whose patterns match a path, among the patterns of many owners, without trying each.
 
-The patterns hang in a tree by their segments, so a path is led through it name by name. Segments
-with wildcards are found by a stretch of plain text that they hold and few others do: `*.tsx` is
-tried only for names with `.tsx` in them. The answer is that of `patterns.covers` for each owner: at
-every folder on the way and at the file itself the last pattern that matches decides.
+The patterns form a tree by their segments, and a path is followed through it name by name. A
+segment with wildcards is found by a run of plain text in it that few others have: `*.tsx` is tried
+only for names that contain `.tsx`. The answer is that of `patterns.covers` for each owner: at every
+folder on the way, and at the file itself, the last matching pattern decides.
 """
 
 from __future__ import annotations
@@ -18,26 +18,24 @@ _MOST_KEPT = 4_096
 
 
 class _End:
-    """Where patterns of one kind end: who has one, and which of the owner's patterns it is."""
+    """Where patterns of one kind end: who has one, and its index among the owner's patterns."""
 
-    __slots__ = ("folders_only", "negated", "owners", "places")
+    __slots__ = ("folders_only", "indexes", "negated", "owners")
 
     def __init__(self, *, negated: bool, folders_only: bool) -> None:
         self.negated = negated
         self.folders_only = folders_only
         self.owners: set[int] = set()
-        self.places: dict[int, int] = {}
+        self.indexes: dict[int, int] = {}
 
 
 class _Node:
-    """What may follow one beginning of patterns. `repeats` marks the place of any number of
-    folders.
-    """
+    """What may follow one beginning of patterns. `repeats` stands for any number of folders."""
 
     __slots__ = ("any", "ends", "globs", "many", "names", "repeats")
 
     def __init__(self, *, repeats: bool = False) -> None:
-        # Most nodes have one thing below them, so the rest is made when it is needed.
+        # Most nodes have one child, so the dictionaries are made when they are needed.
         self.names: dict[str, _Node] | None = None
         self.globs: dict[str, _Node] | None = None
         self.any: _Node | None = None
@@ -46,7 +44,7 @@ class _Node:
         self.repeats = repeats
 
     def grow(self, segment: Segment) -> _Node:
-        """The node below this one for a segment, made now where there is none."""
+        """The child for a segment, made if it is new."""
         if isinstance(segment, str):
             if self.names is None:
                 self.names = {}
@@ -62,7 +60,7 @@ class _Node:
         return _grow(self.globs, segment.text)
 
     def get_end(self, pattern: Pattern) -> _End:
-        """The end for patterns of one kind, made now where there is none."""
+        """The end for patterns of one kind, made if it is new."""
         for end in self.ends:
             if end.negated is pattern.negated and end.folders_only is pattern.folders_only:
                 return end
@@ -79,42 +77,37 @@ def _grow(below: dict[str, _Node], text: str) -> _Node:
 
 
 class PatternIndex:
-    """The patterns of many owners, who are known by their numbers. Made once, then asked for one
-    path after another.
-    """
+    """The patterns of many owners, who are known by their numbers."""
 
     def __init__(self, owners: Iterable[Sequence[Pattern]]) -> None:
         self._root = _Node()
         globs: dict[str, Glob] = {}
         for owner, patterns in enumerate(owners):
-            for place, pattern in enumerate(patterns):
-                self._add(owner, place, pattern, globs)
+            for index, pattern in enumerate(patterns):
+                self._add(owner, index, pattern, globs)
         self._by_run, self._without_run = _index_globs(globs.values())
         self._lengths = sorted({len(run) for run in self._by_run})
         self._matching: dict[str, list[str]] = {}
-        self._taken_back: dict[tuple[_End, _End], set[int]] = {}
+        self._cancelled: dict[tuple[_End, _End], set[int]] = {}
 
     def find(self, names: Sequence[str]) -> set[int]:
-        """The owners whose patterns mean a file, given as the names of its path."""
+        """The owners whose patterns match a file, given as the names in its path."""
         found: set[int] = set()
         active = [self._root] if self._root.many is None else [self._root, self._root.many]
-        for place, name in enumerate(names, 1):
+        for depth, name in enumerate(names, 1):
             active = self._step(active, name)
-            ends = [
-                end
-                for node in active
-                for end in node.ends
-                if place < len(names) or not end.folders_only
-            ]
+            ends = [end for node in active for end in node.ends]
+            if depth == len(names):
+                ends = [end for end in ends if not end.folders_only]
             negated = [end for end in ends if end.negated]
             for end in ends:
-                if not end.negated:
-                    found |= end.owners.difference(
-                        *(self._take_back(end, other) for other in negated)
-                    )
+                if end.negated:
+                    continue
+                cancelled = (self._find_cancelled(end, other) for other in negated)
+                found |= end.owners.difference(*cancelled)
         return found
 
-    def _add(self, owner: int, place: int, pattern: Pattern, globs: dict[str, Glob]) -> None:
+    def _add(self, owner: int, index: int, pattern: Pattern, globs: dict[str, Glob]) -> None:
         node = self._root
         for segment in pattern.segments:
             node = node.grow(segment)
@@ -122,12 +115,10 @@ class PatternIndex:
                 globs.setdefault(segment.text, segment)
         end = node.get_end(pattern)
         end.owners.add(owner)
-        end.places[owner] = place
+        end.indexes[owner] = index
 
     def _step(self, active: list[_Node], name: str) -> list[_Node]:
-        """The nodes that one more name leads to. Where any number of folders may stand, none may,
-        too.
-        """
+        """The nodes that one more name leads to. Any number of folders may also be none."""
         globs = self._find_globs(name)
         following = [node for node in active if node.repeats]
         entered = set(following)
@@ -144,50 +135,48 @@ class PatternIndex:
         return following
 
     def _find_globs(self, name: str) -> list[str]:
-        """The segments with wildcards that match a name; names come again and again, so they are
-        kept for a while.
-        """
+        """The segments with wildcards that match a name, kept because names recur."""
         kept = self._matching.get(name)
         if kept is not None:
             return kept
         tried = list(self._without_run)
         for length in self._lengths:
-            for run in {name[place : place + length] for place in range(len(name) - length + 1)}:
-                if run in self._by_run:
-                    tried += self._by_run[run]
+            starts = range(len(name) - length + 1)
+            for run in {name[start : start + length] for start in starts}:
+                tried += self._by_run.get(run, ())
         if len(self._matching) >= _MOST_KEPT:
             self._matching.clear()
         matching = self._matching[name] = [glob.text for glob in tried if glob.matches(name)]
         return matching
 
-    def _take_back(self, end: _End, other: _End) -> set[int]:
-        """The owners of a pattern who take it back with a later one; found once for each two."""
-        kept = self._taken_back.get((end, other))
+    def _find_cancelled(self, end: _End, negated: _End) -> set[int]:
+        """The owners who cancel a pattern with a later negated one, kept for each pair."""
+        kept = self._cancelled.get((end, negated))
         if kept is not None:
             return kept
-        if len(self._taken_back) >= _MOST_KEPT:
-            self._taken_back.clear()
-        both = end.owners & other.owners
-        taken = self._taken_back[end, other] = {
-            owner for owner in both if end.places[owner] < other.places[owner]
-        }
-        return taken
+        if len(self._cancelled) >= _MOST_KEPT:
+            self._cancelled.clear()
+        both = end.owners & negated.owners
+        cancelled = {owner for owner in both if end.indexes[owner] < negated.indexes[owner]}
+        self._cancelled[end, negated] = cancelled
+        return cancelled
 
 
 def _index_globs(globs: Iterable[Glob]) -> tuple[dict[str, list[Glob]], list[Glob]]:
-    """Every segment with wildcards under the rarest of its runs, and those without a run, which are
-    always tried.
-    """
+    """Each segment with wildcards by its rarest run, and those without a run, always tried."""
     globs = list(globs)
-    counts = Counter(run for glob in globs for run in {run[:_MOST_RUN] for run in glob.runs})
+    counts = Counter(run for glob in globs for run in _cut_runs(glob))
     by_run: dict[str, list[Glob]] = {}
     without_run: list[Glob] = []
     for glob in globs:
-        if glob.runs:
-            rarest = min(
-                (run[:_MOST_RUN] for run in glob.runs), key=lambda run: (counts[run], -len(run))
-            )
-            by_run.setdefault(rarest, []).append(glob)
-        else:
+        if not glob.runs:
             without_run.append(glob)
+            continue
+        # The order of a set differs between processes, so the text breaks a tie.
+        rarest = min(_cut_runs(glob), key=lambda run: (counts[run], -len(run), run))
+        by_run.setdefault(rarest, []).append(glob)
     return by_run, without_run
+
+
+def _cut_runs(glob: Glob) -> set[str]:
+    return {run[:_MOST_RUN] for run in glob.runs}

@@ -1,6 +1,4 @@
-"""The patterns that a skill waits for, as its header writes them: like `.gitignore`, with `{a,b}`
-besides.
-"""
+"""The patterns that a skill waits for, as its header writes them: `.gitignore` with `{a,b}`."""
 
 from __future__ import annotations
 
@@ -8,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from prowess.text.gitignore import Pattern, parse_class, parse_pattern
 
-# Braces that stand in one another or side by side; more are no pattern that a person wrote.
+# More braces, nested or side by side, are not a pattern that a person wrote.
 _MOST_BRACES = 64
 _MOST_CHARACTERS = 4_096
 
@@ -16,43 +14,32 @@ _MOST_CHARACTERS = 4_096
 def parse_patterns(
     texts: Sequence[str], *, most: int
 ) -> tuple[list[Pattern], list[tuple[str, str]]]:
-    """The patterns in their order, and those that mean nothing, each with the reason; they disable
-    only themselves.
-    """
+    """The patterns in order, and the texts that are none, each with its problem."""
     patterns: list[Pattern] = []
     broken: list[tuple[str, str]] = []
     for text in texts:
         spellings = _expand_within(text, most - len(patterns))
         if spellings is None:
-            broken.append(
-                (
-                    text,
-                    (
-                        f"with its braces it stands for too much; at most {most:,} patterns are"
-                        " matched"
-                    ),
-                )
-            )
+            problem = f"its braces expand to too many patterns; the limit is {most:,}"
+            broken.append((text, problem))
             continue
         parsed = [parse_pattern(spelling) for spelling in spellings]
         patterns += [pattern for pattern in parsed if pattern is not None]
         if not any(parsed):
-            broken.append((text, "it can match no file"))
+            broken.append((text, "it cannot match any file"))
     return patterns, broken
 
 
 def _expand_within(text: str, most: int) -> list[str] | None:
-    if (
-        len(text) > _MOST_CHARACTERS
-        or text.count("{") > _MOST_BRACES
-        or _count_spellings(text) > most
-    ):
+    if len(text) > _MOST_CHARACTERS or text.count("{") > _MOST_BRACES:
+        return None
+    if _count_spellings(text) > most:
         return None
     return list(expand_braces(text))
 
 
 def _count_spellings(text: str) -> int:
-    """How many texts the braces stand for, known before a single one is made."""
+    """How many texts the braces expand to, counted before any of them is made."""
     found = _find_braces(text)
     if found is None:
         return 1
@@ -61,9 +48,7 @@ def _count_spellings(text: str) -> int:
 
 
 def expand_braces(text: str) -> Iterator[str]:
-    """Every text that `{a,b}` stands for, as in a shell; braces without a comma are plain
-    characters.
-    """
+    """Every text that `{a,b}` expands to, as in a shell; braces without a comma stay."""
     found = _find_braces(text)
     if found is None:
         yield text
@@ -75,53 +60,53 @@ def expand_braces(text: str) -> Iterator[str]:
 
 
 def _find_braces(text: str) -> tuple[int, int, list[str]] | None:
-    """Where the first braces with a choice begin and end, and what may be chosen."""
-    place = 0 if "[" in text or "\\" in text else text.find("{")
-    while 0 <= place < len(text):
-        if text[place] == "{":
-            found = _find_choices(text, place)
+    """Where the first braces with a choice start and end, and the choices."""
+    # Only brackets and backslashes can hide a brace; without them the first one is found at once.
+    position = 0 if "[" in text or "\\" in text else text.find("{")
+    while 0 <= position < len(text):
+        if text[position] == "{":
+            found = _find_choices(text, position)
             if found is not None:
-                return place, *found
-        place = _step(text, place)
+                return position, *found
+        position = _advance(text, position)
     return None
 
 
-def _find_choices(text: str, place: int) -> tuple[int, list[str]] | None:
-    """Where braces end, and the texts between their commas; None where they do not end or have no
-    comma.
-    """
-    depth, start = 0, place + 1
+def _find_choices(text: str, opening: int) -> tuple[int, list[str]] | None:
+    """Where braces end, and the texts between their commas; None for an open end or no comma."""
+    depth, start = 0, opening + 1
     choices: list[str] = []
-    while place < len(text):
-        char = text[place]
+    position = opening
+    while position < len(text):
+        char = text[position]
         if char == "{":
             depth += 1
         elif char == "," and depth == 1:
-            choices.append(text[start:place])
-            start = place + 1
+            choices.append(text[start:position])
+            start = position + 1
         elif char == "}":
             depth -= 1
             if depth == 0:
-                return (place + 1, [*choices, text[start:place]]) if choices else None
-        place = _step(text, place)
+                return (position + 1, [*choices, text[start:position]]) if choices else None
+        position = _advance(text, position)
     return None
 
 
-def _step(text: str, place: int) -> int:
-    """The next place to look at; what a backslash or a bracket holds is passed over."""
-    if text[place] == "\\":
-        return place + 2
-    if text[place] == "[":
-        found = parse_class(text, place)
-        return place + 1 if found is None else found[1]
-    return place + 1
+def _advance(text: str, position: int) -> int:
+    """The next position; an escaped character and a bracket expression are skipped whole."""
+    if text[position] == "\\":
+        return position + 2
+    if text[position] == "[":
+        found = parse_class(text, position)
+        return position + 1 if found is None else found[1]
+    return position + 1
 
 
 def covers(patterns: Sequence[Pattern], names: Sequence[str]) -> bool:
-    """Whether the patterns mean a file, given as the names of its path.
+    """Whether the patterns match a file, given as the names in its path.
 
-    As git does it: the last pattern that matches decides, and what lies in a folder that is meant
-    is meant, whatever later patterns say of it.
+    As in git the last matching pattern decides, and everything in a matching folder matches,
+    whatever later patterns say.
     """
     for count in range(1, len(names) + 1):
         head = names[:count]
