@@ -467,7 +467,7 @@ def test_tools_are_declared_in_prowess_toml_and_a_project_cannot_replace_those_o
         "weather_fetch",
     ]
     assert [found.message for found in settings.diagnostics] == [
-        "`tools.both` has no effect in a project's file: your own prowess.toml declares a tool of that name."
+        "`tools.both` has no effect in a project's file: your own prowess.toml declares a tool with that name."
     ]
 
 
@@ -476,22 +476,22 @@ def test_tools_are_declared_in_prowess_toml_and_a_project_cannot_replace_those_o
     [
         (
             '[tools.x]\ncommand = "rm -rf"\n',
-            "`tools.x.command` is the text “rm -rf”; it must be a list: the program and each of its arguments.",
+            "`tools.x.command` must be a list with the program and its arguments; got the string “rm -rf”.",
         ),
         (
             "[tools.x]\ncommand = []\n",
-            "`tools.x.command` is a list; it must be a list: the program and each of its arguments.",
+            "`tools.x.command` must be a list with the program and its arguments; got a list.",
         ),
-        ("[tools.x]\ncommand = [1]\n", "`tools.x.command.0` is the number 1; it must be a text."),
+        ("[tools.x]\ncommand = [1]\n", "`tools.x.command.0` must be a string; got 1."),
         (
             "[tools.x]\n",
-            "`tools.x` has no `command`; it must be a list: the program and each of its arguments.",
+            "`tools.x` has no `command`; add a list with the program and its arguments.",
         ),
         (
             '[tools.x]\ncomand = ["a"]\n',
-            "`tools.x.comand` is not a known setting; the nearest known one is `tools.x.command`.",
+            "`tools.x.comand` is not a known setting; did you mean `tools.x.command`?",
         ),
-        ("[tools]\nx = 1\n", "`tools.x` is the number 1; it must be a table of keys and values."),
+        ("[tools]\nx = 1\n", "`tools.x` must be a table; got 1."),
     ],
 )
 def test_a_wrong_declaration_names_its_place(workspace: Workspace, text, problem):
