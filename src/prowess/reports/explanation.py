@@ -127,6 +127,7 @@ def explain_name(
     snapshot = skills.snapshot
     found = find_claims(snapshot, name)
     shown = found[:most_claims]
+    # A file that is not shown may still be the one that another lost to.
     claims = _load_claims(skills, found, shown)
     left_out = len(found) - len(shown)
     holder = snapshot.find(name)
@@ -278,6 +279,7 @@ _LISTED_IN = {"{custom}": "custom_folders", "{plugin}": "plugin_folders"}
 
 
 def _explain_why_searched(root: Root, templates: Sequence[str], context: _Context) -> str:
+    # What a user wrote explains a root better than the place it happens to be in.
     written = " ".join(templates)
     for placeholder, setting in _LISTED_IN.items():
         if placeholder in written:
@@ -347,6 +349,7 @@ def _explain_resolve(
 
 
 def _was_beaten_by(one: Outcome, winner: Outcome) -> bool:
+    # A loser may also be disabled or denied, so any of its obstacles can name the winner.
     location = winner.candidate.location
     return any(note.by == location for note in _list_obstacles(one, tuple(State)))
 

@@ -55,6 +55,7 @@ def load_other_editions(skills: Skills, host: str, open_host: OpenHost) -> Itera
     `host` is the name that the user gave, which may be the path of a profile.
     """
     profile = skills.profile
+    # The profile's own name would not find a profile that was given by its path.
     base = host.partition("@")[0]
     for edition in profile.editions:
         if edition == profile.edition:

@@ -120,6 +120,7 @@ def _list_folder(path: str, disk: FileSystem) -> list[FolderItem]:
     try:
         return disk.list_folder(path)
     except OSError:
+        # A folder that cannot be opened is no reason to hide the other files.
         return []
 
 
