@@ -90,6 +90,7 @@ def _explain_mismatch(name: str, added: Texts, raw: RawProfile, message: str) ->
     """
     from prowess.profiles.validation import find_type_mistake
 
+    # `raw` is merged already, so only the parent itself can tell whose mistake it is.
     parent = _parse_tables(name, added).get("extends")
     if isinstance(parent, str) and split_host(parent)[0] in added:
         try:

@@ -76,6 +76,7 @@ def name_places(
         path = next((path for path in filled if path), None)
         if path is not None:
             named[name] = path
+    # Folders from options and settings are more specific than the host's defaults.
     named.update(given)
     return Places(
         cwd=cwd, home=facts.home, platform=facts.platform, repository=repository, named=named

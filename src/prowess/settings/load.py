@@ -71,6 +71,7 @@ class _Gathered:
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
         self.values: Values = {}
+        # What the user's own files say, which a project's file can't undo.
         self.users: Values = {}
         self.entries: dict[str, dict[str, Origin]] = {}
         self.rules: list[Rule] = []

@@ -94,6 +94,7 @@ def _scan_with_lines(text: str, scan: Scan) -> Iterator[tuple[KeySpan, int]]:
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     line, counted = 1, 0
     for span in islice(scan(text), _MOST_SPANS):
+        # Spans come in the order of the text, so each part of it is counted once.
         line += text.count("\n", counted, span.start)
         counted = span.start
         yield span, line
@@ -166,6 +167,7 @@ def scan_brackets(
             if not brackets:
                 return token.end
         elif not brackets:
+            # A single value instead of a collection has no keys; the parser reports it.
             if token.kind != "open":
                 return token.end
             brackets.append(_Bracket(path, token.text))

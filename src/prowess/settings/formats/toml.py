@@ -66,6 +66,7 @@ def _read_header(
     array continues in its last table.
     """
     inside = list(takewhile(lambda token: token.kind not in ("close", "newline"), tokens))
+    # `[[a]]` has its second bracket directly after the first; `[ [a] ]` is not TOML.
     is_array = any(token.kind == "open" and token.start == opening.end for token in inside)
     parts = [token for token in inside if token.kind in ("word", "text")]
     path: Path = ()
@@ -94,6 +95,7 @@ def _read_statement(first: Token, tokens: Iterator[Token], base: Path) -> Iterat
         if token.kind in ("word", "text"):
             path = (*path, _read_key(token.text))
             yield KeySpan(path, "key", token.start, token.end, first.start)
+    # The value: only brackets can contain keys, and only they can continue on the next line.
     for token in tokens:
         if token.kind == "open":
             yield from scan_brackets(chain((token,), tokens), path, _read_key)

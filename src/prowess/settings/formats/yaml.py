@@ -204,6 +204,7 @@ class _Scan:
     def _read_node(self) -> Iterator[KeySpan]:
         """The dashes, the key and the value on one line."""
         owner = self.blocks[-1].column if self.blocks else -1
+        # `- - key: value` opens a block for each dash.
         while _DASH.match(self.text, self.at):
             owner = self._column()
             block = self._open_block(owner, is_list=True)
@@ -212,6 +213,7 @@ class _Scan:
             yield KeySpan(block.last, "item", self.at, self.at + 1, self.at)
             self._skip_blanks(self.at + 1)
         column = self._column()
+        # An anchor or a tag can be in front of a key and in front of its value.
         start = _end(_PROPERTIES.match(self.text, self.at), self.at)
         key = _KEY.match(self.text, start)
         if key is not None:
@@ -253,6 +255,7 @@ class _Scan:
             self._skip_line(_end(_QUOTED[first].match(self.text, self.at), self.at))
         else:
             self._skip_line(self.at)
+            # Unquoted text continues on deeper lines, which may look like keys.
             if first and first not in "\r\n#":
                 self._skip_deeper(owner, is_block=first in "|>")
 

@@ -147,6 +147,7 @@ def _read_override(name: str, value: SettingValue) -> Iterator[Entry]:
         if is_own and key not in _OVERRIDE:
             raise child.unknown(list(_OVERRIDE))
         field = _HOST_SPELLINGS.get(key, key)
+        # Hosts have keys here that mean nothing to us.
         if field not in _OVERRIDE:
             continue
         path, convert = ("overrides", name, field), _OVERRIDE[field]
@@ -251,6 +252,7 @@ def _read_override_list(value: SettingValue) -> Iterator[Entry]:
     """A list of tables, each of which enables or disables the skill with a name or at a path."""
     for item in value.items():
         fields = dict(item.children())
+        # Codex allows other keys in these tables; without this one there is nothing to read.
         if "enabled" not in fields:
             continue
         enabled = fields["enabled"]

@@ -61,6 +61,7 @@ def read_rule_list(name: str, value: SettingValue) -> Iterator[Entry]:
             rule = parse_rule_text(Action(name), item.data)
         except RuleError as error:
             raise item.refuse(error.problem) from None
+        # Most rules of a host are about other tools.
         if rule is not None:
             yield RULES, msgspec.structs.replace(rule, origin=item.origin), item
 
