@@ -1,8 +1,7 @@
-"""The house stands: imports go downwards only, nothing goes in circles, one folder touches the
-machine.
+"""The layers of `src/prowess`: imports go down only, never in a circle, and few touch the machine.
 
 Imports inside functions and under TYPE_CHECKING count, and so does a string that is the full name
-of a module, since that is how modules are imported late.
+of a module, because that is how modules are imported late.
 """
 
 from __future__ import annotations
@@ -20,8 +19,10 @@ import pytest
 
 SOURCE = Path(__file__).resolve().parent.parent / "src"
 
-# Lowest first. A package imports itself and what stands in an earlier line; never its neighbours.
-# "" is prowess/__init__.py, which gathers the public names.
+STAGES = ("discover", "parse", "resolve", "gate", "present", "activate")
+
+# Lowest first. A package imports itself and the layers above this line, never its neighbours: what
+# two stages need belongs in `model` or `text`. "" is prowess/__init__.py with the public names.
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("bundled", "version"),
     ("diagnostics",),
@@ -30,7 +31,8 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("text",),
     ("ports",),
     ("profiles",),
-    ("settings", "discover", "parse", "resolve", "gate", "present", "activate", "machine"),
+    ("settings", *STAGES, "machine"),
+    # Commands of a skill build on `activate` and `machine`; what is kept on disk on `machine`.
     ("shell", "state"),
     ("scan",),
     ("project",),
@@ -46,7 +48,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
 )
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
 
-# Data and what serves only tests: no other package imports them.
+# Data, and what only tests use: no other package imports them.
 NEVER_IMPORTED = ("bundled", "testing")
 
 # Modules of the standard library that reach files, processes, the network or the environment.
@@ -57,18 +59,18 @@ TOUCHES_THE_MACHINE = frozenset(
 )
 OPENS_FILES = frozenset({"open", "input"})
 
-# Who may use which of them; everyone else gets the machine as an argument. `machine` may use all.
+# `machine` may use all of them. Everyone else gets the machine as an argument, except for these:
 MAY_TOUCH: dict[str, frozenset[str]] = {
-    # Reads the profiles that ship beside it.
+    # Reads the profiles that ship next to it.
     "prowess.profiles.load": frozenset({"open"}),
-    # Callers give folders as they like; here they become absolute text.
+    # Callers may pass folders of any type; here they become absolute paths.
     "prowess.project": frozenset({"os"}),
     "prowess.runtime": frozenset({"os"}),
     # Owners, modes, locks and the database of what Prowess keeps on disk.
     "prowess.state": frozenset(
         {"fcntl", "open", "os", "shutil", "sqlite3", "stat", "sys", "tempfile"}
     ),
-    # The terminal is the command line's own: its arguments, its streams, its width.
+    # The command line has the terminal: its arguments, its streams, its width.
     "prowess.cli": frozenset({"os", "sys"}),
     "prowess.__main__": frozenset({"sys"}),
     # Libraries that wait in an event loop get the core's answers from a worker thread.
@@ -80,7 +82,7 @@ MAY_TOUCH: dict[str, frozenset[str]] = {
 
 @cache
 def modules() -> dict[str, Path]:
-    """Every module of the package by name; skills that ship are data and may hold scripts."""
+    """Every module of the package by name; the skills that ship with it are data."""
     found = {}
     for path in sorted((SOURCE / "prowess").rglob("*.py")):
         parts = path.relative_to(SOURCE).with_suffix("").parts
@@ -91,8 +93,9 @@ def modules() -> dict[str, Path]:
 
 
 def imported_names(source: str, module: str, *, is_package: bool) -> Iterator[str]:
-    """Every dotted name a module imports: `a.b` for `import a.b`, `a.b` for `from a import b`, full
-    names in strings.
+    """Every dotted name a module imports: `a.b` for both `import a.b` and `from a import b`.
+
+    A string counts if it is the full name of one of our modules.
     """
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
@@ -110,9 +113,7 @@ def imported_names(source: str, module: str, *, is_package: bool) -> Iterator[st
 
 
 def _own_imports(module: str, path: Path) -> set[str]:
-    """The modules of this package that a module imports; a name that is no module counts as its
-    parent.
-    """
+    """The modules of this package that a module imports; other names count as their parent."""
     found = set()
     for name in imported_names(
         path.read_text(encoding="utf-8"), module, is_package=path.name == "__init__.py"
@@ -155,9 +156,7 @@ def test_no_import_goes_in_a_circle():
 
 
 def find_circle(imports: dict[str, set[str]]) -> list[str]:
-    """Modules of which each imports the next, and the last the first; none where there is no such
-    row.
-    """
+    """Modules of which each imports the next, and the last the first; empty if there are none."""
     try:
         graphlib.TopologicalSorter(imports).prepare()
     except graphlib.CycleError as error:
@@ -194,6 +193,18 @@ def test_only_the_machine_folder_touches_the_machine():
         source = path.read_text(encoding="utf-8")
         used = _machine_names(source, module, is_package=path.name == "__init__.py")
         wrong += [f"{module} uses {name}" for name in sorted(used - allowed)]
+    assert wrong == []
+
+
+def test_stages_get_the_clock_as_an_argument():
+    wrong = []
+    for module, path in modules().items():
+        if _layer(module) not in (*STAGES, "model", "text", "profiles", "settings"):
+            continue
+        source = path.read_text(encoding="utf-8")
+        names = imported_names(source, module, is_package=path.name == "__init__.py")
+        if any(_prefixes(name)[0] == "time" for name in names):
+            wrong.append(module)
     assert wrong == []
 
 
