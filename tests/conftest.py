@@ -109,3 +109,9 @@ def _machine_of_nobody(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pat
 def workspace(tmp_path: Path) -> Workspace:
     """A made-up machine with a home and a project."""
     return Workspace(tmp_path)
+
+
+@pytest.fixture
+def race_tries() -> int:
+    """How often a test tries to win a race: often enough to be sure on CI, briefly at home."""
+    return 334_000 if _ON_CI else 5_000

@@ -293,11 +293,11 @@ def test_no_body_leaves_its_tag(host: str, attack: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("swapped", ["folder", "skill", "file"])
 def test_no_read_escapes_while_something_is_swapped_for_a_link(
-    tmp_path: Path, swapped: str
+    tmp_path: Path, swapped: str, race_tries: int
 ) -> None:
     """A process swaps a folder, the skill's own folder or a file for a link, as fast as it can.
 
-    The three together try a million times.
+    On CI the three together try a million times.
     """
     base = tmp_path / "skills" / "pdf"
     (base / "docs").mkdir(parents=True)
@@ -318,11 +318,10 @@ def test_no_read_escapes_while_something_is_swapped_for_a_link(
         file=str(base / "SKILL.md"),
         real=str(base / "SKILL.md"),
     )
-    tries = int(os.environ.get("PROWESS_RACE_TRIES", "334000"))
     seen = {"INSIDE": 0, "refused": 0, "SECRET": 0}
     with subprocess.Popen([sys.executable, "-c", SWAP, str(victim), str(target)]) as swapper:
         try:
-            for _ in range(tries):
+            for _ in range(race_tries):
                 try:
                     seen[read(skill, "docs/a.md").content] += 1
                 except AddressError:

@@ -1,0 +1,84 @@
+"""The sandbox around a skill's programs: what they may touch, and a hint where it stopped one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import msgspec
+
+from prowess.conversation.current_skills import SnapshotView
+from prowess.conversation.services import Services
+from prowess.machine.sandbox import find_support
+from prowess.model.command import Command, Finished
+from prowess.model.sandbox import SandboxPolicy
+from prowess.ports import Runner
+from prowess.shell.sandbox_policy import build_policy
+from prowess.state.folders import state_folder
+
+# What programs print when the system refuses them something. It only decides whether the sandbox
+# is mentioned; nothing depends on it.
+_REFUSED = re.compile(
+    "permission denied|operation not permitted|read-only file system|network is unreachable"
+    "|connection refused|name resolution|resolve host",
+    re.IGNORECASE,
+)
+
+
+class ConfinedRunner:
+    """A `Runner` that gives every command the same sandbox."""
+
+    def __init__(self, runner: Runner, policy: SandboxPolicy) -> None:
+        self._runner = runner
+        self._policy = policy
+
+    def run(self, command: Command, *, is_cancelled: Callable[[], bool] | None = None) -> Finished:
+        """Run a command in the sandbox; where that may be why it failed, its output says so."""
+        confined = msgspec.structs.replace(command, sandbox=self._policy)
+        finished = self._runner.run(confined, is_cancelled=is_cancelled)
+        hint = _find_hint(finished, self._policy)
+        if hint is None:
+            return finished
+        field = "tail" if finished.left_out else "output"
+        text = f"{getattr(finished, field).rstrip()}\n[{hint}]\n"
+        return msgspec.structs.replace(finished, **{field: text.lstrip("\n")})
+
+
+def confine(name: str, services: Services, view: SnapshotView) -> tuple[Runner, str | None]:
+    """The runner for the programs of a skill, and why this machine cannot confine them.
+
+    The reason is None where they are confined, where the user switched the sandbox off, and where
+    the runner is the caller's own, who answers for it.
+    """
+    snapshot = view.snapshot
+    policy = build_policy(
+        view.own_settings.sandbox,
+        name,
+        project=snapshot.repository or snapshot.cwd,
+        home=services.facts.home,
+        hidden=(state_folder(services.facts),),
+    )
+    if policy is None:
+        return services.runner, None
+    if services.has_local_runner:
+        support = find_support()
+        if support.engine is None:
+            return services.runner, support.reason
+    return ConfinedRunner(services.runner, policy), None
+
+
+def _find_hint(finished: Finished, policy: SandboxPolicy) -> str | None:
+    """What to say about the sandbox after a failure that it may have caused."""
+    if finished.code == -1:
+        return (
+            f"The sandbox ended the command: it may use {policy.memory_bytes >> 20:,} MB and"
+            f" {policy.processes} processes. `[sandbox]` in your prowess.toml changes that."
+        )
+    if finished.code in (0, None) or not _REFUSED.search(finished.tail or finished.output):
+        return None
+    network = "" if policy.network else ", without network access"
+    folders = ", ".join(policy.writable)
+    return (
+        f"The command ran in a sandbox: it can write only in {folders}{network}."
+        " If that is why it failed, `[sandbox]` in your prowess.toml changes it."
+    )
