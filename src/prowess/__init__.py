@@ -12,9 +12,8 @@ if TYPE_CHECKING:
     from prowess.activate.model_tool import ModelTool, ToolAnswer
     from prowess.activate.resources.lookup import Resource
     from prowess.activate.slash.commands import SlashCommand
-    from prowess.activate.slash.delivery import Delivery, Key
     from prowess.activate.slash.dispatch import Cancel, ToolReply, ToolRun
-    from prowess.activate.slash.messages import Message
+    from prowess.activate.slash.messages import Delivery, Key, Message
     from prowess.activate.slash.parser import Notice, Plain
     from prowess.activate.survival import Survival
     from prowess.conversation.conversation import Conversation
@@ -81,7 +80,7 @@ _HOMES = {
     "ContextFiles": "discover.context",
     "Conversation": "conversation.conversation",
     "DefinedSkill": "activate.code_skills",
-    "Delivery": "activate.slash.delivery",
+    "Delivery": "activate.slash.messages",
     "Diagnostic": "diagnostics",
     "Event": "ports",
     "Facts": "model.facts",
@@ -89,7 +88,7 @@ _HOMES = {
     "FolderItem": "ports",
     "Head": "ports",
     "InvalidName": "errors",
-    "Key": "activate.slash.delivery",
+    "Key": "activate.slash.messages",
     "Ledger": "activate.ledger",
     "LedgerEntry": "activate.ledger",
     "LoadedFrom": "model.skill",

@@ -190,7 +190,7 @@ def test_commands_inside_the_body_run_only_where_the_project_is_trusted(terminal
 def test_what_cannot_be_typed_is_a_notice_with_exit_code_5(terminal):
     terminal.skill("project/.agents/skills/greet", user_invocable="false")
     said = (
-        "The skill “greet” is for the model alone: its header says `user-invocable: false`. "
+        "The skill “greet” is only for the model: its header says `user-invocable: false`. "
         "Ask for what it does, and the model can use it."
     )
     assert terminal.run("run", "/greet") == (5, "", f"{said}\n")

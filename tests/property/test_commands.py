@@ -9,10 +9,14 @@ import re
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from prowess.activate.slash.commands import SlashCommand
+from prowess.activate.slash.commands import (
+    SlashCommand,
+    humanize_name,
+    name_commands,
+    sanitize_name,
+)
 from prowess.activate.slash.completion import complete, spell
 from prowess.activate.slash.messages import SHAPES, Message, render_message
-from prowess.activate.slash.names import humanize_name, name_commands, sanitize_name
 from prowess.activate.slash.parser import Call, Mention, Notice, Plain, parse_command
 from prowess.model.outcome import State
 from prowess.shell.configured_tools import build_argv

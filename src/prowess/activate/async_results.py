@@ -1,6 +1,4 @@
-"""What a function gives back, also where it is to be awaited: the core is synchronous, its callers
-need not be.
-"""
+"""The result of a callback that may be async. The core is synchronous; callers need not be."""
 
 from __future__ import annotations
 
@@ -8,17 +6,18 @@ from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any
 
 Wait = Callable[[Awaitable[Any]], Any]
-"""Waits for something awaitable and gives its result; `prowess.machine` has one, an agent may have its own."""
+"""Waits for an awaitable and returns its result; `prowess.machine` has one, agents may have others.
+"""
 
 
-class NobodyWaits(Exception):
-    """Something has to be awaited, and nobody was given who can."""
+class NoEventLoop(Exception):
+    """A callback is async, but no event-loop runner was provided."""
 
 
 def settle(result: Any, wait: Wait | None) -> Any:
-    """The result itself. One that is to be awaited is waited for.
+    """The result itself, awaited if necessary.
 
-    Without `wait`, a coroutine that never has to wait for anything still gives its result.
+    Without `wait`, a coroutine that never really waits still gives its result.
     """
     if not isinstance(result, Awaitable):
         return result
@@ -30,12 +29,13 @@ def settle(result: Any, wait: Wait | None) -> Any:
         except StopIteration as done:
             return done.value
         result.close()
-    raise NobodyWaits("its result has to be awaited, and nobody was given who can wait")
+    raise NoEventLoop("the callback is async, but no event-loop runner was provided")
 
 
 def describe_failure(error: BaseException) -> str:
-    """What went wrong in somebody's function, in one line."""
-    told = " ".join(str(error).split())
-    if isinstance(error, NobodyWaits):
-        return told
-    return f"{type(error).__name__}: {told}" if told else type(error).__name__
+    """What went wrong in a callback, in one line."""
+    message = " ".join(str(error).split())
+    if isinstance(error, NoEventLoop):
+        return message
+    name = type(error).__name__
+    return f"{name}: {message}" if message else name

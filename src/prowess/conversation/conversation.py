@@ -13,8 +13,8 @@ from prowess.activate.resources.addresses import parse_address
 from prowess.activate.resources.lookup import Resource, resolve
 from prowess.activate.slash.commands import CommandIndex
 from prowess.activate.slash.completion import MOST, Completion, complete
-from prowess.activate.slash.delivery import Key, find_delivery
 from prowess.activate.slash.dispatch import Cancel
+from prowess.activate.slash.messages import Key, find_delivery
 from prowess.activate.survival import Survival, compact, find_survivors
 from prowess.conversation.activation import activate_skill
 from prowess.conversation.authorization import authorize_skill

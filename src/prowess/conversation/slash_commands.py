@@ -8,9 +8,8 @@ import msgspec
 
 from prowess.activate.ledger import LedgerRecorder
 from prowess.activate.slash.commands import SlashCommand
-from prowess.activate.slash.delivery import Delivery
 from prowess.activate.slash.dispatch import Cancel, ToolReply
-from prowess.activate.slash.messages import Message, needs_bodies, render_message
+from prowess.activate.slash.messages import Delivery, Message, needs_bodies, render_message
 from prowess.activate.slash.parser import Call, Notice, Plain, parse_command
 from prowess.conversation.activation import record_activation
 from prowess.conversation.body_renderer import RenderedBody, load_document, render_body

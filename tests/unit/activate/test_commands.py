@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from prowess.activate.slash.commands import SlashCommand, build_commands
+from prowess.activate.slash.commands import (
+    SlashCommand,
+    build_commands,
+    humanize_name,
+    name_commands,
+    sanitize_name,
+)
 from prowess.activate.slash.completion import complete, spell
 from prowess.activate.slash.dispatch import Dispatch
-from prowess.activate.slash.names import humanize_name, name_commands, sanitize_name
 from prowess.activate.slash.parser import Call, Mention, Notice, Plain, parse_command
 from prowess.model.outcome import State
 from prowess.model.skill import LoadedFrom
@@ -316,7 +321,7 @@ def test_a_skill_for_the_model_alone_answers_with_a_notice():
     assert parse_command("/inner x", commands, rules_of("claude-code")) == Notice(
         kind="not-invocable",
         name="inner",
-        message="The skill “inner” is for the model alone: its header says `user-invocable: false`. "
+        message="The skill “inner” is only for the model: its header says `user-invocable: false`. "
         "Ask for what it does, and the model can use it.",
     )
     assert commands.typable == ()
@@ -332,8 +337,8 @@ def test_a_host_that_does_not_know_the_field_lets_the_user_type_the_skill(host):
 @pytest.mark.parametrize(
     ("state", "what"),
     [
-        (State.DISABLED, "is switched off"),
-        (State.DENIED, "may not be used here"),
+        (State.DISABLED, "is disabled"),
+        (State.DENIED, "is not permitted here"),
         (State.INELIGIBLE, "cannot be used on this machine"),
         (State.INVALID, "cannot be loaded"),
     ],
@@ -511,7 +516,7 @@ def test_a_text_may_mention_eight_skills_and_not_nine():
     assert parse_command(f"{eight} $s8", commands, rules_of("openclaw")) == Notice(
         kind="too-many",
         name="s0",
-        message="The text mentions 9 skills; at most 8 can be mentioned at once.",
+        message="The text mentions 9 skills; the limit is 8.",
     )
 
 

@@ -277,7 +277,7 @@ def test_an_asynchronous_tool_that_has_to_wait_needs_somebody_who_can():
     with pytest.raises(ToolFailed) as caught:
         call_tool(make(fetch_later))
     assert str(caught.value) == (
-        "The tool “weather_fetch” failed: its result has to be awaited, and nobody was given who can wait."
+        "The tool “weather_fetch” failed: the callback is async, but no event-loop runner was provided."
     )
 
 

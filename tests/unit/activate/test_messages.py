@@ -5,8 +5,14 @@ from __future__ import annotations
 import pytest
 
 from prowess.activate.slash.commands import build_commands
-from prowess.activate.slash.delivery import Delivery, Key, find_delivery
-from prowess.activate.slash.messages import Message, needs_bodies, render_message
+from prowess.activate.slash.messages import (
+    Delivery,
+    Key,
+    Message,
+    find_delivery,
+    needs_bodies,
+    render_message,
+)
 from prowess.activate.slash.parser import Call, Mention, Notice, parse_command
 from prowess.model.outcome import State
 from prowess.model.skill import LoadedFrom

@@ -6,8 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from prowess.activate.slash.delivery import Delivery, Key
-from prowess.activate.slash.messages import Message
+from prowess.activate.slash.messages import Delivery, Key, Message
 from prowess.activate.slash.parser import Notice, Plain
 from prowess.errors.activation import CommandFailed
 from prowess.model.command import Finished

@@ -1,31 +1,32 @@
-"""The commands of a host: what each skill is called when a user types it, and which skills cannot
-be typed and why.
-"""
+"""The commands of a host: the name under which a user types each skill, and why others have none."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
+from typing import NamedTuple
 
 import msgspec
 
 from prowess.activate.slash.dispatch import Dispatch, find_dispatch
-from prowess.activate.slash.names import CommandName, humanize_name, name_commands
 from prowess.model.outcome import Outcome, State
 from prowess.model.skill import LoadedFrom, Skill
 from prowess.model.snapshot import Snapshot
-from prowess.profiles.schema.commands import CommandOrder, CommandRules
+from prowess.profiles.schema.commands import CommandNaming, CommandOrder, CommandRules
 from prowess.text.collation import collate
 
-_BETWEEN_WORDS = re.compile(r"[\s_]+")
+_NOT_PLAIN = re.compile(r"[^a-z0-9]+")
+_BETWEEN_WORDS = re.compile(r"[-_\s]+")
+_LOOSE_SEPARATORS = re.compile(r"[\s_]+")
+_NAMELESS = "skill"
 
 
 class SlashCommand(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
-    """What a user types to start a skill; its name is a field apart from the skill's.
+    """What a user types to start a skill. Its `name` may differ from the skill's.
 
-    `label` and `aliases` are further names of the skill. `is_taken` marks a name that the agent has
-    a command of its own for, so that only forms with `skill` in front reach the skill.
+    `label` and `aliases` are further names of the skill. `is_taken` marks a name that is also a
+    command of the agent's own, so that only forms with `skill` in front reach the skill.
     """
 
     name: str
@@ -46,12 +47,12 @@ class SlashCommand(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
 
     @property
     def display_name(self) -> str:
-        """The skill's name as people would write it, for menus."""
+        """The skill's name as people write it, for menus."""
         return humanize_name(self.skill_name)
 
 
 class Refusal(msgspec.Struct, frozen=True, gc=False):
-    """A skill that is there but has no command: the state it ended in, and the reason."""
+    """A skill without a command: the state it ended in, and the reason."""
 
     skill_name: str
     state: State
@@ -59,7 +60,7 @@ class Refusal(msgspec.Struct, frozen=True, gc=False):
 
 
 class CommandIndex:
-    """Every command of a host, in its order, and the ways to find one. It never changes."""
+    """Every command of a host, in its order, and the ways to find one."""
 
     def __init__(
         self, commands: Iterable[SlashCommand], refusals: Mapping[str, Refusal], rules: CommandRules
@@ -76,16 +77,12 @@ class CommandIndex:
 
     @property
     def typable(self) -> tuple[SlashCommand, ...]:
-        """The commands that the user may type, for menus; not those of skills that only the model
-        may start.
-        """
+        """The commands that the user may type, for menus."""
         return tuple(command for command in self.commands if command.user_invocable)
 
     @cached_property
     def by_name(self) -> dict[str, SlashCommand]:
-        """Every name that is understood: of commands first, then labels, aliases and short names,
-        where free.
-        """
+        """Commands by every name that works: their own first, then labels, aliases, short names."""
         found = {command.name: command for command in reversed(self.commands)}
         for list_names in self._further_names():
             for command in self.commands:
@@ -95,9 +92,7 @@ class CommandIndex:
 
     @cached_property
     def by_loose_name(self) -> dict[str, tuple[SlashCommand, ...]]:
-        """Commands by their own and their skill's name, without regard to case, low lines, hyphens
-        and blanks.
-        """
+        """Commands by their own and their skill's name, both loosened (see `loosen`)."""
         found: dict[str, tuple[SlashCommand, ...]] = {}
         for command in self.commands:
             for key in {loosen(command.name), loosen(command.skill_name)}:
@@ -106,32 +101,19 @@ class CommandIndex:
 
     @cached_property
     def names_with_blanks(self) -> tuple[str, ...]:
-        """The names that hold blanks, the longest first."""
+        """The names that contain spaces, the longest first."""
         blank = [name for name in self.by_name if len(name.split()) > 1]
         return tuple(sorted(blank, key=lambda name: (-len(name), name)))
 
     @cached_property
     def searched(self) -> tuple[tuple[SlashCommand, tuple[str, ...], str], ...]:
-        """What the user may type, each with its names and its description without regard to case."""
-        return tuple(
-            (
-                command,
-                tuple(
-                    {
-                        name.casefold()
-                        for name in (
-                            command.name,
-                            command.skill_name,
-                            command.label,
-                            *command.aliases,
-                        )
-                        if name
-                    }
-                ),
-                command.description.casefold(),
-            )
-            for command in self.typable
-        )
+        """What the user may type: each command with its names and description, in lower case."""
+        found = []
+        for command in self.typable:
+            names = (command.name, command.skill_name, command.label, *command.aliases)
+            folded = {name.casefold() for name in names if name}
+            found.append((command, tuple(folded), command.description.casefold()))
+        return tuple(found)
 
     def _further_names(self) -> Iterator[Callable[[SlashCommand], Iterable[str]]]:
         if self._rules.labels:
@@ -143,16 +125,16 @@ class CommandIndex:
 
 
 def loosen(name: str) -> str:
-    """A name without regard to case, low lines, hyphens and blanks."""
-    return _BETWEEN_WORDS.sub("-", name.strip().lower())
+    """A name in lower case, with `-` for spaces and underscores."""
+    return _LOOSE_SEPARATORS.sub("-", name.strip().lower())
 
 
 def build_commands(
     snapshot: Snapshot, rules: CommandRules, *, taken: Iterable[str] = ()
 ) -> CommandIndex:
-    """The commands that a host makes of its skills; none where they are switched off.
+    """The commands that a host makes of its skills; none where they are turned off.
 
-    `taken` are names of commands that the agent has of its own.
+    `taken` are the names of the agent's own commands.
     """
     wanted = snapshot.settings.skill_commands
     if not (rules.enabled if wanted is None else wanted):
@@ -199,21 +181,18 @@ def _make_command(
 
 
 def _find_refusals(snapshot: Snapshot, commands: Mapping[str, SlashCommand]) -> dict[str, Refusal]:
-    """Why the other names cannot be typed: of several claims on a name, what became of the
-    strongest.
-    """
+    """Why the other names cannot be typed; of several claims on a name the strongest counts."""
     named = {command.skill_name for command in commands.values()}
     found: dict[str, Refusal] = {}
     for outcome in snapshot.outcomes:
         if outcome.name not in named and outcome.name not in found:
-            found[outcome.name] = Refusal(
-                outcome.name, outcome.state, outcome.reason or "it cannot be typed"
-            )
+            reason = outcome.reason or "it has no command"
+            found[outcome.name] = Refusal(outcome.name, outcome.state, reason)
     return found
 
 
 def _short_names(command: SlashCommand) -> tuple[str, ...]:
-    """The last part of a plugin skill's name; commands of plugins keep their whole name."""
+    """The last part of a plugin skill's name. Commands of plugins keep their whole name."""
     if command.loaded_from is not LoadedFrom.PLUGIN or ":" not in command.name:
         return ()
     parts = [command.name.rpartition(":")[2], (command.label or "").rpartition(":")[2]]
@@ -224,3 +203,73 @@ _ORDERS: dict[CommandOrder, Callable[[Outcome], tuple[str, ...]]] = {
     "name": lambda outcome: (outcome.name.casefold(), outcome.name, outcome.candidate.location),
     "locale": lambda outcome: (*collate(outcome.name), outcome.candidate.location),
 }
+
+
+class CommandName(NamedTuple):
+    """The name of a command, and whether the agent has a command of that name itself."""
+
+    name: str
+    is_taken: bool = False
+
+
+def sanitize_name(name: str, *, most: int) -> str:
+    """A name of lower-case letters, digits and single underscores; `skill` if nothing is left."""
+    return _NOT_PLAIN.sub("_", name.lower()).strip("_")[:most] or _NAMELESS
+
+
+def humanize_name(name: str) -> str:
+    """A name as people write it: separate words, each capitalized."""
+    words = [word[:1].upper() + word[1:] for word in _BETWEEN_WORDS.split(name) if word]
+    return " ".join(words) or name
+
+
+class _Unique:
+    """Makes names unique: one that is taken gets a number, starting with 2."""
+
+    def __init__(self, taken: Iterable[str], most: int) -> None:
+        self._taken = {name.lower() for name in taken}
+        self._most = most
+        self._next: dict[str, int] = {}
+
+    def take(self, base: str) -> str:
+        name = base
+        while name.lower() in self._taken:
+            number = self._next.get(base, 2)
+            self._next[base] = number + 1
+            suffix = f"_{number}"
+            name = base[: max(1, self._most - len(suffix))] + suffix
+        self._taken.add(name.lower())
+        return name
+
+
+def _name_plainly(
+    names: Iterable[str], rules: CommandRules, taken: frozenset[str]
+) -> Iterator[CommandName]:
+    unique = _Unique(taken, rules.most_characters)
+    for name in names:
+        yield CommandName(unique.take(sanitize_name(name, most=rules.most_characters)))
+
+
+def _name_as_written(
+    names: Iterable[str], rules: CommandRules, taken: frozenset[str]
+) -> Iterator[CommandName]:
+    for name in names:
+        yield CommandName(name, is_taken=name in taken)
+
+
+_NAMINGS: dict[
+    CommandNaming, Callable[[Iterable[str], CommandRules, frozenset[str]], Iterator[CommandName]]
+] = {
+    "as-written": _name_as_written,
+    "openclaw": _name_plainly,
+}
+
+
+def name_commands(
+    names: Iterable[str], *, rules: CommandRules, taken: Iterable[str] = ()
+) -> list[CommandName]:
+    """A name for the command of each skill, in the order of the skills.
+
+    `taken` are the names of the agent's own commands.
+    """
+    return list(_NAMINGS[rules.naming](names, rules, frozenset((*rules.reserved, *taken))))

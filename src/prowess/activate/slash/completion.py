@@ -1,4 +1,4 @@
-"""Completion: the commands that fit what a user has typed so far, best first."""
+"""Completion: the commands that match what a user has typed so far, best first."""
 
 from __future__ import annotations
 
@@ -21,9 +21,7 @@ _BEHIND_SKILL: tuple[CommandForm, ...] = ("skill-colon", "skill-word", "mention"
 
 
 class Completion(msgspec.Struct, frozen=True, kw_only=True):
-    """A command that fits: the text that types it, and what to show beside it. A higher score fits
-    better.
-    """
+    """A command that matches, and the text that types it. A higher score is a better match."""
 
     text: str
     command: SlashCommand
@@ -31,15 +29,16 @@ class Completion(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def hint(self) -> str:
-        """What the command takes, as its author puts it."""
+        """The arguments that the command takes, as its author describes them."""
         return self.command.argument_hint or " ".join(
             f"<{name}>" for name in self.command.arguments
         )
 
 
 def spell(command: SlashCommand, rules: CommandRules) -> str:
-    """A command as it is typed in a host's usual form; where the agent has its name, in one that
-    names a skill.
+    """A command as it is typed in a host's usual form.
+
+    If the agent has a command of that name itself, a form with `skill` in front is used.
     """
     forms = [form for form in _BEHIND_SKILL if form in rules.forms] if command.is_taken else []
     form = (forms or rules.forms)[0]
@@ -49,19 +48,18 @@ def spell(command: SlashCommand, rules: CommandRules) -> str:
 def complete(
     typed: str, commands: CommandIndex, rules: CommandRules, *, most: int = MOST
 ) -> tuple[Completion, ...]:
-    """The commands that fit a beginning such as `/rev`, `/skill:rev`, `$rev` or `rev`, at most so
-    many.
+    """The commands that match a beginning such as `/rev`, `/skill:rev`, `$rev` or `rev`.
 
-    A name that is exactly so comes first, then one that begins so, one that holds it, one whose
-    description holds it, and one that has its letters in this order. Case does not matter. Equal
-    ones keep the host's order.
+    An exact name comes first, then one that starts with the text, one that contains it, one whose
+    description contains it, and one that has its letters in this order. Case does not matter; equal
+    matches keep the host's order.
     """
     query = _strip_form(typed).casefold()
     scored = []
-    for place, (command, names, description) in enumerate(commands.searched):
+    for order, (command, names, description) in enumerate(commands.searched):
         score = _score(query, names, description)
         if score:
-            scored.append((-score, place, command))
+            scored.append((-score, order, command))
     scored.sort(key=lambda found: found[:2])
     return tuple(
         Completion(text=spell(command, rules), command=command, score=-score)

@@ -1,7 +1,6 @@
-"""Commands that go around the model: a skill's header names a tool, and what the user typed goes to
-that tool.
+"""Commands that bypass the model: a skill's header names a tool, and the typed text goes to it.
 
-The body of SKILL.md takes no part in it, so the same command always does the same.
+The body of the SKILL.md is not used, so the same command always does the same.
 """
 
 from __future__ import annotations
@@ -23,9 +22,7 @@ DONE = "Done."
 
 
 class Dispatch(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """Where a command goes in place of the model: to the tool of this name, with the user's text as
-    it was typed.
-    """
+    """Where a command goes instead of the model: to the tool of this name, with the typed text."""
 
     kind: Literal["tool"] = "tool"
     tool_name: str
@@ -33,15 +30,16 @@ class Dispatch(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 def find_dispatch(manifest: Manifest) -> Dispatch | None:
-    """The dispatch that a header declares; None unless both `command-dispatch: tool` and
-    `command-tool` stand there.
+    """The dispatch that a header declares.
+
+    It needs both `command-dispatch: tool` and `command-tool`.
     """
     tool = (manifest.command_tool or "").strip()
     return Dispatch(tool_name=tool) if manifest.command_dispatch == "tool" and tool else None
 
 
 def check_dispatch(manifest: Manifest, *, file: str | None = None) -> tuple[Diagnostic, ...]:
-    """What is wrong with a header that declares only half of a dispatch."""
+    """Report a header that declares only half of a dispatch."""
     has_tool = bool((manifest.command_tool or "").strip())
     if (manifest.command_dispatch == "tool") == has_tool:
         return ()
@@ -56,7 +54,7 @@ def check_dispatch(manifest: Manifest, *, file: str | None = None) -> tuple[Diag
 
 
 class Cancel:
-    """A way to call off what is under way, from any thread."""
+    """Cancels what is under way, from any thread."""
 
     __slots__ = ("_event",)
 
@@ -64,24 +62,23 @@ class Cancel:
         self._event = threading.Event()
 
     def cancel(self) -> None:
-        """Call it off; whoever carries it out stops as soon as it looks."""
+        """Cancel it; it stops at its next check."""
         self._event.set()
 
     @property
     def is_cancelled(self) -> bool:
-        """Whether it was called off."""
+        """Whether it was cancelled."""
         return self._event.is_set()
 
     def wait(self, seconds: float) -> bool:
-        """Wait that long, or until it is called off; whether it was."""
+        """Wait that long, or until it is cancelled; whether it was."""
         return self._event.wait(seconds)
 
 
 class ToolRun(msgspec.Struct, frozen=True, kw_only=True, eq=False):
-    """One run of a tool: its id, the way to call it off, and the variables that are meant for this
-    skill alone.
+    """One run of a tool: its id, how to cancel it, and the variables that only this skill gets.
 
-    `masker` hides the secrets among them in what is told. Neither shows a value in the `repr`.
+    `masker` hides the secrets among them in output. The `repr` shows no values.
     """
 
     id: str
@@ -100,8 +97,9 @@ ToolFunction = Callable[[Mapping[str, str], ToolRun], Any]
 
 
 class CommandTool(msgspec.Struct, frozen=True, kw_only=True, eq=False):
-    """A tool that commands can go to. Its function gets `command`, `commandName` and `skillName`,
-    and the run.
+    """A tool that commands can go to.
+
+    Its function gets the parameters `command`, `commandName` and `skillName`, and the run.
     """
 
     name: str
@@ -110,9 +108,7 @@ class CommandTool(msgspec.Struct, frozen=True, kw_only=True, eq=False):
 
 
 class CommandTools(msgspec.Struct, frozen=True, eq=False):
-    """The tools there are, by name. Adding one gives a new value; a later one of the same name
-    replaces the earlier.
-    """
+    """Tools by name. Adding returns a new value; a later tool of the same name replaces a former."""
 
     by_name: Mapping[str, CommandTool] = msgspec.field(default_factory=dict)
 
@@ -122,11 +118,11 @@ class CommandTools(msgspec.Struct, frozen=True, eq=False):
         return cls({tool.name: tool for tool in tools})
 
     def add(self, *tools: CommandTool) -> CommandTools:
-        """These tools and those that are there already."""
+        """The present tools together with these."""
         return CommandTools({**self.by_name, **{tool.name: tool for tool in tools}})
 
     def get(self, name: str) -> CommandTool:
-        """The tool of exactly that name. Raises `UnknownTool`, which lists the tools there are."""
+        """The tool of exactly that name. Raises `UnknownTool`, which lists all tools."""
         tool = self.by_name.get(name)
         if tool is None:
             raise UnknownTool(name, sorted(self.by_name))
@@ -142,8 +138,8 @@ class CommandTools(msgspec.Struct, frozen=True, eq=False):
 class ToolReply(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """What the user gets back: the text of the tool's result, and the result itself.
 
-    `diagnostics` say which variables of the skill the tool was not given. The `repr` tells only of
-    which type the result is: what a tool makes may show more than its text.
+    `diagnostics` say which variables of the skill the tool did not get. The `repr` shows only the
+    type of the result, because a tool's own objects may reveal more than its text.
     """
 
     text: str
@@ -173,10 +169,9 @@ def dispatch(
     run: ToolRun,
     wait: Wait | None = None,
 ) -> ToolReply:
-    """Call the tool that a command goes to, with the arguments as they were typed; its text is the
-    reply.
+    """Call the tool that a command goes to, with the arguments as typed; its text is the reply.
 
-    Raises `UnknownTool`, `Cancelled`, and `ToolFailed` where the tool itself raises.
+    Raises `UnknownTool`, `Cancelled`, and `ToolFailed` if the tool itself raises.
     """
     tool = tools.get(target.tool_name)
     if run.cancel.is_cancelled:
@@ -187,7 +182,7 @@ def dispatch(
     except (ProwessError, KeyboardInterrupt):
         raise
     except BaseException as error:
-        # A tool that ends its program, as `sys.exit` does, must not end the agent.
+        # A tool that calls `sys.exit` must not end the agent.
         if run.cancel.is_cancelled:
             raise Cancelled(f"the tool “{tool.name}” was stopped") from error
         raise ToolFailed(tool.name, describe_failure(error)) from error
@@ -195,9 +190,7 @@ def dispatch(
 
 
 def find_text(result: Any) -> str | None:
-    """The text of a tool's result: the result itself, its `content`, or the text blocks in it; None
-    without any.
-    """
+    """The text of a tool's result: the result itself, its `content`, or its text blocks."""
     content = result.get("content", result.get("text")) if isinstance(result, Mapping) else result
     if isinstance(content, str):
         return content.strip() or None

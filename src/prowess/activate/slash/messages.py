@@ -1,23 +1,50 @@
-"""The message that a typed command becomes: one function per shape that profiles name.
+"""The message that a typed command becomes, and when it reaches the model.
 
-The order of things, tags and labels are the host's; the sentences are our own.
+One function per shape that profiles name. The order of things, tags and labels are the host's; the
+sentences are our own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from enum import Enum
 from typing import Any, Literal, NamedTuple
 
 import msgspec
 
 from prowess.activate.slash.commands import SlashCommand
-from prowess.activate.slash.delivery import Delivery
 from prowess.activate.slash.parser import Call, Mention, Notice
 from prowess.activate.wrappers import WITHOUT_FOLDER, render_folder_line
 from prowess.diagnostics import Diagnostic
 from prowess.model.activation import IN_CODE, Requests
 from prowess.profiles.schema.commands import CommandRules, MessageShape
 from prowess.text.markup import escape_tags, escape_text, tidy_line, tidy_path
+
+
+class Key(str, Enum):
+    """The two ways to send what was typed. The values are the usual keys."""
+
+    SEND = "enter"
+    FOLLOW_UP = "ctrl+enter"
+
+
+class Delivery(str, Enum):
+    """When a message reaches the model: as a prompt, while it is answering, or after that."""
+
+    PROMPT = "prompt"
+    STEER = "steer"
+    FOLLOW_UP = "follow-up"
+
+
+_WHILE_STREAMING: dict[Key, Delivery] = {
+    Key.SEND: Delivery.STEER,
+    Key.FOLLOW_UP: Delivery.FOLLOW_UP,
+}
+
+
+def find_delivery(key: Key = Key.SEND, *, streaming: bool = False) -> Delivery:
+    """How a message is delivered: by the key that sent it, while the model is answering or not."""
+    return _WHILE_STREAMING[key] if streaming else Delivery.PROMPT
 
 
 class Message(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

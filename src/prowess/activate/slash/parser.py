@@ -1,6 +1,4 @@
-"""What a user typed: a command with its arguments, text that mentions skills, a name that is
-refused, or plain text.
-"""
+"""Parses what a user typed: a command, text that mentions skills, a refused name, or plain text."""
 
 from __future__ import annotations
 
@@ -16,17 +14,15 @@ from prowess.profiles.schema.commands import CommandForm, CommandLookup, Command
 
 _WORD = re.compile(r"(\S+)\s*(.*)", re.DOTALL)
 _TOKEN = re.compile(r"(?:^|(?<=\s))/skill:([^\s/]+)(?=\s|$)")
-# A prompt for a shell or an interpreter: the program behind it reads the text as it is.
+# A prompt for a shell or an interpreter, which gets the text unchanged.
 _LOCAL = re.compile(r"!|\$\$?(?:[ \t\r\n]|$)")
 _MENTION = re.compile(r"\$([\w:-]+)")
 _PLAIN_MENTION = re.compile(r"\$([-a-zA-Z0-9_:]+)")
-_SMALL_LETTER = re.compile(r"[a-z]")
+_LOWER_CASE = re.compile(r"[a-z]")
 
 
 class Call(msgspec.Struct, frozen=True, kw_only=True):
-    """A command and its arguments as they were typed, without the blanks around them. `text` is all
-    that was typed.
-    """
+    """A command and its arguments as typed, stripped. `text` is everything that was typed."""
 
     command: SlashCommand
     arguments: str
@@ -52,7 +48,7 @@ class Mention(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Notice(msgspec.Struct, frozen=True, kw_only=True):
-    """Something for the user to read; nothing goes to the model. `kind` is a word for programs."""
+    """Something for the user to read; nothing goes to the model. `kind` is meant for programs."""
 
     kind: str
     name: str
@@ -60,9 +56,7 @@ class Notice(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Plain(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Text that is no command. Where it looks like one, `name` is the unknown name and `nearest`
-    are known ones.
-    """
+    """Text that is not a command. If it looks like one, `name` is unknown and `nearest` known."""
 
     text: str
     name: str | None = None
@@ -108,7 +102,7 @@ def _parse_slash(text: str, rest: str, commands: CommandIndex, rules: CommandRul
 def _find_call(
     form: CommandForm, text: str, rest: str, commands: CommandIndex, rules: CommandRules
 ) -> Call | Notice | None:
-    """The command whose name stands at the beginning of the rest."""
+    """The command whose name begins the rest of the text."""
     typed = _WORD.match(rest)
     if typed is None:
         return None
@@ -133,7 +127,7 @@ def _begins_with(rest: str, name: str) -> bool:
 
 
 def _not_a_command(text: str, name: str, commands: CommandIndex, rules: CommandRules) -> Plain:
-    # A path is no mistyped name.
+    # A path is not a mistyped name.
     nearest = (
         () if "/" in name else nearest_names(name, [command.name for command in commands.typable])
     )
@@ -141,8 +135,9 @@ def _not_a_command(text: str, name: str, commands: CommandIndex, rules: CommandR
 
 
 def _parse_token(text: str, commands: CommandIndex, rules: CommandRules) -> Call | Notice | None:
-    """`/skill:name` once in the middle: the words around it are the arguments, a second one stays
-    among them.
+    """`/skill:name` anywhere in the text: the words around it are the arguments.
+
+    Only the first one counts; a second stays among the arguments.
     """
     token = _TOKEN.search(text)
     if token is None:
@@ -173,29 +168,24 @@ def _parse_mentions(
     if not found:
         return Plain(text=text)
     if rules.most_mentions and len(found) > rules.most_mentions:
-        message = (
-            f"The text mentions {len(found)} skills; at most {rules.most_mentions} can be mentioned"
-            " at once."
-        )
+        message = f"The text mentions {len(found)} skills; the limit is {rules.most_mentions}."
         return Notice(kind="too-many", name=next(iter(found)), message=message)
     return Mention(commands=tuple(found.values()), text=text)
 
 
 def _list_mentions(text: str, rules: CommandRules) -> Iterator[str]:
-    """The names after `$` in a text; not those in capitals, which are variables, and not where
-    `\\$` is written.
-    """
+    """The names after `$` in a text; capitals are variables, and `\\$` is an escaped `$`."""
     is_plain = rules.lookup == "openclaw"
     for mention in (_PLAIN_MENTION if is_plain else _MENTION).finditer(text):
         is_escaped = _count_backslashes(text, mention.start()) % 2 == 1
         name = mention[1].rstrip(":")
-        is_word = bool(_SMALL_LETTER.search(name)) if is_plain else _has_letters_but_capitals(name)
+        is_word = bool(_LOWER_CASE.search(name)) if is_plain else _has_letters_but_capitals(name)
         if is_word and not is_escaped:
             yield name
 
 
 def _count_backslashes(text: str, end: int) -> int:
-    """How many backslashes stand right before a place."""
+    """How many backslashes come right before a position."""
     start = end
     while start and text[start - 1] == "\\":
         start -= 1
@@ -213,23 +203,21 @@ def _find_exactly(name: str, form: CommandForm, commands: CommandIndex) -> Slash
 def _find_like_openclaw(
     name: str, form: CommandForm, commands: CommandIndex
 ) -> SlashCommand | None:
-    """A command by its own name in any case; behind `/skill` and `$` also by the skill's, spelled
-    roughly.
-    """
+    """A command by its own name in any case; after `/skill` and `$` also by the skill's, loosely."""
     if form == "name":
         return commands.by_name.get(name.lower())
-    rough = commands.by_loose_name.get(loosen(name), ())
-    exact = (command for command in rough if name in (command.skill_name, command.name))
-    return next(exact, rough[0] if rough else None)
+    loose = commands.by_loose_name.get(loosen(name), ())
+    exact = (command for command in loose if name in (command.skill_name, command.name))
+    return next(exact, loose[0] if loose else None)
 
 
 def _find_forgivingly(name: str, form: CommandForm, commands: CommandIndex) -> SlashCommand | None:
-    """The exact name, else the only one that is spelled roughly so."""
+    """The command of exactly that name, else the only one with that name loosely."""
     exact = commands.by_name.get(name)
     if exact is not None or name in commands.refusals:
         return exact
-    rough = commands.by_loose_name.get(loosen(name), ())
-    return rough[0] if len(rough) == 1 else None
+    loose = commands.by_loose_name.get(loosen(name), ())
+    return loose[0] if len(loose) == 1 else None
 
 
 _LOOKUPS: dict[CommandLookup, Callable[[str, CommandForm, CommandIndex], SlashCommand | None]] = {
@@ -240,10 +228,10 @@ _LOOKUPS: dict[CommandLookup, Callable[[str, CommandForm, CommandIndex], SlashCo
 
 _STATES: dict[State, str] = {
     State.INVALID: "cannot be loaded",
-    State.SKIPPED: "was not looked at",
-    State.DISABLED: "is switched off",
+    State.SKIPPED: "was not read",
+    State.DISABLED: "is disabled",
     State.INELIGIBLE: "cannot be used on this machine",
-    State.DENIED: "may not be used here",
+    State.DENIED: "is not permitted here",
     State.DORMANT: "is not awake yet",
     State.HIDDEN: "is not offered here",
 }
@@ -257,7 +245,7 @@ def _refuse(refusal: Refusal) -> Notice:
 
 def _for_the_model(command: SlashCommand) -> Notice:
     message = (
-        f"The skill “{command.skill_name}” is for the model alone: its header says `user-invocable:"
-        " false`. Ask for what it does, and the model can use it."
+        f"The skill “{command.skill_name}” is only for the model: its header says"
+        " `user-invocable: false`. Ask for what it does, and the model can use it."
     )
     return Notice(kind="not-invocable", name=command.skill_name, message=message)
