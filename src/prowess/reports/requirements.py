@@ -7,7 +7,7 @@ should be.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -131,31 +131,66 @@ def _report(skills: Skills, outcome: Outcome) -> RequirementsReport:
     return RequirementsReport(outcome, verdict, requirements, host, is_checked)
 
 
+class _Checked(NamedTuple):
+    """A skill whose requirements are listed, with what was found out about them."""
+
+    skill: Skill
+    skills: Skills
+    verdict: Verdict
+    remedies: Sequence[Remedy]
+
+
 def _list_requirements(skill: Skill, skills: Skills, verdict: Verdict) -> Iterator[Requirement]:
     rules, manifest = skills.profile.gate, skill.manifest
-    checks = set(rules.checks).difference(rules.always_skips if manifest.always else ())
-    remedies = find_remedies(manifest, verdict, skills.facts)
-    if "os" in checks and manifest.os:
-        way = Way(f"this machine runs {skills.facts.platform}")
-        yield _require("os", manifest.os, [way], met=not verdict.os)
-    if "bins" in checks:
-        for name in manifest.requires.bins:
-            ways = _list_installs(name, remedies) or [_NO_WAY]
-            yield _require("program", (name,), ways, met=name not in verdict.bins)
-    if "any_bins" in checks and manifest.requires.any_bins:
-        names = manifest.requires.any_bins
-        found = [way for name in names for way in _list_installs(name, remedies)]
+    skipped = rules.always_skips if manifest.always else ()
+    checked = _Checked(skill, skills, verdict, find_remedies(manifest, verdict, skills.facts))
+    for check, list_kind in _KINDS.items():
+        if check in rules.checks and check not in skipped:
+            yield from list_kind(checked)
+
+
+def _list_systems(checked: _Checked) -> Iterator[Requirement]:
+    names = checked.skill.manifest.os
+    if names:
+        way = Way(f"this machine runs {checked.skills.facts.platform}")
+        yield _require("os", names, [way], met=not checked.verdict.os)
+
+
+def _list_programs(checked: _Checked) -> Iterator[Requirement]:
+    for name in checked.skill.manifest.requires.bins:
+        ways = _list_installs(name, checked.remedies) or [_NO_WAY]
+        yield _require("program", (name,), ways, met=name not in checked.verdict.bins)
+
+
+def _list_alternatives(checked: _Checked) -> Iterator[Requirement]:
+    names = checked.skill.manifest.requires.any_bins
+    if names:
+        found = [way for name in names for way in _list_installs(name, checked.remedies)]
         # A remedy that does not say what it brings is found for each of the programs.
         ways = list(dict.fromkeys(found)) or [_NO_WAY]
-        yield _require("one-of-programs", names, ways, met=not verdict.any_bins)
-    if "env" in checks:
-        for name in manifest.requires.env:
-            ways = _list_variable_ways(name, skill, skills)
-            yield _require("variable", (name,), ways, met=name not in verdict.env)
-    if "config" in checks:
-        for name in manifest.requires.config:
-            way = _find_setting_way(name, skills)
-            yield _require("setting", (name,), [way], met=name not in verdict.config)
+        yield _require("one-of-programs", names, ways, met=not checked.verdict.any_bins)
+
+
+def _list_variables(checked: _Checked) -> Iterator[Requirement]:
+    for name in checked.skill.manifest.requires.env:
+        ways = _list_variable_ways(name, checked.skill, checked.skills)
+        yield _require("variable", (name,), ways, met=name not in checked.verdict.env)
+
+
+def _list_settings(checked: _Checked) -> Iterator[Requirement]:
+    for name in checked.skill.manifest.requires.config:
+        way = _find_setting_way(name, checked.skills)
+        yield _require("setting", (name,), [way], met=name not in checked.verdict.config)
+
+
+# By the word that profiles have for each check, in the order they are shown.
+_KINDS: dict[str, Callable[[_Checked], Iterator[Requirement]]] = {
+    "os": _list_systems,
+    "bins": _list_programs,
+    "any_bins": _list_alternatives,
+    "env": _list_variables,
+    "config": _list_settings,
+}
 
 
 def _require(kind: str, names: tuple[str, ...], ways: Sequence[Way], *, met: bool) -> Requirement:

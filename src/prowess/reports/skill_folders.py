@@ -48,15 +48,13 @@ def choose_new_folder(skills: Skills, top: str) -> str:
 
 
 def _list_roots(skills: Skills, scope: Scope, *, within: str = "") -> list[Root]:
-    """The roots that new skills can go into; folders of legacy commands are none of them."""
-    return [
-        root
-        for root in skills.snapshot.roots
-        if root.scope is scope
-        and root.source.loaded_from is not LoadedFrom.COMMANDS
-        and root.disabled_by is None
-        and root.path.startswith(within)
-    ]
+    roots = [root for root in skills.snapshot.roots if root.scope is scope]
+    return [one for one in roots if one.path.startswith(within) and _takes_new_skills(one)]
+
+
+def _takes_new_skills(root: Root) -> bool:
+    """Whether a new skill in a root is read: not if it is turned off or for legacy commands."""
+    return root.disabled_by is None and root.source.loaded_from is not LoadedFrom.COMMANDS
 
 
 def _is_in_dot_folder(path: str) -> bool:

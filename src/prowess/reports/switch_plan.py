@@ -1,7 +1,7 @@
 """What to write so that one skill is enabled or disabled, found before anything is written.
 
 Every edit is tried first: the folder is scanned again as if it had been written. A plan that would
-not lead to the wanted state is a `UsageError` that says what stands in the way.
+not lead to the wanted state is a `UsageError` that says what prevents it.
 """
 
 from __future__ import annotations
