@@ -103,7 +103,7 @@ def _convert_values(
     value: dict[str, Any], header: bytes, rules: HeaderRules, *, has_numbers: bool
 ) -> dict[str, Any]:
     if rules.values == "written" and rules.dates_are_text:
-        return keep_literal_text(value, header) if has_numbers else value
+        return keep_literal_text(value, header.decode()) if has_numbers else value
     if rules.values == "text" or not rules.dates_are_text:
         return convert_values(value, header.decode(), rules)
     return value

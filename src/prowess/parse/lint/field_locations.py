@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 import msgspec
@@ -98,12 +98,7 @@ def _find_flow_key(text: str) -> str | None:
 def locate(findings: Iterable[Diagnostic], split: Split) -> tuple[Diagnostic, ...]:
     """The findings, each with the line of its field where it has none."""
     lines = FieldLines(split)
-    return tuple(
-        msgspec.structs.replace(finding, line=lines.find(finding.field))
-        if finding.line is None and finding.field is not None
-        else finding
-        for finding in findings
-    )
+    return tuple(_add_line(finding, lines.find) for finding in findings)
 
 
 def locate_in_file(
@@ -119,7 +114,7 @@ def locate_in_file(
         return findings
     lines = _find_plainly(fields, data)
     if lines is not None:
-        return tuple(_add_line(finding, lines) for finding in findings)
+        return tuple(_add_line(finding, lines.__getitem__) for finding in findings)
     text, _ = decode(data)
     split = split_header(text, rules)
     if rules.strip_comments and not text.lstrip().startswith(split.text[: split.body].lstrip()):
@@ -127,10 +122,10 @@ def locate_in_file(
     return locate(findings, split)
 
 
-def _add_line(finding: Diagnostic, lines: Mapping[str, int]) -> Diagnostic:
-    if finding.line is not None or not finding.field:
+def _add_line(finding: Diagnostic, find_line: Callable[[str], int]) -> Diagnostic:
+    if finding.line is not None or finding.field is None:
         return finding
-    return msgspec.structs.replace(finding, line=lines[finding.field])
+    return msgspec.structs.replace(finding, line=find_line(finding.field))
 
 
 def _find_plainly(fields: Iterable[str], data: bytes) -> dict[str, int] | None:

@@ -80,10 +80,9 @@ def _read_flag(key: str, value: Any, fields: FieldRules, findings: Findings) -> 
         return None
     is_scalar = isinstance(value, (str, int, float))
     word = render_scalar(value).strip().lower() if is_scalar else None
-    if word in fields.true_words:
-        return True
-    if word in fields.false_words:
-        return False
+    words = dict.fromkeys(fields.false_words, False) | dict.fromkeys(fields.true_words, True)
+    if word in words:
+        return words[word]
     allowed = ", ".join((*fields.true_words, *fields.false_words))
     _report_value(key, value, f"one of {allowed}", findings)
     return None

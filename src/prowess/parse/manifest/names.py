@@ -98,13 +98,23 @@ def _report_missing_name(fields: FieldRules) -> Diagnostic:
     return diagnose("name-missing", message, field="name")
 
 
+def _is_absent(value: Any) -> bool:
+    return value is _MISSING or value is None
+
+
+def _read_name(value: Any, fields: FieldRules) -> str | None:
+    if type(value) is str:
+        return value
+    is_number = isinstance(value, (int, float))
+    return render_scalar(value) if is_number and fields.name_accepts_numbers else None
+
+
 def _name_from_frontmatter(
     value: Any, default: str, fields: FieldRules, findings: Findings
 ) -> tuple[str, str | None]:
-    if type(value) is str:
-        return value, None
-    if fields.name_accepts_numbers and isinstance(value, (int, float)):
-        return render_scalar(value), None
+    name = _read_name(value, fields)
+    if name is not None:
+        return name, None
     if value is _MISSING:
         findings.append(_report_missing_name(fields))
         return default, None
@@ -124,11 +134,10 @@ def _advise_name(value: Any) -> str:
 def _name_from_either(
     value: Any, default: str, fields: FieldRules, findings: Findings
 ) -> tuple[str, str | None]:
-    if type(value) is str:
-        return value.strip() or default, None
-    if fields.name_accepts_numbers and isinstance(value, (int, float)):
-        return render_scalar(value), None
-    if value is not _MISSING and value is not None:
+    name = _read_name(value, fields)
+    if name is not None:
+        return name.strip() or default, None
+    if not _is_absent(value):
         message = f"`name` is {describe(value)}, not a string; the folder's name is used instead."
         hint = "Write the name as one string."
         findings.append(diagnose("field-type", message, field="name", hint=hint))
@@ -149,9 +158,13 @@ _NAMES: dict[NameFrom, Callable[[Any, str, FieldRules, Findings], tuple[str, str
 }
 
 
+def _trim(text: str, fields: FieldRules) -> str:
+    return text.strip() if fields.trim else text
+
+
 def _take_text(value: Any, fields: FieldRules, findings: Findings, *, needed: bool) -> str | None:
     if type(value) is str:
-        return value.strip() if fields.trim else value
+        return _trim(value, fields)
     if value is not _MISSING:
         authority = _name_authority(fields)
         message = f"`description` is {describe(value)}; {authority} only accepts a string."
@@ -174,13 +187,11 @@ def _take_required_text(
 def _take_scalar(value: Any, fields: FieldRules, findings: Findings, *, needed: bool) -> str | None:
     text = None
     if isinstance(value, (str, bool, int, float)):
-        text = render_scalar(value)
-        text = text.strip() if fields.trim else text
-    elif value is not _MISSING and value is not None:
+        text = _trim(render_scalar(value), fields)
+    elif not _is_absent(value):
         message = f"`description` is {describe(value)}, not a string; it counts as missing."
         findings.append(_report_description(message))
-    is_blank = text is None or not text.strip()
-    if needed and is_blank:
+    if needed and not (text or "").strip():
         findings.append(_report_missing_description(fields))
     return text
 
@@ -191,8 +202,8 @@ def _take_text_or_empty(
     if needed and _is_falsy(value):
         findings.append(_report_missing_description(fields))
     if type(value) is str:
-        return value.strip() if fields.trim else value
-    if value is not _MISSING and value is not None:
+        return _trim(value, fields)
+    if not _is_absent(value):
         message = f"`description` is {describe(value)}, not a string; it counts as empty."
         findings.append(_report_description(message))
     return ""
@@ -203,7 +214,7 @@ def _is_falsy(value: Any) -> bool:
     if isinstance(value, (bool, int, float)):
         is_nan = value != value
         return not value or is_nan
-    return value is _MISSING or value is None or value == ""
+    return _is_absent(value) or value == ""
 
 
 _DESCRIPTIONS: dict[Description, Callable[..., str | None]] = {

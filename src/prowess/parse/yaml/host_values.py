@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
+from itertools import zip_longest
 from typing import Any
 
 from prowess.parse.yaml.reader import parse_natively
@@ -67,35 +68,31 @@ def render_values(frontmatter: dict[str, Any], *, structured: str) -> dict[str, 
     return texts
 
 
-def keep_literal_text(fields: dict[str, Any], header: str | bytes) -> dict[str, Any]:
+def keep_literal_text(fields: dict[str, Any], header: str) -> dict[str, Any]:
     """The fields, with the text of the header wherever a text field was parsed as something else.
 
     A skill's version may also be under `metadata`. A value whose text cannot be found is kept.
     """
-    if not _has_parsed_text(fields):
+    parsed = [key for key, value in fields.items() if _was_parsed(key, value)]
+    if not parsed:
         return fields
-    lines = (header if isinstance(header, str) else header.decode()).split("\n")
+    lines = header.split("\n")
     kept = dict(fields)
-    for key, value in fields.items():
-        if key in TEXT_FIELDS and type(value) in _PLAIN:
+    for key in parsed:
+        value = fields[key]
+        if key == "metadata":
+            below = _list_lines_below(lines, key)
+            kept[key] = {**value, "version": _find_text(below, "version", value["version"])}
+        else:
             kept[key] = _find_text(lines, key, value)
-        elif key == "metadata" and type(value) is dict and type(value.get("version")) in _PLAIN:
-            text = _find_text(_list_lines_below(lines, key), "version", value["version"])
-            kept[key] = {**value, "version": text}
     return kept
 
 
-def _has_parsed_text(fields: dict[str, Any]) -> bool:
-    """Whether a text field was parsed as a number or a truth value; almost never the case."""
-    for key, value in fields.items():
-        kind = type(value)
-        if kind is str:
-            continue
-        if kind in _PLAIN and key in TEXT_FIELDS:
-            return True
-        if kind is dict and key == "metadata" and type(value.get("version")) in _PLAIN:
-            return True
-    return False
+def _was_parsed(key: str, value: Any) -> bool:
+    """Whether a text field was parsed as a number or a truth value."""
+    if key == "metadata":
+        return type(value) is dict and type(value.get("version")) in _PLAIN
+    return key in TEXT_FIELDS and type(value) in _PLAIN
 
 
 def _list_lines_below(lines: Sequence[str], key: str) -> list[str]:
@@ -127,11 +124,10 @@ def _find_text(lines: Sequence[str], key: str, value: Any) -> Any:
 
 def _list_texts(lines: Sequence[str], key: str) -> Iterator[str]:
     """What follows a key on its line, or on the line below."""
-    for number, line in enumerate(lines):
+    for line, below in zip_longest(lines, lines[1:], fillvalue=""):
         if _get_key(line) != key:
             continue
         text = _drop_comment(line.partition(":")[2])
-        below = lines[number + 1] if number + 1 < len(lines) else ""
         if not text and below[:1].isspace():
             text = _drop_comment(below)
         yield text

@@ -26,6 +26,7 @@ _MOST_EXPANDED = 1 << 20
 
 # The parser gives up at 128 levels by itself; Python's own recursion is safe with that.
 _DEEPEST = 128
+_COLLECTIONS = (dict, list)
 
 # Every scan imports this module, and few headers need these: they are compiled on first use.
 _ALIAS = r"(?<![^\s\[\]{},:])\*[\w-]"
@@ -105,7 +106,7 @@ def parse_yaml(text: str, limits: Limits) -> YamlResult:
         value = parse_natively(text)
     except Exception as error:
         return YamlResult(None, _explain(str(error), text))
-    if is_clean(value, limits.yaml_depth or _DEEPEST, tags="!" in text):
+    if is_clean(value, _get_depth(limits), tags="!" in text):
         return YamlResult(value)
     return _clean_up(text, value, limits)
 
@@ -128,27 +129,30 @@ def is_clean(value: Any, depth: int, *, tags: bool) -> bool:
 
     This runs for every header of a scan, so scalars are passed over without a call.
     """
-    kind = type(value)
-    if kind is dict:
-        if depth <= 0:
-            return False
-        for key, item in value.items():
+    if type(value) not in _COLLECTIONS:
+        return True
+    if depth <= 0:
+        return False
+    items = value
+    if type(value) is dict:
+        items = value.values()
+        for key in value:
             if type(key) is not str or (tags and key.startswith("!") and len(value) == 1):
                 return False
-            if type(item) in (dict, list) and not is_clean(item, depth - 1, tags=tags):
-                return False
-    elif kind is list:
-        if depth <= 0:
+    for item in items:
+        if type(item) in _COLLECTIONS and not is_clean(item, depth - 1, tags=tags):
             return False
-        for item in value:
-            if type(item) in (dict, list) and not is_clean(item, depth - 1, tags=tags):
-                return False
     return True
+
+
+def _get_depth(limits: Limits) -> int:
+    """How many levels are read."""
+    return limits.yaml_depth or _DEEPEST
 
 
 def _find_danger(text: str, limits: Limits) -> YamlProblem | None:
     """What would make the parser slow or fill the memory, found before it runs."""
-    depth = limits.yaml_depth or _DEEPEST
+    depth = _get_depth(limits)
     if not _has_shallow_brackets(text, depth):
         return YamlProblem("yaml-nesting", f"its brackets are nested more than {depth} levels deep")
     if "&" not in text or "*" not in text or not re.search(_ANCHOR, text):
@@ -194,11 +198,12 @@ def _explain(message: str, text: str) -> YamlProblem:
 def _find_position(message: str, text: str) -> tuple[int | None, int | None]:
     """Line and column that the parser names; some of its messages count bytes instead."""
     position = re.search(_POSITION, message)
-    line_and_column = re.search(_LINE_AND_COLUMN, message)
-    column = int(line_and_column[2]) if line_and_column else None
     if position is not None:
-        return text.encode()[: int(position[1])].count(b"\n") + 1, column
-    return (int(line_and_column[1]) if line_and_column else None), column
+        return text.encode()[: int(position[1])].count(b"\n") + 1, None
+    line_and_column = re.search(_LINE_AND_COLUMN, message)
+    if line_and_column is None:
+        return None, None
+    return int(line_and_column[1]), int(line_and_column[2])
 
 
 def _clean_up(text: str, value: Any, limits: Limits) -> YamlResult:
@@ -209,7 +214,7 @@ def _clean_up(text: str, value: Any, limits: Limits) -> YamlResult:
         # Where quoting the keys breaks something else, the first parse counts.
         with suppress(ValueError):
             value = parse_natively(quoted)
-    depth = limits.yaml_depth or _DEEPEST
+    depth = _get_depth(limits)
     tags: list[str] = []
     try:
         clean = _clean(value, depth, tags if "!" in text else None)
@@ -220,7 +225,7 @@ def _clean_up(text: str, value: Any, limits: Limits) -> YamlResult:
 
 
 def _clean(value: Any, depth: int, tags: list[str] | None) -> Any:
-    if type(value) not in (dict, list):
+    if type(value) not in _COLLECTIONS:
         return value
     if depth <= 0:
         raise _TooDeep
@@ -232,7 +237,4 @@ def _clean(value: Any, depth: int, tags: list[str] | None) -> Any:
         if type(key) is str and key.startswith("!"):
             tags.append("!" if key == "!!" else key)
             return _clean(item, depth, tags)
-    return {
-        key if type(key) is str else render_scalar(key): _clean(item, depth - 1, tags)
-        for key, item in value.items()
-    }
+    return {render_scalar(key): _clean(item, depth - 1, tags) for key, item in value.items()}

@@ -22,6 +22,13 @@ _PATTERN = r"(?:[^,{}\n]|\{[^{}\n]*\}|[{}])+"
 _MOST_PLAIN_FLOAT = 1e21
 _MOST_EXACT_FLOAT = 1e15
 
+_NAMES_OF_TYPES: tuple[tuple[type, str], ...] = (
+    (type(None), "empty"),
+    (Mapping, "a mapping"),
+    (list, "a list"),
+    (tuple, "a list"),
+)
+
 
 def render_scalar(value: Any) -> str:
     """A scalar as JavaScript prints it: `true`, `1.5`, `1` for 1.0, `null`."""
@@ -61,17 +68,12 @@ def _make_numbers_whole(value: Any) -> Any:
 
 def describe(value: Any) -> str:
     """A value in words, short enough for a message."""
-    if value is None:
-        return "empty"
-    if isinstance(value, Mapping):
-        return "a mapping"
-    if isinstance(value, (list, tuple)):
-        return "a list"
     if isinstance(value, str):
         return f"“{value if len(value) <= 40 else value[:39] + '…'}”"
     if isinstance(value, (bool, int, float)):
         return f"`{render_scalar(value)}`"
-    return "a date"
+    names = (name for kind, name in _NAMES_OF_TYPES if isinstance(value, kind))
+    return next(names, "a date")
 
 
 def parse_json(text: str) -> Any:
@@ -101,32 +103,29 @@ def parse_json5(text: str) -> Any:
 
 def split_names(text: str) -> tuple[str, ...]:
     """Words separated by blanks or commas."""
-    return _parse_json_words(text) or _clean_words(re.split(_BLANKS_OR_COMMAS, text))
+    return _clean_words(text, re.split(_BLANKS_OR_COMMAS, text))
 
 
 def split_tools(text: str) -> tuple[str, ...]:
     """Tools separated by blanks or commas; `Bash(git add *)` is one."""
-    return _parse_json_words(text) or _clean_words(re.findall(_TOOL, text))
+    return _clean_words(text, re.findall(_TOOL, text))
 
 
 def split_patterns(text: str) -> tuple[str, ...]:
     """Patterns separated by commas or line ends; `{a,b}` stays together."""
-    return _parse_json_words(text) or _clean_words(re.findall(_PATTERN, text))
+    return _clean_words(text, re.findall(_PATTERN, text))
 
 
 def split_commas(text: str) -> tuple[str, ...]:
     """Words separated by commas."""
-    return _parse_json_words(text) or _clean_words(text.split(","))
+    return _clean_words(text, text.split(","))
 
 
-def _parse_json_words(text: str) -> tuple[str, ...] | None:
-    """The items of a JSON list of strings; None for other text."""
-    items = parse_json(text) if text.startswith("[") else None
-    if isinstance(items, list) and all(isinstance(item, str) for item in items):
-        return tuple(items)
-    return None
-
-
-def _clean_words(words: list[str]) -> tuple[str, ...]:
+def _clean_words(text: str, words: list[str]) -> tuple[str, ...]:
+    """The words of a text without blanks and quotes; those of a JSON list as they are there."""
+    if text.startswith("["):
+        items = parse_json(text)
+        if items and isinstance(items, list) and all(isinstance(item, str) for item in items):
+            return tuple(items)
     stripped = (word.strip().strip("\"'") for word in words)
-    return tuple(word for word in stripped if word)
+    return tuple(filter(None, stripped))
