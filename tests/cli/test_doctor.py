@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from prowess.model.sandbox import SandboxSupport
 from prowess.reports.requirements import Requirement, Way, report_requirements
 from tests.cli.terminal import Terminal
 
@@ -253,3 +254,39 @@ def test_what_an_author_wrote_cannot_steer_the_terminal(terminal):
     for arguments in (("doctor", "x"), ("check",)):
         out = terminal.run(*arguments).out
         assert out.replace("\n", "").isprintable()
+
+
+def test_without_a_name_it_shows_what_keeps_skills_in_bounds(terminal):
+    (terminal.home / ".ssh").mkdir()
+    assert terminal.run("doctor") == (
+        0,
+        "Programs of skills run in a sandbox (sandlock).\n"
+        "  can write    .\n"
+        "  cannot read  ~/.ssh\n"
+        "  network      no\n"
+        "  memory       4,096 MB\n"
+        "  processes    256\n"
+        "\n"
+        f"{terminal.project} is not trusted: commands in its skills do not run.\n"
+        "  `prowess trust` shows what would run, and asks.\n",
+        "",
+    )
+    terminal.run("trust", "--yes")
+    shown = terminal.json("doctor")
+    assert shown["trusted"]["root"] == shown["project"] == str(terminal.project)
+    assert shown["sandbox"]["policy"]["writable"] == [str(terminal.project)]
+    assert shown["sandbox"]["confined"] is True
+
+
+def test_it_says_where_the_sandbox_is_off_or_missing(terminal, monkeypatch):
+    support = SandboxSupport(engine=None, reason="bubblewrap: the program is not installed")
+    monkeypatch.setattr("prowess.reports.machine_report.find_support", lambda: support)
+    assert terminal.run("doctor").out.splitlines()[0] == (
+        "There is no sandbox here, so every run is asked about: bubblewrap: the program is not"
+        " installed."
+    )
+    terminal.write("home/.config/prowess/prowess.toml", '[sandbox]\nmode = "off"\n')
+    assert terminal.run("doctor").out.splitlines()[0] == (
+        "The sandbox is off (`[sandbox] mode`): programs run with your permissions."
+    )
+    assert terminal.json("doctor")["sandbox"]["policy"] is None

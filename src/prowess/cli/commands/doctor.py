@@ -1,4 +1,4 @@
-"""`prowess doctor NAME`: what a skill is missing on this machine, and how to fix it."""
+"""`prowess doctor [NAME]`: what keeps skills in bounds here, or what one of them is missing."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from prowess.cli.options import name_argument, open_skills, scan_options
+from prowess.cli.options import complete_names, open_skills, scan_options
 from prowess.cli.terminal.out import console, print_json, shorten_path
 from prowess.reports.json_output import shape_scan
+from prowess.reports.machine_report import MachineReport, report_machine
 from prowess.reports.requirements import Requirement, RequirementsReport, report_requirements
 from prowess.text.display import escape_line
 
@@ -26,21 +27,64 @@ _KINDS = {
 
 
 @click.command("doctor")
-@name_argument
+@click.argument("name", required=False, shell_complete=complete_names)
 @scan_options
-def command(name: str, host: str, add_dirs: tuple[str, ...], bare: bool, as_json: bool) -> int:
-    """Show what a skill is missing on this machine and how to fix it.
+def command(
+    name: str | None, host: str, add_dirs: tuple[str, ...], bare: bool, as_json: bool
+) -> int:
+    """Check this machine, or show what the skill NAME is missing and how to fix it.
 
-    Lists every requirement, and for each one that is missing the command or setting that fixes it.
-    Nothing is run. Exits with 1 if the skill cannot be used on this machine.
+    Without NAME, shows whether programs of skills run in a sandbox, what they can touch, and
+    whether the project is trusted. With NAME, lists every requirement of the skill, and for each
+    one that is missing the command or setting that fixes it. Nothing is run. Exits with 1 if the
+    skill cannot be used on this machine.
     """
     skills = open_skills(host, add_dirs, bare=bare)
+    if name is None:
+        machine = report_machine(skills)
+        if as_json:
+            print_json({"host": skills.host, "cwd": skills.cwd, **machine.shape()})
+        else:
+            _print_machine(machine, skills.cwd)
+        return 0
     report = report_requirements(skills, name)
     if as_json:
         print_json({**shape_scan(skills.snapshot), **report.shape()})
     else:
         _print_report(report, skills.cwd)
     return 0 if report.is_eligible else 1
+
+
+def _print_machine(report: MachineReport, cwd: str) -> None:
+    from rich.text import Text
+
+    from prowess.cli.terminal.diagnostic_output import print_diagnostic_rows
+    from prowess.cli.terminal.tables import print_columns
+
+    screen = console()
+    style = "green" if report.is_confined else "yellow"
+    screen.print(Text(report.render_sandbox(), style))
+    if report.policy is not None and report.is_confined:
+        policy = report.policy
+        hidden = [shorten_path(path, cwd) for path in policy.hidden]
+        rows: list[Sequence[Cell]] = [
+            ("  can write", ", ".join(shorten_path(path, cwd) for path in policy.writable)),
+            ("  cannot read", ", ".join(hidden) or "nothing is hidden"),
+            ("  network", "yes" if policy.network else "no"),
+            ("  memory", f"{policy.memory_bytes >> 20:,} MB"),
+            ("  processes", f"{policy.processes:,}"),
+        ]
+        print_columns(rows, wrap=True)
+    screen.print()
+    project = shorten_path(report.project)
+    if report.trusted is None:
+        screen.print(
+            Text(f"{project} is not trusted: commands in its skills do not run.", "yellow")
+        )
+        screen.print(Text("  `prowess trust` shows what would run, and asks.", "dim"))
+    else:
+        screen.print(Text(f"{project} has been trusted since {report.trusted.since}.", "green"))
+    print_diagnostic_rows(report.diagnostics, cwd)
 
 
 def _print_report(report: RequirementsReport, cwd: str) -> None:
