@@ -1,4 +1,4 @@
-"""Writing files so that a reader, a program that breaks off or Ctrl-C never meets half of one."""
+"""Writes files so that neither a reader nor a crash nor Ctrl-C ever finds half of one."""
 
 from __future__ import annotations
 
@@ -98,11 +98,10 @@ def _remove_strays(folder: str, name: str) -> None:
 def write_folder_aside(
     path: str, files: Mapping[str, bytes], *, executable: frozenset[str] = frozenset()
 ) -> None:
-    """Make a folder with files in it, whole or not at all; the folders above it are made where they
-    are missing.
+    """Make a folder with files in it, whole or not at all; missing parent folders are made too.
 
-    `files` has the content of each file by its path below the folder. What is already there is
-    never replaced.
+    `files` has the content of each file by its path inside the folder. Nothing that already exists
+    is replaced.
     """
     aside = os.path.join(os.path.dirname(path), f".{os.path.basename(path)}.{os.getpid()}.tmp")
     try:
@@ -113,7 +112,7 @@ def write_folder_aside(
                 mode = 0o755 if name in executable else 0o644
                 write_aside(os.path.join(aside, *name.split("/")), data, mode=mode)
             if os.path.lexists(path):
-                raise FileExistsError(0, "something of that name is already there")
+                raise FileExistsError(0, "it already exists")
             os.rename(aside, path)
         except BaseException:
             _remove_folder(aside)
@@ -134,9 +133,7 @@ def make_folder(path: str, *, mode: int = 0o755) -> None:
 
 @contextmanager
 def scratch_folder() -> Iterator[str]:
-    """An empty folder that is gone afterwards, whatever happens in between; its path has no links
-    in it.
-    """
+    """An empty folder that is removed afterwards in any case; its path has no links."""
     import tempfile
 
     try:
@@ -152,7 +149,7 @@ def scratch_folder() -> Iterator[str]:
 
 
 def copy_folder(source: str, target: str) -> None:
-    """Copy a folder with everything in it to a place where nothing is yet."""
+    """Copy a folder with everything in it to a path that does not exist yet."""
     import shutil
 
     try:

@@ -1,4 +1,4 @@
-"""Waiting for what is to be awaited, from code that is not asynchronous itself."""
+"""Awaits something from synchronous code."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Any
 
 
 def wait_for(awaitable: Awaitable[Any]) -> Any:
-    """The result of something awaitable, run in an event loop of its own.
+    """The result of an awaitable, run in an event loop of its own.
 
-    Where a loop already runs in this thread the other one runs in a thread beside it, and this
-    thread waits.
+    If a loop is already running in this thread, the other one runs in a second thread, and this one
+    waits.
     """
     import asyncio
 

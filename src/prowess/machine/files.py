@@ -1,6 +1,4 @@
-"""Real folders and files, read so that nothing on a disk can make the reader wait or fail in a
-surprising way.
-"""
+"""Real folders and files, read so that nothing on a disk can block the reader or surprise it."""
 
 from __future__ import annotations
 
@@ -30,8 +28,8 @@ _STEP = _FOLDER | getattr(os, "O_PATH", 0)
 
 _by_name = attrgetter("name")
 
-# Linux knows the path of what is open; asking for it takes a fifth of the time of following every
-# link by hand.
+# Linux knows the path of what is open; asking for it takes a fifth of the time of resolving every
+# link ourselves.
 _OPENED = "/proc/self/fd/"
 _CAN_ASK = sys.platform == "linux" and os.path.isdir(_OPENED)
 
@@ -42,12 +40,10 @@ def _ask_system(path: str) -> str:
         found = os.readlink(f"{_OPENED}{descriptor}")
     finally:
         os.close(descriptor)
-    # What was removed meanwhile, or has no path at all, is told with a remark.
-    return (
-        found
-        if found.startswith("/") and not found.endswith(" (deleted)")
-        else os.path.realpath(path, strict=True)
-    )
+    # The kernel adds a remark to what was removed meanwhile, and some things have no path at all.
+    if found.startswith("/") and not found.endswith(" (deleted)"):
+        return found
+    return os.path.realpath(path, strict=True)
 
 
 def _stamp(status: os.stat_result) -> Stamp:
@@ -64,11 +60,11 @@ class LocalFiles:
     """The `FileSystem` port over the disk."""
 
     def list_folder(self, path: str) -> list[FolderItem]:
-        """What lies in a folder, sorted by name."""
+        """What is in a folder, sorted by name."""
         return _list(path)
 
     def read_head(self, path: str, limit: int) -> Head:
-        """At most `limit` bytes from the start of an ordinary file."""
+        """At most `limit` bytes from the start of a regular file."""
         descriptor = os.open(path, _OPEN)
         try:
             return _read_open(descriptor, os.fstat(descriptor), limit)
@@ -76,7 +72,7 @@ class LocalFiles:
             os.close(descriptor)
 
     def list_real_folder(self, path: str) -> list[FolderItem]:
-        """What lies in a folder whose path has no links."""
+        """What is in a folder whose path has no links."""
         descriptor = _open_real(path, _FOLDER)
         try:
             # The names are read from what is open, wherever the path leads by now.
@@ -85,7 +81,7 @@ class LocalFiles:
             os.close(descriptor)
 
     def read_real_head(self, path: str, limit: int) -> Head:
-        """At most `limit` bytes from the start of an ordinary file whose path has no links."""
+        """At most `limit` bytes from the start of a regular file whose path has no links."""
         descriptor = _open_real(path, _OPEN)
         try:
             status = os.fstat(descriptor)
@@ -100,21 +96,21 @@ class LocalFiles:
         return _stamp(os.stat(path))
 
     def find_real_path(self, path: str) -> str | None:
-        """The path with every link resolved; None where that cannot be told."""
+        """The path with every link resolved; None if it cannot be resolved."""
         try:
             return _ask_system(path or ".") if _CAN_ASK else os.path.realpath(path, strict=True)
         except (OSError, ValueError):
             return None
 
     def find_kind(self, path: str) -> str | None:
-        """`file`, `folder` or `other`, links followed; None where nothing is there."""
+        """`file`, `folder` or `other`, following links; None if nothing is there."""
         try:
             return _kind(os.stat(path).st_mode)
         except (OSError, ValueError):
             return None
 
     def find_link(self, path: str) -> str | None:
-        """What a symbolic link says, whether it leads anywhere or not; None where there is no link."""
+        """The target of a symlink, whether it exists or not; None if there is no link."""
         try:
             return os.readlink(path)
         except (OSError, ValueError):
@@ -165,9 +161,8 @@ def _describe(found: os.DirEntry[str]) -> FolderItem:
     if not found.is_symlink():
         if found.is_dir(follow_symlinks=False):
             return FolderItem(found.name, "folder", False)
-        return FolderItem(
-            found.name, "file" if found.is_file(follow_symlinks=False) else "other", False
-        )
+        kind = "file" if found.is_file(follow_symlinks=False) else "other"
+        return FolderItem(found.name, kind, False)
     try:
         return FolderItem(found.name, _kind(found.stat().st_mode), True)
     except OSError:

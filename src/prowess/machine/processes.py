@@ -1,9 +1,8 @@
-"""The real `Runner`: a child process with nothing of ours but what it needs, bounded in time and
-output.
+"""The real `Runner`: a child process that gets only what it needs, bounded in time and output.
 
-A child gets a short list of variables of our environment and those of its skill, no input, and a
-session of its own, so that it can be ended with everything it started. A program that leaves the
-session on purpose is not followed.
+A child gets a short list of our environment variables and those of its skill, no input, and its own
+session, so that everything it starts can be stopped with it. A program that leaves the session on
+purpose is not followed.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from prowess.machine.interrupts import delay_interrupts
 from prowess.model.command import Command, Finished
 from prowess.model.facts import Facts
 
-# What programs need to find their way about; none of these carries code or a secret.
+# What programs need to work at all; none of these has code or a secret.
 PASSED_ON = frozenset(
     "COLORTERM COLUMNS HOME LANG LANGUAGE LINES LOGNAME NO_COLOR PATH SHELL TEMP TERM TMP TMPDIR TZ"
     " USER XDG_CACHE_HOME XDG_CONFIG_HOME XDG_DATA_HOME XDG_RUNTIME_DIR XDG_STATE_HOME APPDATA"
@@ -36,7 +35,7 @@ _PASSED_ON_PREFIX = "LC_"
 _CHUNK = 65_536
 _TAIL_BYTES = 4_096
 _PAUSE = 0.05
-# How long output that is under way may still take once everything has ended.
+# How long to wait for the last output once everything has ended.
 _GRACE = 1.0
 _IS_POSIX = os.name == "posix"
 
@@ -51,21 +50,20 @@ def pass_on(env: Mapping[str, str]) -> dict[str, str]:
 
 
 class ProcessRunner:
-    """Runs commands on this machine. `facts.env` is the environment that children get their share
-    of.
-    """
+    """Runs commands on this machine. Children get part of the environment in `facts.env`."""
 
     def __init__(self, facts: Facts) -> None:
         self._base = pass_on(facts.env)
 
     def run(self, command: Command, *, is_cancelled: Callable[[], bool] | None = None) -> Finished:
-        """Run a command to its end, its time limit, or until it is called off; nothing it started
-        is left behind.
+        """Run a command until it ends, hits its time limit or is cancelled.
+
+        Nothing it started is left running.
         """
         process: Child | None = None
         output: _Output | None = None
         try:
-            # Ctrl-C in the midst of starting would leave a child that nobody knows of.
+            # Ctrl-C while the child starts would leave it running with nobody to stop it.
             with delay_interrupts():
                 process = self._start(command)
                 output = _Output(process, keep=command.output_bytes)
@@ -112,15 +110,13 @@ def _get_program(command: Command, env: Mapping[str, str]) -> str:
     name = command.argv[0]
     found = shutil.which(name, path=env.get("PATH"))
     if found is None:
-        wanted = f"; a skill asks for the shell “{command.shell}”" if command.shell else ""
-        raise MachineError("run", name, f"there is no such program here{wanted}")
+        wanted = f"; a skill needs the shell “{command.shell}”" if command.shell else ""
+        raise MachineError("run", name, f"the program cannot be found{wanted}")
     return found
 
 
 class _Output:
-    """What a process writes, read as it comes. The beginning and the end are kept, what lies
-    between is counted.
-    """
+    """The output of a process, read as it comes; its beginning and end are kept, the rest counted."""
 
     def __init__(self, process: Child, *, keep: int) -> None:
         self.ended = threading.Event()
@@ -147,9 +143,7 @@ class _Output:
             del self._tail[:-_TAIL_BYTES]
 
     def finish(self, code: int | None) -> Finished:
-        """What came of it all; bytes that are no text are replaced, a character that was cut in two
-        is left out.
-        """
+        """The result; invalid UTF-8 is replaced, and a character that was cut in two left out."""
         with self._lock:
             left_out = self._total - len(self._head)
             decoder = codecs.getincrementaldecoder("utf-8")("replace")
@@ -167,9 +161,7 @@ def _wait(
     command: Command,
     is_cancelled: Callable[[], bool] | None,
 ) -> int | None:
-    """The exit code, or None where the time is up. Waits for the output first, since most programs
-    end with it.
-    """
+    """The exit code; None if the time is up."""
     deadline = time.monotonic() + command.seconds
     while process.poll() is None:
         pause = min(_PAUSE, deadline - time.monotonic())
@@ -177,6 +169,7 @@ def _wait(
             return None
         if is_cancelled is not None and is_cancelled():
             raise Cancelled(f"the command `{command.text}` was stopped")
+        # Most programs end right after their output does, which wakes this wait at once.
         if not output.ended.is_set():
             output.ended.wait(pause)
         else:
@@ -188,7 +181,7 @@ def _wait(
 
 
 def _end_all(process: Child) -> None:
-    """End a process with everything it started, whether it has ended itself or not."""
+    """Stop a process and everything it started, even if it has already ended itself."""
     if _IS_POSIX:
         with contextlib.suppress(OSError):
             os.killpg(process.pid, signal.SIGKILL)

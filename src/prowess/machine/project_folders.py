@@ -1,4 +1,4 @@
-"""The folders of a project, walked from its root down within bounds."""
+"""Walks the folders of a project from its root down, within bounds."""
 
 from __future__ import annotations
 
@@ -16,9 +16,7 @@ _GIT = ".git"
 
 
 class Walked(msgspec.Struct, frozen=True):
-    """The folders that were asked for, the nearest to the root first. `is_cut` where the walk did
-    not see all.
-    """
+    """The folders that were found, nearest to the root first; `is_cut` if the walk ended early."""
 
     folders: tuple[str, ...] = ()
     is_cut: bool = False
@@ -27,11 +25,11 @@ class Walked(msgspec.Struct, frozen=True):
 def find_holders(
     root: str, holding: Iterable[str], *, skip_names: Container[str] = (), most: int = MOST_FOLDERS
 ) -> Walked:
-    """The folders below a root that hold something of one of these names.
+    """The folders below a root that have something with one of these names in them.
 
-    What git ignores is passed over, and so are `.git`, folders of `skip_names`, links, folders that
-    cannot be read, and repositories of their own, since each is another project. After `most`
-    folders the walk ends.
+    What git ignores is skipped, and so are `.git`, `skip_names`, symlinks, folders that cannot be
+    read, and other repositories, because each is another project. The walk ends after `most`
+    folders.
     """
     wanted = frozenset(holding)
     found: list[str] = []
@@ -46,22 +44,18 @@ def find_holders(
             items = {item.name: item.is_dir(follow_symlinks=False) for item in _scan(folder)}
         except OSError:
             continue
-        if folder != root:
-            if _GIT in items:
-                continue
-            if not wanted.isdisjoint(items):
-                found.append(folder)
+        is_root = folder == root
+        if _GIT in items and not is_root:
+            continue
+        if not is_root and not wanted.isdisjoint(items):
+            found.append(folder)
         if IGNORE_FILE in items:
             ignored = ignored.learn(folder, LocalFiles().read_head)
-        names = (
-            name
-            for name in sorted(items)
-            if items[name] and name != _GIT and name not in skip_names
-        )
-        below = (os.path.join(folder, name) for name in names)
-        waiting.extend(
-            (path, ignored) for path in below if ignored.find_pattern(path, is_folder=True) is None
-        )
+        for name in sorted(items):
+            path = os.path.join(folder, name)
+            is_skipped = not items[name] or name == _GIT or name in skip_names
+            if not is_skipped and ignored.find_pattern(path, is_folder=True) is None:
+                waiting.append((path, ignored))
     return Walked(tuple(found))
 
 

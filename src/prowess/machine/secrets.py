@@ -1,6 +1,4 @@
-"""Secrets that settings only refer to: in the keyring of the desktop, or in a variable of the
-environment.
-"""
+"""Secrets that settings only refer to: in the desktop's keyring or in an environment variable."""
 
 from __future__ import annotations
 
@@ -12,8 +10,8 @@ from prowess.model.facts import Facts
 
 _SECONDS = 30
 
-# How each platform's own program is asked: its words, those that name the account, and how it says
-# “not there”.
+# How to ask each platform's own program: its words, those for the account, and the exit codes that
+# mean “not found”.
 _PROGRAMS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...], tuple[int, ...]]] = {
     "linux": (("secret-tool", "lookup", "service", "{keyring}"), ("username", "{account}"), (1,)),
     "darwin": (
@@ -35,22 +33,21 @@ class LocalSecrets:
         self._facts = facts
 
     def find_secret(self, reference: Mapping[str, Any]) -> str | None:
-        """The secret that a reference leads to; None where nothing is there."""
+        """The secret that a reference names; None if there is none."""
         if "keyring" in reference:
             return self._ask_keyring({name: str(value) for name, value in reference.items()})
         if reference.get("source") == "env" and isinstance(reference.get("id"), str):
             return self._facts.env.get(reference["id"]) or None
         kind = str(reference.get("source", "unknown"))
-        raise MachineError("find the key in", kind, f"Prowess knows no such place as “{kind}”")
+        raise MachineError("read the key from", kind, "this kind of source is not supported")
 
     def _ask_keyring(self, reference: Mapping[str, str]) -> str | None:
         import shutil
         import subprocess
 
         if self._facts.platform not in _PROGRAMS:
-            raise MachineError(
-                "open", "the keyring", f"Prowess knows none on {self._facts.platform}"
-            )
+            cause = f"keyrings on {self._facts.platform} are not supported"
+            raise MachineError("open", "the keyring", cause)
         words, account, nothing = _PROGRAMS[self._facts.platform]
         argv = [
             word.format_map(reference)
@@ -70,16 +67,12 @@ class LocalSecrets:
                 check=False,
             )
         except (OSError, ValueError, subprocess.TimeoutExpired) as error:
-            cause = (
-                "it does not answer" if isinstance(error, subprocess.TimeoutExpired) else str(error)
-            )
+            timed_out = isinstance(error, subprocess.TimeoutExpired)
+            cause = f"no answer after {_SECONDS} seconds" if timed_out else str(error)
             raise MachineError("open", "the keyring", cause) from None
-        if answer.returncode and answer.returncode not in nothing:
-            raise MachineError(
-                "open", "the keyring", f"{argv[0]} ended with exit code {answer.returncode}"
-            )
-        return (
-            answer.stdout.decode("utf-8", "replace").rstrip("\r\n") or None
-            if not answer.returncode
-            else None
-        )
+        if answer.returncode in nothing:
+            return None
+        if answer.returncode:
+            cause = f"{argv[0]} failed with exit code {answer.returncode}"
+            raise MachineError("open", "the keyring", cause)
+        return answer.stdout.decode("utf-8", "replace").rstrip("\r\n") or None

@@ -1,4 +1,4 @@
-"""The catalog: what the model is shown of the skills, and what became of each skill in it."""
+"""The catalog: what the model sees of the skills, and how each skill is shown in it."""
 
 from __future__ import annotations
 
@@ -10,13 +10,12 @@ from prowess.diagnostics import Diagnostic
 
 
 class CatalogItem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
-    """A skill on its way into the catalog: what a model may be told of it, and what speaks for
-    telling more.
+    """A skill on its way into the catalog: what a model may see, and what speaks for showing more.
 
-    `order` is its root's place in the host's scan and `group` the root's group; `label` a second
-    name that the host shows beside the first. `uses` counts activations, `relevance` is a ranker's
-    score for the request at hand, None where nobody ranked. `body` is given only for a skill whose
-    header says `always: true`.
+    `order` is the index of its root in the host's scan and `group` the root's group; `label` is a
+    second name that the host shows next to the first. `uses` counts activations, `relevance` is a
+    ranker's score for the current request, None without a ranker. Only a skill whose header says
+    `always: true` has a `body`.
     """
 
     name: str
@@ -37,9 +36,7 @@ class CatalogItem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True,
 
 
 class Shown(str, Enum):
-    """How much of a skill the model sees, least first; an injected one stands in the prompt with
-    its whole body.
-    """
+    """How much of a skill the model sees, least first; an injected one with its whole body."""
 
     LEFT_OUT = "left-out"
     NAME_ONLY = "name-only"
@@ -48,13 +45,11 @@ class Shown(str, Enum):
     INJECTED = "injected"
 
 
-SHOWN_ORDER: dict[Shown, int] = {shown: place for place, shown in enumerate(Shown)}
+SHOWN_ORDER: dict[Shown, int] = {shown: rank for rank, shown in enumerate(Shown)}
 
 
 class CatalogLine(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
-    """What became of one skill: how much is shown, the text that is shown of it (not its name), and
-    why not more.
-    """
+    """How one skill is shown: how much of it, which text beside its name, and why not more."""
 
     name: str
     shown: Shown
@@ -66,8 +61,8 @@ class Catalog(msgspec.Struct, frozen=True, kw_only=True):
     """The catalog as the model gets it, with an account of every skill.
 
     `text` is the section with the skills, `always` the section with injected bodies; either may be
-    empty. `characters` and `budget` are counted as the host counts: some take the lines alone.
-    `budget` is None where there is none. `tokens` is an estimate of both sections.
+    empty. `characters` and `budget` are counted as the host counts: some count only the lines.
+    `budget` is None if there is no limit. `tokens` is an estimate of both sections.
     """
 
     text: str
@@ -82,10 +77,10 @@ class Catalog(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def prompt(self) -> str:
-        """Both sections, as they belong into a prompt."""
+        """Both sections, as they belong in a prompt."""
         return "\n\n".join(section for section in (self.text, self.always) if section)
 
     def counts(self) -> dict[Shown, int]:
-        """How many skills are shown how, in the order of `Shown`; what does not occur is left out."""
+        """How many skills are shown in each way, in the order of `Shown`; zeros are left out."""
         found = [line.shown for line in self.lines]
         return {shown: found.count(shown) for shown in Shown if shown in found}

@@ -1,4 +1,4 @@
-"""The machine as a value: what it is, where home is, what its environment and path hold."""
+"""The machine as a value: its platform, its home, its environment and its programs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import msgspec
 from prowess.diagnostics import Diagnostic
 
 NO_HOME = "/nonexistent"
-"""The home of users that have none, as Debian names it: nothing lies there, and nothing is written."""
+"""The home of users that have none, as Debian names it: nothing is there, nothing is written."""
 
 
 def _no_bin(name: str) -> bool:
@@ -17,13 +17,12 @@ def _no_bin(name: str) -> bool:
 
 
 class Facts(msgspec.Struct, frozen=True, kw_only=True, eq=False):
-    """What the pipeline may know of a machine. Given as an argument, so another machine's facts
-    work too.
+    """What the pipeline may know about a machine. An argument, so it may be another machine.
 
-    `platform` is one of `linux`, `darwin`, `win32`; `platforms` are more of them, where the facts
-    stand for several machines that are reached together. `note` heads the catalog where the facts
-    are those of a remote machine. `home` is `NO_HOME` where the user has none. `diagnostics` are
-    folders that the environment names and that cannot be used.
+    `platform` is one of `linux`, `darwin`, `win32`; `platforms` are more of them, if the facts are
+    those of several machines that work together. `note` heads the catalog if the machine is a
+    remote one. `home` is `NO_HOME` if the user has none. `diagnostics` are about folders that the
+    environment names and that cannot be used.
     """
 
     home: str
@@ -40,7 +39,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         return self.home != NO_HOME
 
     def has_bin(self, name: str) -> bool:
-        """Whether a program of that name can be run."""
+        """Whether a program can be run."""
         return self.find_bin(name)
 
     def has_any_bin(self, names: Iterable[str]) -> bool:

@@ -26,7 +26,7 @@ class State(str, Enum):
     READY = "ready"
 
 
-STATE_ORDER: dict[State, int] = {state: place for place, state in enumerate(State)}
+STATE_ORDER: dict[State, int] = {state: rank for rank, state in enumerate(State)}
 
 
 class Note(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
@@ -123,13 +123,11 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True, eq=False, gc=False):
         )
 
     def asks_for(self, state: State) -> bool:
-        """Whether anything that stands in its way asks for a state, even where another decided."""
+        """Whether a note asks for a state, even if another state was decided."""
         return self.state is state or any(note.state is state for note in self.notes)
 
     def without(self, state: State) -> Outcome:
-        """The end of the same candidate with one obstacle gone, such as the wait for a file that
-        came.
-        """
+        """The outcome of the same candidate without one obstacle, such as a file it waited for."""
         if not self.asks_for(state) or state is State.READY:
             return self
         first = Note(self.state, self.reason or "", self.by, self.rule, self.origin)

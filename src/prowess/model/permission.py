@@ -1,6 +1,4 @@
-"""What an agent may use: rules, the request that is held against them, the decision, and a person's
-answer.
-"""
+"""What an agent may use: rules, the request, the decision, and a person's answer."""
 
 from __future__ import annotations
 
@@ -14,23 +12,22 @@ from prowess.model.origin import Origin
 
 
 class Action(str, Enum):
-    """What a rule says, from the mildest to the strictest."""
+    """What a rule says, from the most permissive to the strictest."""
 
     ALLOW = "allow"
     ASK = "ask"
     DENY = "deny"
 
 
-STRICTNESS: dict[Action, int] = {action: place for place, action in enumerate(Action)}
+STRICTNESS: dict[Action, int] = {action: rank for rank, action in enumerate(Action)}
 
 
 class Rule(msgspec.Struct, frozen=True, kw_only=True):
-    """One rule: which permission and which names it is about (both with wildcards), and what it
-    says.
+    """One rule: its permission and its names, both with wildcards, and what it says.
 
-    `text` is the rule as it was written and `origin` the place. `agent` is the only agent it holds
-    for, None stands for all. `whole` marks a rule that speaks for a whole permission in place of a
-    table of patterns, `weak` one that every rule of the ordinary kind is laid over.
+    `text` is the rule as it was written and `origin` its file and line. `agent` is the only agent
+    it applies to, None means all. `whole` marks a rule for a whole permission instead of a table of
+    patterns, `weak` one that every ordinary rule overrides.
     """
 
     action: Action
@@ -48,8 +45,7 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
-    """What an agent wants to do: a permission, the names it is wanted for, what “always” would
-    cover.
+    """What an agent wants to do: a permission, for which names, and what “always” would cover.
 
     `aliases` are other names of the same thing. `note` tells the person who is asked what is
     special this time.
@@ -64,9 +60,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Decision(msgspec.Struct, frozen=True):
-    """What the rules say of a request, and the one that decided; no rule where the host's default
-    holds.
-    """
+    """What the rules say about a request, and the one that decided; None for the default."""
 
     action: Action
     reason: str
@@ -74,7 +68,7 @@ class Decision(msgspec.Struct, frozen=True):
 
 
 class Reply(str, Enum):
-    """What a person who is asked may answer."""
+    """What a person who is asked can answer."""
 
     ONCE = "once"
     ALWAYS = "always"
@@ -89,7 +83,7 @@ class Answer(msgspec.Struct, frozen=True):
 
 
 class Approval(msgspec.Struct, frozen=True, kw_only=True):
-    """An “always” that was given: for one name, of the skill at one place, as its content was then."""
+    """An “always”: for one name of the skill at one location, with the content it had then."""
 
     permission: str
     pattern: str
@@ -99,5 +93,5 @@ class Approval(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """What there is at most one approval for."""
+        """What identifies an approval; there is at most one for each."""
         return self.permission, self.pattern, self.location

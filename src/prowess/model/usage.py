@@ -10,7 +10,7 @@ Caller = Literal["user", "model"]
 
 
 class Usage(msgspec.Struct, frozen=True, kw_only=True):
-    """The counts of one skill. Times are seconds since 1970, None where it never happened."""
+    """The counts of one skill. Times are seconds since 1970, None if it never happened."""
 
     name: str
     location: str
@@ -22,5 +22,5 @@ class Usage(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def activated(self) -> int:
-        """How often it was activated, by whomever."""
+        """How often it was activated, by the user or the model."""
         return self.by_user + self.by_model

@@ -81,7 +81,7 @@ def test_a_folder_never_replaces_what_is_there(tmp_path, there):
     {"folder": place.mkdir, "file": place.touch, "link": lambda: place.symlink_to("nowhere")}[
         there
     ]()
-    with pytest.raises(MachineError, match="something of that name is already there"):
+    with pytest.raises(MachineError, match="it already exists"):
         write_folder_aside(str(place), {"SKILL.md": b"s"})
     assert os.listdir(tmp_path) == ["skill"]
     assert not (place / "SKILL.md").exists()

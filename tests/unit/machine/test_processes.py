@@ -194,11 +194,11 @@ def test_a_command_can_be_called_off(tmp_path: Path) -> None:
     [
         (
             Command(text="x", argv=("no-such-program-here", "x")),
-            "Could not run no-such-program-here: there is no such program here.",
+            "Could not run no-such-program-here: the program cannot be found.",
         ),
         (
             Command(text="x", argv=("no-such-shell", "-c", "x"), shell="powershell"),
-            "Could not run no-such-shell: there is no such program here; a skill asks for the shell “powershell”.",
+            "Could not run no-such-shell: the program cannot be found; a skill needs the shell “powershell”.",
         ),
         (
             bash("ls", cwd="/no/such/folder"),

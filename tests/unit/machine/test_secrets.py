@@ -72,23 +72,27 @@ def test_a_variable_of_the_environment_can_be_referred_to(tmp_path: Path) -> Non
         (
             {"keyring": "x"},
             "linux",
-            "Could not open the keyring: secret-tool ended with exit code 5.",
+            "Could not open the keyring: secret-tool failed with exit code 5.",
         ),
         (
             {"keyring": "x"},
             "darwin",
             "Could not open the keyring: the program security is not installed.",
         ),
-        ({"keyring": "x"}, "win32", "Could not open the keyring: Prowess knows none on win32."),
+        (
+            {"keyring": "x"},
+            "win32",
+            "Could not open the keyring: keyrings on win32 are not supported.",
+        ),
         (
             {"source": "exec", "id": "x"},
             "linux",
-            "Could not find the key in exec: Prowess knows no such place as “exec”.",
+            "Could not read the key from exec: this kind of source is not supported.",
         ),
         (
             {},
             "linux",
-            "Could not find the key in unknown: Prowess knows no such place as “unknown”.",
+            "Could not read the key from unknown: this kind of source is not supported.",
         ),
     ],
 )

@@ -180,7 +180,7 @@ def test_a_shell_that_is_not_there_is_an_error_that_says_so() -> None:
     with pytest.raises(MachineError) as caught:
         run_draft(draft("!`ls`", shell="powershell", facts=facts, cwd=None), ProcessRunner(facts))
     assert str(caught.value) == (
-        "Could not run pwsh: there is no such program here; a skill asks for the shell “powershell”."
+        "Could not run pwsh: the program cannot be found; a skill needs the shell “powershell”."
     )
 
 
