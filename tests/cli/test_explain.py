@@ -77,7 +77,7 @@ def test_the_journey_of_a_name_that_three_files_claim(terminal):
         ),
         (
             {"metadata": '{"openclaw": {"requires": {"bins": ["no-such-program"]}}}'},
-            "“x” cannot be offered on this machine: the program no-such-program cannot be found.",
+            "“x” cannot be used on this machine: the program no-such-program cannot be found.",
         ),
         ({"enabled": "false"}, "“x” is disabled: its header says `enabled: false`."),
     ],

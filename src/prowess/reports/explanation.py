@@ -427,7 +427,7 @@ _ANSWERS: dict[State, str] = {
     State.READY: "is ready",
     State.HIDDEN: "is loaded, but hidden from the model",
     State.DORMANT: "is loaded, but dormant",
-    State.INELIGIBLE: "cannot be offered on this machine",
+    State.INELIGIBLE: "cannot be used on this machine",
     State.DENIED: "is not permitted here",
     State.SHADOWED: "is shadowed",
     State.DISABLED: "is disabled",
