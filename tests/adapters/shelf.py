@@ -116,8 +116,8 @@ class Shelf:
 
 
 HOW = (
-    "A skill holds instructions for one kind of task. When a task fits the description of a skill, load the skill with "
-    "the tool `skill` before you begin, and follow it."
+    "A skill is a set of instructions for one kind of task. When a task matches the description of"
+    " a skill, load the skill with the tool `skill` before you start, and follow it."
 )
 LISTED = f"""{HOW}
 <available_skills>
@@ -140,6 +140,6 @@ BLOCKS = (PICTURE, PHOTO, PAPER, PAGE, NOTE, ODD)
 REPEATED = "The skill “tides” is already loaded and has not changed; keep following it."
 UNKNOWN = "There is no skill named “tide” here. Did you mean “tides”? Available skills: anchor, tides, 天气."
 SURVIVED = (
-    "The conversation was shortened. These skills were loaded before that and still hold; "
-    "they need not be loaded again unless one of them ends with a note that it was cut."
+    "The conversation was shortened. These skills were loaded before and still apply. Do not load"
+    " them again, unless one ends with a note that it was cut."
 )

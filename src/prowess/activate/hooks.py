@@ -1,6 +1,4 @@
-"""The hooks of a skill: for which events, for which tools, and whether once. What has another shape
-is left out.
-"""
+"""The hooks of a skill: their events, the tools they are for, and whether they run once."""
 
 from __future__ import annotations
 
@@ -15,17 +13,15 @@ from prowess.errors import nearest_names
 from prowess.profiles.schema.commands import RequestRules
 from prowess.text.globs import matches_wildcard
 
-# Names with `.*` or `*` for anything, several of them apart by `|`. More of the language of
-# patterns is not read: a pattern comes from a skill, and one that is written to take forever must
-# not be able to.
+# Names with `.*` or `*` for anything, separated by `|`. No other regular expressions are accepted,
+# because the pattern comes from a skill and could be written to take forever.
 _ALTERNATIVES = re.compile(r"\^?\(?([\w:./*-]*(?:\|[\w:./*-]*)*)\)?\$?")
 
 
 class Hook(msgspec.Struct, frozen=True, kw_only=True):
-    """One hook: the event it is for, the tools it is for ("" for all), its kind and all that its
-    author set for it.
+    """One hook: its event, the tools it is for ("" for all), its kind, and all fields as written.
 
-    With `once` it runs the first time only.
+    With `once` it runs only the first time.
     """
 
     event: str
@@ -35,7 +31,7 @@ class Hook(msgspec.Struct, frozen=True, kw_only=True):
     once: bool = False
 
     def matches(self, subject: str) -> bool:
-        """Whether the hook is for a tool, or for whatever else its event is about."""
+        """Whether the hook is for a tool, or for another subject of its event."""
         patterns = _read_matcher(self.matcher) or ()
         return any(pattern == "" or matches_wildcard(subject, pattern) for pattern in patterns)
 
@@ -57,14 +53,16 @@ def list_hooks(hooks: Mapping[str, Any]) -> tuple[Hook, ...]:
 
 
 class _Report:
-    """Where the trouble with one table goes."""
+    """Collects the problems of one table."""
 
     def __init__(self, found: list[Diagnostic], file: str | None) -> None:
         self._found = found
         self._file = file
 
     def wrong(self, code: str, path: str, problem: str) -> None:
-        self._found.append(diagnose(code, f"`{path}` {problem}.", file=self._file, field=path))
+        end = "" if problem.endswith("?") else "."
+        message = f"`{path}` {problem}{end}"
+        self._found.append(diagnose(code, message, file=self._file, field=path))
 
 
 def check_hooks(
@@ -74,10 +72,9 @@ def check_hooks(
     *,
     file: str | None = None,
 ) -> dict[str, list[dict[str, Any]]]:
-    """The part of a table of hooks that can be used: by event a list of groups, each with a matcher
-    and its hooks.
+    """The usable part of a table of hooks: by event, groups of a matcher and its hooks.
 
-    An event that the host does not know stays, since an agent may know more events; it is reported.
+    An event that the host does not know is reported but kept, because an agent may know more.
     """
     report = _Report(found, file)
     checked: dict[str, list[dict[str, Any]]] = {}
@@ -86,18 +83,18 @@ def check_hooks(
         if rules.hook_events and event not in rules.hook_events:
             nearest = nearest_names(event, rules.hook_events, most=1)
             instead = (
-                f"did you mean `{nearest[0]}`"
+                f"did you mean `{nearest[0]}`?"
                 if nearest
                 else f"the events are {', '.join(rules.hook_events)}"
             )
             report.wrong(
-                "field-value", path, f"is for an event that this host does not have; {instead}"
+                "field-value", path, f"names an event that this host does not have; {instead}"
             )
         if not isinstance(groups, list):
             report.wrong(
                 "field-type",
                 path,
-                "has to be a list of groups, each with `hooks` and perhaps a `matcher`",
+                "must be a list of groups, each with `hooks` and an optional `matcher`",
             )
             continue
         kept = list(_check_groups(groups, path, rules, report))
@@ -112,14 +109,14 @@ def _check_groups(
     for number, group in enumerate(groups):
         place = f"{path}[{number}]"
         if not isinstance(group, dict) or not isinstance(group.get("hooks"), list):
-            report.wrong("field-type", place, "has to be a mapping with a list of `hooks`")
+            report.wrong("field-type", place, "must be a mapping with a list of `hooks`")
             continue
         matcher = group.get("matcher", "")
         if not isinstance(matcher, str) or _read_matcher(matcher) is None:
             report.wrong(
                 "field-value",
                 f"{place}.matcher",
-                "may be names of tools with `|` between them and `*` in them",
+                "must be names of tools, separated by `|`, with `*` as a wildcard",
             )
             continue
         hooks = list(_check_each(group["hooks"], f"{place}.hooks", rules, report))
@@ -128,7 +125,7 @@ def _check_groups(
 
 
 def _read_matcher(matcher: str) -> tuple[str, ...] | None:
-    """The wildcards of a matcher; None where it is no matcher."""
+    """The wildcards of a matcher; None if it is not one."""
     alternatives = _ALTERNATIVES.fullmatch(matcher.strip())
     return None if alternatives is None else tuple(alternatives[1].replace(".*", "*").split("|"))
 
@@ -140,12 +137,12 @@ def _check_each(
         place = f"{path}[{number}]"
         kind = hook.get("type") if isinstance(hook, dict) else None
         if kind not in rules.hook_types:
-            report.wrong("field-value", f"{place}.type", f"may be {', '.join(rules.hook_types)}")
+            report.wrong("field-value", f"{place}.type", f"must be {', '.join(rules.hook_types)}")
         elif kind == "command" and not (
             isinstance(hook.get("command"), str) and hook["command"].strip()
         ):
-            report.wrong("field-type", f"{place}.command", "has to be the command to run")
+            report.wrong("field-type", f"{place}.command", "must be the command to run")
         elif not isinstance(hook.get("once", False), bool):
-            report.wrong("field-type", f"{place}.once", "has to be true or false")
+            report.wrong("field-type", f"{place}.once", "must be true or false")
         else:
             yield dict(hook)

@@ -1,4 +1,4 @@
-"""What of the loaded skills is given back to a model after its conversation was shortened."""
+"""Which loaded skills a model gets back after its conversation was shortened."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from prowess.profiles.schema.body import CompactionRules
 from prowess.text.markup import tidy_path
 
 _OPENED = re.compile(r"<([\w-]+)[\s>]")
-# How far back the end of a line may be, in characters, to be taken for a short text.
+# A short text is cut at the end of a line if one is at most so many characters back.
 _NEAR = 200
 
 Count = Callable[[str], int]
@@ -21,9 +21,7 @@ Count = Callable[[str], int]
 
 
 class Survivor(msgspec.Struct, frozen=True, kw_only=True):
-    """A skill that is given back: its text, cut where it was too long. A cut text ends with where
-    to read on.
-    """
+    """A skill that is given back: its text, or a beginning that ends with where to read on."""
 
     name: str
     text: str
@@ -32,21 +30,21 @@ class Survivor(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Survival(msgspec.Struct, frozen=True):
-    """What is given back, the newest first, and the names of the skills that are not."""
+    """The skills that are given back, newest first, and the names of those that are not."""
 
     kept: tuple[Survivor, ...] = ()
     dropped: tuple[str, ...] = ()
 
     @property
     def tokens(self) -> int:
-        """How much room it takes."""
+        """The tokens of all of them."""
         return sum(survivor.tokens for survivor in self.kept)
 
 
 def find_survivors(ledger: Ledger, rules: CompactionRules, *, count: Count) -> Survival:
-    """The skills that are given back: newest first, each within its bound, all within theirs.
+    """The skills that are given back: newest first, each within its limit, all within theirs.
 
-    Where the room ends everything older is dropped, so that a small old skill never overtakes a
+    Where the budget ends, everything older is dropped, so that a small old skill never displaces a
     newer one.
     """
     kept: list[Survivor] = []
@@ -64,9 +62,7 @@ def find_survivors(ledger: Ledger, rules: CompactionRules, *, count: Count) -> S
 
 
 def compact(ledger: Ledger, survival: Survival) -> Ledger:
-    """The ledger after the conversation was shortened: what was dropped is forgotten, what was cut
-    is partial.
-    """
+    """The ledger after the conversation was shortened: without the dropped, with the cut partial."""
     after = ledger.forget(*survival.dropped) if survival.dropped else ledger
     for survivor in survival.kept:
         entry = after.find(survivor.name)
@@ -81,7 +77,7 @@ def compact(ledger: Ledger, survival: Survival) -> Ledger:
 def _fit(entry: LedgerEntry, most: int, least: int, count: Count) -> Survivor | None:
     whole = count(entry.text)
     if whole <= most:
-        # What was no text does not come back, so the skill is not whole any more.
+        # Content blocks do not come back, so a skill that had some is no longer complete.
         return Survivor(
             name=entry.name, text=entry.text, tokens=whole, cut=entry.partial or entry.has_blocks
         )
@@ -95,27 +91,20 @@ def _fit(entry: LedgerEntry, most: int, least: int, count: Count) -> Survivor | 
 
 
 def _find_end(text: str) -> str:
-    """The closing tag that a cut text still needs, where its wrapping has one."""
+    """The closing tag that a cut text still needs, if its wrapping has one."""
     tag = _OPENED.match(text)
     return f"\n</{tag[1]}>" if tag is not None and text.rstrip().endswith(f"</{tag[1]}>") else ""
 
 
 def _where_to_read_on(entry: LedgerEntry) -> str:
     if entry.location in ("", IN_CODE):
-        return (
-            "[The rest of this skill was left out to save room. Load the skill again to have all of"
-            " it.]"
-        )
-    return (
-        "[The rest of this skill was left out to save room. Read on in"
-        f" {tidy_path(entry.location)}.]"
-    )
+        return "[The rest of this skill was left out to save space. Load it again to read all.]"
+    location = tidy_path(entry.location)
+    return f"[The rest of this skill was left out to save space. Read on in {location}.]"
 
 
 def _cut(text: str, fits: Callable[[str], bool]) -> str | None:
-    """The longest beginning that fits, up to the end of a line where one is near; None where not
-    even nothing fits.
-    """
+    """The longest beginning that fits, up to the end of a line if one is near; None if none does."""
     low, high = 0, len(text)
     while low < high:
         middle = (low + high + 1) // 2
@@ -125,7 +114,7 @@ def _cut(text: str, fits: Callable[[str], bool]) -> str | None:
             high = middle - 1
     line = text.rfind("\n", max(low - max(low // 5, _NEAR), 0), low)
     end = line if line > 0 else low
-    # Counting need not grow with the text, so what was found is looked at once more.
+    # The count need not grow with the text, so the result is checked once more.
     while not fits(text[:end].rstrip()):
         if end == 0:
             return None

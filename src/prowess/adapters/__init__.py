@@ -1,6 +1,6 @@
-"""Skills in the shapes of other libraries: one module for each, with the library's extra.
+"""Skills for other agent libraries: one module each, which needs the extra of that name.
 
-Every module gives the same four things: the instructions that list the skills, the tool that loads
-them, word of each skill that was loaded (`on_activation`), and what to give back after the
-conversation was shortened (`compact_skills`).
+Every module has the same four things: the instructions that list the skills, the tool that loads
+them, a callback for each loaded skill (`on_activation`), and the messages that give loaded skills
+back after the conversation was shortened (`compact_skills`).
 """

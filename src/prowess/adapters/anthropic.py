@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from prowess.activate.model_tool import explain_error
-from prowess.adapters.offer import Offer, OnActivation, miss_extra, render_survivors
+from prowess.adapters.skill_offer import OnActivation, SkillOffer, miss_extra, render_survivors
 from prowess.conversation.conversation import Conversation
 from prowess.errors import ProwessError
 
@@ -18,7 +18,7 @@ except ImportError as missing:
 
 def skill_tool(conversation: Conversation) -> ToolParam:
     """The entry of `tools` that loads skills."""
-    tool = Offer(conversation).tool
+    tool = SkillOffer(conversation).tool
     return {
         "name": tool.name,
         "description": tool.description,
@@ -34,7 +34,7 @@ def skill_instructions(
 
     Options are those of `Skills.catalog`.
     """
-    texts = (instructions, Offer(conversation, **options).render_instructions())
+    texts = (instructions, SkillOffer(conversation, **options).render_instructions())
     return [{"type": "text", "text": text} for text in texts if text]
 
 
@@ -46,7 +46,7 @@ def answer_calls(
     `content` is that of the response. Calls of your own tools are left to you; in the next message
     all results come before anything else.
     """
-    offer = Offer(conversation, on_activation=on_activation)
+    offer = SkillOffer(conversation, on_activation=on_activation)
     calls = [_as_mapping(block) for block in content]
     return [
         _answer(offer, call)
@@ -63,7 +63,7 @@ def compact_skills(conversation: Conversation) -> list[MessageParam]:
     return [{"role": "user", "content": [{"type": "text", "text": text}]}] if text else []
 
 
-def _answer(offer: Offer, call: Mapping[str, Any]) -> ToolResultBlockParam:
+def _answer(offer: SkillOffer, call: Mapping[str, Any]) -> ToolResultBlockParam:
     try:
         activation = offer.load(call["input"])
     except ProwessError as error:

@@ -8,7 +8,7 @@ from typing import Any
 
 from prowess.activate.model_tool import explain_error
 from prowess.adapters.media import parse_block
-from prowess.adapters.offer import Offer, OnActivation, miss_extra, render_survivors
+from prowess.adapters.skill_offer import OnActivation, SkillOffer, miss_extra, render_survivors
 from prowess.conversation.conversation import Conversation
 from prowess.errors import ProwessError
 
@@ -37,7 +37,7 @@ class SkillMiddleware(AgentMiddleware[Any, Any, Any]):
         **options: Any,
     ) -> None:
         super().__init__()
-        self._offer = Offer(conversation, **options)
+        self._offer = SkillOffer(conversation, **options)
         self.tools = [skill_tool(conversation, on_activation=on_activation)]
 
     def wrap_model_call(
@@ -61,7 +61,7 @@ def skill_tool(
     conversation: Conversation, *, on_activation: OnActivation | None = None
 ) -> StructuredTool:
     """The tool that loads skills, for graphs and models that take tools without middleware."""
-    offer = Offer(conversation, on_activation=on_activation)
+    offer = SkillOffer(conversation, on_activation=on_activation)
     tool = offer.tool
 
     def load(**parameters: Any) -> Content:
@@ -88,7 +88,7 @@ def skill_instructions(conversation: Conversation, instructions: str = "", **opt
     now.
     """
     return "\n\n".join(
-        filter(None, (instructions, Offer(conversation, **options).render_instructions()))
+        filter(None, (instructions, SkillOffer(conversation, **options).render_instructions()))
     )
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from prowess.activate.model_tool import explain_error
 from prowess.adapters.media import parse_block
-from prowess.adapters.offer import Offer, OnActivation, miss_extra, render_survivors
+from prowess.adapters.skill_offer import OnActivation, SkillOffer, miss_extra, render_survivors
 from prowess.conversation.conversation import Conversation
 from prowess.errors import ProwessError
 
@@ -39,7 +39,7 @@ def skill_tool(
     """The tool that loads skills. What goes wrong is told to the model as the tool's output, as the
     SDK wants it.
     """
-    offer = Offer(conversation, on_activation=on_activation)
+    offer = SkillOffer(conversation, on_activation=on_activation)
     tool = offer.tool
 
     async def load(context: ToolContext[Any], arguments: str) -> str | list[Output]:
@@ -69,7 +69,7 @@ def skill_instructions(
 
     Options are those of `Skills.catalog`.
     """
-    offer = Offer(conversation, **options)
+    offer = SkillOffer(conversation, **options)
 
     async def render(context: RunContextWrapper[Any], agent: Agent[Any]) -> str:
         return "\n\n".join(

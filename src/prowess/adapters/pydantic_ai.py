@@ -9,7 +9,7 @@ from typing import Any
 
 from prowess.activate.model_tool import ModelTool, explain_error
 from prowess.adapters.media import parse_block
-from prowess.adapters.offer import Offer, OnActivation, miss_extra, render_survivors
+from prowess.adapters.skill_offer import OnActivation, SkillOffer, miss_extra, render_survivors
 from prowess.conversation.conversation import Conversation
 from prowess.errors import ProwessError, UnknownSkill, UsageError
 
@@ -52,7 +52,7 @@ class SkillToolset(AbstractToolset[Any]):
         max_retries: int = 3,
         **options: Any,
     ) -> None:
-        self._offer = Offer(conversation, on_activation=on_activation, **options)
+        self._offer = SkillOffer(conversation, on_activation=on_activation, **options)
         self._id = id
         self._max_retries = max_retries
 

@@ -1,4 +1,4 @@
-"""The digest of everything that lies in a skill's folder, which an approval holds for."""
+"""The digest of everything in a skill's folder, which an approval is bound to."""
 
 from __future__ import annotations
 
@@ -9,18 +9,17 @@ from prowess.activate.wrappers import find_own_folder
 from prowess.model.skill import Skill
 from prowess.ports import FileSystem, FolderItem
 
-# Beyond these, a file is told from another version of it by its times, size and inode alone.
+# Larger files are identified by their times, size and inode instead of their content.
 _MOST_BYTES = 1 << 20
 _MOST_BYTES_TOGETHER = 1 << 26
 _MOST_FILES = 20_000
 
 
 def digest_contents(skill: Skill, files: FileSystem, digest: str) -> str:
-    """`sha256:` and 64 digits over the names and contents of all files of a skill, whatever git
-    says of them.
+    """`sha256:` and 64 hex digits over the names and contents of all files of a skill.
 
-    `digest` is that of its SKILL.md as it was read, and all there is for a skill without a folder
-    of its own.
+    Files that git ignores count, too. `digest` is that of the SKILL.md as it was read; for a skill
+    without a folder of its own it is the result.
     """
     folder = find_own_folder(skill)
     if folder is None:
@@ -39,9 +38,7 @@ def digest_contents(skill: Skill, files: FileSystem, digest: str) -> str:
 
 
 def _walk(folder: str, files: FileSystem) -> Iterator[tuple[str, FolderItem]]:
-    """Everything below a folder but folders, sorted. A link is not followed, it counts by where it
-    leads.
-    """
+    """Everything below a folder except folders, sorted. Symlinks are not followed."""
     waiting = [folder]
     while waiting:
         inner = waiting.pop()
@@ -58,11 +55,11 @@ def _walk(folder: str, files: FileSystem) -> Iterator[tuple[str, FolderItem]]:
 
 
 def _read(path: str, item: FolderItem, files: FileSystem, room: int) -> bytes:
-    lead = (
-        f"{item.kind} {files.find_real_path(path)}\n".encode("utf-8", "surrogatepass")
-        if item.is_link
-        else b""
-    )
+    lead = b""
+    if item.is_link:
+        # A symlink counts by where it leads.
+        target = f"{item.kind} {files.find_real_path(path)}\n"
+        lead = target.encode("utf-8", "surrogatepass")
     if item.kind != "file":
         return lead
     try:

@@ -1,6 +1,4 @@
-"""Activation: one skill loaded into a conversation, and what it asks of the agent that carries it
-out.
-"""
+"""Activation: one skill loaded into a conversation, and what it asks of its agent."""
 
 from __future__ import annotations
 
@@ -12,17 +10,16 @@ import msgspec
 from prowess.diagnostics import Diagnostic
 
 IN_CODE = "<built-in>"
-"""The location of a skill that is defined in code and lies nowhere."""
+"""The location of a skill that is defined in code."""
 
 
 class Requests(
     msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, repr_omit_defaults=True
 ):
-    """What a skill asks of its agent, as its header declares it; an agent may refuse any of it.
+    """What a skill's header asks of its agent; the agent may refuse any of it.
 
-    `allowed_tools` are approved beforehand for the turn, `disallowed_tools` are taken away for it.
-    `fork` wants the skill carried out by a sub-agent (`agent` names which), in the `background`
-    where that is so.
+    `allowed_tools` need no approval during the turn, `disallowed_tools` are not available in it.
+    `fork` wants a sub-agent to follow the skill (`agent` names which), perhaps in the `background`.
     """
 
     model: str | None = None
@@ -40,13 +37,12 @@ class Activation(
 ):
     """What the model receives when a skill is loaded.
 
-    `text` is the whole text, in the host's shape; `title` and `metadata` go beside it. `files` are
-    a sample of the files in the skill's folder, `more_files` how many more there are. `digest` is
-    that of the SKILL.md that was read. `repeated` marks a skill that was already in the
-    conversation and unchanged, so that only a line was given. `blocks` are content blocks that are
-    no text, which only skills defined in code have. Where the skill asks for tools or hooks,
-    `trusted` says whether its user trusts where it comes from; an agent asks before it grants them
-    if not.
+    `text` is the whole text, in the host's shape; `title` and `metadata` go with it. `files` are a
+    sample of the files in the skill's folder, and `more_files` counts the rest. `digest` is that of
+    the SKILL.md. `repeated` marks a skill that was already loaded and unchanged, for which the text
+    is a single line. `blocks` are content blocks other than text, which only skills defined in code
+    have. `trusted` is False if the skill asks for tools or hooks and the user does not trust its
+    project: ask before you grant them.
     """
 
     name: str

@@ -206,8 +206,8 @@ def test_a_matcher_cannot_take_forever():
     (hook,) = list_hooks(ask(hooks={"PreToolUse": [group(RUN, matcher="*a" * 200 + "b")]}).hooks)
     assert hook.matches("a" * 5_000) is False
     assert told(hooks={"PreToolUse": [group(RUN, matcher="(a+)+$")]})[1] == [
-        "hooks.PreToolUse[0].matcher: `hooks.PreToolUse[0].matcher` may be names of tools with `|` between them and "
-        "`*` in them."
+        "hooks.PreToolUse[0].matcher: `hooks.PreToolUse[0].matcher` must be names of tools, separated by "
+        "`|`, with `*` as a wildcard."
     ]
 
 
@@ -216,31 +216,31 @@ def test_a_matcher_cannot_take_forever():
     [
         (
             {"Stop": RUN},
-            "hooks.Stop: `hooks.Stop` has to be a list of groups, each with `hooks` and perhaps a `matcher`.",
+            "hooks.Stop: `hooks.Stop` must be a list of groups, each with `hooks` and an optional `matcher`.",
         ),
         (
             {"Stop": [RUN]},
-            "hooks.Stop[0]: `hooks.Stop[0]` has to be a mapping with a list of `hooks`.",
+            "hooks.Stop[0]: `hooks.Stop[0]` must be a mapping with a list of `hooks`.",
         ),
         (
             {"Stop": ["x"]},
-            "hooks.Stop[0]: `hooks.Stop[0]` has to be a mapping with a list of `hooks`.",
+            "hooks.Stop[0]: `hooks.Stop[0]` must be a mapping with a list of `hooks`.",
         ),
         (
             {"Stop": [group("x")]},
-            "hooks.Stop[0].hooks[0].type: `hooks.Stop[0].hooks[0].type` may be command, prompt.",
+            "hooks.Stop[0].hooks[0].type: `hooks.Stop[0].hooks[0].type` must be command, prompt.",
         ),
         (
             {"Stop": [group({"type": "command"})]},
-            "hooks.Stop[0].hooks[0].command: `hooks.Stop[0].hooks[0].command` has to be the command to run.",
+            "hooks.Stop[0].hooks[0].command: `hooks.Stop[0].hooks[0].command` must be the command to run.",
         ),
         (
             {"Stop": [group({**RUN, "once": "yes"})]},
-            "hooks.Stop[0].hooks[0].once: `hooks.Stop[0].hooks[0].once` has to be true or false.",
+            "hooks.Stop[0].hooks[0].once: `hooks.Stop[0].hooks[0].once` must be true or false.",
         ),
         (
             {"Stop": [group(RUN, matcher=7)]},
-            "hooks.Stop[0].matcher: `hooks.Stop[0].matcher` may be names of tools with `|` between them and `*` in them.",
+            "hooks.Stop[0].matcher: `hooks.Stop[0].matcher` must be names of tools, separated by `|`, with `*` as a wildcard.",
         ),
     ],
 )
@@ -254,5 +254,5 @@ def test_an_event_that_the_host_does_not_have_is_reported_and_kept():
     asked, found = told("claude-code", hooks={"PreToolUsed": [group(RUN)]})
     assert asked.hooks == {"PreToolUsed": [{"matcher": "", "hooks": [RUN]}]}
     assert found == [
-        "hooks.PreToolUsed: `hooks.PreToolUsed` is for an event that this host does not have; did you mean `PreToolUse`."
+        "hooks.PreToolUsed: `hooks.PreToolUsed` names an event that this host does not have; did you mean `PreToolUse`?"
     ]

@@ -1,4 +1,4 @@
-"""What every adapter offers a model, before it takes the shape of a library."""
+"""What all adapters share: the instructions, the tool, and what survives a shortened conversation."""
 
 from __future__ import annotations
 
@@ -17,26 +17,25 @@ from prowess.model.catalog import Shown
 from prowess.text.markup import escape_text, tidy_line
 
 OnActivation = Callable[[Activation], None]
-"""Is told of every skill that the model loads; `activation.requests` is what the skill asks of its agent."""
+"""Called for every skill that the model loads; `activation.requests` is what the skill asks for."""
 
 _LISTED = (Shown.WHOLE, Shown.SHORTENED, Shown.NAME_ONLY)
 _DESCRIPTION = (
     "Loads a skill into the conversation: instructions for one kind of task, and where its files"
-    " are. Your instructions list the skills. Call it as soon as a task fits one of them, and"
-    " before you begin with the task."
+    " are. Your instructions list the skills. Call it as soon as a task matches one of them, before"
+    " you start the task."
 )
 _SURVIVED = (
-    "The conversation was shortened. These skills were loaded before that and still hold; "
-    "they need not be loaded again unless one of them ends with a note that it was cut."
+    "The conversation was shortened. These skills were loaded before and still apply. Do not load"
+    " them again, unless one ends with a note that it was cut."
 )
 
 
-class Offer:
-    """The skills of a conversation as any library's model gets them. Options are those of
-    `Skills.catalog`.
+class SkillOffer:
+    """The skills of a conversation as a model gets them, whatever the library.
 
-    The list stands in the instructions and not in the description of the tool, which some models
-    bound to 1,024 characters.
+    Options are those of `Skills.catalog`. The skills are listed in the instructions and not in the
+    description of the tool, which some models limit to 1,024 characters.
     """
 
     def __init__(
@@ -53,11 +52,10 @@ class Offer:
 
     @cached_property
     def tool(self) -> ModelTool:
-        """The tool that loads skills. It is described once, in few words and without the names of
-        the skills.
+        """The tool that loads skills, described once and without the names of the skills.
 
-        A list of names would shut out a skill that wakes later, or spoil a provider's cache by
-        changing.
+        A list of names would exclude a skill that wakes later, or invalidate the provider's cache
+        when it changes.
         """
         tool = self._conversation.tool()
         return msgspec.structs.replace(
@@ -65,11 +63,10 @@ class Offer:
         )
 
     def render_instructions(self) -> str:
-        """How skills are loaded, the list of them, and the bodies that always hold; "" where there
-        is nothing to tell.
+        """How to load skills, the list of them, and the bodies that always apply; "" for none.
 
-        The host decides which skills are listed and how much of each is. The words around the list
-        are the adapters' own, since a host's may speak of tools that the model does not have; an
+        The host decides which skills are listed, and how much of each. The words around the list
+        are the adapters' own, because a host's may mention tools that the model does not have; the
         option `format` asks for the host's.
         """
         catalog = self._conversation.catalog(**self._options)
@@ -81,37 +78,34 @@ class Offer:
         if not rows:
             return catalog.always
         head = (
-            "A skill holds instructions for one kind of task. When a task fits the description of"
-            f" a skill, load the skill with the tool `{self.tool.name}` before you begin, and"
-            " follow it."
+            "A skill is a set of instructions for one kind of task. When a task matches the"
+            f" description of a skill, load the skill with the tool `{self.tool.name}` before you"
+            " start, and follow it."
         )
         listed = "\n".join((head, "<available_skills>", *rows, "</available_skills>"))
         return f"{listed}\n\n{catalog.always}" if catalog.always else listed
 
     def load(self, parameters: Mapping[str, Any]) -> Activation:
-        """Carry out a model's call, one at a time: nobody is asked two things at once. Raises
-        `ProwessError`.
+        """Handle a model's call. Raises `ProwessError`.
+
+        Calls run one at a time, so that nobody is asked two things at once.
         """
         with self._lock:
             activation = self.tool.function(parameters)
-        # Whoever is told may have a sub-agent carry the skill out, which loads skills, too.
+        # Called without the lock: the callback may run a sub-agent, which loads skills itself.
         if self._on_activation is not None:
             self._on_activation(activation)
         return activation
 
 
 def render_survivors(conversation: Conversation) -> str:
-    """Shorten the ledger along with the conversation: the text that gives the loaded skills back;
-    "" for none.
-    """
+    """Compact the ledger, and return the text that gives the loaded skills back; "" for none."""
     kept = conversation.compact().kept
     return "\n\n".join((_SURVIVED, *(survivor.text for survivor in kept))) if kept else ""
 
 
 def miss_extra(extra: str, library: str) -> MissingExtra:
-    """The error for a library that is not installed, or is too old. A traceback shows what to do
-    about it, too.
-    """
+    """The error for a library that is missing or too old; a traceback shows the hint, too."""
     error = MissingExtra(extra, f"give skills to {library}")
     error.add_note(error.hint or "")
     return error
@@ -123,10 +117,10 @@ def _render_row(name: str, text: str) -> str:
 
 
 def _without_names(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """The schema with any text for the name of a skill, and no names in its description."""
+    """The schema with any string as the name of a skill, and no names in its description."""
     (name,) = parameters["required"]
     any_name = {
         "type": "string",
-        "description": "The name of a skill, as your instructions list it.",
+        "description": "The name of a skill from the list in your instructions.",
     }
     return {**parameters, "properties": {**parameters["properties"], name: any_name}}
