@@ -2,8 +2,8 @@
 
     python benchmarks/catalog.py [--skills 10000] [--characters 8000]
 
-For every host the catalog of so many skills is made within so many characters. CPU time is
-compared, the best of several runs.
+Makes the catalog of that many skills in that many characters for every host. Compares CPU time, the
+best of several runs.
 """
 
 from __future__ import annotations
@@ -40,7 +40,10 @@ def generate(number: int) -> list[CatalogItem]:
     return [
         CatalogItem(
             name=f"skill-{n:05d}",
-            description=f"Works on {word} number {n} & what belongs to them. Use when someone asks about {word}.",
+            description=(
+                f"Works on {word} number {n} & what belongs to them. Use when someone asks about"
+                f" {word}."
+            ),
             location=f"/home/someone/projects/example/.claude/skills/skill-{n:05d}/SKILL.md",
             source="claude:project",
             uses=n * 7919 % 13,
@@ -61,7 +64,7 @@ def best(work: Callable[[], object], runs: int = 5) -> float:
 
 
 def main() -> None:
-    """Print the ratio of every host; fails where one takes longer than ten `json.dumps`."""
+    """Print the ratio of every host; fails if one takes longer than ten `json.dumps`."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -72,7 +75,8 @@ def main() -> None:
     plain = [msgspec.to_builtins(item) for item in items]
     floor = best(lambda: json.dumps(plain))
     print(
-        f"{options.skills:,} skills  json.dumps {floor * 1e3:.1f} ms; a catalog may take {ALLOWED:.0f} of them"
+        f"{options.skills:,} skills  json.dumps {floor * 1e3:.1f} ms; a catalog may take"
+        f" {ALLOWED:.0f} times as long"
     )
     slow = []
     for host in known_hosts():
@@ -91,9 +95,8 @@ def main() -> None:
         slow += [host] if ratio > ALLOWED else []
         shown = len(made.lines) - made.counts().get(Shown.LEFT_OUT, 0)
         over = "  over budget" if made.over_budget else ""
-        print(
-            f"  {host:<12} {ratio:5.2f}×  {made.characters:>9,} characters  {shown:>6,} skills shown{over}"
-        )
+        size = f"{made.characters:>9,} characters  {shown:>6,} skills shown"
+        print(f"  {host:<12} {ratio:5.2f}×  {size}{over}")
     if slow:
         raise SystemExit(f"too slow: {', '.join(slow)}")
 

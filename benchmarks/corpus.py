@@ -1,9 +1,8 @@
-"""Read every SKILL.md below a folder and say what it took: what strict YAML loses, which repairs,
-how long.
+"""Read every SKILL.md below a folder; show what strict YAML loses, which repairs, how long.
 
     python benchmarks/corpus.py DIR [--host NAME[@EDITION]] [--show CODE]
 
-`--show` prints the files with a diagnostic, one line each, for a look by eye.
+`--show` prints the files with a diagnostic, one per line.
 """
 
 from __future__ import annotations
@@ -93,7 +92,7 @@ def _print_times(
         for data in sound
         if data.startswith(b"---\n")
     ]
-    print("\nmicroseconds a file, the best of", _ROUNDS)
+    print("\nmicroseconds per file, the best of", _ROUNDS)
     print(f"{_time(parse_natively, headers):9.1f} the native YAML reader alone, sound headers")
     print(f"{_time(read, sound):9.1f} read_header, {len(sound)} sound files")
     print(f"{_time(read, broken):9.1f} read_header, {len(broken)} files with findings")

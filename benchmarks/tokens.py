@@ -1,9 +1,9 @@
-"""How far the estimate of tokens is off, on every SKILL.md below a folder, and how fast it is.
+"""How far off the token estimate is on every SKILL.md below a folder, and how fast it is.
 
     python benchmarks/tokens.py DIR [--encoding o200k_base] [--most 1000]
 
-Needs the extra `tokens`. Headers, bodies and mostly Chinese texts are counted apart; a quarter of
-the characters, the usual rule, stands beside them.
+Needs the extra `tokens`. Headers, bodies and mostly Chinese texts are counted separately, next to
+the usual rule of a quarter of the characters.
 """
 
 from __future__ import annotations
@@ -22,9 +22,7 @@ _CHINESE = re.compile("[\u4e00-\u9fff]")
 
 
 def read_parts(folder: str) -> tuple[list[str], list[str]]:
-    """The headers and the bodies of all skills below a folder, in an order that is the same every
-    time.
-    """
+    """The headers and the bodies of all skills below a folder, always in the same order."""
     found = [
         match.groups()
         for path in sorted(Path(folder).rglob("SKILL.md"))
@@ -40,9 +38,7 @@ def is_chinese(text: str) -> bool:
 
 
 def report(kind: str, texts: Sequence[str], exact: Callable[[str], int]) -> None:
-    """Print the median and the 95th percentile of the error, for the estimate and for a quarter of
-    the characters.
-    """
+    """Print the median and the 95th percentile of the error, of the estimate and the usual rule."""
     counts = [exact(text) for text in texts]
     columns = []
     for rule in (estimate_tokens, lambda text: len(text) // 4):
@@ -74,9 +70,8 @@ def main() -> None:
     text = "".join(bodies[: options.most])
     started = time.process_time()
     estimate_tokens(text)
-    print(
-        f"speed: {len(text) / (time.process_time() - started) / 1e6:.0f} million characters a second"
-    )
+    speed = len(text) / (time.process_time() - started) / 1e6
+    print(f"speed: {speed:.0f} million characters per second")
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@
     │   └── PromptFailed         a skill that is defined in code could not build its prompt
     ├── Cancelled                the work was cancelled
     ├── CommandRefused           an argument cannot be passed safely to a command inside a skill
-    ├── CommandFailed            a command inside a skill failed; has the command and its last output
+    ├── CommandFailed            a command inside a skill failed; has the command and last output
     └── MachineError             the machine refused: a file cannot be written, a program is missing
 
 Data first: each class has what it knows as attributes and makes its sentence from them. Surfaces

@@ -28,7 +28,7 @@ def gate_skill(
     hidden_because: str | None,
     permissions: AgentRules | None = None,
 ) -> list[Note]:
-    """The notes of a skill: what it is missing, what denies it, what it waits for, what hides it."""
+    """The notes of a skill: what is missing, what denies it, what it waits for, what hides it."""
     found = (
         find_ineligible(manifest, name=name, rules=rules, facts=facts, settings=settings),
         _find_denied(name, manifest, permissions),

@@ -39,7 +39,8 @@ def _find_relative() -> Iterator[str]:
 
 
 def _refuse(variable: str) -> Diagnostic:
-    message = f"{variable} is “{os.environ[variable][:200]}”, which is not an absolute path; it is ignored."
+    value = os.environ[variable][:200]
+    message = f"{variable} is “{value}”, which is not an absolute path; it is ignored."
     return diagnose("folder-not-absolute", message)
 
 

@@ -116,7 +116,7 @@ def _get_program(command: Command, env: Mapping[str, str]) -> str:
 
 
 class _Output:
-    """The output of a process, read as it comes; its beginning and end are kept, the rest counted."""
+    """The output of a process as it comes; the beginning and end are kept, the rest is counted."""
 
     def __init__(self, process: Child, *, keep: int) -> None:
         self.ended = threading.Event()

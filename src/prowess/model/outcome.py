@@ -32,8 +32,8 @@ STATE_ORDER: dict[State, int] = {state: rank for rank, state in enumerate(State)
 class Note(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """One thing that keeps a candidate from being ready: the state it asks for and why.
 
-    `by` is the file that beat it, where there is one; `rule` the setting, switch or field that
-    decided, and `origin` the file and line of that setting.
+    `by` is the file that it lost to, if any; `rule` the setting, variable or field that decided, and
+    `origin` the file and line of that setting.
     """
 
     state: State
@@ -78,7 +78,7 @@ class Claim(msgspec.Struct, eq=False, gc=False):
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True, eq=False, gc=False):
-    """A candidate's end: its state, the reason, and what else would have stood in its way."""
+    """How a candidate ended: its state, the reason, and in `notes` what else is in its way."""
 
     candidate: Candidate
     name: str
@@ -100,9 +100,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True, eq=False, gc=False):
         notes: list[Note],
         found: tuple[Diagnostic, ...],
     ) -> Outcome:
-        """The end of a candidate from everything that stands in its way: the first state decides,
-        the rest stay.
-        """
+        """The outcome from all notes: the first state decides, the others stay as notes."""
         if not notes:
             return cls(
                 candidate=candidate, name=name, state=State.READY, skill=skill, diagnostics=found

@@ -100,7 +100,7 @@ def climb_down(lines: LineBudget) -> list[Choice]:
 
 
 def deal_in_turn(lines: LineBudget) -> list[Choice]:
-    """Codex: a character for each text in turn until the room is full; names that fit come first."""
+    """Codex: a character for each text in turn until the room is full; all names come first."""
     if not lines.names_fit():
         return _list_first_names(lines, lines.indexes)
     if lines.room is None or lines.whole_fits():

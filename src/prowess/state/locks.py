@@ -16,7 +16,7 @@ _PAUSE = 0.02
 
 @contextmanager
 def hold_lock(path: str, *, seconds: float = 5.0) -> Iterator[None]:
-    """Hold the lock of a file during the block. The lock is an empty file next to it, which stays."""
+    """Hold the lock of a file during the block; it is an empty file next to it, which stays."""
     beside = f"{path}.lock"
     make_folder(os.path.dirname(path), mode=0o700)
     try:

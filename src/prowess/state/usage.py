@@ -42,7 +42,8 @@ CREATE TABLE IF NOT EXISTS usage (
 """
 _ADD_OFFERED = """
 INSERT INTO usage (name, location, offered, last_offered) VALUES (?, ?, 1, ?)
-ON CONFLICT (name, location) DO UPDATE SET offered = offered + 1, last_offered = excluded.last_offered
+ON CONFLICT (name, location)
+DO UPDATE SET offered = offered + 1, last_offered = excluded.last_offered
 """
 _ADD_ACTIVATED = """
 INSERT INTO usage (name, location, {by}, last_activated) VALUES (?, ?, 1, ?)
