@@ -25,7 +25,7 @@ _LEAD_BYTES = 400
 _FEW_BRACKETS = 16
 _SAFE_DEPTH = 64
 _COLLECTIONS = (dict, list)
-# A header without any of these, which one look tells, needs no look for each of them.
+# One pass shows that a header has none of these, which saves a search for each of them.
 _RARE = b"\r!&[{"
 
 

@@ -241,7 +241,7 @@ def _drop_duplicates(broken: BrokenHeader) -> Iterator[Patch]:
 class _KeyLines(NamedTuple):
     """A key that begins line `first`, with everything below it up to line `last`.
 
-    `scope` tells its mapping: the line above that is less indented, -1 for the header itself.
+    `scope` identifies its mapping: the line above that is less indented, -1 for the header itself.
     """
 
     first: int
