@@ -1,14 +1,13 @@
-"""How much it costs to load a skill, as a ratio against reading its file in the same run.
+"""What it costs to load a skill, as a ratio to reading its file in the same run.
 
     python benchmarks/activation.py [--kilobytes 5] [--placeholders 10] [--files 3]
 
-First the body alone: a SKILL.md of that size is filled for a call with arguments. Then everything
-that loading does, through a conversation, for skills that were never loaded into it before: the
-skill is looked up and permitted, its file judged and read, its digest made, its header taken off,
-its body filled and wrapped, the files beside it listed, and the ledger written. Reading is what
-Python itself takes for the text of the file; the bare system calls take less than half of that and
-are told, too. CPU time is compared, the best of several runs of many rounds. How often a skill was
-used is counted in a small database, as it is for users.
+First the body alone: a SKILL.md of that size is filled for a call with arguments. Then a whole
+activation, for skills that are new to the conversation: the skill is looked up and permitted, its
+file judged and read, its digest computed, its header removed, its body filled and wrapped, the
+files beside it listed, and the ledger and the usage database written. Reading is what Python takes
+for the text of the file; the bare system calls take less than half of that and are shown, too. The
+figures are CPU time, the best of several runs.
 """
 
 from __future__ import annotations
@@ -87,7 +86,7 @@ def write_skills(root: Path, body: str, *, count: int, files: int) -> list[str]:
 
 
 def measure_reading(root: Path, body: str, runs: int = 20) -> float:
-    """CPU seconds of reading one file, the best of several runs over as many files as are loaded."""
+    """CPU seconds of reading one file, the best of several runs over as many files."""
     paths = [root / name / "SKILL.md" for name in write_skills(root, body, count=SKILLS, files=0)]
     spent = []
     for _ in range(runs):
@@ -112,7 +111,7 @@ def measure_loading(skills: Skills, names: list[str], by: Caller, runs: int = 20
 
 
 def measure_bodies(body: str, floor: float) -> list[str]:
-    """Print what filling the body costs in every host that fills bodies; those that take too long."""
+    """Print what filling the body costs in each host that fills bodies; the hosts too slow."""
     call = Given(arguments=ARGUMENTS, folder="/home/me/.claude/skills/x", session="c-1")
     around = Surroundings(facts=make_facts(bins=["bash"]), cwd="/home/me/project")
     slow = []
@@ -131,14 +130,17 @@ def measure_bodies(body: str, floor: float) -> list[str]:
             )
             # Commands are planned for a shell, which takes a hundred times longer to start.
             slow += [host] if spent / floor > ALLOWED and text is body else []
-            print(
-                f"  {host:<12} {spent / floor:5.2f}×  {spent * 1e6:7.1f} µs  filling the body: {what}"
-            )
+            print(f"  {render(host, spent, floor)}  filling the body: {what}")
     return slow
 
 
+def render(host: str, spent: float, floor: float) -> str:
+    """A host, and what it spent as a ratio and in microseconds."""
+    return f"{host:<12} {spent / floor:5.2f}×  {spent * 1e6:7.1f} µs"
+
+
 def measure_whole(body: str, floor: float, *, root: Path, files: int) -> list[str]:
-    """Print what loading costs in every host; those that take too long."""
+    """Print what loading costs in every host; the hosts too slow."""
     slow = []
     for host, place in HOSTS.items():
         home = root / host
@@ -148,14 +150,12 @@ def measure_whole(body: str, floor: float, *, root: Path, files: int) -> list[st
         for by in ("user", "model"):
             spent = measure_loading(skills, names, by)
             slow += [f"{host} by the {by}"] if spent / floor > ALLOWED else []
-            print(
-                f"  {host:<12} {spent / floor:5.2f}×  {spent * 1e6:7.1f} µs  loading and counting it, by the {by}"
-            )
+            print(f"  {render(host, spent, floor)}  loading and counting it, by the {by}")
     return slow
 
 
 def main() -> None:
-    """Print every ratio; fails where one is more than twenty readings."""
+    """Print every ratio; fail if one is more than twenty readings."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -170,9 +170,8 @@ def main() -> None:
         files = LocalFiles()
         floor = measure_reading(Path(folder, "read"), body)
         bare = best(lambda: files.read_head(str(path), 1 << 30))
-        print(
-            f"{len(body):,} characters, {options.placeholders} placeholders, {options.files} files beside them"
-        )
+        size = f"{len(body):,} characters, {options.placeholders} placeholders"
+        print(f"{size}, {options.files} files beside them")
         print(f"reading the file {floor * 1e6:.1f} µs, its bare bytes {bare * 1e6:.1f} µs")
         slow = measure_bodies(body, floor) + measure_whole(
             body, floor, root=Path(folder), files=options.files

@@ -2,11 +2,10 @@
 
     python benchmarks/conditions.py [--skills 10000]
 
-Several collections of patterns, each with as many skills as asked for. CPU time per file, after
-warm-up: the median over files that were never asked for before, and the worst of them. Beside it
-stands the time of trying every skill. Then the same through `Skills.touched`, with the skills on
-disk: also the folders on the way to a file are looked into, each of them once, and what woke is
-told. The worst file is one that wakes skills.
+Several collections of patterns, each for that many skills. The figures are CPU time per file after
+warm-up: the median over new files and the worst of them, beside the time of trying every skill.
+Then the same through `Skills.touched`, with the skills on disk, where the folders on the way to a
+file are searched, too. The worst file is one that wakes skills.
 """
 
 from __future__ import annotations
@@ -57,7 +56,8 @@ COLLECTIONS: dict[str, Callable[[int], tuple[str, ...]]] = {
     "with exceptions": _negated,
 }
 FILES = [
-    f"{top}/pkg{n * 37}/feature_{n}/deep/er/test_{n}_component-a-{n}-b.part{n}-x.{ENDINGS[n % len(ENDINGS)]}"
+    f"{top}/pkg{n * 37}/feature_{n}/deep/er/test_{n}_component-a-{n}-b.part{n}-x."
+    f"{ENDINGS[n % len(ENDINGS)]}"
     for top in ("packages", "src", "app3/src")
     for n in range(100)
 ]
@@ -79,16 +79,15 @@ def measure(work: Callable[[list[str]], object], files: list[str]) -> list[float
 
 
 def main() -> None:
-    """Print the times of every collection; fails where the median file takes more than two
-    milliseconds.
-    """
+    """Print the times of each collection; fail if the median file takes over two milliseconds."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--skills", type=int, default=10_000)
     options = parser.parse_args()
     print(
-        f"{options.skills:,} conditional skills, {len(FILES)} files; a file may take {ALLOWED * 1e3:.0f} ms of CPU"
+        f"{options.skills:,} dormant skills, {len(FILES)} files;"
+        f" a file may take {ALLOWED * 1e3:.0f} ms of CPU"
     )
     slow = []
     for title, make in COLLECTIONS.items():
@@ -119,9 +118,7 @@ def touch(skills: Skills, woken: list[int], names: list[str]) -> None:
 
 
 def measure_touches(count: int) -> list[str]:
-    """Print the times of touching files in a project whose user has so many skills that wait; those
-    that are slow.
-    """
+    """Print the times of touching files with that many dormant skills; the hosts too slow."""
     slow = []
     for host, place in {"prowess": ".prowess/skills", "claude-code": ".claude/skills"}.items():
         with TemporaryDirectory() as folder:

@@ -59,7 +59,7 @@ def test_arguments_that_are_no_object_are_told_to_the_model(shelf, arguments):
         [[function_call("skill", arguments, call_id="c")], [assistant_message(DONE)]]
     )
     assert list_outputs(run(shelf.talk(), model)) == [
-        f"The tool skill takes a JSON object; this is none: {arguments}"
+        f"The tool skill takes a JSON object, not this: {arguments}"
     ]
 
 

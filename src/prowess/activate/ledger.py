@@ -63,7 +63,7 @@ class Ledger(msgspec.Struct, frozen=True):
         )
 
     def is_loaded(self, name: str, digest: str, *, arguments: str | None = None) -> bool:
-        """Whether all of a skill is loaded, in this version and (where given) with these arguments."""
+        """Whether all of a skill is loaded, in this version and, if given, with these arguments."""
         found = self.find(name)
         if found is None or found.partial or found.digest != digest:
             return False

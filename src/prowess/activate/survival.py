@@ -62,7 +62,7 @@ def find_survivors(ledger: Ledger, rules: CompactionRules, *, count: Count) -> S
 
 
 def compact(ledger: Ledger, survival: Survival) -> Ledger:
-    """The ledger after the conversation was shortened: without the dropped, with the cut partial."""
+    """The ledger after a conversation was shortened: dropped skills forgotten, cut ones partial."""
     after = ledger.forget(*survival.dropped) if survival.dropped else ledger
     for survivor in survival.kept:
         entry = after.find(survivor.name)
@@ -104,7 +104,7 @@ def _where_to_read_on(entry: LedgerEntry) -> str:
 
 
 def _cut(text: str, fits: Callable[[str], bool]) -> str | None:
-    """The longest beginning that fits, up to the end of a line if one is near; None if none does."""
+    """The longest beginning that fits, up to the end of a line if one is near; None for none."""
     low, high = 0, len(text)
     while low < high:
         middle = (low + high + 1) // 2

@@ -25,7 +25,7 @@ _SAFE_IN_URLS = "/!$&'()*+,-.:;=@[]_|~"
 
 
 class SkillContent(msgspec.Struct, frozen=True, kw_only=True):
-    """What a shape wraps: a skill's name, its rendered body, its folder if it has one, its files."""
+    """What a shape wraps: a skill's name, its rendered body, its own folder and its files."""
 
     name: str
     body: str

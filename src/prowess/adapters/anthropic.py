@@ -1,4 +1,4 @@
-"""Skills for Anthropic's messages, as the plain dictionaries that `client.messages.create` takes."""
+"""Skills for Anthropic's Messages API, as the dictionaries that `messages.create` takes."""
 
 from __future__ import annotations
 
@@ -29,8 +29,7 @@ def skill_tool(conversation: Conversation) -> ToolParam:
 def skill_instructions(
     conversation: Conversation, instructions: str = "", **options: Any
 ) -> list[TextBlockParam]:
-    """What `system` takes: your own instructions, and the list of the skills as it is now, a block
-    each.
+    """What `system` takes: your own instructions and the current list of skills, a block each.
 
     Options are those of `Skills.catalog`.
     """
@@ -43,7 +42,7 @@ def answer_calls(
 ) -> list[ToolResultBlockParam]:
     """The results for those blocks of a response that call the tool for skills, in their order.
 
-    `content` is that of the response. Calls of your own tools are left to you; in the next message
+    `content` is that of the response. Calls of your own tools are left to you. In the next message
     all results come before anything else.
     """
     offer = SkillOffer(conversation, on_activation=on_activation)
@@ -56,9 +55,7 @@ def answer_calls(
 
 
 def compact_skills(conversation: Conversation) -> list[MessageParam]:
-    """What to append to messages that were shortened: the skills that were loaded, as one message
-    of the user.
-    """
+    """What to append to shortened messages: the loaded skills, as one message of the user."""
     text = render_survivors(conversation)
     return [{"role": "user", "content": [{"type": "text", "text": text}]}] if text else []
 

@@ -23,8 +23,7 @@ Content = str | list[str | dict[str, Any]]
 
 
 class SkillMiddleware(AgentMiddleware[Any, Any, Any]):
-    """Brings the tool that loads skills, and adds the list of them to the system message of every
-    request.
+    """Adds the tool that loads skills, and the list of them to the system message of each request.
 
     Options are those of `Skills.catalog`.
     """
@@ -84,16 +83,14 @@ def skill_tool(
 
 
 def skill_instructions(conversation: Conversation, instructions: str = "", **options: Any) -> str:
-    """The text of a system message: your own instructions, then the list of the skills as it is
-    now.
-    """
+    """The text of a system message: your own instructions, then the current list of skills."""
     return "\n\n".join(
         filter(None, (instructions, SkillOffer(conversation, **options).render_instructions()))
     )
 
 
 def compact_skills(conversation: Conversation) -> list[AnyMessage]:
-    """What to append to messages that were shortened: the skills that were loaded, as one message."""
+    """What to append to shortened messages: the loaded skills, as one message."""
     text = render_survivors(conversation)
     return [HumanMessage(text)] if text else []
 

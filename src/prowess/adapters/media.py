@@ -1,6 +1,4 @@
-"""Content blocks of skills that are defined in code, for libraries with shapes of their own for
-pictures and files.
-"""
+"""Content blocks of skills defined in code, for libraries with their own images and files."""
 
 from __future__ import annotations
 
@@ -12,7 +10,7 @@ import msgspec
 
 
 class Media(msgspec.Struct, frozen=True, kw_only=True):
-    """A picture or a file: its bytes in base64, or the address where they are."""
+    """An image or a file: its bytes in base64, or its URL."""
 
     is_image: bool
     media_type: str = ""
@@ -22,19 +20,17 @@ class Media(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def file_name(self) -> str:
-        """What a file may be called: its title, or a word for it, with the kind of its bytes."""
+        """A name for the file: its title or `document`, with an extension for its media type."""
         return f"{self.title or 'document'}.{self.media_type.rpartition('/')[2]}"
 
     @property
     def address(self) -> str:
-        """Its address; one that holds the bytes where there is no other."""
+        """Its URL, or a `data:` URL with its bytes."""
         return self.url or f"data:{self.media_type};base64,{self.data}"
 
 
 def parse_block(block: Mapping[str, Any]) -> Media | str:
-    """A block as a picture or a file, or its text. What is none of them becomes JSON, so that
-    nothing is lost.
-    """
+    """A block as an image or a file, or its text. Any other block becomes JSON, so none is lost."""
     source = block.get("source")
     if block.get("type") in ("image", "document") and isinstance(source, Mapping):
         is_image, title = block["type"] == "image", str(block.get("title") or "")

@@ -36,16 +36,14 @@ Instructions = Callable[[RunContextWrapper[Any], Agent[Any]], Awaitable[str]]
 def skill_tool(
     conversation: Conversation, *, on_activation: OnActivation | None = None
 ) -> FunctionTool:
-    """The tool that loads skills. What goes wrong is told to the model as the tool's output, as the
-    SDK wants it.
-    """
+    """The tool that loads skills. Errors go to the model as the tool's output."""
     offer = SkillOffer(conversation, on_activation=on_activation)
     tool = offer.tool
 
     async def load(context: ToolContext[Any], arguments: str) -> str | list[Output]:
         parameters = _parse_object(arguments)
         if parameters is None:
-            return f"The tool {tool.name} takes a JSON object; this is none: {arguments[:200]}"
+            return f"The tool {tool.name} takes a JSON object, not this: {arguments[:200]}"
         try:
             activation = await asyncio.to_thread(offer.load, parameters)
         except ProwessError as error:
@@ -64,8 +62,7 @@ def skill_tool(
 def skill_instructions(
     conversation: Conversation, instructions: str = "", **options: Any
 ) -> Instructions:
-    """What `Agent(instructions=…)` takes: your own instructions, then the list of the skills, anew
-    for every request.
+    """What `Agent(instructions=…)` takes: your own instructions, then the current list of skills.
 
     Options are those of `Skills.catalog`.
     """
@@ -80,15 +77,13 @@ def skill_instructions(
 
 
 def compact_skills(conversation: Conversation) -> list[TResponseInputItem]:
-    """What to append to input items that were shortened: the skills that were loaded, as one
-    message.
-    """
+    """What to append to shortened input items: the loaded skills, as one message."""
     text = render_survivors(conversation)
     return [{"role": "user", "content": text}] if text else []
 
 
 def _make_strict(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """A strict schema requires every property, so what may be left out may be null instead."""
+    """A strict schema requires every property, so an optional one may be null instead."""
     properties = {
         name: schema
         if name in parameters["required"]

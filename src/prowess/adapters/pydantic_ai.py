@@ -36,11 +36,10 @@ Content = str | list[str | BinaryContent | ImageUrl | DocumentUrl]
 
 
 class SkillToolset(AbstractToolset[Any]):
-    """The tool that loads skills, together with the instructions that list them, which are made for
-    every request.
+    """The tool that loads skills, and the instructions that list them, made for every request.
 
-    A name that does not exist asks the model to try again, at most `max_retries` times in a row;
-    what is refused or fails is told to it as final. Options are those of `Skills.catalog`.
+    For an unknown name the model is asked to try again, at most `max_retries` times in a row; a
+    refusal or a failure is final. Options are those of `Skills.catalog`.
     """
 
     def __init__(
@@ -61,9 +60,7 @@ class SkillToolset(AbstractToolset[Any]):
         return self._id
 
     async def get_instructions(self, ctx: RunContext[Any]) -> InstructionPart | None:
-        """The list of the skills. A change of it is appended, so that what a provider has cached
-        stays of use.
-        """
+        """The list of skills. A change is appended, so that the provider's cache stays valid."""
         text = await asyncio.to_thread(self._offer.render_instructions)
         return InstructionPart(content=text, dynamic=True, on_change="append") if text else None
 
@@ -96,15 +93,13 @@ class SkillToolset(AbstractToolset[Any]):
 
 
 def compact_skills(conversation: Conversation) -> list[ModelMessage]:
-    """What to append to a message history that was shortened: the skills that were loaded, as one
-    message.
-    """
+    """What to append to a shortened message history: the loaded skills, as one message."""
     text = render_survivors(conversation)
     return [ModelRequest(parts=[UserPromptPart(content=text)])] if text else []
 
 
 def _with_examples(tool: ModelTool) -> dict[str, Any]:
-    """The schema with names that exist, which `TestModel` then calls the tool with."""
+    """The schema with names of skills as examples, which `TestModel` calls the tool with."""
     properties = dict(tool.parameters["properties"])
     if tool.examples:
         (name,) = tool.parameters["required"]
@@ -113,8 +108,8 @@ def _with_examples(tool: ModelTool) -> dict[str, Any]:
 
 
 def _translate(error: ProwessError) -> ModelRetry | ToolFailed:
-    # A call without a name is a plain usage error; its kinds know why a skill that exists cannot be
-    # had.
+    # A call without a name is a plain `UsageError`. Its subclasses mean that the skill exists but
+    # cannot be loaded, which another try would not change.
     can_correct = isinstance(error, UnknownSkill) or type(error) is UsageError
     return ModelRetry(explain_error(error)) if can_correct else ToolFailed(explain_error(error))
 

@@ -1,4 +1,4 @@
-"""What all adapters share: the instructions, the tool, and what survives a shortened conversation."""
+"""What all adapters share: the instructions, the tool, and the text after a compaction."""
 
 from __future__ import annotations
 

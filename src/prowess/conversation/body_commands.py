@@ -69,7 +69,7 @@ def run_commands(
 
 
 def _find_switch(view: SnapshotView) -> bool | None:
-    """The setting `shell_commands` of the host and of Prowess: off wins, None where neither is set."""
+    """The setting `shell_commands` of the host and of Prowess: off wins, None if neither is set."""
     switches = (view.settings.shell_commands, view.own_settings.shell_commands)
     if False in switches:
         return False

@@ -47,7 +47,7 @@ class DormantSkills:
         return frozenset((*self._saved_folders, *found))
 
     def wake_in(self, base: Snapshot) -> Snapshot:
-        """A scan of the project as the conversation sees it: with nested skills, what woke awake."""
+        """A scan as the conversation sees it: with nested skills, and what woke is awake."""
         return self._wake(self._scan(base))
 
     def touch(self, path: str, base: Snapshot) -> tuple[Skill, ...]:

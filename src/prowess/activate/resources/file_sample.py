@@ -23,7 +23,7 @@ IgnoredAbove = MutableMapping[str, IgnoreChain | None]
 
 
 class Sample(msgspec.Struct, frozen=True):
-    """The first files by path, and how many `more` there are; if not `complete`, at least so many."""
+    """The first files by path, and how many `more` there are, at least if not `complete`."""
 
     files: tuple[str, ...] = ()
     more: int = 0

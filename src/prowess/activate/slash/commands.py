@@ -1,4 +1,4 @@
-"""The commands of a host: the name under which a user types each skill, and why others have none."""
+"""The commands of a host: how a user types each skill, and why some have no command."""
 
 from __future__ import annotations
 

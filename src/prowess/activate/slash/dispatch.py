@@ -108,7 +108,7 @@ class CommandTool(msgspec.Struct, frozen=True, kw_only=True, eq=False):
 
 
 class CommandTools(msgspec.Struct, frozen=True, eq=False):
-    """Tools by name. Adding returns a new value; a later tool of the same name replaces a former."""
+    """Tools by name. Adding returns a new value; a later tool replaces one of the same name."""
 
     by_name: Mapping[str, CommandTool] = msgspec.field(default_factory=dict)
 

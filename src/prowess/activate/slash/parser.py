@@ -203,7 +203,7 @@ def _find_exactly(name: str, form: CommandForm, commands: CommandIndex) -> Slash
 def _find_like_openclaw(
     name: str, form: CommandForm, commands: CommandIndex
 ) -> SlashCommand | None:
-    """A command by its own name in any case; after `/skill` and `$` also by the skill's, loosely."""
+    """A command by its own name in any case; after `/skill` and `$` also loosely by the skill's."""
     if form == "name":
         return commands.by_name.get(name.lower())
     loose = commands.by_loose_name.get(loosen(name), ())
