@@ -480,7 +480,7 @@ def test_the_file_called_like_the_place_of_defined_skills_is_not_read_for_one(
             skills.read("skill://x/c.md")
 
 
-def test_a_command_of_a_skill_is_asked_for_with_the_text_of_its_author(
+def test_a_command_of_a_skill_is_asked_for_with_the_text_of_its_author_and_its_values(
     workspace: Workspace,
 ) -> None:
     workspace.skill("home/.prowess/skills/log", body="!`git log $1`\n")
@@ -488,5 +488,6 @@ def test_a_command_of_a_skill_is_asked_for_with_the_text_of_its_author(
     person, runner = Person(ONCE), Recorder()
     conversation = workspace.open().conversation(approver=person, runner=runner)
     conversation.activate("log", "a '; reboot'")
-    assert [request.patterns for request in person.asked] == [("git log $1",)]
+    assert [request.patterns for request in person.asked] == [("git log $1", "git log '; reboot'")]
+    assert person.asked[0].metadata["commands"] == ["git log '; reboot'"]
     assert [isinstance(command, Command) for command in runner.ran] == [True]

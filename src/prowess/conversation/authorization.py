@@ -17,7 +17,7 @@ from prowess.diagnostics import Diagnostic, diagnose
 from prowess.errors import ProwessError
 from prowess.errors.activation import NotPermitted, Unavailable
 from prowess.gate.approvals import Permit
-from prowess.gate.permissions import decide, request_skill
+from prowess.gate.permissions import decide, find_unallowed, request_skill
 from prowess.gate.visibility import judge_invocation
 from prowess.model.outcome import State
 from prowess.model.permission import Action, Decision, Request
@@ -68,10 +68,13 @@ def authorize_commands(
 ) -> tuple[Diagnostic, ...]:
     """Let the commands in the body of a trusted skill run, unless a rule is about them.
 
-    `digest` is that of the skill's document. Raises `NotPermitted`.
+    An argument that a model chose is asked about, too, unless a rule allows the command. `digest` is that of the skill's document. Raises `NotPermitted`.
     """
     decision = decide(request, view.rules)
-    if decision.rule is None:
+    unallowed = find_unallowed(request, view.rules)
+    if unallowed is not None and (decision.rule is None or decision.action is Action.ALLOW):
+        decision = unallowed
+    elif decision.rule is None:
         return ()
     if decision.action is Action.ASK:
         digest = digest_contents(skill, services.files, digest)

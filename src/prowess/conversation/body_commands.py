@@ -56,13 +56,14 @@ def run_commands(
         arguments=profile.arguments,
         embedded=profile.embedded,
         names=manifest.arguments,
+        declared=manifest.declared_arguments,
         shell=manifest.shell,
         caller=by,
         file=skill.location,
     )
     if not draft.commands:
         return draft.place(()), draft.diagnostics, False
-    request = request_commands(skill, draft.commands)
+    request = request_commands(skill, draft.commands, by)
     granted = authorize_commands(skill, request, services, view, digest=digest)
     body = run_draft(draft, services.runner, masker=environment.masker, is_cancelled=is_cancelled)
     return body, granted + draft.diagnostics + environment.diagnostics, True

@@ -83,7 +83,12 @@ def render_body(
         )
     else:
         body, found = substitute(
-            content, profile.arguments, given, names=manifest.arguments, file=skill.location
+            content,
+            profile.arguments,
+            given,
+            names=manifest.arguments,
+            declared=manifest.declared_arguments,
+            file=skill.location,
         )
     requests, ignored = read_requests(
         manifest,

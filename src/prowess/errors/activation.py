@@ -137,24 +137,44 @@ class Cancelled(ProwessError):
         return f"Cancelled: {self.doing}."
 
 
+class ArgumentRefused(UsageError):
+    """An argument is not what the skill's header allows."""
+
+    def __init__(self, name: str, value: str, allowed: str) -> None:
+        self.name = name
+        self.value = value
+        self.allowed = allowed
+        super().__init__(name, value, allowed)
+
+    def __str__(self) -> str:
+        given = f"is “{_shorten(self.value, 80)}”" if self.value else "is missing"
+        return f"The argument `{self.name}` of the skill {given}; {self.allowed}."
+
+
 class CommandRefused(ProwessError):
-    """A command inside a skill was not run: an argument cannot be passed to it safely."""
+    """A command inside a skill was not run, because it cannot be given its arguments safely.
+
+    `line` is the line of the body that is the reason, None where no line is.
+    """
 
     exit_code = 4
 
-    def __init__(self, command: str, why: str) -> None:
+    def __init__(self, command: str, why: str, *, line: int | None = None) -> None:
         self.command = command
         self.why = why
+        self.line = line
         super().__init__(command, why)
 
     def __str__(self) -> str:
-        return f"The command `{_shorten(self.command)}` inside the skill was not run: {self.why}."
+        where = f" (line {self.line} of its body)" if self.line is not None else ""
+        command = _shorten(self.command)
+        return f"The command `{command}` inside the skill{where} was not run: {self.why}."
 
     @property
     def hint(self) -> str | None:
         return (
-            r"Pass the argument as a word of its own, or write `\$1` if the program's own `$1` is"
-            r" meant."
+            "Use arguments only as words of a program, `echo` or `printf`; see “Arguments in"
+            " commands” in docs/guides/writing-skills.md."
         )
 
 

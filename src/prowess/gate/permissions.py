@@ -184,6 +184,20 @@ def decide(request: Request, rules: AgentRules, manifest: Manifest | None = None
     return max(decisions, key=lambda decision: STRICTNESS[decision.action])
 
 
+def find_unallowed(request: Request, rules: AgentRules) -> Decision | None:
+    """The decision to ask, where no rule is about something that needs one; None where all have."""
+    written, given = rules.about(request.permission)
+    for pattern, rule in request.unless_allowed.items():
+        name = pattern.casefold() if rules.fold else pattern
+        if not _covering(written, name, ()) and not _covering(given, name, ()):
+            reason = (
+                f"the model chose an argument of `{pattern}`, and no rule allows that"
+                f" (`{rule}` would)"
+            )
+            return Decision(Action.ASK, reason)
+    return None
+
+
 def _decide_one(
     name: str, request: Request, rules: AgentRules, manifest: Manifest | None
 ) -> Decision:

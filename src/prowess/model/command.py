@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
 from prowess.model.sandbox import SandboxPolicy
+
+
+class FilledProgram(NamedTuple):
+    """A program inside a command that gets an argument of the caller, and a rule that allows it."""
+
+    text: str
+    rule: str
 
 
 class Command(msgspec.Struct, frozen=True, kw_only=True):
@@ -17,6 +24,8 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
     the variables it gets beside those that every program needs; they may hold secrets and are never
     shown. `shell` is the kind of shell that `argv` starts, "" where there is none. `seconds` and
     `output_bytes` bound it; `sandbox` says what it may touch, None where nothing confines it.
+    `readable` is the command with the caller's arguments in it, quoted, and `programs` are the
+    programs that get them; both are empty where it takes none.
     """
 
     text: str
@@ -27,6 +36,8 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float = 120.0
     output_bytes: int = 30_000
     sandbox: SandboxPolicy | None = None
+    readable: str = ""
+    programs: tuple[FilledProgram, ...] = ()
 
     def __repr__(self) -> str:
         return (

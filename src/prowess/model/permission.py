@@ -48,7 +48,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     """What an agent wants to do: a permission, for which names, and what “always” would cover.
 
     `aliases` are other names of the same thing. `note` tells the person who is asked what is
-    special this time.
+    special this time. `unless_allowed` are patterns that are asked about unless a rule is about
+    them, each with a rule that would allow it.
     """
 
     permission: str = "skill"
@@ -57,6 +58,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     metadata: Mapping[str, Any] = msgspec.field(default_factory=dict)
     aliases: tuple[str, ...] = ()
     note: str | None = None
+    unless_allowed: Mapping[str, str] = msgspec.field(default_factory=dict)
 
 
 class Decision(msgspec.Struct, frozen=True):

@@ -117,6 +117,22 @@ class Requires(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     config: tuple[str, ...] = ()
 
 
+class DeclaredArgument(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True, gc=False):
+    """What one argument of a skill may be, as `arguments` says it where that is a mapping.
+
+    `pattern` covers the whole value; `choices` are all that it may be. `options` lets it begin with
+    `-` in a command. `problem` says what is wrong with the declaration; no value is allowed then.
+    The name `ARGUMENTS` stands for the whole text that was given.
+    """
+
+    name: str
+    pattern: str | None = None
+    choices: tuple[str, ...] = ()
+    options: bool = False
+    required: bool = False
+    problem: str | None = None
+
+
 class Manifest(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True, gc=False):
     """What the author declared: every field of the standard and of the hosts, checked.
 
@@ -133,6 +149,7 @@ class Manifest(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True, gc
     when_to_use: str | None = None
     argument_hint: str | None = None
     arguments: tuple[str, ...] = ()
+    declared_arguments: tuple[DeclaredArgument, ...] = ()
     version: str | None = None
     model: str | None = None
     effort: str | int | None = None

@@ -151,7 +151,7 @@ def _read_bodies(skills: list[Skill]) -> tuple[list[RunnableSkill], list[str]]:
         except (OSError, MachineError):
             unread.append(skill.location)
             body = ""
-        commands = tuple(spot.command for spot in find_commands(body).spots)
+        commands = tuple(command.text for command in find_commands(body).commands)
         hooks = tuple(describe_hooks(skill.manifest.hooks))
         if commands or hooks:
             runnable.append(RunnableSkill(skill.name, skill.location, commands, hooks))

@@ -1,39 +1,35 @@
-"""Commands inside a body: planned as values, run by whoever is given for that, their output placed
-by position.
+"""The commands inside a body: planned as values, run one by one, their output put in their places.
 
-Variables are filled first and commands run after that. Values reach a command as variables of its
-shell. What a command wrote is put where it stood and is not read again.
+Placeholders are filled in first; commands get their values as parameters. What a command prints is
+put where it was written and is not read again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import msgspec
 
-from prowess.activate.body.substitution import Given, Substitution
+from prowess.activate.body.substitution import Given, Reference, Substitution
 from prowess.diagnostics import Diagnostic, diagnose
 from prowess.errors.activation import CommandFailed, CommandRefused
 from prowess.model.command import Command, Finished
 from prowess.model.facts import Facts
 from prowess.model.permission import Request
-from prowess.model.skill import LoadedFrom, Scope, Skill
+from prowess.model.skill import DeclaredArgument, LoadedFrom, Scope, Skill
 from prowess.model.usage import Caller
 from prowess.ports import Runner
 from prowess.profiles.schema.body import ArgumentRules, EmbeddedCommandRules
-from prowess.shell.bash import BashScript
-from prowess.shell.embedded_commands import Spot, find_commands
-from prowess.shell.powershell import PowerShellScript
-from prowess.shell.process_limits import explain_size
-from prowess.shell.simple_command import Unsafe
+from prowess.shell.embedded_commands import EmbeddedCommand, find_commands
+from prowess.shell.powershell import fill_powershell
+from prowess.shell.process_limits import find_ungivable
+from prowess.shell.quoting import PREFIX, FilledCommand, Refusal
+from prowess.shell.scanner import fill_argv, fill_bash, list_commands
 from prowess.text.masking import Masker
 
 NotRun = Literal["mcp", "remote", "untrusted", "off"]
 """Why the commands of a skill stay text."""
-
-PREFIX = "PROWESS_"
-"""What the names of the variables begin with that a command gets its values by."""
 
 NO_OUTPUT = "(no output)"
 _TAIL = 2_000
@@ -44,35 +40,40 @@ _REASONS: Mapping[NotRun, str] = {
     "untrusted": "its project is not trusted",
     "off": "commands in skills are switched off",
 }
+_HINTS: Mapping[NotRun, str | None] = {
+    "mcp": "Commands from MCP servers never run; read the text and run what is needed yourself.",
+    "remote": "Install the skill after reading it; then its commands can run.",
+    "untrusted": None,
+    "off": "`shell_commands` in the settings switches commands on.",
+}
 
 
-class Shell(msgspec.Struct, frozen=True):
-    """A kind of shell: the programs it may be, what rewrites a script for it, and the options
-    before the script.
+class Shell(NamedTuple):
+    """A kind of shell: what fills in a script for it, its programs, and their options.
 
-    `with_values` are the options before a script that gets values.
+    `options` come before a script, `with_values` before one that gets values.
     """
 
-    programs: tuple[str, ...]
-    script: Callable[..., BashScript | PowerShellScript]
-    options: tuple[str, ...]
-    with_values: tuple[str, ...]
+    fill: Callable[[str, Sequence[Reference]], FilledCommand]
+    programs: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
+    with_values: tuple[str, ...] = ()
 
 
-# Bash goes on behind some mistakes in a script, and then reads the rest of it otherwise than it was
-# read here. So a script that gets values is checked as a whole before any of it runs.
+# Bash goes on after some mistakes in a script, and then reads the rest of it differently than it
+# was read here. So a script that gets values is checked as a whole before any of it runs.
 _CHECK_AND_RUN = 'bash -n -c "$0" && exec bash -c "$0"'
 _POWERSHELL = ("-NoProfile", "-NonInteractive", "-Command")
 
 SHELLS: Mapping[str, Shell] = {
-    "bash": Shell(("bash",), BashScript, ("-c",), ("-c", _CHECK_AND_RUN)),
-    "powershell": Shell(("pwsh", "powershell"), PowerShellScript, _POWERSHELL, _POWERSHELL),
+    "bash": Shell(fill_bash, ("bash",), ("-c",), ("-c", _CHECK_AND_RUN)),
+    "powershell": Shell(fill_powershell, ("pwsh", "powershell"), _POWERSHELL, _POWERSHELL),
+    "none": Shell(fill_argv),
 }
 
 
 class Surroundings(msgspec.Struct, frozen=True, kw_only=True):
-    """What the commands of one call run in: working folder, machine, and the variables that are
-    this skill's alone.
+    """What the commands of one call run in: working folder, machine, and the skill's variables.
 
     `not_run` says why they do not run, None where they do.
     """
@@ -84,9 +85,9 @@ class Surroundings(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Draft(msgspec.Struct, frozen=True):
-    """A body with everything filled but the output of its commands, which stand where they stood.
+    """A body with everything filled in except the output of its commands.
 
-    `tolerated` are programs whose exit code 1 is an answer and no failure.
+    `tolerated` are programs whose exit code 1 is an answer, not a failure.
     """
 
     pieces: tuple[str | Command, ...]
@@ -105,11 +106,15 @@ class Draft(msgspec.Struct, frozen=True):
 
 
 def find_not_run(
-    skill: Skill, rules: EmbeddedCommandRules, *, is_trusted: bool, switched_on: bool | None = None
+    skill: Skill,
+    rules: EmbeddedCommandRules,
+    *,
+    is_trusted: bool,
+    switched_on: bool | None = None,
 ) -> NotRun | None:
-    """Why the commands of a skill are not to be run; None where they are.
+    """Why the commands of a skill are not run; None where they are.
 
-    `switched_on` is the setting `shell_commands`, None where nobody set it.
+    `switched_on` is the setting `shell_commands`, None where it is not set.
     """
     if skill.source.loaded_from is LoadedFrom.MCP:
         return "mcp"
@@ -128,38 +133,39 @@ def draft_body(
     arguments: ArgumentRules,
     embedded: EmbeddedCommandRules,
     names: Iterable[str] = (),
+    declared: Sequence[DeclaredArgument] = (),
     shell: str | None = None,
     caller: Caller = "user",
     file: str | None = None,
 ) -> Draft:
-    """A body with its placeholders filled, its commands planned and arguments that nothing took
-    added.
+    """A body with its placeholders filled in, its commands planned, and unused arguments added.
 
-    `names` are the arguments that the header declares and `shell` the one it asks for; one that is
-    not known is bash. For a caller whose calls the host does not fill, the body stays as it is.
-    Raises `CommandRefused` where a command would run an argument.
+    `names` are the arguments that the header declares, `declared` what they may be, and `shell` is
+    the one it asks for; an unknown one is bash. For a caller whose calls the host does not fill in,
+    the body stays as it is. Raises `ArgumentRefused` and `CommandRefused`.
     """
     if caller not in arguments.callers:
         return Draft((body,))
-    filling = Substitution(arguments, given, names=names, file=file)
+    filling = Substitution(arguments, given, names=names, declared=declared, file=file)
     found = find_commands(body) if embedded.recognised else None
-    if found is None or not (found.spots or found.unclosed):
+    if found is None or not (found.commands or found.unclosed):
         text = filling.fill(body)
         return Draft((text + filling.finish(),), diagnostics=filling.diagnostics)
-    kind = shell if shell is not None and shell in SHELLS else "bash"
+    kind = shell if shell in SHELLS else "bash"
     planner = _Planner(filling, around, embedded, shell=kind, folder=given.folder)
     pieces: list[str | Command] = []
-    place = 0
-    for spot in found.spots:
-        pieces.append(filling.fill(body[place : spot.start]))
-        pieces.append(
-            planner.plan(spot)
-            if around.not_run is None
-            else planner.mark(body, spot, around.not_run)
-        )
-        place = spot.end
-    pieces += [filling.fill(body[place:]), filling.finish()]
-    findings = (*filling.diagnostics, *_diagnose(found.spots, found.unclosed, around.not_run, file))
+    at = 0
+    for command in found.commands:
+        is_run = around.not_run is None
+        pieces.append(filling.fill(body[at : command.start]))
+        pieces.append(planner.plan(command) if is_run else planner.mark(body, command))
+        at = command.end
+    pieces += [filling.fill(body[at:]), filling.finish()]
+    findings = (*filling.diagnostics, *_diagnose(found.commands, around.not_run, file))
+    if found.unclosed is not None:
+        where = f"on line {found.unclosed} of the body"
+        message = f"The command block {where} is never closed, so it is not run."
+        findings += (diagnose("command-unclosed", message, file=file),)
     return Draft(tuple(piece for piece in pieces if piece), embedded.tolerated, findings)
 
 
@@ -182,78 +188,85 @@ class _Planner:
         self._shell = SHELLS[shell]
         self._env = {**around.env, **({} if folder is None else {f"{PREFIX}SKILL_DIR": folder})}
 
-    def plan(self, spot: Spot) -> Command:
-        """The command at a spot, with its values as variables."""
-        script, env = self._rewrite(spot.command)
-        too_much = explain_size([script, *env.values()])
-        if too_much is not None:
-            raise CommandRefused(spot.command, f"it would get {too_much}")
-        options = self._shell.with_values if env else self._shell.options
-        program = next(
-            filter(self._around.facts.has_bin, self._shell.programs), self._shell.programs[0]
-        )
+    def plan(self, embedded: EmbeddedCommand) -> Command:
+        """A command with its values as parameters."""
+        filled = self._fill(embedded)
+        ungivable = find_ungivable((filled.script, *filled.argv, *filled.env.values()))
+        if ungivable is not None:
+            raise CommandRefused(embedded.text, f"it would get {ungivable}")
         return Command(
-            text=spot.command,
-            argv=(program, *options, _check(spot.command, script)),
-            env={**self._env, **{name: _check(spot.command, value) for name, value in env.items()}},
+            text=embedded.text,
+            argv=filled.argv or self._build_argv(filled),
+            env={**self._env, **filled.env},
             cwd=self._around.cwd,
-            shell=self._kind,
+            shell=self._kind if self._shell.programs else "",
             seconds=find_seconds(self._rules, self._around.facts),
             output_bytes=self._rules.output_bytes,
+            readable=filled.readable if filled.programs else "",
+            programs=filled.programs,
         )
 
-    def _rewrite(self, command: str) -> tuple[str, Mapping[str, str]]:
-        """The script of a command, and the variables that it gets its values by."""
-        references = list(self._filling.find_references(command))
-        if not references:
-            return command, {}
+    def _build_argv(self, filled: FilledCommand) -> tuple[str, ...]:
+        programs = self._shell.programs
+        program = next(filter(self._around.facts.has_bin, programs), programs[0])
+        options = self._shell.with_values if filled.env else self._shell.options
+        return (program, *options, filled.script)
+
+    def _fill(self, embedded: EmbeddedCommand) -> FilledCommand:
+        references = list(self._filling.find_references(embedded.text))
+        if not references and self._shell.programs:
+            return FilledCommand(embedded.text, {}, (), embedded.text)
         try:
-            script = self._shell.script(command, references, prefix=PREFIX)
-        except Unsafe as unsafe:
-            raise CommandRefused(command, str(unsafe)) from None
-        for reference in script.used:
+            filled = self._shell.fill(embedded.text, references)
+        except Refusal as refusal:
+            line = embedded.line + embedded.text.count("\n", 0, refusal.at)
+            raise CommandRefused(embedded.text, refusal.why, line=line) from None
+        for reference in filled.used:
             self._filling.note_filled(reference)
-        return script.script, script.env
+        return filled
 
-    def mark(self, body: str, spot: Spot, reason: NotRun) -> str:
-        """The command as text, with a note that it was not run; nothing may stand on the line that
-        ends a block.
-        """
-        between = "\n" if body.startswith("`", spot.start) else " "
-        return (
-            f"{self._filling.fill(body[spot.start : spot.end])}{between}[not run:"
-            f" {_REASONS[reason]}]"
-        )
+    def mark(self, body: str, embedded: EmbeddedCommand) -> str:
+        """A command as text, with a note that it was not run, and why."""
+        text = self._filling.fill(body[embedded.start : embedded.end])
+        # Nothing may follow a fence on its line.
+        between = "\n" if body.startswith("`", embedded.start) else " "
+        reason = _REASONS[self._around.not_run or "off"]
+        return f"{text}{between}[not run: {reason}]"
 
 
 def find_seconds(rules: EmbeddedCommandRules, facts: Facts) -> float:
     """How long a command may take."""
-    milliseconds = (
-        facts.env.get(rules.milliseconds_variable, "") if rules.milliseconds_variable else ""
-    )
-    return (
-        int(milliseconds) / 1_000
-        if milliseconds.isdecimal() and int(milliseconds)
-        else rules.seconds
-    )
+    variable = rules.milliseconds_variable
+    milliseconds = facts.env.get(variable, "") if variable else ""
+    is_set = milliseconds.isdecimal() and int(milliseconds) > 0
+    return int(milliseconds) / 1_000 if is_set else rules.seconds
 
 
-def request_commands(skill: Skill, commands: Sequence[Command]) -> Request:
+def request_commands(skill: Skill, commands: Sequence[Command], by: Caller = "user") -> Request:
     """The request to run the commands of a skill, for the rules and for the person who is asked.
 
-    Rules are held against each command as it is written and against every program that it runs, so
-    that `true && rm x` is also `rm x`.
+    Rules are compared with each command as it is written and with every program in it, so that
+    `true && rm x` is also `rm x`. A program that gets an argument which a model chose needs a rule
+    that allows it, or someone who does.
     """
-    texts = tuple(dict.fromkeys(command.text for command in commands))
-    inner = (" ".join(words) for command in commands for words in _list_programs(command))
-    patterns = tuple(dict.fromkeys((*texts, *inner)))
-    details = {"skill": skill.name, "location": skill.location, "commands": list(texts)}
-    return Request(permission="bash", patterns=patterns, always=patterns, metadata=details)
+    texts = [command.text for command in commands]
+    inner = [" ".join(words) for command in commands for words in _list_programs(command)]
+    programs = [program for command in commands for program in command.programs]
+    patterns = tuple(dict.fromkeys((*texts, *inner, *(program.text for program in programs))))
+    shown = dict.fromkeys(command.readable or command.text for command in commands)
+    chosen = programs if by == "model" else ()
+    return Request(
+        permission="bash",
+        patterns=patterns,
+        always=patterns,
+        metadata={"skill": skill.name, "location": skill.location, "commands": list(shown)},
+        unless_allowed={program.text: f"Bash({program.rule})" for program in chosen},
+    )
 
 
 def _list_programs(command: Command) -> Sequence[tuple[str, ...]]:
     """The programs that a command starts, each with its words."""
-    return BashScript(command.text, (), prefix=PREFIX).commands if command.shell == "bash" else ()
+    return list_commands(command.text)[0] if command.shell != "powershell" else ()
 
 
 def run_draft(
@@ -263,99 +276,54 @@ def run_draft(
     masker: Masker | None = None,
     is_cancelled: Callable[[], bool] | None = None,
 ) -> str:
-    """Run the commands of a draft, one after the other, and place their output.
+    """Run the commands of a draft one after the other, and put their output in their places.
 
-    Raises `CommandFailed` at the first that fails, with the end of its output; secrets are masked
-    everywhere.
+    Raises `CommandFailed` at the first that fails, with the end of its output; secrets are masked.
     """
     masker = masker or Masker()
     outputs = []
     for command in draft.commands:
         finished = runner.run(command, is_cancelled=is_cancelled)
-        is_answer = finished.code == 0 or (
-            finished.code == 1 and _answers_by_1(command, draft.tolerated)
-        )
-        if not is_answer:
-            tail = (
-                masker.mask_tail(finished.tail)
-                if finished.left_out
-                else masker.mask(finished.output)
-            )
+        is_answer = finished.code == 1 and _answers_by_1(command, draft.tolerated)
+        if finished.code != 0 and not is_answer:
             raise CommandFailed(
                 masker.mask(command.text),
                 code=finished.code,
                 seconds=command.seconds,
-                tail=_cut_tail(tail.strip()),
+                tail=cut_tail(finished, masker),
             )
         outputs.append(render_output(finished, masker))
     return draft.place(outputs)
 
 
 def render_output(finished: Finished, masker: Masker) -> str:
-    """What the model sees of a command's output: without the line ends after it, with a note where
-    it was cut.
-    """
+    """What the model sees of a command's output, with a note where it was cut."""
     if finished.left_out:
-        return (
-            f"{masker.mask_head(finished.output)}\n[{finished.left_out:,} more bytes of output left"
-            " out]"
-        )
+        note = f"[{finished.left_out:,} more bytes of output left out]"
+        return f"{masker.mask_head(finished.output)}\n{note}"
     return masker.mask(finished.output.rstrip("\r\n")) or NO_OUTPUT
 
 
-def _cut_tail(text: str) -> str:
+def cut_tail(finished: Finished, masker: Masker) -> str:
+    """The end of an output. Secrets are masked before it is cut, or half of one would be left."""
+    is_cut = bool(finished.left_out)
+    text = masker.mask_tail(finished.tail) if is_cut else masker.mask(finished.output)
+    text = text.strip()
     return text if len(text) <= _TAIL else f"…{text[-_TAIL:]}"
 
 
 def _answers_by_1(command: Command, tolerated: Iterable[str]) -> bool:
-    """Whether the last command of a script is one of these: `grep`, or `git diff` with its first
-    word.
-    """
-    if command.shell != "bash":
+    """Whether the last program of a command is one of these, such as `grep` or `git diff`."""
+    if command.shell == "powershell":
         return False
-    try:
-        last = BashScript(command.text, (), prefix=PREFIX).last
-    except Unsafe:
-        return False
-    return bool(last) and any(
-        list(last[: len(words)]) == words for words in map(str.split, tolerated)
-    )
-
-
-def _check(command: str, value: str) -> str:
-    """A value that a program can be given."""
-    if "\0" in value:
-        raise CommandRefused(command, "it would get a NUL character, which no program can be given")
-    try:
-        value.encode("utf-8", "surrogateescape")
-    except UnicodeEncodeError:
-        raise CommandRefused(
-            command, "it would get half of a character, which no program can be given"
-        ) from None
-    return value
+    last = list_commands(command.text)[1]
+    return any(last[: len(words)] == words for words in map(tuple, map(str.split, tolerated)))
 
 
 def _diagnose(
-    spots: Sequence[Spot], unclosed: int | None, not_run: NotRun | None, file: str | None
+    commands: Sequence[EmbeddedCommand], not_run: NotRun | None, file: str | None
 ) -> Iterable[Diagnostic]:
-    if unclosed is not None:
-        message = (
-            f"The block of commands that begins on line {unclosed} of the body is never closed, so"
-            " it is not run."
-        )
-        yield diagnose("command-unclosed", message, file=file)
-    if not_run is not None:
-        for spot in spots:
-            message = (
-                f"The command `{spot.command.splitlines()[0]}` was not run, since"
-                f" {_REASONS[not_run]}."
-            )
-            hint = None if not_run == "untrusted" else _HINTS[not_run]
-            yield diagnose("command-not-run", message, file=file, hint=hint)
-
-
-_HINTS: Mapping[NotRun, str] = {
-    "mcp": "Commands from MCP servers never run; read the text and run what is needed yourself.",
-    "remote": "Install the skill after reading it; then its commands can run.",
-    "off": "`shell_commands` in the settings switches commands on.",
-}
+    for command in commands if not_run is not None else ():
+        first = command.text.splitlines()[0]
+        message = f"The command `{first}` was not run, since {_REASONS[not_run]}."
+        yield diagnose("command-not-run", message, file=file, hint=_HINTS[not_run])

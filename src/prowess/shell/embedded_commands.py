@@ -1,9 +1,7 @@
-"""Where commands stand in a body: `` !`command` `` within a line, and blocks that open with ````
-```! ````.
+"""The commands in a body: `` !`command` `` within a line, and blocks that open with ```` ```! ````.
 
-They are found in the body as its author wrote it, before anything is put in, so nothing that is put
-in can become a command. What stands in an ordinary code block or a code span is an example and no
-command.
+They are found in the body as its author wrote it, before anything is filled in, so a value can
+never become a command. What is in an ordinary code block or code span is an example, not a command.
 """
 
 from __future__ import annotations
@@ -14,127 +12,128 @@ from typing import NamedTuple
 
 from prowess.activate.body.substitution import may_hold_commands
 
-# What may stand before a fence on its line: blanks, and the marks of quotes and lists.
+# What may be before a fence on its line: blanks, and the marks of quotes and lists.
 _FENCE = re.compile(
     r"(?P<lead>(?:[ \t]|>|[-*+][ \t]|[0-9]{1,9}[.)][ \t])*)(?P<run>`{3,}|~{3,})(?P<info>.*)"
 )
-_CLOSE = re.compile(r"(?P<blank>[ \t]*)(?P<run>`{3,}|~{3,})[ \t]*")
+_CLOSE = re.compile(r"[ \t]*(?P<run>`{3,}|~{3,})[ \t]*")
 _ITEM = re.compile(r"(?P<lead>[ \t]*(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]+)+)(?=\S)")
 _QUOTE = re.compile(r"[ \t]*>")
-# How far a fence may be moved in, counted from where the text around it begins.
-_MOST_BLANKS = 3
 _RUN = re.compile(r"`+")
+# How far a fence may be indented, counted from where the text around it begins.
+_MOST_INDENT = 3
+
+Line = tuple[int, str]
+"""A line of a body and where it begins."""
 
 
-class Spot(NamedTuple):
-    """A command in a body: where its mark begins and ends, and its text."""
+class EmbeddedCommand(NamedTuple):
+    """A command: where its mark begins and ends in the body, its text, and the text's line."""
 
     start: int
     end: int
-    command: str
+    text: str
+    line: int
 
 
-class Found(NamedTuple):
-    """The commands of a body in their order, and the line of a block that is never closed, counted
-    from 1.
-    """
+class EmbeddedCommands(NamedTuple):
+    """The commands of a body in order, and the line of a block that is never closed, from 1."""
 
-    spots: tuple[Spot, ...]
+    commands: tuple[EmbeddedCommand, ...]
     unclosed: int | None = None
 
 
-def find_commands(body: str) -> Found:
-    """The commands that stand in a body."""
+def find_commands(body: str) -> EmbeddedCommands:
+    """The commands in a body."""
     if not may_hold_commands(body):
-        return Found(())
-    spots: list[Spot] = []
+        return EmbeddedCommands(())
+    found: list[EmbeddedCommand] = []
     lines = list(_list_lines(body))
     items: list[int] = []
     at = 0
     while at < len(lines):
         start, line = lines[at]
-        fence = _FENCE.match(line) if "```" in line or "~~~" in line else None
-        if fence is None or (fence["run"][0] == "`" and "`" in fence["info"]):
+        fence = _find_fence(line)
+        if fence is None:
             _note_item(items, line)
-            if "!`" in line:
-                spots += _find_inline(line, start)
+            found += _find_inline(line, start, at + 1)
             at += 1
             continue
-        ends, close = _find_close(lines, at, fence, _find_inside(items, fence["lead"]))
-        is_command = (
-            fence["run"] == "```" and fence["info"].startswith("!") and ">" not in fence["lead"]
-        )
-        if is_command and close is None:
-            return Found(tuple(spots), at + 1)
-        if is_command and close is not None:
-            spots.append(_as_block(body, lines, at, close, fence))
-        at = ends
-    return Found(tuple(spot for spot in spots if spot.command.strip()))
+        after, close = _find_close(lines, at, fence, _find_indent(items, fence["lead"]))
+        is_command = fence["run"] == "```" and fence["info"].startswith("!")
+        if is_command and ">" not in fence["lead"]:
+            if close is None:
+                return EmbeddedCommands(tuple(found), at + 1)
+            found.append(_read_block(body, lines, at, close, fence))
+        at = after
+    return EmbeddedCommands(tuple(command for command in found if command.text.strip()))
 
 
-def _list_lines(body: str) -> Iterator[tuple[int, str]]:
-    """The lines with their places, without their ends; only `\\n` ends a line, as in a shell."""
+def _list_lines(body: str) -> Iterator[Line]:
+    """The lines without their ends; only `\\n` ends a line, as in a shell."""
     start = 0
     for line in body.split("\n"):
         yield start, line.removesuffix("\r")
         start += len(line) + 1
 
 
-def _find_close(
-    lines: list[tuple[int, str]], opening: int, fence: re.Match[str], inside: int
-) -> tuple[int, int | None]:
-    """The line after a block, and the line that closes it: a run of the same character, as long,
-    and nothing else.
+def _find_fence(line: str) -> re.Match[str] | None:
+    fence = _FENCE.match(line) if "```" in line or "~~~" in line else None
+    if fence is not None and fence["run"][0] == "`" and "`" in fence["info"]:
+        # A code span of three back-quotes that ends on its line.
+        return None
+    return fence
 
-    A block also ends where the quote or the item of a list ends that it stands in; then no line
-    closes it. `inside` is the column at which the text of that item begins.
+
+def _find_close(
+    lines: list[Line], opening: int, fence: re.Match[str], indent: int
+) -> tuple[int, int | None]:
+    """The line after a block, and the line that closes it: a run of the same character, as long.
+
+    A block also ends with the quote or list item around it; then no line closes it. `indent` is the
+    column where the text of that item begins.
     """
     run, quotes = fence["run"], fence["lead"].count(">")
     for at in range(opening + 1, len(lines)):
-        line = lines[at][1]
-        text, is_outside = _strip_quotes(line, quotes) if quotes else (line, False)
-        if is_outside or (inside and text.strip() and _width(text) < inside):
+        text = _strip_quotes(lines[at][1], quotes)
+        if text is None or (text.strip() and _measure_indent(text) < indent):
             return at, None
         close = _CLOSE.fullmatch(text) if run[0] in text else None
-        if (
-            close is not None
-            and close["run"].startswith(run)
-            and (quotes or _width(text) <= inside + _MOST_BLANKS)
-        ):
+        is_near = bool(quotes) or _measure_indent(text) <= indent + _MOST_INDENT
+        if close is not None and close["run"].startswith(run) and is_near:
             return at + 1, at
     return len(lines), None
 
 
-def _strip_quotes(line: str, quotes: int) -> tuple[str, bool]:
-    """A line without the marks of the quotes it stands in, and whether it stands outside of them."""
+def _strip_quotes(line: str, quotes: int) -> str | None:
+    """A line without the marks of the quotes around it; None where it is outside of them."""
     for _ in range(quotes):
         mark = _QUOTE.match(line)
         if mark is None:
-            return line, True
+            return None
         line = line[mark.end() :]
-    return line, False
+    return line
 
 
-def _width(line: str) -> int:
-    """How many columns of blanks a line begins with."""
+def _measure_indent(line: str) -> int:
     blank = line[: len(line) - len(line.lstrip(" \t"))]
     return len(blank.expandtabs(4))
 
 
 def _note_item(items: list[int], line: str) -> None:
-    """Keep the columns at which the text of the open items of lists begins, from the outermost on."""
+    """Keep the columns where the text of the open list items begins, the outermost first."""
     if not line or line.isspace():
         return
-    item = _ITEM.match(line)
-    width = _width(line)
-    while items and items[-1] > width:
+    indent = _measure_indent(line)
+    while items and items[-1] > indent:
         items.pop()
+    item = _ITEM.match(line)
     if item is not None:
         items.append(len(item["lead"].expandtabs(4)))
 
 
-def _find_inside(items: list[int], lead: str) -> int:
-    """The column at which the text begins that a block stands in: 0, or that of an item of a list."""
+def _find_indent(items: list[int], lead: str) -> int:
+    """The column where the text around a block begins: 0, or that of a list item."""
     if ">" in lead:
         return 0
     width = len(lead.expandtabs(4))
@@ -142,22 +141,25 @@ def _find_inside(items: list[int], lead: str) -> int:
         items[:] = [column for column in items if column < width] + [width]
         return width
     column = max((column for column in items if column <= width), default=0)
-    return column if width - column <= _MOST_BLANKS else width
+    return column if width - column <= _MOST_INDENT else width
 
 
-def _as_block(
-    body: str, lines: list[tuple[int, str]], at: int, close: int, fence: re.Match[str]
-) -> Spot:
-    """A block as a command; what stands behind the `!` on its first line belongs to it."""
+def _read_block(
+    body: str, lines: list[Line], at: int, close: int, fence: re.Match[str]
+) -> EmbeddedCommand:
+    """A block as a command; what follows the `!` on its first line belongs to it."""
     start = lines[at][0] + fence.start("run")
-    closing = lines[close]
-    end = closing[0] + len(closing[1].rstrip(" \t"))
-    text = body[start + len(fence["run"]) + 1 : closing[0]]
-    return Spot(start, end, text.replace("\r\n", "\n").strip("\n"))
+    closing_start, closing = lines[close]
+    text = body[start + len(fence["run"]) + 1 : closing_start].replace("\r\n", "\n")
+    blank_lines = len(text) - len(text.lstrip("\n"))
+    end = closing_start + len(closing.rstrip(" \t"))
+    return EmbeddedCommand(start, end, text.strip("\n"), at + 1 + blank_lines)
 
 
-def _find_inline(line: str, start: int) -> Iterator[Spot]:
-    """The commands of one line, from left to right; what a code span holds is passed over."""
+def _find_inline(line: str, start: int, number: int) -> Iterator[EmbeddedCommand]:
+    """The commands of one line; what is in a code span is left out."""
+    if "!`" not in line:
+        return
     runs = [run.span() for run in _RUN.finditer(line)]
     closing = _pair_runs(runs)
     at = 0
@@ -168,14 +170,15 @@ def _find_inline(line: str, start: int) -> Iterator[Spot]:
             continue
         begin, end = runs[at]
         mark = begin - 1
-        stands_free = mark >= 0 and line[mark] == "!" and (mark == 0 or line[mark - 1].isspace())
-        if end - begin == 1 and stands_free:
-            yield Spot(start + mark, start + runs[close][1], line[end : runs[close][0]])
+        is_marked = end - begin == 1 and mark >= 0 and line[mark] == "!"
+        if is_marked and (mark == 0 or line[mark - 1].isspace()):
+            text = line[end : runs[close][0]]
+            yield EmbeddedCommand(start + mark, start + runs[close][1], text, number)
         at = close + 1
 
 
 def _pair_runs(runs: list[tuple[int, int]]) -> list[int | None]:
-    """For every run of back-quotes the next one of its length, found in one pass from the right."""
+    """For every run of back-quotes the next one of its length, in one pass from the right."""
     following: dict[int, int] = {}
     closing: list[int | None] = [None] * len(runs)
     for at in range(len(runs) - 1, -1, -1):

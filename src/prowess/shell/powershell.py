@@ -1,137 +1,133 @@
-"""A PowerShell script with placeholders, rewritten so that every value reaches it as a variable and
-never as text.
+"""A PowerShell script with placeholders, rewritten so that every value is a variable, never text.
 
-`${env:NAME}` is a value wherever PowerShell reads a word or a text in double quotes, and is never
-read again. In single quotes nothing is filled, so an argument there is refused, as is a script with
-arguments that evaluates text.
+In a script with arguments only plain commands are allowed: programs, `echo`, `Write-Output` and
+`Write-Host` with words and texts in quotes, joined by `|`, `;`, `&&`, `||` or line ends. A value is
+a whole word, or in double quotes. Everything else is refused.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections import deque
+from collections.abc import Iterator, Sequence
 
 from prowess.activate.body.substitution import Reference
-from prowess.shell.simple_command import Unsafe
+from prowess.model.command import FilledProgram
+from prowess.shell.quoting import (
+    NUMBERED,
+    PREFIX,
+    Edit,
+    FilledCommand,
+    Refusal,
+    apply_edits,
+    check_option,
+)
 
-_SINGLE = re.compile(r"@'\r?\n.*?\n'@|'(?:[^']|'')*'", re.DOTALL)
-_DOUBLE = re.compile(r'@"\r?\n.*?\n"@|"(?:[^"`]|`.|"")*"', re.DOTALL)
-_COMMENT = re.compile(r"<#.*?#>|#[^\n]*", re.DOTALL)
-# What evaluates text. Where a value has got to is not followed, so none of it may stand in a script
-# with arguments.
-_EVALUATES: Mapping[str, re.Pattern[str]] = {
-    what: re.compile(pattern, re.IGNORECASE)
-    for what, pattern in {
-        "`Invoke-Expression`": r"\b(?:iex|Invoke-Expression)\b",
-        "`&` or `.` before what is not the plain name of a program": (
-            r"(?:^|[\s;|({=])(?:&(?![&>])|\.(?=\s))(?!\s*[\w./\\~-][^\s$;|()]*(?:[\s;|)}]|$))"
-        ),
-        "`Invoke-Command` or what starts programs by name": (
-            r"\b(?:Invoke-Command|icm|Start-Process|saps|start|Start-Job|sajb|Start-ThreadJob|Invoke-Item|ii|"
-            r"Invoke-WmiMethod|Invoke-CimMethod|Register-\w+|Set-Alias|New-Alias|sal|nal|Set-PSBreakpoint|New-Module|"
-            r"Import-Module|ipmo|Invoke-History|ihy|Trace-Command|Measure-Command)\b"
-        ),
-        "code made of text": (
-            r"\[\s*(?:System\.)?(?:Management\.Automation\.)?(?:scriptblock|powershell)\b|\bAdd-Type\b|"
-            r"\.\s*(?:Invoke\w*|ExpandString|AddScript|AddCommand|NewScriptBlock|CreatePipeline)\b|"
-            r"\$ExecutionContext\b|\bDiagnostics\.Process\b"
-        ),
-        "another shell or interpreter": (
-            r"\b(?:pwsh|powershell|cmd|wsl|ssh|bash|sh|zsh|dash|python[\d.]*|py|node|perl|ruby|php|lua|deno|bun|osascript|"
-            r"awk|sed|xargs|wscript|cscript|mshta|rundll32|regsvr32)(?:\.exe)?\b(?=[^\n;|]*\s[-/]{1,2}(?:[a-z]*[cekpr]\b|eval|"
-            r"command|encodedcommand|file|enc|print|exec)|\s*(?:-\s*)?(?:$|[;\n|)}]))"
-        ),
-        "a member that is named by a variable": r"(?:[\w)\]}]\.|::)\s*[$\"']",
-        "an option that hands over code": (
-            r"\s-(?:Command|EncodedCommand|enc|ScriptBlock|FilterScript|ArgumentList)\b"
-        ),
-    }.items()
-}
+_STEP = re.compile(
+    r"(?P<single>@'\r?\n.*?\n'@|'(?:[^']|'')*')"
+    r'|(?P<double>@"\r?\n.*?\n"@|"(?:[^"`]|`.|"")*")'
+    r"|(?P<comment><#.*?#>|#[^\n]*)|(?P<escape>`.)|.",
+    re.DOTALL,
+)
+
+# A script whose arguments are `\0`.
+_WORD = r"""(?:[\w./\\:~=-]+|'[^'\0]*'|"[^"`$]*"|\0)"""
+_COMMAND = re.compile(
+    rf"\s*(?P<name>(?:[A-Za-z_~]|\.{{0,2}}[/\\])[\w./\\:~-]*)(?P<words>(?:[ \t]+{_WORD})*)[ \t]*"
+)
+_SEPARATOR = re.compile(r"(?:\|\||&&|\||;|\r?\n)\s*")
+_PRINTS = frozenset(("echo", "write-output", "write-host"))
+_PROGRAM_FILE = re.compile(r".*[/\\].*|.*\.exe", re.DOTALL)
+# The aliases, functions and keywords of PowerShell are no programs; commandlets have a hyphen.
+_BUILT_IN = frozenset(
+    "ac asnp begin break cat catch cd chdir class clc clear clhy cli clp cls clv cnsn compare"
+    " configuration continue copy cp cpi cpp curl cvpa data dbp define del diff dir dnsn do"
+    " dynamicparam ebp else elseif end enum epal epcsv epsn erase etsn exit exsn fc fhx filter"
+    " finally fl for foreach from ft function fw gal gbp gc gci gcim gcm gcs gdr ghy gi gin"
+    " gjb gl gm gmo gp gps gpv group gsn gsnp gsv gtz gu gv gwmi h help hidden history icim"
+    " icm iex if ihy ii in inlinescript inmo ipal ipcsv ipmo ipsn irm ise iwmi iwr kill lp ls"
+    " man md measure mi mkdir more mount move mp mv nal ncim ndr ni nmo npssc nsn nv ogv oh"
+    " oss parallel param pause popd process prompt ps pushd pwd r rbp rcie rcim rcjb rcms rcsn"
+    " rd rdr ren return ri rjb rm rmdir rmo rni rnp rp rsn rsnp rujb rv rvpa rwmi sajb sal"
+    " saps sasv sbp sc scb scim select sequence set shcm si sl sleep sls sort sp spjb spps"
+    " spsv start static stz sujb sv switch swmi tee throw trap trcm try type until using var"
+    " wget where while wjb workflow write".split()
+)
 
 
-class PowerShellScript:
-    """Reads a script from left to right and writes it anew. Raises `Unsafe`. The result is as that
-    of `BashScript`.
-    """
-
-    def __init__(self, source: str, references: Sequence[Reference], *, prefix: str) -> None:
-        self.env: dict[str, str] = {}
-        self.used: list[Reference] = []
-        self.last: tuple[str, ...] = ()
-        self._source = source
-        self._references = {reference.start: reference for reference in references}
-        self._prefix = prefix
-        self._out: list[str] = []
-        self._at = 0
-        if any(reference.kind == "argument" for reference in references):
-            _check(_without_variables(source, references))
-        while self._at < len(source):
-            self._read()
-        self.script = "".join(self._out)
-
-    def _read(self) -> None:
-        """One step: a text in quotes, a comment, a placeholder, or a character."""
-        for pattern, fills in ((_SINGLE, False), (_DOUBLE, True), (_COMMENT, False)):
-            match = pattern.match(self._source, self._at)
-            if match is not None:
-                self._read_inside(match.end(), fills=fills, is_comment=pattern is _COMMENT)
-                return
-        if self._source[self._at] == "`":
-            self._copy(2)
-        elif not self._put():
-            self._copy(1)
-
-    def _read_inside(self, end: int, *, fills: bool, is_comment: bool) -> None:
-        start = self._at
-        while self._at < end:
-            reference = self._references.get(self._at)
-            if reference is None or is_comment:
-                self._copy(1)
-            elif fills and "$(" in self._source[start:end] and reference.kind == "argument":
-                raise Unsafe(
-                    "an argument stands in double quotes beside `$(…)`, where quotes cannot be told"
-                    " apart"
-                )
-            elif fills or reference.kind == "literal":
-                self._put()
-            else:
-                raise Unsafe("PowerShell fills nothing in single quotes; use double quotes")
-
-    def _put(self) -> bool:
-        reference = self._references.get(self._at)
-        if reference is None:
-            return False
+def fill_powershell(source: str, references: Sequence[Reference]) -> FilledCommand:
+    """A script with its values as variables. Raises `Refusal` where one could be evaluated."""
+    env: dict[str, str] = {}
+    used: list[Reference] = []
+    edits: list[Edit] = []
+    masks: list[Edit] = []
+    for reference, quotes in _find_quotes(source, references):
+        span = reference.start, reference.end
         if reference.kind == "literal":
-            self._out.append(reference.value)
-        else:
-            name = f"{self._prefix}{reference.label}"
-            self.env[name] = reference.value
-            self.used.append(reference)
-            self._out.append(f"${{env:{name}}}")
-        self._at = reference.end
-        return True
+            edits.append(Edit(*span, reference.value, reference.value))
+            continue
+        if quotes == "single":
+            raise Refusal("PowerShell fills in nothing in single quotes", reference.start)
+        name = f"{PREFIX}{reference.label}"
+        env[name] = reference.value
+        used.append(reference)
+        edits.append(Edit(*span, f"${{env:{name}}}", _render(reference.value, quotes)))
+        mask = "\0" if reference.kind == "argument" else "x"
+        masks.append(Edit(*span, mask, mask))
+    masked, _ = apply_edits(source, masks)
+    script, readable = apply_edits(source, edits)
+    if "\0" not in masked:
+        return FilledCommand(script, env, used, readable)
+    _check_commands(masked)
+    _check_values(source, used)
+    return FilledCommand(script, env, used, readable, (FilledProgram(readable, readable),))
 
-    def _copy(self, count: int) -> None:
-        self._out.append(self._source[self._at : self._at + count])
-        self._at += count
+
+def _find_quotes(source: str, references: Sequence[Reference]) -> Iterator[tuple[Reference, str]]:
+    """The placeholders that are filled in, each with its quotes: `single`, `double` or none."""
+    left = deque(references)
+    for step in _STEP.finditer(source):
+        quotes = step.lastgroup or ""
+        while left and left[0].start < step.end():
+            reference = left.popleft()
+            is_number = NUMBERED.fullmatch(source, reference.start, reference.end) is not None
+            is_own = quotes == "single" and is_number
+            if not is_own and quotes not in ("comment", "escape"):
+                yield reference, quotes
 
 
-def _check(source: str) -> None:
-    """Raise `Unsafe` where a script that gets arguments evaluates text, or begins a command with
-    one.
-    """
-    for what, pattern in _EVALUATES.items():
-        if pattern.search(source):
-            raise Unsafe(
-                f"PowerShell could run an argument as code, since there is {what} in the script"
+def _render(value: str, quotes: str) -> str:
+    if quotes == "double":
+        return re.sub(r'([`"$])', r"`\1", value)
+    return "'" + value.replace("'", "''") + "'"
+
+
+def _check_commands(masked: str) -> None:
+    """Refuse a script with arguments that has more than plain commands."""
+    at = 0
+    while at < len(masked):
+        command = _COMMAND.match(masked, at)
+        if command is None:
+            raise Refusal("only plain commands can take arguments in PowerShell", at)
+        name = command["name"].lower()
+        is_plain = "-" not in name and name not in _BUILT_IN
+        if not (is_plain or name in _PRINTS or _PROGRAM_FILE.fullmatch(name)):
+            raise Refusal(f"`{command['name']}` is part of PowerShell and could evaluate it", at)
+        separator = _SEPARATOR.match(masked, command.end())
+        if separator is None and command.end() < len(masked):
+            why = "this cannot be used in a PowerShell command that takes arguments"
+            raise Refusal(why, command.end())
+        at = separator.end() if separator is not None else len(masked)
+
+
+def _check_values(source: str, used: Sequence[Reference]) -> None:
+    for reference in used:
+        if reference.kind != "argument":
+            continue
+        if '"' in reference.value or reference.value.endswith("\\"):
+            # Before version 7.3 it hands them to programs without escaping them.
+            raise Refusal(
+                'PowerShell breaks a value with `"` or a `\\` at its end', reference.start
             )
-
-
-def _without_variables(source: str, references: Sequence[Reference]) -> str:
-    """A script with a plain word where a value stands that is no argument, such as the folder of
-    the skill.
-    """
-    for reference in reversed(references):
-        if reference.kind == "variable":
-            source = f"{source[: reference.start]}x{source[reference.end :]}"
-    return source
+        if source[reference.start - 1 : reference.start] in ("", " ", "\t", '"'):
+            check_option(reference, source[reference.start : reference.end])

@@ -361,25 +361,24 @@ def test_what_is_asked_about_is_the_command_as_it_was_declared_and_only_this_ski
     ]
 
 
+SHELL = "it was not run: a shell would run an argument as code"
+
+
 @pytest.mark.parametrize(
     ("command", "why"),
     [
         (["sh", "-c", "echo got {argument}"], "`{argument}` is only a part of “echo got {argument}”; it must be an element of its own in `command`"),
         (["prog", "--for={skill}"], "`{skill}` is only a part of “--for={skill}”; it must be an element of its own in `command`"),
-        (["sh", "-c", "{argument}"], "it was not run: `sh` would run an argument as code"),
-        (["sh", "-c"], "it was not run: `sh` would run an argument as code"),
-        (["bash", "-eo", "pipefail", "-c", "{argument}"], "it was not run: `bash` would run an argument as code"),
-        (["python3", "-c", "{argument}"], "it was not run: `python3` would run an argument as code"),
-        (["python3"], "it was not run: `python3` would run an argument as code"),
-        (["env", "sh", "-c", "{argument}"], "it was not run: `sh` would run an argument as code"),
-        (["xargs", "{argument}"], "it was not run: an argument would decide which program is run"),
-        (["{argument}"], "it was not run: an argument would decide which program is run"),
-        (["find", ".", "-exec", "{argument}", ";"], "it was not run: `find` would run an argument as code"),
-        (["sh", "-c", 'eval "$1"', "sh", "{argument}"], "it was not run: `eval` would run an argument as code"),
-        (["ssh", "host", "ls", "{argument}"], "it was not run: `ssh` would run an argument as code"),
+        (["sh", "-c", "{argument}"], SHELL),
+        (["sh", "-c"], SHELL),
+        (["bash", "-eo", "pipefail", "-c", "{argument}"], SHELL),
+        (["env", "sh", "-c", "{argument}"], SHELL),
+        (["bash", "{argument}"], SHELL),
+        (["bash"], SHELL),
+        (["{argument}"], "it was not run: an argument would decide which program runs"),
     ],
 )  # fmt: skip
-def test_a_program_that_would_run_what_was_typed_is_refused_and_not_started(command, why):
+def test_a_shell_that_would_run_what_was_typed_is_refused_and_not_started(command, why):
     runner = Runs()
     with pytest.raises(ToolFailed) as caught:
         call_tool(
@@ -402,9 +401,7 @@ def test_more_than_a_program_can_be_given_is_refused_with_its_size():
         call_tool(
             make_tool("weather_fetch", DeclaredTool(command=("prog",)), runner), "x" * 200_000
         )
-    why = (
-        "its program would get a value of 200,000 bytes, and a program can be given 130,000 in one"
-    )
+    why = "its program would get a value of 200,000 bytes; a program can be given 130,000 in one"
     assert (str(caught.value), runner.seen) == (f"The tool “weather_fetch” failed: {why}.", [])
 
 

@@ -146,7 +146,12 @@ def test_an_empty_field_is_as_if_it_were_not_there(field):
             "field-value",
             "`context` is “spoon”; it must be one of inline, fork.",
         ),
-        ("shell", "fish", "field-value", "`shell` is “fish”; it must be one of bash, powershell."),
+        (
+            "shell",
+            "fish",
+            "field-value",
+            "`shell` is “fish”; it must be one of bash, powershell, none.",
+        ),
         ("command-dispatch", "x", "field-value", "`command-dispatch` is “x”; it must be `tool`."),
         (
             "hide",

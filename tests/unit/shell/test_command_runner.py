@@ -17,7 +17,7 @@ from prowess.errors import MachineError
 from prowess.errors.activation import CommandFailed, CommandRefused
 from prowess.machine.facts import current_facts
 from prowess.machine.processes import ProcessRunner
-from prowess.model.command import Command, Finished
+from prowess.model.command import Command, FilledProgram, Finished
 from prowess.model.permission import Request
 from prowess.model.skill import LoadedFrom, Scope
 from prowess.profiles.load import load_profile
@@ -86,6 +86,8 @@ def test_a_plan_is_a_value_that_says_all_there_is_to_run() -> None:
         shell="bash",
         seconds=120.0,
         output_bytes=30_000,
+        readable="cat my /s/x",
+        programs=(FilledProgram("cat my /s/x", "cat *"),),
     )
     assert planned == Draft(("A ", command, " B"), load_profile("prowess").embedded.tolerated)
     assert planned.commands == (command,)
@@ -253,18 +255,17 @@ def test_a_command_without_output_says_so_and_a_long_output_is_cut_with_a_note()
 @pytest.mark.parametrize(
     ("command", "arguments", "why"),
     [
-        ("eval $0", "x", "`eval` would run an argument as code"),
         ("echo $0", "a\0b", "it would get a NUL character, which no program can be given"),
         ("echo $0", "\ud800", "it would get half of a character, which no program can be given"),
         (
             "echo $0",
             "x" * 200_000,
-            "it would get a value of 200,000 bytes, and a program can be given 130,000 in one",
+            "it would get a value of 200,000 bytes; a program can be given 130,000 in one",
         ),
         (
             "echo $0 $1 $2 $3 $4",
             " ".join(["x" * 110_000] * 5),
-            "it would get values of 550,124 bytes in total, and a program can be given 500,000",
+            "it would get values of 550,124 bytes in total; a program can be given 500,000",
         ),
         ("echo \0", "x", "it would get a NUL character, which no program can be given"),
     ],
@@ -276,6 +277,42 @@ def test_a_command_that_cannot_be_given_its_arguments_is_refused(
         draft(f"!`{command}`", arguments)
     assert str(caught.value) == f"The command `{command}` inside the skill was not run: {why}."
     assert caught.value.hint is not None
+
+
+def test_a_refused_command_is_reported_with_the_reason_and_the_line_of_the_body() -> None:
+    body = "One\n\n```!\n\necho a\n  eval $0\n```\nand !`date`"
+    with pytest.raises(CommandRefused) as caught:
+        draft(body, "x")
+    why = "`eval` is part of the shell and could evaluate it"
+    assert (caught.value.line, caught.value.why) == (6, why)
+    assert str(caught.value) == (
+        f"The command `echo a…` inside the skill (line 6 of its body) was not run: {why}."
+    )
+    with pytest.raises(CommandRefused) as inline:
+        draft("One\n\nTwo !`$0`", "x")
+    assert inline.value.line == 3
+
+
+def test_a_command_without_a_shell_is_run_as_its_words() -> None:
+    planned = draft("!`grep -n '$1 x' \"$0\"`", "a; b", shell="none", env={"KEY": "k"})
+    command = planned.commands[0]
+    assert command.argv == ("grep", "-n", "$1 x", "a;")
+    assert (command.shell, command.env) == ("", {"KEY": "k"})
+    assert command.readable == "grep -n '$1 x' 'a;'"
+    assert run_draft(planned, Script(Finished(code=1, output="none"))) == "none"
+    assert run("!`date`", "noon", shell="none") == "noon"
+    with pytest.raises(CommandRefused) as caught:
+        draft("!`date | cat`", shell="none")
+    assert caught.value.why == "`|` means nothing without a shell; quote it"
+
+
+@pytest.mark.needs("printf")
+def test_a_command_without_a_shell_gets_its_arguments_unchanged() -> None:
+    value = "$(touch x) `y` *;'"
+    planned = draft(
+        "!`printf '%s|' $ARGUMENTS`", value, shell="none", facts=current_facts(), cwd=None
+    )
+    assert run_draft(planned, ProcessRunner(current_facts())) == f"{value}|"
 
 
 @pytest.mark.seed("C-98")
@@ -313,9 +350,7 @@ def test_every_reason_not_to_run_has_its_mark(not_run: str, mark: str) -> None:
 
 def test_a_block_that_is_never_closed_is_reported_and_not_run() -> None:
     planned = draft("x\n```!\ndate $0\n", "me", file="/S.md")
-    message = (
-        "The block of commands that begins on line 2 of the body is never closed, so it is not run."
-    )
+    message = "The command block on line 2 of the body is never closed, so it is not run."
     assert planned.pieces == ("x\n```!\ndate me\n",)
     assert planned.diagnostics == (diagnose("command-unclosed", message, file="/S.md"),)
 
@@ -409,11 +444,13 @@ def test_opencode_fills_and_runs_what_is_typed_and_gives_its_tool_the_body_as_it
 def test_the_request_to_run_commands_names_each_once(workspace: Workspace) -> None:
     location = str(workspace.skill("home/.claude/skills/mine"))
     skill = workspace.open("claude-code").get("mine")
-    assert request_commands(skill, draft("!`b $0` !`a` !`b $0`", "x").commands) == Request(
-        permission="bash",
-        patterns=("b $0", "a"),
-        always=("b $0", "a"),
-        metadata={"skill": "mine", "location": location, "commands": ["b $0", "a"]},
+    commands = draft("!`b $0` !`a` !`b $0`", "x").commands
+    patterns = ("b $0", "a", "b x")
+    metadata = {"skill": "mine", "location": location, "commands": ["b x", "a"]}
+    request = Request(permission="bash", patterns=patterns, always=patterns, metadata=metadata)
+    assert request_commands(skill, commands) == request
+    assert request_commands(skill, commands, "model") == msgspec.structs.replace(
+        request, unless_allowed={"b x": "Bash(b *)"}
     )
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from prowess.shell.embedded_commands import Spot, find_commands
+from prowess.shell.embedded_commands import EmbeddedCommand, find_commands
 
 
 def commands(body: str) -> list[str]:
     found = find_commands(body)
     assert found.unclosed is None
-    return [spot.command for spot in found.spots]
+    return [command.text for command in found.commands]
 
 
 @pytest.mark.parametrize(
@@ -110,10 +110,11 @@ def test_commands_after_a_code_block_are_found_again() -> None:
     assert commands("```\n!`a`\n```\n!`b`\n```!\nc\n```\n") == ["b", "c"]
 
 
-def test_a_spot_covers_the_mark_and_nothing_else() -> None:
+def test_a_command_covers_its_mark_and_knows_the_line_of_its_text() -> None:
     body = "x !`a` y\n  ```!\nb\n  ```  \nz"
-    assert find_commands(body).spots == (Spot(2, 6, "a"), Spot(11, 23, "b"))
-    assert [body[spot.start : spot.end] for spot in find_commands(body).spots] == [
+    found = find_commands(body).commands
+    assert found == (EmbeddedCommand(2, 6, "a", 1), EmbeddedCommand(11, 23, "b", 3))
+    assert [body[command.start : command.end] for command in found] == [
         "!`a`",
         "```!\nb\n  ```",
     ]
@@ -121,7 +122,7 @@ def test_a_spot_covers_the_mark_and_nothing_else() -> None:
 
 def test_a_block_of_commands_that_is_never_closed_is_told_by_its_line() -> None:
     found = find_commands("!`a`\n```!\nb\n!`c`\n")
-    assert (found.spots, found.unclosed) == ((Spot(0, 4, "a"),), 2)
+    assert (found.commands, found.unclosed) == ((EmbeddedCommand(0, 4, "a", 1),), 2)
 
 
 @pytest.mark.parametrize(
@@ -138,4 +139,4 @@ def test_a_block_of_commands_that_is_never_closed_is_told_by_its_line() -> None:
     ],
 )
 def test_a_long_body_is_read_in_one_pass(body: str, count: int) -> None:
-    assert len(find_commands(body).spots) == count
+    assert len(find_commands(body).commands) == count

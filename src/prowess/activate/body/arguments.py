@@ -7,11 +7,16 @@ words.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from prowess.errors.activation import ArgumentRefused
+from prowess.model.skill import DeclaredArgument
 from prowess.profiles.schema.body import Split
+from prowess.text.value_pattern import parse_pattern
 
 Words = tuple[str, ...]
+WHOLE = "ARGUMENTS"
+"""The name under which a header declares what the whole text may be."""
 
 _BLANKS = re.compile(r"\s*")
 _PLAIN_WORD = re.compile(r"\S+")
@@ -31,6 +36,42 @@ def list_names(declared: Iterable[str]) -> Mapping[str, int]:
     """
     names = [name for name in declared if not name.isdigit()]
     return {name: names.index(name) for name in names}
+
+
+def check_arguments(
+    declared: Sequence[DeclaredArgument], names: Mapping[str, int], words: Words, whole: str
+) -> None:
+    """Compare what was given with what the header declares. Raises `ArgumentRefused`."""
+    for argument in declared:
+        at = names.get(argument.name, len(words))
+        value = whole if argument.name == WHOLE else "".join(words[at : at + 1])
+        allowed = _explain_refusal(argument, value)
+        if allowed is not None:
+            raise ArgumentRefused(argument.name, value, allowed)
+
+
+def _explain_refusal(argument: DeclaredArgument, value: str) -> str | None:
+    """What is allowed in place of a value; None where the value is."""
+    if argument.problem is not None:
+        return f"no value is allowed, because {argument.problem}"
+    if not value and not argument.required:
+        return None
+    if argument.choices and value not in argument.choices:
+        return f"allowed: {', '.join(argument.choices)}"
+    if argument.pattern is not None and not parse_pattern(argument.pattern).matches(value):
+        return f"it must match `{argument.pattern}`"
+    return None if value else "it is required"
+
+
+def find_options(declared: Sequence[DeclaredArgument], names: Mapping[str, int]) -> frozenset[int]:
+    """The places of the arguments that may begin with `-`; -1 is the whole text.
+
+    The whole text begins with the first argument, so what holds for that one holds for it.
+    """
+    places = {
+        -1 if one.name == WHOLE else names.get(one.name, -2) for one in declared if one.options
+    }
+    return frozenset(places | ({-1} if 0 in places else set()))
 
 
 def split_words(text: str) -> Words:

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
 import msgspec
 
-from prowess.activate.body.arguments import list_names, split_arguments
+from prowess.activate.body.arguments import (
+    check_arguments,
+    find_options,
+    list_names,
+    split_arguments,
+)
 from prowess.diagnostics import Diagnostic, diagnose
-from prowess.model.skill import Skill
+from prowess.model.skill import DeclaredArgument, Skill
 from prowess.profiles.schema.body import ArgumentRules
 
 ReferenceKind = Literal["argument", "variable", "literal"]
@@ -39,7 +44,8 @@ class Reference(NamedTuple):
     caller's arguments.
 
     `label` names it for a shell's variable. A `literal` is put there as it is, since the author
-    escaped it. `takes` says whether the caller's arguments, or one of them, go there.
+    escaped it. `takes` says whether the caller's arguments, or one of them, go there, and
+    `may_be_option` that the header lets that argument begin with `-`.
     """
 
     start: int
@@ -48,6 +54,7 @@ class Reference(NamedTuple):
     kind: ReferenceKind
     label: str = ""
     takes: bool = False
+    may_be_option: bool = False
 
 
 def may_hold_commands(body: str) -> bool:
@@ -66,6 +73,8 @@ def find_folder(skill: Skill, rules: ArgumentRules) -> str | None:
 class Substitution:
     """The placeholders of one body and one call. It remembers whether any of them took the
     arguments.
+
+    Raises `ArgumentRefused` where the arguments are not what `declared` allows.
     """
 
     def __init__(
@@ -74,6 +83,7 @@ class Substitution:
         given: Given,
         *,
         names: Iterable[str] = (),
+        declared: Sequence[DeclaredArgument] = (),
         file: str | None = None,
     ) -> None:
         self._rules = rules
@@ -82,6 +92,10 @@ class Substitution:
             split_arguments(self._raw, rules.split) if self._raw and rules.placeholders else ()
         )
         self._names = list_names(names) if names and rules.placeholders else {}
+        self._options: frozenset[int] = frozenset()
+        if declared and rules.placeholders:
+            check_arguments(declared, self._names, self._words, self._raw)
+            self._options = find_options(declared, self._names)
         self._pattern = _compile(
             tuple(self._names), tuple(rules.variables), placeholders=rules.placeholders
         )
@@ -101,7 +115,7 @@ class Substitution:
             reference = self._resolve(match)
             if reference is None:
                 continue
-            start, end, value, kind, _, takes = reference
+            start, end, value, kind, _, takes, _ = reference
             self._took_arguments = self._took_arguments or takes
             parts += (text[place:start], _guard(value) if guard and kind == "argument" else value)
             place = end
@@ -150,7 +164,10 @@ class Substitution:
         if group == "name":
             return self._take(match, self._names[match["name"]], "")
         if group == "all":
-            return Reference(start, end, self._raw, "argument", "ARGUMENTS", bool(self._raw))
+            return Reference(
+                *(start, end, self._raw, "argument", "ARGUMENTS", bool(self._raw)),
+                may_be_option=-1 in self._options,
+            )
         index = match[group or 0]
         # A number of many digits names no argument, and reading it would take long.
         return self._take(
@@ -163,7 +180,8 @@ class Substitution:
         """
         if 0 <= index < len(self._words):
             return Reference(
-                *match.span(), self._words[index], "argument", f"ARGUMENT_{index}", True
+                *(*match.span(), self._words[index], "argument", f"ARGUMENT_{index}", True),
+                may_be_option=index in self._options,
             )
         return (
             None
@@ -178,10 +196,11 @@ def substitute(
     given: Given,
     *,
     names: Iterable[str] = (),
+    declared: Sequence[DeclaredArgument] = (),
     file: str | None = None,
 ) -> tuple[str, tuple[Diagnostic, ...]]:
     """A body without commands, filled; arguments that nothing took are added as the host does it."""
-    filling = Substitution(rules, given, names=names, file=file)
+    filling = Substitution(rules, given, names=names, declared=declared, file=file)
     text = filling.fill(body)
     return text + filling.finish(), filling.diagnostics
 

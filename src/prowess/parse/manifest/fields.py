@@ -12,7 +12,8 @@ from typing import Any
 import msgspec
 
 from prowess.diagnostics import Diagnostic, diagnose
-from prowess.model.skill import Manifest
+from prowess.model.skill import DeclaredArgument, Manifest
+from prowess.parse.manifest.declared_arguments import read_declared_arguments
 from prowess.parse.manifest.field_suggestions import MOST_LOOKED_UP, report_misspelt
 from prowess.parse.manifest.openclaw import OPENCLAW_FIELDS, OPENCLAW_KEYS, read_openclaw
 from prowess.parse.yaml.text_values import (
@@ -161,6 +162,18 @@ def _read_list(split: Callable[[str], tuple[str, ...]]) -> ReadField:
     return read
 
 
+_read_names = _read_list(split_names)
+
+
+def _read_arguments(
+    key: str, value: Any, fields: FieldRules, findings: Findings
+) -> tuple[str, ...] | tuple[DeclaredArgument, ...]:
+    if type(value) is dict:
+        return read_declared_arguments(value, findings)
+    names: tuple[str, ...] = _read_names(key, value, fields, findings)
+    return names
+
+
 FIELDS: dict[str, Field] = {
     "name": Field("name", _read_text),
     "description": Field("description", _read_text),
@@ -171,7 +184,7 @@ FIELDS: dict[str, Field] = {
     "disallowed-tools": Field("disallowed_tools", _read_list(split_tools)),
     "when_to_use": Field("when_to_use", _read_text),
     "argument-hint": Field("argument_hint", _read_hint),
-    "arguments": Field("arguments", _read_list(split_names)),
+    "arguments": Field("arguments", _read_arguments),
     "version": Field("version", _read_text),
     "model": Field("model", _read_text),
     "effort": Field("effort", _read_effort),
@@ -181,7 +194,7 @@ FIELDS: dict[str, Field] = {
     "hooks": Field("hooks", _read_mapping),
     "paths": Field("paths", _read_list(split_patterns)),
     "globs": Field("globs", _read_list(split_patterns)),
-    "shell": Field("shell", _read_words("bash", "powershell")),
+    "shell": Field("shell", _read_words("bash", "powershell", "none")),
     "user-invocable": Field("user_invocable", _read_flag),
     "disable-model-invocation": Field("disable_model_invocation", _read_flag),
     "hide": Field("hide", _read_flag),
@@ -230,6 +243,10 @@ def read_manifest(
     if others:
         unknown = [key for key in others if key not in OPENCLAW_KEYS]
         report_misspelt(unknown[:MOST_LOOKED_UP], FIELD_NAMES, findings)
+    arguments = values.get("arguments")
+    if arguments and type(arguments[0]) is DeclaredArgument:
+        values["declared_arguments"] = arguments
+        values["arguments"] = tuple(one.name for one in arguments if one.name != "ARGUMENTS")
     metadata = values.get("metadata") or {}
     if (others or metadata) and _has_openclaw(others, metadata, fields):
         values.update(read_openclaw(frontmatter, metadata, fields, findings))

@@ -1,0 +1,68 @@
+"""`arguments` as a mapping: for each name, what the argument may be."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from prowess.diagnostics import Diagnostic, diagnose
+from prowess.model.skill import DeclaredArgument
+from prowess.parse.yaml.text_values import describe, render_scalar
+from prowess.text.value_pattern import PatternError, parse_pattern
+
+_KEYS = ("pattern", "choices", "options", "required")
+
+
+def read_declared_arguments(
+    arguments: Mapping[str, Any], found: list[Diagnostic]
+) -> tuple[DeclaredArgument, ...]:
+    """Every argument with what it may be. What cannot be used of it is added to `found`."""
+    return tuple(_read_argument(str(name), value, found) for name, value in arguments.items())
+
+
+def _read_argument(name: str, value: Any, found: list[Diagnostic]) -> DeclaredArgument:
+    """One argument. With a problem in its declaration no value is allowed: guessing would be lax."""
+    table = {} if value is None else value
+    problem = _find_problem(table)
+    if problem is not None:
+        key, why = problem
+        field = ".".join(filter(None, ("arguments", name, key)))
+        found.append(diagnose("field-value", f"`{field}` {why}.", field=field))
+        return DeclaredArgument(name=name, problem=f"`{field}` {why}")
+    return DeclaredArgument(
+        name=name,
+        pattern=table.get("pattern"),
+        choices=tuple(map(render_scalar, table.get("choices") or ())),
+        options=table.get("options") is True,
+        required=table.get("required") is True,
+    )
+
+
+def _find_problem(table: Any) -> tuple[str, str] | None:
+    """The key that cannot be used and why, as the rest of a sentence."""
+    if not isinstance(table, Mapping):
+        return "", f"is {describe(table)}; it has to be a mapping with {', '.join(_KEYS)}"
+    for key, value in table.items():
+        why = _explain(str(key), value)
+        if why is not None:
+            return str(key), why
+    return None
+
+
+def _explain(key: str, value: Any) -> str | None:
+    if key not in _KEYS:
+        return f"is not known; the keys are {', '.join(_KEYS)}"
+    if key in ("options", "required"):
+        return None if isinstance(value, bool) else f"is {describe(value)}; it may be true or false"
+    if key == "choices":
+        is_list = isinstance(value, list) and value
+        if is_list and all(isinstance(item, (str, int, float)) for item in value):
+            return None
+        return f"is {describe(value)}; it has to be a list of at least one word"
+    if not isinstance(value, str):
+        return f"is {describe(value)}; it has to be text"
+    try:
+        parse_pattern(value)
+    except PatternError as error:
+        return f"cannot be used: {error}"
+    return None

@@ -1,0 +1,57 @@
+"""What the words of a command start: a second shell with a script, or a program inside another."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Sequence
+
+_SHELLS = frozenset("ash bash dash fish ksh mksh rbash sh zsh".split())
+_CODE_OPTION = re.compile(r"[-+][A-Za-z]*c[A-Za-z]*")
+_NAMED_OPTION = re.compile(r"[-+][A-Za-z]*[oO]|--(?:init-file|rcfile)")
+_INPUT_OPTION = re.compile(r"[-+][A-Za-z]*s[A-Za-z]*")
+_WRAPPERS = frozenset(
+    "builtin command doas env exec nice nohup setsid stdbuf sudo time timeout xargs".split()
+)
+_MOST_WRAPPERS = 20
+_WRAPPER_WORD = re.compile(r"-.*|[0-9.]+[smhd]?|[A-Za-z_][A-Za-z0-9_]*=.*", re.DOTALL)
+
+
+def runs_code(words: Sequence[str | None]) -> bool:
+    """Whether a shell among these words would run a value (None) as its script, or its input.
+
+    Values after the script are fine: `bash build.sh VALUE`, `sh -c 'echo "$1"' sh VALUE`.
+    """
+    shells = [at for at, word in enumerate(words) if word and _name(word) in _SHELLS]
+    if not shells:
+        return False
+    options: list[str] = []
+    at = shells[0] + 1
+    while at < len(words) and (option := words[at]) and option[0] in "-+":
+        options.append(option)
+        at += 2 if _NAMED_OPTION.fullmatch(option) else 1
+    is_value = words[at : at + 1] == [None]
+    is_code = any(_CODE_OPTION.fullmatch(option) for option in options)
+    reads_input = at >= len(words) or any(_INPUT_OPTION.fullmatch(option) for option in options)
+    if shells[0] > 0:
+        # `xargs` puts words after the last one.
+        return is_code and (is_value or at >= len(words))
+    return is_value or (reads_input and not is_code)
+
+
+def unwrap(words: tuple[str, ...]) -> list[tuple[str, ...]]:
+    """A command and the programs that it starts, as `env` and `sudo` do, each with its words."""
+    starts = [0] if words else []
+    for start in starts:
+        if _name(words[start]) not in _WRAPPERS or len(starts) > _MOST_WRAPPERS:
+            continue
+        before = list(itertools.takewhile(_WRAPPER_WORD.fullmatch, words[start + 1 :]))
+        at = start + 1 + len(before)
+        # An option may take a value; then the program comes one word later.
+        places = (at, at + 1) if any(word.startswith("-") for word in before) else (at,)
+        starts += [place for place in places if place < len(words) and place not in starts]
+    return [(_name(words[start]), *words[start + 1 :]) for start in starts]
+
+
+def _name(program: str) -> str:
+    return program.rpartition("/")[2]

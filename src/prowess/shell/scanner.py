@@ -1,0 +1,607 @@
+"""A bash script with placeholders, rewritten so that bash never evaluates a value.
+
+Every value becomes one quoted parameter, and it may be only where bash takes it as data: in an
+argument of a program, of `echo` or of `printf`, or in an assignment to an ordinary variable. The
+rest of a script with arguments may use only what is listed here, because variables, functions and
+files could hand a value on. Whatever is not listed is refused; nothing here guesses what might be
+dangerous.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import re
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+from prowess.activate.body.substitution import Reference
+from prowess.model.command import FilledProgram
+from prowess.shell.env_denylist import find_refusal
+from prowess.shell.program_words import runs_code, unwrap
+from prowess.shell.quoting import (
+    NUMBERED,
+    PARAMETERS,
+    PREFIX,
+    READABLE,
+    Context,
+    Edit,
+    FilledCommand,
+    Refusal,
+    apply_edits,
+    check_option,
+)
+
+_DEEPEST = 40
+_MOST_PASSES = 20
+
+_RESERVED = frozenset("! { } do done elif else fi if then until while".split())
+_KEYWORDS = frozenset("case coproc function select time [[".split())
+_BUILTINS = frozenset(
+    ". : [ alias bg bind break builtin caller cd command compgen complete compopt continue declare"
+    " dirs disown echo enable eval exec exit export false fc fg getopts hash help history jobs kill"
+    " let local logout mapfile popd printf pushd pwd read readarray readonly return set shift shopt"
+    " source suspend test times trap true type typeset ulimit umask unalias unset wait".split()
+)
+# What these builtins may be given in a script with arguments, none of it a value: `W` is a word,
+# `U` one that bash may split.
+_TEST = r"(?:! )?(?:-[bcdefghknprstuwxzLS] W|W|W (?:=|==|!=|-eq|-ne|-lt|-le|-gt|-ge) W)"
+_PLAIN_BUILTINS: Mapping[str, re.Pattern[str]] = {
+    **dict.fromkeys(": break continue false pwd true wait".split(), re.compile("")),
+    **dict.fromkeys(("cd", "exit"), re.compile("[WU]?")),
+    "[": re.compile(rf"{_TEST} \]"),
+    "command": re.compile("-[vV] W"),
+    "set": re.compile(r"(?:-[eux]+(?:o pipefail)?|-o pipefail)(?: -[eux]+| -o pipefail)*"),
+    "test": re.compile(_TEST),
+    "type": re.compile("W"),
+}
+_SPELLED = frozenset("= == != ! ] pipefail".split())
+# `%n` of printf names a variable, so the conversions are listed too.
+_FORMAT = re.compile(r"(?!-)(?:[^%]|%%|%[-+ #0-9.]*[bcdeEfgGiosuxXq])*", re.DOTALL)
+# Variables that bash reads or fills by itself; it evaluates some of them as soon as they are set.
+_SHELL_VARIABLES = re.compile(
+    r"_|BASH.*|CHILD_MAX|COLUMNS|COMP_.*|COMPREPLY|COPROC.*|DIRSTACK|EMACS|EPOCH(REALTIME|SECONDS)"
+    r"|EUID|EXECIGNORE|FCEDIT|FIGNORE|FUNC(NAME|NEST)|GLOB(IGNORE|SORT)|GROUPS|HIST(CMD|CONTROL"
+    r"|FILE|FILESIZE|IGNORE|SIZE|TIMEFORMAT)|HOST(FILE|NAME|TYPE)|IGNOREEOF|INSIDE_EMACS|LANG"
+    r"|LC_.*|LINENO|LINES|MACHTYPE|MAIL(CHECK|PATH)?|MAPFILE|OLDPWD|OPT(ARG|ERR|IND)|OSTYPE"
+    r"|PIPESTATUS|POSIXLY_CORRECT|PPID|PROMPT_.*|PS[0-4]|PWD|RANDOM|READLINE_.*|REPLY|SECONDS"
+    r"|SHLVL|SRANDOM|TEXTDOMAIN.*|TIMEFORMAT|TMOUT|UID|auto_resume|histchars"
+)
+
+_BETWEEN = re.compile(r"(?:[ \t]|\\\n)+|#[^\n]*")
+_OPERATOR = re.compile(r"\n|;;&|;;|;&|&&|\|\||\|&|&(?!>)|[;|]")
+_REDIRECT = re.compile(r"[0-9]*(?:<<<|<<-?|<>|<&|>>|>&|>\||&>>|&>|[<>](?!\())")
+_HEREDOC_END = re.compile(r"[ \t]*((?:'[^'\n]*'|\"[^\"\n]*\"|\\.|[^\s;&|<>()'\"\\])+)")
+_ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)\+?=")
+_TEST_COMMAND = re.compile(r"\[\[?(?=[ \t\n])")
+_PLAIN = re.compile(r"[^ \t\n;&|()<>'\"\\$`*?\[{]+")
+_PLAIN_IN_QUOTES = re.compile(r"[^\"\\$`]+")
+_QUOTES = re.compile(r"\$?'|\"")
+_CONTEXTS: Mapping[str, Context] = {"'": "single", "$'": "ansi", '"': "double"}
+_NAME = re.compile(r"\$(?P<name>[A-Za-z_][A-Za-z0-9_]*|[0-9@*#?$!-])")
+_BRACED = re.compile(
+    r"\$\{(?P<count>#)?(?P<name>[A-Za-z_][A-Za-z0-9_]*|[0-9@*#?$!-])"
+    r"(?P<change>(?::?[-+?]|##?|%%?)[A-Za-z0-9_./ :,@*-]*)?\}"
+)
+_NUMBERS = re.compile(r"\$\(\([0-9 ()+*/%-]*\)\)")
+
+
+class _Word:
+    """A word of a command, without its quotes and with its values; expansions are as written.
+
+    `assigns` is the variable that it sets, `bare` are its expansions without quotes. `marks` say
+    what is in it: a `value`, a `split` one, an `expansion` or a `command` that bash fills in, a
+    `glob`, a `brace`, a `slash`, a `quote`; `begun` means that its first character is known.
+    """
+
+    def __init__(self, start: int) -> None:
+        self.start = start
+        self.text = ""
+        self.assigns = ""
+        self.bare: list[tuple[int, int]] = []
+        self.marks: set[str] = set()
+
+    def add(self, text: str) -> None:
+        """Add text that bash takes as it is."""
+        self.text += text
+        if text:
+            self.marks.add("begun")
+        if "/" in text:
+            self.marks.add("slash")
+
+    @property
+    def takes_value(self) -> bool:
+        """Whether an argument may be in it."""
+        return "value" in self.marks
+
+    @property
+    def is_literal(self) -> bool:
+        """Whether bash takes the whole word as it is."""
+        return self.marks.isdisjoint(("value", "expansion", "command", "glob", "brace"))
+
+
+class _Heredoc(NamedTuple):
+    """A here-document whose text begins on the next line: the line that ends it, and its quotes."""
+
+    end: re.Pattern[str]
+    is_quoted: bool
+
+
+class BashScanner:
+    """Reads a script from left to right. `kept` are the variables that may hold a value.
+
+    Reading does not stop at what a script with arguments may not do: `problem` is the first such
+    thing, and it counts only where an argument is used. `shell_use` is the first thing that only a
+    shell can do. `commands` are the words of every command, and `last` is the last command, whose
+    exit code is that of the script.
+    """
+
+    def __init__(
+        self, source: str, references: Sequence[Reference] = (), kept: frozenset[str] = frozenset()
+    ) -> None:
+        self.problem: Refusal | None = None
+        self.shell_use: Refusal | None = None
+        self.env: dict[str, str] = {}
+        self.used: list[Reference] = []
+        self.edits: list[Edit] = []
+        self.path_edits: list[Edit] = []
+        self.programs: list[FilledProgram] = []
+        self.commands: list[tuple[str, ...]] = []
+        self.last: list[_Word] = []
+        self.kept = set(kept)
+        self._source = source
+        self._references = {reference.start: reference for reference in references}
+        self._at = 0
+        self._depth = 0
+        self._in_backquotes = False
+        self._heredocs: list[_Heredoc] = []
+        self._unended: set[re.Pattern[str]] = set()
+
+    def read(self) -> None:
+        """Read the whole script. Raises `Refusal` where it is nested too deeply."""
+        self._read_list("")
+
+    def _refuse(self, why: str, at: int | None = None) -> None:
+        self.problem = self.problem or Refusal(why, self._at if at is None else at)
+
+    def _take(self, pattern: re.Pattern[str]) -> str:
+        found = pattern.match(self._source, self._at)
+        text = found[0] if found is not None else ""
+        self._at += len(text)
+        return text
+
+    def _note_shell_use(self, at: int) -> None:
+        text = self._source[at : self._at].replace("\n", "a line end")
+        why = f"`{text}` means nothing without a shell; quote it"
+        self.shell_use = self.shell_use or Refusal(why, at)
+
+    def _is_open(self, closer: str) -> bool:
+        return self._at < len(self._source) and self._source[self._at] != closer
+
+    def _close(self, closer: str) -> None:
+        if closer and self._at >= len(self._source):
+            self._refuse(f"a `{closer}` is missing")
+        self._at += len(closer)
+
+    # Commands
+
+    def _read_list(self, closer: str) -> bool:
+        """Read commands up to what closes them; whether a value may be in any of them."""
+        self._depth += 1
+        if self._depth > _DEEPEST:
+            raise Refusal("it is nested too deeply", self._at)
+        takes_value = False
+        command: list[_Word] = []
+        while self._is_open(closer):
+            start = self._at
+            if self._take(_BETWEEN):
+                continue
+            if operator := self._take(_OPERATOR):
+                takes_value |= self._end_command(command)
+                self._note_shell_use(start)
+                if operator == "\n":
+                    self._read_heredocs()
+            elif redirect := self._take(_REDIRECT):
+                self._note_shell_use(start)
+                takes_value |= self._read_redirect(redirect)
+            elif self._source[start] in "()":
+                takes_value |= self._read_bracket(command)
+                self._note_shell_use(start)
+            else:
+                self._add_word(command)
+        takes_value |= self._end_command(command)
+        self._close(closer)
+        self._depth -= 1
+        return takes_value
+
+    def _add_word(self, command: list[_Word]) -> None:
+        word = self._read_word(may_assign=not command or bool(command[-1].assigns))
+        if self._at == word.start:
+            # Only a stray back-quote ends a word before it begins.
+            self._refuse("a back-quote is not understood")
+            self._at += 1
+        is_grammar = not command and not word.marks & {"quote", "value"}
+        name = word.text if is_grammar else ""
+        if name in _KEYWORDS:
+            self._refuse_use(f"`{name}`", word.start)
+        if word.assigns or name in _RESERVED:
+            self._note_shell_use(word.start)
+        if name == "function":
+            self._take(_BETWEEN)
+            self._read_word()
+        elif name not in _RESERVED and name not in ("coproc", "time"):
+            command.append(word)
+
+    def _refuse_use(self, what: str, at: int | None = None) -> None:
+        self._refuse(f"{what} cannot be used in a command that takes arguments", at)
+
+    def _read_bracket(self, command: list[_Word]) -> bool:
+        """A subshell, or a bracket that a script with arguments may not have."""
+        is_subshell = not command and self._source[self._at] == "("
+        if not is_subshell or self._source.startswith("((", self._at):
+            self._refuse_use("a bracket here")
+        takes_value = self._end_command(command)
+        self._at += 1
+        is_open = self._source[self._at - 1] == "("
+        return takes_value | (is_open and self._read_list(")"))
+
+    def _read_redirect(self, redirect: str) -> bool:
+        if redirect.lstrip("0123456789") in ("<<", "<<-"):
+            self._begin_heredoc(strips_tabs=redirect.endswith("-"))
+            return False
+        self._take(_BETWEEN)
+        target = self._read_word()
+        if target.takes_value:
+            self._refuse(f"an argument is in the target of `{redirect}`", target.start)
+        return target.takes_value
+
+    def _end_command(self, command: list[_Word]) -> bool:
+        """Check the command that ends here; whether a value may be in it."""
+        assigned = list(itertools.takewhile(lambda word: word.assigns, command))
+        words = command[len(assigned) :]
+        takes_value = bool(_list_taking(command))
+        command.clear()
+        for word in _list_taking(assigned):
+            self._keep(word)
+        if words:
+            self._check_command(words)
+            self._note_program(words, gets_variable=bool(_list_taking(assigned)))
+            self.commands.append(tuple(word.text for word in words))
+            self.last = words if self._depth == 1 else self.last
+        return takes_value
+
+    # What a script with arguments may do
+
+    def _keep(self, word: _Word) -> None:
+        self.kept.add(word.assigns)
+        is_refused = word.assigns.isupper() and find_refusal(word.assigns) is not None
+        if is_refused or _SHELL_VARIABLES.fullmatch(word.assigns):
+            why = f"an argument would get into `{word.assigns}`, which is no ordinary variable"
+            self._refuse(why, word.start)
+
+    def _check_command(self, words: list[_Word]) -> None:
+        head, *arguments = words
+        if head.takes_value:
+            self._refuse("an argument would decide which program runs", head.start)
+        elif head.text == "for" and "quote" not in head.marks:
+            self._check_no_value("for", arguments)
+        elif head.text in _BUILTINS and head.is_literal:
+            self._check_builtin(head.text, arguments)
+        else:
+            self._check_program(head)
+        for word in _list_taking(arguments):
+            if "split" in word.marks:
+                why = f"bash would split `{word.text}` into words; put it in double quotes"
+                self._refuse(why, word.start)
+            if "brace" in word.marks:
+                self._refuse("bash would make several words of `{…}`; quote it", word.start)
+        self._check_shells(words)
+
+    def _check_program(self, head: _Word) -> None:
+        """The name of a program must be known, or be a path, because a path is never a builtin."""
+        if head.is_literal and head.text:
+            return
+        if "slash" not in head.marks or head.marks & {"brace", "command", "glob"}:
+            self._refuse("the name of a program is not written out", head.start)
+            return
+        for start, end in head.bare:
+            # In quotes the path stays one word, whatever the variable holds.
+            self.path_edits += (Edit(start, start, '"', '"'), Edit(end, end, '"', '"'))
+
+    def _check_builtin(self, name: str, arguments: list[_Word]) -> None:
+        if name == "echo":
+            return
+        if name == "printf":
+            template = arguments[0] if arguments else _Word(self._at)
+            if not template.is_literal or not _FORMAT.fullmatch(template.text):
+                self._refuse("the format of `printf` is not written out", template.start)
+            return
+        self._check_no_value(name, arguments)
+        allowed = _PLAIN_BUILTINS.get(name)
+        if allowed is None:
+            self._refuse_use(f"`{name}`")
+        elif not allowed.fullmatch(" ".join(map(_spell, arguments))):
+            self._refuse_use(f"`{name}` with these words")
+
+    def _check_no_value(self, name: str, arguments: list[_Word]) -> None:
+        for word in _list_taking(arguments):
+            self._refuse(f"`{name}` is part of the shell and could evaluate it", word.start)
+
+    def _check_shells(self, words: list[_Word]) -> None:
+        known = [None if word.takes_value else word.text * word.is_literal for word in words]
+        if runs_code(known):
+            self._refuse("a second shell would run an argument or its input", words[0].start)
+
+    def _note_program(self, words: list[_Word], *, gets_variable: bool) -> None:
+        first = next((at for at, word in enumerate(words) if word.takes_value), len(words))
+        if first < len(words) or gets_variable:
+            texts = [shlex.quote(word.text) for word in words]
+            program = FilledProgram(" ".join(texts), " ".join((*texts[:first], "*")))
+            self.programs.append(program)
+
+    # Words
+
+    def _read_word(self, *, may_assign: bool = False) -> _Word:
+        word = _Word(self._at)
+        assignment = _ASSIGNMENT.match(self._source, self._at) if may_assign else None
+        if assignment is not None:
+            word.assigns = assignment[1]
+            word.text = self._take(_ASSIGNMENT)
+        while self._at < len(self._source) and not self._ends_word():
+            if not self._place(word, "bare"):
+                _READERS.get(self._source[self._at], BashScanner._read_plain)(self, word)
+        return word
+
+    def _ends_word(self) -> bool:
+        character = self._source[self._at]
+        if character == "`":
+            return self._in_backquotes
+        is_process = self._source.startswith(("<(", ">("), self._at)
+        return character in " \t\n;&|()<>" and not is_process
+
+    def _read_plain(self, word: _Word) -> None:
+        text = self._take(_PLAIN) or ("" if word.text else self._take(_TEST_COMMAND))
+        if text:
+            word.add(text)
+            return
+        character = self._source[self._at]
+        self._at += 1
+        word.marks.add("brace" if character == "{" else "glob")
+        word.text += character
+        if character != "*":
+            # `*` may match nothing, and then the word begins with what comes after it.
+            word.marks.add("begun")
+
+    def _place(self, word: _Word, context: Context) -> bool:
+        """Put a parameter in place of the placeholder that is here, if one is."""
+        reference = self._references.get(self._at)
+        if reference is None:
+            return False
+        text = self._source[reference.start : reference.end]
+        if context in ("single", "ansi") and NUMBERED.fullmatch(text):
+            return False
+        self._at = reference.end
+        if reference.kind == "literal":
+            # The author asks for `$1` as bash means it. It must not be part of a program's name.
+            self.edits.append(Edit(reference.start, reference.end, *[reference.value] * 2))
+            word.add(reference.value)
+            if context in ("bare", "double"):
+                self._expand(word, reference.value[1:], is_quoted=context == "double")
+                word.marks.add("command")
+            return True
+        name = f"{PREFIX}{reference.label}"
+        self.env[name] = reference.value
+        self.used.append(reference)
+        parameter, readable = PARAMETERS[context] % name, READABLE[context](reference.value)
+        self.edits.append(Edit(reference.start, reference.end, parameter, readable))
+        if reference.kind == "argument":
+            word.marks.add("value")
+            if "begun" not in word.marks:
+                check_option(reference, text)
+        word.add(reference.value)
+        word.marks.add("quote")
+        return True
+
+    def _read_backslash(self, word: _Word) -> None:
+        word.marks.add("quote")
+        escaped = self._source[self._at + 1 : self._at + 2]
+        if escaped == "\n":
+            self._refuse("a word is broken over two lines")
+        else:
+            word.add(escaped)
+        self._at += 2
+
+    def _read_quotes(self, word: _Word) -> None:
+        opening = self._take(_QUOTES)
+        context = _CONTEXTS[opening]
+        word.marks |= {"quote", "expansion"} if context == "ansi" else {"quote"}
+        while self._is_open(opening[-1]):
+            if self._place(word, context):
+                continue
+            if context == "double":
+                self._read_quoted(word)
+            else:
+                is_pair = context == "ansi" and self._source[self._at] == "\\"
+                word.add(self._source[self._at : self._at + 1 + is_pair])
+                self._at += 1 + is_pair
+        self._close(opening[-1])
+
+    def _read_quoted(self, word: _Word) -> None:
+        """One step inside double quotes."""
+        character = self._source[self._at]
+        if character == "$":
+            self._read_dollar(word, is_quoted=True)
+        elif character == "`":
+            self._read_commands(word, "`", is_quoted=True)
+        elif character == "\\":
+            pair = self._source[self._at : self._at + 2]
+            if pair == "\\\n":
+                self._refuse("a word is broken over two lines")
+            word.add(pair[1:] if pair[1:] in ("$", "`", '"', "\\") else pair)
+            self._at += 2
+        else:
+            word.add(self._take(_PLAIN_IN_QUOTES))
+
+    # Expansions
+
+    def _read_dollar(self, word: _Word, *, is_quoted: bool = False) -> None:
+        following = self._source[self._at + 1 : self._at + 2]
+        name = _NAME.match(self._source, self._at) or _BRACED.match(self._source, self._at)
+        if numbers := self._take(_NUMBERS):
+            word.marks.add("expansion")
+            word.text += numbers
+        elif following == "(":
+            self._read_commands(word, "$(", is_quoted=is_quoted)
+        elif following == "'" and not is_quoted:
+            self._read_quotes(word)
+        elif name is not None:
+            self._read_variable(word, name, is_quoted=is_quoted)
+        else:
+            if following in ("{", "[", "\\") or (following == '"' and not is_quoted):
+                self._refuse(f"this kind of `${following}` is not understood")
+                word.marks.add("command")
+            word.add("$")
+            self._at += 1
+
+    def _read_variable(self, word: _Word, found: re.Match[str], *, is_quoted: bool) -> None:
+        parts = found.groupdict()
+        # How long a value is tells nothing of what it says.
+        name = "#" if parts.get("count") else parts["name"]
+        if parts.get("change") and name in self.kept:
+            self._refuse(f"`{found[0]}` changes a value")
+        self._at = found.end()
+        self._expand(word, name, is_quoted=is_quoted, span=found.span())
+        word.text += found[0]
+
+    def _expand(
+        self, word: _Word, name: str, *, is_quoted: bool, span: tuple[int, int] = (0, 0)
+    ) -> None:
+        """Bash fills in a variable here, which may hold a value."""
+        word.marks.add("expansion")
+        if name == "_" or name.startswith(f"{PREFIX}ARGUMENT"):
+            self._refuse(f"`${name}` may hold an argument")
+        if name in self.kept:
+            word.marks |= {"value"} if is_quoted or word.assigns else {"value", "split"}
+        if not is_quoted:
+            # Bash splits what the variable holds, so what comes next may begin a word.
+            word.marks.discard("begun")
+            word.bare.append(span)
+
+    def _read_commands(self, word: _Word, opening: str, *, is_quoted: bool = False) -> None:
+        """Commands whose output becomes part of a word, or `<(…)`, the name of a file with it."""
+        start = self._at
+        if opening == "`":
+            self._refuse("a command in back-quotes is not understood; use `$(…)`")
+        elif self._source.startswith("$((", start):
+            self._refuse("arithmetic evaluates what is in it")
+        self._at += len(opening)
+        outer, self._in_backquotes = self._in_backquotes, opening == "`"
+        takes_value = self._read_list("`" if opening == "`" else ")")
+        self._in_backquotes = outer
+        word.marks |= {"command", "value"} if takes_value else {"command"}
+        if not is_quoted:
+            word.marks.discard("begun")
+            word.bare.append((start, self._at))
+            word.marks |= {"split"} if takes_value and not word.assigns else set()
+        word.text += self._source[start : self._at]
+
+    # Here-documents, which only a script without arguments may have
+
+    def _begin_heredoc(self, *, strips_tabs: bool) -> None:
+        self._refuse_use("a here-document")
+        word = self._take(_HEREDOC_END).strip(" \t")
+        end = re.sub(r"\\(.)|['\"]", r"\1", word)
+        tabs = "\t*" if strips_tabs else ""
+        line = re.compile(rf"^{tabs}{re.escape(end)}$", re.MULTILINE)
+        self._heredocs.append(_Heredoc(line, end != word))
+
+    def _read_heredocs(self) -> None:
+        heredocs, self._heredocs = self._heredocs, []
+        for heredoc in heredocs:
+            is_unended = heredoc.end in self._unended
+            end = None if is_unended else heredoc.end.search(self._source, self._at)
+            self._unended |= {heredoc.end} if end is None else set()
+            while end is not None and self._at < end.start():
+                is_filled = self._place(
+                    _Word(self._at), "single" if heredoc.is_quoted else "double"
+                )
+                if is_filled and heredoc.is_quoted:
+                    why = "bash fills in nothing in a here-document whose end is in quotes"
+                    raise Refusal(why, self._at)
+                self._at += 0 if is_filled else 1
+            self._at = self._at if end is None else end.end()
+
+
+_READERS: Mapping[str, Callable[[BashScanner, _Word], None]] = {
+    "\\": BashScanner._read_backslash,
+    "'": BashScanner._read_quotes,
+    '"': BashScanner._read_quotes,
+    "$": BashScanner._read_dollar,
+    "`": lambda scanner, word: scanner._read_commands(word, "`"),
+    # The name of a file is never split.
+    **dict.fromkeys("<>", lambda scanner, word: scanner._read_commands(word, "<(", is_quoted=True)),
+}
+
+
+def _list_taking(words: Sequence[_Word]) -> list[_Word]:
+    return [word for word in words if word.takes_value]
+
+
+def _spell(word: _Word) -> str:
+    """A word of a builtin as `_PLAIN_BUILTINS` spells it."""
+    if word.bare or word.marks & {"brace", "glob"}:
+        return "U"
+    is_spelled = word.is_literal and (word.text.startswith("-") or word.text in _SPELLED)
+    return word.text if is_spelled else "W"
+
+
+def fill_bash(source: str, references: Sequence[Reference]) -> FilledCommand:
+    """A script with its values as parameters. Raises `Refusal` where one could be evaluated."""
+    kept: frozenset[str] = frozenset()
+    for _ in range(_MOST_PASSES):
+        scanner = BashScanner(source, references, kept)
+        scanner.read()
+        if scanner.kept == kept:
+            break
+        # In a loop a variable may be used above the line that puts a value into it.
+        kept = frozenset(scanner.kept)
+    else:
+        raise Refusal("too many variables hold an argument")
+    edits = scanner.edits
+    if any(reference.kind == "argument" for reference in scanner.used):
+        if scanner.problem is not None:
+            raise scanner.problem
+        edits = edits + scanner.path_edits
+    script, readable = apply_edits(source, edits)
+    return FilledCommand(script, scanner.env, scanner.used, readable, tuple(scanner.programs))
+
+
+def fill_argv(source: str, references: Sequence[Reference]) -> FilledCommand:
+    """A command without a shell: words as bash splits them, and nothing else. Raises `Refusal`."""
+    scanner = BashScanner(source, references)
+    scanner.read()
+    words = scanner.last
+    if scanner.shell_use is not None:
+        raise scanner.shell_use
+    for word in words:
+        if word.marks & {"expansion", "command", "glob", "brace"} or source[word.start] == "~":
+            raise Refusal(f"`{word.text}` means nothing without a shell; quote it", word.start)
+    if words[0].takes_value:
+        raise Refusal("an argument would decide which program runs", words[0].start)
+    argv = tuple(word.text for word in words)
+    return FilledCommand("", {}, scanner.used, shlex.join(argv), tuple(scanner.programs), argv)
+
+
+def list_commands(source: str) -> tuple[list[tuple[str, ...]], tuple[str, ...]]:
+    """The words of every command in a script, and those of the last, which sets its exit code.
+
+    Of a program that starts another one, such as `env` or `sudo`, both are listed.
+    """
+    scanner = BashScanner(source)
+    with contextlib.suppress(Refusal):
+        # What is nested too deeply is not listed.
+        scanner.read()
+    listed = [each for words in scanner.commands for each in unwrap(words)]
+    last = unwrap(tuple(word.text for word in scanner.last))
+    return listed, next(iter(last), ())
