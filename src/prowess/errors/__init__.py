@@ -10,6 +10,7 @@
     │   │   └── UnknownEncoding  no such token encoding
     │   ├── Unavailable          the skill exists but cannot be loaded; has its state and the reason
     │   ├── NotPermitted         a rule or a person refused; has the reason and any feedback
+    │   ├── ArgumentRefused      an argument is not what the skill's header allows
     │   ├── UntrustedTool        a tool declared by a project that the user does not trust
     │   ├── AddressError         a skill:// address that cannot be resolved; has the kind of problem
     │   ├── NotAFolder           a working folder that does not exist

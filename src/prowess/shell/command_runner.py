@@ -151,7 +151,7 @@ def draft_body(
     if found is None or not (found.commands or found.unclosed):
         text = filling.fill(body)
         return Draft((text + filling.finish(),), diagnostics=filling.diagnostics)
-    kind = shell if shell in SHELLS else "bash"
+    kind = shell if shell is not None and shell in SHELLS else "bash"
     planner = _Planner(filling, around, embedded, shell=kind, folder=given.folder)
     pieces: list[str | Command] = []
     at = 0
@@ -323,7 +323,9 @@ def _answers_by_1(command: Command, tolerated: Iterable[str]) -> bool:
 def _diagnose(
     commands: Sequence[EmbeddedCommand], not_run: NotRun | None, file: str | None
 ) -> Iterable[Diagnostic]:
-    for command in commands if not_run is not None else ():
+    if not_run is None:
+        return
+    for command in commands:
         first = command.text.splitlines()[0]
         message = f"The command `{first}` was not run, since {_REASONS[not_run]}."
         yield diagnose("command-not-run", message, file=file, hint=_HINTS[not_run])

@@ -14,7 +14,6 @@ import itertools
 import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
 
 from prowess.activate.body.substitution import Reference
 from prowess.model.command import FilledProgram
@@ -121,13 +120,6 @@ class _Word:
         return self.marks.isdisjoint(("value", "expansion", "command", "glob", "brace"))
 
 
-class _Heredoc(NamedTuple):
-    """A here-document whose text begins on the next line: the line that ends it, and its quotes."""
-
-    end: re.Pattern[str]
-    is_quoted: bool
-
-
 class BashScanner:
     """Reads a script from left to right. `kept` are the variables that may hold a value.
 
@@ -155,7 +147,8 @@ class BashScanner:
         self._at = 0
         self._depth = 0
         self._in_backquotes = False
-        self._heredocs: list[_Heredoc] = []
+        # The line that ends a here-document, and whether its name was in quotes.
+        self._heredocs: list[tuple[re.Pattern[str], bool]] = []
         self._unended: set[re.Pattern[str]] = set()
 
     def read(self) -> None:
@@ -514,22 +507,21 @@ class BashScanner:
         end = re.sub(r"\\(.)|['\"]", r"\1", word)
         tabs = "\t*" if strips_tabs else ""
         line = re.compile(rf"^{tabs}{re.escape(end)}$", re.MULTILINE)
-        self._heredocs.append(_Heredoc(line, end != word))
+        self._heredocs.append((line, end != word))
 
     def _read_heredocs(self) -> None:
         heredocs, self._heredocs = self._heredocs, []
-        for heredoc in heredocs:
-            is_unended = heredoc.end in self._unended
-            end = None if is_unended else heredoc.end.search(self._source, self._at)
-            self._unended |= {heredoc.end} if end is None else set()
+        for end_line, is_quoted in heredocs:
+            is_unended = end_line in self._unended
+            end = None if is_unended else end_line.search(self._source, self._at)
+            self._unended |= {end_line} if end is None else set()
+            used = len(self.used)
             while end is not None and self._at < end.start():
-                is_filled = self._place(
-                    _Word(self._at), "single" if heredoc.is_quoted else "double"
-                )
-                if is_filled and heredoc.is_quoted:
-                    why = "bash fills in nothing in a here-document whose end is in quotes"
-                    raise Refusal(why, self._at)
-                self._at += 0 if is_filled else 1
+                if not self._place(_Word(self._at), "single" if is_quoted else "double"):
+                    self._at += 1
+            if is_quoted and len(self.used) > used:
+                why = "bash fills in nothing in a here-document whose end is in quotes"
+                raise Refusal(why, self.used[-1].start)
             self._at = self._at if end is None else end.end()
 
 

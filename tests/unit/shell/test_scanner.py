@@ -72,6 +72,7 @@ def run(filled: FilledCommand) -> str:
             "cat <<'E'\n$x $1\nE\ncat \"${PROWESS_SKILL_DIR}\"",
         ),
         ("cat <<-E\n\t${SKILL_DIR}\n\tE\n", "cat <<-E\n\t${PROWESS_SKILL_DIR}\n\tE\n"),
+        ("cat <<'E'\n\\$0\nE\n", "cat <<'E'\n$0\nE\n"),
         ("source ${SKILL_DIR}/x", 'source "${PROWESS_SKILL_DIR}"/x'),
         ("echo $((1 + ${EFFORT:-2}))", "echo $((1 + ${EFFORT:-2}))"),
     ],
