@@ -92,11 +92,13 @@ def test_an_argument_of_any_text_reaches_a_real_bash_unchanged_and_runs_nothing(
     skills = place.open(
         cwd="shell", bins=["bash"], env={"PROWESS_NO_USAGE": "1", "PATH": os.environ["PATH"]}
     )
-    try:
-        skills.activate("say", argument)
-    except CommandRefused:
-        pytest.fail(f"refused: {argument!r}")
     given_ = argument.strip()
+    if given_.startswith("-"):
+        # A program could read it as an option, and the header does not allow that.
+        with pytest.raises(CommandRefused):
+            skills.activate("say", argument)
+        return
+    skills.activate("say", argument)
     assert (place.root / "shell" / "out").read_bytes().decode() == f"[{given_}]" * 2
     assert sorted(path.name for path in (place.root / "shell").iterdir()) == ["out"]
 
