@@ -119,6 +119,8 @@ _SETTINGS = {
     "skill_commands": "Whether skills are also slash commands.",
     "shell_commands": "`false` keeps commands inside skills from running.",
     "approvals": "Where the answer “always” is stored: `memory` or `disk`.",
+    "trust": "What trust in a project covers: its `repository`, or only the `content` that was "
+    "approved; then commands are asked about again whenever a file of the skill changes.",
     "usage": "Whether to count how often skills are offered and used.",
     "permissions": "Rules for which agent may use which skill.",
     "limits": "Limits of a scan, by a key of [`[limits]`](profiles.md#limits).",

@@ -21,7 +21,7 @@ from prowess.gate.permissions import decide, find_unallowed, request_skill
 from prowess.gate.visibility import judge_invocation
 from prowess.model.outcome import State
 from prowess.model.permission import Action, Decision, Request
-from prowess.model.skill import Skill
+from prowess.model.skill import Scope, Skill
 from prowess.profiles.schema.profile import Profile
 
 
@@ -64,16 +64,29 @@ def authorize_skill(
 
 
 def authorize_commands(
-    skill: Skill, request: Request, services: Services, view: SnapshotView, *, digest: str
+    skill: Skill,
+    request: Request,
+    services: Services,
+    view: SnapshotView,
+    *,
+    digest: str,
+    unconfined: str | None = None,
 ) -> tuple[Diagnostic, ...]:
     """Let the commands in the body of a trusted skill run, unless a rule is about them.
 
-    An argument that a model chose is asked about, too, unless a rule allows the command. `digest` is that of the skill's document. Raises `NotPermitted`.
+    A person is asked as well where a model chose an argument and no rule allows the command, where
+    nothing on this machine confines programs (`unconfined` says why), and where the user trusts
+    only contents that were looked at. `digest` is that of the skill's document. Raises
+    `NotPermitted`.
     """
     decision = decide(request, view.rules)
-    unallowed = find_unallowed(request, view.rules)
-    if unallowed is not None and (decision.rule is None or decision.action is Action.ALLOW):
-        decision = unallowed
+    question = (
+        find_unallowed(request, view.rules)
+        or _ask_unconfined(unconfined)
+        or _ask_about_content(skill, view)
+    )
+    if question is not None and (decision.rule is None or decision.action is Action.ALLOW):
+        decision = question
     elif decision.rule is None:
         return ()
     if decision.action is Action.ASK:
@@ -81,6 +94,23 @@ def authorize_commands(
     permit = _settle(skill, request, decision, services, digest=digest)
     texts = "`, `".join(request.metadata["commands"])
     return _check(permit, f"run `{texts}` for the skill “{skill.name}”")
+
+
+def _ask_unconfined(reason: str | None) -> Decision | None:
+    if reason is None:
+        return None
+    return Decision(Action.ASK, f"nothing confines programs on this machine ({reason})")
+
+
+def _ask_about_content(skill: Skill, view: SnapshotView) -> Decision | None:
+    """The question where trust in a project covers only what was looked at.
+
+    An approval is bound to the skill's files, so it is asked again when one of them changes.
+    """
+    is_users_own = skill.scope in (Scope.USER, Scope.MANAGED, Scope.BUNDLED)
+    if view.own_settings.trust != "content" or is_users_own:
+        return None
+    return Decision(Action.ASK, "the setting `trust` asks about the content of what runs")
 
 
 def _describe_requests(skill: Skill, profile: Profile) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from prowess.activate.body.substitution import Given
 from prowess.conversation.authorization import authorize_commands
+from prowess.conversation.confinement import confine
 from prowess.conversation.current_skills import SnapshotView
 from prowess.conversation.services import Services
 from prowess.conversation.skill_environment import find_environment
@@ -63,9 +64,12 @@ def run_commands(
     )
     if not draft.commands:
         return draft.place(()), draft.diagnostics, False
+    runner, unconfined = confine(skill.name, services, view)
     request = request_commands(skill, draft.commands, by)
-    granted = authorize_commands(skill, request, services, view, digest=digest)
-    body = run_draft(draft, services.runner, masker=environment.masker, is_cancelled=is_cancelled)
+    granted = authorize_commands(
+        skill, request, services, view, digest=digest, unconfined=unconfined
+    )
+    body = run_draft(draft, runner, masker=environment.masker, is_cancelled=is_cancelled)
     return body, granted + draft.diagnostics + environment.diagnostics, True
 
 

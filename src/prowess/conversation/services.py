@@ -38,7 +38,8 @@ class Services(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """What one conversation uses.
 
     `session` is its id and `effort` the reasoning effort, for the variables of bodies. `taken` are
-    the names of the agent's own commands.
+    the names of the agent's own commands. With `has_local_runner` programs run on this machine,
+    started by Prowess itself.
     """
 
     project: Project
@@ -56,6 +57,7 @@ class Services(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     session: str | None = None
     effort: str | int | None = None
     taken: frozenset[str] = frozenset()
+    has_local_runner: bool = False
 
 
 def open_services(
@@ -93,4 +95,5 @@ def open_services(
         session=session,
         effort=effort,
         taken=frozenset(taken),
+        has_local_runner=runner is None,
     )

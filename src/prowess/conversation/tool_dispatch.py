@@ -17,6 +17,7 @@ from prowess.activate.slash.dispatch import (
     dispatch,
 )
 from prowess.activate.slash.parser import Call
+from prowess.conversation.confinement import confine
 from prowess.conversation.current_skills import SnapshotView
 from prowess.conversation.services import Services
 from prowess.conversation.skill_environment import find_environment
@@ -47,7 +48,7 @@ def dispatch_command(
             arguments=call.arguments,
             command_name=call.command.name,
             skill_name=call.command.skill_name,
-            tools=list_tools(services, view),
+            tools=list_tools(skill.name, services, view),
             run=run,
             wait=wait_for,
         )
@@ -67,18 +68,20 @@ def dispatch_command(
     raise masked
 
 
-def list_tools(services: Services, view: SnapshotView) -> CommandTools:
+def list_tools(skill: str, services: Services, view: SnapshotView) -> CommandTools:
     """The tools that commands can go to: those of prowess.toml, replaced by registered ones.
 
-    A tool that an untrusted project declares refuses to run.
+    A tool that an untrusted project declares refuses to run. The others run in the sandbox of the
+    skill whose command was typed; a user who types it needs not be asked where there is none.
     """
     settings = view.own_settings
+    runner, _ = confine(skill, services, view)
     trusts_project = view.is_trusted(settings)
     declared: list[CommandTool] = []
     for name, tool in settings.tools.items():
         key = f"tools.{name}"
         if trusts_project or not settings.is_from_project(key):
-            declared.append(make_tool(name, tool, services.runner, cwd=services.cwd))
+            declared.append(make_tool(name, tool, runner, cwd=services.cwd))
         else:
             declared.append(_refuse_tool(name, str(settings.origin(key))))
     return CommandTools.of(declared).add(*services.project.tools)

@@ -89,6 +89,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     skill_commands: bool | None = None
     shell_commands: bool | None = None
     approvals: str | None = None
+    trust: str | None = None
     usage: bool | None = None
     permissions: tuple[Rule, ...] = ()
     limits: Mapping[str, float] = msgspec.field(default_factory=dict)

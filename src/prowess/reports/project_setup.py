@@ -41,6 +41,10 @@ TEMPLATE = """\
 # file, ~/.config/prowess/prowess.toml, can set this.
 # approvals = "memory"
 
+# What trust in a project covers: the repository, or only content that you approved; then you are
+# asked again whenever a file of the skill changes.
+# trust = "content"
+
 # Whether each skill is a command too, such as /some-skill; `prowess run` runs one.
 # skill_commands = false
 

@@ -285,6 +285,7 @@ _SINGLE: dict[str, tuple[str, Convert]] = {
     "no_shell_commands": ("shell_commands", lambda value: not _bool(value)),
     "usage": ("usage", _bool),
     "approvals": ("approvals", _one_of({"memory": "memory", "disk": "disk"})),
+    "trust": ("trust", _one_of({"repository": "repository", "content": "content"})),
 }
 # Settings that are tables by name; `toggles.NAME` is one entry of such a table.
 _NAMED: dict[str, ReadNamed] = {

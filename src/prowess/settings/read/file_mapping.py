@@ -43,6 +43,7 @@ OWN_KEYS: Mapping[str, str] = {
     "permissions": "permissions",
     "agents": "agents",
     "approvals": "approvals",
+    "trust": "trust",
     "usage": "usage",
     "skill_commands": "skill_commands",
     "shell_commands": "shell_commands",

@@ -55,6 +55,12 @@ def _check_approvals(proposed: ProjectValue) -> str | None:
     return "only your own prowess.toml can store approvals on disk"
 
 
+def _check_trust(proposed: ProjectValue) -> str | None:
+    if proposed.users != "content" or proposed.value == "content":
+        return None
+    return "your own prowess.toml binds trust to content, and a project can't undo that"
+
+
 def _check_tool(proposed: ProjectValue) -> str | None:
     if proposed.users is None:
         return None
@@ -93,6 +99,7 @@ USERS_OWN: Mapping[tuple[str, ...], Callable[[ProjectValue], str | None]] = {
     ("toggles", "*"): _check_switch,
     ("usage",): _check_switch,
     ("approvals",): _check_approvals,
+    ("trust",): _check_trust,
     ("shell_commands",): _check_switch,
     ("overrides", "*", "enabled"): _check_switch,
     ("overrides", "*", "visibility"): _check_switch,
