@@ -40,7 +40,8 @@ def generate(folder: Path, number: int) -> None:
         place.mkdir(parents=True)
         word = WORDS[n % len(WORDS)]
         (place / "SKILL.md").write_text(
-            f"---\nname: skill-{n:05d}\ndescription: Works on {word} number {n}. Use when someone asks about {word}.\n"
+            f"---\nname: skill-{n:05d}\n"
+            f"description: Works on {word} number {n}. Use when someone asks about {word}.\n"
             f"license: MIT\nallowed-tools: Read Bash(git status *)\n"
             f'metadata:\n  author: someone\n  version: "1.{n % 9}"\n'
             f"---\n{BODY}"

@@ -18,7 +18,8 @@ from prowess.errors import ProwessError
 # the page.
 _GROUPS = {
     "The skills of a folder": "Skills Options Snapshot Outcome State Note Event",
-    "Conversations": "Conversation Activation Requests ModelTool ToolAnswer Message Notice Plain SlashCommand Key "
+    "Conversations": "Conversation Activation Requests ModelTool ToolAnswer Message Notice Plain "
+    "SlashCommand Key "
     "Delivery Resource Ledger LedgerEntry Survival",
     "Commands that go around the model": "ToolReply ToolRun Cancel",
     "Skills in code": "DefinedSkill PromptContext",
@@ -30,8 +31,8 @@ _GROUPS = {
     "Settings": "Settings Override Origin",
     "Context files": "ContextFile ContextFiles",
     "The machine": "Facts FileSystem FolderItem Head",
-    "Errors": "ProwessError UsageError UnknownSkill Unavailable NotPermitted UnknownTool AddressError UnknownHost "
-    "InvalidName ProfileError SettingError SwitchError ToolFailed CommandRefused CommandFailed MachineError",
+    "Errors": "ProwessError UsageError UnknownSkill Unavailable NotPermitted UnknownTool "
+    "AddressError UnknownHost InvalidName ProfileError SettingError SwitchError ToolFailed CommandRefused CommandFailed MachineError",
 }
 # What has a page of its own.
 _PAGES = {

@@ -1,4 +1,4 @@
-"""One skill system for every agent: find, read, resolve, gate and explain skills as any host does."""
+"""One skill system for every agent: find, read, resolve and explain skills as any host does."""
 
 from __future__ import annotations
 

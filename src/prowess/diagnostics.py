@@ -92,7 +92,7 @@ CODES: dict[str, Code] = {
     ),
     "source-failed": _error(
         "A source of skills failed.",
-        "Its skills are missing; the others are not affected. Report it to the author of the source.",
+        "Its skills are missing; the others are not affected. Report it to its author.",
     ),
     "root-missing": _warning(
         "A folder named by a setting or an option does not exist.",

@@ -51,9 +51,15 @@ def run(script: str, argument: str, box: Path, *, shell: str = "bash") -> list[l
     """What the programs were given, or why the command was refused."""
     body = f"```!\n{script}\n```"
     around = Surroundings(facts=FACTS, cwd=str(box / "work"))
-    rules = {"arguments": OWN.arguments, "embedded": OWN.embedded}
     try:
-        planned = draft_body(body, Given(arguments=argument), around, shell=shell, **rules)
+        planned = draft_body(
+            body,
+            Given(arguments=argument),
+            around,
+            shell=shell,
+            arguments=OWN.arguments,
+            embedded=OWN.embedded,
+        )
     except CommandRefused as refused:
         return refused.why
     command = planned.commands[0]

@@ -77,7 +77,7 @@ class DefinedSkill(msgspec.Struct, frozen=True, kw_only=True, eq=False):
 
     @property
     def manifest(self) -> Manifest:
-        """The fields as a header would declare them, so that gates and requests treat both alike."""
+        """The fields as a header would declare them, so that gates treat both alike."""
         return Manifest(
             name=self.name,
             description=self.description,

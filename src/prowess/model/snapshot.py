@@ -1,4 +1,4 @@
-"""The result of one scan: every candidate with its end, and everything that was noticed on the way."""
+"""The result of one scan: how every candidate ended, and every diagnostic on the way."""
 
 from __future__ import annotations
 

@@ -199,7 +199,7 @@ def substitute(
     declared: Sequence[DeclaredArgument] = (),
     file: str | None = None,
 ) -> tuple[str, tuple[Diagnostic, ...]]:
-    """A body without commands, filled; arguments that nothing took are added as the host does it."""
+    """Fill a body without commands; arguments that nothing took are added as the host does."""
     filling = Substitution(rules, given, names=names, declared=declared, file=file)
     text = filling.fill(body)
     return text + filling.finish(), filling.diagnostics

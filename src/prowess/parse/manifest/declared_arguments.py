@@ -21,7 +21,7 @@ def read_declared_arguments(
 
 
 def _read_argument(name: str, value: Any, found: list[Diagnostic]) -> DeclaredArgument:
-    """One argument. With a problem in its declaration no value is allowed: guessing would be lax."""
+    """One argument. If its declaration is wrong, no value is allowed; guessing would be lax."""
     table = {} if value is None else value
     problem = _find_problem(table)
     if problem is not None:
