@@ -260,6 +260,7 @@ def request_commands(skill: Skill, commands: Sequence[Command], by: Caller = "us
         patterns=patterns,
         always=patterns,
         metadata={"skill": skill.name, "location": skill.location, "commands": list(shown)},
+        note="A model chose the arguments." if chosen else None,
         unless_allowed={program.text: f"Bash({program.rule})" for program in chosen},
     )
 

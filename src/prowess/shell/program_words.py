@@ -22,21 +22,31 @@ def runs_code(words: Sequence[str | None]) -> bool:
 
     Values after the script are fine: `bash build.sh VALUE`, `sh -c 'echo "$1"' sh VALUE`.
     """
-    shells = [at for at, word in enumerate(words) if word and _name(word) in _SHELLS]
-    if not shells:
+    is_shell = [word is not None and _name(word) in _SHELLS for word in words]
+    if not any(is_shell):
         return False
+    shell = is_shell.index(True)
+    options, rest = _split_options(words[shell + 1 :])
+    is_code = any(map(_CODE_OPTION.fullmatch, options))
+    gets_value = list(rest[:1]) == [None]
+    if shell > 0:
+        # `xargs` puts words after the last one.
+        return is_code and (gets_value or not rest)
+    reads_input = not rest or any(map(_INPUT_OPTION.fullmatch, options))
+    return gets_value or (reads_input and not is_code)
+
+
+def _split_options(words: Sequence[str | None]) -> tuple[list[str], Sequence[str | None]]:
+    """The options of a shell, and the words after them; `-o` takes a name along."""
     options: list[str] = []
-    at = shells[0] + 1
-    while at < len(words) and (option := words[at]) and option[0] in "-+":
+    at = 0
+    while at < len(words):
+        option = words[at] or ""
+        if option[:1] not in ("-", "+"):
+            break
         options.append(option)
         at += 2 if _NAMED_OPTION.fullmatch(option) else 1
-    is_value = words[at : at + 1] == [None]
-    is_code = any(_CODE_OPTION.fullmatch(option) for option in options)
-    reads_input = at >= len(words) or any(_INPUT_OPTION.fullmatch(option) for option in options)
-    if shells[0] > 0:
-        # `xargs` puts words after the last one.
-        return is_code and (is_value or at >= len(words))
-    return is_value or (reads_input and not is_code)
+    return options, words[at:]
 
 
 def unwrap(words: tuple[str, ...]) -> list[tuple[str, ...]]:

@@ -450,7 +450,9 @@ def test_the_request_to_run_commands_names_each_once(workspace: Workspace) -> No
     request = Request(permission="bash", patterns=patterns, always=patterns, metadata=metadata)
     assert request_commands(skill, commands) == request
     assert request_commands(skill, commands, "model") == msgspec.structs.replace(
-        request, unless_allowed={"b x": "Bash(b *)"}
+        request,
+        note="A model chose the arguments.",
+        unless_allowed={"b x": "Bash(b *)"},
     )
 
 
