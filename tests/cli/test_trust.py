@@ -173,22 +173,17 @@ def test_skills_below_the_root_are_shown_when_it_is_asked_from_there(terminal):
     assert [one["commands"] for one in shown] == [["below"], ["top"]]
 
 
-def test_skills_far_below_are_shown_since_a_touched_file_brings_them_to_light(terminal):
+def test_skills_far_below_are_shown_also_in_folders_that_git_ignores(terminal):
     terminal.write("project/.gitignore", "build/\n")
     for place in ("sub", "sub/a/b", "build", "node_modules/m", "other"):
         terminal.skill(f"project/{place}/.claude/skills/deep", body=f"!`echo {place}`\n")
     terminal.skill("project/sub/.claude/skills/quiet")
     terminal.write("project/other/.git/HEAD")
     shape = json.loads(terminal.run("trust", "--json").out)
-    assert ([one["commands"] for one in shape["skills"]], shape["is_cut"]) == (
-        [["echo sub"], ["echo sub/a/b"]],
-        False,
-    )
+    everything = [["echo build"], ["echo node_modules/m"], ["echo sub"], ["echo sub/a/b"]]
+    assert ([one["commands"] for one in shape["skills"]], shape["is_cut"]) == (everything, False)
     from_below = json.loads(terminal.run("trust", "sub/a", "--json").out)
-    assert sorted(one["commands"] for one in from_below["skills"]) == [
-        ["echo sub"],
-        ["echo sub/a/b"],
-    ]
+    assert sorted(one["commands"] for one in from_below["skills"]) == everything
     found = json.loads(terminal.run("trust", "--json", "--host", "claude-code").out)["skills"]
     assert ["echo node_modules/m"] in [one["commands"] for one in found]
 

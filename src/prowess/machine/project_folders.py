@@ -11,7 +11,7 @@ import msgspec
 from prowess.machine.files import LocalFiles
 from prowess.text.ignore_files import IGNORE_FILE, IgnoreChain
 
-MOST_FOLDERS = 5_000
+MOST_FOLDERS = 20_000
 _GIT = ".git"
 
 
@@ -23,13 +23,18 @@ class Walked(msgspec.Struct, frozen=True):
 
 
 def find_holders(
-    root: str, holding: Iterable[str], *, skip_names: Container[str] = (), most: int = MOST_FOLDERS
+    root: str,
+    holding: Iterable[str],
+    *,
+    skip_names: Container[str] = (),
+    with_ignored: bool = False,
+    most: int = MOST_FOLDERS,
 ) -> Walked:
     """The folders below a root that have something with one of these names in them.
 
-    What git ignores is skipped, and so are `.git`, `skip_names`, symlinks, folders that cannot be
-    read, and other repositories, because each is another project. The walk ends after `most`
-    folders.
+    What git ignores is skipped, unless `with_ignored`, and so are `.git`, `skip_names`, symlinks,
+    folders that cannot be read, and other repositories, because each is another project. The walk
+    ends after `most` folders.
     """
     wanted = frozenset(holding)
     found: list[str] = []
@@ -49,7 +54,7 @@ def find_holders(
             continue
         if not is_root and not wanted.isdisjoint(items):
             found.append(folder)
-        if IGNORE_FILE in items:
+        if IGNORE_FILE in items and not with_ignored:
             ignored = ignored.learn(folder, LocalFiles().read_head)
         for name in sorted(items):
             path = os.path.join(folder, name)

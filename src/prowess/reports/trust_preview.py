@@ -13,6 +13,9 @@ from prowess.machine.project_folders import MOST_FOLDERS, find_holders
 from prowess.model.settings import Origin, Settings
 from prowess.model.skill import LoadedFrom, Scope, Skill
 from prowess.model.snapshot import Snapshot
+from prowess.parse.header.fast import read_header
+from prowess.parse.header.fences import split_body
+from prowess.parse.header.lines import decode
 from prowess.ports import FileSystem, Reporter
 from prowess.runtime import Skills
 from prowess.shell.configured_tools import render_template
@@ -20,6 +23,10 @@ from prowess.shell.embedded_commands import find_commands
 
 # Whether their commands run does not depend on a project.
 _NOT_OF_A_PROJECT = (Scope.USER, Scope.MANAGED, Scope.BUNDLED, Scope.REMOTE)
+
+_SKILL_FILE = "SKILL.md"
+_SETTINGS_FILE = "prowess.toml"
+_MOST_BYTES = 1 << 24
 
 # The fields of a hook that say what it does.
 _HOOK_ACTIONS = ("command", "url", "prompt")
@@ -91,14 +98,47 @@ def preview_trust(
     snapshots = [skills.snapshot for skills in views]
     snapshots += [snapshot for snapshot, _ in nested]
     skills, unread = _read_bodies(_gather_skills(snapshots, root, views[0].project.files))
+    everywhere = find_holders(
+        root, (_SKILL_FILE, _SETTINGS_FILE), with_ignored=True, most=MOST_FOLDERS
+    )
+    known = {one.location for one in skills}
+    loose = [one for one in _read_loose(everywhere.folders, views[0]) if one.location not in known]
     settings = [one.project.load_own_settings() for one in views]
+    settings += _load_nested_settings(everywhere.folders, views[0].project.files)
     return TrustPreview(
-        skills=tuple(skills),
+        skills=tuple(sorted((*skills, *loose), key=lambda one: (one.name, one.location))),
         tools=_sort_settings(declared for one in settings for declared in _list_tools(one)),
         variables=_sort_settings(declared for one in settings for declared in _list_variables(one)),
         unread=tuple(unread),
-        is_cut=any(is_cut for _, is_cut in nested),
+        is_cut=everywhere.is_cut or any(is_cut for _, is_cut in nested),
     )
+
+
+def _read_loose(folders: Iterable[str], skills: Skills) -> Iterator[RunnableSkill]:
+    """What every SKILL.md runs, wherever it lies: whoever works in its folder may load it.
+
+    Its header is read as leniently as any host would, and a name is made up where it has none.
+    """
+    files, rules = skills.project.files, skills.profile.header
+    for folder in folders:
+        location = f"{folder}/{_SKILL_FILE}"
+        try:
+            data = files.read_head(location, _MOST_BYTES).data
+        except OSError:
+            continue
+        reading = read_header(data, rules=rules, limits=skills.profile.limits)
+        commands = find_commands(split_body(decode(data)[0], rules=rules)).commands
+        hooks = tuple(describe_hooks(reading.frontmatter.get("hooks")))
+        if commands or hooks:
+            name = str(reading.frontmatter.get("name") or folder.rpartition("/")[2])
+            texts = tuple(command.text for command in commands)
+            yield RunnableSkill(name, location, texts, hooks)
+
+
+def _load_nested_settings(folders: Iterable[str], files: FileSystem) -> list[Settings]:
+    """The settings of every folder that has a prowess.toml, as they apply to someone there."""
+    holders = [one for one in folders if files.find_kind(f"{one}/{_SETTINGS_FILE}") == "file"]
+    return [Skills(folder).project.load_own_settings() for folder in holders]
 
 
 def _is_inside(path: str, folder: str) -> bool:

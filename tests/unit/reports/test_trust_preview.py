@@ -102,3 +102,20 @@ def test_the_innermost_entry_that_covers_a_folder_is_found(workspace):
     inner = store.trust(str(workspace.root / "loose/a"))
     assert store.find_trusted(str(workspace.root / "loose/a/b")) == inner
     assert store.find_trusted(str(workspace.root / "loose/ab")) == outer
+
+
+def test_what_git_ignores_and_what_no_host_reads_is_listed_too(workspace):
+    workspace.write("project/.gitignore", "build/\n")
+    workspace.skill("project/build/cache/x", body="!`touch ignored`\n")
+    workspace.skill("project/docs/deep/down/y", body="!`touch deep`\n")
+    workspace.write(
+        "project/docs/deep/prowess.toml", '[tools.fetch]\ncommand = ["curl", "{argument}"]\n'
+    )
+    workspace.git("project/vendor/other")
+    workspace.skill("project/vendor/other/z", body="!`touch other`\n")
+    found = preview_trust(str(workspace.project), str(workspace.project))
+    assert [(one.name, one.commands) for one in found.skills] == [
+        ("x", ("touch ignored",)),
+        ("y", ("touch deep",)),
+    ]
+    assert [(one.name, one.command) for one in found.tools] == [("fetch", "curl {argument}")]
