@@ -7,7 +7,7 @@ lives in memory.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 import msgspec
 
@@ -37,7 +37,7 @@ Stamp = tuple[int, int, int, int]
 """What tells one version of a file or folder from another: times of change in ns, size, inode."""
 
 
-class Head(NamedTuple):
+class Head(msgspec.Struct, frozen=True, gc=False):
     """The beginning of a file, how large the whole file is, how many hard links it has, and its
     stamp.
     """
@@ -111,8 +111,8 @@ class ReadingStore(Protocol[T]):
         """What was read from a file that has not changed since; None where it must be read."""
         ...
 
-    def keep_reading(self, location: str, head: Head, reading: T) -> None:
-        """Remember what was read from a file."""
+    def keep_reading(self, location: str, head: Head, reading: T) -> KeptReading[T]:
+        """Remember what was read from a file, if its stamp can be relied on."""
         ...
 
 

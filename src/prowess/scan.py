@@ -10,9 +10,9 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from prowess.diagnostics import Diagnostic
-from prowess.gate.gate import find_rules, gate_skill
+from prowess.gate.gate import SkillGate, find_rules
 from prowess.model.facts import Facts
-from prowess.model.outcome import STATE_ORDER, Claim, Outcome
+from prowess.model.outcome import Claim, Outcome
 from prowess.model.permission import Rule
 from prowess.model.settings import Settings
 from prowess.model.skill import Root
@@ -94,26 +94,20 @@ class Scan(msgspec.Struct, frozen=True, kw_only=True):
 
     def _gate(self, claims: Iterable[Claim]) -> None:
         """Note what keeps each skill from being offered."""
+        settings, facts = self.settings, self.facts
         permissions = find_rules(
-            self.settings, self.profile.permissions, self.facts, agent=self.agent, given=self.rules
+            settings, self.profile.permissions, facts, agent=self.agent, given=self.rules
         )
+        gate = SkillGate(self.profile.gate, facts=facts, settings=settings, permissions=permissions)
         for claim in claims:
             if claim.skill is not None:
-                claim.notes += gate_skill(
-                    claim.skill.declared,
-                    name=claim.name,
-                    rules=self.profile.gate,
-                    facts=self.facts,
-                    settings=self.settings,
-                    hidden_because=claim.hidden_because,
-                    permissions=permissions,
+                claim.notes += gate.find_notes(
+                    claim.skill.declared, claim.name, hidden_because=claim.hidden_because
                 )
 
 
 def _conclude(claims: Iterable[Claim]) -> tuple[Outcome, ...]:
     """The outcomes in the order of names; those of one name begin with the one that got farthest."""
     outcomes = [claim.conclude() for claim in claims]
-    outcomes.sort(
-        key=lambda outcome: (outcome.name.casefold(), outcome.name, -STATE_ORDER[outcome.state])
-    )
+    outcomes.sort(key=lambda one: (one.name.casefold(), one.name, -one.state.rank))
     return tuple(outcomes)

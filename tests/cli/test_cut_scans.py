@@ -9,7 +9,7 @@ import pytest
 from tests.cli.terminal import Terminal
 
 SKILLS = "project/.agents/skills"
-CUT = "Looking for skills stopped after 3 folders; the rest was not seen."
+CUT = "The search for skills stopped after 3 folders; the rest was not searched."
 
 
 @pytest.fixture
@@ -51,5 +51,5 @@ def test_a_limit_on_skills_is_a_finding_of_check(terminal):
     answer = terminal.run("check", "--json")
     found = [one for one in json.loads(answer.out)["diagnostics"] if one["code"] == "limit-reached"]
     assert [(one["file"], one["message"]) for one in found] == [
-        (terminal.path(SKILLS), "The folder holds 3 skills; the first 1 is read.")
+        (terminal.path(SKILLS), "The folder has 3 skills; only the first 1 is read.")
     ]

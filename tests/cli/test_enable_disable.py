@@ -196,7 +196,7 @@ def test_several_obstacles_in_several_files_are_all_taken_away(terminal, monkeyp
         ),
         (
             "\nenabled = false\n",
-            "skills are switched off altogether (prowess.toml:2). Set `enabled = true` there.",
+            "all skills are switched off (prowess.toml:2). Set `enabled = true` there.",
         ),
     ],
 )

@@ -358,7 +358,7 @@ def test_a_budget_that_cannot_be_used_does_not_hide_the_other_stages(terminal, m
             2,
             "its name matches no pattern of the include list",
         ),
-        ("project/prowess.toml", "\nenabled = false\n", 2, "skills are switched off altogether"),
+        ("project/prowess.toml", "\nenabled = false\n", 2, "all skills are switched off"),
         (
             "project/prowess.toml",
             "[skills.pdf]\nenabled = false\n",

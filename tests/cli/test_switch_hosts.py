@@ -220,7 +220,7 @@ def test_a_file_that_cannot_be_edited_safely_is_named_with_what_to_write(
             "omp",
             "home/.omp/agent/config.yml",
             "skills:\n  enabled: false\n",
-            "“pdf” stays disabled in oh-my-pi: skills are switched off altogether (~/.omp/agent/config.yml:2).",
+            "“pdf” stays disabled in oh-my-pi: all skills are switched off (~/.omp/agent/config.yml:2).",
         ),
         (
             "omp",

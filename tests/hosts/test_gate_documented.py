@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from prowess.gate.eligibility import Verdict, judge
-from prowess.gate.gate import find_rules, gate_skill
+from prowess.gate.gate import SkillGate, find_rules
 from prowess.gate.visibility import Invocation, judge_invocation
 from prowess.model.facts import Facts
 from prowess.model.outcome import State
@@ -264,16 +264,9 @@ def test_the_stage_leaves_out_what_an_agent_is_denied(workspace: Workspace) -> N
 
     def denied(agent: str | None) -> list[str]:
         rules = find_rules(settings, profile.permissions, facts, agent=agent)
+        gate = SkillGate(profile.gate, facts=facts, settings=settings, permissions=rules)
         notes = {
-            skill.name: gate_skill(
-                skill.manifest,
-                name=skill.name,
-                rules=profile.gate,
-                facts=facts,
-                settings=settings,
-                hidden_because=None,
-                permissions=rules,
-            )
+            skill.name: gate.find_notes(skill.manifest, skill.name)
             for skill in (skills.get("pdf"), skills.get("deploy"))
         }
         return [

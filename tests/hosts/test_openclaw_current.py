@@ -296,15 +296,15 @@ def test_of_a_folder_three_hundred_folders_are_looked_at_and_the_rest_is_skipped
     snapshot = workspace.scan(HOST)
     assert snapshot.counts() == {State.SKIPPED: 4, State.READY: 300}
     assert {one.name: one.reason for one in snapshot.outcomes if one.state is State.SKIPPED} == {
-        ".hidden": "its folder begins with a dot; this host passes over those",
+        ".hidden": "its folder begins with a dot; this host skips those",
         **dict.fromkeys(
-            ("s300", "s301", "s302"), "only the first 300 folders beside it are looked at"
+            ("s300", "s301", "s302"), "only the first 300 folders beside it are searched"
         ),
     }
     assert [(one.code, one.message, one.file) for one in snapshot.diagnostics] == [
         (
             "limit-reached",
-            "The folder has 303 folders in it; the first 300 are looked at.",
+            "The folder has 303 folders in it; only the first 300 are searched.",
             workspace.path("project/skills"),
         )
     ]
@@ -344,7 +344,7 @@ def test_the_configuration_sets_every_limit(workspace: Workspace):
         "a": ("ready", None),
         "b": ("ready", None),
         "c": ("skipped", "the limit of 2 skills in one root was reached"),
-        "d": ("skipped", "only the first 3 folders beside it are looked at"),
+        "d": ("skipped", "only the first 3 folders beside it are searched"),
         "long": ("skipped", "The file has 61 bytes; at most 40 are read"),
     }
 

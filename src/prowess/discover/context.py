@@ -1,6 +1,6 @@
-"""Context files: AGENTS.md and its kin, from the working folder upwards, merged by depth.
+"""Context files: AGENTS.md and similar files, from the working folder upwards, merged by depth.
 
-Unlike a skill a context file is always loaded. The farthest comes first, so that what is nearer is
+Unlike a skill, a context file is always loaded. The farthest comes first, so that the nearest is
 read last and has the last word.
 """
 
@@ -11,22 +11,23 @@ from collections.abc import Iterable, Iterator, Sequence
 import msgspec
 
 from prowess.diagnostics import Diagnostic, Severity, diagnose
-from prowess.discover.links import find_real_repository, lies_inside
+from prowess.discover.links import find_real_repository, is_inside
 from prowess.ports import FileSystem
 from prowess.profiles.places import Places, ancestors
 from prowess.profiles.schema.roots import ContextRules
 
 _MOST_BYTES = 1 << 20
-# Without a byte order mark it is told by how Markdown begins: a heading, a fence, a tag, an item.
+# Without a byte order mark, UTF-16 shows in how Markdown begins: a heading, a fence, a tag, an item.
 _UTF16 = (
     ("utf-16-le", (b"\xff\xfe", b"#\0", b"-\0", b"<\0", b"*\0")),
     ("utf-16-be", (b"\xfe\xff", b"\0#", b"\0-", b"\0<", b"\0*")),
 )
-_BROKEN_HINT = "Correct where the link leads, or remove it."
+_BROKEN_HINT = "Fix the link's target, or remove the link."
+_NO_FILES = {"folder": "a folder", "other": "a pipe, a socket or a device"}
 
 
 class ContextFile(msgspec.Struct, frozen=True):
-    """A context file: its path, its text, and how many folders above the working folder it lies."""
+    """A context file: its path, its text, and how many folders above the working folder it is."""
 
     path: str
     text: str
@@ -34,9 +35,9 @@ class ContextFile(msgspec.Struct, frozen=True):
 
 
 class ContextFiles(msgspec.Struct, frozen=True):
-    """The context files that hold in a folder, farthest first, and what was wrong with others.
+    """The context files that apply in a folder, farthest first, and what was wrong with others.
 
-    `looked_in` are the folders that were looked in, nearest first.
+    `looked_in` are the folders that were searched, nearest first.
     """
 
     files: tuple[ContextFile, ...]
@@ -53,7 +54,7 @@ def find_context_files(
     rules: ContextRules, places: Places, files: FileSystem, *, trusted_links: Iterable[str] = ()
 ) -> ContextFiles:
     """Every context file from the working folder upwards. One real file counts once, where it is
-    met first.
+    found first.
     """
     found: list[ContextFile] = []
     problems: list[Diagnostic] = []
@@ -75,8 +76,8 @@ def find_context_files(
             problems.append(escape)
             continue
         seen.add(real)
-        text, found_wrong = _load(path, files)
-        problems += found_wrong
+        text, text_problems = _load(path, files)
+        problems += text_problems
         if text.strip():
             found.append(ContextFile(path, text, depth))
     problems += _report_far(walked, rules, places, files)
@@ -88,7 +89,7 @@ def find_context_files(
 def _list_paths(
     folders: Sequence[str | None], rules: ContextRules, places: Places
 ) -> Iterator[tuple[int, str]]:
-    """Where a context file may lie, nearest first, with its depth."""
+    """Where a context file may be, nearest first, with its depth."""
     for depth, folder in enumerate(folders):
         if folder is not None:
             for name in rules.files:
@@ -96,13 +97,14 @@ def _list_paths(
 
 
 def _report_kind(path: str, kind: str | None, files: FileSystem) -> Iterator[Diagnostic]:
-    """What has the name of a context file and is none."""
+    """What has the name of a context file but is none; nothing where nothing is there."""
     if kind is not None:
-        what = "a folder" if kind == "folder" else "a pipe, a socket or a device"
-        message = f"It has the name of a context file and is {what}; only an ordinary file is read."
+        message = f"It has the name of a context file but is {_NO_FILES[kind]}; it is not read."
         yield diagnose("not-a-file", message, file=path, severity=Severity.WARNING)
-    elif (target := files.find_link(path)) is not None:
-        message = f"It is a link to “{target}”, which leads to no file; it is not read."
+        return
+    target = files.find_link(path)
+    if target is not None:
+        message = f"It is a broken link to “{target}”; it is not read."
         yield diagnose(
             "not-a-file", message, file=path, severity=Severity.WARNING, hint=_BROKEN_HINT
         )
@@ -111,14 +113,14 @@ def _report_kind(path: str, kind: str | None, files: FileSystem) -> Iterator[Dia
 def _report_far(
     walked: Sequence[str | None], rules: ContextRules, places: Places, files: FileSystem
 ) -> Iterator[Diagnostic]:
-    """The context files that lie farther up than is looked."""
+    """The context files that are farther up than the search goes."""
     if not rules.depth:
         return
     for depth, path in _list_paths(walked, rules, places):
         if depth >= rules.depth and files.find_kind(path) == "file":
             message = (
-                f"The file lies {depth} folders above the working folder; {rules.depth} folders are"
-                " looked at."
+                f"The file is {depth} folders above the working folder; only {rules.depth} folders"
+                " are searched."
             )
             hint = "Move it nearer, or work in a folder that is not so deep."
             yield diagnose("limit-reached", message, file=path, hint=hint)
@@ -127,18 +129,15 @@ def _report_far(
 def _find_escape(
     path: str, real: str | None, places: Places, known: tuple[str | None, ...], files: FileSystem
 ) -> Diagnostic | None:
-    """What speaks against reading a file that is a link: only in home, or above it, may one lead
-    anywhere.
-    """
+    """Why a file that is a link is not read. In home or above it, a link may lead anywhere."""
     folder = str(places.paths.dirname(path))
     own = files.find_real_path(folder) or folder
     home = files.find_real_path(places.home) or places.home
-    if real is not None and (lies_inside(home, (own,)) or lies_inside(real, (own, *known))):
+    if real is not None and (is_inside(home, (own,)) or is_inside(real, (own, *known))):
         return None
-    where = "to a place that cannot be told" if real is None else f"to {real}"
-    return diagnose(
-        "link-escapes", f"The file leads {where}, outside the project; it is not read.", file=path
-    )
+    target = "a path that cannot be resolved" if real is None else real
+    message = f"The file is a link to {target}, outside the project; it is not read."
+    return diagnose("link-escapes", message, file=path)
 
 
 def _load(path: str, files: FileSystem) -> tuple[str, list[Diagnostic]]:
@@ -150,16 +149,16 @@ def _load(path: str, files: FileSystem) -> tuple[str, list[Diagnostic]]:
     text, problem = _decode(head.data, path, is_cut=is_cut)
     problems = [] if problem is None else [problem]
     if is_cut:
-        message = f"The file has {head.size:,} bytes; the first {_MOST_BYTES:,} are read."
+        message = f"The file has {head.size:,} bytes; only the first {_MOST_BYTES:,} are read."
         problems.append(diagnose("context-cut", message, file=path))
     return text, problems
 
 
 def _decode(data: bytes, path: str, *, is_cut: bool) -> tuple[str, Diagnostic | None]:
-    """The text of a file, whatever it holds, and what had to be done to read it."""
+    """The text of a file, whatever is in it, and what is wrong with it."""
     encoding = next((name for name, starts in _UTF16 if data.startswith(starts)), None)
     if encoding is not None:
-        message = "The file is UTF-16; it was read all the same, but hosts read UTF-8."
+        message = "The file is UTF-16; it was read, but most hosts read only UTF-8."
         problem = diagnose("utf16", message, file=path, severity=Severity.WARNING)
         return data.decode(encoding, "replace").removeprefix("\ufeff"), problem
     try:
@@ -167,27 +166,26 @@ def _decode(data: bytes, path: str, *, is_cut: bool) -> tuple[str, Diagnostic | 
     except UnicodeDecodeError as error:
         text = data.decode("utf-8-sig", "replace")
         if is_cut and error.reason == "unexpected end of data":
+            # The cut went through a character, which is nobody's mistake.
             return text.rstrip("\ufffd"), None
         line = data.count(b"\n", 0, error.start) + 1
-        message = f"Line {line} holds bytes that are not UTF-8; they were replaced by U+FFFD."
+        message = f"Line {line} has bytes that are not UTF-8; they were replaced by U+FFFD."
         return text, diagnose("not-utf8", message, file=path, line=line)
 
 
 def _choose_folders(rules: ContextRules, places: Places) -> list[str | None]:
-    """The folders to look in, nearest first; None for one that is left out, so that depths stay
+    """The folders to search, nearest first; None for one that is left out, so that depths stay
     true.
     """
-    walked = ancestors(places, up_to=rules.up_to, without_repository=rules.without_repository)
-    if (
-        rules.past_repository_below_home
-        and places.repository
-        and (places.cwd + "/").startswith(places.home + "/")
-    ):
+    is_below_home = f"{places.cwd}/".startswith(f"{places.home}/")
+    if rules.past_repository_below_home and places.repository and is_below_home:
         walked = [folder for folder in ancestors(places, up_to="home") if folder != places.home]
-    return [None if _is_left_out(folder, rules, places) else folder for folder in walked]
+    else:
+        walked = ancestors(places, up_to=rules.up_to, without_repository=rules.without_repository)
+    return [None if _is_left_out(folder, rules) else folder for folder in walked]
 
 
-def _is_left_out(folder: str, rules: ContextRules, places: Places) -> bool:
+def _is_left_out(folder: str, rules: ContextRules) -> bool:
     if rules.hidden == "allow":
         return False
     segments = [part for part in folder.replace("\\", "/").split("/") if part]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from prowess.diagnostics import Diagnostic, diagnose
-from prowess.discover.ignored_paths import IgnoreFiles, IgnoreRules
+from prowess.discover.ignored_paths import IgnoredPaths, IgnoreFiles
 from prowess.discover.layouts import find_candidates
 from prowess.discover.links import LinkRules, learn_links
 from prowess.discover.walk import Walk
@@ -50,20 +50,20 @@ class FolderSource:
             if root.path in links.refused:
                 diagnostics.append(_refuse(root, links))
                 continue
-            obeys_git = root.gitignore and links.roots[root.path]
+            exists = links.roots[root.path] is not None
             walk = Walk(
                 root,
                 files=search.files,
                 limits=self._limits,
                 links=links,
-                ignore=_learn_ignores(root, self._places, ignores) if obeys_git else None,
+                ignored=self._find_ignored(root, ignores) if root.gitignore and exists else None,
                 clock=self._clock,
             )
             found = find_candidates(walk)
             candidates += found.candidates
             diagnostics += found.diagnostics
             if search.reporter is not None:
-                search.reporter.progress("looking for skills", len(candidates))
+                search.reporter.progress("searching for skills", len(candidates))
         diagnostics += ignores.diagnostics
         return Discovered(tuple(candidates), tuple(diagnostics), self._roots)
 
@@ -71,29 +71,28 @@ class FolderSource:
         """Read the header of a candidate's file."""
         return reader.read_file(candidate)
 
+    def _find_ignored(self, root: Root, files: IgnoreFiles) -> IgnoredPaths:
+        """What the ignore files from the repository's folder down to the root's parent ignore."""
+        repository, paths = self._places.repository, self._places.paths
+        folders: list[str] = []
+        if repository is not None:
+            top = repository.rstrip("/") + "/"
+            folder = paths.dirname(root.path)
+            while f"{folder}/".startswith(top):
+                folders.append(folder)
+                folder = paths.dirname(folder)
+        folders.reverse()
+        return IgnoredPaths.above(root.path, folders, files)
+
 
 def _refuse(root: Root, links: LinkRules) -> Diagnostic:
     real, bounds = links.roots[root.path], links.refused[root.path]
-    found = "lies" if real == root.path else f"leads to {real},"
+    found = "is" if real == root.path else f"leads to {real},"
     message = (
-        f"The folder {found} outside {bounds}, to which it belongs; skills are not looked for"
-        " there."
+        f"The folder {found} outside {bounds}, to which it belongs; it is not searched for skills."
     )
     hint = (
-        "If you trust it, name it under `discovery.trusted_links` in your own prowess.toml, not the"
+        "If you trust it, add it to `discovery.trusted_links` in your own prowess.toml, not the"
         " project's."
     )
     return diagnose("link-escapes", message, file=root.path, hint=hint)
-
-
-def _learn_ignores(root: Root, places: Places, files: IgnoreFiles) -> IgnoreRules:
-    """The ignore files between the repository's root and the folder that holds a skills root."""
-    above: list[str] = []
-    folder = places.paths.dirname(root.path)
-    while places.repository is not None and (folder + "/").startswith(
-        places.repository.rstrip("/") + "/"
-    ):
-        above.append(folder)
-        folder = places.paths.dirname(folder)
-    above.reverse()
-    return IgnoreRules.above(root.path, above, files)

@@ -1,8 +1,7 @@
-"""What git ignores, as far as it concerns a root: the rules above it and the `.gitignore` files
-inside it.
+"""What git ignores in a root: the rules above it and the `.gitignore` files inside it.
 
-`.git/info/exclude` counts, since it belongs to the repository. The file that git's configuration
-names for all of a user's repositories does not: what a project's skills are should not hang on it.
+`.git/info/exclude` counts, because it belongs to the repository. The file that git's configuration
+names for all of a user's repositories does not: a project's skills should not depend on it.
 """
 
 from __future__ import annotations
@@ -15,22 +14,21 @@ from prowess.diagnostics import Diagnostic, diagnose
 from prowess.ports import FileSystem, FolderItem
 
 if TYPE_CHECKING:
-    from prowess.text import ignore_files as ignore
-    from prowess.text.ignore_files import Ignored, IgnoreFile
+    from prowess.text.ignore_files import IgnoreChain, Ignored, IgnoreFile
 
-# The engine behind the patterns is imported when the first such file is met.
+# The engine behind the patterns is imported when the first ignore file is found.
 IGNORE_FILE = ".gitignore"
-# A file that is no list of patterns at all must not bury other findings.
+# A file that is no list of patterns at all must not bury other diagnostics.
 _MOST_FINDINGS = 8
 _MOST_SHOWN = 40
 _MOST_POINTER = 4_096
 
-Why = tuple[str, Diagnostic]
-"""A reason in words, with the pattern and its line, and the finding that says the same."""
+Reason = tuple[str, Diagnostic]
+"""Why a path is ignored, in words with the pattern and its line, and as a diagnostic."""
 
 
 class IgnoreFiles:
-    """The ignore files of one scan. Each is read once, however many roots lie below it."""
+    """The ignore files of one scan. Each is read once, however many roots are below it."""
 
     def __init__(self, files: FileSystem) -> None:
         self._files = files
@@ -39,10 +37,8 @@ class IgnoreFiles:
 
     def exists_in(self, folder: str) -> bool:
         """Whether a folder has an ignore file."""
-        return (
-            f"{folder}/{IGNORE_FILE}" in self._loaded
-            or self._files.find_kind(f"{folder}/{IGNORE_FILE}") == "file"
-        )
+        path = f"{folder}/{IGNORE_FILE}"
+        return path in self._loaded or self._files.find_kind(path) == "file"
 
     def load(self, folder: str) -> IgnoreFile | None:
         """The ignore file of a folder; None where it cannot be read."""
@@ -51,38 +47,43 @@ class IgnoreFiles:
     def load_exclude(self, repository: str) -> IgnoreFile | None:
         """What is ignored in this copy of a repository alone; None where nothing is."""
         path = f"{self._find_git_folder(repository)}/info/exclude"
-        return self._load(repository, path) if self._files.find_kind(path) == "file" else None
+        if self._files.find_kind(path) != "file":
+            return None
+        return self._load(repository, path)
 
     def _load(self, folder: str, path: str) -> IgnoreFile | None:
-        """The patterns of a file, which hold below a folder. Lines that mean nothing are noted."""
+        """The patterns of a file, which apply below a folder."""
         if path not in self._loaded:
-            from prowess.text.ignore_files import MOST_BYTES, parse_ignore_file
-
-            try:
-                data = self._files.read_head(path, MOST_BYTES).data
-            except OSError:
-                self._loaded[path] = None
-                return None
-            loaded = self._loaded[path] = parse_ignore_file(folder, data, path=path)
-            for line, text in loaded.broken[:_MOST_FINDINGS]:
-                message = (
-                    f"“{text[:_MOST_SHOWN]}” is no pattern that can be matched; the line was left"
-                    " out."
-                )
-                self.diagnostics.append(diagnose("ignore-pattern", message, file=path, line=line))
+            self._loaded[path] = self._read(folder, path)
         return self._loaded[path]
 
+    def _read(self, folder: str, path: str) -> IgnoreFile | None:
+        from prowess.text.ignore_files import MOST_BYTES, parse_ignore_file
+
+        try:
+            data = self._files.read_head(path, MOST_BYTES).data
+        except OSError:
+            # Git itself ignores a file that it cannot read.
+            return None
+        parsed = parse_ignore_file(folder, data, path=path)
+        for line, text in parsed.broken[:_MOST_FINDINGS]:
+            message = f"“{text[:_MOST_SHOWN]}” is not a valid pattern; the line is ignored."
+            self.diagnostics.append(diagnose("ignore-pattern", message, file=path, line=line))
+        return parsed
+
     def _find_git_folder(self, repository: str) -> str:
-        """Where git keeps what belongs to a repository; a `.git` that is a file, as in a worktree,
-        leads there.
+        """Where git keeps what belongs to a repository. In a worktree `.git` is a file that names
+        the folder.
         """
         folder = f"{repository}/.git"
-        pointer = self._read_line(folder) if self._files.find_kind(folder) == "file" else ""
-        if pointer.startswith("gitdir:"):
-            folder = _join(repository, pointer.removeprefix("gitdir:").strip())
-            shared = self._read_line(f"{folder}/commondir")
-            folder = _join(folder, shared) if shared else folder
-        return folder
+        if self._files.find_kind(folder) != "file":
+            return folder
+        pointer = self._read_line(folder)
+        if not pointer.startswith("gitdir:"):
+            return folder
+        own = _join(repository, pointer.removeprefix("gitdir:").strip())
+        shared = self._read_line(f"{own}/commondir")
+        return _join(own, shared) if shared else own
 
     def _read_line(self, path: str) -> str:
         try:
@@ -96,66 +97,65 @@ def _join(folder: str, path: str) -> str:
     return posixpath.normpath(posixpath.join(folder, path.replace("\\", "/")))
 
 
-class IgnoreRules:
-    """The ignore files that hold in one folder, outermost first.
+class IgnoredPaths:
+    """What the ignore files that apply in one folder ignore; the outermost file comes first.
 
     A root that is itself ignored (`.claude/` in a project's .gitignore is common) is still
-    searched: who put skills there wants them found. The rules that ignore it are then left out.
+    searched, because someone put skills there to be found. The rules that ignore it are left out.
     """
 
-    def __init__(self, files: IgnoreFiles, rules: ignore.IgnoreChain | None = None) -> None:
+    def __init__(self, files: IgnoreFiles, chain: IgnoreChain | None = None) -> None:
         self._files = files
-        self._rules = rules
-        # Most files are called SKILL.md, and most rules say nothing of it: what is known of a name
-        # is kept.
+        self._chain = chain
+        # Most files are named SKILL.md, and most rules do not mention it: what a rule needs to
+        # match a name is found out once for each name.
         self._needs: dict[str, tuple[str, ...]] = {}
 
     @classmethod
-    def above(cls, root: str, folders: Sequence[str], files: IgnoreFiles) -> IgnoreRules:
+    def above(cls, root: str, folders: Sequence[str], files: IgnoreFiles) -> IgnoredPaths:
         """The rules of the folders above a root, without those that ignore the root itself.
 
         The outermost folder, which comes first, is the repository's.
         """
-        rules = None
+        chain = None
         if folders and (exclude := files.load_exclude(folders[0])) is not None:
-            rules = _add(rules, exclude)
+            chain = _add(chain, exclude)
         for folder in folders:
             if files.exists_in(folder):
-                rules = _add(rules, files.load(folder))
-        return cls(files, None if rules is None else rules.without(root))
+                chain = _add(chain, files.load(folder))
+        return cls(files, None if chain is None else chain.without(root))
 
-    def enter(self, folder: str, items: Iterable[FolderItem]) -> IgnoreRules | None:
-        """The rules that hold inside a folder, given what lies in it; None where there are none at
-        all.
-        """
-        rules = self._rules
+    def enter(self, folder: str, items: Iterable[FolderItem]) -> IgnoredPaths | None:
+        """The rules inside a folder, given its items; None where there are none at all."""
+        chain = self._chain
         if any(item.name == IGNORE_FILE and item.kind == "file" for item in items):
-            rules = _add(rules, self._files.load(folder))
-        return IgnoreRules(self._files, rules) if rules else None
+            chain = _add(chain, self._files.load(folder))
+        return IgnoredPaths(self._files, chain) if chain else None
 
-    def find_folder(self, folder: str) -> Why | None:
-        """Why a folder is ignored, None where it is not."""
-        found = self._rules.find(folder, is_folder=True) if self._rules else None
+    def find_folder(self, folder: str) -> Reason | None:
+        """Why a folder is ignored; None where it is not."""
+        if self._chain is None:
+            return None
+        found = self._chain.find(folder, is_folder=True)
         return None if found is None else _explain("folder-ignored", folder, "its folder", found)
 
-    def find_file(self, folder: str, name: str) -> Why | None:
-        """Why a file in a folder is ignored, None where it is not."""
-        if self._rules is None:
+    def find_file(self, folder: str, name: str) -> Reason | None:
+        """Why a file in a folder is ignored; None where it is not."""
+        if self._chain is None:
             return None
         needs = self._needs.get(name)
         if needs is None:
-            needs = self._needs[name] = self._rules.list_needs(name)
+            needs = self._needs[name] = self._chain.list_needs(name)
         if not needs:
             return None
         path = f"{folder}/{name}"
-        for need in needs:
-            if need in path:
-                found = self._rules.find(path, is_folder=False)
-                return None if found is None else _explain("file-ignored", path, "the file", found)
-        return None
+        if not any(need in path for need in needs):
+            return None
+        found = self._chain.find(path, is_folder=False)
+        return None if found is None else _explain("file-ignored", path, "the file", found)
 
 
-def _explain(code: str, path: str, what: str, ignored: Ignored) -> Why:
+def _explain(code: str, path: str, what: str, ignored: Ignored) -> Reason:
     pattern, file, line = ignored
     reason = f"git ignores {what} (`{pattern}`, {file}:{line})"
     hint = f"Remove the pattern in line {line} of {file}."
@@ -163,7 +163,7 @@ def _explain(code: str, path: str, what: str, ignored: Ignored) -> Why:
     return reason, diagnose(code, message, file=path, hint=hint, related=(file,))
 
 
-def _add(rules: ignore.IgnoreChain | None, file: IgnoreFile | None) -> ignore.IgnoreChain:
+def _add(chain: IgnoreChain | None, file: IgnoreFile | None) -> IgnoreChain:
     from prowess.text.ignore_files import IgnoreChain
 
-    return (rules or IgnoreChain()).add(file)
+    return (chain or IgnoreChain()).add(file)

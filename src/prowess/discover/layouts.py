@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from prowess.discover.ignored_paths import IgnoreRules, Why
-from prowess.discover.walk import SKILL_FILE, Folder, Found, Walk, open_root, walk_skills
-from prowess.ports import FolderItem
+from prowess.discover.ignored_paths import IgnoredPaths, Reason
+from prowess.discover.walk import SKILL_FILE, Folder, Walk, open_folder, open_root, walk_skills
+from prowess.ports import Discovered, FolderItem
 
 _EXTRA_DEPTH = 2
 
 
-def find_candidates(walk: Walk) -> Found:
+def find_candidates(walk: Walk) -> Discovered:
     """Every candidate of a root, in the order of their relative paths."""
     root = walk.root
     kind = walk.files.find_kind(root.path)
@@ -19,14 +19,12 @@ def find_candidates(walk: Walk) -> Found:
         _LAYOUTS[root.layout](walk)
         walk.finish()
     elif kind is not None:
-        walk.note(
-            "root-not-a-folder", "Skills are looked for here, but it is not a folder.", root.path
-        )
+        message = "This must be a folder of skills, but it is not a folder."
+        walk.note("root-not-a-folder", message, root.path)
     elif root.must_exist:
-        walk.note(
-            "root-missing", "The folder does not exist, though a setting names it.", root.path
-        )
-    return Found((*walk.candidates, *walk.passed_over), tuple(walk.diagnostics))
+        message = "A setting or an option names this folder, but it does not exist."
+        walk.note("root-missing", message, root.path)
+    return Discovered((*walk.candidates, *walk.skipped), tuple(walk.diagnostics))
 
 
 def _search_skills(walk: Walk) -> None:
@@ -34,41 +32,40 @@ def _search_skills(walk: Walk) -> None:
 
 
 def _search_commands(walk: Walk) -> None:
-    """Every Markdown file, at any depth: `a/b.md` is the command `a:b`, `a/SKILL.md` the command
-    `a`.
-    """
-    waiting: list[tuple[Folder, str, Why | None]] = [(open_root(walk), "", None)]
+    """Every Markdown file, at any depth: `a/b.md` is the command `a:b`, `a/SKILL.md` is `a`."""
+    waiting: list[tuple[Folder, str, Reason | None]] = [(open_root(walk), "", None)]
     while waiting:
-        folder, prefix, ignored = waiting.pop()
+        folder, prefix, why = waiting.pop()
         items = walk.list_items(folder)
-        outer = folder.rules or walk.ignore
-        rules = outer.enter(folder.path, items) if outer else None
+        outer = folder.ignored or walk.ignored
+        ignored = outer.enter(folder.path, items) if outer else None
         for item in items:
             if item.kind == "file" and item.name.lower().endswith(".md"):
-                name = (
-                    prefix.rstrip(":")
-                    if item.name == SKILL_FILE and prefix
-                    else prefix + item.name[:-3]
-                )
-                why = ignored or (rules.find_file(folder.path, item.name) if rules else None)
-                if why is None:
-                    walk.add(folder, item, name)
-                else:
-                    walk.add_ignored(folder, item, name, why)
-        below = [_step(folder, item, rules) for item in items if _is_plain_folder(item)]
-        below.reverse()
-        for one in below:
-            why = ignored or (rules.find_folder(one.path) if rules else None)
-            waiting.append((one, f"{prefix}{one.name}:", why))
+                _take_command(walk, folder, item, prefix, why or _find_file(ignored, folder, item))
+        below = [folder.enter(item.name, ignored) for item in items if _is_plain_folder(item)]
+        for inner in reversed(below):
+            # What is in an ignored folder is ignored, whatever the rules inside it say.
+            inner_why = why or (ignored.find_folder(inner.path) if ignored else None)
+            waiting.append((inner, f"{prefix}{inner.name}:", inner_why))
+
+
+def _take_command(
+    walk: Walk, folder: Folder, item: FolderItem, prefix: str, why: Reason | None
+) -> None:
+    is_skill = item.name == SKILL_FILE and bool(prefix)
+    name = prefix.rstrip(":") if is_skill else prefix + item.name[: -len(".md")]
+    if why is None:
+        walk.add(folder, item, name)
+    else:
+        walk.add_ignored(folder, item, name, why)
+
+
+def _find_file(ignored: IgnoredPaths | None, folder: Folder, item: FolderItem) -> Reason | None:
+    return None if ignored is None else ignored.find_file(folder.path, item.name)
 
 
 def _is_plain_folder(item: FolderItem) -> bool:
     return item.kind == "folder" and not item.is_link and not item.name.startswith(".")
-
-
-def _step(folder: Folder, item: FolderItem, rules: IgnoreRules | None) -> Folder:
-    real = None if folder.real is None else f"{folder.real}/{item.name}"
-    return Folder(f"{folder.path}/{item.name}", real, item.name, folder.depth + 1, rules=rules)
 
 
 def _search_extra(walk: Walk) -> None:
@@ -76,27 +73,26 @@ def _search_extra(walk: Walk) -> None:
     collection.
     """
     folder = open_root(walk)
-    names = {item.name: item for item in walk.list_items(folder)}
-    if not names:
+    kinds = {item.name: item.kind for item in walk.list_items(folder)}
+    if not kinds:
         return
-    if SKILL_FILE in names and names[SKILL_FILE].kind == "file":
+    if kinds.get(SKILL_FILE) == "file":
         walk_skills(walk, min_depth=0, max_depth=0)
     elif folder.name == "skills":
         walk_skills(walk, min_depth=1, max_depth=walk.root.max_depth)
-    elif "skills" in names and names["skills"].kind == "folder":
+    elif kinds.get("skills") == "folder":
         _search_around(walk, folder)
     else:
         walk_skills(walk, min_depth=1, max_depth=_EXTRA_DEPTH)
 
 
 def _search_around(walk: Walk, folder: Folder) -> None:
-    """A folder with `skills` in it, which is the root where every skill lies inside it."""
+    """A folder with `skills` in it, which is the root where every skill is inside it."""
     walk_skills(walk, min_depth=1, max_depth=walk.root.max_depth)
     inner = f"{folder.path}/skills"
     if walk.candidates and all(one.location.startswith(f"{inner}/") for one in walk.candidates):
         walk.start_again()
-        start = Folder(inner, walk.files.find_real_path(inner), "skills", 0)
-        walk_skills(walk, start, min_depth=1, max_depth=walk.root.max_depth)
+        walk_skills(walk, open_folder(walk, inner), min_depth=1, max_depth=walk.root.max_depth)
 
 
 _LAYOUTS: dict[str, Callable[[Walk], None]] = {

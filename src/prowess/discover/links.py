@@ -10,7 +10,7 @@ from prowess.model.skill import Root
 from prowess.ports import FileSystem
 from prowess.profiles.places import Places
 
-# The rules that hold links inside something; a root under one of them may itself be no way out.
+# The rules that keep links inside something; under one of them a root itself may be no way out.
 _BOUNDED = ("known", "inside-root", "root-only", "never")
 
 
@@ -34,77 +34,98 @@ class LinkRules(msgspec.Struct, frozen=True):
 
     def allows_file(self, root: Root, folder: str | None, target: str | None) -> bool:
         """Whether SKILL.md itself may be a link to this target."""
-        return target is not None and _FILE_RULES[root.links](self, root, folder, target)
+        return target is not None and _FILE_RULES[root.links](self, folder, target)
 
 
 def learn_links(
     roots: Sequence[Root], places: Places, trusted_links: Iterable[str], files: FileSystem
 ) -> LinkRules:
     """The rules for one scan: what is known and trusted here, and which roots are refused."""
-    real = {root.path: files.find_real_path(root.path) for root in roots}
     repository = find_real_repository(places, files)
-    trusted = tuple(path for path in map(files.find_real_path, trusted_links) if path is not None)
-    known: list[str] = [] if repository is None else [repository]
+    resolved = map(files.find_real_path, trusted_links)
+    trusted = tuple(path for path in resolved if path is not None)
+    real_roots: dict[str, str | None] = {}
     refused: dict[str, str] = {}
+    known: list[str] = [] if repository is None else [repository]
     for root in roots:
-        path = real[root.path]
-        if path is None:
+        real = real_roots[root.path] = files.find_real_path(root.path)
+        if real is None:
             continue
         bounds = None if root.within is None else find_bounds(root.within, repository, files)
-        if bounds is None or lies_inside(path, (bounds, *trusted)):
-            known.append(path)
+        if bounds is None or is_inside(real, (bounds, *trusted)):
+            known.append(real)
         elif root.links in _BOUNDED:
             refused[root.path] = bounds
-    return LinkRules(real, tuple(dict.fromkeys(known)), trusted, refused)
+    return LinkRules(real_roots, tuple(dict.fromkeys(known)), trusted, refused)
 
 
 def find_real_repository(places: Places, files: FileSystem) -> str | None:
-    """The real path of the repository; None where it holds a whole home, which is no project to be
-    trusted.
+    """The real path of the repository; None where it holds a whole home, because trusting that
+    would trust everything.
     """
     repository = files.find_real_path(places.repository) if places.repository else None
+    if repository is None:
+        return None
     home = files.find_real_path(places.home) or places.home
-    return None if repository is None or lies_inside(home, (repository,)) else repository
+    return None if is_inside(home, (repository,)) else repository
 
 
 def find_bounds(folder: str, repository: str | None, files: FileSystem) -> str:
-    """What belongs together with a folder of a project: the repository around it, else the folder
-    itself.
+    """What belongs together with a folder of a project: the repository around it, or the folder
+    itself where there is none.
     """
     real = files.find_real_path(folder) or folder
-    return repository if repository is not None and lies_inside(real, (repository,)) else real
+    if repository is not None and is_inside(real, (repository,)):
+        return repository
+    return real
 
 
-def lies_inside(target: str, folders: Iterable[str | None]) -> bool:
+def is_inside(target: str, folders: Iterable[str | None]) -> bool:
     """Whether a real path is one of these folders or lies in one."""
-    return any(
-        folder is not None and (target == folder or target.startswith(folder.rstrip("/") + "/"))
-        for folder in folders
-    )
+    for folder in folders:
+        if folder is not None and f"{target}/".startswith(f"{folder.rstrip('/')}/"):
+            return True
+    return False
 
 
-def _inside_root(rules: LinkRules, root: Root, target: str) -> bool:
-    return lies_inside(target, (rules.roots.get(root.path), *rules.trusted))
+def _allow(rules: LinkRules, at: object, target: str) -> bool:
+    return True
 
 
-def _inside_known(rules: LinkRules, root: Root, target: str) -> bool:
-    return lies_inside(target, (*rules.known, *rules.trusted))
+def _refuse(rules: LinkRules, at: object, target: str) -> bool:
+    return False
+
+
+def _is_known(rules: LinkRules, at: object, target: str) -> bool:
+    return is_inside(target, (*rules.known, *rules.trusted))
+
+
+def _is_in_root(rules: LinkRules, root: Root, target: str) -> bool:
+    return is_inside(target, (rules.roots.get(root.path),))
+
+
+def _is_in_root_or_trusted(rules: LinkRules, root: Root, target: str) -> bool:
+    return is_inside(target, (rules.roots.get(root.path), *rules.trusted))
+
+
+def _is_in_folder(rules: LinkRules, folder: str | None, target: str) -> bool:
+    return is_inside(target, (folder,))
 
 
 _FOLDER_RULES: dict[str, Callable[[LinkRules, Root, str], bool]] = {
-    "follow": lambda rules, root, target: True,
-    "real-folder": lambda rules, root, target: True,
-    "inside-root": _inside_root,
-    "root-only": lambda rules, root, target: lies_inside(target, (rules.roots.get(root.path),)),
-    "known": _inside_known,
-    "never": lambda rules, root, target: False,
+    "follow": _allow,
+    "real-folder": _allow,
+    "inside-root": _is_in_root_or_trusted,
+    "root-only": _is_in_root,
+    "known": _is_known,
+    "never": _refuse,
 }
 
-_FILE_RULES: dict[str, Callable[[LinkRules, Root, str | None, str], bool]] = {
-    "follow": lambda rules, root, folder, target: True,
-    "real-folder": lambda rules, root, folder, target: lies_inside(target, (folder,)),
-    "inside-root": lambda rules, root, folder, target: lies_inside(target, (folder,)),
-    "root-only": lambda rules, root, folder, target: lies_inside(target, (folder,)),
-    "known": lambda rules, root, folder, target: _inside_known(rules, root, target),
-    "never": lambda rules, root, folder, target: False,
+_FILE_RULES: dict[str, Callable[[LinkRules, str | None, str], bool]] = {
+    "follow": _allow,
+    "real-folder": _is_in_folder,
+    "inside-root": _is_in_folder,
+    "root-only": _is_in_folder,
+    "known": _is_known,
+    "never": _refuse,
 }

@@ -18,23 +18,16 @@ from prowess.profiles.schema.roots import RootRule
 
 _TRUE_WORDS = ("true", "yes", "on", "1", "y")
 _FALSE_WORDS = ("false", "no", "off", "0", "n")
-# Words of a path template that do not name whose folder it is.
-_NO_PROVIDERS = (
-    "skills",
-    "skill",
-    "managed-skills",
-    "commands",
-    "ancestor",
-    "added",
-    "home",
-    "config",
-    "",
+# Words of a path template that do not say whose folder it is.
+_NO_PROVIDERS = frozenset(
+    ("skills", "skill", "managed-skills", "commands", "ancestor", "added", "home", "config", "")
 )
 
 
-class Conditions(msgspec.Struct, frozen=True):
-    """What decides whether a root is switched on: the environment, the settings, and how strict
-    words are.
+class Switches(msgspec.Struct, frozen=True):
+    """What decides whether a root is searched: the environment and the settings.
+
+    With `strict_words`, a variable that is neither true nor false is an error.
     """
 
     env: Mapping[str, str]
@@ -42,50 +35,51 @@ class Conditions(msgspec.Struct, frozen=True):
     strict_words: bool
     home: str = ""
 
-    def holds(self, condition: str) -> bool:
+    def is_true(self, condition: str) -> bool:
         """Whether a condition such as `env:NAME` or `toggle:NAME` is true here."""
         kind, _, name = condition.partition(":")
         return _CONDITIONS[kind](self, name)
 
 
-def _env_is_true(conditions: Conditions, name: str) -> bool:
-    value = conditions.env.get(name)
+def _env_is_true(switches: Switches, name: str) -> bool:
+    value = switches.env.get(name)
     if value is None:
         return False
-    if conditions.strict_words:
-        if value not in (*_TRUE_WORDS, *_FALSE_WORDS):
-            raise SwitchError(name, value, (*_TRUE_WORDS, *_FALSE_WORDS))
-        return value in _TRUE_WORDS
-    return value.strip().lower() not in (*_FALSE_WORDS, "")
+    if not switches.strict_words:
+        return value.strip().lower() not in (*_FALSE_WORDS, "")
+    if value not in (*_TRUE_WORDS, *_FALSE_WORDS):
+        raise SwitchError(name, value, (*_TRUE_WORDS, *_FALSE_WORDS))
+    return value in _TRUE_WORDS
 
 
-def _env_is_one(conditions: Conditions, name: str) -> bool:
-    return conditions.env.get(name, "").lower() in ("1", "true")
+def _env_is_one(switches: Switches, name: str) -> bool:
+    return switches.env.get(name, "").lower() in ("1", "true")
 
 
-def _env_is_set(conditions: Conditions, name: str) -> bool:
-    return bool(conditions.env.get(name))
+def _env_is_set(switches: Switches, name: str) -> bool:
+    return bool(switches.env.get(name))
 
 
-def _env_leads_elsewhere(conditions: Conditions, name: str) -> bool:
+def _env_leads_elsewhere(switches: Switches, name: str) -> bool:
+    """`NAME=~/usual`: whether the variable names another folder than the usual one."""
     variable, _, usual = name.partition("=")
-    value = conditions.env.get(variable, "").strip()
-    return bool(value) and value.rstrip("/") != usual.replace("~", conditions.home, 1)
+    value = switches.env.get(variable, "").strip()
+    return bool(value) and value.rstrip("/") != usual.replace("~", switches.home, 1)
 
 
-def _toggle_is_on(conditions: Conditions, name: str) -> bool:
-    return conditions.settings.toggles.get(name, True)
+def _toggle_is_on(switches: Switches, name: str) -> bool:
+    return switches.settings.toggles.get(name, True)
 
 
-def _any_toggle_is_on(conditions: Conditions, name: str) -> bool:
-    return any(conditions.settings.toggles.values())
+def _any_toggle_is_on(switches: Switches, name: str) -> bool:
+    return any(switches.settings.toggles.values())
 
 
-def _provider_is_enabled(conditions: Conditions, name: str) -> bool:
-    return bool({name, "*", "all"}.intersection(conditions.settings.enabled_providers))
+def _provider_is_enabled(switches: Switches, name: str) -> bool:
+    return not {name, "*", "all"}.isdisjoint(switches.settings.enabled_providers)
 
 
-_CONDITIONS: dict[str, Callable[[Conditions, str], bool]] = {
+_CONDITIONS: dict[str, Callable[[Switches, str], bool]] = {
     "env": _env_is_true,
     "env-one": _env_is_one,
     "env-set": _env_is_set,
@@ -109,24 +103,22 @@ def plan_roots(
 
     `later_wins` says which of two rules for the same folder is the stronger.
     """
-    conditions = Conditions(facts.env, settings, profile.switch_words, facts.home)
-    bare_by = _find_bare(profile, conditions, bare=bare)
+    switches = Switches(facts.env, settings, profile.switch_words, facts.home)
+    bare_by = _find_bare_switch(profile, switches, bare=bare)
     planned: list[Root] = []
-    for named in profile.order:
-        for id, rule, template, place in _interleave(profile, _as_tuple(named), places):
+    for ids in profile.order:
+        for id, rule, template, place in _interleave(profile, _as_tuple(ids), places):
             toggle = _find_off_toggle(profile, _name_label(rule, template), settings)
-            disabled_by = _find_off_switch(rule, conditions, bare_by, toggle)
-            planned.append(
-                make_root(
-                    id,
-                    rule,
-                    place,
-                    template=template,
-                    order=len(planned),
-                    within=_find_bounds(rule, template, place, places, settings),
-                    disabled_by=disabled_by,
-                )
+            root = make_root(
+                id,
+                rule,
+                place,
+                template=template,
+                order=len(planned),
+                within=_find_holder(rule, template, place, places, settings),
+                disabled_by=_find_off_switch(rule, switches, bare_by, toggle),
             )
+            planned.append(root)
     return _drop_repeated(planned, later_wins=later_wins)
 
 
@@ -162,10 +154,9 @@ def _drop_repeated(planned: list[Root], *, later_wins: bool) -> tuple[Root, ...]
     """
     kept: dict[str, Root] = {}
     for root in planned:
-        other = kept.get(root.path)
-        if other is None or (other.disabled_by is not None) > (root.disabled_by is not None):
-            kept[root.path] = root
-        elif later_wins and (other.disabled_by is not None) == (root.disabled_by is not None):
+        other = kept.setdefault(root.path, root)
+        is_on, other_is_on = root.disabled_by is None, other.disabled_by is None
+        if is_on > other_is_on or (later_wins and is_on == other_is_on):
             kept[root.path] = root
     return tuple(root for root in planned if kept[root.path] is root)
 
@@ -173,30 +164,27 @@ def _drop_repeated(planned: list[Root], *, later_wins: bool) -> tuple[Root, ...]
 def _interleave(
     profile: Profile, ids: tuple[str, ...], places: Places
 ) -> Iterator[tuple[str, RootRule, str, Place]]:
-    """The places of several rules, folder by folder: all that hang at one ancestor before the next
-    ancestor.
-    """
-    found = [
-        (place.distance, id, rule, template, place)
-        for id in ids
-        for rule in (profile.roots[id],)
-        for template in rule.at
-        for place in expand(
-            template,
-            places,
-            up_to=rule.up_to,
-            without_repository=rule.without_repository,
-            skip_home=rule.skip_home,
-        )
-    ]
-    for _, id, rule, template, place in sorted(found, key=lambda one: one[0]):
-        yield id, rule, template, place
+    """The folders of several rules: all at one ancestor of the working folder before the next."""
+    found: list[tuple[str, RootRule, str, Place]] = []
+    for id in ids:
+        rule = profile.roots[id]
+        for template in rule.at:
+            expanded = expand(
+                template,
+                places,
+                up_to=rule.up_to,
+                without_repository=rule.without_repository,
+                skip_home=rule.skip_home,
+            )
+            found += [(id, rule, template, place) for place in expanded]
+    # Sorting is stable: at one distance the order of the rules decides.
+    yield from sorted(found, key=lambda one: one[3].distance)
 
 
-def _find_bare(profile: Profile, conditions: Conditions, *, bare: bool) -> str | None:
+def _find_bare_switch(profile: Profile, switches: Switches, *, bare: bool) -> str | None:
     if bare:
         return "--bare"
-    return next((name for name in profile.bare_switches if conditions.holds(f"env:{name}")), None)
+    return next((name for name in profile.bare_switches if switches.is_true(f"env:{name}")), None)
 
 
 def _find_off_toggle(profile: Profile, label: str, settings: Settings) -> str | None:
@@ -208,18 +196,19 @@ def _find_off_toggle(profile: Profile, label: str, settings: Settings) -> str | 
 
 
 def _find_off_switch(
-    rule: RootRule, conditions: Conditions, bare_by: str | None, toggle: str | None = None
+    rule: RootRule, switches: Switches, bare_by: str | None, toggle: str | None
 ) -> str | None:
+    """What switches a root off; None where it is on."""
     if bare_by and not rule.keep_when_bare:
         return bare_by
-    # Every switch is looked at, so that a word the host refuses is noticed behind one that already
-    # decides.
-    stops = [condition for condition in rule.unless if conditions.holds(condition)]
+    # Every switch is read, so that a word that the host refuses is an error even where another
+    # switch already decides.
+    stops = [condition for condition in rule.unless if switches.is_true(condition)]
     if stops:
         return _name_condition(stops[0])
     if toggle is not None:
         return toggle
-    if rule.when and not any(conditions.holds(condition) for condition in rule.when):
+    if rule.when and not any(map(switches.is_true, rule.when)):
         return _name_condition(rule.when[0])
     return None
 
@@ -241,15 +230,14 @@ def make_root(
     within: str | None = None,
     disabled_by: str | None = None,
 ) -> Root:
-    """A root after a rule, at one place."""
+    """The root that a rule describes, in one folder."""
     provider = rule.provider or _name_provider(template)
+    label = _name_label(rule, template)
     return Root(
         id=id,
         path=place.path,
         scope=rule.scope,
-        source=Source(
-            provider, rule.level, place.path, rule.loaded_from, _name_label(rule, template)
-        ),
+        source=Source(provider, rule.level, place.path, rule.loaded_from, label),
         order=order,
         distance=place.distance,
         priority=rule.priority,
@@ -273,11 +261,11 @@ def make_root(
     )
 
 
-def _find_bounds(
+def _find_holder(
     rule: RootRule, template: str, place: Place, places: Places, settings: Settings
 ) -> str | None:
-    """The folder that a root hangs below, where it is not its user's own and could be made to lead
-    elsewhere.
+    """The folder that a root must stay in; None where it is its user's own, who may link it
+    anywhere.
     """
     before, _, rest = template.partition("{")
     name, _, below = rest.partition("}")
@@ -290,11 +278,11 @@ def _find_bounds(
 
 
 def _name_qualifier(template: str, path: str) -> str | None:
-    """`{added}/.claude/skills` and `/a/b/.claude/skills` → b; None where no option added the
-    folder.
-    """
+    """`{added}/.claude/skills` and `/a/b/.claude/skills` → b; None where no option added it."""
     _, added, below = template.partition("{added}")
-    return path.replace("\\", "/").removesuffix(below).rpartition("/")[2] or None if added else None
+    if not added:
+        return None
+    return path.replace("\\", "/").removesuffix(below).rpartition("/")[2] or None
 
 
 def _name_label(rule: RootRule, template: str) -> str:
@@ -302,9 +290,7 @@ def _name_label(rule: RootRule, template: str) -> str:
 
 
 def _name_provider(template: str) -> str:
-    """`{ancestor}/.claude/skills` → claude, `{claude}/skills` → claude, `{ancestor}/skills` →
-    folder.
-    """
+    """`{ancestor}/.claude/skills` and `{claude}/skills` → claude, `{ancestor}/skills` → folder."""
     parts = [part.strip("{}").lstrip(".") for part in re.split(r"[/\\]", template)]
     words = [part for part in parts if part not in _NO_PROVIDERS]
     return words[-1] if words else "folder"

@@ -1,8 +1,9 @@
-"""The whole stage for one skill: everything that keeps it from being offered."""
+"""The whole stage: everything that keeps a skill from being offered."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from prowess.gate.eligibility import find_ineligible
@@ -18,24 +19,44 @@ if TYPE_CHECKING:
     from prowess.gate.permissions import AgentRules
 
 
-def gate_skill(
-    manifest: Manifest,
-    *,
-    name: str,
-    rules: GateRules,
-    facts: Facts,
-    settings: Settings,
-    hidden_because: str | None,
-    permissions: AgentRules | None = None,
-) -> list[Note]:
-    """The notes of a skill: what is missing, what denies it, what it waits for, what hides it."""
-    found = (
-        find_ineligible(manifest, name=name, rules=rules, facts=facts, settings=settings),
-        _find_denied(name, manifest, permissions),
-        find_dormant(manifest, rules),
-        find_hidden(manifest, name=name, rules=rules, settings=settings, because=hidden_because),
-    )
-    return [note for note in found if note is not None]
+class SkillGate:
+    """Everything that can keep the skills of one scan from being offered."""
+
+    def __init__(
+        self,
+        rules: GateRules,
+        *,
+        facts: Facts,
+        settings: Settings,
+        permissions: AgentRules | None = None,
+    ) -> None:
+        self._rules = rules
+        self._facts = facts
+        self._settings = settings
+        self._permissions = permissions
+        has_settings = settings.agent_skills is not None or bool(settings.overrides)
+        self._asks_all = has_settings or permissions is not None
+        self._get_conditions = attrgetter("os", "requires", *rules.hidden_by, *rules.dormant_by)
+        self._no_conditions = self._get_conditions(Manifest())
+
+    def find_notes(
+        self, manifest: Manifest, name: str, *, hidden_because: str | None = None
+    ) -> list[Note]:
+        """What a skill is missing, what denies it, what it waits for, what hides it."""
+        # Most skills declare nothing that matters here, and a scan asks for every one of them.
+        is_plain = self._get_conditions(manifest) == self._no_conditions
+        if is_plain and hidden_because is None and not self._asks_all:
+            return []
+        rules, facts, settings = self._rules, self._facts, self._settings
+        found = (
+            find_ineligible(manifest, name=name, rules=rules, facts=facts, settings=settings),
+            _find_denied(name, manifest, self._permissions),
+            find_dormant(manifest, rules),
+            find_hidden(
+                manifest, name=name, rules=rules, settings=settings, because=hidden_because
+            ),
+        )
+        return [note for note in found if note is not None]
 
 
 def find_rules(

@@ -93,7 +93,9 @@ class LocalFiles:
 
     def get_stamp(self, path: str) -> Stamp:
         """The stamp of what is there now."""
-        return _stamp(os.stat(path))
+        # Asked for every file and folder of a scan, so without another call.
+        status = os.stat(path)
+        return (status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino)
 
     def find_real_path(self, path: str) -> str | None:
         """The path with every link resolved; None if it cannot be resolved."""
@@ -138,8 +140,16 @@ def _open_real(path: str, flags: int) -> int:
 
 
 def _list(folder: str | int) -> list[FolderItem]:
+    items: list[FolderItem] = []
     with os.scandir(folder) as listing:
-        items = [_describe(found) for found in listing]
+        for found in listing:
+            # Nearly everything is a plain file or folder, and a scan asks about thousands.
+            if found.is_file(follow_symlinks=False):
+                items.append(FolderItem(found.name, "file", False))
+            elif found.is_dir(follow_symlinks=False):
+                items.append(FolderItem(found.name, "folder", False))
+            else:
+                items.append(_describe_special(found))
     if len(items) > 1:
         items.sort(key=_by_name)
     return items
@@ -148,21 +158,20 @@ def _list(folder: str | int) -> list[FolderItem]:
 def _read_open(descriptor: int, status: os.stat_result, limit: int) -> Head:
     if not stat.S_ISREG(status.st_mode):
         raise OSError(f"it is not an ordinary file but a {_name_kind(status.st_mode)}")
-    data = os.read(descriptor, min(limit, status.st_size + 1))
-    while len(data) < limit and len(data) < status.st_size:
+    size = status.st_size
+    data = os.read(descriptor, min(limit, size + 1))
+    while len(data) < limit and len(data) < size:
         more = os.read(descriptor, limit - len(data))
         if not more:
             break
         data += more
-    return Head(data, status.st_size, status.st_nlink, _stamp(status))
+    return Head(data, size, status.st_nlink, _stamp(status))
 
 
-def _describe(found: os.DirEntry[str]) -> FolderItem:
+def _describe_special(found: os.DirEntry[str]) -> FolderItem:
+    """An item that is neither a plain file nor a plain folder."""
     if not found.is_symlink():
-        if found.is_dir(follow_symlinks=False):
-            return FolderItem(found.name, "folder", False)
-        kind = "file" if found.is_file(follow_symlinks=False) else "other"
-        return FolderItem(found.name, kind, False)
+        return FolderItem(found.name, "other", False)
     try:
         return FolderItem(found.name, _kind(found.stat().st_mode), True)
     except OSError:

@@ -1,4 +1,4 @@
-"""From a candidate to a skill: read the file's head once, understand its header under the host's
+"""From a candidate to a claim: read the beginning of its file once, and its header under the host's
 rules.
 """
 
@@ -16,7 +16,7 @@ from prowess.model.outcome import Claim, Note, State
 from prowess.model.skill import Candidate, Document, Manifest, Skill, SkillCall
 from prowess.parse.header.fast import HeaderReading, read_header
 from prowess.parse.manifest.names import understand
-from prowess.ports import FileSystem, Head, ReadingStore, Stamp
+from prowess.ports import FileSystem, KeptReading, ReadingStore, Stamp
 from prowess.profiles.schema.header import FieldRules, HeaderRules
 from prowess.profiles.schema.roots import Limits
 
@@ -27,14 +27,14 @@ MOST_BYTES = 1 << 24
 Loader = Callable[[Skill, SkillCall], Document]
 
 _pack = msgspec.msgpack.Encoder().encode
+_set = msgspec.structs.force_setattr
 
 
 class Parsed(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
-    """All that a scan keeps of a file: what its header says, understood under the rules of one root
-    of one host.
+    """What a scan keeps of a file: what its header means under the rules of one root of one host.
 
-    It knows no path, so it can be kept for as long as the file does not change. What few ask for,
-    the whole header and the mappings of the manifest, stays packed.
+    It has no path, so it can be kept for as long as the file does not change. The whole header and
+    the mappings of the manifest, which few need, stay packed.
     """
 
     root: str
@@ -50,15 +50,15 @@ class Parsed(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     diagnostics: tuple[Diagnostic, ...] = ()
 
     def fits(self, candidate: Candidate) -> bool:
-        """Whether this was made for a candidate of the same root and the same place in it."""
+        """Whether this was made for a candidate of the same root and the same folder name."""
         return self.root == candidate.root.id and self.default_name == candidate.default_name
 
 
 class CandidateReader:
     """The `ManifestReader` of one scan: the host's rules, and what earlier scans read.
 
-    `files` is what headers are read from; `plain_files` what bodies are read from later, without
-    holding on to anything of the scan.
+    Headers are read from `files`, bodies later from `plain_files`: a skill outlives the scan, and
+    must not keep its caches alive.
     """
 
     def __init__(
@@ -71,110 +71,112 @@ class CandidateReader:
         fields: FieldRules,
         limits: Limits,
     ) -> None:
-        self.files = files
-        self.readings = readings
-        self.header = header
-        self.fields = fields
-        self.limits = limits
-        # No file of more bytes than this is read, whatever the host allows.
+        self._files = files
+        self._readings = readings
+        self._header = header
+        self._fields = fields
+        self._limits = limits
         self._most_bytes = min(limits.file_bytes or MOST_BYTES, MOST_BYTES)
         self._load_file: Loader = partial(load_file, plain_files, header, self._most_bytes)
 
     def read_file(self, candidate: Candidate) -> Claim:
-        """The claim of a candidate that is a file. Whatever is wrong becomes notes and
-        diagnostics.
-        """
+        """The claim of a candidate that is a file."""
         if candidate.skipped is not None or candidate.diagnostics:
             return _refuse_unread(candidate)
-        kept = self.readings.find_reading(candidate.location)
-        if kept is not None and kept.reading.fits(candidate):
-            size, links, stamp, parsed = kept.size, kept.links, kept.stamp, kept.reading
-        else:
+        kept = self._readings.find_reading(candidate.location)
+        if kept is None or not kept.reading.fits(candidate):
             try:
-                head = self.files.read_head(candidate.location, HEAD_BYTES)
-                reading, data = self._read_header(head, candidate.location)
+                kept = self._read(candidate)
             except (OSError, ValueError) as error:
-                return _refuse(candidate, (_unreadable(candidate, error),))
-            size, links, stamp = head.size, head.links, head.stamp
-            parsed = self._parse(reading, candidate, data)
-            self.readings.keep_reading(candidate.location, head, parsed)
-        if self.limits.file_bytes and size > self.limits.file_bytes:
-            return _too_large(candidate, size, self.limits.file_bytes)
-        if links > 1 and not candidate.root.hard_links:
-            message = f"The file has {links} hard links; this host refuses more than one."
+                return _refuse(candidate, (_report_unreadable(candidate, error),))
+        if kept.size > self._limits.file_bytes > 0:
+            return _refuse_large(candidate, kept.size, self._limits.file_bytes)
+        if kept.links > 1 and not candidate.root.hard_links:
+            message = f"The file has {kept.links} hard links; this host refuses more than one."
             return _refuse(candidate, (diagnose("hard-linked", message, file=candidate.location),))
-        return _claim(candidate, parsed, self._load_file, stamp=stamp, file=candidate.location)
+        return _claim(candidate, kept.reading, self._load_file, kept.stamp, candidate.location)
 
     def read_text(self, candidate: Candidate, data: bytes, fetch: Callable[[str], bytes]) -> Claim:
         """The claim of a candidate that is in no file."""
         if candidate.skipped is not None or candidate.diagnostics:
             return _refuse_unread(candidate)
-        if self.limits.file_bytes and len(data) > self.limits.file_bytes:
-            return _too_large(candidate, len(data), self.limits.file_bytes)
-        reading = read_header(data, rules=self.header, limits=self.limits)
-        parsed = self._parse(reading, candidate, data)
-        return _claim(
-            candidate, parsed, partial(_load_fetched, fetch, self.header, self._most_bytes)
-        )
+        if len(data) > self._limits.file_bytes > 0:
+            return _refuse_large(candidate, len(data), self._limits.file_bytes)
+        parsed = self._parse(self._read_header(data), candidate, data)
+        loader = partial(_load_fetched, fetch, self._header, self._most_bytes)
+        return _claim(candidate, parsed, loader, None, None)
 
-    def _read_header(self, head: Head, location: str) -> tuple[HeaderReading, bytes]:
-        """Read the header; where the first bytes do not hold its end, as much of the file as this
-        host reads.
+    def _read(self, candidate: Candidate) -> KeptReading[Parsed]:
+        """Read the beginning of a file. Where the header does not end in it, more is read, as much
+        as the host reads of any file.
         """
-        reading = read_header(head.data, rules=self.header, limits=self.limits)
-        if len(head.data) < head.size <= self._most_bytes and any(
-            one.code == "header-unclosed" for one in reading.diagnostics
-        ):
-            head = self.files.read_head(location, self._most_bytes)
-            reading = read_header(head.data, rules=self.header, limits=self.limits)
-        return reading, head.data
+        location = candidate.location
+        head = self._files.read_head(location, HEAD_BYTES)
+        reading = self._read_header(head.data)
+        if len(head.data) < head.size <= self._most_bytes and _is_unclosed(reading):
+            head = self._files.read_head(location, self._most_bytes)
+            reading = self._read_header(head.data)
+        parsed = self._parse(reading, candidate, head.data)
+        return self._readings.keep_reading(location, head, parsed)
+
+    def _read_header(self, data: bytes) -> HeaderReading:
+        return read_header(data, rules=self._header, limits=self._limits)
 
     def _parse(self, reading: HeaderReading, candidate: Candidate, data: bytes) -> Parsed:
+        """What a header means in the root of a candidate."""
         root = candidate.root
         if root.ignored_fields:
-            kept = {
-                key: value
-                for key, value in reading.frontmatter.items()
-                if key not in root.ignored_fields
-            }
-            reading = msgspec.structs.replace(reading, frontmatter=kept)
+            reading = _drop_fields(reading, root.ignored_fields)
         understood = understand(
-            reading, default_name=candidate.default_name, required=root.required, fields=self.fields
+            reading,
+            default_name=candidate.default_name,
+            required=root.required,
+            fields=self._fields,
         )
-        # What a header that cannot be read leaves unsaid is no finding of its own.
-        diagnostics = (
-            reading.diagnostics + understood.diagnostics if reading.valid else reading.diagnostics
-        )
-        pattern = root.name_pattern or self.fields.name_pattern
-        misnamed = _find_misnamed(understood.name, pattern) if pattern else ()
-        diagnostics += misnamed
+        valid = understood.valid
+        diagnostics = reading.diagnostics
+        if reading.valid:
+            # Of a header that cannot be read, it is no news that fields are missing.
+            diagnostics += understood.diagnostics
+        pattern = root.name_pattern or self._fields.name_pattern
+        if pattern and not re.fullmatch(pattern, understood.name):
+            valid = False
+            diagnostics += (_report_misnamed(understood.name, pattern),)
         if diagnostics:
             from prowess.parse.lint.field_locations import locate_in_file
 
-            diagnostics = locate_in_file(diagnostics, data, self.header)
-        manifest, details = _pack_details(understood.manifest)
+            diagnostics = locate_in_file(diagnostics, data, self._header)
         return Parsed(
             root.id,
             candidate.default_name,
             understood.name,
             _pack(reading.frontmatter),
-            manifest,
-            details,
+            understood.manifest,
+            _take_details(understood.manifest),
             understood.description,
             understood.label,
             understood.hidden_because,
-            reading.valid and understood.valid and not misnamed,
+            valid and reading.valid,
             diagnostics,
         )
+
+
+def _is_unclosed(reading: HeaderReading) -> bool:
+    return any(one.code == "header-unclosed" for one in reading.diagnostics)
+
+
+def _drop_fields(reading: HeaderReading, ignored: tuple[str, ...]) -> HeaderReading:
+    fields = reading.frontmatter.items()
+    kept = {key: value for key, value in fields if key not in ignored}
+    return msgspec.structs.replace(reading, frontmatter=kept)
 
 
 def _claim(
     candidate: Candidate,
     parsed: Parsed,
     loader: Loader,
-    *,
-    stamp: Stamp | None = None,
-    file: str | None = None,
+    stamp: Stamp | None,
+    file: str | None,
 ) -> Claim:
     """The claim of a candidate that was read: with its skill, or with the reason why not."""
     diagnostics = parsed.diagnostics
@@ -202,24 +204,23 @@ def _claim(
     return Claim(candidate, parsed.name, skill, [], diagnostics, parsed.hidden_because)
 
 
-def _pack_details(manifest: Manifest) -> tuple[Manifest, bytes]:
-    """A manifest without the mappings that no stage of a scan asks for, and these packed."""
+def _take_details(manifest: Manifest) -> bytes:
+    """Take the mappings that no stage of a scan needs out of a manifest, and pack them."""
     if not (manifest.metadata or manifest.install or manifest.hooks):
-        return manifest, b""
+        return b""
     packed = _pack(
         {"metadata": manifest.metadata, "hooks": manifest.hooks, "install": manifest.install}
     )
-    return msgspec.structs.replace(manifest, metadata={}, install=()), packed
+    # The manifest was made a moment ago and nobody else has it; a changed copy would cost more
+    # than everything else here.
+    _set(manifest, "metadata", {})
+    _set(manifest, "install", ())
+    return packed
 
 
-def _find_misnamed(name: str, pattern: str) -> tuple[Diagnostic, ...]:
-    if re.fullmatch(pattern, name):
-        return ()
-    message = (
-        f"The name has {len(name)} characters and reads “{name[:80]}”; here it must match"
-        f" `{pattern}`."
-    )
-    return (diagnose("name-invalid", message, field="name"),)
+def _report_misnamed(name: str, pattern: str) -> Diagnostic:
+    message = f"`name` is “{name[:80]}” ({len(name)} characters); here it must match `{pattern}`."
+    return diagnose("name-invalid", message, field="name")
 
 
 def load_file(
@@ -227,16 +228,13 @@ def load_file(
 ) -> Document:
     """The whole of a skill's file.
 
-    A file that became a link since, or lies behind one, was never judged: it is not read. Neither
-    is one of more bytes than `most`, since a part of it could mean something else.
+    A file that leads elsewhere than when it was found was never judged: it is not read. Neither is
+    one of more bytes than `most`, because a part of it could mean something else.
     """
     location = skill.location
     real = files.find_real_path(location)
     if None not in (skill.real, real) and skill.real != real:
-        cause = (
-            f"it was {skill.real} when skills were looked for and leads to {real} now; look for"
-            " skills again"
-        )
+        cause = f"it was {skill.real} when it was found and leads to {real} now; scan again"
         raise MachineError("read", location, cause)
     try:
         head = files.read_head(location, most) if real is None else files.read_real_head(real, most)
@@ -271,7 +269,7 @@ def _split_document(
 
 
 def add_file(diagnostics: Iterable[Diagnostic], location: str) -> tuple[Diagnostic, ...]:
-    """The diagnostics of a reading, which knows no path, with the file they belong to."""
+    """The diagnostics of a reading, which has no path, with the file they belong to."""
     return tuple(msgspec.structs.replace(diagnostic, file=location) for diagnostic in diagnostics)
 
 
@@ -292,14 +290,14 @@ def _refuse(
     return Claim(candidate, name or candidate.default_name, notes=[note], diagnostics=diagnostics)
 
 
-def _too_large(candidate: Candidate, size: int, most: int) -> Claim:
+def _refuse_large(candidate: Candidate, size: int, most: int) -> Claim:
     message = f"The file has {size:,} bytes; at most {most:,} are read."
     finding = diagnose("file-too-large", message, file=candidate.location)
     note = Note(State.SKIPPED, message.rstrip("."), rule="limits.file_bytes")
     return Claim(candidate, candidate.default_name, notes=[note], diagnostics=(finding,))
 
 
-def _unreadable(candidate: Candidate, error: Exception) -> Diagnostic:
+def _report_unreadable(candidate: Candidate, error: Exception) -> Diagnostic:
     cause = getattr(error, "strerror", None) or str(error)
     return diagnose(
         "file-unreadable", f"The file cannot be read: {cause}.", file=candidate.location

@@ -13,7 +13,7 @@ import msgspec
 
 from prowess.errors import MachineError, UnknownSkill, UsageError
 from prowess.machine.atomic_write import rewrite_aside
-from prowess.model.outcome import STATE_ORDER, Outcome, State
+from prowess.model.outcome import Outcome, State
 from prowess.model.snapshot import Snapshot
 from prowess.ports import FileSystem, Head
 from prowess.profiles.schema.settings import SettingsFileRule
@@ -305,9 +305,7 @@ class _HostPlanner(_Planner):
         outcome = self.scan().find(self.name)
         # States that are decided before `disabled`, such as `invalid`, are off for good.
         is_off = (
-            outcome is None
-            or outcome.state in _OFF
-            or STATE_ORDER[outcome.state] < STATE_ORDER[State.DISABLED]
+            outcome is None or outcome.state in _OFF or outcome.state.rank < State.DISABLED.rank
         )
         if outcome is not None and not is_off:
             raise self._explain(outcome, f"would still be {outcome.state.value}")

@@ -1,7 +1,7 @@
-"""What settings and switches take out, as a table of rules by the word in the profile.
+"""What settings and switches disable, as a table of filters by the word in the profile.
 
-Each rule says why it disables a claim, or None. The profile gives their order; the first that
-speaks is the reason, and each names the setting that decided.
+A filter returns why it disables a claim, or None. The profile gives their order; the first that
+applies is the reason, and each names the setting that decided.
 """
 
 from __future__ import annotations
@@ -11,84 +11,74 @@ from collections.abc import Callable
 from prowess.model.origin import Origin
 from prowess.model.outcome import Claim, Note, State
 from prowess.model.settings import Settings
+from prowess.model.skill import Root
 from prowess.profiles.schema.resolution import GateRules, ResolutionRules
 
-Speech = tuple[str, str, Origin]
-"""Why a claim is disabled, the setting that says so, and where it says so."""
+Disabled = tuple[str, str, Origin]
+"""Why a claim is disabled, the setting that decided, and where it is set."""
 
-Filter = Callable[[Claim, Settings], Speech | None]
-
-
-def _all_disabled(claim: Claim, settings: Settings) -> Speech | None:
-    return (
-        None
-        if settings.enabled
-        else ("skills are switched off altogether", "enabled", settings.origin("enabled"))
-    )
+Filter = Callable[[Claim, Settings], Disabled | None]
 
 
-def _disabled_extension(claim: Claim, settings: Settings) -> Speech | None:
+def _all_disabled(claim: Claim, settings: Settings) -> Disabled | None:
+    if settings.enabled:
+        return None
+    return "all skills are switched off", "enabled", settings.origin("enabled")
+
+
+def _disabled_extension(claim: Claim, settings: Settings) -> Disabled | None:
     entry = f"skill:{claim.name}"
-    if entry in settings.disabled_extensions:
-        return (
-            f"it is listed as `{entry}`",
-            "disabled_extensions",
-            settings.entry_origin("disabled_extensions", entry),
-        )
-    return None
+    if entry not in settings.disabled_extensions:
+        return None
+    origin = settings.entry_origin("disabled_extensions", entry)
+    return f"it is listed as `{entry}`", "disabled_extensions", origin
 
 
-def _toggle(claim: Claim, settings: Settings) -> Speech | None:
+def _toggle(claim: Claim, settings: Settings) -> Disabled | None:
     root = claim.candidate.root
     if root.disabled_by is not None:
-        return _switched_off(root.disabled_by, settings)
+        return _describe_switch(root.disabled_by, settings)
     provider = root.source.provider
-    if provider in settings.disabled_providers:
-        origin = settings.entry_origin("disabled_providers", provider)
-        return f"the provider {provider} is disabled", "disabled_providers", origin
-    return None
+    if provider not in settings.disabled_providers:
+        return None
+    origin = settings.entry_origin("disabled_providers", provider)
+    return f"the provider {provider} is disabled", "disabled_providers", origin
 
 
-def _switched_off(off: str, settings: Settings) -> Speech:
-    """What a root is off by: the name of a switch, or a clause that says so of several."""
-    if " " not in off:
-        return f"its source is switched off by {off}", off, settings.origin(f"toggles.{off}")
-    first_set = (settings.origin(f"toggles.{name}") for name in settings.toggles)
-    at = (
-        next((origin for origin in first_set if origin.file is not None), Origin())
-        if "toggle" in off
-        else Origin()
-    )
-    return f"its source is switched off, since {off}", off, at
+def _describe_switch(switch: str, settings: Settings) -> Disabled:
+    """What switched a root off: the name of one switch, or a clause about several."""
+    if " " not in switch:
+        origin = settings.origin(f"toggles.{switch}")
+        return f"its source is switched off by {switch}", switch, origin
+    reason = f"its source is switched off because {switch}"
+    if "toggle" not in switch:
+        return reason, switch, Origin()
+    origins = [settings.origin(f"toggles.{name}") for name in settings.toggles]
+    written = [origin for origin in origins if origin.file is not None]
+    return reason, switch, written[0] if written else Origin()
 
 
-def _ignored(claim: Claim, settings: Settings) -> Speech | None:
+def _ignored(claim: Claim, settings: Settings) -> Disabled | None:
     from prowess.text.globs import find_match
 
     pattern = find_match(claim.name, settings.ignored)
     if pattern is None:
         return None
-    return (
-        f"its name matches the ignored pattern `{pattern}`",
-        "ignored",
-        settings.entry_origin("ignored", pattern),
-    )
+    origin = settings.entry_origin("ignored", pattern)
+    return f"its name matches the ignored pattern `{pattern}`", "ignored", origin
 
 
-def _not_included(claim: Claim, settings: Settings) -> Speech | None:
+def _not_included(claim: Claim, settings: Settings) -> Disabled | None:
     from prowess.text.globs import find_match
 
     if not settings.included or find_match(claim.name, settings.included) is not None:
         return None
-    return (
-        "its name matches no pattern of the include list",
-        "included",
-        settings.origin("included"),
-    )
+    origin = settings.origin("included")
+    return "its name matches no pattern of the include list", "included", origin
 
 
-def _override(claim: Claim, settings: Settings) -> Speech | None:
-    # Some hosts switch by the file or its folder.
+def _override(claim: Claim, settings: Settings) -> Disabled | None:
+    # Some hosts name the file or its folder here, not the skill.
     for names in ((claim.key, claim.name), (claim.candidate.location, claim.candidate.folder)):
         found = settings.find_override(*names)
         if found is not None and found[1].is_off:
@@ -98,7 +88,7 @@ def _override(claim: Claim, settings: Settings) -> Speech | None:
     return None
 
 
-def _not_on_bundled_list(claim: Claim, settings: Settings) -> Speech | None:
+def _not_on_bundled_list(claim: Claim, settings: Settings) -> Disabled | None:
     allowed = settings.allowed_bundled
     if not allowed or not claim.is_bundled or claim.name in allowed or claim.key in allowed:
         return None
@@ -117,36 +107,35 @@ FILTERS: dict[str, Filter] = {
 }
 
 
-def choose_filters(rules: ResolutionRules, settings: Settings) -> tuple[Filter, ...]:
-    """The filters that can speak at all under these settings, in the profile's order."""
+def choose_filters(rules: ResolutionRules, settings: Settings, root: Root) -> tuple[Filter, ...]:
+    """The filters that can disable anything in a root under these settings, in the profile's order.
+
+    Most users set nothing, and then a scan of thousands of skills calls no filter at all.
+    """
+    provider_is_on = root.source.provider not in settings.disabled_providers
     idle = {
         "enabled": settings.enabled,
         "disabled-extension": not settings.disabled_extensions,
+        "toggle": root.disabled_by is None and provider_is_on,
         "ignored": not settings.ignored,
         "included": not settings.included,
         "override": not settings.overrides,
         "bundled-allow-list": not settings.allowed_bundled,
     }
-    return tuple(FILTERS[word] for word in rules.filter_order if not idle.get(word, False))
+    return tuple(FILTERS[word] for word in rules.filter_order if not idle[word])
 
 
 def find_disabled(
     claim: Claim, filters: tuple[Filter, ...], settings: Settings, gate: GateRules
 ) -> Note | None:
-    """Why a claim is disabled: its author said so, or the first filter that speaks; None where
-    nothing does.
-    """
-    says_off = claim.skill is not None and claim.skill.declared.enabled is False
-    if says_off and gate.disabled_by_enabled:
+    """Why a claim is disabled: its author said so, or the first filter that applies."""
+    skill = claim.skill
+    if skill is not None and skill.declared.enabled is False and gate.disabled_by_enabled:
         return Note(State.DISABLED, "its header says `enabled: false`", rule="enabled")
-    for speak in filters:
-        found = speak(claim, settings)
+    for apply in filters:
+        found = apply(claim, settings)
         if found is not None:
             reason, rule, origin = found
-            return Note(
-                State.DISABLED,
-                reason,
-                rule=rule,
-                origin=origin if origin.file is not None else None,
-            )
+            written = origin if origin.file is not None else None
+            return Note(State.DISABLED, reason, rule=rule, origin=written)
     return None

@@ -9,9 +9,10 @@ import msgspec
 from prowess.diagnostics import Diagnostic, diagnose
 from prowess.model.outcome import Claim, Note, State
 from prowess.model.settings import Settings
+from prowess.model.skill import Root
 from prowess.profiles.schema.resolution import GateRules, ResolutionRules
 from prowess.resolve.filters import choose_filters, find_disabled
-from prowess.resolve.strategies import STRATEGIES
+from prowess.resolve.strategies import keeps_all, order_claims
 
 
 class Collision(msgspec.Struct, frozen=True):
@@ -36,30 +37,46 @@ class Collision(msgspec.Struct, frozen=True):
 def resolve(
     claims: Sequence[Claim], *, rules: ResolutionRules, settings: Settings, gate: GateRules
 ) -> tuple[Collision, ...]:
-    """Decide every claim; each loser gets its note, and a new name where the host gives it one.
+    """Decide every claim. A loser gets a note, or another name where the host gives it one.
 
-    A claim that could not be read, or already has a note, takes no part. With filters before
-    resolution, what is disabled no longer competes; what lies in a root that is switched off never
-    does, since the host would not look there.
+    A claim that could not be read, or already has a note, takes no part.
     """
-    filters = choose_filters(rules, settings)
+    competing, aside = _filter(claims, rules, settings, gate)
+    ordered = order_claims(competing, rules)
+    kept = _keep_each_file_once(ordered)
+    _note_disabled_copies(aside, ordered)
+    return () if keeps_all(rules) else _choose_winners(kept, rules)
+
+
+def _filter(
+    claims: Sequence[Claim], rules: ResolutionRules, settings: Settings, gate: GateRules
+) -> tuple[list[Claim], list[Claim]]:
+    """The claims that compete, and those that do not because they are disabled.
+
+    Where the host filters after resolution, a disabled skill still takes its name from others. One
+    in a root that is switched off never does, because the host would not search there.
+    """
     competing: list[Claim] = []
     aside: list[Claim] = []
+    root: Root | None = None
     for claim in claims:
         if claim.skill is None or claim.notes:
+            continue
+        if claim.candidate.root is not root:
+            root = claim.candidate.root
+            filters = choose_filters(rules, settings, root)
+            may_compete = rules.filters == "after" and root.disabled_by is None
+        if not filters and claim.skill.declared.enabled is not False:
+            competing.append(claim)
             continue
         disabled = find_disabled(claim, filters, settings, gate)
         if disabled is not None:
             claim.notes.append(disabled)
-        is_searched = claim.candidate.root.disabled_by is None
-        if disabled is None or (rules.filters == "after" and is_searched):
+        if disabled is None or may_compete:
             competing.append(claim)
         else:
             aside.append(claim)
-    ordered = STRATEGIES[rules.strategy](competing, rules)
-    kept = _keep_each_file_once(ordered)
-    _note_disabled_copies(aside, ordered)
-    return () if rules.strategy == "all" else _choose_winners(kept, rules)
+    return competing, aside
 
 
 def _keep_each_file_once(ordered: Sequence[Claim]) -> list[Claim]:

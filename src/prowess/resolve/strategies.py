@@ -1,14 +1,38 @@
-"""Who is stronger, as a table of orders by the word in the profile: the first claim wins a name."""
+"""Who is stronger, as a table of strategies by the word in the profile."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from operator import itemgetter
+from typing import Any
 
 from prowess.model.outcome import Claim
+from prowess.model.skill import Root
 from prowess.profiles.schema.resolution import ResolutionRules
 
-Order = Callable[[Sequence[Claim], ResolutionRules], list[Claim]]
-"""Claims in scan order → claims in order of strength. Fallbacks lose to all of equal strength."""
+RootKey = Callable[[Root], Any]
+"""A sort key: the skills of the root with the smallest one are the strongest."""
+
+
+def order_claims(claims: Sequence[Claim], rules: ResolutionRules) -> list[Claim]:
+    """Claims in scan order, sorted by strength: of those with one name the first wins.
+
+    Of two equals the one found first is stronger, or the one found later where the host says so.
+    Fallbacks lose to all others of the same strength.
+    """
+    in_order = reversed(claims) if later_wins(rules) else claims
+    get_strength = _STRATEGIES[rules.strategy](rules)
+    # All skills of a root are equally strong, so only roots are compared: there are few of them.
+    runs: list[tuple[Any, list[Claim]]] = []
+    root: Root | None = None
+    for claim in in_order:
+        if claim.candidate.root is not root:
+            root = claim.candidate.root
+            run: list[Claim] = []
+            runs.append(((get_strength(root), root.is_fallback), run))
+        run.append(claim)
+    runs.sort(key=itemgetter(0))
+    return [claim for _, run in runs for claim in run]
 
 
 def later_wins(rules: ResolutionRules) -> bool:
@@ -16,48 +40,34 @@ def later_wins(rules: ResolutionRules) -> bool:
     return rules.strategy == "last"
 
 
-def _first(claims: Sequence[Claim], rules: ResolutionRules) -> list[Claim]:
-    return sorted(claims, key=_is_fallback)
+def keeps_all(rules: ResolutionRules) -> bool:
+    """Whether skills of one name do not compete at all."""
+    return rules.strategy == "all"
 
 
-def _last(claims: Sequence[Claim], rules: ResolutionRules) -> list[Claim]:
-    ordered = list(claims)
-    ordered.reverse()
-    ordered.sort(key=_is_fallback)
-    return ordered
+def _all_equal(rules: ResolutionRules) -> RootKey:
+    return lambda root: 0
 
 
-def _priority(claims: Sequence[Claim], rules: ResolutionRules) -> list[Claim]:
-    return sorted(claims, key=lambda claim: (-claim.candidate.root.priority, _is_fallback(claim)))
+def _by_priority(rules: ResolutionRules) -> RootKey:
+    return lambda root: -root.priority
 
 
-def _scope(claims: Sequence[Claim], rules: ResolutionRules) -> list[Claim]:
+def _by_scope(rules: ResolutionRules) -> RootKey:
     ranks = {scope: rank for rank, scope in enumerate(rules.scopes)}
-    last = len(ranks)
-    return sorted(
-        claims,
-        key=lambda claim: (ranks.get(claim.candidate.root.scope, last), _is_fallback(claim)),
-    )
+    return lambda root: ranks.get(root.scope, len(ranks))
 
 
-def _assembly(claims: Sequence[Claim], rules: ResolutionRules) -> list[Claim]:
+def _by_group(rules: ResolutionRules) -> RootKey:
     ranks = {group: rank for rank, group in enumerate(rules.groups)}
-    last = len(ranks)
-    return sorted(
-        claims,
-        key=lambda claim: (ranks.get(claim.candidate.root.group, last), _is_fallback(claim)),
-    )
+    return lambda root: ranks.get(root.group, len(ranks))
 
 
-def _is_fallback(claim: Claim) -> bool:
-    return claim.candidate.root.is_fallback
-
-
-STRATEGIES: dict[str, Order] = {
-    "first": _first,
-    "last": _last,
-    "priority": _priority,
-    "scope": _scope,
-    "assembly": _assembly,
-    "all": _first,
+_STRATEGIES: dict[str, Callable[[ResolutionRules], RootKey]] = {
+    "first": _all_equal,
+    "last": _all_equal,
+    "priority": _by_priority,
+    "scope": _by_scope,
+    "assembly": _by_group,
+    "all": _all_equal,
 }

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import time
 import zlib
+from operator import attrgetter
 from typing import Any, Generic, TypeVar
 
 import msgspec
@@ -21,14 +22,16 @@ from prowess.ports import FileSystem, FolderItem, Head, KeptReading, Stamp
 
 T = TypeVar("T")
 
+_is_link = attrgetter("is_link")
+
 _FORMAT = 2
-# A file that is changed again within one tick of the clock after it was read keeps its stamp. What
-# is younger than a tick is therefore read again next time instead of trusted. A time in whole
-# seconds tells of a coarse clock.
+# A file that changes again within one tick of the clock after it was read keeps its stamp. What is
+# younger than a tick is therefore not kept, and read again next time. A time in whole seconds
+# comes from a coarse clock.
 _TICK_NS = 100_000_000
 _COARSE_TICK_NS = 2_500_000_000
 _MOST_CACHES = 200
-# Writing the cache costs as much as reading many files. Where less than one in so many entries
+# Writing the cache costs as much as reading many files. If fewer than one in so many entries
 # changed, it stays as it is, and those few are read again next time.
 _FEW = 200
 
@@ -89,15 +92,13 @@ class ScanCache(Generic[T]):
         if kept is not None and self.get_stamp(path) == kept.stamp:
             self._folders[path] = kept
             return kept.items
-        stamp = self._files.get_stamp(path) if self._path else None
+        if self._path is None:
+            return self._files.list_folder(path)
+        # The stamp is taken first: a change while the folder is listed is then noticed next time.
+        stamp = self.get_stamp(path)
         items = self._files.list_folder(path)
         self._made += 1
-        # What a link leads to can change while the folder that holds it does not.
-        if (
-            stamp is not None
-            and self._is_settled(stamp)
-            and not any(item.is_link for item in items)
-        ):
+        if self._is_settled(stamp) and not _has_link(items):
             self._folders[path] = KeptFolder(stamp, items)
         return items
 
@@ -107,23 +108,30 @@ class ScanCache(Generic[T]):
         if kept is None:
             return None
         try:
-            fresh = self.get_stamp(location) == kept.stamp
+            stamp = self.get_stamp(location)
         except OSError:
             return None
-        if fresh:
-            self._readings[location] = kept
-            return kept
-        return None
+        if stamp != kept.stamp:
+            return None
+        self._readings[location] = kept
+        return kept
 
-    def keep_reading(self, location: str, head: Head, reading: T) -> None:
-        """Remember what was read from a file."""
+    def keep_reading(self, location: str, head: Head, reading: T) -> KeptReading[T]:
+        """Remember what was read from a file, if its stamp can be relied on."""
         self._made += 1
+        kept = KeptReading(head.stamp, head.size, head.links, reading)
         if self._path is not None and self._is_settled(head.stamp):
-            self._readings[location] = KeptReading(head.stamp, head.size, head.links, reading)
+            self._readings[location] = kept
+        return kept
 
     def _is_settled(self, stamp: Stamp) -> bool:
-        tick = _TICK_NS if stamp[0] % 1_000_000_000 else _COARSE_TICK_NS
-        return max(stamp[0], stamp[1]) < self._started - tick
+        """Whether a change from now on would give another stamp."""
+        modified, changed, _, _ = stamp
+        newest = modified if modified > changed else changed
+        if newest < self._started - _COARSE_TICK_NS:
+            return True
+        is_fine = modified % 1_000_000_000 != 0
+        return is_fine and newest < self._started - _TICK_NS
 
     def save(self) -> None:
         """Write the cache where enough changed. A cache that cannot be written is no loss: the next
@@ -145,6 +153,11 @@ class ScanCache(Generic[T]):
         kept = len(self._readings) + len(self._folders)
         gone = max(len(self._old_readings) + len(self._old_folders) - kept, 0)
         return self._has_none or (self._made + gone) * _FEW > kept
+
+
+def _has_link(items: list[FolderItem]) -> bool:
+    """Whether a listing depends on more than its folder: a link's target can change alone."""
+    return any(map(_is_link, items))
 
 
 def _forget_oldest(folder: str) -> None:

@@ -61,12 +61,12 @@ def test_a_pipe_and_a_folder_of_that_name_are_told(workspace: Workspace) -> None
         (
             "not-a-file",
             "project/AGENTS.md",
-            "It has the name of a context file and is a pipe, a socket or a device; only an ordinary file is read.",
+            "It has the name of a context file but is a pipe, a socket or a device; it is not read.",
         ),
         (
             "not-a-file",
             "project/CLAUDE.md",
-            "It has the name of a context file and is a folder; only an ordinary file is read.",
+            "It has the name of a context file but is a folder; it is not read.",
         ),
     ]
     assert (found.files, {finding.severity.value for finding in found.diagnostics}) == (
@@ -80,7 +80,7 @@ def test_a_file_beyond_the_depth_is_told_and_not_read() -> None:
     found = find(files, "/p/a/b", ContextRules(depth=2, up_to="repository"))
     assert [file.text for file in found.files] == ["near"]
     assert said(found) == [("limit-reached", "/p/AGENTS.md", "warning")]
-    message = "The file lies 2 folders above the working folder; 2 folders are looked at."
+    message = "The file is 2 folders above the working folder; only 2 folders are searched."
     assert found.diagnostics[0].message == message
 
 
@@ -142,7 +142,7 @@ def test_a_link_that_leads_nowhere_or_round_in_a_circle_is_told(workspace: Works
         (
             "not-a-file",
             f"project/{name}",
-            f"It is a link to “{target}”, which leads to no file; it is not read.",
+            f"It is a broken link to “{target}”; it is not read.",
             "warning",
         )
         for name, target in (("AGENTS.md", "gone.md"), ("CLAUDE.md", "CLAUDE.md"))
@@ -170,7 +170,7 @@ def test_bytes_that_are_not_utf_8_are_replaced_with_a_warning() -> None:
             "not-utf8",
             "/p/AGENTS.md",
             2,
-            "Line 2 holds bytes that are not UTF-8; they were replaced by U+FFFD.",
+            "Line 2 has bytes that are not UTF-8; they were replaced by U+FFFD.",
         )
     ]
 

@@ -105,8 +105,8 @@ def test_depths_leaves_and_names_decide_which_folders_are_searched(
     assert names(find(DEEP, make_root(**rules))) == expected
 
 
-IN_ROOT = "it lies in the root itself; this host looks in the folders below it"
-DOTTED = "its folder begins with a dot; this host passes over those"
+IN_ROOT = "it is in the root itself; this host searches only the folders below it"
+DOTTED = "its folder begins with a dot; this host skips those"
 
 
 @pytest.mark.parametrize(
@@ -117,15 +117,15 @@ DOTTED = "its folder begins with a dot; this host passes over those"
             {
                 "SKILL.md": IN_ROOT,
                 ".hidden/SKILL.md": DOTTED,
-                "node_modules/SKILL.md": "this host passes over folders called node_modules",
-                "group/two/SKILL.md": "it lies 2 folders below the root; this host looks 1 deep",
+                "node_modules/SKILL.md": "this host skips folders named node_modules",
+                "group/two/SKILL.md": "it is 2 folders below the root; this host searches 1 deep",
             },
         ),
         (
             {"max_depth": 2, "hidden": True},
             {
                 "SKILL.md": IN_ROOT,
-                "group/sub/three/SKILL.md": "it lies 3 folders below the root; this host looks 2 deep",
+                "group/sub/three/SKILL.md": "it is 3 folders below the root; this host searches 2 deep",
             },
         ),
         ({"min_depth": 0, "max_depth": 9, "leaf": False}, {".hidden/SKILL.md": DOTTED}),
@@ -149,7 +149,7 @@ def test_a_link_to_a_folder_that_was_entered_adds_nothing_that_is_passed_over() 
     files = MemoryFiles(
         {f"{ROOT}/group/x/SKILL.md": ""}, {f"{ROOT}/z-one": "group", f"{ROOT}/z-two": "group"}
     )
-    reason = "it lies 2 folders below the root; this host looks 1 deep"
+    reason = "it is 2 folders below the root; this host searches 1 deep"
     assert skipped(find(files)) == {"group/x/SKILL.md": reason, "z-one/x/SKILL.md": reason}
 
 
@@ -214,7 +214,7 @@ def test_limits_cut_a_sorted_list_and_what_is_cut_is_kept_as_skipped() -> None:
     cut = find(files, limits=Limits(folders_per_root=3))
     assert names(cut) == ["s0/SKILL.md", "s1/SKILL.md"]
     assert skipped(cut) == {
-        f"s{n}/SKILL.md": "looking for skills stopped after 3 folders" for n in (2, 3, 4)
+        f"s{n}/SKILL.md": "the search for skills stopped after 3 folders" for n in (2, 3, 4)
     }
     assert codes(cut) == [("limit-reached", ROOT)]
 
@@ -254,7 +254,7 @@ def test_a_limit_on_skills_leaves_the_rest_as_skipped() -> None:
     found = find(files, limits=Limits(skills_per_root=1))
     assert [one.skipped is None for one in found.candidates] == [True, False, False]
     assert [(one.code, one.file, one.message) for one in found.diagnostics] == [
-        ("limit-reached", ROOT, "The folder holds 3 skills; the first 1 is read.")
+        ("limit-reached", ROOT, "The folder has 3 skills; only the first 1 is read.")
     ]
     assert find(files, limits=Limits(skills_per_root=3)).diagnostics == ()
 
@@ -496,7 +496,7 @@ def test_skills_in_a_folder_that_is_passed_over_for_its_name_are_kept_with_the_r
         {f"{ROOT}/{name}".replace("//", "/"): "" for name in (*inside[1:], ".hidden/x/SKILL.md")}
     )
     found = find(files, make_root(skip_names=("node_modules",), max_depth=6))
-    reason = "this host passes over folders called node_modules"
+    reason = "this host skips folders named node_modules"
     assert skipped(found) == {
         ".hidden/x/SKILL.md": DOTTED,
         "node_modules/nm/SKILL.md": reason,

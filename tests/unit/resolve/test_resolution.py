@@ -161,7 +161,7 @@ def test_a_file_that_is_disabled_at_one_place_is_loaded_from_another() -> None:
 @pytest.mark.parametrize(
     ("settings", "reason", "rule"),
     [
-        (Settings(enabled=False), "skills are switched off altogether", "enabled"),
+        (Settings(enabled=False), "all skills are switched off", "enabled"),
         (
             Settings(disabled_extensions=("skill:x",)),
             "it is listed as `skill:x`",

@@ -262,5 +262,5 @@ def test_settings_can_change_a_limit(workspace: Workspace) -> None:
     snapshot = workspace.scan()
     assert [one.state for one in snapshot.outcomes] == [State.READY, State.SKIPPED, State.SKIPPED]
     assert [(one.code, one.message) for one in snapshot.diagnostics] == [
-        ("limit-reached", "The folder holds 3 skills; the first 1 is read.")
+        ("limit-reached", "The folder has 3 skills; only the first 1 is read.")
     ]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from prowess.parse.header.result import HeaderReading, find_lead
+from prowess.parse.header.result import HeaderReading
 from prowess.parse.yaml.host_values import convert_values, keep_literal_text
 from prowess.parse.yaml.reader import is_clean, parse_natively
 from prowess.profiles.schema.header import HeaderRules
@@ -25,8 +25,7 @@ _LEAD_BYTES = 400
 _FEW_BRACKETS = 16
 _SAFE_DEPTH = 64
 _COLLECTIONS = (dict, list)
-# One pass shows that a header has none of these, which saves a search for each of them.
-_RARE = b"\r!&[{"
+_TEXT = {str}
 
 
 def read_header(data: bytes, *, rules: HeaderRules, limits: Limits) -> HeaderReading:
@@ -54,23 +53,23 @@ def _read_plain(data: bytes, rules: HeaderRules, limits: Limits) -> HeaderReadin
         value = parse_natively(header.decode())
     except Exception:
         return None
-    if type(value) is not dict:
+    if type(value) is not dict or set(map(type, value)) != _TEXT:
         return None
+    # Of the values of a scan nearly all are text, and so is all of `metadata`: only others need a
+    # look, and C finds them faster than a loop.
+    others = [item for item in value.values() if type(item) is not str and not _is_text(item)]
     depth = (limits.yaml_depth or _SAFE_DEPTH) - 1
-    has_numbers = False
-    for key, item in value.items():
-        if type(key) is not str:
+    for item in others:
+        if type(item) in _COLLECTIONS and not is_clean(item, depth, tags=False):
             return None
-        kind = type(item)
-        if kind is str:
-            continue
-        if kind in _COLLECTIONS and not is_clean(item, depth, tags=False):
-            return None
-        # Of the numbers inside mappings only `metadata.version` may have been meant as text.
-        if kind is not dict or type(item.get("version", "")) is not str:
-            has_numbers = True
-    value = _convert_values(value, header, rules, has_numbers=has_numbers)
-    return HeaderReading(value, _find_lead(data, end + len(b"\n---\n")))
+    if others or rules.values == "text" or not rules.dates_are_text:
+        value = _convert_values(value, header, rules)
+    return HeaderReading(value, _take_lead(data, end + len(b"\n---\n")))
+
+
+def _is_text(item: Any) -> bool:
+    """Whether a value is a mapping of nothing but text."""
+    return type(item) is dict and set(map(type, item)) == set(map(type, item.values())) == _TEXT
 
 
 def _find_plain_end(data: bytes, limits: Limits) -> int:
@@ -83,11 +82,9 @@ def _find_plain_end(data: bytes, limits: Limits) -> int:
 
 def _has_specials(header: bytes) -> bool:
     """Whether there may be comments, odd line ends, tags, aliases, or deeply nested brackets."""
-    if b" #" in header:
+    if b" #" in header or b"\r" in header or b"!" in header:
         return True
-    if len(header.translate(None, _RARE)) == len(header):
-        return False
-    if b"\r" in header or b"!" in header or (b"&" in header and b"*" in header):
+    if b"&" in header and b"*" in header:
         return True
     return header.count(b"[") + header.count(b"{") > _FEW_BRACKETS
 
@@ -99,19 +96,20 @@ def _differs_for_host(data: bytes, header: bytes, rules: HeaderRules) -> bool:
     return rules.strip_comments and b"<!--" in data
 
 
-def _convert_values(
-    value: dict[str, Any], header: bytes, rules: HeaderRules, *, has_numbers: bool
-) -> dict[str, Any]:
+def _convert_values(value: dict[str, Any], header: bytes, rules: HeaderRules) -> dict[str, Any]:
+    """The values as the host makes them of their text; nothing to do where all are text anyway."""
     if rules.values == "written" and rules.dates_are_text:
-        return keep_literal_text(value, header.decode()) if has_numbers else value
+        return keep_literal_text(value, header.decode())
     if rules.values == "text" or not rules.dates_are_text:
         return convert_values(value, header.decode(), rules)
     return value
 
 
-def _find_lead(data: bytes, start: int) -> str:
-    line, _, rest = data[start : start + _LEAD_BYTES].lstrip().partition(b"\n")
-    if rest and (lead := find_lead(line.decode())):
-        return lead
-    # The line is longer, or there is none: the whole body has to be searched.
-    return find_lead(data[start:].decode(errors="replace"))
+def _take_lead(data: bytes, start: int) -> str:
+    """The body up to the end of its first line, or more."""
+    opening = data[start : start + _LEAD_BYTES]
+    if b"\n" not in opening.lstrip():
+        # The line is longer, or there is none yet.
+        opening = data[start:]
+    # A character that the cut went through is behind the line.
+    return opening.decode(errors="replace")

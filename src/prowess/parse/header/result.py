@@ -12,16 +12,22 @@ _DEEPEST_HEADING = 6
 
 
 class HeaderReading(msgspec.Struct, frozen=True):
-    """What a header says: its fields, the first line of the body, and the findings on the way.
+    """What a header says: its fields, the beginning of the body behind it, and diagnostics.
 
-    It has no path, so that it can be kept for every copy of a file. `valid` is False where this
-    host would not load the file because of how it is written.
+    It has no path, so that it can be kept for every copy of a file. `body` goes at least to the end
+    of its first line. `valid` is False where this host would not load the file because of how it is
+    written.
     """
 
     frontmatter: dict[str, Any]
-    lead: str = ""
+    body: str = ""
     diagnostics: tuple[Diagnostic, ...] = ()
     valid: bool = True
+
+    @property
+    def lead(self) -> str:
+        """The first line of the body. Few headers need it, so it is found when it is asked for."""
+        return find_lead(self.body)
 
 
 def find_lead(body: str) -> str:

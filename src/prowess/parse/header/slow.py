@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from prowess.diagnostics import Diagnostic, Severity, diagnose, limit_diagnostics
 from prowess.parse.header.fences import LINE_END, MALFORMED, Split, split_header
 from prowess.parse.header.lines import Line, decode, plain_text, split_lines
-from prowess.parse.header.result import HeaderReading, find_lead
+from prowess.parse.header.result import HeaderReading
 from prowess.parse.repair.broken_header import find_cut, find_key
 from prowess.parse.repair.loop import read_lines
 from prowess.parse.yaml.host_values import convert_values
@@ -28,16 +28,16 @@ def read_any_header(data: bytes, rules: HeaderRules, limits: Limits) -> HeaderRe
     if not text.strip():
         return _read_empty(rules)
     split = split_header(text, rules)
-    lead = find_lead(split.text[split.body :])
+    body = split.text[split.body :]
     if split.problem is not None:
         findings.append(_report_fence(split, rules))
         if findings[-1].severity is Severity.ERROR:
-            return HeaderReading({}, lead, tuple(findings), valid=False)
+            return HeaderReading({}, body, tuple(findings), valid=False)
     if split.end == 0 or split.problem == "header-language":
-        return HeaderReading({}, lead, tuple(findings))
+        return HeaderReading({}, body, tuple(findings))
     if split.odd_closing:
         findings.append(_report_closing(split))
-    return _read_split(split, lead, findings, rules, limits)
+    return _read_split(split, body, findings, rules, limits)
 
 
 def _read_empty(rules: HeaderRules) -> HeaderReading:
@@ -47,7 +47,7 @@ def _read_empty(rules: HeaderRules) -> HeaderReading:
 
 
 def _read_split(
-    split: Split, lead: str, findings: list[Diagnostic], rules: HeaderRules, limits: Limits
+    split: Split, body: str, findings: list[Diagnostic], rules: HeaderRules, limits: Limits
 ) -> HeaderReading:
     """Parse the header between its fences, with the repairs the host makes."""
     header = split.text[split.start : split.end]
@@ -58,14 +58,14 @@ def _read_split(
     if size > limits.header_bytes > 0:
         message = f"The header has {size:,} bytes; at most {limits.header_bytes:,} are allowed."
         findings.append(diagnose("header-too-large", message, line=1, severity=severity))
-        return HeaderReading({}, lead, tuple(findings), valid=valid)
+        return HeaderReading({}, body, tuple(findings), valid=valid)
     repaired = read_lines(split_lines(header, first=split.line), rules.repairs, limits)
     if repaired.problem is not None:
         findings.append(_report_problem(repaired.problem, repaired.lines, severity))
-        return HeaderReading({}, lead, tuple(findings), valid=valid)
+        return HeaderReading({}, body, tuple(findings), valid=valid)
     value = convert_values(repaired.value, plain_text(repaired.lines), rules)
     findings += [*repaired.diagnostics, *_report_cuts(repaired.lines)]
-    return HeaderReading(value, lead, limit_diagnostics(findings))
+    return HeaderReading(value, body, limit_diagnostics(findings))
 
 
 def _report_fence(split: Split, rules: HeaderRules) -> Diagnostic:

@@ -238,8 +238,13 @@ def read_manifest(
         field = table.get(key)
         if field is None:
             others.append(key)
+            continue
+        read = field.read
+        if read is _read_text and type(value) is str:
+            # Nearly all values are text that is meant to be text; a call would cost more than that.
+            values[field.attribute] = value
         else:
-            values[field.attribute] = field.read(key, value, fields, findings)
+            values[field.attribute] = read(key, value, fields, findings)
     if others:
         unknown = [key for key in others if key not in OPENCLAW_KEYS]
         report_misspelt(unknown[:MOST_LOOKED_UP], FIELD_NAMES, findings)
@@ -259,4 +264,4 @@ def _has_openclaw(others: list[str], metadata: Mapping[str, Any], fields: FieldR
         return False
     if not OPENCLAW_KEYS.isdisjoint(others):
         return True
-    return any(place in metadata for place in fields.openclaw_at)
+    return not metadata.keys().isdisjoint(fields.openclaw_at)

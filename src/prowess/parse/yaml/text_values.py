@@ -127,5 +127,4 @@ def _clean_words(text: str, words: list[str]) -> tuple[str, ...]:
         items = parse_json(text)
         if items and isinstance(items, list) and all(isinstance(item, str) for item in items):
             return tuple(items)
-    stripped = (word.strip().strip("\"'") for word in words)
-    return tuple(filter(None, stripped))
+    return tuple([word for found in words if (word := found.strip().strip("\"'"))])
