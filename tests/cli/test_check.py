@@ -23,7 +23,7 @@ REPORT = """\
                 Put the value in quotes.
 
 .agents/skills/folder/SKILL.md
-       error  SKILL.md is a folder; it must be an ordinary file.  not-a-file
+       error  SKILL.md is a folder; it must be a regular file.  not-a-file
               Replace it with a regular file.
 
 .claude/skills/pdf/SKILL.md
@@ -50,7 +50,7 @@ def test_a_minimum_severity_leaves_the_rest_out_and_says_how_many(terminal):
     assert answer == (
         1,
         ".agents/skills/folder/SKILL.md\n"
-        "       error  SKILL.md is a folder; it must be an ordinary file.  not-a-file\n"
+        "       error  SKILL.md is a folder; it must be a regular file.  not-a-file\n"
         "              Replace it with a regular file.\n"
         "\n"
         "4 files checked: 1 error, 2 warnings. 2 not shown.\n",
@@ -85,7 +85,7 @@ def test_json_has_every_finding_and_the_counts(terminal):
                 {
                     "code": "not-a-file",
                     "severity": "error",
-                    "message": "SKILL.md is a folder; it must be an ordinary file.",
+                    "message": "SKILL.md is a folder; it must be a regular file.",
                     "file": f"{folder}/folder/SKILL.md",
                     "hint": "Replace it with a regular file.",
                 },

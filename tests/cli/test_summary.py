@@ -28,7 +28,7 @@ def test_the_summary_tells_what_is_here_what_it_costs_and_what_is_wrong(terminal
         "\n"
         "1 error and 1 warning:\n"
         "  error    .claude/skills/torn/SKILL.md\n"
-        "           SKILL.md is a folder; it must be an ordinary file.\n"
+        "           SKILL.md is a folder; it must be a regular file.\n"
         "  warning  ~/.claude/skills/pdf/SKILL.md\n"
         "           The name “pdf” is taken by .agents/skills/pdf/SKILL.md.\n"
         "\n"

@@ -66,7 +66,7 @@ def test_with_all_five_off_only_our_own_folders_are_left(terminal):
     )
     assert [one["name"] for one in terminal.json("list")["skills"]] == ["p-prowess", "u-prowess"]
     disabled = find_disabled(terminal)
-    assert disabled["p-agents"] == "its source is switched off, since every source toggle is off"
+    assert disabled["p-agents"] == "its source is switched off because every source toggle is off"
     assert disabled["p-claude"] == "its source is switched off by enableClaudeProject"
     found = {one["name"]: one for one in terminal.json("list", "--all")["skills"]}
     assert found["p-agents"]["origin"] == {"file": terminal.path("project/prowess.toml"), "line": 2}
@@ -123,8 +123,8 @@ def test_why_a_source_is_off_is_a_sentence_whatever_switched_it_off(terminal):
     terminal.write("home/.omp/agent/config.yml", f"skills:\n{lines}")
     shown = terminal.json("list", "--all", "--host", "omp@documented")["skills"]
     assert {one["name"]: one["reason"] for one in shown} == {
-        "doc": "its source is switched off, since every source toggle is off",
-        "pdf": "its source is switched off, since every source toggle is off",
+        "doc": "its source is switched off because every source toggle is off",
+        "pdf": "its source is switched off because every source toggle is off",
     }
     assert find_disabled(terminal, "--host", "omp") == {
         "doc": "its source is switched off, since opencode is not in enabledProviders"

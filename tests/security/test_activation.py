@@ -71,7 +71,7 @@ def test_the_content_of_a_snapshot_that_became_a_link_is_not_read(workspace: Wor
     with pytest.raises(MachineError) as caught:
         skill.content  # noqa: B018
     assert caught.value.cause == (
-        f"it was {file} when skills were looked for and leads to {secret} now; look for skills again"
+        f"it was {file} when it was found and leads to {secret} now; scan again"
     )
 
 

@@ -238,8 +238,8 @@ def test_a_link_that_was_swapped_in_after_the_scan_is_not_followed(
     with pytest.raises(MachineError) as caught:
         getattr(skill, ask)
     assert str(caught.value) == (
-        f"Could not read {path}: it was {path} when skills were looked for and leads to {secret} now; "
-        "look for skills again."
+        f"Could not read {path}: it was {path} when it was found and leads to {secret} now; "
+        "scan again."
     )
 
 
