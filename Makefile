@@ -47,6 +47,8 @@ docs-check: $(VENV)/.dev ## fail if a reference page is out of date
 
 bench: $(VENV)/.dev ## measure speed against floors of this machine
 	@$(PY) benchmarks/scan.py $(ARGS)
+	@$(PY) benchmarks/activation.py
+	@$(PY) benchmarks/sandbox.py
 
 package: $(VENV)/.dev ## build the wheel and take the tour from it
 	@rm -rf dist build/wheel

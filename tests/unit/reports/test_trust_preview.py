@@ -118,4 +118,4 @@ def test_what_git_ignores_and_what_no_host_reads_is_listed_too(workspace):
         ("x", ("touch ignored",)),
         ("y", ("touch deep",)),
     ]
-    assert [(one.name, one.command) for one in found.tools] == [("fetch", "curl {argument}")]
+    assert [(one.name, one.command) for one in found.tools] == [("fetch", "curl '{argument}'")]
