@@ -2,9 +2,9 @@
 
     python benchmarks/scan.py [--skills 10000] [--growth 1000,10000,50000]
 
-The floor of a scan is walking the same folders and reading the same files in plain Python; the
-floor of the command line is `python -c pass`. CPU time is compared, the best of several runs, each
-in a process of its own.
+The floor of a scan is a plain loop that lists the same folders, reads every SKILL.md whole, cuts
+out its header and parses that as YAML, and does nothing else. The floor of the command line is
+`python -c pass`. CPU time is compared, the best of several runs, each in a process of its own.
 """
 
 from __future__ import annotations
@@ -49,14 +49,26 @@ def generate(folder: Path, number: int) -> None:
 
 
 def floor(folder: str) -> float:
-    """CPU seconds to walk the folders and read the files, nothing more."""
+    """CPU seconds to list the folders, read the files and parse their headers, nothing more."""
+    import ryaml
+
     started = time.process_time()
-    total = 0
-    for path, _, names in os.walk(folder):
-        for name in names:
-            with open(os.path.join(path, name), encoding="utf-8") as file:
-                total += len(file.read())
-    return time.process_time() - started
+    fields = 0
+    waiting = [folder]
+    while waiting:
+        with os.scandir(waiting.pop()) as listing:
+            for item in listing:
+                if item.is_dir(follow_symlinks=False):
+                    waiting.append(item.path)
+                elif item.name == "SKILL.md":
+                    with open(item.path, "rb", buffering=0) as file:
+                        data = file.read()
+                    header = data[4 : data.find(b"\n---", 3) + 1]
+                    fields += len(ryaml.loads(header.decode()))
+    spent = time.process_time() - started
+    if not fields:
+        raise SystemExit("the plain loop found nothing")
+    return spent
 
 
 def scan(folder: str, home: str) -> float:
@@ -109,7 +121,7 @@ def cpu_of(
     return min(spent)
 
 
-def report_scan(number: int, *, runs: int = 3) -> float:
+def report_scan(number: int, *, runs: int = 5) -> float:
     """Print the ratios for so many skills; returns CPU microseconds a skill of the cold scan."""
     with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as home:
         generate(Path(folder), number)

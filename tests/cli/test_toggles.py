@@ -127,7 +127,7 @@ def test_why_a_source_is_off_is_a_sentence_whatever_switched_it_off(terminal):
         "pdf": "its source is switched off because every source toggle is off",
     }
     assert find_disabled(terminal, "--host", "omp") == {
-        "doc": "its source is switched off, since opencode is not in enabledProviders"
+        "doc": "its source is switched off because opencode is not in enabledProviders"
     }
     told = terminal.run("explain", "doc", "--host", "omp@documented").out
     assert "switched off by every source" not in told

@@ -13,7 +13,6 @@ import msgspec
 
 from prowess.diagnostics import Diagnostic, diagnose
 from prowess.model.skill import DeclaredArgument, Manifest
-from prowess.parse.manifest.declared_arguments import read_declared_arguments
 from prowess.parse.manifest.field_suggestions import MOST_LOOKED_UP, report_misspelt
 from prowess.parse.manifest.openclaw import OPENCLAW_FIELDS, OPENCLAW_KEYS, read_openclaw
 from prowess.parse.yaml.text_values import (
@@ -169,6 +168,9 @@ def _read_arguments(
     key: str, value: Any, fields: FieldRules, findings: Findings
 ) -> tuple[str, ...] | tuple[DeclaredArgument, ...]:
     if type(value) is dict:
+        # Few skills declare their arguments this way, so scans do without this module.
+        from prowess.parse.manifest.declared_arguments import read_declared_arguments
+
         return read_declared_arguments(value, findings)
     names: tuple[str, ...] = _read_names(key, value, fields, findings)
     return names
