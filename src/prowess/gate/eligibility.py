@@ -72,7 +72,7 @@ def _missing_os(question: _Question) -> tuple[str, ...]:
     aliases = question.rules.os_words
     platforms = {aliases.get(word.lower(), word.lower()) for word in wanted}
     facts = question.facts
-    runs_here = facts.platform in platforms or not platforms.isdisjoint(facts.platforms)
+    runs_here = not platforms.isdisjoint((facts.platform, *facts.platforms))
     return () if runs_here else wanted
 
 

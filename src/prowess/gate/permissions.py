@@ -189,7 +189,8 @@ def find_unallowed(request: Request, rules: AgentRules) -> Decision | None:
     written, given = rules.about(request.permission)
     for pattern, rule in request.unless_allowed.items():
         name = pattern.casefold() if rules.fold else pattern
-        if not _covering(written, name, ()) and not _covering(given, name, ()):
+        is_covered = _covering(written, name, ()) or _covering(given, name, ())
+        if not is_covered:
             reason = (
                 f"the model chose an argument of `{pattern}`, and no rule allows that"
                 f" (`{rule}` would)"
@@ -279,10 +280,11 @@ def _merge_tables(rules: Sequence[Rule]) -> list[Rule]:
     A key keeps its first position, and an action in place of a table replaces the whole table.
     """
     merged: dict[str, dict[str, Rule]] = {}
+    # Weak rules, from a table of tools, come first: every ordinary rule overrides them.
     for rule in sorted(rules, key=lambda rule: not rule.weak):
         patterns = merged.setdefault(rule.permission, {})
-        is_table = not rule.whole and not any(other.whole for other in patterns.values())
-        if not is_table:
+        replaces_action = any(other.whole for other in patterns.values())
+        if rule.whole or replaces_action:
             patterns.clear()
         patterns[rule.pattern] = rule
     return [rule for patterns in merged.values() for rule in patterns.values()]

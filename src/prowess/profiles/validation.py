@@ -71,7 +71,9 @@ def _get_shape(kind: Any) -> Shape:
 
 def _check(value: Any, kind: Any, key: str) -> Iterator[Mistake]:
     container, check_inside = _CONTAINERS.get(_get_shape(kind), (None, None))
-    if check_inside is not None and (container is None or isinstance(value, container)):
+    # A union has no type of its own: its alternatives are tried with whatever the value is.
+    can_check_inside = container is None or isinstance(value, container)
+    if check_inside is not None and can_check_inside:
         yield from check_inside(value, kind, key)
     elif not _fits(value, kind):
         yield _describe_mismatch(value, kind), key
@@ -124,10 +126,12 @@ _ACCEPTED: dict[Any, tuple[type, ...]] = {float: (int, float)}
 def _fits(value: Any, kind: Any) -> bool:
     if _get_shape(kind) == "words":
         return isinstance(value, str) and value in _list_words(kind)
+    # The exact type, because for `isinstance` true and false are whole numbers.
     return kind is Any or type(value) in _ACCEPTED.get(kind, (kind,))
 
 
 def _describe_unknown_key(name: str, hints: Mapping[str, Any], kind: type[msgspec.Struct]) -> str:
+    # The loader sets `edition` and resolves `extends`, so the file has only the second of them.
     known = [one for one in hints if one != "edition"]
     if kind is Profile:
         known.insert(1, "extends")
@@ -163,7 +167,9 @@ def _name_list(kind: Any) -> str:
     words = list(_list_words(item))
     if item in _PLURALS:
         return f"a list of {_PLURALS[item]}"
-    return f"a list of the words {', '.join(words)}" if words else f"a list of {_name_type(item)}"
+    if words:
+        return f"a list of the words {', '.join(words)}"
+    return f"a list of {_name_type(item)}"
 
 
 def _name_union(kind: Any) -> str:
@@ -188,6 +194,7 @@ def _list_words(kind: Any) -> Iterator[str]:
         for inner in get_args(kind):
             yield from _list_words(inner)
     elif shape == "words":
+        # A `Literal` has its words as arguments; an enum lists them itself.
         words = get_args(kind) or kind
         yield from (getattr(word, "value", word) for word in words)
 
@@ -214,17 +221,21 @@ def find_mistakes(profile: Profile, name: str) -> Iterator[Mistake]:
 
 
 def _find_unknown_roots(profile: Profile) -> Iterator[Mistake]:
-    named = [
-        (id, f"order[{index}]")
-        for index, item in enumerate(profile.order)
-        for id in ([item] if isinstance(item, str) else item)
-    ]
-    named += [
-        (id, f"conditions.below[{index}]") for index, id in enumerate(profile.conditions.below)
-    ]
-    for id, key in named:
+    known = ", ".join(profile.roots)
+    for id, key in _list_named_roots(profile):
         if id not in profile.roots:
-            yield f"is “{id}”, which is not a root; the roots are {', '.join(profile.roots)}", key
+            yield f"is “{id}”, which is not a root; the roots are {known}", key
+
+
+def _list_named_roots(profile: Profile) -> Iterator[tuple[str, str]]:
+    """The roots that a profile names, each with the key where it does."""
+    for index, item in enumerate(profile.order):
+        # Roots in a nested list are searched together.
+        ids = [item] if isinstance(item, str) else item
+        for id in ids:
+            yield id, f"order[{index}]"
+    for index, id in enumerate(profile.conditions.below):
+        yield id, f"conditions.below[{index}]"
 
 
 def _find_unknown_settings_files(profile: Profile) -> Iterator[Mistake]:
@@ -258,7 +269,11 @@ def _find_bad_numbers(value: Any, key: str) -> Iterator[Mistake]:
     if isinstance(value, dict):
         for name, inner in value.items():
             yield from _find_bad_numbers(inner, _join(key, name))
-    elif isinstance(value, int | float) and not isinstance(value, bool):
+        return
+    # In Python true and false are whole numbers, too.
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if is_number:
+        # A priority only ranks, so it can be negative; all other numbers count or limit something.
         least = -_MOST_NUMBER if key.endswith(".priority") else 0
         if not least <= value <= _MOST_NUMBER:
             yield f"must be between {least:,} and {_MOST_NUMBER:,}; got {value}", key
@@ -271,6 +286,7 @@ def _find_bad_patterns(profile: Profile) -> Iterator[Mistake]:
     for key, pattern in patterns.items():
         try:
             re.compile(pattern)
+        # Python raises the other two for huge repeats and for deeply nested groups.
         except (re.error, OverflowError, RecursionError) as error:
             yield f"is not a valid regular expression ({error})", key
 

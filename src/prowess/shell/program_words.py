@@ -32,6 +32,7 @@ def runs_code(words: Sequence[str | None]) -> bool:
     if shell > 0:
         # `xargs` puts words after the last one.
         return is_code and (gets_value or not rest)
+    # Without a script, or with `-s`, a shell runs what it reads.
     reads_input = not rest or any(map(_INPUT_OPTION.fullmatch, options))
     return gets_value or (reads_input and not is_code)
 
@@ -58,7 +59,8 @@ def unwrap(words: tuple[str, ...]) -> list[tuple[str, ...]]:
         before = list(itertools.takewhile(_WRAPPER_WORD.fullmatch, words[start + 1 :]))
         at = start + 1 + len(before)
         # An option may take a value; then the program comes one word later.
-        places = (at, at + 1) if any(word.startswith("-") for word in before) else (at,)
+        has_option = any(word.startswith("-") for word in before)
+        places = (at, at + 1) if has_option else (at,)
         starts += [place for place in places if place < len(words) and place not in starts]
     return [(_name(words[start]), *words[start + 1 :]) for start in starts]
 

@@ -284,6 +284,7 @@ def parse_class(body: str, start: int) -> tuple[str, int] | None:
         char, position = _read_member(body, position + is_range)
         if not is_range:
             parts.append(re.escape(char))
+        # A range in the wrong order, such as `z-a`, contains no character in git either.
         elif before <= char:
             parts.append(f"{re.escape(before)}-{re.escape(char)}")
         before = "" if is_range else char

@@ -60,13 +60,13 @@ class IgnoreFile:
         if not path.startswith(self.folder):
             return None
         name = path[path.rfind("/") + 1 :]
-        indexes = self._by_name.get(name, []) + [
-            index for run, index in self._by_run if run in name
-        ]
+        indexes = list(self._by_name.get(name, ()))
+        indexes += [index for run, index in self._by_run if run in name]
         indexes += [index for folder, index in self._by_folder if folder in path]
         if not indexes:
             return None
         names = path[len(self.folder) :].split("/")
+        # In git a later line overrides the ones before it.
         for index in sorted(indexes, reverse=True):
             if self.patterns[index].matches(names, is_folder=is_folder):
                 return self.patterns[index]

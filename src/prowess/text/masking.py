@@ -56,10 +56,10 @@ class Masker:
         if isinstance(value, str):
             return self.mask(value) if self.finds(value) else value
         if isinstance(value, bytes | bytearray):
-            text = value.decode("utf-8", "surrogateescape")
-            return self.mask(text).encode("utf-8", "surrogateescape") if self.finds(text) else value
+            return self._mask_bytes(value)
         if not isinstance(value, Mapping | list | tuple | set | frozenset):
             return value
+        # What is too deep to be searched is hidden, because a secret may be in it.
         if not levels:
             return MASK
         if isinstance(value, Mapping):
@@ -70,6 +70,13 @@ class Masker:
         if isinstance(value, list):
             return masked
         return tuple(masked) if isinstance(value, tuple) else frozenset(masked)
+
+    def _mask_bytes(self, value: bytes | bytearray) -> bytes | bytearray:
+        # Bytes that are not UTF-8 survive the way to text and back.
+        text = value.decode("utf-8", "surrogateescape")
+        if not self.finds(text):
+            return value
+        return self.mask(text).encode("utf-8", "surrogateescape")
 
     def _mask_mapping(self, value: Mapping[Any, Any], levels: int) -> Mapping[Any, Any]:
         keys = [self._mask_value(key, levels - 1) for key in value]

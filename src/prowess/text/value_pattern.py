@@ -80,7 +80,8 @@ def parse_pattern(text: str) -> ValuePattern:
         raise PatternError(f"it has {len(text)} characters; at most {MOST_CHARACTERS} are allowed")
     # Every pattern covers the whole value, so these two say nothing more.
     body = text.removeprefix("^")
-    body = body[:-1] if body.endswith("$") and not body.endswith("\\$") else body
+    if body.endswith("$") and not body.endswith("\\$"):
+        body = body[:-1]
     items: list[_Item] = []
     at = 0
     while at < len(body):
@@ -106,15 +107,20 @@ def _compile_one(text: str) -> re.Pattern[str]:
 
 def _repeat(one: re.Pattern[str], found: re.Match[str]) -> list[_Item]:
     """One item as often as its repeat says."""
-    if found["least"] is None:
-        least, most = _TIMES[found["repeat"] or ""]
-    else:
-        least = int(found["least"])
-        most = int(found["most"]) if found["most"] else None
-        most = least if found["comma"] is None else most
-    if most is not None and (most < least or most > _MOST_REPEATS):
+    least, most = _read_repeat(found)
+    if most is not None and not least <= most <= _MOST_REPEATS:
         raise PatternError(f"`{found['repeat']}` in it is not understood")
     must = [_Item(one, is_optional=False, repeats=False)] * least
     if most is None:
         return [*must, _Item(one, is_optional=True, repeats=True)]
     return [*must, *[_Item(one, is_optional=True, repeats=False)] * (most - least)]
+
+
+def _read_repeat(found: re.Match[str]) -> tuple[int, int | None]:
+    """How often an item comes at least and at most; None is without limit."""
+    if found["least"] is None:
+        return _TIMES[found["repeat"] or ""]
+    least = int(found["least"])
+    if found["comma"] is None:
+        return least, least
+    return least, int(found["most"]) if found["most"] else None

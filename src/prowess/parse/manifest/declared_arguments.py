@@ -52,13 +52,21 @@ def _find_problem(table: Any) -> tuple[str, str] | None:
 def _explain(key: str, value: Any) -> str | None:
     if key not in _KEYS:
         return f"is not known; the keys are {', '.join(_KEYS)}"
-    if key in ("options", "required"):
-        return None if isinstance(value, bool) else f"is {describe(value)}; it may be true or false"
     if key == "choices":
-        is_list = isinstance(value, list) and value
-        if is_list and all(isinstance(item, (str, int, float)) for item in value):
-            return None
-        return f"is {describe(value)}; it has to be a list of at least one word"
+        return _explain_choices(value)
+    if key == "pattern":
+        return _explain_pattern(value)
+    return None if isinstance(value, bool) else f"is {describe(value)}; it may be true or false"
+
+
+def _explain_choices(value: Any) -> str | None:
+    is_list = isinstance(value, list) and value
+    if is_list and all(isinstance(item, (str, int, float)) for item in value):
+        return None
+    return f"is {describe(value)}; it has to be a list of at least one word"
+
+
+def _explain_pattern(value: Any) -> str | None:
     if not isinstance(value, str):
         return f"is {describe(value)}; it has to be text"
     try:

@@ -31,6 +31,7 @@ def find_near(key: str, known: tuple[str, ...], *, among_few: bool = False) -> s
     word = _fold(key)
     if not word or len(key) > _MOST_LETTERS:
         return None
+    # Reversed, so that the first of two keys that fold alike is suggested.
     folded = {_fold(one): one for one in reversed(known)}
     if word in folded:
         return folded[word]
@@ -38,6 +39,7 @@ def find_near(key: str, known: tuple[str, ...], *, among_few: bool = False) -> s
     if not among_few and (word in _OTHER_WORDS or is_plural):
         # A field such as `agents` is meant as written.
         return None
+    # A key that is one error away is more likely than any that is two away.
     for errors in (1, 2):
         for other, one in folded.items():
             allowed = _count_allowed(word, other, among_few=among_few)

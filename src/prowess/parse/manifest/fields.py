@@ -135,9 +135,11 @@ _read_effort_word = _read_words(*_EFFORTS, or_number=True)
 
 
 def _read_effort(key: str, value: Any, fields: FieldRules, findings: Findings) -> str | int | None:
+    # The exact type: for `isinstance`, true is a number.
     if type(value) is int:
         return value
-    if isinstance(value, str) and value.strip().isdecimal() and len(value) <= _MOST_DIGITS:
+    is_number = isinstance(value, str) and value.strip().isdecimal()
+    if is_number and len(value) <= _MOST_DIGITS:
         return int(value)
     word: str | None = _read_effort_word(key, value, fields, findings)
     return word
@@ -250,14 +252,21 @@ def read_manifest(
     if others:
         unknown = [key for key in others if key not in OPENCLAW_KEYS]
         report_misspelt(unknown[:MOST_LOOKED_UP], FIELD_NAMES, findings)
-    arguments = values.get("arguments")
-    if arguments and type(arguments[0]) is DeclaredArgument:
-        values["declared_arguments"] = arguments
-        values["arguments"] = tuple(one.name for one in arguments if one.name != "ARGUMENTS")
+    _separate_declared(values)
     metadata = values.get("metadata") or {}
     if (others or metadata) and _has_openclaw(others, metadata, fields):
         values.update(read_openclaw(frontmatter, metadata, fields, findings))
     return Manifest(**values), tuple(findings)
+
+
+def _separate_declared(values: dict[str, Any]) -> None:
+    """Put declared arguments in a field of their own; `arguments` keeps their names."""
+    arguments = values.get("arguments")
+    if not arguments or type(arguments[0]) is not DeclaredArgument:
+        return
+    values["declared_arguments"] = arguments
+    # `ARGUMENTS` declares the whole line, which has no place among the words.
+    values["arguments"] = tuple(one.name for one in arguments if one.name != "ARGUMENTS")
 
 
 def _has_openclaw(others: list[str], metadata: Mapping[str, Any], fields: FieldRules) -> bool:

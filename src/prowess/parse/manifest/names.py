@@ -61,6 +61,7 @@ def understand(
         _check_standard(reading, name, default_name, description, manifest, fields, findings)
     else:
         _check_leniently(reading, name, default_name, manifest, fields, findings)
+    # Nearly every header is in order, and a scan need not merge anything for those.
     if not findings and not field_findings:
         return Understood(name, label, description, manifest, (), reading.valid, hidden)
     diagnostics = _merge(findings, field_findings)

@@ -119,12 +119,23 @@ class BrokenHeader:
     @cached_property
     def entries(self) -> list[HeaderEntry]:
         """The entries that cannot be parsed even alone."""
-        if not self.thorough and self.problem.line is not None:
-            index = self.problem.line - 1
-            at_fault = [entry for entry in self.all_entries if entry.first <= index <= entry.last]
-            if at_fault and not self._is_valid(at_fault[0]):
-                return at_fault
+        at_fault = None if self.thorough else self._find_at_fault()
+        if at_fault is not None:
+            return [at_fault]
         return [entry for entry in self.all_entries if not self._is_valid(entry)]
+
+    def _find_at_fault(self) -> HeaderEntry | None:
+        """The entry on the line that the parser names; None if that one is valid alone.
+
+        A parser can notice a mistake only after the entry that contains it.
+        """
+        if self.problem.line is None:
+            return None
+        index = self.problem.line - 1
+        for entry in self.all_entries:
+            if entry.first <= index <= entry.last:
+                return None if self._is_valid(entry) else entry
+        return None
 
     @cached_property
     def values(self) -> list[HeaderValue]:
@@ -185,15 +196,16 @@ def find_key(text: str) -> str | None:
 
 def split_entries(lines: Sequence[Line]) -> list[HeaderEntry]:
     """The header's entries, which together hold every line."""
+    if not lines:
+        return []
     keys = ((index, find_key(line.text)) for index, line in enumerate(lines))
     starts = [(index, key) for index, key in keys if key is not None]
+    # Lines before the first key are an entry without one.
     if not starts or starts[0][0] > 0:
         starts.insert(0, (0, ""))
-    ends = [*(index - 1 for index, _ in starts[1:]), len(lines) - 1]
-    entries = (
-        HeaderEntry(first, last, key) for (first, key), last in zip(starts, ends, strict=True)
-    )
-    return [entry for entry in entries if entry.last >= entry.first]
+    ends = [index - 1 for index, _ in starts[1:]]
+    ends.append(len(lines) - 1)
+    return [HeaderEntry(first, last, key) for (first, key), last in zip(starts, ends, strict=True)]
 
 
 def find_values(lines: Sequence[Line], entry: HeaderEntry) -> Iterator[HeaderValue]:
@@ -283,23 +295,32 @@ class Brackets:
         """Go over more text; True as soon as the outermost bracket is closed."""
         escaped = -1
         for match in _BRACKET_OR_QUOTE.finditer(text):
+            if match.start() == escaped:
+                continue
             character = match[0]
-            if self.quote:
-                if match.start() == escaped:
-                    continue
-                if character == "\\" and self.quote == '"':
-                    escaped = match.end()
-                elif character == self.quote:
-                    self.quote = ""
-            elif character in "\"'":
-                self.quote = character
+            # YAML has escapes in double quotes only; in single ones a backslash is text.
+            if character == "\\" and self.quote == '"':
+                escaped = match.end()
+            elif self.quote or character in "\"'":
+                self._open_or_close_quote(character)
             elif character in _OPEN:
                 self.opened.append(_CLOSE[_OPEN.index(character)])
-            elif character in _CLOSE and self.opened:
-                self.matched = self.opened.pop() == character and self.matched
-                if not self.opened:
-                    return True
+            elif character in _CLOSE and self._close_bracket(character):
+                return True
         return False
+
+    def _open_or_close_quote(self, character: str) -> None:
+        if not self.quote:
+            self.quote = character
+        elif character == self.quote:
+            self.quote = ""
+
+    def _close_bracket(self, character: str) -> bool:
+        """Whether this closes the outermost bracket."""
+        if not self.opened:
+            return False
+        self.matched = self.opened.pop() == character and self.matched
+        return not self.opened
 
     @property
     def missing(self) -> str:

@@ -60,11 +60,12 @@ def tabs_to_spaces(broken: BrokenHeader) -> RepairedLines | None:
 def _replace_tabs(broken: BrokenHeader) -> Iterator[Patch]:
     for index, line in _list_broken_lines(broken):
         indent = line.text[: measure_indent(line.text)]
-        if "\t" in indent:
-            fixed = line._replace(text=indent.replace("\t", "  ") + line.text[len(indent) :])
-            message = "The line is indented with tabs."
-            finding = diagnose("yaml-tab-indentation", message, line=line.number)
-            yield Patch(index, index, [fixed], finding)
+        if "\t" not in indent:
+            continue
+        fixed = line._replace(text=indent.replace("\t", "  ") + line.text[len(indent) :])
+        message = "The line is indented with tabs."
+        finding = diagnose("yaml-tab-indentation", message, line=line.number)
+        yield Patch(index, index, [fixed], finding)
 
 
 def _list_broken_lines(broken: BrokenHeader) -> Iterator[tuple[int, Line]]:
@@ -85,14 +86,14 @@ def _part_keys(broken: BrokenHeader) -> Iterator[Patch]:
             continue
         key = match[1]
         # Words like `Note:this` are text; fields are known, or in lower case and no key yet.
-        if key in KNOWN_FIELDS or (key.islower() and find_key(line.text) is None):
-            fixed = line._replace(text=f"{key}: {line.text[match.end() :]}")
-            message = f"`{key}` is not followed by a colon and a space."
-            hint = f"Write `{key}: `, with a space after the colon."
-            finding = diagnose(
-                "yaml-missing-space", message, line=line.number, field=key, hint=hint
-            )
-            yield Patch(index, index, [fixed], finding)
+        is_new_key = key.islower() and find_key(line.text) is None
+        if key not in KNOWN_FIELDS and not is_new_key:
+            continue
+        fixed = line._replace(text=f"{key}: {line.text[match.end() :]}")
+        message = f"`{key}` is not followed by a colon and a space."
+        hint = f"Write `{key}: `, with a space after the colon."
+        finding = diagnose("yaml-missing-space", message, line=line.number, field=key, hint=hint)
+        yield Patch(index, index, [fixed], finding)
 
 
 def align_keys(broken: BrokenHeader) -> RepairedLines | None:
@@ -107,8 +108,10 @@ def _align_keys(broken: BrokenHeader) -> Iterator[Patch]:
             line = broken.lines[index]
             indent = len(line.text) - len(line.text.lstrip(" "))
             key = find_key(line.text[indent:]) if indent else None
-            is_field = key is not None and (key in KNOWN_FIELDS or not entry.key)
-            if key is not None and is_field and (not depth or indent <= depth):
+            # Below the value of a key, other words with a colon are part of its text.
+            is_field = key in KNOWN_FIELDS or not entry.key
+            is_inside_field = depth and indent > depth
+            if key is not None and is_field and not is_inside_field:
                 depth = indent
                 message = f"`{key}` does not start at the beginning of its line."
                 finding = report("yaml-indented-field", message, line, key)
@@ -251,12 +254,7 @@ class _KeyLines(NamedTuple):
 
 
 def _find_keys(broken: BrokenHeader) -> Iterator[_KeyLines]:
-    inside_values = {
-        index
-        for entry in broken.all_entries
-        for value in find_values(broken.lines, entry)
-        for index in range(value.first + 1, value.last + 1)
-    }
+    inside_values = _list_lines_inside_values(broken)
     # Indent and line of the keys and dashes that the current line may be below.
     above: list[tuple[int, int]] = []
     for index, line in enumerate(broken.lines):
@@ -275,6 +273,15 @@ def _find_keys(broken: BrokenHeader) -> Iterator[_KeyLines]:
         if not is_item:
             name = match[1].strip().strip("\"'")
             yield _KeyLines(index, _find_last_below(broken, index, indent), scope, name)
+
+
+def _list_lines_inside_values(broken: BrokenHeader) -> set[int]:
+    """The lines that continue a value. What looks like a key there is text."""
+    inside: set[int] = set()
+    for entry in broken.all_entries:
+        for value in find_values(broken.lines, entry):
+            inside.update(range(value.first + 1, value.last + 1))
+    return inside
 
 
 def _find_last_below(broken: BrokenHeader, index: int, indent: int) -> int:

@@ -136,8 +136,11 @@ def is_clean(value: Any, depth: int, *, tags: bool) -> bool:
     items = value
     if type(value) is dict:
         items = value.values()
+        may_be_tag = tags and len(value) == 1
         for key in value:
-            if type(key) is not str or (tags and key.startswith("!") and len(value) == 1):
+            if type(key) is not str:
+                return False
+            if may_be_tag and key.startswith("!"):
                 return False
     for item in items:
         if type(item) in _COLLECTIONS and not is_clean(item, depth - 1, tags=tags):
@@ -155,6 +158,7 @@ def _find_danger(text: str, limits: Limits) -> YamlProblem | None:
     depth = _get_depth(limits)
     if not _has_shallow_brackets(text, depth):
         return YamlProblem("yaml-nesting", f"its brackets are nested more than {depth} levels deep")
+    # Without an anchor an alias is only a mistake, which the parser reports.
     if "&" not in text or "*" not in text or not re.search(_ANCHOR, text):
         return None
     aliases = len(re.findall(_ALIAS, text))
@@ -231,10 +235,17 @@ def _clean(value: Any, depth: int, tags: list[str] | None) -> Any:
         raise _TooDeep
     if type(value) is list:
         return [_clean(item, depth - 1, tags) for item in value]
-    if tags is not None and len(value) == 1:
-        # The parser gives `!tag x` as the mapping `{"!tag": x}`.
-        [(key, item)] = value.items()
-        if type(key) is str and key.startswith("!"):
-            tags.append("!" if key == "!!" else key)
-            return _clean(item, depth, tags)
+    tag = _find_tag(value)
+    if tags is not None and tag is not None:
+        tags.append("!" if tag == "!!" else tag)
+        return _clean(value[tag], depth, tags)
     return {render_scalar(key): _clean(item, depth - 1, tags) for key, item in value.items()}
+
+
+def _find_tag(value: dict[Any, Any]) -> str | None:
+    """The tag that a mapping represents: the parser gives `!tag x` as `{"!tag": x}`."""
+    if len(value) != 1:
+        return None
+    [key] = value
+    is_tag = type(key) is str and key.startswith("!")
+    return key if is_tag else None
