@@ -28,6 +28,7 @@ _MOST_LATE_PROBES = 100
 _MOST_INSIDE = 200
 # The clock is asked once for so many folders.
 _FOLDERS_PER_CHECK = 64
+_NO_BOUND = 1 << 62
 
 _SPECIAL_KINDS = {
     "folder": "a folder",
@@ -88,6 +89,7 @@ class Walk:
         self.stopped_after = ""
         self._clock = clock
         self._deadline = clock() + limits.seconds_per_root if limits.seconds_per_root else None
+        self._most_skills = _as_bound(limits.skills_per_root)
         self._probes = 0
         self._kept = 0
         self._listed = 0
@@ -146,9 +148,8 @@ class Walk:
             candidate = Candidate(location, path, name, self.root, real)
         else:
             candidate = self._make_special(folder, item, name, location)
-        most = self.limits.skills_per_root
-        if self._kept >= most > 0:
-            reason = f"the limit of {most} skills in one root was reached"
+        if self._kept >= self._most_skills:
+            reason = f"the limit of {self._most_skills} skills in one root was reached"
             candidate = msgspec.structs.replace(
                 candidate, skipped=reason, skipped_by="limits.skills_per_root"
             )
@@ -214,6 +215,11 @@ class Walk:
             verb = "is" if most == 1 else "are"
             message = f"The folder has {self._kept:,} skills; only the first {most:,} {verb} read."
             self.note("limit-reached", message, self.root.path)
+
+
+def _as_bound(limit: int) -> int:
+    """A limit to compare with; 0 means that there is none."""
+    return limit if limit > 0 else _NO_BOUND
 
 
 def _report_escape(path: str, real: str | None) -> Diagnostic:
@@ -285,8 +291,8 @@ def _take_skill(walk: Walk, folder: Folder, items: Sequence[FolderItem]) -> bool
 
 def _choose_folders(walk: Walk, folder: Folder, items: Sequence[FolderItem]) -> Iterator[Folder]:
     """The folders to search below one, without those that the host skips."""
-    root = walk.root
-    most = walk.limits.items_per_folder
+    skip_names, hidden = walk.root.skip_names, walk.root.hidden
+    most = _as_bound(walk.limits.items_per_folder)
     count = 0
     outer = folder.ignored or walk.ignored
     ignored = outer.enter(folder.path, items) if outer else None
@@ -294,11 +300,11 @@ def _choose_folders(walk: Walk, folder: Folder, items: Sequence[FolderItem]) -> 
         if item.kind != "folder":
             continue
         name = item.name
-        if name in root.skip_names or (name[0] == "." and not root.hidden) or name == ".git":
+        if name in skip_names or (name[0] == "." and (not hidden or name == ".git")):
             _skip_by_name(walk, f"{folder.path}/{name}", item)
             continue
         count += 1
-        if count > most > 0:
+        if count > most:
             _take_beyond(walk, f"{folder.path}/{name}", name, most)
         elif ignored and (why := ignored.find_folder(f"{folder.path}/{name}")):
             reason, finding = why
@@ -307,7 +313,7 @@ def _choose_folders(walk: Walk, folder: Folder, items: Sequence[FolderItem]) -> 
             yield from _follow(walk, folder, f"{folder.path}/{name}", name)
         else:
             yield folder.enter(name, ignored)
-    if count > most > 0:
+    if count > most:
         message = f"The folder has {count} folders in it; only the first {most} are searched."
         walk.note("limit-reached", message, folder.path)
 

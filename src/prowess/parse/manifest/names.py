@@ -187,7 +187,9 @@ def _take_required_text(
 
 def _take_scalar(value: Any, fields: FieldRules, findings: Findings, *, needed: bool) -> str | None:
     text = None
-    if isinstance(value, (str, bool, int, float)):
+    if type(value) is str:
+        text = _trim(value, fields)
+    elif isinstance(value, (bool, int, float)):
         text = _trim(render_scalar(value), fields)
     elif not _is_absent(value):
         message = f"`description` is {describe(value)}, not a string; it counts as missing."
