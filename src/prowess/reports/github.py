@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from prowess.diagnostics import Diagnostic, Severity
+from prowess.text.display import escape_text
 
 _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "notice"}
 
@@ -34,7 +35,8 @@ def relative_path(file: str, base: str) -> str:
 
 def _escape(text: str) -> str:
     text = text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-    return text.encode("utf-8", "replace").decode()
+    # Actions decodes no other escapes, so other controls are spelled out.
+    return escape_text(text.encode("utf-8", "replace").decode())
 
 
 def _escape_property(text: str) -> str:

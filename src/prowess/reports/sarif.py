@@ -9,6 +9,7 @@ from urllib.parse import quote
 from prowess import __version__
 from prowess.diagnostics import CODES, Diagnostic, Severity
 from prowess.reports.github import relative_path
+from prowess.text.display import escape_text
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
@@ -69,7 +70,8 @@ def _shape_result(diagnostic: Diagnostic, rules: Sequence[str], base: str) -> di
 
 
 def _join(parts: Iterable[str | None]) -> str:
-    return " ".join(part for part in parts if part).encode("utf-8", "replace").decode()
+    text = " ".join(part for part in parts if part).encode("utf-8", "replace").decode()
+    return escape_text(text)
 
 
 def _shape_location(file: str, line: int | None, base: str) -> dict[str, Any]:

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import re
+
 # Invisible characters that scripts and emoji need.
 _JOINERS = "\u200c\u200d"
 # Categories that can steer a terminal or reorder a line: controls, formats, surrogates, and line
 # and paragraph separators.
 _STEERING = ("Cc", "Cf", "Cs", "Zl", "Zp")
+# The same categories spelled out, for text too long to look up each character. JSON escapes the
+# first 32 controls itself and has no surrogates.
+_STEERING_IN_JSON = re.compile(
+    "[\x7f-\x9f\xad\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u180e\u200b-\u200f\u2028-\u202e"
+    "\u2060-\u2064\u2066-\u206f\ufeff\ufff9-\ufffb\U000110bd\U000110cd\U00013430-\U0001343f"
+    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0001\U000e0020-\U000e007f]"
+)
 
 
 def escape_text(text: str) -> str:
@@ -20,6 +29,17 @@ def escape_text(text: str) -> str:
 def escape_line(text: str) -> str:
     """Untrusted text as one line: runs of whitespace become one space, the rest is escaped."""
     return escape_text(" ".join(text.split()))
+
+
+def escape_json(data: bytes) -> bytes:
+    """Encoded JSON that is safe to print; a program that reads it gets the same values."""
+    text = data.decode("utf-8")
+    return _STEERING_IN_JSON.sub(_spell_in_json, text).encode("utf-8")
+
+
+def _spell_in_json(found: re.Match[str]) -> str:
+    units = found[0].encode("utf-16-be").hex()
+    return "".join(f"\\u{units[start : start + 4]}" for start in range(0, len(units), 4))
 
 
 def first_line(text: str | None) -> str:

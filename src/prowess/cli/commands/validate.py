@@ -19,7 +19,7 @@ from prowess.machine.facts import current_facts
 from prowess.machine.files import LocalFiles
 from prowess.reports.lint_report import CheckedFile, Fix, FixMode, LintReport, check_file
 from prowess.reports.skill_paths import TargetSearch
-from prowess.text.display import count_words, escape_line, escape_text
+from prowess.text.display import count_words, escape_json, escape_line, escape_text
 
 
 def _resolve_codes(
@@ -194,7 +194,7 @@ def _print_sarif(report: LintReport) -> None:
     from prowess.reports.sarif import shape_sarif
 
     data = msgspec.json.encode(shape_sarif(report.diagnostics, base=report.base))
-    click.echo(msgspec.json.format(data, indent=2).decode())
+    click.echo(escape_json(msgspec.json.format(data, indent=2)).decode())
 
 
 _FORMS: dict[str, Callable[[LintReport], None]] = {

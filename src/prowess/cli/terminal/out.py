@@ -12,7 +12,7 @@ import msgspec
 
 from prowess.diagnostics import Diagnostic
 from prowess.text import display
-from prowess.text.display import escape_text
+from prowess.text.display import escape_json, escape_text
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -28,7 +28,7 @@ def print_json(value: dict[str, Any]) -> None:
     except UnicodeEncodeError:
         # A file name that is not valid UTF-8: replacement characters rather than no answer at all.
         data = msgspec.json.encode(_replace_surrogates(whole))
-    sys.stdout.buffer.write(msgspec.json.format(data, indent=2) + b"\n")
+    sys.stdout.buffer.write(escape_json(msgspec.json.format(data, indent=2)) + b"\n")
 
 
 def _replace_surrogates(value: Any) -> Any:
