@@ -34,7 +34,7 @@ class FolderItem(msgspec.Struct, frozen=True, array_like=True, order=True, gc=Fa
 
 
 Stamp = tuple[int, int, int, int]
-"""What tells one version of a file or folder from another: times of change in ns, size, inode."""
+"""The version of a file or folder: times of modification and change in ns, size, inode."""
 
 
 class Head(msgspec.Struct, frozen=True, gc=False):
@@ -54,7 +54,7 @@ class FileSystem(Protocol):
     """
 
     def list_folder(self, path: str) -> list[FolderItem]:
-        """What lies in a folder, sorted by name."""
+        """What is in a folder, sorted by name."""
         ...
 
     def read_head(self, path: str, limit: int) -> Head:
@@ -80,15 +80,15 @@ class FileSystem(Protocol):
         ...
 
     def find_real_path(self, path: str) -> str | None:
-        """The path with every link resolved; None where that cannot be told."""
+        """The path with every link resolved; None if it cannot be resolved."""
         ...
 
     def find_kind(self, path: str) -> str | None:
-        """`file`, `folder` or `other`, links followed; None where nothing is there."""
+        """`file`, `folder` or `other`, following links; None if nothing is there."""
         ...
 
     def find_link(self, path: str) -> str | None:
-        """What a symbolic link says, whether it leads anywhere or not; None where there is no link."""
+        """The target of a symlink, whether it exists or not; None if there is no link."""
         ...
 
 
@@ -214,7 +214,7 @@ class Reporter(Protocol):
 
 
 class Approver(Protocol):
-    """The person who decides where the rules say `ask`, or whoever stands in for one."""
+    """The person who decides where the rules say `ask`, or a program in their place."""
 
     def ask(self, request: Request) -> Answer:
         """Once, always or not at all. `request.always` is what “always” would cover."""
@@ -225,7 +225,7 @@ class ApprovalStore(Protocol):
     """Where “always” is remembered."""
 
     def find(self, permission: str, pattern: str, location: str) -> Approval | None:
-        """The approval that was given for a name of the skill at a place; None where there is none."""
+        """The approval that was given for a pattern of the skill at a location, if any."""
         ...
 
     def keep(self, approval: Approval) -> None:

@@ -54,7 +54,8 @@ class Options(TypedDict, total=False):
     `facts` and `files` replace this machine. `add_dirs` are further folders to search, `bare`
     leaves out what is not managed. `agent` and `rules` are for whom skills are opened and what it
     may use. `places` are folders by the names that profiles use, `roots` replace those of the
-    profile, and `sources` yield skills from elsewhere. Without `cache` every file is read anew. `reporter` is told how far a scan has come.
+    profile, and `sources` yield skills from elsewhere. Without `cache` every file is read again.
+    `reporter` follows the progress of a scan.
     """
 
     facts: Facts | None
@@ -116,11 +117,11 @@ class Project:
         return self._name_places(self.profile)
 
     def load_settings(self) -> Settings:
-        """The settings of the host that hold here, each with the place it came from."""
+        """The settings of the host that apply here, each with the file it came from."""
         return load_settings(self.profile, self.find_places(), self.facts, self.files)
 
     def load_own_settings(self) -> Settings:
-        """Prowess's own settings, which decide about what is its own, whichever host it answers as."""
+        """Prowess's own settings, which decide what is its own, whichever host it answers as."""
         profile = self._load_profile(*load_added_profiles(self.facts, "prowess"))
         return load_settings(profile, self._name_places(profile), self.facts, self.files)
 
@@ -248,7 +249,7 @@ class Project:
         return self._unpacker
 
     def close(self) -> None:
-        """Remove what was unpacked, and let go of what is open."""
+        """Remove what was unpacked, and close what is open."""
         self._usage = None
         if self._unpacker is not None:
             self._unpacker.close()

@@ -1,5 +1,5 @@
-"""Skills: what a working folder has, as one host sees it. The surface over scans, catalogs and
-conversations.
+"""Skills: the skills of a working folder, as one host sees them. The surface over scans, catalogs
+and conversations.
 """
 
 from __future__ import annotations
@@ -94,9 +94,9 @@ class Skills:
         host: str = "prowess",
         **options: Any,
     ) -> Skills:
-        """The skills that lie in one folder, read through the very same scan.
+        """The skills of one folder, found and read like all others.
 
-        `source` is `provider:level`, and the label that the skills carry.
+        `source` is `provider:level`, and the label of these skills.
         """
         path = os.path.abspath(folder)
         provider, _, level = source.partition(":")
@@ -111,15 +111,13 @@ class Skills:
     def snapshot(self) -> Snapshot:
         """What was found; scanned when it is first asked for, then kept."""
         with self._scan_lock:
-            # What is defined in code is asked every time whether it is there.
+            # Skills in code may become available or not at any time.
             if self._snapshot is not None and self._availability == self.project.availability:
                 return self._snapshot
         return self.reload()
 
     def reload(self) -> Snapshot:
-        """Scan again; what changed on disk since shows in the new snapshot, the old one stays as it
-        was.
-        """
+        """Scan again. The new snapshot has what changed on disk; the old one stays as it was."""
         with self._scan_lock:
             self._availability = self.project.availability
             snapshot, collisions = self.project.scan()
@@ -128,13 +126,13 @@ class Skills:
             from prowess.resolve.events import find_events
 
             published = self.profile.resolution.collisions
-            # The listener is told with no lock held: it may ask for the snapshot.
+            # The listener is called without the lock: it may ask for the snapshot.
             for event in find_events(snapshot.outcomes, collisions, published=published):
                 self._on_event(event)
         return snapshot
 
     def close(self) -> None:
-        """Let go of what is held; the next `Skills.open` of this folder scans anew."""
+        """Release everything; the next `Skills.open` of this folder scans again."""
         with Skills._lock:
             if self._memo_key is not None:
                 Skills._open.pop(self._memo_key, None)
@@ -153,9 +151,7 @@ class Skills:
         return iter(self.snapshot.skills)
 
     def get(self, name: str) -> Skill:
-        """The skill that holds a name, ready or not. Raises `UnknownSkill`, which knows the nearest
-        names.
-        """
+        """The skill of a name, ready or not. Raises `UnknownSkill`, which has the nearest names."""
         outcome = self.snapshot.find(name)
         if outcome is None or outcome.skill is None:
             raise UnknownSkill(name, [one.name for one in self.snapshot.shown])
@@ -169,7 +165,7 @@ class Skills:
         return tuple(sorted(found - {""}))
 
     def context_files(self) -> ContextFiles:
-        """The context files (AGENTS.md and its kin) that hold here, farthest first."""
+        """The context files (AGENTS.md and similar) that apply here, farthest first."""
         from prowess.discover.context import find_context_files
 
         trusted = self.settings().trusted_links
@@ -178,7 +174,7 @@ class Skills:
         )
 
     def settings(self) -> Settings:
-        """The settings that hold here, each with the place it came from."""
+        """The settings that apply here, each with the file it came from."""
         return self.project.load_settings()
 
     def usage(self) -> UsageStore:
@@ -204,7 +200,7 @@ class Skills:
         """What a model is shown of the skills that are ready, within the host's budget.
 
         `characters` and `format` replace the host's own. With a `request` and a `ranker`, what fits
-        the request is told first.
+        the request comes first.
         """
         return self.project.offer(
             self.snapshot if self._conversation is None else self._conversation.snapshot,
@@ -253,14 +249,14 @@ class Skills:
 
     @property
     def default_conversation(self) -> Conversation:
-        """The conversation that the methods below speak in. It has no id, and nobody to ask."""
+        """The conversation that the methods below use. It has no id and no approver."""
         with self._scan_lock:
             if self._conversation is None:
                 self._conversation = self.conversation()
             return self._conversation
 
     def activate(self, name: str, arguments: str = "", *, by: Caller = "user") -> Activation:
-        """Load a skill: the text that the model receives, its files, and what it asks of its agent."""
+        """Load a skill: the text for the model, its files, and what it asks of its agent."""
         return self.default_conversation.activate(name, arguments, by=by)
 
     def tool(self, **options: Any) -> ModelTool:

@@ -107,7 +107,7 @@ class Scan(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def _conclude(claims: Iterable[Claim]) -> tuple[Outcome, ...]:
-    """The outcomes in the order of names; those of one name begin with the one that got farthest."""
+    """The outcomes in the order of names; of one name, the one that got farthest comes first."""
     outcomes = [claim.conclude() for claim in claims]
     outcomes.sort(key=lambda one: (one.name.casefold(), one.name, -one.state.rank))
     return tuple(outcomes)

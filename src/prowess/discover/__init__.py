@@ -1,3 +1,1 @@
-"""The first stage: a profile and places become ordered roots, roots become candidates, bounded and
-sorted.
-"""
+"""The first stage: a profile becomes ordered roots, roots become bounded, sorted candidates."""

@@ -17,7 +17,7 @@ from prowess.profiles.places import Places, ancestors
 from prowess.profiles.schema.roots import ContextRules
 
 _MOST_BYTES = 1 << 20
-# Without a byte order mark, UTF-16 shows in how Markdown begins: a heading, a fence, a tag, an item.
+# Without a byte order mark, UTF-16 shows in how Markdown begins: a heading, a fence, a tag, a list.
 _UTF16 = (
     ("utf-16-le", (b"\xff\xfe", b"#\0", b"-\0", b"<\0", b"*\0")),
     ("utf-16-be", (b"\xfe\xff", b"\0#", b"\0-", b"\0<", b"\0*")),

@@ -9,9 +9,7 @@ from prowess.ports import FileSystem
 
 
 def find_repository(folder: str, files: FileSystem, *, platform: str = "linux") -> str | None:
-    """The nearest folder at or above this one that holds `.git`; a file counts too, since worktrees
-    have one.
-    """
+    """The nearest folder at or above this one with a `.git`, which is a file in worktrees."""
     paths: ModuleType = posixpath
     if platform == "win32":
         import ntpath

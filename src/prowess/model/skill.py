@@ -1,5 +1,4 @@
-"""A skill on its way: the root it lies in, the candidate found, what its author declared, the skill
-read.
+"""A skill on its way: its root, the candidate found, what its author declared, the skill read.
 
 None of these values can be part of a cycle, so the collector need not watch them (`gc=False`); with
 many thousands of skills that is a fifth of a scan.
@@ -53,12 +52,11 @@ class Source(msgspec.Struct, frozen=True, gc=False):
 class Root(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A folder that is searched for skills, and how it is searched.
 
-    `order` is the root's place in the host's scan, `distance` how many folders above the working
-    folder it hangs. `is_fallback` marks a root whose skills lose to all others of the same
-    strength, wherever it stands in that order. `qualifier` is the name of the folder that an option added, for hosts that tell
-    equal names apart by it. `within` is the folder that a root of a project hangs below, or of a
-    folder that was added: it must really lie in there or in the repository around it; None where it
-    may lie anywhere. `name_pattern` is what a skill's name must look like here, where the root has
+    `order` is the root's position in the host's scan, `distance` how many folders above the working
+    folder it is. `is_fallback` marks a root whose skills lose to all others of the same strength,
+    whatever its position. `qualifier` is the name of the folder that an option added, for hosts
+    that tell equal names apart by it. `within` is the folder of the project, or the added folder,
+    that a root must really be in, or in the repository around it; None where it may be anywhere. `name_pattern` is what a skill's name must look like here, where the root has
     a rule of its own. `disabled_by` names the setting or switch that turns the whole root off: its
     candidates are still found, so that nothing is lost, and end as disabled.
     """
@@ -250,7 +248,7 @@ class Skill(msgspec.Struct, frozen=True, kw_only=True, eq=False, gc=False):
 
     @property
     def frontmatter(self) -> Mapping[str, Any]:
-        """The whole header, fields that nobody knows too."""
+        """The whole header, including unknown fields."""
         return _read_fields(self.packed_frontmatter) if self.packed_frontmatter else {}
 
     @property

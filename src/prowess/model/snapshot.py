@@ -47,8 +47,8 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         return tuple(outcome for outcome in self.outcomes if self.is_shown(outcome))
 
     def is_shown(self, outcome: Outcome) -> bool:
-        """Whether the host's own list shows an outcome; never what lies where the host does not
-        look, nor a loser.
+        """Whether the host's own list shows an outcome; never a loser, nor anything in a root that
+        is switched off.
         """
         return (
             outcome.state in self.listed
@@ -57,8 +57,8 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         )
 
     def find(self, name: str) -> Outcome | None:
-        """The outcome that holds a name: the one listed, else the first that claimed it. A label
-        counts last.
+        """The outcome of a name: the one listed, or else the first that claimed it. Labels count
+        last.
         """
         named = self._find_named(name)
         claims = named or [
@@ -69,8 +69,8 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     def _find_named(self, name: str) -> tuple[Outcome, ...]:
         """Every outcome of exactly this name, by the order that all of them are in."""
         key = (name.casefold(), name)
-        start = bisect_left(self.outcomes, key, key=_get_place)
-        end = bisect_right(self.outcomes, key, lo=start, key=_get_place)
+        start = bisect_left(self.outcomes, key, key=_get_sort_key)
+        end = bisect_right(self.outcomes, key, lo=start, key=_get_sort_key)
         return self.outcomes[start:end]
 
     def claims(self, name: str) -> tuple[Outcome, ...]:
@@ -93,5 +93,5 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, eq=False):
             yield from outcome.diagnostics
 
 
-def _get_place(outcome: Outcome) -> tuple[str, str]:
+def _get_sort_key(outcome: Outcome) -> tuple[str, str]:
     return outcome.name.casefold(), outcome.name

@@ -87,7 +87,7 @@ class ScanCache(Generic[T]):
         return folders, readings
 
     def list_folder(self, path: str) -> list[FolderItem]:
-        """What lies in a folder, from the cache where the folder has not changed."""
+        """What is in a folder, from the cache where the folder has not changed."""
         kept = self._old_folders.get(path)
         if kept is not None and self.get_stamp(path) == kept.stamp:
             self._folders[path] = kept
@@ -134,9 +134,7 @@ class ScanCache(Generic[T]):
         return is_fine and newest < self._started - _TICK_NS
 
     def save(self) -> None:
-        """Write the cache where enough changed. A cache that cannot be written is no loss: the next
-        scan reads.
-        """
+        """Write the cache if enough changed. If it cannot be written, the next scan reads more."""
         if self._path is None or not self._is_worth_writing():
             return
         try:
@@ -161,7 +159,7 @@ def _has_link(items: list[FolderItem]) -> bool:
 
 
 def _forget_oldest(folder: str) -> None:
-    """Keep the newest caches only, so that folders long gone take no room for ever."""
+    """Keep only the newest caches, so that folders that are gone do not take room for ever."""
     names = [name for name in os.listdir(folder) if name.endswith(".msgpack")]
     if len(names) <= _MOST_CACHES:
         return
@@ -171,7 +169,7 @@ def _forget_oldest(folder: str) -> None:
 
 
 def cache_path(folder: str, key: str) -> str:
-    """The cache file for a key; the key itself stands in the file, so a clash of names is noticed."""
+    """The cache file for a key. The key is also in the file, so a clash of names is noticed."""
     return os.path.join(
         folder, "scans", f"{zlib.crc32(key.encode('utf-8', 'replace')):08x}.msgpack"
     )

@@ -35,7 +35,7 @@ class MemoryFiles:
         self._versions[path] = self._versions.get(path, 0) + 1
 
     def list_folder(self, path: str) -> list[FolderItem]:
-        """What lies in a folder, sorted by name."""
+        """What is in a folder, sorted by name."""
         self.listed.append(path)
         real = self._resolve(path)
         if self.find_kind(real) != "folder":
@@ -59,7 +59,7 @@ class MemoryFiles:
         return Head(content[:limit], len(content), 1, self.get_stamp(real))
 
     def list_real_folder(self, path: str) -> list[FolderItem]:
-        """What lies in a folder whose path has no links."""
+        """What is in a folder whose path has no links."""
         self._refuse_links(path)
         return self.list_folder(path)
 
