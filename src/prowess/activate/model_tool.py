@@ -123,6 +123,7 @@ def _describe_name(examples: Sequence[str]) -> str:
 
 def parse_call(parameters: Mapping[str, Any], rules: ToolRules) -> ToolCall:
     """A model's call of the tool. Raises `UsageError` where it names no skill."""
+    # A model writes the parameters, so they can be anything, whatever the schema says.
     name = parameters.get(rules.parameter) if isinstance(parameters, Mapping) else None
     if not isinstance(name, str) or not name.strip():
         raise UsageError(

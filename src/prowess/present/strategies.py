@@ -166,7 +166,8 @@ def _list_steps(lines: LineBudget, ranked: Iterable[int]) -> Iterator[tuple[int,
     unknown = []
     for index in ranked:
         item = lines.items[index]
-        if item.uses > 0 or (item.relevance or 0) > 0:
+        is_relevant = (item.relevance or 0) > 0
+        if item.uses > 0 or is_relevant:
             yield index, _find_first_sentence(lines, index)
             yield index, lines.text(index)
         else:

@@ -326,11 +326,9 @@ def _explain_name(outcome: Outcome, skill: Skill, profile: Profile) -> str:
 def _explain_resolve(
     outcome: Outcome, claims: Sequence[Outcome], rules: ResolutionRules
 ) -> Iterator[str]:
-    rivals = [
-        one
-        for one in claims
-        if one.name == outcome.name and one.skill is not None and one is not outcome
-    ]
+    named_alike = [one for one in claims if one.name == outcome.name and one is not outcome]
+    # A file that could not be read takes no name.
+    rivals = [one for one in named_alike if one.skill is not None]
     obstacles = _list_obstacles(outcome, _DECIDED_BY_RESOLVE)
     for note in obstacles:
         yield f"{note.state.value}: {cite_reason(note)}"
@@ -398,7 +396,8 @@ def _explain_gate(outcome: Outcome, decision: Decision) -> Iterator[str]:
     is_denied = any(note.state is State.DENIED for note in obstacles)
     is_written = decision.rule is not None and decision.rule.origin.file is not None
     # That a host allows everything by default is not worth a line; a denial has its line already.
-    if not is_denied and (is_written or decision.action is not Action.ALLOW):
+    is_worth_a_line = is_written or decision.action is not Action.ALLOW
+    if is_worth_a_line and not is_denied:
         yield f"permission: {decision.action.value}, because {decision.reason}"
 
 

@@ -109,6 +109,7 @@ def render_value(value: Any) -> str:
     """A value of a profile for people; of a root, only what its author wrote."""
     if value is None:
         return "not set"
+    # Before `str`, which spells them as Python does.
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, Mapping):

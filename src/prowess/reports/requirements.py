@@ -254,6 +254,7 @@ def _find_prefix(rule: SettingsFileRule, target: str) -> tuple[str, ...] | None:
     if target == "raw" and not rule.refuse_unknown:
         # A host's own file is its configuration, from the top.
         return ()
-    keys = rule.keys or (OWN_KEYS if rule.refuse_unknown else {})
+    own_keys = OWN_KEYS if rule.refuse_unknown else {}
+    keys = rule.keys or own_keys
     found = next((key for key, setting in keys.items() if setting == target), None)
     return None if found is None else tuple(found.split("."))

@@ -28,11 +28,9 @@ def choose_project_folder(skills: Skills) -> str:
 def find_project_folder(skills: Skills, *, within: str = "") -> str | None:
     """The nearest skill folder that exists; of several side by side, the shared one first."""
     used = {outcome.candidate.root.path for outcome in skills.snapshot.outcomes}
-    existing = [
-        root
-        for root in _list_roots(skills, Scope.PROJECT, within=within)
-        if skills.project.files.find_kind(root.path) == "folder"
-    ]
+    roots = _list_roots(skills, Scope.PROJECT, within=within)
+    find_kind = skills.project.files.find_kind
+    existing = [root for root in roots if find_kind(root.path) == "folder"]
     # A plain folder called `skills` may be about anything; it counts once it has a skill in it.
     found = [root for root in existing if root.path in used or _is_in_dot_folder(root.path)]
     return min(found, key=_rank).path if found else None

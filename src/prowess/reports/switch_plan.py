@@ -344,6 +344,7 @@ class _HostPlanner(_Planner):
         rule = outcome.rule or ""
         if rule.startswith("overrides."):
             return rule.removeprefix("overrides.")
+        # Only a table of overrides knows the key that a header can give its skill.
         declared = outcome.skill.declared if outcome.skill is not None else None
         if declared is None or switch.setting != "overrides":
             return self.name
@@ -354,10 +355,12 @@ class _HostPlanner(_Planner):
         found = []
         for path, rule in self.settings_files:
             switch = find_switch(rule)
+            # A managed file belongs to the administrator of the machine.
             is_managed = any("{managed}" in template for template in rule.at)
             if switch is not None and not is_managed and self._is_reachable(path, rule):
                 found.append(_SwitchFile(path, rule, switch))
-        return [one for one in found if one.rule.is_project != self.user] or found
+        of_the_kind = [one for one in found if one.rule.is_project != self.user]
+        return of_the_kind or found
 
     def _is_reachable(self, path: str, rule: SettingsFileRule) -> bool:
         """Whether a project's file is inside this project; hosts also read those of parents."""

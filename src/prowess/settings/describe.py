@@ -165,9 +165,10 @@ def describe_configuration(settings: Settings, profile: Profile) -> dict[tuple[s
     is_own = any(file.is_own for file in files)
     # What is mapped to a setting is described as that setting.
     mapped = {key.partition(".")[0] for file in files for key in file.keys}
+    mask = _mask if is_own else _mask_string
     for path, value in _list_leaves((), settings.raw):
         if path[0] not in mapped:
-            described[path] = _mask(path[-1], value) if is_own else _mask_string(path[-1], value)
+            described[path] = mask(path[-1], value)
     return dict(sorted(described.items()))
 
 

@@ -214,6 +214,7 @@ class BashScanner:
             # Only a stray back-quote ends a word before it begins.
             self._refuse("a back-quote is not understood")
             self._at += 1
+        # Bash takes a word as grammar only where a command begins, and never a quoted one.
         is_grammar = not command and not word.marks & {"quote", "value"}
         name = word.text if is_grammar else ""
         if name in _KEYWORDS:

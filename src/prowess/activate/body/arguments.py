@@ -54,6 +54,7 @@ def _explain_refusal(argument: DeclaredArgument, value: str) -> str | None:
     """What is allowed in place of a value; None where the value is."""
     if argument.problem is not None:
         return f"no value is allowed, because {argument.problem}"
+    # What may be left out need not match anything.
     if not value and not argument.required:
         return None
     if argument.choices and value not in argument.choices:
@@ -68,10 +69,12 @@ def find_options(declared: Sequence[DeclaredArgument], names: Mapping[str, int])
 
     The whole text begins with the first argument, so what holds for that one holds for it.
     """
-    places = {
-        -1 if one.name == WHOLE else names.get(one.name, -2) for one in declared if one.options
-    }
-    return frozenset(places | ({-1} if 0 in places else set()))
+    by_name = {**names, WHOLE: -1}
+    with_options = [one.name for one in declared if one.options]
+    places = {by_name.get(name, -2) for name in with_options}
+    if 0 in places:
+        places.add(-1)
+    return frozenset(places)
 
 
 def split_words(text: str) -> Words:

@@ -117,7 +117,9 @@ class Substitution:
                 continue
             start, end, value, kind, _, takes, _ = reference
             self._took_arguments = self._took_arguments or takes
-            parts += (text[place:start], _guard(value) if guard and kind == "argument" else value)
+            # Only an argument could bring a command of its own into the body.
+            is_guarded = guard and kind == "argument"
+            parts += (text[place:start], _guard(value) if is_guarded else value)
             place = end
         return "".join((*parts, text[place:])) if parts else text
 

@@ -67,6 +67,7 @@ def find_nested_roots(
         return NestedRoots(watch)
     watch = msgspec.structs.replace(watch, searched=watch.searched.union(new))
     found = [root for holder in reversed(new) for root in _search(holder, cwd, rules, files)]
+    # Reading ignore files is needed only where there is something to ignore.
     if found:
         visible = _list_visible(holders, cwd, repository or cwd, files)
         found = [root for root in found if root.holder in visible]

@@ -97,12 +97,12 @@ class PatternIndex:
         for depth, name in enumerate(names, 1):
             active = self._step(active, name)
             ends = [end for node in active for end in node.ends]
+            # The last name is the file itself, which a pattern such as `docs/` does not mean.
             if depth == len(names):
                 ends = [end for end in ends if not end.folders_only]
             negated = [end for end in ends if end.negated]
-            for end in ends:
-                if end.negated:
-                    continue
+            positive = [end for end in ends if not end.negated]
+            for end in positive:
                 cancelled = (self._find_cancelled(end, other) for other in negated)
                 found |= end.owners.difference(*cancelled)
         return found
@@ -129,9 +129,9 @@ class PatternIndex:
                 following.append(node.any)
             if node.globs is not None:
                 following += [node.globs[text] for text in globs if text in node.globs]
-        following += [
-            node.many for node in following if node.many is not None and node.many not in entered
-        ]
+        # A node that repeats is active already; twice, it would double with every folder.
+        deeper = [node.many for node in following if node.many is not None]
+        following += [node for node in deeper if node not in entered]
         return following
 
     def _find_globs(self, name: str) -> list[str]:

@@ -53,6 +53,7 @@ def select_lines(content: str, lines: Lines, *, url: str, before: int, after: in
     if not lines.ranges:
         return content
     every = content.split("\n")
+    # The line end of the last line begins no further one.
     if every[-1] == "":
         every.pop()
     total = len(every)

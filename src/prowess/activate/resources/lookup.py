@@ -140,7 +140,9 @@ class _Lookup:
             raise self._refuse_moved()
         # A backslash in a POSIX path is an ordinary character.
         separator = "\\" if "\\" in base and "/" not in base else "/"
-        if real != base and not real.startswith(base.rstrip(separator) + separator):
+        # With the separator, or `/skills/a-secret` would count as inside `/skills/a`.
+        is_inside = real == base or real.startswith(base.rstrip(separator) + separator)
+        if not is_inside:
             problem = f"“{self._address.path}” is a symlink that leads out of the skill"
             raise self._fail("outside", problem, self._address.path)
         return real

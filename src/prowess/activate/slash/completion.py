@@ -40,9 +40,11 @@ def spell(command: SlashCommand, rules: CommandRules) -> str:
 
     If the agent has a command of that name itself, a form with `skill` in front is used.
     """
-    forms = [form for form in _BEHIND_SKILL if form in rules.forms] if command.is_taken else []
-    form = (forms or rules.forms)[0]
-    return _SPELLINGS[form].format(command.skill_name if form == "skill-word" else command.name)
+    form = rules.forms[0]
+    if command.is_taken:
+        form = next((one for one in _BEHIND_SKILL if one in rules.forms), form)
+    name = command.skill_name if form == "skill-word" else command.name
+    return _SPELLINGS[form].format(name)
 
 
 def complete(
@@ -79,7 +81,9 @@ def _score(query: str, names: tuple[str, ...], description: str) -> int:
     if not query:
         return _PREFIX
     best = max([_score_name(query, name) for name in names])
-    return _DESCRIBED if best < _DESCRIBED and query in description else best
+    if best < _DESCRIBED and query in description:
+        return _DESCRIBED
+    return best
 
 
 def _score_name(query: str, name: str) -> int:
@@ -89,5 +93,6 @@ def _score_name(query: str, name: str) -> int:
         return _PREFIX
     if query in name:
         return _WITHIN
+    # Searching an iterator uses it up, so each letter is found after the one before.
     letters = iter(name)
     return _SCATTERED if all(letter in letters for letter in query) else 0

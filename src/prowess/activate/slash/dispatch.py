@@ -191,22 +191,24 @@ def dispatch(
 
 def find_text(result: Any) -> str | None:
     """The text of a tool's result: the result itself, its `content`, or its text blocks."""
-    content = result.get("content", result.get("text")) if isinstance(result, Mapping) else result
+    content = result
+    if isinstance(result, Mapping):
+        content = result.get("content", result.get("text"))
     if isinstance(content, str):
         return content.strip() or None
-    if isinstance(content, Sequence) and not isinstance(content, bytes | bytearray):
-        texts = [text for block in content if (text := _block_text(block))]
-        return "\n".join(texts) or None
-    return None
+    # Bytes are a sequence of numbers, not of blocks.
+    is_list = isinstance(content, Sequence) and not isinstance(content, bytes | bytearray)
+    if not is_list:
+        return None
+    texts = filter(None, map(_block_text, content))
+    return "\n".join(texts) or None
 
 
 def _block_text(block: Any) -> str | None:
     if isinstance(block, str):
         return block.strip() or None
-    if (
-        isinstance(block, Mapping)
-        and block.get("type", "text") == "text"
-        and isinstance(block.get("text"), str)
-    ):
-        return str(block["text"]).strip() or None
-    return None
+    # A block without a type counts as text.
+    if not isinstance(block, Mapping) or block.get("type", "text") != "text":
+        return None
+    text = block.get("text")
+    return text.strip() or None if isinstance(text, str) else None

@@ -109,17 +109,24 @@ def _find_call(
     name, arguments = typed[1], typed[2].strip()
     command = _LOOKUPS[rules.lookup](name, form, commands)
     if command is None and rules.lookup == "forgiving":
-        spaced = next(
-            (known for known in commands.names_with_blanks if _begins_with(rest, known)), None
-        )
+        spaced = _find_spaced_name(rest, commands)
         if spaced is not None:
             command, arguments = commands.by_name[spaced], rest[len(spaced) :].strip()
-    if command is None or (form == "name" and command.is_taken):
+    if command is None:
         refusal = commands.refusals.get(name)
-        return _refuse(refusal) if refusal is not None and command is None else None
+        return None if refusal is None else _refuse(refusal)
+    # Alone, a name that the agent has a command for means that command.
+    if form == "name" and command.is_taken:
+        return None
     if not command.user_invocable:
         return _for_the_model(command)
     return Call(command=command, arguments=arguments, text=text, form=form)
+
+
+def _find_spaced_name(rest: str, commands: CommandIndex) -> str | None:
+    """The name with blanks that begins the text; the first word alone cannot find it."""
+    fitting = (name for name in commands.names_with_blanks if _begins_with(rest, name))
+    return next(fitting, None)
 
 
 def _begins_with(rest: str, name: str) -> bool:

@@ -54,7 +54,8 @@ def _propose(text: str, path: Path, value: object) -> str | None:
     """The text with the value replaced, or added to the deepest table of the path that exists."""
     # Of a key that appears twice, the last counts.
     spans = {span.path: span for span in scan_json5(text) if span.kind == "key"}
-    depth = max((length for length in range(1, len(path) + 1) if path[:length] in spans), default=0)
+    lengths = range(1, len(path) + 1)
+    depth = max((length for length in lengths if path[:length] in spans), default=0)
     missing = _nest(path[depth:], value)
     if depth == 0:
         return _propose_at_top(text, missing)

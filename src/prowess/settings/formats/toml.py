@@ -107,6 +107,7 @@ def _read_key(text: str) -> str:
     """A part of a key: bare or in either kind of quotes."""
     if text[0] not in "\"'":
         return text
+    # Only double quotes have escapes in TOML.
     if text[0] == "'" or "\\" not in text:
         return text[1:-1]
     import tomllib

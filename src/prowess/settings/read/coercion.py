@@ -65,6 +65,7 @@ def _skill_ids(value: SettingValue) -> tuple[str, ...]:
 
 
 def _is_number(data: Any) -> bool:
+    # In Python true and false are whole numbers, too.
     return isinstance(data, int | float) and not isinstance(data, bool)
 
 
@@ -76,6 +77,7 @@ def _count(value: SettingValue) -> int:
 
 def _amount(value: SettingValue) -> float:
     """A number that may have decimals, such as seconds."""
+    # In TOML and YAML `inf` and `nan` are numbers.
     if not _is_number(value.data) or not 0 <= value.data < float("inf"):
         raise value.wrong("a number, 0 or more")
     number: float = value.data
@@ -238,7 +240,8 @@ def _read_declared_tool(name: str, value: SettingValue) -> Iterator[Entry]:
 
 
 def _command(value: SettingValue) -> tuple[str, ...]:
-    if not isinstance(value.data, list) or not value.data or value.data[0] == "":
+    is_list = isinstance(value.data, list) and value.data
+    if not is_list or value.data[0] == "":
         raise value.wrong("a list with the program and its arguments")
     first, *rest = value.items()
     program = _string(first)
@@ -321,6 +324,7 @@ def is_setting(setting: str) -> bool:
     if setting in _SINGLE or setting in _WHOLE:
         return True
     head, dot, name = setting.partition(".")
+    # `toggles` is the whole table and `toggles.x` one entry, but `toggles.` is nothing.
     return head in _NAMED and bool(name) == bool(dot)
 
 

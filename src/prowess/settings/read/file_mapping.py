@@ -144,8 +144,9 @@ def _read_wildcard(setting: str, table: SettingValue, keys: Mapping[str, str]) -
     is_own = table.document.rule.refuse_unknown
     for name, child in table.children(is_secret=setting == "overrides"):
         # A host's file may have plain values between the tables for skills.
-        is_plain = setting == "overrides" and not is_own and not isinstance(child.data, dict)
-        if name not in named and not is_plain:
+        is_plain = not isinstance(child.data, dict)
+        is_skipped = setting == "overrides" and not is_own and is_plain
+        if name not in named and not is_skipped:
             yield from read_named(setting, name, child)
 
 

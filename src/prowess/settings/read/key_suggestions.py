@@ -44,11 +44,11 @@ def find_misspelt(document: SettingsDocument, keys: Mapping[str, str]) -> Iterat
         table = document.find(tuple(section.split(".")))
         if table is not None and isinstance(table.data, dict):
             yield from _check_table(table, all_keys)
-    for key, setting in keys.items():
-        if setting == "overrides":
-            table = document.find(tuple(key.removesuffix(".*").split(".")))
-            if table is not None:
-                yield from _check_overrides(table, all_keys)
+    overrides = [key for key, setting in keys.items() if setting == "overrides"]
+    for key in overrides:
+        table = document.find(tuple(key.removesuffix(".*").split(".")))
+        if table is not None:
+            yield from _check_overrides(table, all_keys)
 
 
 def _split_all(keys: Iterable[str]) -> list[Path]:
