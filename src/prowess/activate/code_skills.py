@@ -1,5 +1,5 @@
-"""Skills that are defined in code: every field of Claude Code's bundled definition, a registry, and
-their prompts.
+"""Skills that are defined in code: their fields, a registry, their prompts, and the source of them
+all. The fields are those of Claude Code's bundled definition.
 """
 
 from __future__ import annotations
@@ -52,10 +52,10 @@ GetPrompt = Callable[[str, PromptContext], Prompt | Awaitable[Prompt]]
 
 
 class DefinedSkill(msgspec.Struct, frozen=True, kw_only=True, eq=False):
-    """A skill in code. Name, description and `get_prompt` are needed, all else is optional.
+    """A skill in code. Name, description and `get_prompt` are required, all else is optional.
 
     `get_prompt` gets the arguments as one text and a context, and gives text or content blocks,
-    also asynchronously. `is_enabled` is asked every time whether the skill is there. `files` are
+    also asynchronously. `is_enabled` is asked every time whether the skill is available. `files` are
     contents by relative path; they are unpacked when the skill is first used.
     """
 
@@ -95,7 +95,7 @@ class DefinedSkill(msgspec.Struct, frozen=True, kw_only=True, eq=False):
 
     @property
     def is_available(self) -> bool:
-        """Whether the skill is there now; a check of its own that fails counts as a no."""
+        """Whether the skill is available now; a check of its own that fails counts as a no."""
         try:
             return self.is_enabled is None or bool(self.is_enabled())
         except Exception:
@@ -103,9 +103,7 @@ class DefinedSkill(msgspec.Struct, frozen=True, kw_only=True, eq=False):
 
 
 class DefinedSkills(msgspec.Struct, frozen=True, eq=False):
-    """A registry of skills in code, in the order of their registration. Registering gives a new
-    one.
-    """
+    """A registry of skills in code, in the order of registration. Registering returns a new one."""
 
     skills: tuple[DefinedSkill, ...] = ()
 
@@ -123,9 +121,7 @@ class DefinedSkills(msgspec.Struct, frozen=True, eq=False):
         return DefinedSkills((*self.skills, *skills))
 
     def find(self, name: str) -> DefinedSkill | None:
-        """The skill of that name, else the first one with such an alias; None where there is
-        neither.
-        """
+        """The skill of that name, or else the first one with such an alias."""
         by_name = next((skill for skill in self.skills if skill.name == name), None)
         return by_name or next((skill for skill in self.skills if name in skill.aliases), None)
 
@@ -159,9 +155,7 @@ class DefinedPrompt(msgspec.Struct, frozen=True, kw_only=True, eq=False):
 
 
 def find_folder(defined: DefinedSkill, unpacker: Unpacker) -> str | None:
-    """The folder of a skill's files, known before anything is unpacked; None for a skill without
-    files.
-    """
+    """The folder of a skill's files, known before they are unpacked; None if it has none."""
     return unpacker.find_folder(defined.name) if defined.files else None
 
 

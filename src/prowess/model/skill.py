@@ -56,9 +56,10 @@ class Root(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     folder it is. `is_fallback` marks a root whose skills lose to all others of the same strength,
     whatever its position. `qualifier` is the name of the folder that an option added, for hosts
     that tell equal names apart by it. `within` is the folder of the project, or the added folder,
-    that a root must really be in, or in the repository around it; None where it may be anywhere. `name_pattern` is what a skill's name must look like here, where the root has
-    a rule of its own. `disabled_by` names the setting or switch that turns the whole root off: its
-    candidates are still found, so that nothing is lost, and end as disabled.
+    that a root must really be in, or in the repository around it; None where it may be anywhere.
+    `name_pattern` is what a skill's name must match here, where the root has a rule of its own.
+    `disabled_by` names the setting or switch that turns the whole root off: its candidates are
+    still found, so that nothing is lost, and end as disabled.
     """
 
     path: str
