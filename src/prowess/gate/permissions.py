@@ -228,6 +228,7 @@ def _covers(rule: Rule, name: str, aliases: Sequence[str]) -> bool:
 
 
 def _decide_by_default(table: PermissionRules, manifest: Manifest | None) -> Decision:
+    # Claude Code asks for a skill with `allowed-tools` or `hooks`, and allows plain ones.
     if manifest is not None and table.default is Action.ALLOW:
         declared = next((field for field in table.ask_for if getattr(manifest, field)), None)
         if declared is not None:

@@ -90,7 +90,9 @@ def _override(claim: Claim, settings: Settings) -> Disabled | None:
 
 def _not_on_bundled_list(claim: Claim, settings: Settings) -> Disabled | None:
     allowed = settings.allowed_bundled
-    if not allowed or not claim.is_bundled or claim.name in allowed or claim.key in allowed:
+    if not allowed or not claim.is_bundled:
+        return None
+    if claim.name in allowed or claim.key in allowed:
         return None
     origin = settings.origin("allowed_bundled")
     return "it is bundled and not on the list of allowed ones", "allowed_bundled", origin

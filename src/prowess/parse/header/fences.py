@@ -126,9 +126,11 @@ def _open_language(text: str, rules: HeaderRules) -> _Opened | None:
     if not text.startswith("---") or text[3:4] == "-":
         return None
     rest = _REST_OF_LINE.match(text, 3)
-    language = rest[0].strip() if rest else ""
-    problem = "header-language" if language and language not in rules.languages else None
-    return _Opened(rest.end() if rest else 3, problem=problem)
+    if rest is None:
+        return _Opened(3)
+    language = rest[0].strip()
+    is_unknown = language != "" and language not in rules.languages
+    return _Opened(rest.end(), problem="header-language" if is_unknown else None)
 
 
 def _open_line_or_language(text: str, rules: HeaderRules) -> _Opened | None:

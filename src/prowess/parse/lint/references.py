@@ -120,7 +120,8 @@ def _find_in_prose(text: str, number: int, owns: Owns) -> Iterator[FileReference
     yield from _find_by_variable(text, number)
     prose = _CODE.sub("``", text)
     for target in _find_targets(prose):
-        path = _FILE_SCHEME.sub("", unquote(target.strip("<>").partition("#")[0].partition("?")[0]))
+        plain = target.strip("<>").partition("#")[0].partition("?")[0]
+        path = _FILE_SCHEME.sub("", unquote(plain))
         is_address = path.startswith("//") or _SCHEME.match(path)
         if path and not is_address and not _PLACEHOLDER.search(path):
             yield _refer(path, number)
@@ -178,7 +179,10 @@ def _is_own_file(path: str, owns: Owns) -> bool:
     names = [name for name in path.split("/") if name not in (".", "..")]
     if len(names) < 2:
         return False
-    return names[0] in _SKILL_FOLDERS or (not path.startswith("../") and owns(names[0]))
+    if names[0] in _SKILL_FOLDERS:
+        return True
+    # A folder of the same name may lie above the skill's, so `../` says nothing about this one.
+    return not path.startswith("../") and owns(names[0])
 
 
 def _has_extension(path: str) -> bool:

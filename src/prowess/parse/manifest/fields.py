@@ -105,6 +105,7 @@ def _read_metadata(
         return value
     if value is None or value == "":
         return {}
+    # OpenClaw also reads `metadata` that is JSON or JSON5 in a string.
     parsed = parse_json5(value) if isinstance(value, str) else None
     if isinstance(parsed, dict):
         return parsed

@@ -148,8 +148,10 @@ def _name_from_either(
 def _name_from_folder(
     value: Any, default: str, fields: FieldRules, findings: Findings
 ) -> tuple[str, str | None]:
+    # In Claude Code the folder names the command, and the header's name is a label beside it.
     label = render_scalar(value).strip() if isinstance(value, (str, int, float)) else ""
-    return default, label if label and label != default else None
+    is_other_name = label not in ("", default)
+    return default, label if is_other_name else None
 
 
 _NAMES: dict[NameFrom, Callable[[Any, str, FieldRules, Findings], tuple[str, str | None]]] = {

@@ -153,8 +153,11 @@ def quote_colon(broken: BrokenHeader) -> RepairedLines | None:
 
 def _explain_colon(value: HeaderValue) -> str | None:
     first = value.text[0]
-    is_plain = first not in "\"'[{" and (first == ":" or first not in _RESERVED)
-    if not is_plain or not any(_COLON.search(part) for part in value.parts):
+    is_reserved = first in _RESERVED and first != ":"
+    # Values that begin with a quote, a bracket or a reserved character have repairs of their own.
+    if is_reserved or first in "\"'[{":
+        return None
+    if not any(_COLON.search(part) for part in value.parts):
         return None
     if any(": " in part for part in value.parts):
         return "contains `: `, which YAML reads as a new key"
@@ -176,7 +179,9 @@ def _fix_quotes(broken: BrokenHeader) -> Iterator[Patch]:
         has_comma = last.endswith(quote + ",")
         if has_comma:
             last = last[:-1]
-        is_closed = last.endswith(quote) and (bool(before) or len(last) > 1)
+        # A lone quote on the only line opens the value and cannot close it, too.
+        is_opening = not before and len(last) == 1
+        is_closed = last.endswith(quote) and not is_opening
         parts = [*before, last]
         if _has_text_after(" ".join(parts), quote, is_closed=is_closed):
             lines = quote_value(broken.lines, value)

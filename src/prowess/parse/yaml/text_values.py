@@ -61,9 +61,10 @@ def _make_numbers_whole(value: Any) -> Any:
         return {key: _make_numbers_whole(item) for key, item in value.items()}
     if type(value) is list:
         return [_make_numbers_whole(item) for item in value]
-    if type(value) is float and value.is_integer() and abs(value) < _MOST_EXACT_FLOAT:
-        return int(value)
-    return value
+    if type(value) is not float:
+        return value
+    is_whole = value.is_integer() and abs(value) < _MOST_EXACT_FLOAT
+    return int(value) if is_whole else value
 
 
 def describe(value: Any) -> str:
