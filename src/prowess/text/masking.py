@@ -28,7 +28,7 @@ class Masker:
         self._secrets = sorted(spellings, key=lambda secret: (-len(secret), secret))
         self._pattern: re.Pattern[str] | None = None
         if self._secrets:
-            self._pattern = re.compile("|".join(map(_as_pattern, self._secrets)))
+            self._pattern = re.compile(_join_patterns(self._secrets))
 
     def __repr__(self) -> str:
         return f"Masker({len(self._hidden)} hidden)"
@@ -108,14 +108,29 @@ def _measure_part(text: str, secret: str) -> int:
     return next((length for length in lengths if text.endswith(secret[:length])), 0)
 
 
-def _as_pattern(secret: str) -> str:
+def _join_patterns(secrets: Iterable[str]) -> str:
+    """One pattern for all secrets; it tries those with the same first character together.
+
+    Most characters of a text begin none of them, so this is twice as fast as a plain list.
+    """
+    by_first: dict[str, list[str]] = {}
+    short = []
+    for secret in secrets:
+        if len(secret) < _LEAST:
+            short.append(_as_word(secret))
+        else:
+            by_first.setdefault(secret[0], []).append(re.escape(secret[1:]))
+    groups = [f"{re.escape(first)}(?:{'|'.join(rest)})" for first, rest in by_first.items()]
+    return "|".join([*groups, *short])
+
+
+def _as_word(secret: str) -> str:
     """A short secret counts only as a word of its own, or no word would be left whole."""
-    found = re.escape(secret)
-    return found if len(secret) >= _LEAST else rf"(?<!\w){found}(?!\w)"
+    return rf"(?<!\w){re.escape(secret)}(?!\w)"
 
 
 def _list_spellings(secret: str) -> Iterator[str]:
-    """The ways in which programs print a secret: plain, in JSON, in a URL, by line, in base64."""
+    """The ways in which programs print a secret: plain, in JSON, in a URL or page, encoded."""
     import json
 
     stripped = secret.strip()
@@ -124,12 +139,16 @@ def _list_spellings(secret: str) -> Iterator[str]:
     yield json.dumps(stripped)[1:-1]
     yield json.dumps(stripped, ensure_ascii=False)[1:-1]
     yield from _list_quoted(stripped)
+    yield from _list_entities(stripped)
     if "\n" in stripped:
         lines = (line.strip() for line in stripped.splitlines())
         yield from (line for line in lines if len(line) >= _LEAST)
     if len(stripped) >= _LEAST_ENCODED:
         for text in {stripped, secret}:
-            yield from _list_base64(text.encode("utf-8", "surrogateescape"))
+            data = text.encode("utf-8", "surrogateescape")
+            yield from _list_base64(data)
+            yield from _list_hex(data)
+            yield text[::-1]
 
 
 def _list_quoted(secret: str) -> Iterator[str]:
@@ -141,6 +160,26 @@ def _list_quoted(secret: str) -> Iterator[str]:
         yield spelled
         yield re.sub("%..", lambda escape: escape[0].lower(), spelled)
     yield quote_plus(secret, errors="surrogatepass")
+
+
+def _list_entities(secret: str) -> Iterator[str]:
+    """A secret as part of an HTML page: only what must be escaped, or every character."""
+    from html import escape
+
+    yield escape(secret, quote=False)
+    for apostrophe in ("&#x27;", "&#39;", "&apos;"):
+        yield escape(secret).replace("&#x27;", apostrophe)
+    if len(secret) >= _LEAST_ENCODED:
+        yield "".join(f"&#{ord(character)};" for character in secret)
+        yield "".join(f"&#x{ord(character):x};" for character in secret)
+        yield "".join(f"&#x{ord(character):X};" for character in secret)
+
+
+def _list_hex(secret: bytes) -> Iterator[str]:
+    """The bytes of a secret in hex, run together or every one escaped for an address."""
+    for digits in (secret.hex(), secret.hex().upper()):
+        yield digits
+        yield re.sub("..", r"%\g<0>", digits)
 
 
 def _list_base64(secret: bytes) -> Iterator[str]:
