@@ -55,8 +55,8 @@ class DefinedSkill(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """A skill in code. Name, description and `get_prompt` are required, all else is optional.
 
     `get_prompt` gets the arguments as one text and a context, and gives text or content blocks,
-    also asynchronously. `is_enabled` is asked every time whether the skill is available. `files` are
-    contents by relative path; they are unpacked when the skill is first used.
+    also asynchronously. `is_enabled` is asked every time whether the skill is available. `files`
+    are contents by relative path; they are unpacked when the skill is first used.
     """
 
     name: str
