@@ -115,3 +115,9 @@ def workspace(tmp_path: Path) -> Workspace:
 def race_tries() -> int:
     """How often a test tries to win a race: often enough to be sure on CI, briefly at home."""
     return 334_000 if _ON_CI else 5_000
+
+
+@pytest.fixture
+def kills() -> int:
+    """How often a test kills a writer: 200 times on CI, briefly at home."""
+    return 200 if _ON_CI else 24
