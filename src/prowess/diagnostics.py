@@ -162,7 +162,7 @@ CODES: dict[str, Code] = {
         "The header does not consist of `key: value` lines.", "Write `key: value` lines."
     ),
     "yaml-invalid": _error(
-        "The header is not valid YAML.", "Correct that line; putting the value in quotes may do."
+        "The header is not valid YAML.", "Correct that line; it may be enough to quote the value."
     ),
     "yaml-nesting": _error("The header is nested too deeply.", "Flatten the header."),
     "yaml-aliases": _error(
@@ -299,7 +299,7 @@ CODES: dict[str, Code] = {
     ),
     # The catalog
     "always-too-large": _warning(
-        "A skill with `always: true` is too large for the room reserved for such skills; it is"
+        "A skill with `always: true` does not fit in the space reserved for such skills; it is"
         " listed like any other.",
         "Shorten the body, or let the model load the skill when it needs it.",
     ),
@@ -326,8 +326,8 @@ CODES: dict[str, Code] = {
         "The approval lasts until the program ends; check the file named in the message.",
     ),
     "request-withheld": _warning(
-        "A skill was loaded without the tools and hooks it requests because nobody could approve"
-        " them.",
+        "A skill was loaded without the tools and hooks it requests because there is no one to"
+        " approve them.",
         "Give the conversation an approver, or allow the skill with a permission rule.",
     ),
     "command-unclosed": _warning(

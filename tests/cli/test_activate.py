@@ -193,8 +193,10 @@ def test_shell_commands_can_be_switched_off_in_the_settings(terminal):
     assert "\n42\n" in terminal.run("activate", "log").out
     terminal.write("home/.config/prowess/prowess.toml", "shell_commands = false\n")
     answer = terminal.run("activate", "log")
-    assert "\n!`echo $((6*7))` [not run: commands in skills are switched off]\n" in answer.out
-    assert answer.err.endswith("  `shell_commands` in the settings switches commands on.\n")
+    assert "\n!`echo $((6*7))` [not run: commands in skills are turned off]\n" in answer.out
+    assert answer.err.endswith(
+        "  Set `shell_commands` to true in the settings to let commands run.\n"
+    )
 
 
 def test_a_command_that_fails_is_a_sentence_with_the_end_of_its_output(terminal):

@@ -121,7 +121,8 @@ def test_a_skill_whose_folder_has_another_name_is_one_row(terminal):
         "header / folder  ● a          ● a       ● a",
     ]
     assert (
-        "Two names in a row: some hosts use the header's name, others the folder's." in answer.out
+        "Where a row has two names, some hosts use the header's name, others the folder's."
+        in answer.out
     )
     shaped = terminal.json("compare", "--host", "claude-code", "--host", "opencode")["skills"]
     assert shaped == [

@@ -32,7 +32,7 @@ def test_a_name_that_is_missing_behind_a_limit_is_explained_with_the_limit(termi
     assert answer.code == 3
     assert answer.out.splitlines()[:2] == [
         "brief finds no skill named “zz-first” here.",
-        f"It may exist all the same; the scan is incomplete. .agents/skills: {CUT}",
+        f"It may still exist; the scan is incomplete. .agents/skills: {CUT}",
     ]
     shaped = json.loads(terminal.run("explain", "zz-first", "--host", "brief", "--json").out)
     assert [(one["code"], one["file"], one["message"]) for one in shaped["cut"]] == [

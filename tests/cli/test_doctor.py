@@ -260,7 +260,7 @@ def test_without_a_name_it_shows_what_keeps_skills_in_bounds(terminal):
     (terminal.home / ".ssh").mkdir()
     assert terminal.run("doctor") == (
         0,
-        "Programs of skills run in a sandbox (sandlock).\n"
+        "Programs started by skills run in a sandbox (sandlock).\n"
         "  can write    .\n"
         "  cannot read  ~/.ssh\n"
         "  network      no\n"
@@ -282,7 +282,7 @@ def test_it_says_where_the_sandbox_is_off_or_missing(terminal, monkeypatch):
     support = SandboxSupport(engine=None, reason="bubblewrap: the program is not installed")
     monkeypatch.setattr("prowess.reports.machine_report.find_support", lambda: support)
     assert terminal.run("doctor").out.splitlines()[0] == (
-        "There is no sandbox here, so every run is asked about: bubblewrap: the program is not"
+        "No sandbox is available, so you are asked before every run: bubblewrap: the program is not"
         " installed."
     )
     terminal.write("home/.config/prowess/prowess.toml", '[sandbox]\nmode = "off"\n')

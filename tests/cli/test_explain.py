@@ -37,7 +37,7 @@ def test_the_journey_of_a_name_that_three_files_claim(terminal):
         "  resolve   won over 2 other files with this name\n"
         "            rule: the strongest scope wins (managed, project, user, added, plugin, remote, bundled), "
         "then the first in scan order\n"
-        "  gate      nothing keeps it from being offered\n"
+        "  gate      it can be offered\n"
         "  present   the model sees its name and full description\n"
         "  state     ready\n"
         "\n"
@@ -49,7 +49,7 @@ def test_the_journey_of_a_name_that_three_files_claim(terminal):
         "The value of `description` contains `: `, which YAML reads as a new key.\n"
         f"  resolve   shadowed: {reason}\n"
         f"            because root {agents} is searched before root {claude}\n"
-        "  gate      nothing keeps it from being offered\n"
+        "  gate      it can be offered\n"
         "  state     shadowed\n"
         "\n"
         "↓ ~/.claude/skills/pdf/SKILL.md\n"
@@ -58,7 +58,7 @@ def test_the_journey_of_a_name_that_three_files_claim(terminal):
         "  parse     read; its name is pdf\n"
         f"  resolve   shadowed: {reason}\n"
         "            because project is stronger than user\n"
-        "  gate      nothing keeps it from being offered\n"
+        "  gate      it can be offered\n"
         "  state     shadowed\n"
     )
 
@@ -285,9 +285,9 @@ def test_rules_for_one_agent_hold_for_that_agent(terminal):
 def test_a_rule_that_asks_or_allows_is_told_and_silence_is_not(terminal):
     terminal.skill("project/.agents/skills/x")
     shown = "the model sees its name and full description"
-    assert explain_gate(terminal, "x") == ["nothing keeps it from being offered", shown, "ready"]
+    assert explain_gate(terminal, "x") == ["it can be offered", shown, "ready"]
     assert explain_gate(terminal, "x", "--ask", "x") == [
-        "nothing keeps it from being offered",
+        "it can be offered",
         "permission: ask, because the rule `ask: Skill(x)` in the command line requires approval",
         shown,
         "ready",
@@ -306,7 +306,7 @@ def test_claude_code_shows_what_it_denies_and_explain_says_so(terminal):
     terminal.skill("project/.claude/skills/x")
     terminal.write("project/.claude/settings.json", '{"permissions": {"deny": ["Skill(x)"]}}\n')
     assert explain_gate(terminal, "x", "--host", "claude-code") == [
-        "nothing keeps it from being offered",
+        "it can be offered",
         "permission: deny, because the rule `deny: Skill(x)` in .claude/settings.json:1 denies it",
         "the model sees its name and full description",
         "ready",
@@ -331,7 +331,7 @@ def test_a_budget_that_cannot_be_used_does_not_hide_the_other_stages(terminal, m
     terminal.skill("project/.claude/skills/x")
     monkeypatch.setenv("SLASH_COMMAND_TOOL_CHAR_BUDGET", "lots")
     assert explain_gate(terminal, "x", "--host", "claude-code") == [
-        "nothing keeps it from being offered",
+        "it can be offered",
         "there is no catalog: SLASH_COMMAND_TOOL_CHAR_BUDGET is “lots”; it must be a number of characters, 1 or more",
         "ready",
     ]

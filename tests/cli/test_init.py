@@ -100,7 +100,7 @@ def test_a_file_in_the_way_of_the_folder_is_a_sentence(terminal):
     terminal.write("project/.agents", "I am a file")
     answer = terminal.run("init")
     where = terminal.path("project/.agents/skills")
-    assert answer == (4, "", f"prowess: Could not make the folder {where}: Not a directory.\n")
+    assert answer == (4, "", f"prowess: Could not create the folder {where}: Not a directory.\n")
     assert terminal.tree() == [".agents"]
 
 

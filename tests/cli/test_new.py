@@ -175,7 +175,9 @@ def test_what_is_there_is_refused_and_stays(terminal):
 def test_a_description_that_would_not_validate_is_refused(terminal, description):
     answer = terminal.run("new", "pdf", "--description", description)
     assert (answer.code, answer.out, terminal.tree()) == (2, "", [])
-    assert answer.err.startswith("prowess: Nothing was created, the skill would not be valid: ")
+    assert answer.err.startswith(
+        "prowess: Nothing was created because the skill would be invalid: "
+    )
 
 
 def test_an_unknown_resource_names_the_known_ones(terminal):
@@ -204,7 +206,7 @@ def test_a_folder_that_cannot_be_written_is_a_sentence(terminal):
     answer = terminal.run("new", "pdf", "--in", "taken")
     where = terminal.path("project/taken/pdf")
     assert (answer.code, answer.out) == (4, "")
-    assert answer.err == f"prowess: Could not make the folder {where}: File exists.\n"
+    assert answer.err == f"prowess: Could not create the folder {where}: File exists.\n"
 
 
 def test_it_works_as_a_program(tmp_path):

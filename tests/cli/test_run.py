@@ -110,7 +110,7 @@ def test_a_tool_that_fails_is_a_sentence_with_what_it_wrote(terminal):
     assert terminal.run("run", "/tide") == (
         4,
         "",
-        "prowess: The tool “tide” failed: the program ended with exit code 3 and wrote: no water.\n",
+        "prowess: The tool “tide” failed: the program exited with code 3 and wrote: no water.\n",
     )
 
 
@@ -191,7 +191,7 @@ def test_what_cannot_be_typed_is_a_notice_with_exit_code_5(terminal):
     terminal.skill("project/.agents/skills/greet", user_invocable="false")
     said = (
         "The skill “greet” is only for the model: its header says `user-invocable: false`. "
-        "Ask for what it does, and the model can use it."
+        "Describe the task, and the model can use it."
     )
     assert terminal.run("run", "/greet") == (5, "", f"{said}\n")
     answer = terminal.run("run", "/greet", "--json")

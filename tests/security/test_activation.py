@@ -235,7 +235,7 @@ def test_a_project_cannot_switch_commands_on_that_the_user_switched_off(
     runner = Recorder()
     made = workspace.open().conversation(runner=runner).activate("log")
     assert runner.ran == []
-    assert "[not run: commands in skills are switched off]" in made.text
+    assert "[not run: commands in skills are turned off]" in made.text
 
 
 def test_nothing_in_a_skill_closes_the_tags_around_it(workspace: Workspace) -> None:

@@ -239,7 +239,7 @@ def test_a_declaration_that_cannot_be_read_allows_no_value(workspace: Workspace)
     skills = workspace.open()
     (declared,) = skills.get("x").manifest.declared_arguments
     assert declared == DeclaredArgument(
-        name="a", problem="`arguments.a.pattern` cannot be used: `(a+)+` in it is not understood"
+        name="a", problem="`arguments.a.pattern` cannot be used: `(a+)+` in it is not supported"
     )
     with pytest.raises(ArgumentRefused, match="no value is allowed, because"):
         skills.activate("x", "a")

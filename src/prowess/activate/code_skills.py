@@ -116,7 +116,7 @@ class DefinedSkills(msgspec.Struct, frozen=True, eq=False):
             if not skill.name.strip():
                 raise InvalidName(skill.name, "it is empty")
             if skill.name in names:
-                raise InvalidName(skill.name, "another skill that is defined in code has it")
+                raise InvalidName(skill.name, "another skill defined in code has this name")
             names.add(skill.name)
         return DefinedSkills((*self.skills, *skills))
 
@@ -191,7 +191,7 @@ def _unpack(defined: DefinedSkill, unpacker: Unpacker) -> tuple[str | None, tupl
         return unpacker.unpack(defined.name, defined.files), ()
     except MachineError as error:
         message = (
-            f"The files of “{defined.name}” are not there: {str(error)[:1].lower()}{str(error)[1:]}"
+            f"The files of “{defined.name}” are missing: {str(error)[:1].lower()}{str(error)[1:]}"
         )
         return None, (diagnose("files-not-unpacked", message),)
 
@@ -202,7 +202,7 @@ def _as_blocks(prompt: Any) -> tuple[Block, ...]:
     if isinstance(prompt, Sequence) and all(_is_block(block) for block in prompt):
         return tuple(prompt)
     raise TypeError(
-        f"it gave {type(prompt).__name__}; it has to give text or a list of content blocks"
+        f"it returned {type(prompt).__name__}; it must return text or a list of content blocks"
     )
 
 

@@ -87,9 +87,7 @@ def check_hooks(
                 if nearest
                 else f"the events are {', '.join(rules.hook_events)}"
             )
-            report.wrong(
-                "field-value", path, f"names an event that this host does not have; {instead}"
-            )
+            report.wrong("field-value", path, f"is not an event of this host; {instead}")
         if not isinstance(groups, list):
             report.wrong(
                 "field-type",

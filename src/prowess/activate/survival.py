@@ -98,9 +98,11 @@ def _find_end(text: str) -> str:
 
 def _where_to_read_on(entry: LedgerEntry) -> str:
     if entry.location in ("", IN_CODE):
-        return "[The rest of this skill was left out to save space. Load it again to read all.]"
+        return (
+            "[The rest of this skill was left out to save space. Load it again to read all of it.]"
+        )
     location = tidy_path(entry.location)
-    return f"[The rest of this skill was left out to save space. Read on in {location}.]"
+    return f"[The rest of this skill was left out to save space. Read it in {location}.]"
 
 
 def _cut(text: str, fits: Callable[[str], bool]) -> str | None:

@@ -13,7 +13,7 @@ from prowess.errors import ProwessError
 try:
     from anthropic.types import MessageParam, TextBlockParam, ToolParam, ToolResultBlockParam
 except ImportError as missing:
-    raise miss_extra("anthropic", "a model through Anthropic's messages") from missing
+    raise miss_extra("anthropic", "a model through Anthropic's Messages API") from missing
 
 
 def skill_tool(conversation: Conversation) -> ToolParam:

@@ -17,7 +17,7 @@ try:
     from langchain_core.messages import AnyMessage, HumanMessage, SystemMessage
     from langchain_core.tools import StructuredTool, ToolException
 except ImportError as missing:
-    raise miss_extra("langchain", "an agent of LangChain") from missing
+    raise miss_extra("langchain", "a LangChain agent") from missing
 
 Content = str | list[str | dict[str, Any]]
 

@@ -27,7 +27,7 @@ try:
     )
     from agents.tool_context import ToolContext
 except ImportError as missing:
-    raise miss_extra("openai-agents", "an agent of the OpenAI Agents SDK") from missing
+    raise miss_extra("openai-agents", "an agent built with the OpenAI Agents SDK") from missing
 
 Output = ToolOutputText | ToolOutputImage | ToolOutputFileContent
 Instructions = Callable[[RunContextWrapper[Any], Agent[Any]], Awaitable[str]]

@@ -27,7 +27,7 @@ try:
     from pydantic_ai.toolsets import AbstractToolset, ToolsetTool
     from pydantic_core import SchemaValidator, core_schema
 except ImportError as missing:
-    raise miss_extra("pydantic-ai", "an agent of pydantic-ai") from missing
+    raise miss_extra("pydantic-ai", "a pydantic-ai agent") from missing
 
 _AN_OBJECT = SchemaValidator(
     core_schema.dict_schema(core_schema.str_schema(), core_schema.any_schema())

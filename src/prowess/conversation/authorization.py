@@ -99,7 +99,7 @@ def authorize_commands(
 def _ask_unconfined(reason: str | None) -> Decision | None:
     if reason is None:
         return None
-    return Decision(Action.ASK, f"nothing confines programs on this machine ({reason})")
+    return Decision(Action.ASK, f"programs cannot be sandboxed on this machine ({reason})")
 
 
 def _ask_about_content(skill: Skill, view: SnapshotView) -> Decision | None:
@@ -110,7 +110,7 @@ def _ask_about_content(skill: Skill, view: SnapshotView) -> Decision | None:
     is_users_own = skill.scope in (Scope.USER, Scope.MANAGED, Scope.BUNDLED)
     if view.own_settings.trust != "content" or is_users_own:
         return None
-    return Decision(Action.ASK, "the setting `trust` asks about the content of what runs")
+    return Decision(Action.ASK, '`trust = "content"` requires approval of what runs')
 
 
 def _describe_requests(skill: Skill, profile: Profile) -> dict[str, Any]:

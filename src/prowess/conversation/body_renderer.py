@@ -115,8 +115,8 @@ def withhold_requests(skill: Skill, rendered: RenderedBody) -> RenderedBody:
     if requests == rendered.requests:
         return rendered
     message = (
-        "The header's `allowed-tools` and `hooks` are not granted, because nobody could be asked"
-        " for approval."
+        "The header's `allowed-tools` and `hooks` are not granted because there is no one to"
+        " approve them."
     )
     found = (*rendered.diagnostics, diagnose("request-withheld", message, file=skill.file))
     return msgspec.structs.replace(rendered, requests=requests, diagnostics=found)

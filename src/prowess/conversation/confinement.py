@@ -71,8 +71,8 @@ def _find_hint(finished: Finished, policy: SandboxPolicy) -> str | None:
     """What to say about the sandbox after a failure that it may have caused."""
     if finished.code == -1:
         return (
-            f"The sandbox ended the command: it may use {policy.memory_bytes >> 20:,} MB and"
-            f" {policy.processes} processes. `[sandbox]` in your prowess.toml changes that."
+            f"The sandbox killed the command; its limits are {policy.memory_bytes >> 20:,} MB and"
+            f" {policy.processes} processes. Change them in `[sandbox]` in your prowess.toml."
         )
     if finished.code in (0, None) or not _REFUSED.search(finished.tail or finished.output):
         return None
@@ -80,5 +80,5 @@ def _find_hint(finished: Finished, policy: SandboxPolicy) -> str | None:
     folders = ", ".join(policy.writable)
     return (
         f"The command ran in a sandbox: it can write only in {folders}{network}."
-        " If that is why it failed, `[sandbox]` in your prowess.toml changes it."
+        " If that is why it failed, change `[sandbox]` in your prowess.toml."
     )

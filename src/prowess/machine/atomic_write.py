@@ -118,17 +118,17 @@ def write_folder_aside(
             _remove_folder(aside)
             raise
     except OSError as error:
-        raise MachineError("make the folder", path, error.strerror or str(error)) from error
+        raise MachineError("create the folder", path, error.strerror or str(error)) from error
 
 
 def make_folder(path: str, *, mode: int = 0o755) -> None:
     """Make a folder and those above it where they are missing. Raises `MachineError`."""
     if f"{path}/".startswith(f"{NO_HOME}/"):
-        raise MachineError("make the folder", path, "this user has no home folder")
+        raise MachineError("create the folder", path, "this user has no home folder")
     try:
         os.makedirs(path, mode=mode, exist_ok=True)
     except OSError as error:
-        raise MachineError("make the folder", path, error.strerror or str(error)) from error
+        raise MachineError("create the folder", path, error.strerror or str(error)) from error
 
 
 @contextmanager
@@ -140,7 +140,7 @@ def scratch_folder() -> Iterator[str]:
         made = tempfile.mkdtemp(prefix="prowess-")
     except OSError as error:
         raise MachineError(
-            "make a folder in", tempfile.gettempdir(), error.strerror or str(error)
+            "create a folder in", tempfile.gettempdir(), error.strerror or str(error)
         ) from error
     try:
         yield os.path.realpath(made)

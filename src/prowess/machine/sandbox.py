@@ -68,7 +68,7 @@ def _find_problem(start: _Start) -> str | None:
     if code == 0:
         return None
     lines = output.decode("utf-8", "replace").strip().splitlines()
-    return lines[-1] if lines else f"a first program ended with {code}"
+    return lines[-1] if lines else f"a test program exited with code {code}"
 
 
 def _finish_probe(child: Child) -> tuple[int, bytes]:

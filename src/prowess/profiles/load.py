@@ -126,7 +126,7 @@ def _load_raw(
     if name in seen:
         raise _make_error(name, added, f"is circular: {' → '.join((*seen, name))}", "extends")
     if len(seen) > _MOST_PARENTS:
-        problem = f"leads through more than {_MOST_PARENTS} profiles; extend a nearer one"
+        problem = f"is a chain of more than {_MOST_PARENTS} profiles; shorten it"
         raise _make_error(name, added, problem, "extends")
     differences = raw.get(edition, {})
     if not isinstance(differences, dict):

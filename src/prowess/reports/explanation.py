@@ -392,7 +392,7 @@ def _explain_gate(outcome: Outcome, decision: Decision) -> Iterator[str]:
     for note in obstacles:
         yield f"{note.state.value}: {cite_reason(note)}"
     if not obstacles:
-        yield "nothing keeps it from being offered"
+        yield "it can be offered"
     is_denied = any(note.state is State.DENIED for note in obstacles)
     is_written = decision.rule is not None and decision.rule.origin.file is not None
     # That a host allows everything by default is not worth a line; a denial has its line already.

@@ -42,8 +42,9 @@ class MachineReport(msgspec.Struct, frozen=True, kw_only=True):
         if self.policy is None:
             return "The sandbox is off (`[sandbox] mode`): programs run with your permissions."
         if self.support.engine is None:
-            return f"There is no sandbox here, so every run is asked about: {self.support.reason}."
-        return f"Programs of skills run in a sandbox ({self.support.engine})."
+            reason = self.support.reason
+            return f"No sandbox is available, so you are asked before every run: {reason}."
+        return f"Programs started by skills run in a sandbox ({self.support.engine})."
 
     def shape(self) -> dict[str, Any]:
         """The report as JSON."""

@@ -116,7 +116,7 @@ def _check(text: str, name: str, files: dict[str, bytes]) -> None:
     found = lint_skill(text, folder_name=name, files=frozenset(files), rules=rules, fields=fields)
     error = next((one for one in found if one.severity is Severity.ERROR), None)
     if error is not None:
-        raise UsageError(f"Nothing was created, the skill would not be valid: {error.message}")
+        raise UsageError(f"Nothing was created because the skill would be invalid: {error.message}")
 
 
 def _clean(text: str) -> str:

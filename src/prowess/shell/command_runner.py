@@ -38,13 +38,13 @@ _REASONS: Mapping[NotRun, str] = {
     "mcp": "it comes from an MCP server",
     "remote": "it comes from a remote source",
     "untrusted": "its project is not trusted",
-    "off": "commands in skills are switched off",
+    "off": "commands in skills are turned off",
 }
 _HINTS: Mapping[NotRun, str | None] = {
     "mcp": "Commands from MCP servers never run; read the text and run what is needed yourself.",
     "remote": "Install the skill after reading it; then its commands can run.",
     "untrusted": None,
-    "off": "`shell_commands` in the settings switches commands on.",
+    "off": "Set `shell_commands` to true in the settings to let commands run.",
 }
 
 
@@ -193,7 +193,7 @@ class _Planner:
         filled = self._fill(embedded)
         ungivable = find_ungivable((filled.script, *filled.argv, *filled.env.values()))
         if ungivable is not None:
-            raise CommandRefused(embedded.text, f"it would get {ungivable}")
+            raise CommandRefused(embedded.text, f"it would receive {ungivable}")
         return Command(
             text=embedded.text,
             argv=filled.argv or self._build_argv(filled),
@@ -328,5 +328,5 @@ def _diagnose(
         return
     for command in commands:
         first = command.text.splitlines()[0]
-        message = f"The command `{first}` was not run, since {_REASONS[not_run]}."
+        message = f"The command `{first}` was not run because {_REASONS[not_run]}."
         yield diagnose("command-not-run", message, file=file, hint=_HINTS[not_run])

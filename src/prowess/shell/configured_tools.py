@@ -50,17 +50,14 @@ def explain_refusal(template: Sequence[str], params: Mapping[str, str]) -> str |
     for part in template:
         found = _PLACE.search(part)
         if found is not None and found[0] != part:
-            return (
-                f"`{found[0]}` is only a part of “{part}”; it must be an element of its own in"
-                " `command`"
-            )
+            return f"`{found[0]}` is only part of “{part}”; make it its own item in `command`"
     words = [None if place else part for part, place in _list_places(template, params)]
     if words[0] is None:
         return "it was not run: an argument would decide which program runs"
     if runs_code(words):
         return "it was not run: a shell would run an argument as code"
     ungivable = find_ungivable(build_argv(template, params))
-    return None if ungivable is None else f"its program would get {ungivable}"
+    return None if ungivable is None else f"its program would receive {ungivable}"
 
 
 def make_tool(
@@ -99,4 +96,4 @@ def _explain_failure(finished: Finished, masker: Masker) -> str:
         return "the program was stopped at its time limit"
     tail = cut_tail(finished, masker)
     wrote = f" and wrote: {tail}" if tail else ""
-    return f"the program ended with exit code {finished.code}{wrote}"
+    return f"the program exited with code {finished.code}{wrote}"

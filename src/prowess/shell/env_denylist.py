@@ -40,13 +40,13 @@ REFUSED: Mapping[str, tuple[str, ...]] = {
         " SYSTEMD_* TMPDIR TMP TEMP FZF_* RIPGREP_CONFIG_PATH CURL_HOME WGETRC"
         " INPUTRC SCREENRC".split()
     ),
-    "it changes where programs connect to, or whom they believe": tuple(
+    "it changes where programs connect or which certificates they trust": tuple(
         "HTTP_PROXY HTTPS_PROXY FTP_PROXY ALL_PROXY NO_PROXY SOCKS_PROXY RSYNC_PROXY SSL_CERT_FILE"
         " SSL_CERT_DIR SSLKEYLOGFILE CURL_CA_BUNDLE REQUESTS_CA_BUNDLE AWS_CA_BUNDLE RES_OPTIONS"
         " HOSTALIASES LOCALDOMAIN RESOLV_* OPENAI_BASE_URL OPENAI_API_BASE ANTHROPIC_BASE_URL"
         " ANTHROPIC_CUSTOM_HEADERS".split()
     ),
-    "it holds credentials of more than this skill": tuple(
+    "it contains credentials that are not just for this skill": tuple(
         "AWS_* AZURE_* ARM_* GOOGLE_APPLICATION_CREDENTIALS GCLOUD_* CLOUDSDK_* GITHUB_TOKEN"
         " GH_TOKEN GITHUB_PAT GITLAB_TOKEN CI_JOB_TOKEN BITBUCKET_TOKEN NPM_TOKEN NODE_AUTH_TOKEN"
         " TWINE_* PYPI_* VAULT_* CONSUL_HTTP_TOKEN NOMAD_TOKEN NETRC PGPASSFILE PGSERVICEFILE"
@@ -72,7 +72,7 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 def find_refusal(name: str) -> str | None:
     """Why a variable of this name is refused whoever declares it; None where it is not."""
     if _NAME.fullmatch(name) is None:
-        return "it is no name of a variable"
+        return "it is not a valid variable name"
     upper = name.upper()
     if upper in _WHOLE:
         return _WHOLE[upper]

@@ -136,7 +136,7 @@ class _Builder:
         refusal = find_refusal(name) or self._find_fault(name, value)
         if refusal is not None:
             self._refuse(
-                f"`{name}` is set for the skill “{self._key}” but is not passed on, since"
+                f"`{name}` is set for the skill “{self._key}” but is not passed on because"
                 f" {refusal}.",
                 field,
             )
@@ -145,7 +145,7 @@ class _Builder:
 
     def _find_fault(self, name: str, value: str) -> str | None:
         if "\0" in value:
-            return "it holds a NUL character"
+            return "it contains a NUL character"
         if len(value) > _MOST_CHARACTERS:
             return f"it has {len(value):,} characters; at most {_MOST_CHARACTERS:,} are passed on"
         if looks_secret(name) and name not in self._declared:
@@ -162,7 +162,7 @@ class _Builder:
             self._variables[name] = self._outside[name]
         elif name not in _GIVEN_ANYWAY:
             self._refuse(
-                f"The skill “{self._key}” declares `{name}`, which is not passed on, since"
+                f"The skill “{self._key}” declares `{name}`, which is not passed on because"
                 f" {refusal}.",
                 None,
             )
@@ -174,14 +174,12 @@ class _Builder:
         try:
             found = secrets.find_secret(reference) if secrets is not None else None
             problem = (
-                "nothing is kept there"
-                if secrets is not None
-                else "nobody was given who knows where it is kept"
+                "no key is stored there" if secrets is not None else "no secret store is available"
             )
         except MachineError as error:
             found, problem = None, error.cause
         if found is None:
-            message = f"The key of the skill “{self._key}” cannot be had: {problem}."
+            message = f"Could not get the key of the skill “{self._key}”: {problem}."
             self._diagnostics.append(self._diagnose("environment-unresolved", message, "api_key"))
         return found
 

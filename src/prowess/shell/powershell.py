@@ -67,7 +67,7 @@ def fill_powershell(source: str, references: Sequence[Reference]) -> FilledComma
             edits.append(Edit(*span, reference.value, reference.value))
             continue
         if quotes == "single":
-            raise Refusal("PowerShell fills in nothing in single quotes", reference.start)
+            raise Refusal("PowerShell does not expand variables in single quotes", reference.start)
         name = f"{PREFIX}{reference.label}"
         env[name] = reference.value
         used.append(reference)
@@ -127,7 +127,7 @@ def _check_values(source: str, used: Sequence[Reference]) -> None:
         if '"' in reference.value or reference.value.endswith("\\"):
             # Before version 7.3 it hands them to programs without escaping them.
             raise Refusal(
-                'PowerShell breaks a value with `"` or a `\\` at its end', reference.start
+                'PowerShell mangles a value that contains `"` or ends with `\\`', reference.start
             )
         if source[reference.start - 1 : reference.start] in ("", " ", "\t", '"'):
             check_option(reference, source[reference.start : reference.end])

@@ -14,13 +14,13 @@ def find_ungivable(values: Iterable[str]) -> str | None:
     sizes = []
     for value in values:
         if "\0" in value:
-            return "a NUL character, which no program can be given"
+            return "a NUL character, which cannot be passed to a program"
         try:
             sizes.append(len(value.encode("utf-8", "surrogateescape")))
         except UnicodeEncodeError:
-            return "half of a character, which no program can be given"
+            return "an unpaired surrogate, which cannot be passed to a program"
     if max(sizes, default=0) > MOST_IN_ONE:
-        return f"a value of {max(sizes):,} bytes; a program can be given {MOST_IN_ONE:,} in one"
+        return f"a value of {max(sizes):,} bytes; the limit is {MOST_IN_ONE:,}"
     if sum(sizes) > MOST_IN_ALL:
-        return f"values of {sum(sizes):,} bytes in total; a program can be given {MOST_IN_ALL:,}"
+        return f"values of {sum(sizes):,} bytes in total; the limit is {MOST_IN_ALL:,}"
     return None

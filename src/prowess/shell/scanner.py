@@ -166,7 +166,7 @@ class BashScanner:
 
     def _note_shell_use(self, at: int) -> None:
         text = self._source[at : self._at].replace("\n", "a line end")
-        why = f"`{text}` means nothing without a shell; quote it"
+        why = f"`{text}` only works in a shell; quote it"
         self.shell_use = self.shell_use or Refusal(why, at)
 
     def _is_open(self, closer: str) -> bool:
@@ -212,7 +212,7 @@ class BashScanner:
         word = self._read_word(may_assign=not command or bool(command[-1].assigns))
         if self._at == word.start:
             # Only a stray back-quote ends a word before it begins.
-            self._refuse("a back-quote is not understood")
+            self._refuse("an unmatched backquote is not allowed")
             self._at += 1
         # Bash takes a word as grammar only where a command begins, and never a quoted one.
         is_grammar = not command and not word.marks & {"quote", "value"}
@@ -247,7 +247,7 @@ class BashScanner:
         self._take(_BETWEEN)
         target = self._read_word()
         if target.takes_value:
-            self._refuse(f"an argument is in the target of `{redirect}`", target.start)
+            self._refuse(f"an argument is used in the target of `{redirect}`", target.start)
         return target.takes_value
 
     def _end_command(self, command: list[_Word]) -> bool:
@@ -271,7 +271,7 @@ class BashScanner:
         self.kept.add(word.assigns)
         is_refused = word.assigns.isupper() and find_refusal(word.assigns) is not None
         if is_refused or _SHELL_VARIABLES.fullmatch(word.assigns):
-            why = f"an argument would get into `{word.assigns}`, which is no ordinary variable"
+            why = f"an argument would be assigned to `{word.assigns}`, which is a special variable"
             self._refuse(why, word.start)
 
     def _check_command(self, words: list[_Word]) -> None:
@@ -289,7 +289,7 @@ class BashScanner:
                 why = f"bash would split `{word.text}` into words; put it in double quotes"
                 self._refuse(why, word.start)
             if "brace" in word.marks:
-                self._refuse("bash would make several words of `{…}`; quote it", word.start)
+                self._refuse("bash would expand `{…}` into several words; quote it", word.start)
         self._check_shells(words)
 
     def _check_program(self, head: _Word) -> None:
@@ -297,7 +297,7 @@ class BashScanner:
         if head.is_literal and head.text:
             return
         if "slash" not in head.marks or head.marks & {"brace", "command", "glob"}:
-            self._refuse("the name of a program is not written out", head.start)
+            self._refuse("the name of the program is not literal text", head.start)
             return
         for start, end in head.bare:
             # In quotes the path stays one word, whatever the variable holds.
@@ -309,14 +309,14 @@ class BashScanner:
         if name == "printf":
             template = arguments[0] if arguments else _Word(self._at)
             if not template.is_literal or not _FORMAT.fullmatch(template.text):
-                self._refuse("the format of `printf` is not written out", template.start)
+                self._refuse("the format of `printf` is not literal text", template.start)
             return
         self._check_no_value(name, arguments)
         allowed = _PLAIN_BUILTINS.get(name)
         if allowed is None:
             self._refuse_use(f"`{name}`")
         elif not allowed.fullmatch(" ".join(map(_spell, arguments))):
-            self._refuse_use(f"`{name}` with these words")
+            self._refuse_use(f"`{name}` with these arguments")
 
     def _check_no_value(self, name: str, arguments: list[_Word]) -> None:
         for word in _list_taking(arguments):
@@ -401,7 +401,7 @@ class BashScanner:
         word.marks.add("quote")
         escaped = self._source[self._at + 1 : self._at + 2]
         if escaped == "\n":
-            self._refuse("a word is broken over two lines")
+            self._refuse("a word is split across two lines")
         else:
             word.add(escaped)
         self._at += 2
@@ -431,7 +431,7 @@ class BashScanner:
         elif character == "\\":
             pair = self._source[self._at : self._at + 2]
             if pair == "\\\n":
-                self._refuse("a word is broken over two lines")
+                self._refuse("a word is split across two lines")
             word.add(pair[1:] if pair[1:] in ("$", "`", '"', "\\") else pair)
             self._at += 2
         else:
@@ -453,7 +453,7 @@ class BashScanner:
             self._read_variable(word, name, is_quoted=is_quoted)
         else:
             if following in ("{", "[", "\\") or (following == '"' and not is_quoted):
-                self._refuse(f"this kind of `${following}` is not understood")
+                self._refuse(f"this kind of `${following}` is not supported")
                 word.marks.add("command")
             word.add("$")
             self._at += 1
@@ -474,7 +474,7 @@ class BashScanner:
         """Bash fills in a variable here, which may hold a value."""
         word.marks.add("expansion")
         if name == "_" or name.startswith(f"{PREFIX}ARGUMENT"):
-            self._refuse(f"`${name}` may hold an argument")
+            self._refuse(f"`${name}` may contain an argument")
         if name in self.kept:
             word.marks |= {"value"} if is_quoted or word.assigns else {"value", "split"}
         if not is_quoted:
@@ -486,9 +486,9 @@ class BashScanner:
         """Commands whose output becomes part of a word, or `<(…)`, the name of a file with it."""
         start = self._at
         if opening == "`":
-            self._refuse("a command in back-quotes is not understood; use `$(…)`")
+            self._refuse("a command in backquotes is not supported; use `$(…)`")
         elif self._source.startswith("$((", start):
-            self._refuse("arithmetic evaluates what is in it")
+            self._refuse("arithmetic evaluates its contents")
         self._at += len(opening)
         outer, self._in_backquotes = self._in_backquotes, opening == "`"
         takes_value = self._read_list("`" if opening == "`" else ")")
@@ -521,7 +521,7 @@ class BashScanner:
                 if not self._place(_Word(self._at), "single" if is_quoted else "double"):
                     self._at += 1
             if is_quoted and len(self.used) > used:
-                why = "bash fills in nothing in a here-document whose end is in quotes"
+                why = "bash expands nothing in a here-document with a quoted delimiter"
                 raise Refusal(why, self.used[-1].start)
             self._at = self._at if end is None else end.end()
 
@@ -560,7 +560,7 @@ def fill_bash(source: str, references: Sequence[Reference]) -> FilledCommand:
         # In a loop a variable may be used above the line that puts a value into it.
         kept = frozenset(scanner.kept)
     else:
-        raise Refusal("too many variables hold an argument")
+        raise Refusal("too many variables contain an argument")
     edits = scanner.edits
     if any(reference.kind == "argument" for reference in scanner.used):
         if scanner.problem is not None:
@@ -579,7 +579,7 @@ def fill_argv(source: str, references: Sequence[Reference]) -> FilledCommand:
         raise scanner.shell_use
     for word in words:
         if word.marks & {"expansion", "command", "glob", "brace"} or source[word.start] == "~":
-            raise Refusal(f"`{word.text}` means nothing without a shell; quote it", word.start)
+            raise Refusal(f"`{word.text}` only works in a shell; quote it", word.start)
     if words[0].takes_value:
         raise Refusal("an argument would decide which program runs", words[0].start)
     argv = tuple(word.text for word in words)

@@ -49,9 +49,9 @@ def find_refusal(path: str) -> str | None:
     if not path.strip() or parts[-1] in ("", "."):
         return "the path does not name a file"
     if parts[0] == "" or _DRIVE.match(path):
-        return "the path is absolute and leads outside the skill's folder"
+        return "the path is absolute and points outside the skill's folder"
     if ".." in parts:
-        return "the path leads outside the skill's folder"
+        return "the path points outside the skill's folder"
     if "\0" in path:
         return "the path contains a NUL character"
     return None

@@ -87,7 +87,7 @@ def parse_pattern(text: str) -> ValuePattern:
     while at < len(body):
         found = _ITEM.match(body, at)
         if found is None:
-            raise PatternError(f"`{body[at : at + 10]}` in it is not understood")
+            raise PatternError(f"`{body[at : at + 10]}` in it is not supported")
         items += _repeat(_compile_one(found["one"]), found)
         if len(items) > _MOST_REPEATS:
             raise PatternError(f"it repeats more than {_MOST_REPEATS:,} characters")
@@ -102,14 +102,14 @@ def _compile_one(text: str) -> re.Pattern[str]:
             return re.compile(text, re.DOTALL)
     except re.error:
         pass
-    raise PatternError(f"`{text[:20]}` in it is not understood")
+    raise PatternError(f"`{text[:20]}` in it is not supported")
 
 
 def _repeat(one: re.Pattern[str], found: re.Match[str]) -> list[_Item]:
     """One item as often as its repeat says."""
     least, most = _read_repeat(found)
     if most is not None and not least <= most <= _MOST_REPEATS:
-        raise PatternError(f"`{found['repeat']}` in it is not understood")
+        raise PatternError(f"`{found['repeat']}` in it is not supported")
     must = [_Item(one, is_optional=False, repeats=False)] * least
     if most is None:
         return [*must, _Item(one, is_optional=True, repeats=True)]

@@ -189,7 +189,7 @@ def test_a_name_is_registered_once():
     with pytest.raises(InvalidName) as caught:
         registry.register(define())
     assert str(caught.value) == (
-        "“verify” cannot be the name of a skill: another skill that is defined in code has it."
+        "“verify” cannot be the name of a skill: another skill defined in code has this name."
     )
     with pytest.raises(InvalidName):
         registry.register(define(name=" "))
@@ -256,8 +256,8 @@ def test_a_prompt_of_another_kind_is_an_error_that_says_what_is_allowed(given):
     with pytest.raises(PromptFailed) as caught:
         prompt_of(define(lambda arguments, context: given))
     assert str(caught.value) == (
-        f"Could not build the prompt of “verify”: TypeError: it gave {type(given).__name__}; "
-        "it has to give text or a list of content blocks."
+        f"Could not build the prompt of “verify”: TypeError: it returned {type(given).__name__}; "
+        "it must return text or a list of content blocks."
     )
 
 
@@ -304,12 +304,12 @@ def test_the_folder_gets_a_block_of_its_own_where_the_prompt_does_not_begin_with
 @pytest.mark.seed("C-47")
 def test_where_unpacking_fails_the_prompt_goes_on_without_a_folder_and_says_so():
     made = prompt_of(
-        define(files={"../x": "A"}), unpacker=Unpacks("the path leads out of the skill's folder")
+        define(files={"../x": "A"}), unpacker=Unpacks("the path points outside the skill's folder")
     )
     assert made.blocks == (block("Do it"),)
     assert made.folder is None
     assert [str(found) for found in made.diagnostics] == [
-        "The files of “verify” are not there: could not unpack ../x: the path leads out of the skill's folder. "
+        "The files of “verify” are missing: could not unpack ../x: the path points outside the skill's folder. "
         "[files-not-unpacked]"
     ]
 

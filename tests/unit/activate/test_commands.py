@@ -322,7 +322,7 @@ def test_a_skill_for_the_model_alone_answers_with_a_notice():
         kind="not-invocable",
         name="inner",
         message="The skill “inner” is only for the model: its header says `user-invocable: false`. "
-        "Ask for what it does, and the model can use it.",
+        "Describe the task, and the model can use it.",
     )
     assert commands.typable == ()
 

@@ -367,8 +367,8 @@ SHELL = "it was not run: a shell would run an argument as code"
 @pytest.mark.parametrize(
     ("command", "why"),
     [
-        (["sh", "-c", "echo got {argument}"], "`{argument}` is only a part of “echo got {argument}”; it must be an element of its own in `command`"),
-        (["prog", "--for={skill}"], "`{skill}` is only a part of “--for={skill}”; it must be an element of its own in `command`"),
+        (["sh", "-c", "echo got {argument}"], "`{argument}` is only part of “echo got {argument}”; make it its own item in `command`"),
+        (["prog", "--for={skill}"], "`{skill}` is only part of “--for={skill}”; make it its own item in `command`"),
         (["sh", "-c", "{argument}"], SHELL),
         (["sh", "-c"], SHELL),
         (["bash", "-eo", "pipefail", "-c", "{argument}"], SHELL),
@@ -401,7 +401,7 @@ def test_more_than_a_program_can_be_given_is_refused_with_its_size():
         call_tool(
             make_tool("weather_fetch", DeclaredTool(command=("prog",)), runner), "x" * 200_000
         )
-    why = "its program would get a value of 200,000 bytes; a program can be given 130,000 in one"
+    why = "its program would receive a value of 200,000 bytes; the limit is 130,000"
     assert (str(caught.value), runner.seen) == (f"The tool “weather_fetch” failed: {why}.", [])
 
 
@@ -413,7 +413,7 @@ def test_a_program_that_fails_is_told_with_the_end_of_its_output():
     )
     with pytest.raises(ToolFailed) as caught:
         call_tool(tool)
-    lead = "The tool “weather_fetch” failed: the program ended with exit code 3 and wrote: …xxx"
+    lead = "The tool “weather_fetch” failed: the program exited with code 3 and wrote: …xxx"
     assert str(caught.value).startswith(lead)
     assert str(caught.value).endswith("x end.")
 

@@ -77,7 +77,7 @@ def test_a_skill_that_is_loaded_again_after_it_was_forgotten_is_loaded():
 
 
 RULES = CompactionRules(tokens=25, per_skill=10, least=3)
-NOTE = "\n\n[The rest of this skill was left out to save space. Read on in /s/SKILL.md.]"
+NOTE = "\n\n[The rest of this skill was left out to save space. Read it in /s/SKILL.md.]"
 
 
 def words(number: int) -> str:
@@ -131,7 +131,7 @@ def test_a_skill_without_a_file_says_to_load_it_again():
         CompactionRules(tokens=50, per_skill=40, least=5),
         count=count,
     )
-    assert found.kept[0].text.endswith(" Load it again to read all.]")
+    assert found.kept[0].text.endswith(" Load it again to read all of it.]")
 
 
 def test_the_last_one_is_cut_to_the_room_that_is_left_unless_that_is_too_little():

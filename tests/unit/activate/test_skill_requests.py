@@ -254,5 +254,5 @@ def test_an_event_that_the_host_does_not_have_is_reported_and_kept():
     asked, found = told("claude-code", hooks={"PreToolUsed": [group(RUN)]})
     assert asked.hooks == {"PreToolUsed": [{"matcher": "", "hooks": [RUN]}]}
     assert found == [
-        "hooks.PreToolUsed: `hooks.PreToolUsed` names an event that this host does not have; did you mean `PreToolUse`?"
+        "hooks.PreToolUsed: `hooks.PreToolUsed` is not an event of this host; did you mean `PreToolUse`?"
     ]

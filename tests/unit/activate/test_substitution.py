@@ -140,7 +140,7 @@ def test_the_folder_of_a_skill_without_one_stays_as_it_is_with_a_diagnostic() ->
         "${CLAUDE_SKILL_DIR}/x and ${CLAUDE_SKILL_DIR}", DOCUMENTED, Given(), file="/S.md"
     )
     assert text == "${CLAUDE_SKILL_DIR}/x and ${CLAUDE_SKILL_DIR}"
-    message = "`${CLAUDE_SKILL_DIR}` stays as it is, since the skill has no folder here."
+    message = "`${CLAUDE_SKILL_DIR}` is left as it is because the skill has no folder."
     assert diagnostics == (diagnose("variable-unset", message, file="/S.md"),)
 
 

@@ -110,10 +110,10 @@ def test_a_setting_switches_commands_off_for_everything(workspace: Workspace) ->
     workspace.write("home/.config/prowess/prowess.toml", "shell_commands = false\n")
     runner = Recorder()
     made = workspace.open().conversation(runner=runner).activate("log")
-    assert body(made.text) == "!`git log` [not run: commands in skills are switched off]"
+    assert body(made.text) == "!`git log` [not run: commands in skills are turned off]"
     workspace.skill("home/.claude/skills/log", body="!`git log`\n")
     claude = workspace.open("claude-code").conversation(runner=runner).activate("log")
-    assert "[not run: commands in skills are switched off]" in claude.text
+    assert "[not run: commands in skills are turned off]" in claude.text
     assert runner.ran == []
 
 
@@ -122,7 +122,7 @@ def test_the_hosts_own_setting_counts_as_well(workspace: Workspace) -> None:
     workspace.write("home/.claude/settings.json", '{"disableSkillShellExecution": true}')
     runner = Recorder()
     made = workspace.open("claude-code").conversation(runner=runner).activate("log")
-    assert ("[not run: commands in skills are switched off]" in made.text, runner.ran) == (True, [])
+    assert ("[not run: commands in skills are turned off]" in made.text, runner.ran) == (True, [])
 
 
 def test_a_rule_denies_commands_of_a_trusted_skill(workspace: Workspace) -> None:

@@ -48,7 +48,7 @@ def test_a_command_writes_in_the_project_and_not_beside_it(trusted: Workspace) -
     assert not (trusted.root / "made").exists()
     assert (
         f"[The command ran in a sandbox: it can write only in {trusted.project}, without network"
-        " access. If that is why it failed, `[sandbox]` in your prowess.toml changes it.]"
+        " access. If that is why it failed, change `[sandbox]` in your prowess.toml.]"
     ) in str(caught.value)
 
 
@@ -79,7 +79,7 @@ def test_without_a_sandbox_every_run_is_asked_about_with_the_reason(
 ) -> None:
     monkeypatch.setattr("prowess.conversation.confinement.find_support", lambda: NO_SANDBOX)
     write_skill(trusted, "echo ran > made; echo done")
-    with pytest.raises(NotPermitted, match="nothing confines programs on this machine"):
+    with pytest.raises(NotPermitted, match="programs cannot be sandboxed on this machine"):
         run(trusted)
     assert not (trusted.project / "made").exists()
     person = Person(ONCE)
@@ -90,7 +90,7 @@ def test_without_a_sandbox_every_run_is_asked_about_with_the_reason(
 def test_trust_bound_to_content_asks_again_when_a_file_changes(trusted: Workspace) -> None:
     trusted.write(USER_FILE, 'trust = "content"\napprovals = "disk"\n')
     write_skill(trusted, "echo done")
-    with pytest.raises(NotPermitted, match="content of what runs"):
+    with pytest.raises(NotPermitted, match="requires approval of what runs"):
         run(trusted)
     person = Person(ALWAYS)
     assert "done" in run(trusted, approver=person)

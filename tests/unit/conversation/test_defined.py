@@ -114,4 +114,4 @@ def test_a_prompt_that_is_neither_text_nor_blocks_is_an_error(
     skills.define(define(get_prompt=lambda a, c: prompt))
     answer = skills.tool().answer({"name": "batch"})
     assert answer.is_error
-    assert "it has to give text or a list of content blocks" in answer.text
+    assert "it must return text or a list of content blocks" in answer.text

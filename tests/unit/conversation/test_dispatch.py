@@ -128,7 +128,7 @@ def test_a_declared_program_that_fails_tells_the_end_of_its_output(workspace: Wo
     runner = Recorder(lambda command: Finished(code=3, output="no such city\n"))
     with pytest.raises(ToolFailed) as caught:
         workspace.open().conversation(runner=runner).run("/go y")
-    assert caught.value.cause == "the program ended with exit code 3 and wrote: no such city"
+    assert caught.value.cause == "the program exited with code 3 and wrote: no such city"
     with pytest.raises(MachineError):
         workspace.open().run("/go y")
 

@@ -93,7 +93,7 @@ def test_a_compaction_keeps_the_newest_within_bounds_and_says_where_to_read_on(
     assert survival.tokens <= 25_000
     assert all(survivor.tokens <= 5_000 and survivor.cut for survivor in survival.kept)
     assert survival.kept[0].text.endswith(
-        f"[The rest of this skill was left out to save space. Read on in {files[7]}.]"
+        f"[The rest of this skill was left out to save space. Read it in {files[7]}.]"
     )
     assert set(survival.dropped) == set(names) - set(kept)
     # A part of a skill is not the skill, and what was dropped is gone.
@@ -122,7 +122,7 @@ def test_a_long_skill_in_code_survives_with_a_word_on_how_to_have_all_of_it(
     conversation = skills.conversation()
     conversation.activate("long", by="model")
     (survivor,) = conversation.compact().kept
-    assert survivor.text.endswith("Load it again to read all.]")
+    assert survivor.text.endswith("Load it again to read all of it.]")
 
 
 def test_a_host_that_gives_nothing_back_forgets_everything(workspace: Workspace) -> None:

@@ -44,14 +44,14 @@ def test_a_list_of_names_limits_nothing(arguments: Any) -> None:
         (
             "x",
             "arguments.a",
-            "is “x”; it has to be a mapping with pattern, choices, options, required",
+            "is “x”; it must be a mapping with pattern, choices, options, required",
         ),
-        ({"patern": "x"}, "arguments.a.patern", "is not known; the keys are pattern, choices, options, required"),
-        ({"pattern": 1}, "arguments.a.pattern", "is `1`; it has to be text"),
-        ({"pattern": "(a)"}, "arguments.a.pattern", "cannot be used: `(a)` in it is not understood"),
-        ({"choices": "x"}, "arguments.a.choices", "is “x”; it has to be a list of at least one word"),
-        ({"choices": []}, "arguments.a.choices", "is a list; it has to be a list of at least one word"),
-        ({"options": "yes"}, "arguments.a.options", "is “yes”; it may be true or false"),
+        ({"patern": "x"}, "arguments.a.patern", "is not a known key; the keys are pattern, choices, options, required"),
+        ({"pattern": 1}, "arguments.a.pattern", "is `1`; it must be a string"),
+        ({"pattern": "(a)"}, "arguments.a.pattern", "cannot be used: `(a)` in it is not supported"),
+        ({"choices": "x"}, "arguments.a.choices", "is “x”; it must be a list of at least one word"),
+        ({"choices": []}, "arguments.a.choices", "is a list; it must be a list of at least one word"),
+        ({"options": "yes"}, "arguments.a.options", "is “yes”; it must be true or false"),
     ],
 )  # fmt: skip
 def test_a_mistake_is_reported_and_the_argument_then_takes_no_value(

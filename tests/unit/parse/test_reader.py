@@ -128,7 +128,7 @@ def test_words_of_yaml_1_2_stay_words():
         ("a: 1\na: 2\n", None, "the key `a` appears twice"),
         ('a: "x\n', 2, "a quote is never closed"),
         ("a: [x\n", 2, "a bracket is never closed"),
-        ('a: "\\d"\n', 2, "a backslash in double quotes begins no YAML escape"),
+        ('a: "\\d"\n', 2, "a backslash in double quotes is not a valid YAML escape"),
         ("a: b\nc\n", 3, "a line is neither `key: value` nor indented"),
         ("a: [b] [c]\n", 2, "text follows a closed value, or the indentation changes"),
         ("a: x\x00y\n", 2, "it contains a control character"),

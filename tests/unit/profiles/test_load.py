@@ -309,7 +309,7 @@ def test_what_was_inherited_from_a_wrong_profile_is_the_mistake_of_that_one() ->
 def test_profiles_that_extend_one_another_without_end_are_a_mistake() -> None:
     others = {f"p{n}": f'name = "p{n}"\nextends = "p{n + 1}"\n' for n in range(2_000)}
     assert mistake('name = "mine"\nextends = "p0"\n', **others) == (
-        "/x/p16.toml:2: `extends` leads through more than 16 profiles; extend a nearer one."
+        "/x/p16.toml:2: `extends` is a chain of more than 16 profiles; shorten it."
     )
 
 

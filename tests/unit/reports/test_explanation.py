@@ -61,7 +61,7 @@ def test_the_winner_comes_first_with_its_journey_through_every_stage():
         ),
         Step("parse", ("read; its name is pdf",)),
         Step("resolve", ("no other file claims this name",)),
-        Step("gate", ("nothing keeps it from being offered",)),
+        Step("gate", ("it can be offered",)),
         Step("present", ("the model sees its name and full description",)),
     )
 

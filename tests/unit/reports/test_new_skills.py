@@ -69,7 +69,9 @@ def test_a_name_that_yaml_would_not_read_as_text_is_quoted(name, written):
 
 
 def test_a_description_that_would_not_be_valid_is_refused():
-    with pytest.raises(UsageError, match=r"^Nothing was created, the skill would not be valid: "):
+    with pytest.raises(
+        UsageError, match=r"^Nothing was created because the skill would be invalid: "
+    ):
         render_skill("pdf", " ", ())
 
 

@@ -255,19 +255,27 @@ def test_a_command_without_output_says_so_and_a_long_output_is_cut_with_a_note()
 @pytest.mark.parametrize(
     ("command", "arguments", "why"),
     [
-        ("echo $0", "a\0b", "it would get a NUL character, which no program can be given"),
-        ("echo $0", "\ud800", "it would get half of a character, which no program can be given"),
+        (
+            "echo $0",
+            "a\0b",
+            "it would receive a NUL character, which cannot be passed to a program",
+        ),
+        (
+            "echo $0",
+            "\ud800",
+            "it would receive an unpaired surrogate, which cannot be passed to a program",
+        ),
         (
             "echo $0",
             "x" * 200_000,
-            "it would get a value of 200,000 bytes; a program can be given 130,000 in one",
+            "it would receive a value of 200,000 bytes; the limit is 130,000",
         ),
         (
             "echo $0 $1 $2 $3 $4",
             " ".join(["x" * 110_000] * 5),
-            "it would get values of 550,124 bytes in total; a program can be given 500,000",
+            "it would receive values of 550,124 bytes in total; the limit is 500,000",
         ),
-        ("echo \0", "x", "it would get a NUL character, which no program can be given"),
+        ("echo \0", "x", "it would receive a NUL character, which cannot be passed to a program"),
     ],
 )
 def test_a_command_that_cannot_be_given_its_arguments_is_refused(
@@ -303,7 +311,7 @@ def test_a_command_without_a_shell_is_run_as_its_words() -> None:
     assert run("!`date`", "noon", shell="none") == "noon"
     with pytest.raises(CommandRefused) as caught:
         draft("!`date | cat`", shell="none")
-    assert caught.value.why == "`|` means nothing without a shell; quote it"
+    assert caught.value.why == "`|` only works in a shell; quote it"
 
 
 @pytest.mark.needs("printf")
@@ -327,7 +335,7 @@ def test_commands_from_an_mcp_server_stay_text_and_are_marked_as_not_run(host: s
         "```!\ndate\n```\n[not run: it comes from an MCP server]\n"
     )
     hint = "Commands from MCP servers never run; read the text and run what is needed yourself."
-    message = "The command `{}` was not run, since it comes from an MCP server."
+    message = "The command `{}` was not run because it comes from an MCP server."
     assert planned.diagnostics == tuple(
         diagnose("command-not-run", message.format(command), file="/S.md", hint=hint)
         for command in ("rm -rf $0", "date")
@@ -339,7 +347,7 @@ def test_commands_from_an_mcp_server_stay_text_and_are_marked_as_not_run(host: s
     [
         ("remote", "[not run: it comes from a remote source]"),
         ("untrusted", "[not run: its project is not trusted]"),
-        ("off", "[not run: commands in skills are switched off]"),
+        ("off", "[not run: commands in skills are turned off]"),
     ],
 )
 def test_every_reason_not_to_run_has_its_mark(not_run: str, mark: str) -> None:

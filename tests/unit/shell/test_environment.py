@@ -140,19 +140,19 @@ def test_what_is_set_outside_comes_before_a_setting_and_only_what_is_declared_or
     [
         ("LD_PRELOAD", "it decides which code programs load"),
         ("DYLD_INSERT_LIBRARIES", "it decides which code programs load"),
-        ("BASH_FUNC_ls%%", "it is no name of a variable"),
+        ("BASH_FUNC_ls%%", "it is not a valid variable name"),
         ("BASH_ENV", "it changes what a shell or an interpreter runs"),
         ("PYTHONPATH", "it changes what a shell or an interpreter runs"),
         ("NODE_OPTIONS", "it changes what a shell or an interpreter runs"),
         ("Path", "it changes what a shell or an interpreter runs"),
         ("PIP_INDEX_URL", "it changes what build and installation tools run"),
         ("GIT_SSH_COMMAND", "it changes which programs other programs start"),
-        ("https_proxy", "it changes where programs connect to, or whom they believe"),
-        ("GITHUB_TOKEN", "it holds credentials of more than this skill"),
-        ("AWS_SECRET_ACCESS_KEY", "it holds credentials of more than this skill"),
+        ("https_proxy", "it changes where programs connect or which certificates they trust"),
+        ("GITHUB_TOKEN", "it contains credentials that are not just for this skill"),
+        ("AWS_SECRET_ACCESS_KEY", "it contains credentials that are not just for this skill"),
         ("PROWESS_ARGUMENTS", "it belongs to Prowess or to a host"),
-        ("A=B", "it is no name of a variable"),
-        ("", "it is no name of a variable"),
+        ("A=B", "it is not a valid variable name"),
+        ("", "it is not a valid variable name"),
     ],
 )
 def test_names_that_would_change_more_than_the_skill_are_refused_even_if_declared(
@@ -161,7 +161,7 @@ def test_names_that_would_change_more_than_the_skill_are_refused_even_if_declare
     manifest = Manifest(primary_env=name, requires=Requires(env=(name,)))
     found = build(manifest, Override(env={name: "value-of-it"}))
     assert found.variables == {}
-    message = f"`{name}` is set for the skill “weather” but is not passed on, since {reason}."
+    message = f"`{name}` is set for the skill “weather” but is not passed on because {reason}."
     assert [(one.code, one.message, one.field) for one in found.diagnostics] == [
         ("environment-refused", message, f"overrides.weather.env.{name}")
     ]
@@ -184,7 +184,7 @@ def test_names_that_look_like_secrets_pass_only_if_the_skill_declares_them() -> 
     found = build(override=override)
     assert found.variables == {"WEATHER_TOKEN": "declared-1", "CITY": "Bonn"}
     assert [one.message for one in found.diagnostics] == [
-        "`OTHER_API_KEY` is set for the skill “weather” but is not passed on, since it looks like a secret and the "
+        "`OTHER_API_KEY` is set for the skill “weather” but is not passed on because it looks like a secret and the "
         "skill does not declare it (`primaryEnv` or `requires.env`)."
     ]
     assert found.masker.mask("declared-1 hidden-1 Bonn") == "[secret] [secret] Bonn"
@@ -196,8 +196,8 @@ def test_values_that_no_program_can_be_given_are_refused() -> None:
     found = build(override=Override(env={"A": "x\0y", "B": "x" * 40_000}))
     assert found.variables == {}
     assert [one.message for one in found.diagnostics] == [
-        "`A` is set for the skill “weather” but is not passed on, since it holds a NUL character.",
-        "`B` is set for the skill “weather” but is not passed on, since it has 40,000 characters; at most 32,768 are "
+        "`A` is set for the skill “weather” but is not passed on because it contains a NUL character.",
+        "`B` is set for the skill “weather” but is not passed on because it has 40,000 characters; at most 32,768 are "
         "passed on.",
     ]
 
@@ -209,8 +209,8 @@ def test_a_declared_credential_of_the_user_stays_outside_and_that_is_said() -> N
     )
     assert found.variables == {}
     assert [one.message for one in found.diagnostics] == [
-        "The skill “weather” declares `GITHUB_TOKEN`, which is not passed on, since it holds credentials of more than "
-        "this skill."
+        "The skill “weather” declares `GITHUB_TOKEN`, which is not passed on because it contains credentials "
+        "that are not just for this skill."
     ]
 
 
@@ -247,8 +247,8 @@ def test_a_key_that_is_kept_in_a_keyring_is_asked_for_when_it_is_needed(
 @pytest.mark.parametrize(
     ("secrets", "reason"),
     [
-        (None, "nobody was given who knows where it is kept"),
-        (Keyring(None), "nothing is kept there"),
+        (None, "no secret store is available"),
+        (Keyring(None), "no key is stored there"),
         (Keyring(None, fails=True), "it is locked"),
     ],
 )
@@ -256,7 +256,7 @@ def test_a_key_that_cannot_be_had_is_a_diagnostic(secrets: Keyring | None, reaso
     found = build(override=Override(api_key_from={"source": "env", "id": "X"}), secrets=secrets)
     assert found.variables == {}
     assert [(one.code, one.message) for one in found.diagnostics] == [
-        ("environment-unresolved", f"The key of the skill “weather” cannot be had: {reason}.")
+        ("environment-unresolved", f"Could not get the key of the skill “weather”: {reason}.")
     ]
 
 

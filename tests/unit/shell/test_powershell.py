@@ -59,7 +59,7 @@ PLAIN = "only plain commands can take arguments in PowerShell"
 @pytest.mark.parametrize(
     ("source", "why"),
     [
-        ("Write-Output '$ARGUMENTS'", "PowerShell fills in nothing in single quotes"),
+        ("Write-Output '$ARGUMENTS'", "PowerShell does not expand variables in single quotes"),
         ("$0", PLAIN),
         ("$x = $0", PLAIN),
         ("& $0", PLAIN),

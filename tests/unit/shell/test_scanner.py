@@ -145,9 +145,9 @@ def test_a_real_bash_passes_the_value_on_unchanged(source: str) -> None:
 
 USE = "cannot be used in a command that takes arguments"
 DECIDES = "an argument would decide which program runs"
-PLAINLY = "the name of a program is not written out"
+PLAINLY = "the name of the program is not literal text"
 CODE = "a second shell would run an argument or its input"
-LINES = "a word is broken over two lines"
+LINES = "a word is split across two lines"
 
 
 def is_part(name: str) -> str:
@@ -159,7 +159,7 @@ def would_split(text: str) -> str:
 
 
 def no_ordinary(name: str) -> str:
-    return f"an argument would get into `{name}`, which is no ordinary variable"
+    return f"an argument would be assigned to `{name}`, which is a special variable"
 
 
 @pytest.mark.parametrize(
@@ -203,22 +203,22 @@ def no_ordinary(name: str) -> str:
         ("kill $0", is_part("kill")),
         ("for x in $0; do echo; done", is_part("for")),
         ("for $0 in x; do echo; done", is_part("for")),
-        ("printf $0 x", "the format of `printf` is not written out"),
-        ("printf %s$0 x", "the format of `printf` is not written out"),
-        ("printf -v x %s $0", "the format of `printf` is not written out"),
-        ("printf %n $0", "the format of `printf` is not written out"),
-        ("printf \"$F\" $0", "the format of `printf` is not written out"),
+        ("printf $0 x", "the format of `printf` is not literal text"),
+        ("printf %s$0 x", "the format of `printf` is not literal text"),
+        ("printf -v x %s $0", "the format of `printf` is not literal text"),
+        ("printf %n $0", "the format of `printf` is not literal text"),
+        ("printf \"$F\" $0", "the format of `printf` is not literal text"),
         # What a script with arguments may not have, wherever the argument is
         ("eval x; echo $0", f"`eval` {USE}"),
         (". ./x; echo $0", f"`.` {USE}"),
         ("read x; echo $0", f"`read` {USE}"),
         ("alias x=eval\nx $0", f"`alias` {USE}"),
         ("shopt -s expand_aliases; x $0", f"`shopt` {USE}"),
-        ("set -k; echo PATH=$0", f"`set` with these words {USE}"),
-        ("[ -v x ]; echo $0", f"`[` with these words {USE}"),
-        ("[ $x ]; echo $0", f"`[` with these words {USE}"),
-        ("[ \"$x\" \"$y\" ]; echo $0", f"`[` with these words {USE}"),
-        ("command eval x; echo $0", f"`command` with these words {USE}"),
+        ("set -k; echo PATH=$0", f"`set` with these arguments {USE}"),
+        ("[ -v x ]; echo $0", f"`[` with these arguments {USE}"),
+        ("[ $x ]; echo $0", f"`[` with these arguments {USE}"),
+        ("[ \"$x\" \"$y\" ]; echo $0", f"`[` with these arguments {USE}"),
+        ("command eval x; echo $0", f"`command` with these arguments {USE}"),
         ("[[ -n $0 ]]", f"`[[` {USE}"),
         ("case $0 in x) ;; esac", f"`case` {USE}"),
         ("time $0", f"`time` {USE}"),
@@ -232,28 +232,28 @@ def no_ordinary(name: str) -> str:
         ("cat <<-E\n$ARGUMENTS\nE", f"a here-document {USE}"),
         ("a[0]=$0", DECIDES),
         ("a[x]=/y; echo $0", PLAINLY),
-        ("echo $((1 + $0))", "arithmetic evaluates what is in it"),
-        ("X=$0; echo $((X))", "arithmetic evaluates what is in it"),
-        ("echo $[ $0 ]", "this kind of `$[` is not understood"),
-        ("echo ${X:-$0}", "this kind of `${` is not understood"),
-        ("echo ${!X} $0", "this kind of `${` is not understood"),
-        ("echo ${X@P} $0", "this kind of `${` is not understood"),
-        ("echo ${X:1} $0", "this kind of `${` is not understood"),
-        ("echo ${X[0]} $0", "this kind of `${` is not understood"),
-        ("echo $\"$0\"", "this kind of `$\"` is not understood"),
+        ("echo $((1 + $0))", "arithmetic evaluates its contents"),
+        ("X=$0; echo $((X))", "arithmetic evaluates its contents"),
+        ("echo $[ $0 ]", "this kind of `$[` is not supported"),
+        ("echo ${X:-$0}", "this kind of `${` is not supported"),
+        ("echo ${!X} $0", "this kind of `${` is not supported"),
+        ("echo ${X@P} $0", "this kind of `${` is not supported"),
+        ("echo ${X:1} $0", "this kind of `${` is not supported"),
+        ("echo ${X[0]} $0", "this kind of `${` is not supported"),
+        ("echo $\"$0\"", "this kind of `$\"` is not supported"),
         ("X=$0; echo \"${X#a}\"", "`${X#a}` changes a value"),
-        ("echo $0; echo $_", "`$_` may hold an argument"),
-        ("echo $0; echo $PROWESS_ARGUMENT_0", "`$PROWESS_ARGUMENT_0` may hold an argument"),
-        ("echo `echo $0`", "a command in back-quotes is not understood; use `$(…)`"),
+        ("echo $0; echo $_", "`$_` may contain an argument"),
+        ("echo $0; echo $PROWESS_ARGUMENT_0", "`$PROWESS_ARGUMENT_0` may contain an argument"),
+        ("echo `echo $0`", "a command in backquotes is not supported; use `$(…)`"),
         # Where a value would become more than one word
         ("echo $(echo $0)", would_split("$(echo $0)")),
         ("X=$0; echo $X", would_split("$X")),
-        ("echo {a,$0}", "bash would make several words of `{…}`; quote it"),
+        ("echo {a,$0}", "bash would expand `{…}` into several words; quote it"),
         # Targets of redirections
-        ("echo x > $0", "an argument is in the target of `>`"),
-        ("echo x >& $0", "an argument is in the target of `>&`"),
-        ("cat <<< $0", "an argument is in the target of `<<<`"),
-        ("cat < <(echo $0)", "an argument is in the target of `<`"),
+        ("echo x > $0", "an argument is used in the target of `>`"),
+        ("echo x >& $0", "an argument is used in the target of `>&`"),
+        ("cat <<< $0", "an argument is used in the target of `<<<`"),
+        ("cat < <(echo $0)", "an argument is used in the target of `<`"),
         # Variables with a meaning
         ("PS4=$0", no_ordinary("PS4")),
         ("RANDOM=$0", no_ordinary("RANDOM")),
@@ -291,7 +291,7 @@ def test_a_script_that_bash_could_evaluate_a_value_in_is_refused(source: str, wh
 def test_a_here_document_in_quotes_takes_no_value_at_all() -> None:
     with pytest.raises(Refusal) as caught:
         fill("cat <<'E'\n${SKILL_DIR}\nE\n")
-    assert caught.value.why == "bash fills in nothing in a here-document whose end is in quotes"
+    assert caught.value.why == "bash expands nothing in a here-document with a quoted delimiter"
 
 
 def test_a_refusal_says_where() -> None:
@@ -498,7 +498,7 @@ def test_without_a_shell_a_command_is_its_words(source: str, argv: tuple[str, ..
 def test_without_a_shell_what_only_a_shell_can_do_is_refused(source: str, what: str) -> None:
     with pytest.raises(Refusal) as caught:
         fill(source, by=fill_argv)
-    assert caught.value.why == f"`{what}` means nothing without a shell; quote it"
+    assert caught.value.why == f"`{what}` only works in a shell; quote it"
 
 
 @pytest.mark.parametrize("source", ["$0 x", "run-$0"])

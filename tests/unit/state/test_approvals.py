@@ -121,7 +121,7 @@ def test_a_folder_or_a_pipe_in_its_place_neither_hangs_nor_grants(path: Path) ->
 
 def test_a_place_that_cannot_be_written_is_an_error_of_the_machine(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(MachineError, match="Could not make the folder"):
+    with pytest.raises(MachineError, match="Could not create the folder"):
         ApprovalFile(str(tmp_path / "file" / "approvals.json")).keep(approval("pdf"))
 
 

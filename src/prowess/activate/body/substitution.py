@@ -252,6 +252,5 @@ _MEANINGS: Mapping[str, str] = {
 
 def _diagnose_unset(name: str, rules: ArgumentRules, file: str | None) -> Diagnostic:
     reason = _MEANINGS[rules.variables[name]]
-    return diagnose(
-        "variable-unset", f"`${{{name}}}` stays as it is, since {reason} here.", file=file
-    )
+    message = f"`${{{name}}}` is left as it is because {reason}."
+    return diagnose("variable-unset", message, file=file)

@@ -44,7 +44,7 @@ def parse_address(url: str, *, dots: Dots = "refuse", with_lines: bool = False) 
     text = url.strip()
     if text[: len(SCHEME)].lower() != SCHEME:
         kind = "no-name" if text.lower().startswith("skill:") else "malformed"
-        problem = f"the address of a skill starts with {SCHEME} and the name of the skill"
+        problem = f"a skill's address starts with {SCHEME} and the skill's name"
         raise AddressError(url, kind, problem)
     rest = _END.split(text[len(SCHEME) :], maxsplit=1)[0]
     encoded_name, _, raw = rest.partition("/")
@@ -95,7 +95,7 @@ def _fold_dots(url: str, raw: str, dots: Dots) -> list[str]:
 
 
 def _leave(url: str, path: str) -> AddressError:
-    problem = f"“{path}” contains `..`, which could lead out of the skill"
+    problem = f"“{path}” contains `..`, which could point outside the skill"
     return AddressError(url, "outside", problem, path=path)
 
 
@@ -107,7 +107,7 @@ def _decode(url: str, text: str) -> str:
         return text
     from urllib.parse import unquote
 
-    problem = "a `%` in it is not followed by two hex digits of a UTF-8 character"
+    problem = "it contains a `%` that is not part of a valid UTF-8 escape, such as %20"
     if _BAD_ESCAPE.search(text) is not None:
         raise AddressError(url, "malformed", problem)
     try:
@@ -120,4 +120,6 @@ def _decode(url: str, text: str) -> str:
 
 
 def _refuse_zero_byte(url: str) -> AddressError:
-    return AddressError(url, "malformed", "it contains a zero byte, which no file name has")
+    return AddressError(
+        url, "malformed", "it contains a NUL character, which file names cannot have"
+    )

@@ -143,7 +143,7 @@ class _Lookup:
         # With the separator, or `/skills/a-secret` would count as inside `/skills/a`.
         is_inside = real == base or real.startswith(base.rstrip(separator) + separator)
         if not is_inside:
-            problem = f"“{self._address.path}” is a symlink that leads out of the skill"
+            problem = f"“{self._address.path}” is a symlink that points outside the skill"
             raise self._fail("outside", problem, self._address.path)
         return real
 

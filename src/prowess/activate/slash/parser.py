@@ -239,13 +239,13 @@ _STATES: dict[State, str] = {
     State.DISABLED: "is disabled",
     State.INELIGIBLE: "cannot be used on this machine",
     State.DENIED: "is not permitted here",
-    State.DORMANT: "is not awake yet",
+    State.DORMANT: "is dormant",
     State.HIDDEN: "is not offered here",
 }
 
 
 def _refuse(refusal: Refusal) -> Notice:
-    what = _STATES.get(refusal.state, "cannot be typed")
+    what = _STATES.get(refusal.state, "cannot be used as a command")
     message = f"The skill “{refusal.skill_name}” {what}: {refusal.reason.rstrip('.')}."
     return Notice(kind=refusal.state.value, name=refusal.skill_name, message=message)
 
@@ -253,6 +253,6 @@ def _refuse(refusal: Refusal) -> Notice:
 def _for_the_model(command: SlashCommand) -> Notice:
     message = (
         f"The skill “{command.skill_name}” is only for the model: its header says"
-        " `user-invocable: false`. Ask for what it does, and the model can use it."
+        " `user-invocable: false`. Describe the task, and the model can use it."
     )
     return Notice(kind="not-invocable", name=command.skill_name, message=message)

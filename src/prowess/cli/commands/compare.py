@@ -97,7 +97,7 @@ def _print_comparison(compared: HostComparison, *, only_different: bool) -> None
         screen.print()
         _print_legend(legend, has_silent=bool(silent))
     if any(len(row.names) > 1 for row in rows):
-        note = "Two names in a row: some hosts use the header's name, others the folder's."
+        note = "Where a row has two names, some hosts use the header's name, others the folder's."
         screen.print(note, style="dim")
     for one in silent:
         problem = escape_line(one.problem or "")

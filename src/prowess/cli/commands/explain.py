@@ -87,7 +87,7 @@ def _print_missing(found: MissingName) -> None:
     for finding in found.cut:
         place = f"{shorten_path(finding.file, cwd)}: " if finding.file else ""
         message = escape_line(finding.message)
-        screen.print(f"It may exist all the same; the scan is incomplete. {place}{message}")
+        screen.print(f"It may still exist; the scan is incomplete. {place}{message}")
     if found.nearest:
         names = " or ".join(f"“{escape_line(one)}”" for one in found.nearest)
         screen.print(f"Did you mean {names}?")

@@ -41,7 +41,7 @@ def _read_argument(name: str, value: Any, found: list[Diagnostic]) -> DeclaredAr
 def _find_problem(table: Any) -> tuple[str, str] | None:
     """The key that cannot be used and why, as the rest of a sentence."""
     if not isinstance(table, Mapping):
-        return "", f"is {describe(table)}; it has to be a mapping with {', '.join(_KEYS)}"
+        return "", f"is {describe(table)}; it must be a mapping with {', '.join(_KEYS)}"
     for key, value in table.items():
         why = _explain(str(key), value)
         if why is not None:
@@ -51,24 +51,24 @@ def _find_problem(table: Any) -> tuple[str, str] | None:
 
 def _explain(key: str, value: Any) -> str | None:
     if key not in _KEYS:
-        return f"is not known; the keys are {', '.join(_KEYS)}"
+        return f"is not a known key; the keys are {', '.join(_KEYS)}"
     if key == "choices":
         return _explain_choices(value)
     if key == "pattern":
         return _explain_pattern(value)
-    return None if isinstance(value, bool) else f"is {describe(value)}; it may be true or false"
+    return None if isinstance(value, bool) else f"is {describe(value)}; it must be true or false"
 
 
 def _explain_choices(value: Any) -> str | None:
     is_list = isinstance(value, list) and value
     if is_list and all(isinstance(item, (str, int, float)) for item in value):
         return None
-    return f"is {describe(value)}; it has to be a list of at least one word"
+    return f"is {describe(value)}; it must be a list of at least one word"
 
 
 def _explain_pattern(value: Any) -> str | None:
     if not isinstance(value, str):
-        return f"is {describe(value)}; it has to be text"
+        return f"is {describe(value)}; it must be a string"
     try:
         parse_pattern(value)
     except PatternError as error:

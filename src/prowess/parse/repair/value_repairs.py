@@ -207,7 +207,7 @@ def _explain_quotes(parts: list[str], quote: str, *, is_closed: bool, has_comma:
     if quote in unescaped:
         return "has an unescaped quote inside its quotes"
     if unescaped:
-        return "has a backslash that begins no YAML escape"
+        return "has a backslash that is not a valid YAML escape"
     return "has text after its closing quote" if has_comma else "is not quoted correctly"
 
 
