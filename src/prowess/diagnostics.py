@@ -15,7 +15,7 @@ from enum import Enum
 import msgspec
 
 MOST_PER_CODE = 50
-"""Nobody reads more diagnostics of one code, and a header of 64 KB can have thousands."""
+"""Limits a file to this many diagnostics per code; a header of 64 KB can have thousands."""
 
 
 class Severity(str, Enum):

@@ -175,7 +175,7 @@ def test_a_command_of_an_untrusted_project_stays_text_and_runs_once_it_is_truste
     assert terminal.run("activate", "log") == (
         0,
         expect(terminal, "log", "Made: !`echo $((6*7))` [not run: its project is not trusted]"),
-        "warning: The command `echo $((6*7))` was not run, since its project is not trusted. (command-not-run)\n"
+        "warning: The command `echo $((6*7))` was not run because its project is not trusted. (command-not-run)\n"
         "  Read the skill; if you trust its project, run `prowess trust`.\n",
     )
     found = terminal.json("activate", "log")["diagnostics"]

@@ -192,7 +192,7 @@ def test_several_obstacles_in_several_files_are_all_taken_away(terminal, monkeyp
         ),
         (
             'include = ["x"]\n',
-            "its name matches no pattern of the include list (prowess.toml:1). Add the skill to that list.",
+            "its name matches no pattern in the include list (prowess.toml:1). Add the skill to that list.",
         ),
         (
             "\nenabled = false\n",

@@ -356,7 +356,7 @@ def test_a_budget_that_cannot_be_used_does_not_hide_the_other_stages(terminal, m
             "project/prowess.toml",
             '\ninclude = ["x"]\n',
             2,
-            "its name matches no pattern of the include list",
+            "its name matches no pattern in the include list",
         ),
         ("project/prowess.toml", "\nenabled = false\n", 2, "all skills are switched off"),
         (

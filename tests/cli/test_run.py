@@ -181,7 +181,7 @@ def test_commands_inside_the_body_run_only_where_the_project_is_trusted(terminal
     terminal.skill("project/.agents/skills/log", body="!`echo $((6*7))`\n")
     answer = terminal.run("run", "/log")
     assert "!`echo $((6*7))` [not run: its project is not trusted]\n" in answer.out
-    assert answer.err.startswith("warning: The command `echo $((6*7))` was not run, ")
+    assert answer.err.startswith("warning: The command `echo $((6*7))` was not run because ")
     terminal.run("trust", "--yes")
     answer = terminal.run("run", "/log")
     assert (answer.code, answer.out.endswith("\n\n42\n"), answer.err) == (0, True, "")

@@ -110,7 +110,7 @@ def render_body(
 
 
 def withhold_requests(skill: Skill, rendered: RenderedBody) -> RenderedBody:
-    """A body without the tools and hooks that nobody could be asked about."""
+    """The body without the tools and hooks that no one could approve."""
     requests = msgspec.structs.replace(rendered.requests, allowed_tools=(), hooks={})
     if requests == rendered.requests:
         return rendered

@@ -1,4 +1,4 @@
-"""What a conversation uses: its project, the ports to the machine, and whoever can be asked."""
+"""What a conversation uses: its project, the ports to the machine, and the approver."""
 
 from __future__ import annotations
 

@@ -122,7 +122,7 @@ def _report_far(
                 f"The file is {depth} folders above the working folder; only {rules.depth} folders"
                 " are searched."
             )
-            hint = "Move it nearer, or work in a folder that is not so deep."
+            hint = "Move it closer, or work in a folder that is less deep."
             yield diagnose("limit-reached", message, file=path, hint=hint)
 
 

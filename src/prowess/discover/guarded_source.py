@@ -65,5 +65,5 @@ class GuardedSource:
 
 def _check_candidate(candidate: object) -> Candidate:
     if not isinstance(candidate, Candidate):
-        raise TypeError(f"it found {type(candidate).__name__}; it has to find candidates")
+        raise TypeError(f"it returned {type(candidate).__name__}; it must return candidates")
     return candidate

@@ -157,7 +157,7 @@ def _list(folder: str | int) -> list[FolderItem]:
 
 def _read_open(descriptor: int, status: os.stat_result, limit: int) -> Head:
     if not stat.S_ISREG(status.st_mode):
-        raise OSError(f"it is not an ordinary file but a {_name_kind(status.st_mode)}")
+        raise OSError(f"it is a {_name_kind(status.st_mode)}, not a regular file")
     size = status.st_size
     data = os.read(descriptor, min(limit, size + 1))
     while len(data) < limit and len(data) < size:

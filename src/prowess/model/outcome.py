@@ -35,8 +35,8 @@ class State(str, Enum):
 class Note(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """One thing that keeps a candidate from being ready: the state it asks for and why.
 
-    `by` is the file that it lost to, if any; `rule` the setting, variable or field that decided, and
-    `origin` the file and line of that setting.
+    `by` is the file that it lost to, if any; `rule` is the setting, variable or field that decided,
+    and `origin` the file and line of that setting.
     """
 
     state: State

@@ -74,7 +74,7 @@ def _not_included(claim: Claim, settings: Settings) -> Disabled | None:
     if not settings.included or find_match(claim.name, settings.included) is not None:
         return None
     origin = settings.origin("included")
-    return "its name matches no pattern of the include list", "included", origin
+    return "its name matches no pattern in the include list", "included", origin
 
 
 def _override(claim: Claim, settings: Settings) -> Disabled | None:
@@ -95,7 +95,7 @@ def _not_on_bundled_list(claim: Claim, settings: Settings) -> Disabled | None:
     if claim.name in allowed or claim.key in allowed:
         return None
     origin = settings.origin("allowed_bundled")
-    return "it is bundled and not on the list of allowed ones", "allowed_bundled", origin
+    return "it is bundled, and not on the list of allowed bundled skills", "allowed_bundled", origin
 
 
 FILTERS: dict[str, Filter] = {

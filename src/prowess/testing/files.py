@@ -55,7 +55,7 @@ class MemoryFiles:
             raise FileNotFoundError(2, "No such file or directory", path)
         content = self._files[real]
         if content is None:
-            raise OSError("it is not an ordinary file but a pipe")
+            raise OSError("it is a pipe, not a regular file")
         return Head(content[:limit], len(content), 1, self.get_stamp(real))
 
     def list_real_folder(self, path: str) -> list[FolderItem]:

@@ -169,7 +169,7 @@ def test_a_file_that_is_disabled_at_one_place_is_loaded_from_another() -> None:
         ),
         (Settings(disabled_providers=("p",)), "the provider p is disabled", "disabled_providers"),
         (Settings(ignored=("?",)), "its name matches the ignored pattern `?`", "ignored"),
-        (Settings(included=("y",)), "its name matches no pattern of the include list", "included"),
+        (Settings(included=("y",)), "its name matches no pattern in the include list", "included"),
         (
             Settings(overrides={"x": Override(enabled=False)}),
             "it is switched off in the settings",

@@ -217,7 +217,7 @@ class Vanishing(MemoryFiles):
 
 def test_a_pipe_that_takes_the_place_of_a_file_is_an_error():
     assert problem(OMP, Vanishing({OMP_FILE: None})) == (
-        f"{OMP_FILE}: can't read the file (it is not an ordinary file but a pipe)."
+        f"{OMP_FILE}: can't read the file (it is a pipe, not a regular file)."
     )
 
 
