@@ -17,6 +17,7 @@ from prowess.activate.slash.dispatch import (
     dispatch,
 )
 from prowess.activate.slash.parser import Call
+from prowess.conversation.authorization import authorize_commands
 from prowess.conversation.confinement import confine
 from prowess.conversation.current_skills import SnapshotView
 from prowess.conversation.services import Services
@@ -24,8 +25,10 @@ from prowess.conversation.skill_environment import find_environment
 from prowess.errors import ProwessError
 from prowess.errors.activation import Cancelled, ToolFailed, UntrustedTool
 from prowess.machine.event_loop import wait_for
+from prowess.model.permission import Request
 from prowess.model.skill import Skill
-from prowess.shell.configured_tools import make_tool
+from prowess.ports import Runner
+from prowess.shell.configured_tools import make_tool, render_template
 from prowess.text.masking import Masker
 
 
@@ -41,6 +44,9 @@ def dispatch_command(
     """Call the tool that a command goes to; the skill's secrets are masked in the reply."""
     environment = find_environment(skill, services, view)
     masker = environment.masker
+    runner, unconfined = confine(skill.name, services, view)
+    if unconfined is not None:
+        _authorize_tool(target.tool_name, skill, services, view, unconfined=unconfined)
     run = ToolRun(id=uuid.uuid4().hex, cancel=cancel, env=environment.variables, masker=masker)
     try:
         reply = dispatch(
@@ -48,7 +54,7 @@ def dispatch_command(
             arguments=call.arguments,
             command_name=call.command.name,
             skill_name=call.command.skill_name,
-            tools=list_tools(skill.name, services, view),
+            tools=list_tools(runner, services, view),
             run=run,
             wait=wait_for,
         )
@@ -68,14 +74,32 @@ def dispatch_command(
     raise masked
 
 
-def list_tools(skill: str, services: Services, view: SnapshotView) -> CommandTools:
+def _authorize_tool(
+    name: str, skill: Skill, services: Services, view: SnapshotView, *, unconfined: str
+) -> None:
+    """Ask before a configured program runs on a machine that confines nothing.
+
+    A tool that the agent registered is the agent's own code and no program of a skill.
+    """
+    configured = view.own_settings.tools.get(name)
+    if configured is None or name in services.project.tools.by_name:
+        return
+    text = render_template(configured.command)
+    request = Request(
+        permission="bash",
+        patterns=(text,),
+        always=(text,),
+        metadata={"skill": skill.name, "location": skill.location, "commands": [text]},
+    )
+    authorize_commands(skill, request, services, view, digest=skill.digest, unconfined=unconfined)
+
+
+def list_tools(runner: Runner, services: Services, view: SnapshotView) -> CommandTools:
     """The tools that commands can go to: those of prowess.toml, replaced by registered ones.
 
-    A tool that an untrusted project declares refuses to run. The others run in the sandbox of the
-    skill whose command was typed; a user who types it needs not be asked where there is none.
+    A tool that an untrusted project declares refuses to run.
     """
     settings = view.own_settings
-    runner, _ = confine(skill, services, view)
     trusts_project = view.is_trusted(settings)
     declared: list[CommandTool] = []
     for name, tool in settings.tools.items():

@@ -117,3 +117,18 @@ def test_a_configured_tool_is_confined_too(trusted: Workspace) -> None:
     with pytest.raises(ToolFailed, match="ran in a sandbox"):
         chat.run(f"/copy {trusted.root}/outside")
     assert not (trusted.root / "outside").exists()
+
+
+def test_without_a_sandbox_a_configured_tool_is_asked_about_too(
+    trusted: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("prowess.conversation.confinement.find_support", lambda: NO_SANDBOX)
+    trusted.write(USER_FILE, '[tools.make]\ncommand = ["touch", "{argument}"]\n')
+    trusted.skill("home/.prowess/skills/make", command_dispatch="tool", command_tool="make")
+    with pytest.raises(NotPermitted, match="nothing confines programs on this machine"):
+        open_here(trusted).conversation().run("/make made")
+    assert not (trusted.project / "made").exists()
+    person = Person(ONCE)
+    open_here(trusted).conversation(approver=person).run("/make made")
+    assert (trusted.project / "made").exists()
+    assert len(person.asked) == 1
