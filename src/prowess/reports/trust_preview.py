@@ -175,6 +175,7 @@ def _list_inside(snapshot: Snapshot, root: str, files: FileSystem) -> Iterator[S
         skill = outcome.skill
         if skill is None or skill.scope in _NOT_OF_A_PROJECT:
             continue
+        # Commands of an MCP server never run, so trusting the project changes nothing for them.
         if skill.source.loaded_from is LoadedFrom.MCP:
             continue
         # Symlinks are followed, because trust depends on where a file really is.
