@@ -32,7 +32,8 @@ _GROUPS = {
     "Context files": "ContextFile ContextFiles",
     "The machine": "Facts FileSystem FolderItem Head",
     "Errors": "ProwessError UsageError UnknownSkill Unavailable NotPermitted UnknownTool "
-    "AddressError UnknownHost InvalidName ProfileError SettingError SwitchError ToolFailed CommandRefused CommandFailed MachineError",
+    "AddressError UnknownHost InvalidName ProfileError SettingError SwitchError ToolFailed "
+    "CommandRefused CommandFailed MachineError",
 }
 # What has a page of its own.
 _PAGES = {

@@ -43,7 +43,7 @@ WRONG_VALUES = [
     ("os: 5", "field-type", "os"),
     ("os: [linux, plan9]", "field-value", "os"),
     ("hooks: []", "field-type", "hooks"),
-    ("arguments: {a: 1}", "field-type", "arguments"),
+    ("arguments: {a: 1}", "field-value", "arguments.a"),
     ("license: [a]", "field-type", "license"),
     ("metadata: 5", "metadata-unreadable", "metadata"),
     (

@@ -92,7 +92,7 @@ def describe(snapshot: Snapshot, meant: str) -> str:
         return "not seen"
     (outcome,) = snapshot.outcomes
     if outcome.state is not State.READY or outcome.skill is None:
-        return outcome.state.value
+        return str(outcome.state.value)
     return "loads" if outcome.skill.description == meant else "wrong text"
 
 

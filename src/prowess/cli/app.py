@@ -51,7 +51,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "trust": ("trust", "Trust a project so that its skills can run commands."),
     "cost": ("cost", "Show how many tokens skills cost, per request and when used."),
     "check": ("check", "Show every problem with the skills here."),
-    "doctor": ("doctor", "Show what a skill is missing on this machine and how to fix it."),
+    "doctor": ("doctor", "Check this machine, or show what a skill is missing and how to fix it."),
     "validate": ("validate", "Check skills strictly, for authors and CI."),
     "compare": ("compare", "Show which host sees which skill, and which file wins."),
     "enable": ("enable", "Enable a skill."),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from prowess.machine.project_folders import Walked, find_holders
+from prowess.machine.project_folders import MOST_FOLDERS, Walked, find_holders
 
 
 def make(root: Path, *folders: str, **files: str) -> None:
@@ -14,8 +14,8 @@ def make(root: Path, *folders: str, **files: str) -> None:
         (root / name).write_text(text)
 
 
-def find(root: Path, **options: int) -> Walked:
-    found = find_holders(str(root), [".claude", "skills"], skip_names=("node_modules",), **options)
+def find(root: Path, *, most: int = MOST_FOLDERS) -> Walked:
+    found = find_holders(str(root), [".claude", "skills"], skip_names=("node_modules",), most=most)
     return Walked(tuple(str(Path(path).relative_to(root)) for path in found.folders), found.is_cut)
 
 

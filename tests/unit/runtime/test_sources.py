@@ -228,7 +228,7 @@ def test_a_source_that_fails_later_raises_an_error_that_callers_expect() -> None
 )
 def test_an_answer_of_another_kind_is_a_failure(lie: Callable[[Search], Any]) -> None:
     shelf = Shelf({})
-    shelf.find = lie  # type: ignore[method-assign]
+    shelf.find = lie  # type: ignore[method-assign,assignment]
     skills = open_with(shelf)
     assert [skill.name for skill in skills] == ["disk"]
     assert [one.code for one in skills.snapshot.diagnostics] == ["source-failed"]

@@ -32,7 +32,7 @@ _KINDS = {
 def command(
     name: str | None, host: str, add_dirs: tuple[str, ...], bare: bool, as_json: bool
 ) -> int:
-    """Check this machine, or show what the skill NAME is missing and how to fix it.
+    """Check this machine, or show what a skill is missing and how to fix it.
 
     Without NAME, shows whether programs of skills run in a sandbox, what they can touch, and
     whether the project is trusted. With NAME, lists every requirement of the skill, and for each
