@@ -125,7 +125,7 @@ def test_without_a_sandbox_a_configured_tool_is_asked_about_too(
     monkeypatch.setattr("prowess.conversation.confinement.find_support", lambda: NO_SANDBOX)
     trusted.write(USER_FILE, '[tools.make]\ncommand = ["touch", "{argument}"]\n')
     trusted.skill("home/.prowess/skills/make", command_dispatch="tool", command_tool="make")
-    with pytest.raises(NotPermitted, match="nothing confines programs on this machine"):
+    with pytest.raises(NotPermitted, match="programs cannot be sandboxed on this machine"):
         open_here(trusted).conversation().run("/make made")
     assert not (trusted.project / "made").exists()
     person = Person(ONCE)
