@@ -17,7 +17,7 @@ from prowess.present.tokens import estimate_tokens
 from prowess.profiles.load import known_editions, known_hosts, load_profile
 from prowess.profiles.schema.profile import Profile
 from prowess.reports.json_output import shape_diagnostic, shape_scan
-from prowess.reports.wording import name_host, render_counts
+from prowess.reports.phrases import name_host, render_counts
 from prowess.runtime import Skills
 from prowess.text.display import count_words
 

@@ -18,7 +18,7 @@ from prowess.reports.cost import (
     render_saving,
     render_share,
 )
-from prowess.reports.wording import name_host
+from prowess.reports.phrases import name_host
 from prowess.text.display import count_words, escape_line, shorten_path
 from prowess.version import VERSION
 

@@ -22,7 +22,7 @@ from prowess.profiles.schema.resolution import ResolutionRules
 from prowess.reports.catalog_report import pair_lines
 from prowess.reports.json_output import shape_diagnostic, shape_outcome, shape_scan
 from prowess.reports.outcomes_by_name import OpenHost, is_same_answer, load_other_editions
-from prowess.reports.wording import cite_reason, lower_first
+from prowess.reports.phrases import cite_reason, lower_first
 from prowess.runtime import Skills
 from prowess.settings.read.key_names import get_file_key
 from prowess.state.profile_cache import load_added_profiles

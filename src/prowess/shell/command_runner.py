@@ -24,7 +24,7 @@ from prowess.profiles.schema.body import ArgumentRules, EmbeddedCommandRules
 from prowess.shell.embedded_commands import EmbeddedCommand, find_commands
 from prowess.shell.powershell import fill_powershell
 from prowess.shell.process_limits import find_ungivable
-from prowess.shell.quoting import PREFIX, FilledCommand, Refusal
+from prowess.shell.quotes import PREFIX, FilledCommand, Refusal
 from prowess.shell.scanner import fill_argv, fill_bash, list_commands
 from prowess.text.masking import Masker
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 
 from prowess.activate.body.substitution import Reference
 from prowess.model.command import FilledProgram
-from prowess.shell.quoting import (
+from prowess.shell.quotes import (
     NUMBERED,
     PREFIX,
     Edit,

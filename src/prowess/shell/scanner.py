@@ -19,7 +19,7 @@ from prowess.activate.body.substitution import Reference
 from prowess.model.command import FilledProgram
 from prowess.shell.env_denylist import find_refusal
 from prowess.shell.program_words import runs_code, unwrap
-from prowess.shell.quoting import (
+from prowess.shell.quotes import (
     NUMBERED,
     PARAMETERS,
     PREFIX,

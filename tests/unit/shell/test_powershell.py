@@ -7,7 +7,7 @@ import pytest
 from prowess.activate.body.substitution import Given, Substitution
 from prowess.profiles.load import load_profile
 from prowess.shell.powershell import fill_powershell
-from prowess.shell.quoting import FilledCommand, Refusal
+from prowess.shell.quotes import FilledCommand, Refusal
 
 RULES = load_profile("prowess").arguments
 

@@ -12,7 +12,7 @@ from prowess.model.command import FilledProgram
 from prowess.model.skill import DeclaredArgument
 from prowess.profiles.load import load_profile
 from prowess.shell.program_words import runs_code
-from prowess.shell.quoting import FilledCommand, Refusal
+from prowess.shell.quotes import FilledCommand, Refusal
 from prowess.shell.scanner import fill_argv, fill_bash, list_commands
 
 RULES = load_profile("prowess").arguments

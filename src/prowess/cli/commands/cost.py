@@ -24,7 +24,7 @@ from prowess.reports.cost import (
     render_share,
     sum_costs,
 )
-from prowess.reports.wording import name_host
+from prowess.reports.phrases import name_host
 from prowess.text.display import escape_line
 
 if TYPE_CHECKING:

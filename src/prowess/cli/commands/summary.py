@@ -10,8 +10,8 @@ from prowess.cli.terminal.out import console, print_json, shorten_path
 from prowess.diagnostics import Severity
 from prowess.model.outcome import State
 from prowess.model.snapshot import Snapshot
+from prowess.reports.phrases import name_host, render_counts
 from prowess.reports.summary import Summary, load_summary
-from prowess.reports.wording import name_host, render_counts
 from prowess.text.display import count_words, escape_line
 
 _MOST_FINDINGS = 3

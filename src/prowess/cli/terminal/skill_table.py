@@ -16,7 +16,7 @@ from prowess.reports.outcomes_by_name import (
     index_outcomes,
     list_differing_names,
 )
-from prowess.reports.wording import cite_reason, name_host, render_counts
+from prowess.reports.phrases import cite_reason, name_host, render_counts
 from prowess.text.display import count_words, escape_line, first_line
 
 _HEADING = ("", "NAME", "STATE", "SCOPE", "SOURCE", "DESCRIPTION")

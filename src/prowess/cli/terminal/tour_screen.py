@@ -14,6 +14,7 @@ from prowess.cli.options import render_host_option
 from prowess.cli.terminal.out import console, shorten_path
 from prowess.cli.terminal.tables import mark_state
 from prowess.model.outcome import Outcome, State
+from prowess.reports.phrases import cite_reason
 from prowess.reports.tour_workspace import (
     DECIDED_BY_GATE,
     DECIDED_BY_PARSE,
@@ -24,7 +25,6 @@ from prowess.reports.tour_workspace import (
     list_inside,
     list_repairs,
 )
-from prowess.reports.wording import cite_reason
 from prowess.text.display import count_words, escape_line, escape_text, first_line
 
 _INDENT = 3

@@ -6,7 +6,7 @@ import pytest
 
 from prowess.model.origin import Origin
 from prowess.model.outcome import Note, State
-from prowess.reports.wording import cite_reason, lower_first, name_host, render_counts
+from prowess.reports.phrases import cite_reason, lower_first, name_host, render_counts
 
 
 def test_the_current_edition_needs_no_name():
