@@ -173,8 +173,8 @@ class CommandRefused(ProwessError):
     @property
     def hint(self) -> str | None:
         return (
-            "Use arguments only as words of a program, `echo` or `printf`; see “Arguments in"
-            " commands” in docs/guides/writing-skills.md."
+            "“Arguments in commands” in docs/guides/writing-skills.md says where arguments are"
+            " allowed, and how a header lets one begin with `-`."
         )
 
 

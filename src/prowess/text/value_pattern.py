@@ -96,13 +96,14 @@ def parse_pattern(text: str) -> ValuePattern:
 
 
 def _compile_one(text: str) -> re.Pattern[str]:
+    unsupported = PatternError(f"`{text[:20]}` in it is not supported")
+    # In a class these will mean something else to Python one day.
+    if re.search(r"--|&&|~~|\|\|", text):
+        raise unsupported
     try:
-        # In a class these will mean something else to Python one day.
-        if not re.search(r"--|&&|~~|\|\|", text):
-            return re.compile(text, re.DOTALL)
+        return re.compile(text, re.DOTALL)
     except re.error:
-        pass
-    raise PatternError(f"`{text[:20]}` in it is not supported")
+        raise unsupported from None
 
 
 def _repeat(one: re.Pattern[str], found: re.Match[str]) -> list[_Item]:
