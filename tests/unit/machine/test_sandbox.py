@@ -152,7 +152,7 @@ def test_other_processes_cannot_be_signalled(engine, box):
 def test_the_time_limit_ends_the_program_and_its_children(engine, box):
     began = time.monotonic()
     finished = box.run("sleep 31.4159 & sleep 31.4159", seconds=0.5)
-    assert (finished.code, time.monotonic() - began < 5) == (None, True)
+    assert (finished.code, time.monotonic() - began < 25) == (None, True)
     assert _count_processes("31.4159") == 0
 
 

@@ -36,9 +36,9 @@ def test_a_few_aliases_are_read():
     ids=["long-scalar", "thirty", "bomb", "bomb-below-the-count"],
 )
 def test_aliases_that_could_grow_are_refused(host, header):
-    started = time.perf_counter()
+    started = time.process_time()
     reading = read_fields(header, EVERY_HOST[host])
-    assert time.perf_counter() - started < 2
+    assert time.process_time() - started < 2
     assert (reading.frontmatter, codes(reading)) == ({}, [("yaml-aliases", None)])
 
 
@@ -57,9 +57,9 @@ def test_aliases_that_could_grow_are_refused(host, header):
     ids=["dashes", "open", "closed", "mappings", "questions", "below-a-key", "indented"],
 )
 def test_deep_nesting_is_refused_in_no_time(host, header):
-    started = time.perf_counter()
+    started = time.process_time()
     reading = read_fields(header + "\n", EVERY_HOST[host])
-    assert time.perf_counter() - started < 2
+    assert time.process_time() - started < 2
     assert (reading.frontmatter, [code for code, _ in codes(reading)]) == ({}, ["yaml-nesting"])
 
 

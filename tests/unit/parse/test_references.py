@@ -101,6 +101,6 @@ def test_lines_are_counted():
     ],
 )
 def test_no_text_takes_long(piece):
-    started = time.perf_counter()
+    started = time.process_time()
     paths(piece * (200_000 // len(piece)))
-    assert time.perf_counter() - started < 2
+    assert time.process_time() - started < 2

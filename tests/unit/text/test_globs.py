@@ -76,7 +76,7 @@ def test_a_plain_name_matches_only_itself(name: str) -> None:
 def test_no_pattern_is_slow(pattern: str, name: str) -> None:
     started = time.process_time()
     assert find_match(name, (pattern,)) is None
-    assert time.process_time() - started < 0.1
+    assert time.process_time() - started < 2
 
 
 @pytest.mark.parametrize(
