@@ -8,9 +8,9 @@ from prowess.diagnostics import Diagnostic, diagnose
 from prowess.discover.ignored_paths import IgnoredPaths, IgnoreFiles
 from prowess.discover.layouts import find_candidates
 from prowess.discover.links import LinkRules, learn_links
-from prowess.discover.walk import Walk
+from prowess.discover.walk import SearchBudget, Walk
 from prowess.model.outcome import Claim
-from prowess.model.skill import Candidate, Root
+from prowess.model.skill import Candidate, Root, Scope
 from prowess.ports import Discovered, ManifestReader, Search
 from prowess.profiles.places import Places
 from prowess.profiles.schema.roots import Limits
@@ -44,32 +44,40 @@ class FolderSource:
         """Walk every root."""
         links = learn_links(self._roots, self._places, search.settings.trusted_links, search.files)
         ignores = IgnoreFiles(search.files)
-        candidates: list[Candidate] = []
-        diagnostics: list[Diagnostic] = list(self._diagnostics)
-        for root in self._roots:
-            if root.path in links.refused:
-                diagnostics.append(_refuse(root, links))
-                continue
-            exists = links.roots[root.path] is not None
-            walk = Walk(
-                root,
-                files=search.files,
-                limits=self._limits,
-                links=links,
-                ignored=self._find_ignored(root, ignores) if root.gitignore and exists else None,
-                clock=self._clock,
-            )
-            found = find_candidates(walk)
-            candidates += found.candidates
-            diagnostics += found.diagnostics
+        budget = SearchBudget(self._limits, self._clock)
+        by_root: dict[int, Discovered] = {}
+        count = 0
+        for position, root in sorted(enumerate(self._roots), key=_find_turn):
+            found = self._search(root, search, links, ignores, budget)
+            by_root[position] = found
+            count += len(found.candidates)
             if search.reporter is not None:
-                search.reporter.progress("searching for skills", len(candidates))
-        diagnostics += ignores.diagnostics
-        return Discovered(tuple(candidates), tuple(diagnostics), self._roots)
+                search.reporter.progress("searching for skills", count)
+        in_order = [by_root[position] for position in range(len(self._roots))]
+        candidates = [one for found in in_order for one in found.candidates]
+        diagnostics = [one for found in in_order for one in found.diagnostics]
+        all_diagnostics = (*self._diagnostics, *diagnostics, *ignores.diagnostics)
+        return Discovered(tuple(candidates), all_diagnostics, self._roots)
 
     def read(self, candidate: Candidate, reader: ManifestReader) -> Claim:
         """Read the header of a candidate's file."""
         return reader.read_file(candidate)
+
+    def _search(
+        self,
+        root: Root,
+        search: Search,
+        links: LinkRules,
+        ignores: IgnoreFiles,
+        budget: SearchBudget,
+    ) -> Discovered:
+        """What is in one root."""
+        if root.path in links.refused:
+            return Discovered((), (_refuse(root, links),))
+        exists = links.roots[root.path] is not None
+        ignored = self._find_ignored(root, ignores) if root.gitignore and exists else None
+        walk = Walk(root, files=search.files, budget=budget, links=links, ignored=ignored)
+        return find_candidates(walk)
 
     def _find_ignored(self, root: Root, files: IgnoreFiles) -> IgnoredPaths:
         """What the ignore files from the repository's folder down to the root's parent ignore."""
@@ -83,6 +91,16 @@ class FolderSource:
                 folder = paths.dirname(folder)
         folders.reverse()
         return IgnoredPaths.above(root.path, folders, files)
+
+
+def _find_turn(numbered: tuple[int, Root]) -> tuple[bool, int]:
+    """When a root is searched: those that a project can name come last, in the host's order.
+
+    All roots share one budget. A clone that names "/" must not use up what the user's own skills
+    need.
+    """
+    position, root = numbered
+    return (root.scope in (Scope.PROJECT, Scope.ADDED), position)
 
 
 def _refuse(root: Root, links: LinkRules) -> Diagnostic:

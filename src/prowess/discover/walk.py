@@ -8,6 +8,7 @@ directly in it, so loops end and the cost stays linear in the size of the tree.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from math import inf
 
 import msgspec
 
@@ -63,6 +64,16 @@ class Folder(msgspec.Struct, gc=False):
         return None if self.real is None else f"{self.real}/{name}"
 
 
+class SearchBudget:
+    """What the roots of one scan may use together: folders to open, and time."""
+
+    def __init__(self, limits: Limits, clock: Callable[[], float]) -> None:
+        self.limits = limits
+        self.clock = clock
+        self.folders = _as_bound(limits.folders_per_scan)
+        self.deadline = _find_deadline(clock(), limits.seconds_per_scan)
+
+
 class Walk:
     """One root being walked: what bounds it, and what it has found so far."""
 
@@ -71,11 +82,11 @@ class Walk:
         root: Root,
         *,
         files: FileSystem,
-        limits: Limits,
+        budget: SearchBudget,
         links: LinkRules,
         ignored: IgnoredPaths | None,
-        clock: Callable[[], float],
     ) -> None:
+        limits = budget.limits
         self.root = root
         self.files = files
         self.limits = limits
@@ -87,8 +98,12 @@ class Walk:
         self.entered: set[str] = set()
         self.stopped_by: str | None = None
         self.stopped_after = ""
-        self._clock = clock
-        self._deadline = clock() + limits.seconds_per_root if limits.seconds_per_root else None
+        self.is_late = False
+        self._budget = budget
+        self._most_folders = min(_as_bound(limits.folders_per_root), budget.folders)
+        self._deadline = min(
+            _find_deadline(budget.clock(), limits.seconds_per_root), budget.deadline
+        )
         self._most_skills = _as_bound(limits.skills_per_root)
         self._probes = 0
         self._kept = 0
@@ -114,20 +129,26 @@ class Walk:
     def _has_reached_limit(self) -> bool:
         if self.stopped_by is not None:
             return True
-        most = self.limits.folders_per_root
-        if 0 < most <= self._listed:
-            self._stop("limits.folders_per_root", f"{most} folders")
+        budget, limits = self._budget, self.limits
+        if self._listed >= self._most_folders:
+            if self._listed >= budget.folders:
+                self._stop("folders_per_scan", f"{limits.folders_per_scan:,} folders in all roots")
+            else:
+                self._stop("folders_per_root", f"{limits.folders_per_root:,} folders")
             return True
-        if self._deadline is not None and self._clock() > self._deadline:
-            self._stop("limits.seconds_per_root", f"{self.limits.seconds_per_root:g} seconds")
+        now = budget.clock()
+        if now > self._deadline:
+            self.is_late = True
+            if now > budget.deadline:
+                self._stop("seconds_per_scan", f"{limits.seconds_per_scan:g} seconds in all roots")
+            else:
+                self._stop("seconds_per_root", f"{limits.seconds_per_root:g} seconds")
             return True
-        self._next_check += _FOLDERS_PER_CHECK
-        if most > 0:
-            self._next_check = min(self._next_check, most)
+        self._next_check = min(self._next_check + _FOLDERS_PER_CHECK, self._most_folders)
         return False
 
     def _stop(self, limit: str, after: str) -> None:
-        self.stopped_by, self.stopped_after = limit, after
+        self.stopped_by, self.stopped_after = f"limits.{limit}", after
         message = f"The search for skills stopped after {after}; the rest was not searched."
         self.note("limit-reached", message, self.root.path)
 
@@ -209,7 +230,8 @@ class Walk:
         return self._probes < _MOST_PROBES
 
     def finish(self) -> None:
-        """Report what a limit left unread."""
+        """Take what was used from the budget of the scan, and report what a limit left unread."""
+        self._budget.folders -= self._listed
         most = self.limits.skills_per_root
         if self._kept > most > 0:
             verb = "is" if most == 1 else "are"
@@ -220,6 +242,11 @@ class Walk:
 def _as_bound(limit: int) -> int:
     """A limit to compare with; 0 means that there is none."""
     return limit if limit > 0 else _NO_BOUND
+
+
+def _find_deadline(now: float, seconds: float) -> float:
+    """When a time limit is reached; 0 seconds means never."""
+    return now + seconds if seconds > 0 else inf
 
 
 def _report_escape(path: str, real: str | None) -> Diagnostic:
@@ -349,9 +376,8 @@ def _is_inside(path: str | None, folder: str) -> bool:
 
 def _skip_rest(walk: Walk, folders: Sequence[Folder], min_depth: int) -> None:
     """The skills of folders that were still waiting when a limit was reached."""
-    is_late = walk.stopped_by == "limits.seconds_per_root"
     reason = f"the search for skills stopped after {walk.stopped_after}"
-    for folder in folders[:_MOST_LATE_PROBES] if is_late else folders:
+    for folder in folders[:_MOST_LATE_PROBES] if walk.is_late else folders:
         if folder.depth >= min_depth:
             walk.add_skipped(folder.path, folder.name, walk.stopped_by or "", reason)
 

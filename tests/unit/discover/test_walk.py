@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import posixpath
 import subprocess
 import time
 from typing import Any
 
+import msgspec
 import pytest
 
 from prowess.discover.folders import FolderSource
@@ -257,6 +259,42 @@ def test_a_limit_on_skills_leaves_the_rest_as_skipped() -> None:
         ("limit-reached", ROOT, "The folder has 3 skills; only the first 1 is read.")
     ]
     assert find(files, limits=Limits(skills_per_root=3)).diagnostics == ()
+
+
+def test_all_roots_share_one_budget_and_the_users_own_come_first() -> None:
+    def many(root: str) -> dict[str, str]:
+        return {f"{root}/s{number:03}/SKILL.md": "" for number in range(100)}
+
+    files = MemoryFiles(many("/clone/a") | many("/clone/b") | many("/home/me/skills"))
+    named = [make_root("/clone/a", max_depth=3), make_root("/clone/b", max_depth=3)]
+    own = msgspec.structs.replace(make_root("/home/me/skills", max_depth=3), scope=Scope.USER)
+    roots = (*named, own)
+    found = find(files, *roots, limits=Limits(folders_per_scan=150))
+    kept = [one.root.path for one in found.candidates if one.skipped is None]
+    # 101 folders of the user, then 49 of the first root of the project, then none of the second.
+    assert [kept.count(root.path) for root in roots] == [48, 0, 100]
+    assert kept[-1] == "/home/me/skills", "candidates keep the host's order"
+    stopped = "The search for skills stopped after 150 folders in all roots; the rest was"
+    assert [(one.file, one.message) for one in found.diagnostics] == [
+        (root.path, f"{stopped} not searched.") for root in named
+    ]
+    assert {one.skipped_by for one in found.candidates} == {None, "limits.folders_per_scan"}
+
+
+def test_all_roots_share_one_time_limit() -> None:
+    files = MemoryFiles({f"/clone/{n}/s{i:03}/SKILL.md": "" for n in "abc" for i in range(200)})
+    ticks = itertools.count()
+    found = find(
+        files,
+        *(make_root(f"/clone/{name}", max_depth=3) for name in "abc"),
+        limits=Limits(seconds_per_scan=6),
+        clock=lambda: float(next(ticks)),
+    )
+    kept = [one for one in found.candidates if one.skipped is None]
+    assert 0 < len(kept) < 600
+    assert [one.message for one in found.diagnostics][-1] == (
+        "The search for skills stopped after 6 seconds in all roots; the rest was not searched."
+    )
 
 
 def test_the_bound_on_folders_can_follow_from_the_bound_on_what_lies_in_one() -> None:

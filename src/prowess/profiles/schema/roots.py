@@ -102,6 +102,9 @@ class Limits(Table, frozen=True):
     - `items_per_folder`: how many subfolders of one folder are searched; files don't count.
     - `folders_per_item`: if set, `folders_per_root` is this times `items_per_folder`.
     - `seconds_per_root`: how long one root is searched.
+    - `folders_per_scan`: how many folders of all roots together are opened. What belongs to the
+      user is searched first, so that a project can only use up what is left.
+    - `seconds_per_scan`: how long all roots together are searched.
     - `yaml_aliases`: how many YAML aliases a header may have.
     - `yaml_depth`: how deeply a header may be nested.
     """
@@ -113,6 +116,8 @@ class Limits(Table, frozen=True):
     items_per_folder: int = 0
     folders_per_item: int = 0
     seconds_per_root: float = 60.0
+    folders_per_scan: int = 100_000
+    seconds_per_scan: float = 30.0
     yaml_aliases: int = 32
     yaml_depth: int = 64
 
