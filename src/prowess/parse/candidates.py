@@ -264,7 +264,7 @@ def _split_document(
     from prowess.parse.header.fences import split_body
     from prowess.parse.header.lines import decode
 
-    text, _ = decode(data)
+    text, _ = decode(data, header)
     return Document(split_body(text, rules=header), f"sha256:{hashlib.sha256(data).hexdigest()}")
 
 

@@ -127,7 +127,7 @@ def _read_loose(folders: Iterable[str], skills: Skills) -> Iterator[RunnableSkil
         except OSError:
             continue
         reading = read_header(data, rules=rules, limits=skills.profile.limits)
-        commands = find_commands(split_body(decode(data)[0], rules=rules)).commands
+        commands = find_commands(split_body(decode(data, rules)[0], rules=rules)).commands
         hooks = tuple(describe_hooks(reading.frontmatter.get("hooks")))
         if commands or hooks:
             name = str(reading.frontmatter.get("name") or folder.rpartition("/")[2])

@@ -104,8 +104,8 @@ def test_a_users_profile_extends_another_and_holds_differences() -> None:
         ),
         (
             'name = "mine"\n[header]\nopen = "any"\n',
-            "Invalid profile “mine”: `header.open` must be one of line, prefix, language, "
-            "line-or-language; got “any”.",
+            "Invalid profile “mine”: `header.open` must be one of line, trimmed, prefix, "
+            "language, line-or-language; got “any”.",
         ),
         (
             'name = "mine"\n[roots.project]\nat = ["{cwd}/x"]\nscope = "mine"\n',

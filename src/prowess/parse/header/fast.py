@@ -6,6 +6,7 @@ else goes through `prowess.parse.header.slow`, which is imported when it is need
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from prowess.parse.header.result import HeaderReading
@@ -26,6 +27,8 @@ _FEW_BRACKETS = 16
 _SAFE_DEPTH = 64
 _COLLECTIONS = (dict, list)
 _TEXT = {str}
+# What the parser takes for the end of a line, and most hosts do not.
+_SEPARATOR = re.compile("[\x85\u2028\u2029]")
 
 
 def read_header(data: bytes, *, rules: HeaderRules, limits: Limits) -> HeaderReading:
@@ -47,10 +50,13 @@ def _read_plain(data: bytes, rules: HeaderRules, limits: Limits) -> HeaderReadin
     if _has_specials(header) or _differs_for_host(data, header, rules):
         return None
     try:
+        text = header.decode()
         if not data.isascii():
             # Bytes in the body that are not UTF-8 are reported, too.
             data.decode()
-        value = parse_natively(header.decode())
+            if _SEPARATOR.search(text):
+                return None
+        value = parse_natively(text)
     except Exception:
         return None
     if type(value) is not dict or set(map(type, value)) != _TEXT:

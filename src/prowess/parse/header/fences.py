@@ -12,14 +12,17 @@ LINE_END = re.compile(r"\r\n?|\n")
 MALFORMED = "header-malformed-fence"
 
 _FENCE_LINE = re.compile(r"---[ \t]*(?:\r\n?|\n|\Z)")
+_TRIMMED_LINE = re.compile(r"[^\S\r\n]*---[^\S\r\n]*(?:\r\n?|\n|\Z)")
 _LANGUAGE_LINE = re.compile(r"---[ \t]*([A-Za-z][\w.+-]*)?[ \t]*(?:\r\n?|\n|\Z)")
 _REST_OF_LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n|\Z)")
 _CLOSING_LINE = re.compile(r"(?<=[\r\n])---[ \t]*(?:\r\n?|\n|\Z)")
+_CLOSING_TRIMMED = re.compile(r"(?<=[\r\n])[^\S\r\n]*---[^\S\r\n]*(?:\r\n?|\n|\Z)")
 _CLOSING_PREFIX = re.compile(r"(?<=[\r\n])---(?:\r\n?|\n)?")
 _CLOSING_ANYWHERE = re.compile(r"---\s*")
 _PLAIN_CLOSING = re.compile(r"(?<![^\r\n])---[ \t]*(?:[\r\n]|\Z)")
 # An atomic group: where one line end can be read as two, a failing search would try every way of
 # doing so.
+_LONE_CR = re.compile(r"\r(?!\n)")
 _BLANK_LINES = re.compile(r"(?>[ \t]*(?:\r\n?|\n))+(?=---)")
 
 
@@ -54,7 +57,8 @@ class _Opened(NamedTuple):
 
 def split_header(text: str, rules: HeaderRules) -> Split:
     """Find the fences of a text under a host's rules."""
-    text = text.removeprefix("\ufeff")
+    if rules.byte_order_mark:
+        text = text.removeprefix("\ufeff")
     if rules.strip_comments:
         text = strip_comments(text)
     skipped = 0
@@ -62,12 +66,14 @@ def split_header(text: str, rules: HeaderRules) -> Split:
     if blank is not None:
         text = text[blank.end() :]
         skipped = len(LINE_END.findall(blank[0]))
-    opened = _OPENINGS[rules.open](text, rules)
+    # For a host to which a lone CR is text, fences are searched for in a text without any.
+    lines = text if rules.lone_cr else _LONE_CR.sub("\0", text)
+    opened = _OPENINGS[rules.open](lines, rules)
     if opened is None:
         return Split(text, problem="header-missing")
     line = opened.line + skipped
     problem = opened.problem or (MALFORMED if skipped else None)
-    closing = _CLOSINGS[rules.close].search(text, opened.start)
+    closing = _CLOSINGS[rules.close].search(lines, opened.start)
     if closing is None:
         return _split_unclosed(text, opened._replace(line=line, problem=problem), rules)
     start, end, body = opened.start, closing.start(), closing.end()
@@ -113,6 +119,11 @@ def _open_line(text: str, rules: HeaderRules) -> _Opened | None:
     return _Opened(fence.end()) if fence else None
 
 
+def _open_trimmed(text: str, rules: HeaderRules) -> _Opened | None:
+    fence = _TRIMMED_LINE.match(text)
+    return _Opened(fence.end()) if fence else None
+
+
 def _open_prefix(text: str, rules: HeaderRules) -> _Opened | None:
     # The host drops four characters and reads the rest of the line as part of the header.
     if not text.startswith("---"):
@@ -145,6 +156,7 @@ def _open_line_or_language(text: str, rules: HeaderRules) -> _Opened | None:
 
 _OPENINGS: dict[FenceOpen, Callable[[str, HeaderRules], _Opened | None]] = {
     "line": _open_line,
+    "trimmed": _open_trimmed,
     "prefix": _open_prefix,
     "language": _open_language,
     "line-or-language": _open_line_or_language,
@@ -152,6 +164,7 @@ _OPENINGS: dict[FenceOpen, Callable[[str, HeaderRules], _Opened | None]] = {
 
 _CLOSINGS: dict[FenceClose, re.Pattern[str]] = {
     "line": _CLOSING_LINE,
+    "trimmed": _CLOSING_TRIMMED,
     "line-prefix": _CLOSING_PREFIX,
     "anywhere": _CLOSING_ANYWHERE,
 }

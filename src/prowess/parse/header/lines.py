@@ -6,11 +6,13 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from prowess.diagnostics import Diagnostic, diagnose
+from prowess.diagnostics import Diagnostic, Severity, diagnose
+from prowess.profiles.schema.header import HeaderRules
 
 _LINE = re.compile(r"([^\r\n]*)(\r\n|\n|\r|\Z)")
 _UTF16 = (b"\xff\xfe", b"\xfe\xff", b"-\0-\0", b"\0-\0-")
 _BOM = "\ufeff"
+_STRICT = HeaderRules()
 
 # A scan reads this many bytes of a file, or a multiple, and may cut a character in two.
 _CUT_AT = 1 << 18
@@ -24,22 +26,38 @@ class Line(NamedTuple):
     end: str
 
 
-def decode(data: bytes) -> tuple[str, Diagnostic | None]:
-    """The text of a file without its byte order mark, and a diagnostic if it is not UTF-8."""
-    if data.startswith(_UTF16):
-        return "", diagnose("utf16", "The file is UTF-16; hosts only read UTF-8.")
+def decode(data: bytes, rules: HeaderRules = _STRICT) -> tuple[str, Diagnostic | None]:
+    """The text of a file without its byte order mark, and a diagnostic if it is not UTF-8.
+
+    Where the host takes no byte order mark, it stays.
+    """
+    if data.startswith(_UTF16) and rules.utf16 != "bytes":
+        return _decode_utf16(data, rules)
+    mark = _BOM if rules.byte_order_mark else ""
     try:
-        return data.decode().removeprefix(_BOM), None
+        return data.decode().removeprefix(mark), None
     except UnicodeDecodeError as error:
-        text = data.decode(errors="replace").removeprefix(_BOM)
-        return text, _report_bytes(data, error)
+        text = data.decode(errors="replace").removeprefix(mark)
+        return text, _report_bytes(data, error, rules)
 
 
-def _report_bytes(data: bytes, error: UnicodeDecodeError) -> Diagnostic | None:
+def _decode_utf16(data: bytes, rules: HeaderRules) -> tuple[str, Diagnostic]:
+    if rules.utf16 == "refuse":
+        return "", diagnose("utf16", "The file is UTF-16; hosts only read UTF-8.")
+    encoding = "utf-16-le" if data.startswith((b"\xff\xfe", b"-\0")) else "utf-16-be"
+    message = "The file is UTF-16; this host reads it, but most hosts only read UTF-8."
+    finding = diagnose("utf16", message, severity=Severity.WARNING)
+    return data.decode(encoding, "replace").removeprefix(_BOM), finding
+
+
+def _report_bytes(data: bytes, error: UnicodeDecodeError, rules: HeaderRules) -> Diagnostic | None:
     was_cut = error.reason == "unexpected end of data" and len(data) % _CUT_AT == 0
     if was_cut:
         return None
     line = data.count(b"\n", 0, error.start) + 1
+    if rules.only_utf8:
+        message = f"Line {line} contains bytes that are not UTF-8; this host rejects the file."
+        return diagnose("not-utf8", message, line=line, severity=Severity.ERROR)
     message = f"Line {line} contains bytes that are not UTF-8; they are replaced by U+FFFD."
     return diagnose("not-utf8", message, line=line)
 

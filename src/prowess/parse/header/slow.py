@@ -11,6 +11,7 @@ from prowess.parse.header.result import HeaderReading
 from prowess.parse.repair.broken_header import find_cut, find_key
 from prowess.parse.repair.loop import read_lines
 from prowess.parse.yaml.host_values import convert_values
+from prowess.parse.yaml.odd_characters import OddCharacters, find_odd_characters
 from prowess.parse.yaml.reader import YamlProblem
 from prowess.profiles.schema.header import HeaderRules
 from prowess.profiles.schema.roots import Limits
@@ -21,9 +22,9 @@ _MOST_QUOTED = 24
 
 def read_any_header(data: bytes, rules: HeaderRules, limits: Limits) -> HeaderReading:
     """Read the header of any bytes: decode, find the fences, parse, repair; report all of it."""
-    text, finding = decode(data)
+    text, finding = decode(data, rules)
     findings = [] if finding is None else [finding]
-    if finding is not None and finding.code == "utf16":
+    if finding is not None and finding.severity is Severity.ERROR:
         return HeaderReading({}, diagnostics=(finding,), valid=False)
     if not text.strip():
         return _read_empty(rules)
@@ -59,11 +60,12 @@ def _read_split(
         message = f"The header has {size:,} bytes; at most {limits.header_bytes:,} are allowed."
         findings.append(diagnose("header-too-large", message, line=1, severity=severity))
         return HeaderReading({}, body, tuple(findings), valid=valid)
-    repaired = read_lines(split_lines(header, first=split.line), rules.repairs, limits)
+    odd = OddCharacters(find_odd_characters(header, rules), header)
+    repaired = read_lines(split_lines(odd.hide(header), first=split.line), rules, limits)
     if repaired.problem is not None:
         findings.append(_report_problem(repaired.problem, repaired.lines, severity))
         return HeaderReading({}, body, tuple(findings), valid=valid)
-    value = convert_values(repaired.value, plain_text(repaired.lines), rules)
+    value = odd.restore(convert_values(repaired.value, plain_text(repaired.lines), rules))
     findings += [*repaired.diagnostics, *_report_cuts(repaired.lines)]
     return HeaderReading(value, body, limit_diagnostics(findings))
 

@@ -115,7 +115,7 @@ def locate_in_file(
     lines = _find_plainly(fields, data)
     if lines is not None:
         return tuple(_add_line(finding, lines.__getitem__) for finding in findings)
-    text, _ = decode(data)
+    text, _ = decode(data, rules)
     split = split_header(text, rules)
     if rules.strip_comments and not text.lstrip().startswith(split.text[: split.body].lstrip()):
         return findings

@@ -23,6 +23,7 @@ _PLAIN_PAIR = re.compile(r"([A-Za-z_]\w*)[ \t]*:[ \t]*(.*)", re.ASCII)
 _DASHED_PAIR = re.compile(r"([A-Za-z_-]+):[ \t]+(.+)")
 _ANY_PAIR = re.compile(r"([ \t]*[A-Za-z_][\w-]*:[ \t]+)(\S.*)", re.ASCII)
 _LINE_PAIR = re.compile(r"([\w-]+):[ \t]*(.*)", re.ASCII)
+_ITEM = re.compile(r"-(?:[ \t]|$)")
 _RESERVED = re.compile(r"[{}\[\]*&#!|>%@`]|: ")
 _RESCUED_FIELDS = ("description", "summary", "read_when")
 
@@ -38,6 +39,21 @@ def _drop_tabs(broken: BrokenHeader) -> Iterator[Patch]:
         if "\t" in indent:
             fixed = line._replace(text=indent.replace("\t", "") + line.text[len(indent) :])
             message = "The line is indented with tabs, which this host ignores."
+            finding = diagnose("yaml-tab-indentation", message, line=line.number)
+            yield Patch(index, index, [fixed], finding)
+
+
+def read_tabs_before_items(broken: BrokenHeader) -> RepairedLines | None:
+    """A tab before the dash of a list is indentation; nowhere else."""
+    return apply_patches(broken.lines, _replace_tabs_before_items(broken))
+
+
+def _replace_tabs_before_items(broken: BrokenHeader) -> Iterator[Patch]:
+    for index, line in enumerate(broken.lines):
+        indent = line.text[: measure_indent(line.text)]
+        if "\t" in indent and _ITEM.match(line.text, len(indent)):
+            fixed = line._replace(text=indent.replace("\t", "  ") + line.text[len(indent) :])
+            message = "The item is indented with a tab, which YAML does not allow."
             finding = diagnose("yaml-tab-indentation", message, line=line.number)
             yield Patch(index, index, [fixed], finding)
 

@@ -26,6 +26,7 @@ from prowess.parse.repair.host_repairs import (
     quote_pairs,
     quote_reserved,
     read_line_by_line,
+    read_tabs_before_items,
     write_blocks,
 )
 from prowess.parse.repair.line_repairs import (
@@ -45,6 +46,7 @@ from prowess.parse.repair.value_repairs import (
     quote_hint,
     quote_indicator,
 )
+from prowess.parse.yaml.odd_characters import LINE_SEPARATORS
 from prowess.parse.yaml.reader import YamlProblem, YamlResult, parse_yaml
 from prowess.profiles.schema.header import HeaderRules, Repair
 from prowess.profiles.schema.roots import Limits
@@ -53,6 +55,7 @@ REPAIRS: dict[Repair, Repairer] = {
     "drop-controls": drop_controls,
     "tab-to-spaces": tabs_to_spaces,
     "tab-dropped": drop_tabs,
+    "tab-items": read_tabs_before_items,
     "part-keys": part_keys,
     "align-keys": align_keys,
     "join-lines": join_stray_lines,
@@ -84,7 +87,7 @@ _QUICK_ROUNDS = 4
 # repairs can ask for; one as large as is read, which nobody wrote by hand, gets a few.
 _MOST_WORK = 1 << 19
 
-_ODD_BREAK = re.compile("[\x85\u2028\u2029]")
+_SEPARATOR = re.compile(f"[{LINE_SEPARATORS}]")
 _NUMBER = re.compile(r"[-+]?[\w.]+")
 
 
@@ -100,9 +103,9 @@ class RepairedHeader(NamedTuple):
     diagnostics: list[Diagnostic]
 
 
-def read_lines(lines: list[Line], repairs: tuple[Repair, ...], limits: Limits) -> RepairedHeader:
+def read_lines(lines: list[Line], rules: HeaderRules, limits: Limits) -> RepairedHeader:
     """Read the lines of a header with the repairs a host makes."""
-    original = lines
+    original, repairs = lines, rules.repairs
     text = plain_text(lines)
     parsed = as_written = parse_yaml(text, limits)
     diagnostics: list[Diagnostic] = []
@@ -118,7 +121,7 @@ def read_lines(lines: list[Line], repairs: tuple[Repair, ...], limits: Limits) -
         broken = BrokenHeader(
             lines, text, problem, original=original, limits=limits, thorough=thorough
         )
-        repaired = _repair(broken, repairs)
+        repaired = _repair(broken, rules)
         if repaired is None:
             break
         lines = repaired.lines
@@ -153,12 +156,12 @@ def _report_tag(tag: str) -> Diagnostic:
     return diagnose("yaml-tag", f"The tag `{tag}` is ignored; only its value is read.")
 
 
-def _repair(broken: BrokenHeader, repairs: tuple[Repair, ...]) -> RepairedLines | None:
+def _repair(broken: BrokenHeader, rules: HeaderRules) -> RepairedLines | None:
     """The lines after the first repair that changes something."""
-    rewritten = _rewrite_valid_yaml(broken)
+    rewritten = _rewrite_valid_yaml(broken, rules)
     if rewritten is not None:
         return rewritten
-    for name in repairs:
+    for name in rules.repairs:
         # A tag is valid YAML: only its own value may be quoted, nothing else is touched.
         if broken.problem.code == "yaml-tag" and name != "quote-indicator":
             continue
@@ -168,26 +171,26 @@ def _repair(broken: BrokenHeader, repairs: tuple[Repair, ...]) -> RepairedLines 
     return None
 
 
-def _rewrite_valid_yaml(broken: BrokenHeader) -> RepairedLines | None:
+def _rewrite_valid_yaml(broken: BrokenHeader, rules: HeaderRules) -> RepairedLines | None:
     """Write in another way what is valid YAML and only the native parser rejects."""
     if broken.problem.is_number:
         return apply_patches(broken.lines, _quote_number(broken))
-    if "\t" not in broken.text and not _ODD_BREAK.search(broken.text):
+    if "\t" not in broken.text and not _SEPARATOR.search(broken.text):
         return None
-    return apply_patches(broken.lines, _replace_blanks(broken))
+    return apply_patches(broken.lines, _replace_blanks(broken, rules))
 
 
-def _replace_blanks(broken: BrokenHeader) -> Iterator[Patch]:
+def _replace_blanks(broken: BrokenHeader, rules: HeaderRules) -> Iterator[Patch]:
     """Empty lines for those with tabs only, and spaces for line breaks that YAML does not know."""
     for index, line in enumerate(broken.lines):
         if "\t" in line.text and not line.text.strip():
             yield Patch(index, index, [line._replace(text="")])
             continue
-        odd = sorted({f"U+{ord(character):04X}" for character in _ODD_BREAK.findall(line.text)})
-        if odd:
+        odd = sorted({f"U+{ord(character):04X}" for character in _SEPARATOR.findall(line.text)})
+        if odd and rules.line_separators == "space":
             message = f"The line contains a line break ({', '.join(odd)}); it is read as a space."
             finding = diagnose("yaml-invalid-character", message, line=line.number)
-            fixed = line._replace(text=_ODD_BREAK.sub(" ", line.text))
+            fixed = line._replace(text=_SEPARATOR.sub(" ", line.text))
             yield Patch(index, index, [fixed], finding)
 
 
@@ -225,7 +228,7 @@ def fix_header(text: str, *, rules: HeaderRules) -> tuple[str, tuple[Diagnostic,
     if len(header) > limits.header_bytes:
         return unchanged
     lines = split_lines(header, first=split.line)
-    repaired = read_lines(lines, rules.repairs, limits)
+    repaired = read_lines(lines, rules, limits)
     if repaired.problem is not None or (repaired.lines == lines and not bad_fence):
         return unchanged
     fixed = join_lines(repaired.lines)

@@ -41,6 +41,12 @@ _WORD_KEY = (
     r"(?=[ \t]*:(?:[ \t]|$))"
 )
 
+_BAD_ESCAPE = "invalid Unicode character escape code"
+_REST_OF_QUOTED = r'(?s)(?:[^"\\]|\\.)*'
+_SURROGATES = r"(?i)(?<!\\)((?:\\\\)*)\\u(d[89ab][\da-f]{2})\\u(d[c-f][\da-f]{2})"
+# In so many quoted values are pairs joined; nobody writes more of them by hand.
+_MOST_JOINED = 32
+
 # Part of the parser's message, and the reason in our words. The first that fits is taken.
 _REASONS = (
     ("recursion limit", "it is nested too deeply"),
@@ -103,7 +109,7 @@ def parse_yaml(text: str, limits: Limits) -> YamlResult:
     if problem is not None:
         return YamlResult(None, problem)
     try:
-        value = parse_natively(text)
+        value = _parse_joined(text)
     except Exception as error:
         return YamlResult(None, _explain(str(error), text))
     if is_clean(value, _get_depth(limits), tags="!" in text):
@@ -116,12 +122,52 @@ def is_valid_yaml(text: str, limits: Limits) -> bool:
     if _find_danger(text, limits) is not None:
         return False
     try:
-        value = parse_natively(text)
+        value = _parse_joined(text)
     except Exception:
         return False
     if type(value) is not dict:
         return value is None
     return "!" not in text or not parse_yaml(text, limits).tags
+
+
+def _parse_joined(text: str) -> Any:
+    """Parse, with the two escapes of a surrogate pair read as the one character that they mean.
+
+    `json.dumps` writes an emoji like this, and every host reads it; the native parser does not. It
+    names the place of the first one, so that text outside double quotes is left alone.
+    """
+    for _ in range(_MOST_JOINED):
+        try:
+            return parse_natively(text)
+        except Exception as error:
+            if _BAD_ESCAPE not in str(error):
+                raise
+            joined = _join_surrogates(text, str(error))
+            if joined == text:
+                raise
+            text = joined
+    return parse_natively(text)
+
+
+def _join_surrogates(text: str, message: str) -> str:
+    """The text with the pairs joined in the quoted value in which the parser stopped."""
+    line, column = _find_position(message, text)
+    if line is None or column is None:
+        return text
+    lines = text.split("\n")
+    # The parser names the first digit of the escape.
+    start = sum(len(above) + 1 for above in lines[: line - 1]) + column - len("\\u") - 1
+    end = re.compile(_REST_OF_QUOTED).match(text, start)
+    if end is None:
+        return text
+    joined = re.sub(_SURROGATES, _join_pair, end[0])
+    return text[:start] + joined + text[end.end() :]
+
+
+def _join_pair(match: re.Match[str]) -> str:
+    high, low = int(match[2], 16), int(match[3], 16)
+    code = 0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00)
+    return f"{match[1]}\\U{code:08X}"
 
 
 def is_clean(value: Any, depth: int, *, tags: bool) -> bool:

@@ -6,13 +6,19 @@ from typing import Literal
 
 from prowess.profiles.schema import Table
 
-FenceOpen = Literal["line", "prefix", "language", "line-or-language"]
+FenceOpen = Literal["line", "trimmed", "prefix", "language", "line-or-language"]
 
-FenceClose = Literal["line", "anywhere", "line-prefix"]
+FenceClose = Literal["line", "trimmed", "anywhere", "line-prefix"]
 
 Unclosed = Literal["body", "invalid", "header"]
 
 Broken = Literal["invalid", "empty"]
+
+RawControls = Literal["reject", "allow", "allow-but-nul"]
+
+LineSeparators = Literal["space", "text", "break"]
+
+Utf16 = Literal["refuse", "read", "bytes"]
 
 HeaderValues = Literal["typed", "text", "written"]
 
@@ -20,6 +26,7 @@ Repair = Literal[
     "drop-controls",
     "tab-to-spaces",
     "tab-dropped",
+    "tab-items",
     "part-keys",
     "align-keys",
     "join-lines",
@@ -46,11 +53,12 @@ Description = Literal["text", "required-text", "text-or-number", "text-or-empty"
 class HeaderRules(Table, frozen=True):
     """How the header is separated from the body, and what happens if it is missing or invalid.
 
-    - `open`: how a header starts: with `---` on a line of its own (`line`), with a line that starts
-      with `---` (`prefix`), with `---` and an optional language (`language`), or like `line` but
-      with a language tolerated and reported (`line-or-language`).
-    - `close`: how it ends: with `---` on a line of its own (`line`), at the start of a line
-      (`line-prefix`), or anywhere (`anywhere`).
+    - `open`: how a header starts: with `---` on a line of its own (`line`), also with blanks before
+      it (`trimmed`), with a line that starts with `---` (`prefix`), with `---` and an optional
+      language (`language`), or like `line` but with a language tolerated and reported
+      (`line-or-language`).
+    - `close`: how it ends: with `---` on a line of its own (`line`), also with blanks before it
+      (`trimmed`), at the start of a line (`line-prefix`), or anywhere (`anywhere`).
     - `unclosed`: what a header without an end is: part of the body (`body`), an error (`invalid`),
       or a header up to the end of the file (`header`).
     - `strip_comments`: remove HTML comments first.
@@ -60,6 +68,15 @@ class HeaderRules(Table, frozen=True):
     - `broken`: what to do if no repair helps: reject the skill (`invalid`) or read an empty header
       (`empty`).
     - `repairs`: the repairs to try on a header that is not valid YAML, in this order.
+    - `byte_order_mark`: accept one before the header; otherwise there is no header after it.
+    - `utf16`: what a file in UTF-16 is: rejected (`refuse`), read (`read`), or read as if it were
+      UTF-8 (`bytes`), so it has no header.
+    - `only_utf8`: reject a file with bytes that are not UTF-8; otherwise they become U+FFFD.
+    - `lone_cr`: let a carriage return without a line feed end a line.
+    - `raw_controls`: what control characters in a header do: make it invalid (`reject`), or count
+      as text (`allow`), perhaps with the exception of NUL (`allow-but-nul`).
+    - `line_separators`: what U+0085, U+2028 and U+2029 are: a space (`space`), text (`text`), or
+      the end of a line, as in YAML 1.1 (`break`).
     - `dates_are_text`: read dates as text.
     - `values`: how unquoted values are read: as YAML types (`typed`), always as text (`text`), or,
       for fields that are defined as text, exactly as written (`written`), so `version: 1.10` keeps
@@ -75,6 +92,12 @@ class HeaderRules(Table, frozen=True):
     languages: tuple[str, ...] = ()
     broken: Broken = "invalid"
     repairs: tuple[Repair, ...] = ()
+    byte_order_mark: bool = True
+    utf16: Utf16 = "refuse"
+    only_utf8: bool = False
+    lone_cr: bool = True
+    raw_controls: RawControls = "reject"
+    line_separators: LineSeparators = "space"
     dates_are_text: bool = True
     values: HeaderValues = "typed"
     empty_file_is_skill: bool = False
