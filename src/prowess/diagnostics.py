@@ -303,6 +303,10 @@ CODES: dict[str, Code] = {
         " listed like any other.",
         "Shorten the body, or let the model load the skill when it needs it.",
     ),
+    "always-unreadable": _warning(
+        "A skill with `always: true` can no longer be read; it is listed like any other.",
+        "Restore the file, or scan again if it was removed on purpose.",
+    ),
     "always-long": _warning(
         "A skill with `always: true` has more than 500 tokens, which are sent with every request.",
         "Shorten the body, or remove `always: true`.",

@@ -257,8 +257,10 @@ class UsageStore(Protocol):
         """This skill was loaded into a conversation."""
         ...
 
-    def load_counts(self) -> Mapping[tuple[str, str], Usage]:
-        """The counts of every skill that was ever counted, by name and location."""
+    def load_counts(self, skills: Iterable[Skill] | None = None) -> Mapping[tuple[str, str], Usage]:
+        """The counts of these skills, by name and location; of all that were ever counted if none
+        are given.
+        """
         ...
 
     def clear(self, name: str | None = None) -> int:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypedDict
 
 import msgspec
@@ -25,6 +26,7 @@ from prowess.model.skill import Root
 from prowess.model.snapshot import Snapshot
 from prowess.parse.candidates import Parsed
 from prowess.ports import FileSystem, Reporter, SkillSource
+from prowess.present.kept_catalogs import KeptCatalogs
 from prowess.profiles.load import load_profile
 from prowess.profiles.places import Places, name_places
 from prowess.profiles.schema.profile import Profile
@@ -44,6 +46,7 @@ if TYPE_CHECKING:
     from prowess.activate.slash.dispatch import CommandTools
     from prowess.gate.permissions import AgentRules
     from prowess.model.catalog import Catalog
+    from prowess.model.usage import Uses
     from prowess.ports import Ranker, UsageStore
     from prowess.state.unpacked_files import PrivateUnpacker
 
@@ -55,6 +58,7 @@ class Options(TypedDict, total=False):
     leaves out what is not managed. `agent` and `rules` are for whom skills are opened and what it
     may use. `places` are folders by the names that profiles use, `roots` replace those of the
     profile, and `sources` yield skills from elsewhere. Without `cache` every file is read again.
+    With `usage`, uses are counted in a database of the user's own, unless settings say no.
     `reporter` follows the progress of a scan.
     """
 
@@ -68,6 +72,7 @@ class Options(TypedDict, total=False):
     roots: Sequence[Root] | None
     sources: Iterable[SkillSource]
     cache: bool
+    usage: bool
     reporter: Reporter | None
 
 
@@ -89,6 +94,7 @@ class Project:
         roots: Sequence[Root] | None = None,
         sources: Iterable[SkillSource] = (),
         cache: bool = True,
+        usage: bool = False,
         reporter: Reporter | None = None,
     ) -> None:
         self.cwd = os.path.abspath(path)
@@ -110,7 +116,9 @@ class Project:
         self._defined: DefinedSkills | None = None
         self._tools: CommandTools | None = None
         self._unpacker: PrivateUnpacker | None = None
+        self._counts_usage = usage
         self._usage: tuple[bool | None, UsageStore] | None = None
+        self._catalogs = KeptCatalogs()
 
     def find_places(self) -> Places:
         """The folders that the profile's templates name, before any setting is read."""
@@ -158,11 +166,32 @@ class Project:
         self,
         snapshot: Snapshot,
         *,
+        uses: Uses = frozenset(),
         request: str | None = None,
         ranker: Ranker | None = None,
-        **options: Any,
+        context_tokens: int | None = None,
+        characters: int | None = None,
+        format: str | None = None,
+        can_read_skill_urls: bool = True,
     ) -> Catalog:
-        """The catalog of a snapshot, within the host's budget."""
+        """The catalog of a snapshot, within the host's budget.
+
+        It is built once and kept for as long as the snapshot is, unless it depends on a request.
+        """
+        build = partial(
+            self._build_catalog,
+            snapshot,
+            uses=uses,
+            context_tokens=context_tokens,
+            characters=characters,
+            format=format,
+            can_read_skill_urls=can_read_skill_urls,
+        )
+        if request is not None and ranker is not None:
+            return build(scores=ranker.score(request, snapshot.skills))
+        return self._catalogs.get(snapshot, tuple(build.keywords.values()), build)
+
+    def _build_catalog(self, snapshot: Snapshot, **options: Any) -> Catalog:
         from prowess.gate.gate import find_rules
         from prowess.gate.permissions import section_removed
         from prowess.present.offer import offer
@@ -176,10 +205,6 @@ class Project:
             profile=self.profile,
             facts=self.facts,
             removed=permissions is not None and section_removed(permissions),
-            counts=self.open_usage().load_counts(),
-            scores=None
-            if request is None or ranker is None
-            else ranker.score(request, snapshot.skills),
             **options,
         )
 
@@ -189,12 +214,23 @@ class Project:
 
         All conversations of a project have one store: opening it costs more than using it.
         """
-        from prowess.state.usage import open_usage
+        from prowess.state.usage import NoUsage, open_usage
 
+        if not self._counts_usage:
+            return NoUsage()
         wanted = self.load_own_settings().usage
         if self._usage is None or self._usage[0] != wanted:
             self._usage = (wanted, open_usage(self.facts, wanted=wanted))
         return self._usage[1]
+
+    def load_uses(self, snapshot: Snapshot) -> Uses:
+        """How often the ready skills of a snapshot were used; nothing where that is not counted."""
+        if not self._counts_usage:
+            return frozenset()
+        counts = self.open_usage().load_counts(snapshot.skills).values()
+        return frozenset(
+            (used.name, used.location, used.activated) for used in counts if used.activated
+        )
 
     def gather_rules(self, settings: Settings) -> AgentRules:
         """The permission rules that hold for the agent."""

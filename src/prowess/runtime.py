@@ -202,8 +202,10 @@ class Skills:
         `characters` and `format` replace the host's own. With a `request` and a `ranker`, what fits
         the request comes first.
         """
+        snapshot = self.snapshot if self._conversation is None else self._conversation.snapshot
         return self.project.offer(
-            self.snapshot if self._conversation is None else self._conversation.snapshot,
+            snapshot,
+            uses=self.project.load_uses(snapshot),
             context_tokens=context_tokens,
             characters=characters,
             format=format,
@@ -228,8 +230,8 @@ class Skills:
 
         `session` is its id, `effort` how hard the model thinks, `taken` the names of the agent's
         own commands. The `approver` is asked where the rules say so; without one, that is refused.
-        `runner` and `secrets` replace those of this machine. Without `count` nothing of it is
-        counted as a use.
+        `runner` and `secrets` replace those of this machine. Where uses are counted (the option
+        `usage`), those of this conversation are not without `count`.
         """
         from prowess.conversation.conversation import Conversation
         from prowess.conversation.services import open_services

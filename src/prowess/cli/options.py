@@ -195,6 +195,7 @@ def open_skills(
             bare=bare,
             agent=agent.name,
             rules=agent.rules,
+            usage=True,
             reporter=reporter,
         )
         # Scanned here, so that the progress ends with the scan; the snapshot is kept.

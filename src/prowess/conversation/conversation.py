@@ -18,13 +18,14 @@ from prowess.activate.slash.messages import Key, find_delivery
 from prowess.activate.survival import Survival, compact, find_survivors
 from prowess.conversation.activation import activate_skill
 from prowess.conversation.authorization import authorize_skill
+from prowess.conversation.catalogs import ConversationCatalogs
 from prowess.conversation.current_skills import CurrentSkills
 from prowess.conversation.services import Services
 from prowess.conversation.slash_commands import RunResult, run_typed
 from prowess.diagnostics import Diagnostic
 from prowess.errors.activation import Unavailable
 from prowess.model.activation import Activation
-from prowess.model.catalog import Catalog, Shown
+from prowess.model.catalog import Catalog
 from prowess.model.outcome import State
 from prowess.model.skill import Skill
 from prowess.model.snapshot import Snapshot
@@ -48,6 +49,7 @@ class Conversation:
             paths = {key: _parse_paths(saved, key) for key in ("awake", "folders")}
         self._services = services
         self._skills = CurrentSkills(services, **paths)
+        self._catalogs = ConversationCatalogs(services)
         self._recorder = LedgerRecorder(ledger, count=estimate_tokens)
 
     @property
@@ -68,14 +70,10 @@ class Conversation:
     def catalog(self, **options: Any) -> Catalog:
         """What the model is shown of the skills, within the host's budget.
 
-        Options are those of `Skills.catalog`. The skills in it count as offered.
+        Options are those of `Skills.catalog`. For the same skills and options it is the same text,
+        however often skills are used. The skills in it count as offered.
         """
-        snapshot = self.snapshot
-        catalog = self._services.project.offer(snapshot, **options)
-        listed = {line.name for line in catalog.lines if line.shown is not Shown.LEFT_OUT}
-        offered = (skill for skill in snapshot.skills if skill.name in listed)
-        self._services.usage.note_offered(offered)
-        return catalog
+        return self._catalogs.offer(self.snapshot, **options)
 
     def tool(self, **options: Any) -> ModelTool:
         """The tool with which the model loads skills, as it should be described now.
@@ -85,7 +83,7 @@ class Conversation:
         view, profile = self._skills.view, self._services.profile
         format, catalog = profile.catalog.tool_format, None
         if format:
-            catalog = self._services.project.offer(view.snapshot, format=format, **options)
+            catalog = self._catalogs.build(view.snapshot, format=format, **options)
         tool = describe_tool(profile.tool, usable=view.list_usable("model"), catalog=catalog)
         return ModelTool(**msgspec.structs.asdict(tool), function=self._call_tool)
 

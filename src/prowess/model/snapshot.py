@@ -16,7 +16,7 @@ from prowess.model.skill import Root, Skill
 _LOST = (State.SHADOWED, State.DUPLICATE)
 
 
-class Snapshot(msgspec.Struct, frozen=True, kw_only=True, eq=False):
+class Snapshot(msgspec.Struct, frozen=True, kw_only=True, eq=False, weakref=True):
     """What was found, at one moment, under one host's rules. A reload gives a new one.
 
     `outcomes` are in the order of their names. `listed` are the states that the host's own list

@@ -8,6 +8,11 @@ import msgspec
 
 Caller = Literal["user", "model"]
 
+Uses = frozenset[tuple[str, str, int]]
+"""How often skills were activated: name, location and count of each that ever was. A value, so that
+catalogs can be kept by it.
+"""
+
 
 class Usage(msgspec.Struct, frozen=True, kw_only=True):
     """The counts of one skill. Times are seconds since 1970, None if it never happened."""

@@ -6,18 +6,17 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from prowess.errors import UsageError
+from prowess.diagnostics import Diagnostic, diagnose
+from prowess.errors import ProwessError, UsageError
 from prowess.model.catalog import Catalog, CatalogItem
 from prowess.model.facts import Facts
 from prowess.model.outcome import State
 from prowess.model.skill import Root, Scope, Skill
 from prowess.model.snapshot import Snapshot
-from prowess.model.usage import Usage
+from prowess.model.usage import Uses
 from prowess.present.catalog import present
 from prowess.profiles.schema.catalog import BudgetRules
 from prowess.profiles.schema.profile import Profile
-
-Counts = Mapping[tuple[str, str], Usage]
 
 
 def describe_skill(
@@ -51,31 +50,40 @@ def describe_skill(
 
 
 def describe_ready(
-    snapshot: Snapshot, *, profile: Profile, counts: Counts, scores: Sequence[float] | None = None
-) -> list[CatalogItem]:
-    """What the catalog may say about every skill that is ready.
+    snapshot: Snapshot, *, profile: Profile, uses: Uses, scores: Sequence[float] | None = None
+) -> tuple[list[CatalogItem], tuple[Diagnostic, ...]]:
+    """What the catalog may say about every skill that is ready, and about bodies it cannot read.
 
-    `scores` are those of the ready skills, in their order. A body is read only if it is injected.
+    `scores` are those of the ready skills, in their order. A body is read only if it is injected; a
+    skill whose body cannot be read is listed like any other.
     """
     inject = profile.catalog.always == "inject"
     overrides = snapshot.settings.overrides
+    used = {(name, location): count for name, location, count in uses}
     items: list[CatalogItem] = []
+    unread: list[Diagnostic] = []
     for outcome in snapshot.outcomes:
         skill = outcome.skill
         if skill is None or outcome.state is not State.READY:
             continue
-        used = counts.get((skill.name, skill.location))
         override = overrides.get(skill.name)
+        body = None
+        if inject and skill.declared.always:
+            try:
+                body = skill.content
+            except ProwessError as error:
+                # The file was deleted or changed after the scan; that must not stop every request.
+                unread.append(diagnose("always-unreadable", str(error), file=skill.location))
         item = describe_skill(
             skill,
             root=outcome.candidate.root,
-            uses=0 if used is None else used.activated,
+            uses=used.get((skill.name, skill.location), 0),
             relevance=None if scores is None else scores[len(items)],
             name_only=override is not None and override.visibility == "name-only",
-            body=skill.content if inject and skill.declared.always else None,
+            body=body,
         )
         items.append(item)
-    return items
+    return items, tuple(unread)
 
 
 def offer(
@@ -83,7 +91,7 @@ def offer(
     *,
     profile: Profile,
     facts: Facts,
-    counts: Counts,
+    uses: Uses = frozenset(),
     scores: Sequence[float] | None = None,
     removed: bool = False,
     context_tokens: int | None = None,
@@ -95,13 +103,14 @@ def offer(
     budget = msgspec.structs.replace(profile.budget, **_as_fields(snapshot.settings.budget))
     rules = profile.catalog
     items: list[CatalogItem] = []
+    unread: tuple[Diagnostic, ...] = ()
     if removed:
         rules = msgspec.structs.replace(rules, when_empty="nothing")
     else:
-        items = describe_ready(snapshot, profile=profile, counts=counts, scores=scores)
+        items, unread = describe_ready(snapshot, profile=profile, uses=uses, scores=scores)
     if characters is None:
         characters = _read_variable(budget, facts)
-    return present(
+    catalog = present(
         items,
         catalog=rules,
         budget=budget,
@@ -112,6 +121,9 @@ def offer(
         format=format,
         characters=characters,
     )
+    if not unread:
+        return catalog
+    return msgspec.structs.replace(catalog, diagnostics=(*unread, *catalog.diagnostics))
 
 
 def _as_fields(settings: Mapping[str, float]) -> dict[str, float]:

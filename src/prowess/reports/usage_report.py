@@ -114,8 +114,9 @@ def find_unused(skills: Skills) -> tuple[Outcome, ...]:
     if off is not None:
         reason = render_counting_off(off, cwd=skills.cwd, home=skills.facts.home)
         raise UsageError(f"Usage counting is off ({reason}), so unused skills cannot be listed.")
-    store = skills.usage()
-    used = {key for key, usage in store.load_counts().items() if usage.activated}
+    store = UsageFile(usage_path(skills.facts))
+    counts = store.load_counts(skills.snapshot.skills)
+    used = {key for key, usage in counts.items() if usage.activated}
     _raise_unreadable(store.diagnostics, "read the counts in", "")
     ready = [outcome for outcome in skills.snapshot.outcomes if outcome.state is State.READY]
     return tuple(one for one in ready if (one.name, one.candidate.location) not in used)

@@ -40,6 +40,8 @@ CREATE TABLE IF NOT EXISTS usage (
     PRIMARY KEY (name, location)
 ) WITHOUT ROWID
 """
+_COLUMNS = Usage.__struct_fields__
+_SELECT = f"SELECT {', '.join(_COLUMNS)} FROM usage"
 _ADD_OFFERED = """
 INSERT INTO usage (name, location, offered, last_offered) VALUES (?, ?, 1, ?)
 ON CONFLICT (name, location)
@@ -79,7 +81,7 @@ class NoUsage:
     def note_activated(self, skill: Skill, by: Caller) -> None:
         """Nothing is counted."""
 
-    def load_counts(self) -> Mapping[tuple[str, str], Usage]:
+    def load_counts(self, skills: Iterable[Skill] | None = None) -> Mapping[tuple[str, str], Usage]:
         """There are none."""
         return {}
 
@@ -127,19 +129,14 @@ class UsageFile:
                 "written", lambda database: database.execute(_ADD_ACTIVATED_BY[by], row).rowcount, 0
             )
 
-    def load_counts(self) -> Mapping[tuple[str, str], Usage]:
-        """The counts of every skill, by name and location."""
+    def load_counts(self, skills: Iterable[Skill] | None = None) -> Mapping[tuple[str, str], Usage]:
+        """The counts of these skills, by name and location; of all if none are given."""
         if not os.path.lexists(self.path):
             return {}
-
-        def read(database: Connection) -> dict[tuple[str, str], Usage]:
-            columns = Usage.__struct_fields__
-            rows = database.execute(
-                f"SELECT {', '.join(columns)} FROM usage ORDER BY name, location"
-            )
-            return {(row[0], row[1]): Usage(**dict(zip(columns, row, strict=True))) for row in rows}
-
-        return self._try("read", read, {})
+        if skills is None:
+            return self._try("read", _read_all, {})
+        keys = [(skill.name, skill.location) for skill in skills if _is_text(skill)]
+        return self._try("read", lambda database: _read_each(database, keys), {})
 
     def clear(self, name: str | None = None) -> int:
         """Delete the counts of a name, or all of them; returns how many skills had any."""
@@ -201,6 +198,25 @@ class UsageFile:
         self._held = (_identify(self.path), database)
         self._checked = now
         return database
+
+
+def _read_all(database: Connection) -> dict[tuple[str, str], Usage]:
+    rows = database.execute(f"{_SELECT} ORDER BY name, location")
+    return {(row[0], row[1]): _make_usage(row) for row in rows}
+
+
+def _read_each(database: Connection, keys: list[tuple[str, str]]) -> dict[tuple[str, str], Usage]:
+    """The counts of these names and locations; each is found by the table's key."""
+    found: dict[tuple[str, str], Usage] = {}
+    for key in keys:
+        row = database.execute(f"{_SELECT} WHERE name = ? AND location = ?", key).fetchone()
+        if row is not None:
+            found[key] = _make_usage(row)
+    return found
+
+
+def _make_usage(row: Any) -> Usage:
+    return Usage(**dict(zip(_COLUMNS, row, strict=True)))
 
 
 def _identify(path: str) -> tuple[int, int, int]:

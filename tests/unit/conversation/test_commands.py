@@ -236,12 +236,12 @@ def test_a_command_in_the_body_that_fails_aborts_the_typed_command(workspace: Wo
 def test_a_typed_skill_is_in_the_ledger_and_counts_as_used(workspace: Workspace) -> None:
     workspace.skill(f"{ROOT}/pdf")
     workspace.skill("home/.openclaw/skills/pdf")
-    skills = workspace.open()
+    skills = workspace.open(usage=True)
     skills.run("/pdf x")
     (entry,) = skills.default_conversation.ledger.entries
     assert (entry.name, entry.by, entry.arguments) == ("pdf", "user", "x")
     assert skills.activate("pdf", "x", by="model").repeated
-    openclaw = workspace.open("openclaw")
+    openclaw = workspace.open("openclaw", usage=True)
     openclaw.run("/pdf x")
     assert openclaw.default_conversation.ledger.entries == ()
     counts = {

@@ -200,7 +200,7 @@ def test_a_key_that_cannot_be_had_is_told_and_the_tool_is_called_without_it(
 
 def test_a_dispatch_is_counted_as_used_and_is_not_in_the_ledger(workspace: Workspace) -> None:
     workspace.skill(f"{ROOT}/go", **TO_TOOL)
-    skills = workspace.open()
+    skills = workspace.open(usage=True)
     skills.register_tool("exec", lambda params, run: None)
     reply(skills, "/go")
     assert skills.default_conversation.ledger.entries == ()

@@ -284,7 +284,7 @@ def test_an_approval_that_cannot_be_written_down_holds_for_now_and_says_so(
 def test_what_a_conversation_tells_the_model_counts_as_offered(workspace: Workspace) -> None:
     workspace.skill("home/.claude/skills/pdf")
     workspace.skill("home/.claude/skills/secret", disable_model_invocation="true")
-    skills = workspace.open()
+    skills = workspace.open(usage=True)
     skills.catalog()
     assert skills.usage().load_counts() == {}
     chat = skills.conversation()
