@@ -19,9 +19,6 @@ __all__ = ["HeaderReading", "read_header"]
 
 _OPENING = b"---\n"
 
-# The first line of nearly every body is within this many bytes.
-_LEAD_BYTES = 400
-
 # So few brackets cannot be nested too deeply; where there are more, the slow way counts levels.
 _FEW_BRACKETS = 16
 _SAFE_DEPTH = 64
@@ -70,7 +67,7 @@ def _read_plain(data: bytes, rules: HeaderRules, limits: Limits) -> HeaderReadin
             return None
     if others or rules.values == "text" or not rules.dates_are_text:
         value = _convert_values(value, header, rules)
-    return HeaderReading(value, _take_lead(data, end + len(b"\n---\n")))
+    return HeaderReading(value, undecoded=data[end + len(b"\n---\n") :])
 
 
 def _is_text(item: Any) -> bool:
@@ -109,13 +106,3 @@ def _convert_values(value: dict[str, Any], header: bytes, rules: HeaderRules) ->
     if rules.values == "text" or not rules.dates_are_text:
         return convert_values(value, header.decode(), rules)
     return value
-
-
-def _take_lead(data: bytes, start: int) -> str:
-    """The body up to the end of its first line, or more."""
-    opening = data[start : start + _LEAD_BYTES]
-    if b"\n" not in opening.lstrip():
-        # The line is longer, or there is none yet.
-        opening = data[start:]
-    # A character that the cut went through is behind the line.
-    return opening.decode(errors="replace")

@@ -14,20 +14,22 @@ _DEEPEST_HEADING = 6
 class HeaderReading(msgspec.Struct, frozen=True):
     """What a header says: its fields, the beginning of the body behind it, and diagnostics.
 
-    It has no path, so that it can be kept for every copy of a file. `body` goes at least to the end
-    of its first line. `valid` is False where this host would not load the file because of how it is
-    written.
+    It has no path, so that it can be kept for every copy of a file. `undecoded` is the body where
+    nobody had to look at it. `valid` is False where this host would not load the file because of
+    how it is written.
     """
 
     frontmatter: dict[str, Any]
     body: str = ""
     diagnostics: tuple[Diagnostic, ...] = ()
     valid: bool = True
+    undecoded: bytes = b""
 
     @property
     def lead(self) -> str:
         """The first line of the body. Few headers need it, so it is found when it is asked for."""
-        return find_lead(self.body)
+        # The end of what was read may be in the middle of a character, which no first line needs.
+        return find_lead(self.body or self.undecoded.decode(errors="replace"))
 
 
 def find_lead(body: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -107,6 +108,8 @@ def split_names(text: str) -> tuple[str, ...]:
     return _clean_words(text, re.split(_BLANKS_OR_COMMAS, text))
 
 
+# Many skills ask for the same tools, in the same words.
+@lru_cache(maxsize=256)
 def split_tools(text: str) -> tuple[str, ...]:
     """Tools separated by blanks or commas; `Bash(git add *)` is one."""
     return _clean_words(text, re.findall(_TOOL, text))
