@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     )
     from prowess.errors.activation import (
         AddressError,
+        ApprovalNeeded,
         CommandFailed,
         CommandRefused,
         NotPermitted,
@@ -69,6 +70,7 @@ _HOMES = {
     "Activation": "model.activation",
     "AddressError": "errors.activation",
     "Answer": "model.permission",
+    "ApprovalNeeded": "errors.activation",
     "Approver": "ports",
     "CODES": "diagnostics",
     "Cancel": "activate.slash.dispatch",
@@ -147,6 +149,7 @@ __all__ = [
     "Activation",
     "AddressError",
     "Answer",
+    "ApprovalNeeded",
     "Approver",
     "Cancel",
     "Candidate",

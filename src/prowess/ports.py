@@ -6,7 +6,7 @@ lives in memory.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 import msgspec
@@ -214,9 +214,19 @@ class Reporter(Protocol):
 
 
 class Approver(Protocol):
-    """The person who decides where the rules say `ask`, or a program in their place."""
+    """The person who decides where the rules say `ask`, or a program in their place.
 
-    def ask(self, request: Request) -> Answer:
+    `ask` may be async; then the conversation's async methods await it in the caller's event loop,
+    and the others raise `ApprovalNeeded`. If `ask` is not async, a conversation asks one question
+    at a time.
+
+    Nothing is granted by an approver that raises. One of Python's own errors (`OSError`,
+    `ValueError`, `RuntimeError` and so on, or a class derived from them) counts as a refusal. Every
+    other exception reaches the caller unchanged, so that a framework can suspend the call and
+    repeat it later.
+    """
+
+    def ask(self, request: Request) -> Answer | Awaitable[Answer]:
         """Once, always or not at all. `request.always` is what “always” would cover."""
         ...
 

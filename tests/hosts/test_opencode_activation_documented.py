@@ -164,9 +164,9 @@ def test_permission_is_asked_for_with_the_name_and_always_is_remembered(
     for _ in range(3):
         conversation.activate("pdf", by="model")
         conversation.forget()
-    assert [plain(request) for request in person.asked] == [
-        plain(Request(permission="skill", patterns=("pdf",), always=("pdf",), metadata={}))
-    ] * 2
+    key = person.asked[0].key
+    asked = Request(permission="skill", patterns=("pdf",), always=("pdf",), metadata={}, key=key)
+    assert [plain(request) for request in person.asked] == [plain(asked)] * 2
 
 
 @pytest.mark.seed("O-38", "O-41")

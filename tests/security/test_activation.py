@@ -55,9 +55,9 @@ def test_a_folder_that_became_a_link_since_the_scan_is_not_read(workspace: Works
     assert skills.snapshot.skills
     os.rename(workspace.path("project/.prowess/skills/pdf"), workspace.path("home/old"))
     os.symlink(workspace.path("elsewhere/pdf"), workspace.path("project/.prowess/skills/pdf"))
-    with pytest.raises(AddressError) as refused:
+    with pytest.raises(Unavailable) as refused:
         skills.read("skill://pdf")
-    assert refused.value.kind == "outside"
+    assert refused.value.state == "invalid"
     with pytest.raises(Unavailable):
         skills.activate("pdf")
 

@@ -13,7 +13,7 @@ from prowess.conversation.authorization import Grant, authorize_skill
 from prowess.conversation.body_renderer import (
     RenderedBody,
     load_document,
-    render_body,
+    plan_body,
     withhold_requests,
 )
 from prowess.conversation.current_skills import CurrentSkills, SnapshotView
@@ -67,9 +67,8 @@ def activate_skill(
     if by == "model":
         grant = authorize_skill(skill, services, view, get_digest=lambda: load().digest)
 
-    body = render_body(
-        skill, load(), arguments, by=by, services=services, view=view, is_cancelled=is_cancelled
-    )
+    plan = plan_body(skill, load(), arguments, by=by, services=services, view=view)
+    body = plan.render(is_cancelled)
     if not grant.requests:
         body = withhold_requests(skill, body)
 

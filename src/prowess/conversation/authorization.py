@@ -14,7 +14,6 @@ from prowess.conversation.current_skills import SnapshotView
 from prowess.conversation.services import Services
 from prowess.conversation.skill_digest import digest_contents
 from prowess.diagnostics import Diagnostic, diagnose
-from prowess.errors import ProwessError
 from prowess.errors.activation import NotPermitted, Unavailable
 from prowess.gate.approvals import Permit
 from prowess.gate.permissions import decide, find_unallowed, request_skill
@@ -154,12 +153,23 @@ def _settle(
             digest=digest,
             approver=services.approver,
         )
-    except ProwessError:
-        raise
     except Exception as error:
+        if not _is_plain_error(error):
+            raise
         # The approver is somebody else's code. What nobody granted is refused.
         reason = f"the approver failed ({type(error).__name__}: {error})"
         return Permit(granted=False, by="person", reason=reason)
+
+
+def _is_plain_error(error: Exception) -> bool:
+    """Whether an approver failed with one of Python's own errors, or a class derived from them.
+
+    Frameworks derive what suspends a call from `Exception` itself, and it has to reach them.
+    """
+    if type(error) is Exception:
+        return True
+    families = (family for family in type(error).__mro__ if family.__module__ == "builtins")
+    return next(families) is not Exception
 
 
 def _check(permit: Permit, what: str) -> tuple[Diagnostic, ...]:

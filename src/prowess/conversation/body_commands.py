@@ -1,8 +1,9 @@
-"""The commands inside a body: allowed or refused, run, and replaced by their output."""
+"""The commands inside a body: allowed or refused, then run and replaced by their output."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 from prowess.activate.body.substitution import Given
 from prowess.conversation.authorization import authorize_commands
@@ -13,7 +14,10 @@ from prowess.conversation.skill_environment import find_environment
 from prowess.diagnostics import Diagnostic
 from prowess.model.skill import Skill
 from prowess.model.usage import Caller
+from prowess.ports import Runner
 from prowess.shell.command_runner import (
+    Draft,
+    NotRun,
     Surroundings,
     draft_body,
     find_not_run,
@@ -21,9 +25,23 @@ from prowess.shell.command_runner import (
     run_draft,
 )
 from prowess.shell.environment import SkillEnvironment
+from prowess.text.masking import Masker
 
 
-def run_commands(
+class CommandPlan(NamedTuple):
+    """A body with its placeholders filled, and commands that may run; none has run yet."""
+
+    draft: Draft
+    runner: Runner
+    masker: Masker
+    diagnostics: tuple[Diagnostic, ...]
+
+    def run(self, is_cancelled: Callable[[], bool] | None = None) -> str:
+        """The body with the output of its commands."""
+        return run_draft(self.draft, self.runner, masker=self.masker, is_cancelled=is_cancelled)
+
+
+def plan_commands(
     skill: Skill,
     content: str,
     given: Given,
@@ -32,19 +50,13 @@ def run_commands(
     by: Caller,
     services: Services,
     view: SnapshotView,
-    is_cancelled: Callable[[], bool] | None = None,
-) -> tuple[str, tuple[Diagnostic, ...], bool]:
-    """A body with its placeholders filled and the output of its commands, and whether any ran.
+) -> CommandPlan:
+    """Find the commands in a body, and let them run or refuse them.
 
     `digest` is that of the skill's file, for approvals.
     """
     profile, manifest = services.profile, skill.declared
-    not_run = find_not_run(
-        skill,
-        profile.embedded,
-        is_trusted=services.trust.is_trusted(skill),
-        switched_on=_find_switch(view),
-    )
+    not_run = find_reason_not_to_run(skill, services, view)
     environment = SkillEnvironment()
     if not_run is None:
         environment = find_environment(skill, services, view)
@@ -63,14 +75,24 @@ def run_commands(
         file=skill.location,
     )
     if not draft.commands:
-        return draft.place(()), draft.diagnostics, False
+        return CommandPlan(draft, services.runner, environment.masker, draft.diagnostics)
     runner, unconfined = confine(skill.name, services, view)
     request = request_commands(skill, draft.commands, by)
     granted = authorize_commands(
         skill, request, services, view, digest=digest, unconfined=unconfined
     )
-    body = run_draft(draft, runner, masker=environment.masker, is_cancelled=is_cancelled)
-    return body, granted + draft.diagnostics + environment.diagnostics, True
+    found = granted + draft.diagnostics + environment.diagnostics
+    return CommandPlan(draft, runner, environment.masker, found)
+
+
+def find_reason_not_to_run(skill: Skill, services: Services, view: SnapshotView) -> NotRun | None:
+    """Why nothing of a skill is run; None where it may be asked for."""
+    return find_not_run(
+        skill,
+        services.profile.embedded,
+        is_trusted=services.trust.is_trusted(skill),
+        switched_on=_find_switch(view),
+    )
 
 
 def _find_switch(view: SnapshotView) -> bool | None:

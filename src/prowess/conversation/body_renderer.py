@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
@@ -16,6 +16,9 @@ from prowess.model.activation import Requests
 from prowess.model.skill import Document, Skill, SkillCall
 from prowess.model.usage import Caller
 from prowess.profiles.schema.body import ArgumentRules
+
+if TYPE_CHECKING:
+    from prowess.conversation.body_commands import CommandPlan
 
 
 class RenderedBody(msgspec.Struct, frozen=True, kw_only=True):
@@ -42,7 +45,22 @@ def load_document(skill: Skill, arguments: str, by: Caller, services: Services) 
     return skill.load(call)
 
 
-def render_body(
+class BodyPlan(NamedTuple):
+    """A body that needs no more answers. Its commands may run, and none has run yet."""
+
+    body: RenderedBody
+    commands: CommandPlan | None = None
+
+    def render(self, is_cancelled: Callable[[], bool] | None = None) -> RenderedBody:
+        """The body, with the output of its commands."""
+        if self.commands is None:
+            return self.body
+        text = self.commands.run(is_cancelled)
+        ran_commands = bool(self.commands.draft.commands)
+        return msgspec.structs.replace(self.body, text=text, ran_commands=ran_commands)
+
+
+def plan_body(
     skill: Skill,
     document: Document,
     arguments: str,
@@ -50,9 +68,11 @@ def render_body(
     by: Caller,
     services: Services,
     view: SnapshotView,
-    is_cancelled: Callable[[], bool] | None = None,
-) -> RenderedBody:
-    """The body of a skill for one call: variables and arguments filled, commands run."""
+) -> BodyPlan:
+    """The body of a skill for one call: variables and arguments filled, commands allowed.
+
+    Raises `NotPermitted` and `ApprovalNeeded` where commands may not run.
+    """
     profile, content = services.profile, document.content
     # Agents may change the hooks they receive, so each activation gets its own copy.
     manifest = skill.manifest if skill.declared.hooks else skill.declared
@@ -63,15 +83,15 @@ def render_body(
         project=view.snapshot.repository or view.snapshot.cwd,
         effort=services.effort,
     )
-    ran_commands = False
+    commands = None
     found = document.diagnostics
     if skill.is_computed or by not in profile.arguments.callers:
         body = content
     elif profile.embedded.recognised and may_hold_commands(content):
         # Few bodies hold commands, and the modules that read shell code take long to import.
-        from prowess.conversation.body_commands import run_commands
+        from prowess.conversation.body_commands import plan_commands
 
-        body, found, ran_commands = run_commands(
+        commands = plan_commands(
             skill,
             content,
             given,
@@ -79,8 +99,8 @@ def render_body(
             by=by,
             services=services,
             view=view,
-            is_cancelled=is_cancelled,
         )
+        body, found = "", commands.diagnostics
     else:
         body, found = substitute(
             content,
@@ -97,16 +117,16 @@ def render_body(
         expand=lambda tool: _fill_variables(tool, profile.arguments, given),
     )
     wants_trust = bool(requests.allowed_tools or requests.hooks)
-    return RenderedBody(
+    rendered = RenderedBody(
         text=body,
         digest=document.digest,
         requests=requests,
-        ran_commands=ran_commands,
         blocks=document.blocks,
         folder=document.folder,
         trusted=not wants_trust or services.trust.is_trusted(skill),
         diagnostics=found + ignored,
     )
+    return BodyPlan(rendered, commands)
 
 
 def withhold_requests(skill: Skill, rendered: RenderedBody) -> RenderedBody:

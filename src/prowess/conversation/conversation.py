@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -17,13 +18,16 @@ from prowess.activate.slash.dispatch import Cancel
 from prowess.activate.slash.messages import Key, find_delivery
 from prowess.activate.survival import Survival, compact, find_survivors
 from prowess.conversation.activation import activate_skill
+from prowess.conversation.async_calls import Answers, call_async
 from prowess.conversation.authorization import authorize_skill
 from prowess.conversation.catalogs import ConversationCatalogs
 from prowess.conversation.current_skills import CurrentSkills
 from prowess.conversation.services import Services
 from prowess.conversation.slash_commands import RunResult, run_typed
 from prowess.diagnostics import Diagnostic
+from prowess.errors import UnknownSkill
 from prowess.errors.activation import Unavailable
+from prowess.gate.approvals import GivenAnswers
 from prowess.model.activation import Activation
 from prowess.model.catalog import Catalog
 from prowess.model.outcome import State
@@ -31,6 +35,9 @@ from prowess.model.skill import Skill
 from prowess.model.snapshot import Snapshot
 from prowess.model.usage import Caller
 from prowess.present.tokens import estimate_tokens
+
+if TYPE_CHECKING:
+    from prowess.shell.scripts import ScriptResult
 
 # Skills that exist but cannot be read. A denied one is not mentioned, and a shadowed one lost its
 # name to another.
@@ -93,23 +100,41 @@ class Conversation:
         arguments: str = "",
         *,
         by: Caller = "user",
+        answers: Answers | None = None,
         is_cancelled: Callable[[], bool] | None = None,
     ) -> Activation:
         """Load a skill into the conversation.
 
         A model's call is checked against the permission rules; for a skill that is already loaded
-        and unchanged it gets one line. Raises `UnknownSkill`, `Unavailable`, `NotPermitted`, and
-        what commands in the body raise.
+        and unchanged it gets one line. With `answers`, by the keys of requests, the approver is not
+        asked: a question without an answer raises `ApprovalNeeded` before anything runs. Raises
+        `UnknownSkill`, `Unavailable`, `NotPermitted`, and what commands in the body raise.
         """
         return activate_skill(
             name,
             arguments,
             by=by,
-            services=self._services,
+            services=self._with_answers(answers),
             skills=self._skills,
             ledger=self._recorder,
             is_cancelled=is_cancelled,
         )
+
+    async def activate_async(
+        self,
+        name: str,
+        arguments: str = "",
+        *,
+        by: Caller = "user",
+        answers: Answers | None = None,
+    ) -> Activation:
+        """As `activate`, from an event loop.
+
+        The work runs in a thread of its own, and an async approver is awaited in the loop. If the
+        task is cancelled, the programs it started are killed.
+        """
+        call = partial(self.activate, name, arguments, by=by)
+        return await call_async(call, self._services.approver, answers)
 
     def run(
         self,
@@ -118,40 +143,121 @@ class Conversation:
         key: Key = Key.SEND,
         streaming: bool = False,
         cancel: Cancel | None = None,
+        answers: Answers | None = None,
     ) -> RunResult:
         """Run what a user typed: `/name arguments`, `/skill name`, `$name`; the rest is plain text.
 
         `key` is the key that sent it; `streaming` says whether the model is answering just now.
+        `answers` are those of `activate`.
         """
         return run_typed(
             text,
             delivery=find_delivery(key, streaming=streaming),
             cancel=cancel or Cancel(),
-            services=self._services,
+            services=self._with_answers(answers),
             skills=self._skills,
             ledger=self._recorder,
         )
+
+    async def run_async(
+        self,
+        text: str,
+        *,
+        key: Key = Key.SEND,
+        streaming: bool = False,
+        answers: Answers | None = None,
+    ) -> RunResult:
+        """As `run`, from an event loop; see `activate_async`."""
+
+        def call(
+            *, answers: Answers | None = None, is_cancelled: Callable[[], bool] | None = None
+        ) -> RunResult:
+            cancel = Cancel(is_cancelled)
+            return self.run(text, key=key, streaming=streaming, cancel=cancel, answers=answers)
+
+        return await call_async(call, self._services.approver, answers)
+
+    def run_script(
+        self,
+        name: str,
+        script: str,
+        argv: Sequence[str] = (),
+        *,
+        by: Caller = "model",
+        seconds: float | None = None,
+        answers: Answers | None = None,
+        is_cancelled: Callable[[], bool] | None = None,
+    ) -> ScriptResult:
+        """Run a script in the folder of a skill, such as `scripts/fill.py`, with these arguments.
+
+        It runs like a command in the skill's body: in the working folder, in the sandbox, with the
+        skill's variables, if the skill is trusted and the rules allow it. A model needs permission
+        to load the skill, unless it is loaded, and its arguments are approved unless a rule allows
+        them. `seconds` replaces the host's time limit; `answers` are those of `activate`. Raises
+        `UnknownSkill`, `Unavailable`, `NotPermitted`, `AddressError` and `ScriptRefused`.
+        """
+        # Few conversations run scripts, and the modules that run programs take long to import.
+        from prowess.conversation.scripts import run_script
+
+        services = self._with_answers(answers)
+        skill = self._get_readable(name, by, services)
+        if by == "model" and self._recorder.find(name) is None:
+            self._check_awake(name)
+        return run_script(
+            skill,
+            script,
+            argv,
+            by=by,
+            services=services,
+            view=self._skills.view,
+            seconds=seconds,
+            is_cancelled=is_cancelled,
+        )
+
+    async def run_script_async(
+        self,
+        name: str,
+        script: str,
+        argv: Sequence[str] = (),
+        *,
+        by: Caller = "model",
+        seconds: float | None = None,
+        answers: Answers | None = None,
+    ) -> ScriptResult:
+        """As `run_script`, from an event loop; see `activate_async`."""
+        call = partial(self.run_script, name, script, argv, by=by, seconds=seconds)
+        return await call_async(call, self._services.approver, answers)
 
     def complete(self, typed: str, *, most: int = MOST) -> tuple[Completion, ...]:
         """The commands that match what was typed so far, best first."""
         return complete(typed, self.commands, self._services.profile.commands, most=most)
 
-    def read(self, url: str, *, by: Caller = "model") -> Resource:
+    def read(
+        self,
+        url: str,
+        *,
+        by: Caller = "model",
+        answers: Answers | None = None,
+        is_cancelled: Callable[[], bool] | None = None,
+    ) -> Resource:
         """The file or folder that a `skill://` address names.
 
-        A model needs the same permission as for loading the skill, unless it has loaded it. Raises
-        `UnknownSkill`, `Unavailable`, `NotPermitted` and `AddressError`.
+        A model needs the same permission as for loading the skill, unless it has loaded it;
+        `answers` are those of `activate`. Raises `UnknownSkill`, `Unavailable`, `NotPermitted` and
+        `AddressError`.
         """
-        services = self._services
-        view, rules = self._skills.view, services.profile.resources
+        services = self._with_answers(answers)
+        rules = services.profile.resources
         address = parse_address(url, dots=rules.dots, with_lines=True)
-        outcome = view.snapshot.find(address.name)
-        if outcome is not None and outcome.name == address.name and outcome.state in _UNREADABLE:
-            raise Unavailable(outcome.name, outcome.state.value, outcome.reason or "")
-        skill = view.readable.get(address.name)
-        if by == "model" and skill is not None and self._recorder.find(skill.name) is None:
-            authorize_skill(skill, services, view, get_digest=lambda: skill.digest)
-        return resolve(address, view.readable, services.files, rules=rules)
+        self._get_readable(address.name, by, services)
+        return resolve(address, self._skills.view.readable, services.files, rules=rules)
+
+    async def read_async(
+        self, url: str, *, by: Caller = "model", answers: Answers | None = None
+    ) -> Resource:
+        """As `read`, from an event loop; see `activate_async`."""
+        call = partial(self.read, url, by=by)
+        return await call_async(call, self._services.approver, answers)
 
     def touched(self, path: str) -> tuple[Skill, ...]:
         """A file was read, written or edited: the skills that woke, which stay awake."""
@@ -178,6 +284,35 @@ class Conversation:
         data["awake"] = sorted(self._skills.awake)
         data["folders"] = sorted(self._skills.folders)
         return json.dumps(data, indent=1) + "\n"
+
+    def _with_answers(self, answers: Answers | None) -> Services:
+        """The services of one call; with answers, those are all that its approver knows."""
+        if answers is None:
+            return self._services
+        return msgspec.structs.replace(self._services, approver=GivenAnswers(answers))
+
+    def _get_readable(self, name: str, by: Caller, services: Services) -> Skill:
+        """A skill whose files the caller may use. Raises what `read` does."""
+        view = self._skills.view
+        skill = view.readable.get(name)
+        if self._skills.refresh(skill):
+            # The file changed since the scan, and with it perhaps who may use the skill.
+            view = self._skills.view
+            skill = view.readable.get(name)
+        if skill is None:
+            outcome = view.snapshot.find(name)
+            if outcome is not None and outcome.name == name and outcome.state in _UNREADABLE:
+                raise Unavailable(outcome.name, outcome.state.value, outcome.reason or "")
+            raise UnknownSkill(name, view.readable)
+        if by == "model" and self._recorder.find(skill.name) is None:
+            authorize_skill(skill, services, view, get_digest=lambda: skill.digest)
+        return skill
+
+    def _check_awake(self, name: str) -> None:
+        """Raise `Unavailable` for a dormant skill, which a model cannot load either."""
+        outcome = self.snapshot.find(name)
+        if outcome is not None and outcome.state is State.DORMANT:
+            raise Unavailable(name, outcome.state.value, outcome.reason or "")
 
     def _call_tool(self, parameters: Mapping[str, Any]) -> Activation:
         call = parse_call(parameters, self._services.profile.tool)

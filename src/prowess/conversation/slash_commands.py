@@ -12,7 +12,7 @@ from prowess.activate.slash.dispatch import Cancel, ToolReply
 from prowess.activate.slash.messages import Delivery, Message, needs_bodies, render_message
 from prowess.activate.slash.parser import Call, Notice, Plain, parse_command
 from prowess.conversation.activation import record_activation
-from prowess.conversation.body_renderer import RenderedBody, load_document, render_body
+from prowess.conversation.body_renderer import RenderedBody, load_document, plan_body
 from prowess.conversation.current_skills import CurrentSkills, SnapshotView
 from prowess.conversation.services import Services
 from prowess.errors import UnknownSkill
@@ -64,18 +64,19 @@ def run_typed(
                 services.usage.note_activated(skill, "user")
         return message
 
-    bodies = [
-        render_body(
+    # All are planned before any is rendered: whoever has to be asked is asked before anything runs.
+    plans = [
+        plan_body(
             skill,
             load_document(skill, typed.arguments, "user", services),
             typed.arguments,
             by="user",
             services=services,
             view=view,
-            is_cancelled=lambda: cancel.is_cancelled,
         )
         for skill in found
     ]
+    bodies = [plan.render(lambda: cancel.is_cancelled) for plan in plans]
     message = render_message(typed, rules, bodies=[body.text for body in bodies], delivery=delivery)
     if isinstance(message, Notice):
         return message

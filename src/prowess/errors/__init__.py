@@ -19,6 +19,7 @@
     │   ├── TooWide              a folder too wide to be trusted as one project
     │   ├── MissingExtra         an optional part of Prowess that is not installed
     │   └── InvalidName          a name that a new skill cannot have
+    ├── ApprovalNeeded           someone has to approve it first; has the request and its key
     ├── ProfileError             a profile file cannot be used
     ├── SettingError             a settings file has a wrong value; has file, line and key
     ├── SwitchError              an environment variable of a host has a value it refuses
@@ -27,6 +28,7 @@
     │   └── PromptFailed         a skill that is defined in code could not build its prompt
     ├── Cancelled                the work was cancelled
     ├── CommandRefused           an argument cannot be passed safely to a command inside a skill
+    ├── ScriptRefused            a script of a skill that is not run; has the reason
     ├── CommandFailed            a command inside a skill failed; has the command and last output
     └── MachineError             the machine refused: a file cannot be written, a program is missing
 

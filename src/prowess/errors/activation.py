@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from prowess.errors import ProwessError, UnknownName, UsageError
+from prowess.model.permission import Request
 
 
 class Unavailable(UsageError):
@@ -39,6 +40,25 @@ class NotPermitted(UsageError):
     def __str__(self) -> str:
         feedback = f" Feedback: {self.feedback}" if self.feedback else ""
         return f"Not permitted to {self.what}: {self.reason.rstrip('.')}.{feedback}"
+
+
+class ApprovalNeeded(ProwessError):
+    """Someone has to answer `request` before the call can go on; nothing has run yet.
+
+    Repeat the call with `answers={error.key: Answer(…)}`. The key stands for the whole request and
+    the content of the skill: if either has changed by then, this is raised again with another key.
+    """
+
+    exit_code = 5
+
+    def __init__(self, request: Request) -> None:
+        self.request = request
+        self.key = request.key
+        super().__init__(request)
+
+    def __str__(self) -> str:
+        names = ", ".join(f"`{name}`" for name in self.request.patterns)
+        return f"Approval is needed first ({self.request.permission}: {_shorten(names)})."
 
 
 class UntrustedTool(UsageError):
@@ -176,6 +196,20 @@ class CommandRefused(ProwessError):
             "“Arguments in commands” in docs/guides/writing-skills.md says where arguments are"
             " allowed, and how a header lets one begin with `-`."
         )
+
+
+class ScriptRefused(ProwessError):
+    """A script of a skill was not run: there is no way to run it, or nobody trusts it."""
+
+    exit_code = 4
+
+    def __init__(self, script: str, why: str) -> None:
+        self.script = script
+        self.why = why
+        super().__init__(script, why)
+
+    def __str__(self) -> str:
+        return f"The script `{_shorten(self.script)}` was not run: {self.why}."
 
 
 class CommandFailed(ProwessError):

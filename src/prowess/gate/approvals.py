@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from typing import Literal
 
 import msgspec
 
 from prowess.errors import MachineError
+from prowess.errors.activation import ApprovalNeeded
 from prowess.model.permission import Action, Answer, Approval, Decision, Reply, Request
 from prowess.ports import ApprovalStore, Approver
 
@@ -43,6 +45,26 @@ class MemoryApprovals:
         self._approvals[approval.key] = approval
 
 
+class GivenAnswers:
+    """An `Approver` that has its answers, by the keys of requests, and asks nobody.
+
+    Without an answer it raises `ApprovalNeeded`. In place of an answer there may be the error that
+    came of asking for it, which is raised.
+    """
+
+    def __init__(self, answers: Mapping[str, Answer | Exception]) -> None:
+        self._answers = answers
+
+    def ask(self, request: Request) -> Answer:
+        """The answer that was given for this very request."""
+        answer = self._answers.get(request.key)
+        if answer is None:
+            raise ApprovalNeeded(request)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+
 class Approvals:
     """Asks where rules say so, and remembers “always” for a name, a location and a digest.
 
@@ -54,6 +76,8 @@ class Approvals:
         self._unsaved = MemoryApprovals()
         self._store: ApprovalStore = store or self._unsaved
         self._now = now
+        # Re-entrant: an approver may use the conversation that asks it.
+        self._asking = threading.RLock()
 
     def settle(
         self,
@@ -64,21 +88,28 @@ class Approvals:
         digest: str,
         approver: Approver | None,
     ) -> Permit:
-        """Grant or refuse a request. Without an approver, whatever needs approval is refused."""
+        """Grant or refuse a request. Without an approver, whatever needs approval is refused.
+
+        Raises `ApprovalNeeded` where the approver is async, and whatever the approver raises.
+        """
         if decision.action is not Action.ASK:
             granted = decision.action is Action.ALLOW
             return Permit(granted=granted, by="rule", reason=decision.reason)
-        approved = [
-            self._find(request.permission, pattern, location) for pattern in request.patterns
-        ]
-        if _cover(approved, digest):
-            reason = "it is already approved and has not changed"
-            return Permit(granted=True, by="approval", reason=reason)
-        if approver is None:
-            reason = f"{decision.reason}, and there is no one to ask"
-            return Permit(granted=False, by="nobody", reason=reason)
-        request = _note_change(request, approved, digest)
-        return self._record(approver.ask(request), request, location=location, digest=digest)
+        # Whoever waited here for another question looks again: the answer may have been “always”.
+        with self._asking:
+            approved = [
+                self._find(request.permission, pattern, location) for pattern in request.patterns
+            ]
+            if _cover(approved, digest):
+                reason = "it is already approved and has not changed"
+                return Permit(granted=True, by="approval", reason=reason)
+            if approver is None:
+                reason = f"{decision.reason}, and there is no one to ask"
+                return Permit(granted=False, by="nobody", reason=reason)
+            key = _make_key(request, location, digest)
+            request = msgspec.structs.replace(_note_change(request, approved, digest), key=key)
+            answer = _ask(approver, request)
+            return self._record(answer, request, location=location, digest=digest)
 
     def _find(self, permission: str, pattern: str, location: str) -> Approval | None:
         saved = self._store.find(permission, pattern, location)
@@ -127,3 +158,24 @@ def _note_change(request: Request, approved: Sequence[Approval | None], digest: 
             note = f"It has changed since it was approved ({approval.approved}); approve it again."
             return msgspec.structs.replace(request, note=note)
     return request
+
+
+def _make_key(request: Request, location: str, digest: str) -> str:
+    """What an answer is bound to: everything that is asked, and the content of the skill."""
+    import hashlib
+    import json
+
+    asked = [request.permission, request.patterns, request.always, dict(request.metadata)]
+    text = json.dumps([*asked, location, digest], default=repr, sort_keys=True)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _ask(approver: Approver, request: Request) -> Answer:
+    """The answer of an approver. One that has to be awaited is left to whoever has a loop."""
+    answer = approver.ask(request)
+    if not isinstance(answer, Awaitable):
+        return answer
+    if isinstance(answer, Coroutine):
+        # It has not begun, and begins anew when someone awaits the approver.
+        answer.close()
+    raise ApprovalNeeded(request)

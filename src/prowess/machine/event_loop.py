@@ -1,9 +1,20 @@
-"""Awaits something from synchronous code."""
+"""Between event loops and blocking code: awaits from the one, runs the other without blocking."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
-from typing import Any
+import contextlib
+import contextvars
+import threading
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    import asyncio
+
+T = TypeVar("T")
+# How long a cancelled task waits for its work. Programs are killed within a twentieth of that.
+_SECONDS_TO_END = 1.0
 
 
 def wait_for(awaitable: Awaitable[Any]) -> Any:
@@ -25,3 +36,59 @@ def wait_for(awaitable: Awaitable[Any]) -> Any:
 
     with ThreadPoolExecutor(max_workers=1) as pool:
         return pool.submit(asyncio.run, run()).result()
+
+
+async def run_in_thread(work: Callable[[Callable[[], bool]], T]) -> T:
+    """The result of blocking work, which runs in a thread of its own.
+
+    The thread belongs to no pool, so however long the work takes, nobody else waits for it. It sees
+    the caller's context variables. `work` gets a function that says whether it was cancelled: when
+    the task was, or when the loop was closed. A cancelled task ends as soon as its work has, and
+    after a second at the latest.
+    """
+    import asyncio
+
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[T] = loop.create_future()
+    cancelled = threading.Event()
+    context = contextvars.copy_context()
+
+    def is_cancelled() -> bool:
+        return cancelled.is_set() or loop.is_closed()
+
+    def run() -> None:
+        try:
+            settle = partial(_set_result, done, context.run(work, is_cancelled))
+        except BaseException as error:
+            settle = partial(_set_exception, done, error)
+        # A loop that was closed meanwhile wants no result.
+        with contextlib.suppress(RuntimeError):
+            loop.call_soon_threadsafe(settle)
+
+    # A daemon: at exit, Python must not wait for a person who is being asked something.
+    threading.Thread(target=run, name="prowess", daemon=True).start()
+    try:
+        return await asyncio.shield(done)
+    except asyncio.CancelledError:
+        cancelled.set()
+        await asyncio.wait([done], timeout=_SECONDS_TO_END)
+        raise
+    finally:
+        # Also where the coroutine is closed without being cancelled.
+        cancelled.set()
+
+
+def _set_result(done: asyncio.Future[T], result: T) -> None:
+    if not done.done():
+        done.set_result(result)
+
+
+def _set_exception(done: asyncio.Future[Any], error: BaseException) -> None:
+    if done.done():
+        return
+    if isinstance(error, StopIteration):
+        # Python forbids it in a future, because it would end the coroutine that awaits it.
+        error = RuntimeError(f"the work raised {error!r}")
+    done.set_exception(error)
+    # Read once, or asyncio would log the error of work that nobody waits for any more.
+    done.exception()

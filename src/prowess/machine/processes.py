@@ -1,17 +1,21 @@
 """The real `Runner`: a child process that gets only what it needs, bounded in time and output.
 
 A child gets a short list of our environment variables and those of its skill, no input, and its own
-session, so that everything it starts can be stopped with it. A program that leaves the session on
-purpose is not followed.
+session, so that everything it starts can be stopped with it. On Linux, a program that leaves the
+session is found by a variable that all programs of a run inherit; one that also clears its
+environment is not followed.
 """
 
 from __future__ import annotations
 
+import atexit
 import codecs
 import contextlib
 import os
+import secrets
 import signal
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -38,6 +42,9 @@ _PAUSE = 0.05
 # How long to wait for the last output once everything has ended.
 _GRACE = 1.0
 _IS_POSIX = os.name == "posix"
+_RUN_VARIABLE = "PROWESS_RUN"
+# A program may start another while its environment is read; this many rounds find that one, too.
+_ROUNDS = 5
 
 
 def pass_on(env: Mapping[str, str]) -> dict[str, str]:
@@ -60,23 +67,29 @@ class ProcessRunner:
 
         Nothing it started is left running.
         """
-        process: Child | None = None
+        if is_cancelled is not None and is_cancelled():
+            raise Cancelled(f"the command `{command.text}` was not started")
+        run: _Run | None = None
         output: _Output | None = None
         try:
             # Ctrl-C while the child starts would leave it running with nobody to stop it.
             with delay_interrupts():
-                process = self._start(command)
-                output = _Output(process, keep=command.output_bytes)
-            code = _wait(process, output, command, is_cancelled)
+                run = self._start(command)
+                output = _Output(run.process, keep=command.output_bytes)
+            code = _wait(run.process, output, command, is_cancelled)
         finally:
-            if process is not None:
-                _end_all(process)
+            if run is not None:
+                run.end()
             if output is not None:
                 output.ended.wait(_GRACE)
         return output.finish(code)
 
-    def _start(self, command: Command) -> Child:
-        env = {**self._base, **command.env}
+    def _start(self, command: Command) -> _Run:
+        token = secrets.token_hex(16)
+        return _Run(self._start_process(command, {_RUN_VARIABLE: token}), token)
+
+    def _start_process(self, command: Command, mark: Mapping[str, str]) -> Child:
+        env = {**self._base, **command.env, **mark}
         argv = [_get_program(command, env), *command.argv[1:]]
         try:
             if command.sandbox is not None:
@@ -180,13 +193,68 @@ def _wait(
     return process.returncode
 
 
-def _end_all(process: Child) -> None:
-    """Stop a process and everything it started, even if it has already ended itself."""
-    if _IS_POSIX:
-        with contextlib.suppress(OSError):
-            os.killpg(process.pid, signal.SIGKILL)
-    elif process.poll() is None:
-        subprocess.run(
-            ["taskkill", "/F", "/T", "/PID", str(process.pid)], capture_output=True, check=False
-        )
-    process.wait()
+class _Run:
+    """A process and everything it started, known by the token in their environment."""
+
+    def __init__(self, process: Child, token: str) -> None:
+        self.process = process
+        self._token = f"{_RUN_VARIABLE}={token}".encode()
+        _running.add(self)
+
+    def end(self) -> None:
+        """Stop them all, even if the process has already ended itself."""
+        self.kill()
+        self.process.wait()
+        _running.discard(self)
+
+    def kill(self) -> None:
+        """Kill the process group, then what left it."""
+        process = self.process
+        if _IS_POSIX:
+            with contextlib.suppress(OSError):
+                os.killpg(process.pid, signal.SIGKILL)
+            _kill_marked(self._token, since=process.pid)
+        elif process.poll() is None:
+            subprocess.run(
+                ["taskkill", "/F", "/T", "/PID", str(process.pid)], capture_output=True, check=False
+            )
+
+
+_running: set[_Run] = set()
+
+
+@atexit.register
+def _kill_running() -> None:
+    """Threads do not outlive the interpreter; the programs they started would."""
+    for run in tuple(_running):
+        run.kill()
+
+
+def _kill_marked(token: bytes, *, since: int) -> None:
+    """Kill the processes that have a token in their environment, on Linux.
+
+    Only those are searched that are younger than the one with the id `since`, which are few. Ids
+    begin again at their end; after that, nothing is found.
+    """
+    if not sys.platform.startswith("linux"):
+        return
+    for _ in range(_ROUNDS):
+        found = [
+            int(name)
+            for name in os.listdir("/proc")
+            if name.isdecimal() and int(name) > since and _has_token(name, token)
+        ]
+        for process in found:
+            with contextlib.suppress(OSError):
+                os.kill(process, signal.SIGKILL)
+        if not found:
+            return
+
+
+def _has_token(process: str, token: bytes) -> bool:
+    # The file of a process that has ended, or of somebody else's, cannot be read.
+    try:
+        with open(f"/proc/{process}/environ", "rb") as file:
+            return token in file.read().split(b"\0")
+    except OSError:
+        return False

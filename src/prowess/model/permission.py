@@ -49,7 +49,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
     `aliases` are other names of the same thing. `note` tells the person who is asked what is
     special this time. `unless_allowed` are patterns that are asked about unless a rule is about
-    them, each with a rule that would allow it.
+    them, each with a rule that would allow it. `key` is set when someone is asked: it stands for
+    the whole request and the content of the skill, so an answer to it covers nothing else.
     """
 
     permission: str = "skill"
@@ -59,6 +60,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     aliases: tuple[str, ...] = ()
     note: str | None = None
     unless_allowed: Mapping[str, str] = msgspec.field(default_factory=dict)
+    key: str = ""
 
 
 class Decision(msgspec.Struct, frozen=True):

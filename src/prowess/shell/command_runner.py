@@ -34,7 +34,7 @@ NotRun = Literal["mcp", "remote", "untrusted", "off"]
 NO_OUTPUT = "(no output)"
 _TAIL = 2_000
 
-_REASONS: Mapping[NotRun, str] = {
+NOT_RUN_REASONS: Mapping[NotRun, str] = {
     "mcp": "it comes from an MCP server",
     "remote": "it comes from a remote source",
     "untrusted": "its project is not trusted",
@@ -230,7 +230,7 @@ class _Planner:
         text = self._filling.fill(body[embedded.start : embedded.end])
         # Nothing may follow a fence on its line.
         between = "\n" if body.startswith("`", embedded.start) else " "
-        reason = _REASONS[self._around.not_run or "off"]
+        reason = NOT_RUN_REASONS[self._around.not_run or "off"]
         return f"{text}{between}[not run: {reason}]"
 
 
@@ -328,5 +328,5 @@ def _diagnose(
         return
     for command in commands:
         first = command.text.splitlines()[0]
-        message = f"The command `{first}` was not run because {_REASONS[not_run]}."
+        message = f"The command `{first}` was not run because {NOT_RUN_REASONS[not_run]}."
         yield diagnose("command-not-run", message, file=file, hint=_HINTS[not_run])

@@ -84,6 +84,7 @@ def test_a_child_gets_a_short_list_of_variables_and_those_of_its_skill() -> None
         bash("env", env={"CITY": "Bonn", "TERM": "tty"})
     )
     seen = dict(line.split("=", 1) for line in finished.output.splitlines())
+    assert len(seen.pop("PROWESS_RUN")) == 32
     made_by_bash = {"PWD", "SHLVL", "_", "OLDPWD"}
     assert {name: value for name, value in seen.items() if name not in made_by_bash} == {
         "PATH": PATH,

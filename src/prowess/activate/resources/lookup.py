@@ -16,7 +16,7 @@ from prowess.activate.resources.line_ranges import select_lines
 from prowess.errors import UnknownSkill
 from prowess.errors.activation import AddressError
 from prowess.model.skill import Skill
-from prowess.ports import FileSystem, FolderItem
+from prowess.ports import FileSystem, FolderItem, Head
 from prowess.profiles.schema.body import ResourceRules
 from prowess.text.collation import collate
 from prowess.text.markup import tidy_path
@@ -24,10 +24,21 @@ from prowess.text.markup import tidy_path
 PLAIN = "text/plain"
 MARKDOWN = "text/markdown"
 EMPTY_FOLDER = "(empty folder)"
+_SIGNATURES = (
+    (b"\x89PNG\r\n\x1a\n", "image/png"),
+    (b"\xff\xd8\xff", "image/jpeg"),
+    (b"GIF87a", "image/gif"),
+    (b"GIF89a", "image/gif"),
+    (b"%PDF-", "application/pdf"),
+)
 
 
-class Resource(msgspec.Struct, frozen=True, kw_only=True):
-    """What an address names. `size` is that of the content in bytes, `path` where it is on disk."""
+class Resource(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What an address names. `size` is that of the content in bytes, `path` where it is on disk.
+
+    For an image or a PDF, `data` are the bytes of the file and `media_type` says which it is, by
+    what the file holds and not by its name; `content` is then of no use to a model.
+    """
 
     url: str
     content: str
@@ -35,6 +46,8 @@ class Resource(msgspec.Struct, frozen=True, kw_only=True):
     path: str
     size: int
     is_folder: bool = False
+    media_type: str = ""
+    data: bytes = b""
 
 
 def resolve(
@@ -65,6 +78,11 @@ def resolve(
         after=rules.lines_after,
     )
     return msgspec.structs.replace(resource, content=content, size=_measure(content))
+
+
+def load_head(address: Address, skill: Skill, files: FileSystem, most: int) -> tuple[str, bytes]:
+    """The real path of one of a skill's files, and how the file begins. Raises `AddressError`."""
+    return _Lookup(address, skill, files, ResourceRules()).load_head(most)
 
 
 def _prefer_literal(address: Address, skill: Skill, files: FileSystem) -> Address:
@@ -114,6 +132,20 @@ class _Lookup:
             raise self._fail("not-a-file", problem, address.path)
         raise self._miss(address.path)
 
+    def load_head(self, most: int) -> tuple[str, bytes]:
+        """The real path of a file, and how it begins."""
+        shown = self._address.path
+        if self._skill.file is None:
+            # Its files are unpacked with its prompt.
+            self._skill.load()
+        if not shown or not self._folder:
+            raise self._miss(shown)
+        self._get_own_path()
+        real = self._get_real_path(f"{self._folder}/{shown}")
+        if self._files.find_kind(real) != "file":
+            raise self._fail("not-a-file", f"“{shown}” is not a file", shown)
+        return real, self._read_head(real, shown, most).data
+
     def _get_own_path(self) -> str:
         """The real path of the skill's own file.
 
@@ -150,18 +182,25 @@ class _Lookup:
     def _read_file(self, path: str, real: str) -> Resource:
         most = self._rules.most_bytes
         shown = self._address.path or _get_name(path)
+        head = self._read_head(real, shown, most)
+        if head.size > most:
+            problem = f"“{shown}” has {head.size:,} bytes; the limit is {most:,}"
+            raise self._fail("too-large", problem, shown)
+        found = self._make_resource(path, _decode(head.data), _find_type(path, self._rules))
+        media_type = find_media_type(head.data)
+        if not media_type:
+            return found
+        return msgspec.structs.replace(found, media_type=media_type, data=head.data)
+
+    def _read_head(self, real: str, shown: str, most: int) -> Head:
         try:
             # Whatever is swapped for a link from here on is refused, not followed.
-            head = self._files.read_real_head(real, most)
+            return self._files.read_real_head(real, most)
         except FileNotFoundError:
             raise self._miss(shown) from None
         except OSError as error:
             problem = f"“{shown}” cannot be read: {error.strerror or error}"
             raise self._fail("unreadable", problem, shown) from None
-        if head.size > most:
-            problem = f"“{shown}” has {head.size:,} bytes; the limit is {most:,}"
-            raise self._fail("too-large", problem, shown)
-        return self._make_resource(path, _decode(head.data), _find_type(path, self._rules))
 
     def _list_folder(self, path: str, real: str) -> Resource:
         """The names in a folder, one a line: folders first, then the rest, each alphabetically."""
@@ -217,6 +256,14 @@ def _decode(data: bytes) -> str:
 def _find_type(path: str, rules: ResourceRules) -> str:
     ending = path.lower().rpartition(".")[2]
     return rules.content_types.get(f".{ending}", PLAIN)
+
+
+def find_media_type(data: bytes) -> str:
+    """The media type of an image or a PDF that models can be given; "" for anything else."""
+    for start, media_type in _SIGNATURES:
+        if data.startswith(start):
+            return media_type
+    return "image/webp" if data[:4] == b"RIFF" and data[8:12] == b"WEBP" else ""
 
 
 def _render_item(item: FolderItem) -> str:

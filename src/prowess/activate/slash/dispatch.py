@@ -19,6 +19,7 @@ from prowess.model.skill import Manifest
 from prowess.text.masking import Masker
 
 DONE = "Done."
+_PAUSE = 0.05
 
 
 class Dispatch(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -54,12 +55,16 @@ def check_dispatch(manifest: Manifest, *, file: str | None = None) -> tuple[Diag
 
 
 class Cancel:
-    """Cancels what is under way, from any thread."""
+    """Cancels what is under way, from any thread.
 
-    __slots__ = ("_event",)
+    `when` is another reason: it is cancelled as soon as that function says so.
+    """
 
-    def __init__(self) -> None:
+    __slots__ = ("_event", "_when")
+
+    def __init__(self, when: Callable[[], bool] | None = None) -> None:
         self._event = threading.Event()
+        self._when = when
 
     def cancel(self) -> None:
         """Cancel it; it stops at its next check."""
@@ -68,11 +73,17 @@ class Cancel:
     @property
     def is_cancelled(self) -> bool:
         """Whether it was cancelled."""
-        return self._event.is_set()
+        return self._event.is_set() or (self._when is not None and self._when())
 
     def wait(self, seconds: float) -> bool:
         """Wait that long, or until it is cancelled; whether it was."""
-        return self._event.wait(seconds)
+        if self._when is None:
+            return self._event.wait(seconds)
+        left = seconds
+        while left > 0 and not self.is_cancelled:
+            self._event.wait(min(left, _PAUSE))
+            left -= _PAUSE
+        return self.is_cancelled
 
 
 class ToolRun(msgspec.Struct, frozen=True, kw_only=True, eq=False):

@@ -101,7 +101,9 @@ class BackgroundWork(Generic[T]):
             self._is_asking = True
             # Checked after the line above: from there on a signal raises, before it, it did not.
             if self._stopped is None:
-                return self._approver.ask(request)
+                answer = self._approver.ask(request)
+                # In a terminal nothing is awaited; an answer that has to be is none.
+                return answer if isinstance(answer, Answer) else Answer(Reply.REJECT)
         except KeyboardInterrupt:
             pass
         finally:

@@ -1,0 +1,63 @@
+"""Calls of a conversation from an event loop: in a thread of their own, cancelled with their task.
+
+Waiting for a person holds no thread: a call that needs an answer ends, and is repeated with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from inspect import iscoroutinefunction
+from typing import Protocol, TypeVar
+
+from prowess.errors.activation import ApprovalNeeded
+from prowess.machine.event_loop import run_in_thread
+from prowess.model.permission import Answer, Request
+from prowess.ports import Approver
+
+T_co = TypeVar("T_co", covariant=True)
+T = TypeVar("T")
+Answers = Mapping[str, Answer | Exception]
+"""Answers by the keys of requests; in place of one, the error that came of asking."""
+
+
+class Call(Protocol[T_co]):
+    """A method of a conversation, with everything given except what this module adds."""
+
+    def __call__(
+        self, *, answers: Answers | None = None, is_cancelled: Callable[[], bool] | None = None
+    ) -> T_co: ...
+
+
+async def call_async(call: Call[T], approver: Approver | None, answers: Answers | None = None) -> T:
+    """The result of a call. An async approver is asked here, in the caller's event loop.
+
+    With `answers`, nobody is asked: a question without an answer raises `ApprovalNeeded`.
+    """
+    if approver is None or answers is not None:
+        return await _run(call, answers)
+    # An approver that is not async may wait for a key to be pressed, so the call's thread asks it.
+    given: dict[str, Answer | Exception] | None = None
+    if iscoroutinefunction(approver.ask):
+        given = {}
+    while True:
+        try:
+            return await _run(call, given)
+        except ApprovalNeeded as needed:
+            request = needed.request
+        given = given or {}
+        given[request.key] = await _ask(approver, request)
+
+
+async def _run(call: Call[T], answers: Answers | None) -> T:
+    return await run_in_thread(
+        lambda is_cancelled: call(answers=answers, is_cancelled=is_cancelled)
+    )
+
+
+async def _ask(approver: Approver, request: Request) -> Answer | Exception:
+    """An approver's answer, or its error, which the repeated call judges like any other."""
+    try:
+        answer = approver.ask(request)
+        return await answer if isinstance(answer, Awaitable) else answer
+    except Exception as error:
+        return error
