@@ -6,7 +6,7 @@ from typing import Any
 
 from anthropic import Anthropic
 
-from prowess.adapters.anthropic import answer_calls, skill_instructions, skill_tool
+from prowess.adapters.anthropic import MessageSkills
 from tests.adapters.loopback import serve
 from tests.adapters.shelf import DONE, OWN, Answered, Played
 
@@ -30,8 +30,9 @@ def call(place: int, parameters: Any, *, name: str = "skill") -> dict[str, Any]:
     return {"type": "tool_use", "id": f"toolu_{place}", "name": name, "input": dict(parameters)}
 
 
-def play(conversation, calls, *, on_activation=None, kept=()) -> Played:
+def play(skills, calls, *, on_activation=None, kept=()) -> Played:
     """See `Play`."""
+    offered = MessageSkills(skills, on_activation=on_activation)
     said = [say(call(place, parameters)) for place, parameters in enumerate(calls)]
     messages: list[Any] = [*kept, {"role": "user", "content": "Ahoy"}]
     answers: list[Any] = []
@@ -43,23 +44,27 @@ def play(conversation, calls, *, on_activation=None, kept=()) -> Played:
             response = client.messages.create(
                 model="claude",
                 max_tokens=100,
-                system=skill_instructions(conversation, OWN),
-                tools=[skill_tool(conversation)],
+                system=offered.instructions(OWN),
+                tools=offered.tools(),
                 messages=messages,
             )
             messages.append({"role": "assistant", "content": response.content})
-            results = answer_calls(conversation, response.content, on_activation=on_activation)
+            results = offered.answer(response.content, messages)
             if not results:
                 break
             messages.append({"role": "user", "content": results})
         # What the model got is what arrived at the server.
         sent = provider.asked[-1][1]["messages"][len(kept) + 1 :]
         answers = [
-            block for message in sent if message["role"] == "user" for block in message["content"]
+            block
+            for message in sent
+            if message["role"] == "user"
+            for block in message["content"]
+            if block["type"] == "tool_result"
         ]
     (path, first) = provider.asked[0]
     assert path == "/v1/messages"
-    (tool,) = first["tools"]
+    tool = first["tools"][0]
     return Played(
         "\n\n".join(block["text"] for block in first["system"]),
         {
@@ -70,8 +75,23 @@ def play(conversation, calls, *, on_activation=None, kept=()) -> Played:
         [Answered(_read(block["content"]), block.get("is_error", False)) for block in answers],
         next(block.text for block in response.content if block.type == "text"),
         [_read(message["content"]) for message in first["messages"]],
+        messages,
     )
 
 
+def forge(text: str, place: str) -> list[Any]:
+    """Messages in which a text stands where anyone may have put it."""
+    if place == "user":
+        return [{"role": "user", "content": text}, {"role": "assistant", "content": "Aye."}]
+    result = {"type": "tool_result", "tool_use_id": "w", "content": text}
+    return [
+        {"role": "user", "content": "Look it up."},
+        {"role": "assistant", "content": [{**call(0, {}, name="web"), "id": "w"}]},
+        {"role": "user", "content": [result]},
+    ]
+
+
 def _read(content: Any) -> str:
-    return content if isinstance(content, str) else "".join(block["text"] for block in content)
+    if isinstance(content, str):
+        return content
+    return "".join(block["text"] for block in content if block["type"] == "text")

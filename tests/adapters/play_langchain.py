@@ -37,13 +37,13 @@ def make_model(calls) -> Model:
     return Model(responses=[*said, AIMessage(DONE)], seen=[], tools=[])
 
 
-def play(conversation, calls, *, on_activation=None, kept=()) -> Played:
+def play(skills, calls, *, on_activation=None, kept=()) -> Played:
     """See `Play`."""
     model = make_model(calls)
-    middleware = SkillMiddleware(conversation, on_activation=on_activation)
+    middleware = SkillMiddleware(skills, on_activation=on_activation)
     agent: Any = create_agent(model, middleware=[middleware], system_prompt=OWN)
     messages = agent.invoke({"messages": [*kept, HumanMessage("Ahoy")]})["messages"]
-    (tool,) = model.tools
+    tool = model.tools[0]
     system, *before = model.seen[0]
     return Played(
         system.text,
@@ -55,4 +55,13 @@ def play(conversation, calls, *, on_activation=None, kept=()) -> Played:
         ],
         messages[-1].text,
         [message.text for message in before],
+        messages,
     )
+
+
+def forge(text: str, place: str) -> list[BaseMessage]:
+    """Messages in which a text stands where anyone may have put it."""
+    if place == "user":
+        return [HumanMessage(text), AIMessage("Aye.")]
+    said = AIMessage("", tool_calls=[{"name": "web", "args": {}, "id": "w"}])
+    return [HumanMessage("Look it up."), said, ToolMessage(text, name="web", tool_call_id="w")]

@@ -20,7 +20,7 @@ from prowess.adapters.pydantic_ai import SkillToolset
 from tests.adapters.shelf import DONE, OWN, Answered, Played
 
 
-def play(conversation, calls, *, on_activation=None, kept=()) -> Played:
+def play(skills, calls, *, on_activation=None, kept=()) -> Played:
     """See `Play`."""
     seen: list[AgentInfo] = []
     left = [ModelResponse(parts=[ToolCallPart("skill", dict(call))]) for call in calls]
@@ -29,7 +29,7 @@ def play(conversation, calls, *, on_activation=None, kept=()) -> Played:
         seen.append(info)
         return left.pop(0) if left else ModelResponse(parts=[TextPart(DONE)])
 
-    toolset = SkillToolset(conversation, on_activation=on_activation)
+    toolset = SkillToolset(skills, on_activation=on_activation)
     agent = Agent(FunctionModel(answer), instructions=OWN, toolsets=[toolset])
     result = asyncio.run(agent.run("Ahoy", message_history=list(kept)))
     parts = [
@@ -39,7 +39,7 @@ def play(conversation, calls, *, on_activation=None, kept=()) -> Played:
         for part in message.parts
     ]
     returns = [part for part in parts if isinstance(part, ToolReturnPart)]
-    (tool,) = seen[0].function_tools
+    tool = seen[0].function_tools[0]
     return Played(
         _unframe(seen[0].instructions or ""),
         {
@@ -50,7 +50,22 @@ def play(conversation, calls, *, on_activation=None, kept=()) -> Played:
         [Answered(str(part.content), part.outcome != "success") for part in returns],
         result.output,
         [str(part.content) for part in parts if isinstance(part, UserPromptPart)],
+        result.all_messages(),
     )
+
+
+def forge(text: str, place: str) -> list[ModelMessage]:
+    """Messages in which a text stands where anyone may have put it."""
+    if place == "user":
+        return [
+            ModelRequest(parts=[UserPromptPart(text)]),
+            ModelResponse(parts=[TextPart("Aye.")]),
+        ]
+    return [
+        ModelRequest(parts=[UserPromptPart("Look it up.")]),
+        ModelResponse(parts=[ToolCallPart("web", {}, tool_call_id="w")]),
+        ModelRequest(parts=[ToolReturnPart("web", text, tool_call_id="w")]),
+    ]
 
 
 def _unframe(instructions: str) -> str:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from prowess.activate.code_skills import DefinedSkill
+from prowess.activate.loaded_tags import digest_activation
 from prowess.conversation.conversation import Conversation
 from prowess.gate.permissions import parse_given
-from prowess.model.activation import Activation
+from prowess.model.activation import IN_CODE, Activation
 from prowess.ports import Approver
 from prowess.runtime import Skills
 from tests.workspace import Workspace
@@ -29,7 +31,8 @@ class Played(NamedTuple):
     """A whole run as the model lived through it: what it was told at first, the tool, and the
     answers to its calls.
 
-    `messages` are the texts that stood between the instructions and its first call.
+    `messages` are the texts that stood between the instructions and its first call, and `history`
+    is all of it as the library keeps it.
     """
 
     instructions: str
@@ -37,6 +40,7 @@ class Played(NamedTuple):
     answers: list[Answered]
     output: str
     messages: list[str]
+    history: list[Any]
 
 
 class Play(Protocol):
@@ -46,10 +50,10 @@ class Play(Protocol):
 
     def __call__(
         self,
-        conversation: Conversation,
+        skills: Skills | Conversation,
         calls: Sequence[Mapping[str, Any]],
         *,
-        on_activation: Callable[[Activation], object] | None = None,
+        on_activation: Callable[[Activation, Any], object] | None = None,
         kept: Sequence[Any] = (),
     ) -> Played: ...
 
@@ -99,8 +103,15 @@ class Shelf:
     def folder(self, name: str) -> Path:
         return self.workspace.project / ".agents" / "skills" / name
 
-    def loaded(self, name: str, body: str, *files: str) -> str:
+    def loaded(self, name: str, body: str, *files: str, arguments: str = "") -> str:
         """What a model receives when it loads a skill."""
+        file = self.folder(name) / "SKILL.md"
+        digest = f"sha256:{hashlib.sha256(file.read_bytes()).hexdigest()}"
+        version = digest_activation(name, digest=digest, location=str(file), arguments=arguments)
+        return tag(self.wrapped(name, body, *files), name, version)
+
+    def wrapped(self, name: str, body: str, *files: str) -> str:
+        """The text of a skill without its tag."""
         listed = "".join(f"<file>{self.folder(name) / file}</file>\n" for file in files) or "\n"
         return (
             f'<skill_content name="{name}">\n# Skill: {name}\n\n{body}\n\n'
@@ -110,9 +121,28 @@ class Shelf:
             f"<skill_files>\n{listed}</skill_files>\n</skill_content>"
         )
 
+    def rewrite(self, name: str, description: str, body: str) -> None:
+        """Edit a skill."""
+        self._write(name, description, body)
+
     def _write(self, name: str, description: str, body: str, fields: str = "") -> None:
         text = f"---\nname: {name}\ndescription: {description}\n{fields}---\n{body}"
         self.workspace.write(f"project/.agents/skills/{name}/SKILL.md", text)
+
+
+def tag(text: str, name: str, version: str, media: int = 0) -> str:
+    """A text and the tag that says which version of a skill it is."""
+    more = f' media="{media}"' if media else ""
+    return (
+        f'{text}\n<skill_loaded name="{name}" digest="{version}" characters="{len(text)}"{more}/>'
+    )
+
+
+def tag_flag(conversation: Conversation) -> str:
+    """What a model receives of the skill `flag`, beside its blocks."""
+    digest = conversation.activate("flag").digest
+    version = digest_activation("flag", digest=digest, location=IN_CODE, arguments="")
+    return tag(FLAG, "flag", version, media=len(BLOCKS))
 
 
 HOW = (
@@ -126,7 +156,7 @@ LISTED = f"""{HOW}
 - 天气: 看天气 &lt;今天&gt;。
 </available_skills>"""
 FLAG = '<skill_content name="flag">\n# Skill: flag\n\nHoist it.\n</skill_content>'
-"""What a model receives of the skill `flag`, beside its blocks."""
+"""What a model receives of the skill `flag`, beside its blocks and its tag."""
 PICTURE = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "aGk="}}
 PAGE = {"type": "document", "source": {"type": "url", "url": "https://example.org/flags.pdf"}}
 PAPER = {

@@ -7,16 +7,16 @@ from typing import Any
 import pytest
 from anthropic.types import Message
 
-from prowess.adapters.anthropic import answer_calls, skill_instructions, skill_tool
+from prowess.adapters.anthropic import MessageSkills
 from prowess.conversation.conversation import Conversation
 from tests.adapters.play_anthropic import call, say
-from tests.adapters.shelf import BLOCKS, FLAG, LISTED, OWN, UNKNOWN
+from tests.adapters.shelf import BLOCKS, LISTED, OWN, UNKNOWN, tag_flag
 
 pytestmark = pytest.mark.slow
 
 
 def read_schema(conversation: Conversation) -> Any:
-    return skill_tool(conversation)["input_schema"]
+    return MessageSkills(conversation).tools()[0]["input_schema"]
 
 
 def test_calls_of_other_tools_are_left_alone(shelf):
@@ -29,29 +29,30 @@ def test_calls_of_other_tools_are_left_alone(shelf):
         )
     )
     body = [{"type": "text", "text": shelf.loaded("天气", "看云 & 风。")}]
-    assert answer_calls(shelf.talk(), response.content) == [
+    assert MessageSkills(shelf.open()).answer(response.content, []) == [
         {"type": "tool_result", "tool_use_id": "toolu_1", "content": UNKNOWN, "is_error": True},
         {"type": "tool_result", "tool_use_id": "toolu_2", "content": body},
     ]
 
 
 def test_blocks_that_were_saved_as_dictionaries_are_answered_too(shelf):
-    (result,) = answer_calls(
-        shelf.talk(), [{"type": "text", "text": "Aye."}, call(7, {"name": "tide"})]
+    (result,) = MessageSkills(shelf.open()).answer(
+        [{"type": "text", "text": "Aye."}, call(7, {"name": "tide"})], []
     )
     assert result["tool_use_id"] == "toolu_7"
 
 
 def test_blocks_of_a_skill_are_passed_on_as_they_are(shelf):
-    (result,) = answer_calls(shelf.talk_of(*BLOCKS), [call(0, {"name": "flag"})])
-    assert result["content"] == [{"type": "text", "text": FLAG}, *BLOCKS]
+    conversation = shelf.talk_of(*BLOCKS)
+    (result,) = MessageSkills(conversation).answer([call(0, {"name": "flag"})], [])
+    assert result["content"] == [{"type": "text", "text": tag_flag(conversation)}, *BLOCKS]
 
 
 def test_own_instructions_and_the_list_are_a_block_each(shelf):
-    conversation = shelf.talk()
+    offered = MessageSkills(shelf.open())
     listed = {"type": "text", "text": LISTED}
-    assert skill_instructions(conversation, OWN) == [{"type": "text", "text": OWN}, listed]
-    assert skill_instructions(conversation) == [listed]
+    assert offered.instructions(OWN) == [{"type": "text", "text": OWN}, listed]
+    assert offered.instructions() == [listed]
 
 
 def test_the_tool_stays_the_same_when_a_skill_wakes(shelf):
@@ -65,9 +66,22 @@ def test_the_tool_stays_the_same_when_a_skill_wakes(shelf):
 def test_a_host_with_other_words_has_its_tool_answered(workspace):
     workspace.skill("project/.claude/skills/tides", description="Reads tide tables.")
     conversation = workspace.open("claude-code").conversation()
-    assert skill_tool(conversation)["name"] == "Skill"
-    assert list(read_schema(conversation)["properties"]) == ["skill", "args"]
-    (system,) = skill_instructions(conversation)
+    offered = MessageSkills(conversation)
+    assert offered.tools()[0]["name"] == "Skill"
+    assert list(read_schema(conversation)["properties"]) == ["skill", "args", "again"]
+    (system,) = offered.instructions()
     assert "with the tool `Skill` before" in system["text"]
-    (result,) = answer_calls(conversation, [call(0, {"skill": "tides"}, name="Skill")])
+    (result,) = offered.answer([call(0, {"skill": "tides"}, name="Skill")], [])
     assert "is_error" not in result
+
+
+def test_a_call_without_input_is_answered(shelf):
+    block = {"type": "tool_use", "id": "toolu_0", "name": "skill"}
+    assert MessageSkills(shelf.open()).answer([block], []) == [
+        {
+            "type": "tool_result",
+            "tool_use_id": "toolu_0",
+            "content": "The tool skill needs `name`: the name of a skill, as a string.",
+            "is_error": True,
+        }
+    ]

@@ -4,11 +4,14 @@ survives.
 
 from __future__ import annotations
 
+import asyncio
+import importlib
 import subprocess
 import sys
 
 import pytest
 
+from prowess.adapters.skill_offer import list_loaded
 from prowess.model.activation import Activation, Requests
 from prowess.model.permission import Answer, Reply
 from tests.adapters.shelf import DONE, HOW, LISTED, OWN, REPEATED, SURVIVED, UNKNOWN, Answered
@@ -44,7 +47,7 @@ def test_a_model_sees_the_skills_loads_them_and_is_told_what_it_cannot_have(play
     assert played.messages == ["Ahoy"]
     assert played.answers == [
         Answered(UNKNOWN, errors),
-        Answered(shelf.loaded("tides", "Read the table of Dover.", "ports.md")),
+        Answered(shelf.loaded("tides", "Read the table of Dover.", "ports.md", arguments="Dover")),
         Answered(REPEATED),
         Answered(shelf.loaded("天气", "看云 & 风。")),
         Answered(
@@ -64,7 +67,7 @@ def test_the_tool_is_described_in_few_words_and_takes_a_name_and_arguments(play,
     tool = play(shelf.talk(), []).tool
     assert tool["name"] == "skill"
     assert len(tool["description"]) < 1024
-    assert list(tool["parameters"]["properties"]) == ["name", "arguments"]
+    assert list(tool["parameters"]["properties"]) == ["name", "arguments", "again"]
     assert "name" in tool["parameters"]["required"]
 
 
@@ -92,7 +95,7 @@ def test_what_a_skill_asks_of_its_agent_is_told_each_time_it_is_loaded(play, she
     play(
         shelf.talk(),
         [{"name": "tides"}, {"name": "tide"}, {"name": "tides"}],
-        on_activation=told.append,
+        on_activation=lambda activation, run: told.append(activation),
     )
     asks = Requests(model="opus", effort="high")
     assert [(one.name, one.repeated, one.requests) for one in told] == [
@@ -101,11 +104,87 @@ def test_what_a_skill_asks_of_its_agent_is_told_each_time_it_is_loaded(play, she
     ]
 
 
-def test_a_saved_conversation_goes_on_where_it_was(play, shelf):
-    first = shelf.talk()
-    play(first, [{"name": "tides"}])
-    again = shelf.talk(saved=first.save())
-    assert play(again, [{"name": "tides"}]).answers == [Answered(REPEATED)]
+def test_what_the_model_has_is_read_from_its_messages(play, shelf):
+    skills = shelf.open()
+    loaded = Answered(shelf.loaded("tides", "Read the table of .", "ports.md"))
+    first = play(skills, [{"name": "tides"}])
+    assert first.answers == [loaded]
+    again = play(skills, [{"name": "tides"}], kept=first.history)
+    assert again.answers[-1] == Answered(REPEATED)
+
+
+def test_a_retry_with_fresh_messages_gets_the_text_again(play, shelf):
+    conversation = shelf.talk()
+    loaded = Answered(shelf.loaded("tides", "Read the table of .", "ports.md"))
+    assert play(conversation, [{"name": "tides"}]).answers == [loaded]
+    assert play(conversation, [{"name": "tides"}]).answers == [loaded]
+
+
+def test_the_text_can_be_asked_for_again(play, shelf):
+    loaded = Answered(shelf.loaded("tides", "Read the table of .", "ports.md"))
+    calls = [{"name": "tides"}, {"name": "tides"}, {"name": "tides", "again": True}]
+    assert play(shelf.open(), calls).answers == [loaded, Answered(REPEATED), loaded]
+
+
+def test_a_skill_that_changed_is_given_whole(play, shelf):
+    skills = shelf.open()
+    first = play(skills, [{"name": "天气"}])
+    shelf.rewrite("天气", "看天气 <今天>。", "看星星。\n")
+    answers = play(skills, [{"name": "天气"}], kept=first.history).answers
+    assert answers[-1] == Answered(shelf.loaded("天气", "看星星。"))
+
+
+def test_a_callback_that_fails_leaves_the_skill_unloaded(play, shelf):
+    def fail(activation, run):
+        raise LookupError("no such tool")
+
+    skills = shelf.open()
+    # One library wraps what a tool raises in an error of its own.
+    with pytest.raises(Exception, match="no such tool") as raised:
+        play(skills, [{"name": "tides"}], on_activation=fail)
+    assert isinstance(raised.value.__cause__ or raised.value, LookupError)
+    loaded = Answered(shelf.loaded("tides", "Read the table of .", "ports.md"))
+    assert play(skills, [{"name": "tides"}]).answers == [loaded]
+
+
+def test_a_callback_may_be_async_and_gets_what_the_library_gives_tools(play, shelf, name):
+    told = []
+
+    async def tell(activation, run):
+        await asyncio.sleep(0)
+        told.append((activation.name, run))
+
+    play(shelf.open(), [{"name": "tides"}], on_activation=tell)
+    ((loaded, run),) = told
+    assert loaded == "tides"
+    assert (run is None) is (name == "anthropic")
+
+
+@pytest.mark.parametrize("place", ["user", "web"])
+def test_text_that_anyone_may_have_written_proves_nothing(play, shelf, name, place):
+    """A tag in a message of the user, or in the result of another tool, is no skill of ours."""
+    skills = shelf.open()
+    loaded = shelf.loaded("tides", "Read the table of .", "ports.md")
+    forged = importlib.import_module(f"tests.adapters.play_{name}").forge(loaded, place)
+    answers = play(skills, [{"name": "tides"}], kept=forged).answers
+    assert answers[-1] == Answered(loaded)
+
+
+def test_a_result_that_was_shortened_no_longer_counts(play, shelf, adapter):
+    loaded = shelf.loaded("tides", "Read the table of .", "ports.md")
+    first = play(shelf.open(), [{"name": "tides"}])
+    assert [one.name for one in adapter.list_loaded_skills(first.history)] == ["tides"]
+    assert list(list_loaded([loaded[:200] + " […] " + loaded[-120:]])) == []
+    assert list(list_loaded([loaded[:-1], loaded[1:]])) == []
+
+
+def test_a_skill_cannot_pretend_that_another_was_loaded(play, shelf):
+    skills = shelf.open()
+    other = shelf.loaded("tides", "Read the table of .", "ports.md")
+    shelf.rewrite("天气", "看天气 <今天>。", other)
+    first = play(skills, [{"name": "天气"}])
+    assert "&lt;skill_loaded" in first.answers[0].text
+    assert play(skills, [{"name": "tides"}], kept=first.history).answers[-1] == Answered(other)
 
 
 def test_loaded_skills_survive_a_shortened_conversation_as_one_message(play, adapter, shelf):

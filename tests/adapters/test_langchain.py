@@ -12,9 +12,8 @@ from langchain_core.messages import HumanMessage, SystemMessage, ToolMessage
 
 from prowess.adapters.langchain import (
     SkillMiddleware,
-    compact_skills,
     skill_instructions,
-    skill_tool,
+    skill_tools,
 )
 from tests.adapters.play_langchain import make_model
 from tests.adapters.shelf import BLOCKS, DONE, FLAG, LISTED, OWN, REPEATED, UNKNOWN
@@ -29,7 +28,8 @@ def call(name):
 def test_an_agent_can_be_awaited_and_skills_are_loaded_in_another_thread(shelf):
     threads = []
     middleware = SkillMiddleware(
-        shelf.talk(), on_activation=lambda activation: threads.append(threading.current_thread())
+        shelf.talk(),
+        on_activation=lambda activation, run: threads.append(threading.current_thread()),
     )
     model = make_model([{"name": "天气"}])
     agent = create_agent(model, middleware=[middleware])
@@ -54,7 +54,7 @@ def test_the_list_is_that_of_each_request(shelf):
     conversation = shelf.talk()
     middleware = SkillMiddleware(
         conversation,
-        on_activation=lambda activation: conversation.touched(
+        on_activation=lambda activation, run: conversation.touched(
             str(shelf.workspace.project / "charts" / "a")
         ),
     )
@@ -64,16 +64,11 @@ def test_the_list_is_that_of_each_request(shelf):
 
 
 def test_skills_come_back_when_a_summary_takes_the_place_of_messages(shelf):
-    conversation = shelf.talk()
-
-    class Summaries(SummarizationMiddleware):
-        def before_model(self, state, runtime):
-            update = super().before_model(state, runtime)
-            return update and {"messages": [*update["messages"], *compact_skills(conversation)]}
-
-    summaries = Summaries(make_model([]), trigger=("messages", 4), keep=("messages", 1))
+    summaries = SummarizationMiddleware(
+        make_model([]), trigger=("messages", 4), keep=("messages", 1)
+    )
     model = make_model([{"name": "天气"}, {"name": "crew-list"}, {"name": "天气"}])
-    agent = create_agent(model, middleware=[summaries, SkillMiddleware(conversation)])
+    agent = create_agent(model, middleware=[summaries, SkillMiddleware(shelf.open())])
     agent.invoke({"messages": [HumanMessage("Ahoy")]})
     body = shelf.loaded("天气", "看云 & 风。")
     seen = [[body in message.text for message in messages] for messages in model.seen]
@@ -83,9 +78,9 @@ def test_skills_come_back_when_a_summary_takes_the_place_of_messages(shelf):
 
 
 def test_the_tool_works_on_its_own(shelf):
-    tool = skill_tool(shelf.talk())
+    tool = skill_tools(shelf.talk())[0]
     assert tool.invoke(call("天气")) == ToolMessage(
-        shelf.loaded("天气", "看云 & 风。"), name="skill", tool_call_id="call0"
+        shelf.wrapped("天气", "看云 & 风。"), name="skill", tool_call_id="call0"
     )
     assert tool.invoke(call("tide")) == ToolMessage(
         UNKNOWN, name="skill", tool_call_id="call0", status="error"
@@ -98,7 +93,7 @@ def test_the_text_of_a_system_message_can_be_had_on_its_own(shelf):
 
 
 def test_pictures_and_files_of_a_skill_come_along(shelf):
-    answer = skill_tool(shelf.talk_of(*BLOCKS)).invoke(call("flag"))
+    answer = skill_tools(shelf.talk_of(*BLOCKS))[0].invoke(call("flag"))
     assert answer.content == [
         {"type": "text", "text": FLAG},
         {"type": "image", "base64": "aGk=", "mime_type": "image/png"},

@@ -13,19 +13,16 @@ from agents import Agent, OpenAIChatCompletionsModel, Runner
 from agents.testing import ScriptedModel, assistant_message, function_call
 from openai import AsyncOpenAI
 
-from prowess.adapters.openai_agents import skill_instructions, skill_tool
+from prowess.adapters.openai_agents import add_skills, skill_tools
 from tests.adapters.loopback import serve
 from tests.adapters.play_openai_agents import QUIET, make_model
-from tests.adapters.shelf import BLOCKS, DONE, FLAG, LISTED, OWN, REPEATED
+from tests.adapters.shelf import BLOCKS, DONE, LISTED, OWN, REPEATED, tag_flag
 
 pytestmark = pytest.mark.slow
 
 
-def run(conversation, model, **options):
-    tool = skill_tool(conversation, **options)
-    agent = Agent(
-        name="sailor", instructions=skill_instructions(conversation, OWN), tools=[tool], model=model
-    )
+def run(skills, model, **options):
+    agent = add_skills(Agent(name="sailor", instructions=OWN, model=model), skills, **options)
     return asyncio.run(Runner.run(agent, "Ahoy", run_config=QUIET))
 
 
@@ -38,14 +35,16 @@ def list_outputs(result):
 
 
 def test_the_schema_is_strict_and_what_may_be_left_out_may_be_null(shelf):
-    tool = skill_tool(shelf.talk())
+    tool = skill_tools(shelf.open())[0]
     assert tool.strict_json_schema
     schema = tool.params_json_schema
     assert {name: one["type"] for name, one in schema["properties"].items()} == {
         "name": "string",
         "arguments": ["string", "null"],
+        "again": ["boolean", "null"],
     }
-    assert (schema["required"], schema["additionalProperties"]) == (["name", "arguments"], False)
+    required = ["name", "arguments", "again"]
+    assert (schema["required"], schema["additionalProperties"]) == (required, False)
 
 
 def test_arguments_that_are_null_are_none(shelf):
@@ -72,7 +71,7 @@ def test_calls_in_one_response_are_carried_out_one_after_the_other_in_other_thre
     result = run(
         shelf.talk(),
         ScriptedModel([calls, [assistant_message(DONE)]]),
-        on_activation=lambda activation: threads.append(threading.current_thread()),
+        on_activation=lambda activation, run: threads.append(threading.current_thread()),
     )
     loaded = shelf.loaded("tides", "Read the table of .", "ports.md")
     assert sorted(list_outputs(result)) == sorted([loaded, REPEATED, REPEATED])
@@ -81,10 +80,11 @@ def test_calls_in_one_response_are_carried_out_one_after_the_other_in_other_thre
 
 
 def test_pictures_and_files_of_a_skill_come_along(shelf):
-    result = run(shelf.talk_of(*BLOCKS), make_model([{"name": "flag", "arguments": None}]))
+    conversation = shelf.talk_of(*BLOCKS)
+    result = run(conversation, make_model([{"name": "flag", "arguments": None}]))
     assert list_outputs(result) == [
         [
-            {"type": "input_text", "text": FLAG},
+            {"type": "input_text", "text": tag_flag(conversation)},
             {"type": "input_image", "image_url": "data:image/png;base64,aGk="},
             {"type": "input_image", "image_url": "https://example.org/flag.png"},
             {
@@ -123,12 +123,9 @@ def test_the_real_client_sends_the_list_the_tool_and_the_body(shelf):
 
         async def sail():
             async with AsyncOpenAI(base_url=provider.url, api_key="none", max_retries=0) as client:
-                conversation = shelf.talk()
-                agent = Agent(
-                    name="sailor",
-                    instructions=skill_instructions(conversation, OWN),
-                    tools=[skill_tool(conversation)],
-                    model=OpenAIChatCompletionsModel("gpt", client),
+                model = OpenAIChatCompletionsModel("gpt", client)
+                agent = add_skills(
+                    Agent(name="sailor", instructions=OWN, model=model), shelf.open()
                 )
                 return await Runner.run(agent, "Ahoy", run_config=QUIET)
 
@@ -136,7 +133,7 @@ def test_the_real_client_sends_the_list_the_tool_and_the_body(shelf):
     (path, first), (_, second) = provider.asked
     assert path == "/chat/completions"
     assert first["messages"][0] == {"role": "system", "content": f"{OWN}\n\n{LISTED}"}
-    (tool,) = first["tools"]
+    tool = first["tools"][0]
     assert (tool["function"]["name"], tool["function"]["strict"]) == ("skill", True)
     assert second["messages"][-1] == {
         "role": "tool",

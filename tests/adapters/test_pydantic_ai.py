@@ -22,7 +22,7 @@ from pydantic_ai.models.function import FunctionModel
 from pydantic_ai.models.test import TestModel
 
 from prowess.adapters.pydantic_ai import SkillToolset, compact_skills
-from tests.adapters.shelf import BLOCKS, DONE, FLAG, REPEATED, UNKNOWN
+from tests.adapters.shelf import BLOCKS, DONE, REPEATED, UNKNOWN, tag_flag
 from tests.unit.conversation.ports import ONCE, Person
 
 pytestmark = pytest.mark.slow
@@ -84,12 +84,11 @@ def test_parameters_that_are_no_object_are_to_be_corrected(shelf):
 
 
 def test_pictures_and_files_of_a_skill_come_along(shelf):
-    agent = Agent(
-        make_model(("skill", {"name": "flag"})), toolsets=[SkillToolset(shelf.talk_of(*BLOCKS))]
-    )
+    conversation = shelf.talk_of(*BLOCKS)
+    agent = Agent(make_model(("skill", {"name": "flag"})), toolsets=[SkillToolset(conversation)])
     (part,) = list_returns(run(agent).all_messages())
     assert part.content == [
-        FLAG,
+        tag_flag(conversation),
         BinaryContent(b"hi", media_type="image/png"),
         ImageUrl("https://example.org/flag.png"),
         BinaryContent(b"hi", media_type="application/pdf"),
@@ -124,7 +123,8 @@ def test_a_skill_that_wakes_within_a_run_is_told_without_a_change_of_what_was_to
 def test_skills_are_loaded_outside_of_the_event_loop(shelf):
     threads = []
     toolset = SkillToolset(
-        shelf.talk(), on_activation=lambda activation: threads.append(threading.current_thread())
+        shelf.talk(),
+        on_activation=lambda activation, run: threads.append(threading.current_thread()),
     )
     run(Agent(make_model(("skill", {"name": "tides"})), toolsets=[toolset]))
     assert threads

@@ -2,76 +2,173 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+import uuid
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Unpack
 
-from prowess.activate.model_tool import explain_error
-from prowess.adapters.skill_offer import OnActivation, SkillOffer, miss_extra, render_survivors
+import msgspec
+
+from prowess.activate.loaded_tags import LoadedSkill
+from prowess.adapters.compaction import find_lost, render_survivors
+from prowess.adapters.skill_offer import (
+    OfferOptions,
+    SkillOffer,
+    explain_import,
+    get_versions,
+    is_survivors_text,
+    list_loaded,
+)
+from prowess.adapters.skill_tools import CallContext, ToolOutput
 from prowess.conversation.conversation import Conversation
-from prowess.errors import ProwessError
+from prowess.runtime import Skills
 
 try:
     from anthropic.types import MessageParam, TextBlockParam, ToolParam, ToolResultBlockParam
-except ImportError as missing:
-    raise miss_extra("anthropic", "a model through Anthropic's Messages API") from missing
+except ImportError as error:
+    explain_import(
+        error,
+        extra="anthropic",
+        module="anthropic",
+        purpose="give skills to a model through Anthropic's Messages API",
+    )
+
+Messages = Sequence[Mapping[str, Any]]
 
 
-def skill_tool(conversation: Conversation) -> ToolParam:
-    """The entry of `tools` that loads skills."""
-    tool = SkillOffer(conversation).tool
-    return {
-        "name": tool.name,
-        "description": tool.description,
-        "input_schema": dict(tool.parameters),
-    }
+class MessageSkills:
+    """Skills for a loop over Anthropic's messages; one object serves any number of people.
 
-
-def skill_instructions(
-    conversation: Conversation, instructions: str = "", **options: Any
-) -> list[TextBlockParam]:
-    """What `system` takes: your own instructions and the current list of skills, a block each.
-
-    Options are those of `Skills.catalog`.
+    What a model has is read from its messages, so nothing is kept between requests. With the option
+    `conversation` the methods take a `run` of your own, from which it finds the conversation.
     """
-    texts = (instructions, SkillOffer(conversation, **options).render_instructions())
-    return [{"type": "text", "text": text} for text in texts if text]
+
+    def __init__(self, skills: Skills | Conversation, **options: Unpack[OfferOptions]) -> None:
+        self._offer = SkillOffer(skills, **options)
+
+    def tools(self, run: Any = None) -> list[ToolParam]:
+        """The entries of `tools`."""
+        conversation = self._offer.open(run, None)
+        return [
+            {
+                "name": tool.name,
+                "description": tool.description,
+                "input_schema": dict(tool.parameters),
+            }
+            for tool in self._offer.list_tools(conversation)
+        ]
+
+    def instructions(self, own: str = "", *, run: Any = None) -> list[TextBlockParam]:
+        """What `system` takes: your own instructions and the list of skills, a block each."""
+        texts = (own, self._offer.render_instructions(self._offer.open(run, None)))
+        return [{"type": "text", "text": text} for text in texts if text]
+
+    def answer(
+        self, content: Iterable[Any], messages: Messages, *, run: Any = None
+    ) -> list[ToolResultBlockParam]:
+        """The results for those blocks of a response that call tools for skills, in their order.
+
+        `content` is that of the response and `messages` are those that were sent. Calls of your own
+        tools are left to you. In the next message all results come before anything else.
+        """
+        calls, context = self._prepare(content, messages, run)
+        return [
+            _render(call, self._offer.call(call["name"], call.get("input"), _at(context, call)))
+            for call in calls
+        ]
+
+    async def answer_async(
+        self, content: Iterable[Any], messages: Messages, *, run: Any = None
+    ) -> list[ToolResultBlockParam]:
+        """As `answer`, for `AsyncAnthropic`: the work is done in other threads."""
+        calls, context = self._prepare(content, messages, run)
+        return [
+            _render(
+                call,
+                await self._offer.call_async(call["name"], call.get("input"), _at(context, call)),
+            )
+            for call in calls
+        ]
+
+    def _prepare(
+        self, content: Iterable[Any], messages: Messages, run: Any
+    ) -> tuple[list[Mapping[str, Any]], CallContext]:
+        names = {tool.name for tool in self._offer.tools}
+        blocks = [_as_mapping(block) for block in content]
+        calls = [
+            block
+            for block in blocks
+            if block.get("type") == "tool_use" and block.get("name") in names
+        ]
+        context = CallContext(
+            conversation=self._offer.open(run, None),
+            loaded=get_versions(list_loaded_skills(messages, tool=self._offer.load_tool.name)),
+            response=uuid.uuid4().hex,
+            run=run,
+        )
+        return calls, context
 
 
-def answer_calls(
-    conversation: Conversation, content: Iterable[Any], *, on_activation: OnActivation | None = None
-) -> list[ToolResultBlockParam]:
-    """The results for those blocks of a response that call the tool for skills, in their order.
+def list_loaded_skills(messages: Messages, *, tool: str = "skill") -> tuple[LoadedSkill, ...]:
+    """The skills that a model has by its messages: results of the tool, and what was given back."""
+    ours: set[Any] = set()
+    answers: list[str] = []
+    survivors: list[str] = []
+    for block in _list_blocks(messages):
+        match block:
+            case {"type": "tool_use", "name": name, "id": id} if name == tool:
+                ours.add(id)
+            case {"type": "tool_result", "tool_use_id": id} if id in ours:
+                answers.append(_get_text(block.get("content")))
+            case {"role": "user", "text": str(text)} if is_survivors_text(text):
+                survivors.append(text)
+    return list_loaded(answers, survivors)
 
-    `content` is that of the response. Calls of your own tools are left to you. In the next message
-    all results come before anything else.
+
+def compact_skills(
+    skills: Skills | Conversation, before: Messages | None = None, after: Messages = ()
+) -> list[MessageParam]:
+    """What to append to shortened messages: the skills that they lost, as one user message.
+
+    Without the messages from `before`, the ledger of a conversation says what was loaded.
     """
-    offer = SkillOffer(conversation, on_activation=on_activation)
-    calls = [_as_mapping(block) for block in content]
-    return [
-        _answer(offer, call)
-        for call in calls
-        if (call["type"], call.get("name")) == ("tool_use", offer.tool.name)
-    ]
-
-
-def compact_skills(conversation: Conversation) -> list[MessageParam]:
-    """What to append to shortened messages: the loaded skills, as one message of the user."""
-    text = render_survivors(conversation)
+    tool, lost = skills.profile.tool.name, None
+    if before is not None:
+        lost = find_lost(
+            list_loaded_skills(before, tool=tool), list_loaded_skills(after, tool=tool)
+        )
+    text = render_survivors(skills, lost)
     return [{"role": "user", "content": [{"type": "text", "text": text}]}] if text else []
 
 
-def _answer(offer: SkillOffer, call: Mapping[str, Any]) -> ToolResultBlockParam:
-    try:
-        activation = offer.load(call["input"])
-    except ProwessError as error:
-        return {
-            "type": "tool_result",
-            "tool_use_id": call["id"],
-            "content": explain_error(error),
-            "is_error": True,
-        }
-    content: list[Any] = [{"type": "text", "text": activation.text}, *map(dict, activation.blocks)]
-    return {"type": "tool_result", "tool_use_id": call["id"], "content": content}
+def _list_blocks(messages: Messages) -> Iterable[Mapping[str, Any]]:
+    """All content blocks in their order; those of text say whose they are."""
+    for message in messages:
+        content, role = message.get("content"), message.get("role")
+        if isinstance(content, str):
+            yield {"type": "text", "text": content, "role": role}
+            continue
+        for block in map(_as_mapping, content or ()):
+            yield {**block, "role": role} if block.get("type") == "text" else block
+
+
+def _get_text(content: Any) -> str:
+    """The first text of a result, which is where the tool puts a skill."""
+    if isinstance(content, str):
+        return content
+    blocks = [_as_mapping(block) for block in content or ()]
+    return next((block["text"] for block in blocks if block.get("type") == "text"), "")
+
+
+def _at(context: CallContext, call: Mapping[str, Any]) -> CallContext:
+    return msgspec.structs.replace(context, call_id=str(call.get("id")))
+
+
+def _render(call: Mapping[str, Any], output: ToolOutput) -> ToolResultBlockParam:
+    result: ToolResultBlockParam = {"type": "tool_result", "tool_use_id": call["id"]}
+    if output.error is not None:
+        return {**result, "content": output.text, "is_error": True}
+    content: list[Any] = [{"type": "text", "text": output.text}, *map(dict, output.blocks)]
+    return {**result, "content": content}
 
 
 def _as_mapping(block: Any) -> Mapping[str, Any]:

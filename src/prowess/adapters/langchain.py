@@ -1,79 +1,186 @@
-"""Skills for LangChain: `create_agent(model, middleware=[SkillMiddleware(conversation)])`."""
+"""Skills for LangChain: `create_agent(model, middleware=[SkillMiddleware(skills)])`."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Any
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Annotated, Any, NotRequired, Unpack
 
-from prowess.activate.model_tool import explain_error
+import msgspec
+
+from prowess.activate.loaded_tags import LoadedSkill
+from prowess.adapters.compaction import find_lost, render_survivors
 from prowess.adapters.media import parse_block
-from prowess.adapters.skill_offer import OnActivation, SkillOffer, miss_extra, render_survivors
+from prowess.adapters.skill_offer import (
+    OfferOptions,
+    SkillOffer,
+    explain_import,
+    get_versions,
+    list_loaded,
+)
+from prowess.adapters.skill_tools import CallContext, OfferedTool, ToolOutput
 from prowess.conversation.conversation import Conversation
-from prowess.errors import ProwessError
+from prowess.runtime import Skills
 
 try:
-    from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse
-    from langchain_core.messages import AnyMessage, HumanMessage, SystemMessage
+    from langchain.agents.middleware import AgentMiddleware, AgentState, ModelRequest, ModelResponse
+    from langchain.agents.middleware.types import ExtendedModelResponse, PrivateStateAttr
+    from langchain.tools import ToolRuntime
+    from langchain_core.messages import AnyMessage, HumanMessage, SystemMessage, ToolMessage
     from langchain_core.tools import StructuredTool, ToolException
-except ImportError as missing:
-    raise miss_extra("langchain", "a LangChain agent") from missing
+    from langgraph.types import Command
+except ImportError as error:
+    explain_import(
+        error, extra="langchain", module="langchain", purpose="give skills to a LangChain agent"
+    )
 
 Content = str | list[str | dict[str, Any]]
+_GIVEN_BACK = {"prowess": "skills given back"}
+_STATE_KEY = "prowess_skills"
+
+
+class SkillState(AgentState[Any]):
+    """What the graph keeps of a conversation with skills, in each checkpoint.
+
+    `loaded` are the skills in the messages of the last request, and `awake` what woke.
+    """
+
+    prowess_skills: NotRequired[Annotated[dict[str, Any], PrivateStateAttr]]
 
 
 class SkillMiddleware(AgentMiddleware[Any, Any, Any]):
-    """Adds the tool that loads skills, and the list of them to the system message of each request.
+    """Adds the tools for skills, and the list of them to the system message of each request.
 
-    Options are those of `Skills.catalog`.
+    One middleware serves any number of people: a run's conversation is that of its `thread_id`,
+    unless the option `conversation` finds another. Without either, a run is on its own. Skills
+    that a summary dropped from the messages are given back, if this comes after the middleware that
+    summarises. Put it last, so that it sees the messages as the model gets them.
     """
 
-    def __init__(
-        self,
-        conversation: Conversation,
-        *,
-        on_activation: OnActivation | None = None,
-        **options: Any,
-    ) -> None:
+    state_schema = SkillState
+
+    def __init__(self, skills: Skills | Conversation, **options: Unpack[OfferOptions]) -> None:
         super().__init__()
-        self._offer = SkillOffer(conversation, **options)
-        self.tools = [skill_tool(conversation, on_activation=on_activation)]
+        self._skills = skills
+        self._offer = SkillOffer(skills, **options)
+        self.tools = [_make_tool(tool, self._offer) for tool in self._offer.tools]
+
+    def conversation(self, runtime: Any, state: Mapping[str, Any] | None = None) -> Conversation:
+        """The conversation of a run, for tools that tell it which files they touched."""
+        return _open(self._offer, runtime, state)
+
+    def before_model(self, state: Any, runtime: Any) -> dict[str, Any] | None:
+        """Give skills back that are no longer in the messages."""
+        loaded = self._list_loaded(state["messages"])
+        lost = find_lost(_read_loaded(state), loaded)
+        # A single message is a new beginning, not the rest of a longer conversation.
+        if not lost or len(state["messages"]) == 1:
+            return None
+        text = render_survivors(self.conversation(runtime, state), lost)
+        return {"messages": [_make_survivors(text)]} if text else None
+
+    async def abefore_model(self, state: Any, runtime: Any) -> dict[str, Any] | None:
+        """As `before_model`."""
+        return await asyncio.to_thread(self.before_model, state, runtime)
 
     def wrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
-    ) -> ModelResponse[Any]:
-        """Add the list to a request."""
-        return handler(_add_text(request, self._offer.render_instructions()))
+    ) -> ExtendedModelResponse[Any]:
+        """Add the list to a request, and note what its messages hold."""
+        prepared, command = self._prepare(request)
+        return ExtendedModelResponse(handler(prepared), command)
 
     async def awrap_model_call(
         self,
         request: ModelRequest[Any],
         handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
-    ) -> ModelResponse[Any]:
+    ) -> ExtendedModelResponse[Any]:
         """Add the list to a request; it is made in a worker thread."""
-        return await handler(
-            _add_text(request, await asyncio.to_thread(self._offer.render_instructions))
+        prepared, command = await asyncio.to_thread(self._prepare, request)
+        return ExtendedModelResponse(await handler(prepared), command)
+
+    def _prepare(self, request: ModelRequest[Any]) -> tuple[ModelRequest[Any], Command[Any]]:
+        conversation = self.conversation(request.runtime, request.state)
+        needed = {tool.name for tool in self._offer.list_tools(conversation)}
+        extra = {tool.name for tool in self._offer.tools} - needed
+        tools = [tool for tool in request.tools if getattr(tool, "name", None) not in extra]
+        prepared = _add_text(
+            request.override(tools=tools), self._offer.render_instructions(conversation)
         )
+        kept = {
+            "loaded": msgspec.to_builtins(self._list_loaded(request.messages)),
+            "awake": conversation.save(with_ledger=False),
+        }
+        return prepared, Command(update={_STATE_KEY: kept})
+
+    def _list_loaded(self, messages: Sequence[AnyMessage]) -> tuple[LoadedSkill, ...]:
+        return list_loaded_skills(messages, tool=self._offer.load_tool.name)
 
 
-def skill_tool(
-    conversation: Conversation, *, on_activation: OnActivation | None = None
-) -> StructuredTool:
-    """The tool that loads skills, for graphs and models that take tools without middleware."""
-    offer = SkillOffer(conversation, on_activation=on_activation)
-    tool = offer.tool
+def skill_tools(
+    skills: Skills | Conversation, **options: Unpack[OfferOptions]
+) -> list[StructuredTool]:
+    """The tools for skills, for graphs and models that take tools without middleware."""
+    offer = SkillOffer(skills, **options)
+    return [_make_tool(tool, offer) for tool in offer.tools]
 
-    def load(**parameters: Any) -> Content:
-        try:
-            activation = offer.load(parameters)
-        except ProwessError as error:
-            raise ToolException(explain_error(error)) from error
-        media = [_convert(block) for block in activation.blocks]
-        return [{"type": "text", "text": activation.text}, *media] if media else activation.text
 
-    # Without a coroutine of its own LangChain calls the function in a worker thread.
+def skill_instructions(
+    skills: Skills | Conversation, instructions: str = "", **options: Unpack[OfferOptions]
+) -> str:
+    """The text of a system message: your own instructions, then the current list of skills."""
+    offer = SkillOffer(skills, **options)
+    listed = offer.render_instructions(offer.open(None, None))
+    return "\n\n".join(filter(None, (instructions, listed)))
+
+
+def list_loaded_skills(
+    messages: Sequence[AnyMessage], *, tool: str = "skill"
+) -> tuple[LoadedSkill, ...]:
+    """The skills that a model has by its messages: results of the tool, and what was given back."""
+    answers = [
+        _get_text(message.content)
+        for message in messages
+        if isinstance(message, ToolMessage) and message.name == tool
+    ]
+    survivors = [
+        str(message.content)
+        for message in messages
+        if isinstance(message, HumanMessage)
+        and message.additional_kwargs.items() >= _GIVEN_BACK.items()
+    ]
+    return list_loaded(answers, survivors)
+
+
+def compact_skills(
+    skills: Skills | Conversation,
+    before: Sequence[AnyMessage] | None = None,
+    after: Sequence[AnyMessage] = (),
+) -> list[AnyMessage]:
+    """What to append to shortened messages: the skills that they lost, as one message.
+
+    Without the messages from `before`, the ledger of a conversation says what was loaded.
+    """
+    tool, lost = skills.profile.tool.name, None
+    if before is not None:
+        lost = find_lost(
+            list_loaded_skills(before, tool=tool), list_loaded_skills(after, tool=tool)
+        )
+    text = render_survivors(skills, lost)
+    return [_make_survivors(text)] if text else []
+
+
+def _make_tool(tool: OfferedTool, offer: SkillOffer) -> StructuredTool:
+    def call(runtime: ToolRuntime = None, **parameters: Any) -> Content:  # type: ignore[assignment]
+        return _render(offer.call(tool.name, parameters, _make_context(offer, runtime)))
+
+    async def call_async(runtime: ToolRuntime = None, **parameters: Any) -> Content:  # type: ignore[assignment]
+        context = await asyncio.to_thread(_make_context, offer, runtime)
+        return _render(await offer.call_async(tool.name, parameters, context))
+
     return StructuredTool.from_function(
-        load,
+        call,
+        call_async,
         name=tool.name,
         description=tool.description,
         args_schema=dict(tool.parameters),
@@ -82,17 +189,50 @@ def skill_tool(
     )
 
 
-def skill_instructions(conversation: Conversation, instructions: str = "", **options: Any) -> str:
-    """The text of a system message: your own instructions, then the current list of skills."""
-    return "\n\n".join(
-        filter(None, (instructions, SkillOffer(conversation, **options).render_instructions()))
+def _make_context(offer: SkillOffer, runtime: Any) -> CallContext:
+    conversation = _open(offer, runtime, getattr(runtime, "state", None))
+    if runtime is None:
+        # Called without a graph: nobody knows the messages.
+        return CallContext(conversation=conversation)
+    state = runtime.state
+    messages = state["messages"] if isinstance(state, Mapping) else state
+    last = messages[-1] if messages else None
+    if isinstance(state, Mapping) and _STATE_KEY in state:
+        loaded = _read_loaded(state)
+    else:
+        loaded = list_loaded_skills(messages, tool=offer.load_tool.name)
+    thread = _find_thread(runtime)
+    return CallContext(
+        conversation=conversation,
+        loaded=get_versions(loaded),
+        response=f"{thread}#{getattr(last, 'id', None)}" if last is not None else "",
+        call_id=runtime.tool_call_id or "",
+        run=runtime,
     )
 
 
-def compact_skills(conversation: Conversation) -> list[AnyMessage]:
-    """What to append to shortened messages: the loaded skills, as one message."""
-    text = render_survivors(conversation)
-    return [HumanMessage(text)] if text else []
+def _open(offer: SkillOffer, runtime: Any, state: Any) -> Conversation:
+    kept = state.get(_STATE_KEY) if isinstance(state, Mapping) else None
+    saved = kept.get("awake") if isinstance(kept, Mapping) else None
+    return offer.open(runtime, _find_thread(runtime), saved=saved)
+
+
+def _find_thread(runtime: Any) -> str | None:
+    """The id of the thread, which tools and nodes get in different places."""
+    config = getattr(runtime, "config", None) or {}
+    thread = config.get("configurable", {}).get("thread_id")
+    if thread is None:
+        thread = getattr(getattr(runtime, "execution_info", None), "thread_id", None)
+    return str(thread) if thread is not None else None
+
+
+def _read_loaded(state: Any) -> tuple[LoadedSkill, ...]:
+    kept = state.get(_STATE_KEY) or {}
+    return msgspec.convert(kept.get("loaded", ()), tuple[LoadedSkill, ...])
+
+
+def _make_survivors(text: str) -> HumanMessage:
+    return HumanMessage(text, additional_kwargs=dict(_GIVEN_BACK))
 
 
 def _add_text(request: ModelRequest[Any], text: str) -> ModelRequest[Any]:
@@ -106,6 +246,21 @@ def _add_text(request: ModelRequest[Any], text: str) -> ModelRequest[Any]:
     return request.override(
         system_message=SystemMessage([*system.content, {"type": "text", "text": text}])
     )
+
+
+def _get_text(content: Any) -> str:
+    """The first text of a result, which is where the tool puts a skill."""
+    if isinstance(content, str):
+        return content
+    texts = (block.get("text") for block in content if isinstance(block, Mapping))
+    return next((text for text in texts if isinstance(text, str)), "")
+
+
+def _render(output: ToolOutput) -> Content:
+    if output.error is not None:
+        raise ToolException(output.text) from output.error
+    media = [_convert(block) for block in output.blocks]
+    return [{"type": "text", "text": output.text}, *media] if media else output.text
 
 
 def _convert(block: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Mapping
 from typing import Any
@@ -27,6 +28,13 @@ class Media(msgspec.Struct, frozen=True, kw_only=True):
     def address(self) -> str:
         """Its URL, or a `data:` URL with its bytes."""
         return self.url or f"data:{self.media_type};base64,{self.data}"
+
+
+def make_block(data: bytes, media_type: str) -> dict[str, Any]:
+    """A content block for the bytes of an image or a document."""
+    kind = "image" if media_type.startswith("image/") else "document"
+    encoded = base64.b64encode(data).decode("ascii")
+    return {"type": kind, "source": {"type": "base64", "media_type": media_type, "data": encoded}}
 
 
 def parse_block(block: Mapping[str, Any]) -> Media | str:

@@ -1,84 +1,297 @@
-"""Skills for the OpenAI Agents SDK: `Agent(instructions=skill_instructions(c),
-tools=[skill_tool(c)])`.
-"""
+"""Skills for the OpenAI Agents SDK: `agent = add_skills(Agent(…), skills)`."""
 
 from __future__ import annotations
 
 import asyncio
+import inspect
 import json
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Any
+import threading
+import uuid
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from typing import Any, NamedTuple, Unpack
+from weakref import WeakKeyDictionary
 
-from prowess.activate.model_tool import explain_error
+from prowess.activate.loaded_tags import LoadedSkill
+from prowess.adapters.compaction import find_lost, render_survivors
 from prowess.adapters.media import parse_block
-from prowess.adapters.skill_offer import OnActivation, SkillOffer, miss_extra, render_survivors
+from prowess.adapters.skill_offer import (
+    OfferOptions,
+    SkillOffer,
+    explain_import,
+    get_versions,
+    is_survivors_text,
+    list_loaded,
+)
+from prowess.adapters.skill_tools import CallContext, OfferedTool, ToolOutput
 from prowess.conversation.conversation import Conversation
-from prowess.errors import ProwessError
+from prowess.runtime import Skills
 
 try:
     from agents import (
         Agent,
+        AgentBase,
+        AgentHooks,
         FunctionTool,
+        ModelResponse,
         RunContextWrapper,
         ToolOutputFileContent,
         ToolOutputImage,
         ToolOutputText,
         TResponseInputItem,
     )
+    from agents.run import CallModelData, CallModelInputFilter, ModelInputData
     from agents.tool_context import ToolContext
-except ImportError as missing:
-    raise miss_extra("openai-agents", "an agent built with the OpenAI Agents SDK") from missing
+except ImportError as error:
+    explain_import(
+        error,
+        extra="openai-agents",
+        module="agents",
+        purpose="give skills to an agent built with the OpenAI Agents SDK",
+    )
 
 Output = ToolOutputText | ToolOutputImage | ToolOutputFileContent
 Instructions = Callable[[RunContextWrapper[Any], Agent[Any]], Awaitable[str]]
 
+_ID_NAMES = ("conversation_id", "session_id", "thread_id")
+# How many calls may be under way at once before the oldest is taken to have nothing loaded.
+_MOST_CALLS = 10_000
 
-def skill_tool(
-    conversation: Conversation, *, on_activation: OnActivation | None = None
-) -> FunctionTool:
-    """The tool that loads skills. Errors go to the model as the tool's output."""
-    offer = SkillOffer(conversation, on_activation=on_activation)
-    tool = offer.tool
 
-    async def load(context: ToolContext[Any], arguments: str) -> str | list[Output]:
+def add_skills(
+    agent: Agent[Any], skills: Skills | Conversation, **options: Unpack[OfferOptions]
+) -> Agent[Any]:
+    """A copy of an agent with the tools for skills and the list of them in its instructions.
+
+    One agent serves any number of people. A run's conversation is named by `conversation_id`,
+    `session_id` or `thread_id` of the context that you give `Runner.run`, as an attribute or a key,
+    unless the option `conversation` finds it. Without either, a run is on its own.
+    """
+    offer = SkillOffer(skills, **options)
+    requests = _Requests(offer.load_tool.name)
+    return agent.clone(
+        instructions=_make_instructions(offer, agent.instructions),
+        tools=[*agent.tools, *(_make_tool(tool, offer, requests) for tool in offer.tools)],
+        hooks=_SkillHooks(requests, agent.hooks),
+    )
+
+
+def skill_tools(
+    skills: Skills | Conversation, **options: Unpack[OfferOptions]
+) -> list[FunctionTool]:
+    """The tools for skills on their own. Errors go to the model as the tool's output.
+
+    The SDK does not tell a tool what earlier turns of its run added to the messages, so a skill
+    that is asked for twice in one run is given twice. `add_skills` knows better.
+    """
+    offer = SkillOffer(skills, **options)
+    requests = _Requests(offer.load_tool.name)
+    return [_make_tool(tool, offer, requests) for tool in offer.tools]
+
+
+def skill_instructions(
+    skills: Skills | Conversation, instructions: str = "", **options: Unpack[OfferOptions]
+) -> Instructions:
+    """What `Agent(instructions=…)` takes: your own instructions, then the list of skills."""
+    return _make_instructions(SkillOffer(skills, **options), instructions)
+
+
+def keep_skills(
+    skills: Skills | Conversation, shorten: CallModelInputFilter
+) -> CallModelInputFilter:
+    """A `call_model_input_filter` that shortens as yours does, and gives back skills it drops."""
+    tool = skills.profile.tool.name
+
+    async def shorten_all_else(data: CallModelData[Any]) -> ModelInputData:
+        before = list_loaded_skills(data.model_data.input, tool=tool)
+        shortened = shorten(data)
+        result = await shortened if inspect.isawaitable(shortened) else shortened
+        lost = find_lost(before, list_loaded_skills(result.input, tool=tool))
+        if not lost:
+            return result
+        text = await asyncio.to_thread(render_survivors, skills, lost)
+        # First, where it stays the same from request to request.
+        return ModelInputData([*_make_message(text), *result.input], result.instructions)
+
+    return shorten_all_else
+
+
+def compact_skills(
+    skills: Skills | Conversation,
+    before: Iterable[TResponseInputItem] | None = None,
+    after: Iterable[TResponseInputItem] = (),
+) -> list[TResponseInputItem]:
+    """What to append to shortened input items: the skills that they lost, as one message.
+
+    Without the items from `before`, the ledger of a conversation says what was loaded.
+    """
+    tool, lost = skills.profile.tool.name, None
+    if before is not None:
+        lost = find_lost(
+            list_loaded_skills(before, tool=tool), list_loaded_skills(after, tool=tool)
+        )
+    return _make_message(render_survivors(skills, lost))
+
+
+def list_loaded_skills(
+    items: Iterable[TResponseInputItem], *, tool: str = "skill"
+) -> tuple[LoadedSkill, ...]:
+    """The skills that a model has by its input: outputs of the tool, and what was given back."""
+    ours: set[Any] = set()
+    answers: list[str] = []
+    survivors: list[str] = []
+    for item in items:
+        match item:
+            case {"type": "function_call", "name": name, "call_id": id} if name == tool:
+                ours.add(id)
+            case {"type": "function_call_output", "call_id": id, "output": output} if id in ours:
+                answers.append(_get_text(output))
+            case {"role": "user", "content": str(text)} if is_survivors_text(text):
+                survivors.append(text)
+    return list_loaded(answers, survivors)
+
+
+class _Seen(NamedTuple):
+    """What the request had whose response made a call.
+
+    The run's `usage` is kept, so that its `id` means this run as long as the entry is there.
+    """
+
+    usage: object
+    loaded: frozenset[str]
+    response: str
+
+
+class _Requests:
+    """Remembers, for each call under way, which skills the request before it had.
+
+    The SDK tells its hooks the input of a request, but not its tools.
+    """
+
+    def __init__(self, tool: str) -> None:
+        self.tool = tool
+        self._sent: WeakKeyDictionary[RunContextWrapper[Any], frozenset[str]] = WeakKeyDictionary()
+        self._calls: OrderedDict[tuple[int, str], _Seen] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def note_request(
+        self, context: RunContextWrapper[Any], items: Iterable[TResponseInputItem]
+    ) -> None:
+        """A request with these items is about to be sent."""
+        self._sent[context] = get_versions(list_loaded_skills(items, tool=self.tool))
+
+    def note_response(self, context: RunContextWrapper[Any], response: ModelResponse) -> None:
+        """The response to that request arrived."""
+        seen = _Seen(context.usage, self._sent.get(context, frozenset()), uuid.uuid4().hex)
+        with self._lock:
+            for item in response.output:
+                call_id = getattr(item, "call_id", None)
+                if isinstance(call_id, str):
+                    self._calls[id(context.usage), call_id] = seen
+            while len(self._calls) > _MOST_CALLS:
+                self._calls.popitem(last=False)
+
+    def find(self, context: ToolContext[Any]) -> _Seen:
+        """What the request had whose response made this call.
+
+        Without the hooks, and in a run that was resumed, only the run's own input is known.
+        """
+        with self._lock:
+            seen = self._calls.get((id(context.usage), context.tool_call_id))
+        if seen is not None:
+            return seen
+        versions = get_versions(list_loaded_skills(context.turn_input, tool=self.tool))
+        return _Seen(context.usage, versions, "")
+
+
+class _SkillHooks(AgentHooks[Any]):
+    """Follows the requests of an agent, and passes everything on to its own hooks."""
+
+    def __init__(self, requests: _Requests, own: Any) -> None:
+        self._requests = requests
+        self._own = own or AgentHooks()
+
+    async def on_llm_start(
+        self,
+        context: RunContextWrapper[Any],
+        agent: Agent[Any],
+        system_prompt: str | None,
+        input_items: list[TResponseInputItem],
+    ) -> None:
+        self._requests.note_request(context, input_items)
+        await self._own.on_llm_start(context, agent, system_prompt, input_items)
+
+    async def on_llm_end(
+        self, context: RunContextWrapper[Any], agent: Agent[Any], response: ModelResponse
+    ) -> None:
+        self._requests.note_response(context, response)
+        await self._own.on_llm_end(context, agent, response)
+
+    async def on_start(self, context: Any, agent: Any) -> None:
+        await self._own.on_start(context, agent)
+
+    async def on_end(self, context: Any, agent: Any, output: Any) -> None:
+        await self._own.on_end(context, agent, output)
+
+    async def on_handoff(self, context: Any, agent: Any, source: Any) -> None:
+        await self._own.on_handoff(context, agent, source)
+
+    async def on_tool_start(self, context: Any, agent: Any, tool: Any) -> None:
+        await self._own.on_tool_start(context, agent, tool)
+
+    async def on_tool_end(self, context: Any, agent: Any, tool: Any, result: Any) -> None:
+        await self._own.on_tool_end(context, agent, tool, result)
+
+
+def _make_instructions(offer: SkillOffer, own: Any) -> Instructions:
+    async def render(context: RunContextWrapper[Any], agent: Agent[Any]) -> str:
+        text = own(context, agent) if callable(own) else own
+        if inspect.isawaitable(text):
+            text = await text
+        listed = await asyncio.to_thread(lambda: offer.render_instructions(_open(offer, context)))
+        return "\n\n".join(filter(None, (text, listed)))
+
+    return render
+
+
+def _make_tool(tool: OfferedTool, offer: SkillOffer, requests: _Requests) -> FunctionTool:
+    async def call(context: ToolContext[Any], arguments: str) -> str | list[Output]:
         parameters = _parse_object(arguments)
         if parameters is None:
             return f"The tool {tool.name} takes a JSON object, not this: {arguments[:200]}"
-        try:
-            activation = await asyncio.to_thread(offer.load, parameters)
-        except ProwessError as error:
-            return explain_error(error)
-        media = [_convert(block) for block in activation.blocks]
-        return [ToolOutputText(text=activation.text), *media] if media else activation.text
+        seen = requests.find(context)
+        call_context = CallContext(
+            conversation=await asyncio.to_thread(_open, offer, context),
+            loaded=seen.loaded,
+            response=seen.response,
+            call_id=context.tool_call_id,
+            run=context,
+        )
+        return _render(await offer.call_async(tool.name, parameters, call_context))
+
+    async def is_needed(context: RunContextWrapper[Any], agent: AgentBase[Any]) -> bool:
+        needed = await asyncio.to_thread(lambda: offer.list_tools(_open(offer, context)))
+        return tool in needed
 
     return FunctionTool(
         name=tool.name,
         description=tool.description,
         params_json_schema=_make_strict(tool.parameters),
-        on_invoke_tool=load,
+        on_invoke_tool=call,
+        is_enabled=is_needed if tool.kind == "find" else True,
     )
 
 
-def skill_instructions(
-    conversation: Conversation, instructions: str = "", **options: Any
-) -> Instructions:
-    """What `Agent(instructions=…)` takes: your own instructions, then the current list of skills.
-
-    Options are those of `Skills.catalog`.
-    """
-    offer = SkillOffer(conversation, **options)
-
-    async def render(context: RunContextWrapper[Any], agent: Agent[Any]) -> str:
-        return "\n\n".join(
-            filter(None, (instructions, await asyncio.to_thread(offer.render_instructions)))
-        )
-
-    return render
+def _open(offer: SkillOffer, context: RunContextWrapper[Any]) -> Conversation:
+    given = context.context
+    ids = (
+        given.get(name) if isinstance(given, Mapping) else getattr(given, name, None)
+        for name in _ID_NAMES
+    )
+    return offer.open(context, next((id for id in ids if isinstance(id, str)), None))
 
 
-def compact_skills(conversation: Conversation) -> list[TResponseInputItem]:
-    """What to append to shortened input items: the loaded skills, as one message."""
-    text = render_survivors(conversation)
+def _make_message(text: str) -> list[TResponseInputItem]:
     return [{"role": "user", "content": text}] if text else []
 
 
@@ -99,6 +312,19 @@ def _parse_object(text: str) -> dict[str, Any] | None:
     except ValueError:
         return None
     return data if isinstance(data, dict) else None
+
+
+def _get_text(output: Any) -> str:
+    """The first text of an output, which is where the tool puts a skill."""
+    if isinstance(output, str):
+        return output
+    texts = (part.get("text") for part in output if isinstance(part, Mapping))
+    return next((text for text in texts if isinstance(text, str)), "")
+
+
+def _render(output: ToolOutput) -> str | list[Output]:
+    media = [_convert(block) for block in output.blocks]
+    return [ToolOutputText(text=output.text), *media] if media else output.text
 
 
 def _convert(block: Mapping[str, Any]) -> Output:

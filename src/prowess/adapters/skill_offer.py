@@ -1,126 +1,312 @@
-"""What all adapters share: the instructions, the tool, and the text after a compaction."""
+"""What all adapters share: the instructions, the tools, and the conversation of each run.
+
+A new adapter needs three things of its library: where a run's messages are, how a run is told from
+others, and how a tool is called. The rest is here.
+"""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
-from functools import cached_property
-from typing import Any
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from inspect import isawaitable
+from typing import Any, NoReturn, TypedDict
 
 import msgspec
 
-from prowess.activate.model_tool import ModelTool
+from prowess.activate.loaded_tags import LoadedSkill, find_loaded, find_survivors_in
+from prowess.activate.model_tool import explain_error
+from prowess.adapters.compaction import SURVIVED
+from prowess.adapters.conversations import MOST_CONVERSATIONS, Conversations
+from prowess.adapters.skill_tools import CallContext, OfferedTool, ToolOutput, describe_tools
+from prowess.adapters.worker_thread import run_in_thread
 from prowess.conversation.conversation import Conversation
-from prowess.errors import MissingExtra
+from prowess.errors import MissingExtra, ProwessError
 from prowess.model.activation import Activation
-from prowess.model.catalog import Shown
+from prowess.model.catalog import Catalog, Shown
+from prowess.ports import Ranker
+from prowess.runtime import Skills
 from prowess.text.markup import escape_text, tidy_line
 
-OnActivation = Callable[[Activation], None]
-"""Called for every skill that the model loads; `activation.requests` is what the skill asks for."""
+OnActivation = Callable[[Activation, Any], object]
+"""Called for every skill that the model loads, with the context that the library gives tools.
+
+It may be async; otherwise it is called in a worker thread where there is an event loop.
+`activation.requests` is what the skill asks for. What it raises ends the call, and the model does
+not count as having the skill.
+"""
+
+FindConversation = Callable[[Any], Conversation | str | None]
+"""The conversation of a run, or an id for it, from the context that the library gives tools."""
 
 _LISTED = (Shown.WHOLE, Shown.SHORTENED, Shown.NAME_ONLY)
-_DESCRIPTION = (
-    "Loads a skill into the conversation: instructions for one kind of task, and where its files"
-    " are. Your instructions list the skills. Call it as soon as a task matches one of them, before"
-    " you start the task."
-)
-_SURVIVED = (
-    "The conversation was shortened. These skills were loaded before and still apply. Do not load"
-    " them again, unless one ends with a note that it was cut."
-)
+# How many rendered lists are kept, and how many responses whose calls may still be under way.
+_MOST_TEXTS = 16
+_MOST_EXAMPLES = 3
+_MOST_RESPONSES = 1_000
+
+
+class OfferOptions(TypedDict, total=False):
+    """What every adapter takes beside the skills.
+
+    `conversation` finds the conversation of a run; by default that is the library's own id.
+    `read_files`, `run_scripts` and `find_skills` leave a tool out when False. The others are those
+    of `Skills.catalog`.
+    """
+
+    on_activation: OnActivation | None
+    conversation: FindConversation | None
+    most_conversations: int
+    read_files: bool
+    run_scripts: bool
+    find_skills: bool
+    ranker: Ranker | None
+    context_tokens: int | None
+    characters: int | None
+    format: str | None
 
 
 class SkillOffer:
-    """The skills of a conversation as a model gets them, whatever the library.
+    """The skills as a model gets them, whatever the library.
 
-    Options are those of `Skills.catalog`. The skills are listed in the instructions and not in the
-    description of the tool, which some models limit to 1,024 characters.
+    `skills` are shared by all who use the agent; a `Conversation` is for an agent that serves one
+    person. The skills are listed in the instructions and not in the description of the tool, which
+    some models limit to 1,024 characters.
     """
 
     def __init__(
         self,
-        conversation: Conversation,
+        skills: Skills | Conversation,
         *,
         on_activation: OnActivation | None = None,
-        **options: Any,
+        conversation: FindConversation | None = None,
+        most_conversations: int = MOST_CONVERSATIONS,
+        read_files: bool = True,
+        run_scripts: bool = True,
+        find_skills: bool = True,
+        ranker: Ranker | None = None,
+        context_tokens: int | None = None,
+        characters: int | None = None,
+        format: str | None = None,
     ) -> None:
-        self._conversation = conversation
+        self._conversations = Conversations(skills, most=most_conversations)
+        self._find_conversation = conversation
         self._on_activation = on_activation
-        self._options = options
-        self._lock = threading.Lock()
+        self._options = {
+            "context_tokens": context_tokens,
+            "characters": characters,
+            "format": format,
+        }
+        self._format = format
+        self._texts: OrderedDict[int, tuple[Catalog, str]] = OrderedDict()
+        self._claims = _Claims()
+        tools = describe_tools(skills.profile.tool, ranker=ranker)
+        wanted = {"read": read_files, "run": run_scripts, "find": find_skills}
+        self._tools = {tool.name: tool for tool in tools if wanted.get(tool.kind, True)}
+        self.load_tool = tools[0]
 
-    @cached_property
-    def tool(self) -> ModelTool:
-        """The tool that loads skills, described once and without the names of the skills.
+    @property
+    def tools(self) -> tuple[OfferedTool, ...]:
+        """The tools, described without the names of skills: the one that loads comes first.
 
         A list of names would exclude a skill that wakes later, or invalidate the provider's cache
         when it changes.
         """
-        tool = self._conversation.tool()
-        return msgspec.structs.replace(
-            tool, description=_DESCRIPTION, parameters=_without_names(tool.parameters)
-        )
+        return tuple(self._tools.values())
 
-    def render_instructions(self) -> str:
+    def list_tools(self, conversation: Conversation) -> tuple[OfferedTool, ...]:
+        """The tools that a request needs: the one that finds skills only where some are left out.
+
+        It may read files.
+        """
+        is_complete = not _count_left_out(self._get_catalog(conversation))
+        return tuple(tool for tool in self.tools if not (is_complete and tool.kind == "find"))
+
+    def list_examples(self, conversation: Conversation) -> list[str]:
+        """Names of skills that can be loaded, for models that try every tool."""
+        lines = self._get_catalog(conversation).lines
+        return [line.name for line in lines if line.shown in _LISTED][:_MOST_EXAMPLES]
+
+    def open(self, context: Any, id: str | None, *, saved: str | None = None) -> Conversation:
+        """The conversation of a run. It may read files.
+
+        `id` is the one that the library gives, and `saved` what the library kept of it.
+        """
+        found = self._find_conversation(context) if self._find_conversation is not None else None
+        if isinstance(found, Conversation):
+            return found
+        return self._conversations.get(found or id, saved=saved)
+
+    def render_instructions(self, conversation: Conversation) -> str:
         """How to load skills, the list of them, and the bodies that always apply; "" for none.
 
         The host decides which skills are listed, and how much of each. The words around the list
         are the adapters' own, because a host's may mention tools that the model does not have; the
         option `format` asks for the host's.
         """
-        catalog = self._conversation.catalog(**self._options)
-        if self._options.get("format"):
+        catalog = self._get_catalog(conversation)
+        if self._format:
             return catalog.prompt
+        # A catalog is the same object until the skills change.
+        kept = self._texts.get(id(catalog))
+        if kept is not None and kept[0] is catalog:
+            return kept[1]
+        text = self._render(catalog)
+        self._texts[id(catalog)] = (catalog, text)
+        while len(self._texts) > _MOST_TEXTS:
+            self._texts.popitem(last=False)
+        return text
+
+    def call(self, name: str, parameters: Any, context: CallContext) -> ToolOutput:
+        """Handle a model's call of one of the tools.
+
+        What the model did wrong, or may not do, becomes an output; whatever else is wrong is
+        raised.
+        """
+        output, pending = self._run(name, parameters, context)
+        if pending is not None:
+            from prowess.machine.event_loop import wait_for
+
+            with self._claims.kept_if_done(context, output):
+                wait_for(pending)
+        return output
+
+    async def call_async(self, name: str, parameters: Any, context: CallContext) -> ToolOutput:
+        """As `call`, in a thread of its own; an async callback is awaited in the event loop."""
+        output, pending = await run_in_thread(
+            lambda is_cancelled: self._run(
+                name, parameters, msgspec.structs.replace(context, is_cancelled=is_cancelled)
+            )
+        )
+        if pending is not None:
+            with self._claims.kept_if_done(context, output):
+                await pending
+        return output
+
+    def _run(
+        self, name: str, parameters: Any, context: CallContext
+    ) -> tuple[ToolOutput, Awaitable[object] | None]:
+        """The output of a call, and what the callback still has to do."""
+        try:
+            output = self._tools[name].function(parameters, context)
+        except ProwessError as error:
+            return ToolOutput(text=explain_error(error), error=error), None
+        output = self._claims.settle(context, output)
+        if output.activation is None or self._on_activation is None:
+            return output, None
+        with self._claims.kept_if_done(context, output):
+            pending = self._on_activation(output.activation, context.run)
+        return output, pending if isawaitable(pending) else None
+
+    def _get_catalog(self, conversation: Conversation) -> Catalog:
+        return conversation.catalog(**self._options)
+
+    def _render(self, catalog: Catalog) -> str:
         rows = [
             _render_row(line.name, line.text) for line in catalog.lines if line.shown in _LISTED
         ]
-        if not rows:
+        left_out = _count_left_out(catalog)
+        if not rows and not left_out:
             return catalog.always
-        head = (
+        lines = [
             "A skill is a set of instructions for one kind of task. When a task matches the"
-            f" description of a skill, load the skill with the tool `{self.tool.name}` before you"
-            " start, and follow it."
-        )
-        listed = "\n".join((head, "<available_skills>", *rows, "</available_skills>"))
+            f" description of a skill, load the skill with the tool `{self.load_tool.name}` before"
+            " you start, and follow it."
+        ]
+        if rows:
+            lines += ["<available_skills>", *rows, "</available_skills>"]
+        if left_out:
+            lines.append(self._render_left_out(left_out, is_all=not rows))
+        listed = "\n".join(lines)
         return f"{listed}\n\n{catalog.always}" if catalog.always else listed
 
-    def load(self, parameters: Mapping[str, Any]) -> Activation:
-        """Handle a model's call. Raises `ProwessError`.
+    def _render_left_out(self, count: int, *, is_all: bool) -> str:
+        what = f"{count:,} skill{'s' if count > 1 else ''}"
+        said = f"{what} not listed here." if is_all else f"{what} more, not listed here."
+        finder = next((tool.name for tool in self.tools if tool.kind == "find"), None)
+        if finder is None:
+            return f"There are {said}" if count > 1 else f"There is {said}"
+        there = "There are" if count > 1 else "There is"
+        return f"{there} {said} If no listed skill fits, search for one with `{finder}`."
 
-        Calls run one at a time, so that nobody is asked two things at once.
-        """
+
+class _Claims:
+    """Which calls of one response load which skill, because their answers are not messages yet.
+
+    Of several calls for the same skill in one response the first gets the text. A call that is
+    repeated, as after an interruption, gets what it got before.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._by_response: OrderedDict[str, dict[str, str]] = OrderedDict()
+
+    def settle(self, context: CallContext, output: ToolOutput) -> ToolOutput:
+        """The output, or one line where another call of the same response has the text."""
+        activation = output.activation
+        if activation is None or activation.repeated or not context.response:
+            return output
         with self._lock:
-            activation = self.tool.function(parameters)
-        # Called without the lock: the callback may run a sub-agent, which loads skills itself.
-        if self._on_activation is not None:
-            self._on_activation(activation)
-        return activation
+            claimed = self._by_response.setdefault(context.response, {})
+            self._by_response.move_to_end(context.response)
+            while len(self._by_response) > _MOST_RESPONSES:
+                self._by_response.popitem(last=False)
+            owner = claimed.setdefault(activation.version, context.call_id)
+        return output if owner == context.call_id or output.again else output.repeat()
+
+    @contextmanager
+    def kept_if_done(self, context: CallContext, output: ToolOutput) -> Iterator[None]:
+        """Gives the claim of a call up if what happens inside fails."""
+        try:
+            yield
+        except BaseException:
+            version = output.activation.version if output.activation is not None else ""
+            with self._lock:
+                claimed = self._by_response.get(context.response, {})
+                if claimed.get(version) == context.call_id:
+                    del claimed[version]
+            raise
 
 
-def render_survivors(conversation: Conversation) -> str:
-    """Compact the ledger, and return the text that gives the loaded skills back; "" for none."""
-    kept = conversation.compact().kept
-    return "\n\n".join((_SURVIVED, *(survivor.text for survivor in kept))) if kept else ""
+def list_loaded(answers: Iterable[str], survivors: Iterable[str] = ()) -> tuple[LoadedSkill, ...]:
+    """The skills that a model has by its messages, oldest first.
+
+    `answers` are those of the tool that loads skills, `survivors` the messages that
+    `compact_skills` made. Text from anywhere else proves nothing: anyone may have written it.
+    """
+    given_back = [found for text in survivors for found in find_survivors_in(text)]
+    return (*given_back, *find_loaded(answers))
 
 
-def miss_extra(extra: str, library: str) -> MissingExtra:
-    """The error for a library that is missing or too old; a traceback shows the hint, too."""
-    error = MissingExtra(extra, f"give skills to {library}")
-    error.add_note(error.hint or "")
-    return error
+def get_versions(loaded: Iterable[LoadedSkill]) -> frozenset[str]:
+    """The versions of loaded skills, for a `CallContext`."""
+    return frozenset(skill.digest for skill in loaded)
+
+
+def is_survivors_text(text: str) -> bool:
+    """Whether a text is what `compact_skills` gave, for libraries whose messages take no mark."""
+    return text.startswith(SURVIVED)
+
+
+def explain_import(error: ImportError, *, extra: str, module: str, purpose: str) -> NoReturn:
+    """Raise `MissingExtra` for a library that is not installed.
+
+    One that is installed but fails to import keeps its own error. A traceback shows the hint, too.
+    """
+    missing = MissingExtra(extra, purpose)
+    if find_spec(module) is not None:
+        error.add_note(f"The library is installed but cannot be imported. {missing.hint}")
+        raise error
+    missing.add_note(missing.hint or "")
+    raise missing from error
+
+
+def _count_left_out(catalog: Catalog) -> int:
+    return sum(line.shown is Shown.LEFT_OUT for line in catalog.lines)
 
 
 def _render_row(name: str, text: str) -> str:
     row = f"- {escape_text(tidy_line(name))}"
     return f"{row}: {escape_text(tidy_line(text))}" if text else row
-
-
-def _without_names(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """The schema with any string as the name of a skill, and no names in its description."""
-    (name,) = parameters["required"]
-    any_name = {
-        "type": "string",
-        "description": "The name of a skill from the list in your instructions.",
-    }
-    return {**parameters, "properties": {**parameters["properties"], name: any_name}}

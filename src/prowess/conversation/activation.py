@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from functools import cache
 
 from prowess.activate.ledger import LedgerEntry, LedgerRecorder
+from prowess.activate.loaded_tags import digest_activation
 from prowess.activate.resources.file_sample import Sample, sample_files
 from prowess.activate.wrappers import SkillContent, find_own_folder, render_repeated, wrap_body
 from prowess.conversation.authorization import Grant, authorize_skill
@@ -39,11 +40,14 @@ def activate_skill(
     skills: CurrentSkills,
     ledger: LedgerRecorder,
     is_cancelled: Callable[[], bool] | None = None,
+    loaded: Container[str] | None = None,
+    again: bool = False,
 ) -> Activation:
     """Load a skill: look it up, authorize it, render its body, wrap it and record it.
 
     In this order nobody is asked about a name that does not exist, and nothing is read that is
-    denied. Raises `UnknownSkill`, `Unavailable`, `NotPermitted`, and what commands in the body
+    denied. `loaded` are the versions that the model has; without it, the ledger says what is
+    loaded. Raises `UnknownSkill`, `Unavailable`, `NotPermitted`, and what commands in the body
     raise.
     """
     rules = services.profile.tool
@@ -72,7 +76,16 @@ def activate_skill(
     if not grant.requests:
         body = withhold_requests(skill, body)
 
-    is_repeated = by == "model" and _is_loaded(skill, body, arguments, ledger)
+    version = ""
+    # What commands wrote may be new although the file is not.
+    is_repeated = by == "model" and not again and not body.ran_commands
+    if loaded is None:
+        is_repeated = is_repeated and _is_loaded(skill, body, arguments, ledger)
+    else:
+        version = digest_activation(
+            skill.name, digest=body.digest, location=skill.location, arguments=arguments
+        )
+        is_repeated = is_repeated and version in loaded
     folder, sample = find_own_folder(skill), Sample()
     if is_repeated:
         text = render_repeated(skill.name)
@@ -97,6 +110,7 @@ def activate_skill(
         text=text,
         folder=folder,
         digest=body.digest,
+        version=version,
         title=f"Loaded skill: {tidy_line(skill.name)}",
         files=sample.files,
         more_files=sample.more,
@@ -145,8 +159,7 @@ def _find_outcome(name: str, view: SnapshotView, *, slash: bool) -> Outcome | No
 def _is_loaded(skill: Skill, body: RenderedBody, arguments: str, ledger: LedgerRecorder) -> bool:
     """Whether the conversation already holds exactly this."""
     loaded = ledger.find(skill.name)
-    # What commands wrote may be new although the file is not.
-    if loaded is None or loaded.partial or body.ran_commands:
+    if loaded is None or loaded.partial:
         return False
     # The same text in another place has other files beside it.
     same = (body.digest, arguments, skill.location)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -54,6 +54,7 @@ class Conversation:
         if saved is not None:
             ledger, self.diagnostics = parse_ledger(saved)
             paths = {key: _parse_paths(saved, key) for key in ("awake", "folders")}
+        self.profile = services.profile
         self._services = services
         self._skills = CurrentSkills(services, **paths)
         self._catalogs = ConversationCatalogs(services)
@@ -102,12 +103,16 @@ class Conversation:
         by: Caller = "user",
         answers: Answers | None = None,
         is_cancelled: Callable[[], bool] | None = None,
+        loaded: Container[str] | None = None,
+        again: bool = False,
     ) -> Activation:
         """Load a skill into the conversation.
 
         A model's call is checked against the permission rules; for a skill that is already loaded
-        and unchanged it gets one line. With `answers`, by the keys of requests, the approver is not
-        asked: a question without an answer raises `ApprovalNeeded` before anything runs. Raises
+        and unchanged it gets one line, unless it asks for the text `again`. `loaded` are the
+        versions (`Activation.version`) that the model has in its messages; without it, the ledger
+        says what is loaded. With `answers`, by the keys of requests, the approver is not asked: a
+        question without an answer raises `ApprovalNeeded` before anything runs. Raises
         `UnknownSkill`, `Unavailable`, `NotPermitted`, and what commands in the body raise.
         """
         return activate_skill(
@@ -118,6 +123,8 @@ class Conversation:
             skills=self._skills,
             ledger=self._recorder,
             is_cancelled=is_cancelled,
+            loaded=loaded,
+            again=again,
         )
 
     async def activate_async(
@@ -263,12 +270,16 @@ class Conversation:
         """A file was read, written or edited: the skills that woke, which stay awake."""
         return self._skills.touch(path)
 
-    def compact(self) -> Survival:
-        """The conversation was shortened: what of the loaded skills to give back to the model."""
+    def compact(self, ledger: Ledger | None = None) -> Survival:
+        """The conversation was shortened: what of the loaded skills to give back to the model.
+
+        A `ledger` says what the model had before, in place of what was recorded here.
+        """
         rules = self._services.profile.compaction
         with self._recorder.lock:
-            survival = find_survivors(self.ledger, rules, count=estimate_tokens)
-            self._recorder.ledger = compact(self.ledger, survival)
+            before = self.ledger if ledger is None else ledger
+            survival = find_survivors(before, rules, count=estimate_tokens)
+            self._recorder.ledger = compact(before, survival)
         return survival
 
     def forget(self, *names: str) -> None:
@@ -276,11 +287,14 @@ class Conversation:
         with self._recorder.lock:
             self._recorder.ledger = self.ledger.forget(*names)
 
-    def save(self) -> str:
-        """The ledger, what is awake and the folders in which skills were found, as JSON."""
+    def save(self, *, with_ledger: bool = True) -> str:
+        """The ledger, what is awake and the folders in which skills were found, as JSON.
+
+        An agent that reads from its messages what was loaded can leave the ledger out.
+        """
         import json
 
-        data = json.loads(render_ledger(self.ledger))
+        data = json.loads(render_ledger(self.ledger if with_ledger else Ledger()))
         data["awake"] = sorted(self._skills.awake)
         data["folders"] = sorted(self._skills.folders)
         return json.dumps(data, indent=1) + "\n"

@@ -1,0 +1,84 @@
+"""The skills that a model gets back after its messages were shortened."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from prowess.activate.ledger import Ledger, LedgerEntry
+from prowess.activate.loaded_tags import LoadedSkill, add_tag, digest_activation
+from prowess.activate.survival import Survivor
+from prowess.conversation.conversation import Conversation
+from prowess.runtime import Skills
+
+SURVIVED = (
+    "The conversation was shortened. These skills were loaded before and still apply. Do not load"
+    " them again, unless one ends with a note that it was cut."
+)
+
+
+def render_survivors(
+    skills: Skills | Conversation, loaded: Iterable[LoadedSkill] | None = None
+) -> str:
+    """The text that gives loaded skills back; "" for none.
+
+    The newest come first, as many as fit the host's limits. `loaded` are those that the messages
+    had before they were shortened. Without it, the ledger of a conversation says what was loaded.
+    """
+    conversation = skills if isinstance(skills, Conversation) else skills.conversation()
+    ledger = conversation.ledger if loaded is None else _make_ledger(loaded, conversation)
+    # A ledger made from messages has the version where others have the file's digest.
+    versions = {
+        entry.name: _get_version(entry, is_read=loaded is not None) for entry in ledger.loaded
+    }
+    kept = conversation.compact(ledger).kept
+    if not kept:
+        return ""
+    return "\n\n".join((SURVIVED, *(_render(one, versions[one.name]) for one in kept)))
+
+
+def find_lost(
+    before: Iterable[LoadedSkill], after: Iterable[LoadedSkill]
+) -> tuple[LoadedSkill, ...]:
+    """The latest text of each skill that was in the messages before and is not in them after."""
+    latest = {skill.name: skill for skill in before}
+    still_there = {skill.digest for skill in after}
+    return tuple(skill for skill in latest.values() if skill.digest not in still_there)
+
+
+def _make_ledger(loaded: Iterable[LoadedSkill], conversation: Conversation) -> Ledger:
+    latest: dict[str, LoadedSkill] = {}
+    for skill in loaded:
+        # The latest text of a name counts, at the place in the order where it was loaded.
+        latest.pop(skill.name, None)
+        latest[skill.name] = skill
+    snapshot = conversation.snapshot
+    entries = []
+    for skill in latest.values():
+        outcome = snapshot.find(skill.name)
+        entries.append(
+            LedgerEntry(
+                name=skill.name,
+                at=0.0,
+                by="model",
+                location=outcome.candidate.location if outcome is not None else "",
+                digest=skill.digest,
+                text=skill.text,
+                has_blocks=skill.has_media,
+            )
+        )
+    return Ledger(tuple(entries))
+
+
+def _get_version(entry: LedgerEntry, *, is_read: bool) -> str:
+    if is_read:
+        return entry.digest
+    return digest_activation(
+        entry.name, digest=entry.digest, location=entry.location, arguments=entry.arguments
+    )
+
+
+def _render(survivor: Survivor, version: str) -> str:
+    # One that was cut has no tag: the model does not have all of it, and may load it again.
+    if survivor.cut:
+        return survivor.text
+    return add_tag(survivor.text, name=survivor.name, digest=version)

@@ -1,0 +1,46 @@
+"""The conversations of one agent object, which may serve many people at once."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+
+from prowess.conversation.conversation import Conversation
+from prowess.runtime import Skills
+
+MOST_CONVERSATIONS = 1_000
+
+
+class Conversations:
+    """Finds the conversation of each run by the id that the library gives it.
+
+    A conversation keeps what is awake in it, and the approvals that were given in it. Those used
+    least recently are dropped: what the model has is read from its messages, so a dropped one loses
+    nothing else. A run without an id gets a conversation of its own, never one that is shared.
+    """
+
+    def __init__(self, skills: Skills | Conversation, *, most: int = MOST_CONVERSATIONS) -> None:
+        self.skills = skills
+        self._most = most
+        self._open: OrderedDict[str, Conversation] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, id: str | None, *, saved: str | None = None) -> Conversation:
+        """The conversation of an id; the one that was given, where there was only one.
+
+        `saved` is for one that is not open here: another process may have served it before.
+        """
+        if isinstance(self.skills, Conversation):
+            return self.skills
+        if id is None:
+            return self.skills.conversation(saved=saved)
+        with self._lock:
+            found = self._open.get(id)
+        # Opened without the lock: it reads settings, and other people's runs need not wait.
+        found = found or self.skills.conversation(session=id, saved=saved)
+        with self._lock:
+            found = self._open.setdefault(id, found)
+            self._open.move_to_end(id)
+            while len(self._open) > self._most:
+                self._open.popitem(last=False)
+        return found
