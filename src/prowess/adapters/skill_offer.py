@@ -21,9 +21,9 @@ from prowess.activate.model_tool import explain_error
 from prowess.adapters.compaction import SURVIVED
 from prowess.adapters.conversations import MOST_CONVERSATIONS, Conversations
 from prowess.adapters.skill_tools import CallContext, OfferedTool, ToolOutput, describe_tools
-from prowess.adapters.worker_thread import run_in_thread
 from prowess.conversation.conversation import Conversation
 from prowess.errors import MissingExtra, ProwessError
+from prowess.machine.event_loop import run_in_thread, wait_for
 from prowess.model.activation import Activation
 from prowess.model.catalog import Catalog, Shown
 from prowess.ports import Ranker
@@ -167,8 +167,6 @@ class SkillOffer:
         """
         output, pending = self._run(name, parameters, context)
         if pending is not None:
-            from prowess.machine.event_loop import wait_for
-
             with self._claims.kept_if_done(context, output):
                 wait_for(pending)
         return output
