@@ -21,10 +21,11 @@ VERSION = 1
 class LedgerEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One activation.
 
-    `at` is in seconds since 1970. `digest` is that of the SKILL.md. `text` is what the model
-    received, kept only for the latest activation of each skill; `tokens` counts it, 0 until someone
-    asks. `loaded` says whether it is still in the conversation, `partial` that only its beginning
-    is. `has_blocks` says that the model received content blocks beside the text.
+    `at` is in seconds since 1970. `location` is the skill's file; "" for a skill that has none.
+    `digest` is that of the SKILL.md. `text` is what the model received, kept only for the latest
+    activation of each skill; `tokens` counts it, 0 until someone asks. `loaded` says whether it is
+    still in the conversation, `partial` that only its beginning is. `has_blocks` says that the
+    model received content blocks beside the text.
     """
 
     name: str

@@ -8,7 +8,6 @@ from collections.abc import Callable
 import msgspec
 
 from prowess.activate.ledger import Ledger, LedgerEntry
-from prowess.model.activation import IN_CODE
 from prowess.profiles.schema.body import CompactionRules
 from prowess.text.markup import tidy_path
 
@@ -97,7 +96,7 @@ def _find_end(text: str) -> str:
 
 
 def _where_to_read_on(entry: LedgerEntry) -> str:
-    if entry.location in ("", IN_CODE):
+    if not entry.location:
         return (
             "[The rest of this skill was left out to save space. Load it again to read all of it.]"
         )

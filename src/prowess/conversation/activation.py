@@ -138,7 +138,7 @@ def record_activation(
         name=skill.name,
         at=time.time(),
         by=by,
-        location=skill.location,
+        location=skill.file or "",
         digest=body.digest,
         arguments=arguments,
         text=text,
@@ -162,5 +162,5 @@ def _is_loaded(skill: Skill, body: RenderedBody, arguments: str, ledger: LedgerR
     if loaded is None or loaded.partial:
         return False
     # The same text in another place has other files beside it.
-    same = (body.digest, arguments, skill.location)
+    same = (body.digest, arguments, skill.file or "")
     return (loaded.digest, loaded.arguments, loaded.location) == same

@@ -142,6 +142,7 @@ def test_a_command_has_a_name_of_its_own_the_skills_name_its_description_and_per
         description="Does things.",
         location="/skills/my-skill/SKILL.md",
         folder="/skills/my-skill",
+        own_folder="/skills/my-skill",
         source="claude:user",
     )
     assert commands["weather"].dispatch == Dispatch(

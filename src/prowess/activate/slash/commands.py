@@ -10,6 +10,7 @@ from typing import NamedTuple
 import msgspec
 
 from prowess.activate.slash.dispatch import Dispatch, find_dispatch
+from prowess.activate.wrappers import find_own_folder
 from prowess.model.outcome import Outcome, State
 from prowess.model.skill import LoadedFrom, Skill
 from prowess.model.snapshot import Snapshot
@@ -27,6 +28,7 @@ class SlashCommand(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
 
     `label` and `aliases` are further names of the skill. `is_taken` marks a name that is also a
     command of the agent's own, so that only forms with `skill` in front reach the skill.
+    `own_folder` is the skill's folder where it belongs to this skill alone; "" elsewhere.
     """
 
     name: str
@@ -39,6 +41,7 @@ class SlashCommand(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     arguments: tuple[str, ...] = ()
     location: str = ""
     folder: str = ""
+    own_folder: str = ""
     loaded_from: LoadedFrom = LoadedFrom.SKILLS
     source: str = ""
     model_visible: bool = True
@@ -172,6 +175,7 @@ def _make_command(
         arguments=manifest.arguments,
         location=skill.location,
         folder=skill.folder,
+        own_folder=find_own_folder(skill) or "",
         loaded_from=skill.source.loaded_from,
         source=skill.source.label,
         model_visible=outcome.state is State.READY,

@@ -14,9 +14,9 @@ import msgspec
 
 from prowess.activate.slash.commands import SlashCommand
 from prowess.activate.slash.parser import Call, Mention, Notice
-from prowess.activate.wrappers import WITHOUT_FOLDER, render_folder_line
+from prowess.activate.wrappers import render_folder_line
 from prowess.diagnostics import Diagnostic
-from prowess.model.activation import IN_CODE, Requests
+from prowess.model.activation import Requests
 from prowess.profiles.schema.commands import CommandRules, MessageShape
 from prowess.text.markup import escape_tags, escape_text, tidy_line, tidy_path
 
@@ -129,9 +129,9 @@ def _render_body(draft: _Draft) -> Message:
 
 def _with_folder(command: SlashCommand, body: str) -> str:
     """The body below the line with its folder, for skills that have a folder of their own."""
-    if not command.folder or command.loaded_from in WITHOUT_FOLDER or command.location == IN_CODE:
+    if not command.own_folder:
         return body
-    return f"{render_folder_line(command.folder)}\n\n{body}"
+    return f"{render_folder_line(command.own_folder)}\n\n{body}"
 
 
 def _render_claude_typed(draft: _Draft) -> Message:
