@@ -15,7 +15,12 @@ import msgspec
 from prowess.diagnostics import Diagnostic
 from prowess.discover.folders import FolderSource
 from prowess.discover.repository import find_repository
-from prowess.discover.roots import add_settings, find_ignored_folders, plan_roots
+from prowess.discover.roots import (
+    add_settings,
+    find_extensions,
+    find_ignored_folders,
+    plan_roots,
+)
 from prowess.errors import NotAFolder
 from prowess.machine.facts import current_facts
 from prowess.machine.files import LocalFiles
@@ -143,6 +148,8 @@ class Project:
         places = self.find_places()
         settings = load_settings(self.profile, places, self.facts, self.files)
         places = add_settings(places, settings)
+        extensions = find_extensions(self.profile.extensions, places, self.files)
+        places = msgspec.structs.replace(places, extension=extensions)
         limits = self.profile.limits.change(settings.limits)
         cache = self._open_cache(limits)
         scan = Scan(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from prowess.gate.eligibility import judge
 from prowess.model.catalog import Shown
 from prowess.model.outcome import Outcome, State
+from prowess.model.skill import Skill
 from prowess.model.snapshot import Snapshot
 from prowess.ports import Event
 from tests.conformance.trees import Tree, load_cases
@@ -80,6 +82,73 @@ def test_prowess_warns_of_the_collisions_omp_warns_of(case: dict[str, Any], tmp_
 def _winner(message: str) -> str:
     """The file that kept the name, out of the host's sentence."""
     return message.partition(" from $DIR/")[2].partition(",")[0]
+
+
+# Hosts whose own list was recorded, one entry per file. What each entry tells beside name,
+# description and file is a function of the outcome.
+FIELDS_OF_LISTS: dict[str, Callable[[Outcome], Any]] = {
+    "enabled": lambda outcome: outcome.state is not State.DISABLED,
+    "source": lambda outcome: _get_skill(outcome).source.label,
+    "scope": lambda outcome: _get_skill(outcome).scope.value,
+    "level": lambda outcome: _get_skill(outcome).source.level,
+    "hidden": lambda outcome: _get_skill(outcome).manifest.disable_model_invocation is True,
+    "disableModelInvocation": lambda outcome: outcome.state is State.HIDDEN,
+    "paths": lambda outcome: list(_get_skill(outcome).manifest.paths),
+}
+HOSTS_WITH_LISTS = ("gemini", "copilot", "pi", "qwen")
+
+
+def _get_skill(outcome: Outcome) -> Skill:
+    assert outcome.skill is not None
+    return outcome.skill
+
+
+def load_lists() -> list[Any]:
+    return [
+        pytest.param(*case.values, id=f"{host}-{case.id}")
+        for host in HOSTS_WITH_LISTS
+        for case in load_cases(host)
+    ]
+
+
+@pytest.mark.parametrize("case", load_lists())
+def test_prowess_lists_what_the_host_lists(case: dict[str, Any], tmp_path: Path) -> None:
+    tree = Tree(case, tmp_path)
+    recorded = case["expect"]["skills"]
+    fields = {"name", "description", "file"}.union(*recorded)
+    listed = [_as_entry(tree, o, fields) for o in tree.open().snapshot.shown]
+    assert by_name(listed) == by_name(
+        [{"paths": [], **one} if "paths" in fields else one for one in recorded]
+    )
+
+
+def _as_entry(tree: Tree, outcome: Outcome, fields: set[str]) -> dict[str, Any]:
+    further = fields & FIELDS_OF_LISTS.keys()
+    return {
+        "name": outcome.name,
+        "description": _get_skill(outcome).description,
+        "file": tree.relative(outcome.candidate.location),
+    } | {field: FIELDS_OF_LISTS[field](outcome) for field in further}
+
+
+@pytest.mark.parametrize(
+    "case", [one for one in load_lists() if "refused" in one.values[0]["expect"]]
+)
+def test_prowess_refuses_the_files_that_the_host_reports(
+    case: dict[str, Any], tmp_path: Path
+) -> None:
+    tree = Tree(case, tmp_path)
+    recorded = case["expect"]["refused"]
+    outcomes = tree.open().snapshot.outcomes
+    # pi also reports the files that lost their name, and says nothing of a folder named SKILL.md.
+    is_pi = case["host"] == "pi"
+    states = (State.INVALID, State.SHADOWED) if is_pi else (State.INVALID,)
+    refused = [
+        tree.relative(outcome.candidate.location)
+        for outcome in outcomes
+        if outcome.state in states and not (is_pi and outcome.rule == "not-a-file")
+    ]
+    assert sorted(refused) == sorted(recorded)
 
 
 @pytest.mark.parametrize("case", load_cases("openclaw"))

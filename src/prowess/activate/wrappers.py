@@ -7,7 +7,7 @@ becomes `&lt;`, so that a skill can neither end its own wrapping nor pretend to 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import msgspec
 
@@ -99,6 +99,52 @@ def _wrap_with_folder(content: SkillContent, rules: ToolRules) -> str:
     return f"{render_folder_line(_render_folder(content.folder, rules))}\n\n{content.body}"
 
 
+def _wrap_activated(content: SkillContent, rules: ToolRules) -> str:
+    """The body, indented on its first line, and a drawing of the folder."""
+    tags = ("activated_skill", "instructions", "available_resources")
+    lines = [
+        f'<activated_skill name="{escape_xml(tidy_line(content.name))}">',
+        "  <instructions>",
+        f"    {escape_tags(content.body.strip(), *tags)}",
+        "  </instructions>",
+    ]
+    if content.folder is not None:
+        tree = _draw_tree(content.folder, content.sample)
+        drawn = [f"    {escape_tags(line, *tags)}" for line in tree]
+        lines += ["", "  <available_resources>", *drawn, "  </available_resources>"]
+    lines.append("</activated_skill>")
+    return "\n".join(lines)
+
+
+def _draw_tree(folder: str, sample: Sample) -> Iterator[str]:
+    """The files below a folder as an indented list, each folder once."""
+    yield f"{tidy_path(folder)}/"
+    drawn: set[tuple[str, ...]] = set()
+    for path in ("SKILL.md", *(one.removeprefix(f"{folder}/") for one in sample.files)):
+        *above, name = tidy_path(path).split("/")
+        for depth in range(1, len(above) + 1):
+            parents = tuple(above[:depth])
+            if parents not in drawn:
+                drawn.add(parents)
+                yield f"{'  ' * depth}{parents[-1]}/"
+        yield f"{'  ' * (len(above) + 1)}{name}"
+    if sample.more:
+        yield f"  … and {sample.more:,} more"
+
+
+def _wrap_in_context(content: SkillContent, rules: ToolRules) -> str:
+    """The folder, its other files, and the body as it is."""
+    tag = "skill-context"
+    lines = [f'<skill-context name="{escape_xml(tidy_line(content.name))}">']
+    if content.folder is not None:
+        lines.append(render_folder_line(escape_tags(tidy_path(content.folder), tag)))
+    if content.sample.files:
+        lines.append("Related files (read them with the view tool):")
+        lines += [f"- {escape_tags(tidy_path(path), tag)}" for path in content.sample.files]
+    lines += ["", escape_tags(content.body, tag)]
+    return "\n".join(lines).rstrip("\n") + "\n</skill-context>"
+
+
 def _render_folder(folder: str, rules: ToolRules) -> str:
     return render_file_url(folder) if rules.folder == "url" else tidy_path(folder)
 
@@ -122,4 +168,6 @@ def render_repeated(name: str) -> str:
 SHAPES: dict[ToolShape, Callable[[SkillContent, ToolRules], str]] = {
     "content-tag": _wrap_in_tag,
     "base-folder": _wrap_with_folder,
+    "activated-skill": _wrap_activated,
+    "skill-context": _wrap_in_context,
 }

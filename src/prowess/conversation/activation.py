@@ -25,6 +25,7 @@ from prowess.model.activation import Activation
 from prowess.model.outcome import Outcome, State
 from prowess.model.skill import Skill
 from prowess.model.usage import Caller
+from prowess.profiles.schema.commands import ToolRules
 from prowess.text.markup import tidy_line
 
 # A model may ask for these by name. For a denied skill the rules then say why not.
@@ -53,11 +54,11 @@ def activate_skill(
     rules = services.profile.tool
 
     view = skills.view
-    outcome = _find_outcome(name, view, slash=rules.slash)
+    outcome = _find_outcome(name, view, rules)
     if outcome is not None and skills.refresh(outcome.skill):
         # The file changed since the scan, and with it perhaps the skill's name or state.
         view = skills.view
-        outcome = _find_outcome(name, view, slash=rules.slash)
+        outcome = _find_outcome(name, view, rules)
     if outcome is None:
         raise UnknownSkill(name, view.list_usable(by))
     states = services.profile.commands.states if by == "user" else _STATES_FOR_MODELS
@@ -148,11 +149,15 @@ def record_activation(
     services.usage.note_activated(skill, by)
 
 
-def _find_outcome(name: str, view: SnapshotView, *, slash: bool) -> Outcome | None:
-    """The outcome of a name; with `slash` the name may be written as users type it, `/name`."""
-    outcome = view.snapshot.find(name)
-    if outcome is None and slash:
-        outcome = view.snapshot.find(name.strip().removeprefix("/"))
+def _find_outcome(name: str, view: SnapshotView, rules: ToolRules) -> Outcome | None:
+    """The outcome of a name, which some hosts accept as `/name` or in any case."""
+    snapshot = view.snapshot
+    outcome = snapshot.find(name)
+    if outcome is None and rules.slash:
+        outcome = snapshot.find(name.strip().removeprefix("/"))
+    if outcome is None and rules.any_case:
+        folded = name.lower()
+        outcome = next((one for one in snapshot.shown if one.name.lower() == folded), None)
     return outcome
 
 

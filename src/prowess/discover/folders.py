@@ -75,12 +75,19 @@ class FolderSource:
         if root.path in links.refused:
             return Discovered((), (_refuse(root, links),))
         exists = links.roots[root.path] is not None
-        ignored = self._find_ignored(root, ignores) if root.gitignore and exists else None
+        ignored = self._find_ignored(root, ignores) if exists else None
         walk = Walk(root, files=search.files, budget=budget, links=links, ignored=ignored)
         return find_candidates(walk)
 
-    def _find_ignored(self, root: Root, files: IgnoreFiles) -> IgnoredPaths:
-        """What the ignore files from the repository's folder down to the root's parent ignore."""
+    def _find_ignored(self, root: Root, files: IgnoreFiles) -> IgnoredPaths | None:
+        """What ignore files exclude in a root: those inside it, or those that git reads.
+
+        Git reads those from the repository's folder down to the root's parent, too.
+        """
+        if root.ignore_files:
+            return IgnoredPaths(files, names=root.ignore_files)
+        if not root.gitignore:
+            return None
         repository, paths = self._places.repository, self._places.paths
         folders: list[str] = []
         if repository is not None:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 # The engine behind the patterns is imported when the first ignore file is found.
 IGNORE_FILE = ".gitignore"
+_GIT_ONLY = (IGNORE_FILE,)
 # A file that is no list of patterns at all must not bury other diagnostics.
 _MOST_FINDINGS = 8
 _MOST_SHOWN = 40
@@ -36,13 +37,13 @@ class IgnoreFiles:
         self.diagnostics: list[Diagnostic] = []
 
     def exists_in(self, folder: str) -> bool:
-        """Whether a folder has an ignore file."""
+        """Whether a folder has a `.gitignore`."""
         path = f"{folder}/{IGNORE_FILE}"
         return path in self._loaded or self._files.find_kind(path) == "file"
 
-    def load(self, folder: str) -> IgnoreFile | None:
+    def load(self, folder: str, name: str = IGNORE_FILE) -> IgnoreFile | None:
         """The ignore file of a folder; None where it cannot be read."""
-        return self._load(folder, f"{folder}/{IGNORE_FILE}")
+        return self._load(folder, f"{folder}/{name}")
 
     def load_exclude(self, repository: str) -> IgnoreFile | None:
         """What is ignored in this copy of a repository alone; None where nothing is."""
@@ -104,9 +105,17 @@ class IgnoredPaths:
     searched, because someone put skills there to be found. The rules that ignore it are left out.
     """
 
-    def __init__(self, files: IgnoreFiles, chain: IgnoreChain | None = None) -> None:
+    def __init__(
+        self,
+        files: IgnoreFiles,
+        chain: IgnoreChain | None = None,
+        *,
+        names: tuple[str, ...] = (IGNORE_FILE,),
+    ) -> None:
         self._files = files
         self._chain = chain
+        # The names of ignore files that count inside the root; of two, the later one is stronger.
+        self.names = names
         # Most files are named SKILL.md, and most rules do not mention it: what a rule needs to
         # match a name is found out once for each name.
         self._needs: dict[str, tuple[str, ...]] = {}
@@ -128,9 +137,15 @@ class IgnoredPaths:
     def enter(self, folder: str, items: Iterable[FolderItem]) -> IgnoredPaths | None:
         """The rules inside a folder, given its items; None where there are none at all."""
         chain = self._chain
-        if any(item.name == IGNORE_FILE and item.kind == "file" for item in items):
-            chain = _add(chain, self._files.load(folder))
-        return IgnoredPaths(self._files, chain) if chain else None
+        names = self.names
+        present = {item.name for item in items if item.name in names and item.kind == "file"}
+        if present:
+            for name in names:
+                if name in present:
+                    chain = _add(chain, self._files.load(folder, name))
+        if chain is None and names == _GIT_ONLY:
+            return None
+        return IgnoredPaths(self._files, chain, names=names)
 
     def find_folder(self, folder: str) -> Reason | None:
         """Why a folder is ignored; None where it is not."""
@@ -157,7 +172,8 @@ class IgnoredPaths:
 
 def _explain(code: str, path: str, what: str, ignored: Ignored) -> Reason:
     pattern, file, line = ignored
-    reason = f"git ignores {what} (`{pattern}`, {file}:{line})"
+    who = "git" if file.endswith((IGNORE_FILE, "/info/exclude")) else "an ignore file"
+    reason = f"{who} ignores {what} (`{pattern}`, {file}:{line})"
     hint = f"Remove the pattern in line {line} of {file}."
     message = f"The {code.partition('-')[0]} is skipped because {reason}."
     return reason, diagnose(code, message, file=path, hint=hint, related=(file,))

@@ -18,6 +18,8 @@ def find_candidates(walk: Walk) -> Discovered:
     if kind == "folder":
         _LAYOUTS[root.layout](walk)
         walk.finish()
+    elif kind == "file" and root.flat and root.path.endswith(".md"):
+        _take_single_file(walk)
     elif kind is not None:
         message = "This must be a folder of skills, but it is not a folder."
         walk.note("root-not-a-folder", message, root.path)
@@ -25,6 +27,15 @@ def find_candidates(walk: Walk) -> Discovered:
         message = "A setting or an option names this folder, but it does not exist."
         walk.note("root-missing", message, root.path)
     return Discovered((*walk.candidates, *walk.skipped), tuple(walk.diagnostics))
+
+
+def _take_single_file(walk: Walk) -> None:
+    """A root that a setting names and that is itself the file of a skill."""
+    above, _, name = walk.root.path.rpartition("/")
+    folder = open_folder(walk, above)
+    real = walk.files.find_real_path(walk.root.path)
+    is_link = real is not None and real != folder.join_real(name)
+    walk.add(folder, FolderItem(name, "file", is_link), folder.name)
 
 
 def _search_skills(walk: Walk) -> None:

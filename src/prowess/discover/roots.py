@@ -3,91 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 import msgspec
 
 from prowess.diagnostics import Diagnostic, diagnose
-from prowess.errors import SwitchError
 from prowess.model.facts import Facts
-from prowess.model.settings import Settings
+from prowess.model.settings import PathList, Settings
 from prowess.model.skill import Root, Scope, Source
+from prowess.ports import FileSystem
+from prowess.profiles.conditions import Switches
 from prowess.profiles.places import Place, Places, expand, expand_user_path
 from prowess.profiles.schema.profile import Profile
-from prowess.profiles.schema.roots import RootRule
+from prowess.profiles.schema.roots import ExtensionRules, RootRule
 
-_TRUE_WORDS = ("true", "yes", "on", "1", "y")
-_FALSE_WORDS = ("false", "no", "off", "0", "n")
 # Words of a path template that do not say whose folder it is.
 _NO_PROVIDERS = frozenset(
     ("skills", "skill", "managed-skills", "commands", "ancestor", "added", "home", "config", "")
 )
-
-
-class Switches(msgspec.Struct, frozen=True):
-    """What decides whether a root is searched: the environment and the settings.
-
-    With `strict_words`, a variable that is neither true nor false is an error.
-    """
-
-    env: Mapping[str, str]
-    settings: Settings
-    strict_words: bool
-    home: str = ""
-
-    def is_true(self, condition: str) -> bool:
-        """Whether a condition such as `env:NAME` or `toggle:NAME` is true here."""
-        kind, _, name = condition.partition(":")
-        return _CONDITIONS[kind](self, name)
-
-
-def _env_is_true(switches: Switches, name: str) -> bool:
-    value = switches.env.get(name)
-    if value is None:
-        return False
-    if not switches.strict_words:
-        return value.strip().lower() not in (*_FALSE_WORDS, "")
-    if value not in (*_TRUE_WORDS, *_FALSE_WORDS):
-        raise SwitchError(name, value, (*_TRUE_WORDS, *_FALSE_WORDS))
-    return value in _TRUE_WORDS
-
-
-def _env_is_one(switches: Switches, name: str) -> bool:
-    return switches.env.get(name, "").lower() in ("1", "true")
-
-
-def _env_is_set(switches: Switches, name: str) -> bool:
-    return bool(switches.env.get(name))
-
-
-def _env_leads_elsewhere(switches: Switches, name: str) -> bool:
-    """`NAME=~/usual`: whether the variable names another folder than the usual one."""
-    variable, _, usual = name.partition("=")
-    value = switches.env.get(variable, "").strip()
-    return bool(value) and value.rstrip("/") != usual.replace("~", switches.home, 1)
-
-
-def _toggle_is_on(switches: Switches, name: str) -> bool:
-    return switches.settings.toggles.get(name, True)
-
-
-def _any_toggle_is_on(switches: Switches, name: str) -> bool:
-    return any(switches.settings.toggles.values())
-
-
-def _provider_is_enabled(switches: Switches, name: str) -> bool:
-    return not {name, "*", "all"}.isdisjoint(switches.settings.enabled_providers)
-
-
-_CONDITIONS: dict[str, Callable[[Switches, str], bool]] = {
-    "env": _env_is_true,
-    "env-one": _env_is_one,
-    "env-set": _env_is_set,
-    "env-moved": _env_leads_elsewhere,
-    "toggle": _toggle_is_on,
-    "any-toggle": _any_toggle_is_on,
-    "provider": _provider_is_enabled,
-}
 
 
 def plan_roots(
@@ -103,7 +36,7 @@ def plan_roots(
 
     `later_wins` says which of two rules for the same folder is the stronger.
     """
-    switches = Switches(facts.env, settings, profile.switch_words, facts.home)
+    switches = Switches(facts.env, settings, profile.switch_words, facts.home, places.cwd)
     bare_by = _find_bare_switch(profile, switches, bare=bare)
     planned: list[Root] = []
     for ids in profile.order:
@@ -127,9 +60,37 @@ def add_settings(places: Places, settings: Settings) -> Places:
     named = dict(places.named)
     if settings.workspace is not None:
         named["workspace"] = expand_user_path(settings.workspace, base=places.cwd, places=places)
+    lists = settings.skill_paths
     return msgspec.structs.replace(
-        places, named=named, custom=settings.custom_folders, plugin=settings.plugin_folders
+        places,
+        named=named,
+        custom=(*settings.custom_folders, *_list_paths(lists, "user")),
+        project_custom=_list_paths(lists, "project"),
+        plugin=settings.plugin_folders,
     )
+
+
+def _list_paths(lists: Mapping[str, PathList], name: str) -> tuple[str, ...]:
+    return lists[name].paths if name in lists else ()
+
+
+def find_extensions(rules: ExtensionRules, places: Places, files: FileSystem) -> tuple[str, ...]:
+    """The folders of the host's extensions, in the order of their names."""
+    if not rules.at:
+        return ()
+    folders: list[str] = []
+    for place in expand(rules.at, places, up_to="folder", without_repository="folder"):
+        if files.find_kind(place.path) != "folder":
+            continue
+        try:
+            items = files.list_folder(place.path)
+        except OSError:
+            # An extension nobody can list has no skills that anybody could miss.
+            continue
+        folders += [f"{place.path}/{item.name}" for item in items if item.kind == "folder"]
+    if rules.marker:
+        folders = [one for one in folders if files.find_kind(f"{one}/{rules.marker}") == "file"]
+    return tuple(folders)
 
 
 def find_ignored_folders(profile: Profile, places: Places) -> tuple[Diagnostic, ...]:
@@ -247,16 +208,20 @@ def make_root(
         max_depth=rule.max_depth,
         leaf=rule.leaf,
         hidden=rule.hidden,
+        flat=rule.flat,
         gitignore=rule.gitignore,
+        ignore_files=rule.ignore_files,
         links=rule.links,
         hard_links=rule.hard_links,
         ignored_fields=rule.ignored_fields,
         skip_names=rule.skip_names,
+        skip_pattern=rule.skip_pattern,
         required=rule.required,
         must_exist=rule.must_exist,
         qualifier=_name_qualifier(template, place.path),
         within=within,
         name_pattern=rule.name_pattern,
+        path_list=rule.path_list,
         disabled_by=disabled_by,
     )
 
@@ -271,6 +236,8 @@ def _find_holder(
     name, _, below = rest.partition("}")
     if name in ("custom", "plugin"):
         return places.cwd if settings.is_from_project(f"{name}_folders") else None
+    if name == "project_custom":
+        return places.cwd
     if rule.scope not in (Scope.PROJECT, Scope.ADDED) or before or not name:
         return None
     tail = places.paths.normpath(below.lstrip("/")) if below else ""

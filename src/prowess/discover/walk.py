@@ -7,13 +7,14 @@ directly in it, so loops end and the cost stays linear in the size of the tree.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from math import inf
 
 import msgspec
 
 from prowess.diagnostics import Diagnostic, Severity, diagnose
-from prowess.discover.ignored_paths import IGNORE_FILE, IgnoredPaths, Reason
+from prowess.discover.ignored_paths import IgnoredPaths, Reason
 from prowess.discover.links import LinkRules
 from prowess.model.skill import Candidate, Root
 from prowess.ports import FileSystem, FolderItem
@@ -92,6 +93,7 @@ class Walk:
         self.limits = limits
         self.links = links
         self.ignored = ignored
+        self.skip_pattern = re.compile(root.skip_pattern) if root.skip_pattern else None
         self.candidates: list[Candidate] = []
         self.skipped: list[Candidate] = []
         self.diagnostics: list[Diagnostic] = []
@@ -286,6 +288,8 @@ def walk_skills(walk: Walk, start: Folder | None = None, *, min_depth: int, max_
             if stops_at_skills:
                 continue
             has_skill = True
+        elif walk.root.flat and folder.depth == 0:
+            _take_files(walk, folder, items)
         if folder.depth < max_depth:
             below = list(_choose_folders(walk, folder, items))
             below.reverse()
@@ -296,7 +300,7 @@ def walk_skills(walk: Walk, start: Folder | None = None, *, min_depth: int, max_
 
 def _take_skill(walk: Walk, folder: Folder, items: Sequence[FolderItem]) -> bool:
     """Keep the folder's SKILL.md, if it has one; a file that only looks like one is reported."""
-    ignored = folder.ignored or walk.ignored
+    outer = ignored = folder.ignored or walk.ignored
     for item in items:
         name = item.name
         if name == SKILL_FILE:
@@ -306,9 +310,9 @@ def _take_skill(walk: Walk, folder: Folder, items: Sequence[FolderItem]) -> bool
             else:
                 walk.add_ignored(folder, item, folder.name, why)
             return True
-        if name == IGNORE_FILE and ignored:
+        if outer and ignored is outer and name in outer.names:
             # Items are sorted, so it comes before SKILL.md.
-            ignored = ignored.enter(folder.path, items)
+            ignored = outer.enter(folder.path, items)
     for item in items:
         if item.name.lower() == "skill.md":
             message = f"The file is named {item.name}; only {SKILL_FILE} is read."
@@ -316,9 +320,24 @@ def _take_skill(walk: Walk, folder: Folder, items: Sequence[FolderItem]) -> bool
     return False
 
 
+def _take_files(walk: Walk, folder: Folder, items: Sequence[FolderItem]) -> None:
+    """Keep the Markdown files directly in a root as skills; the root names them."""
+    outer = folder.ignored or walk.ignored
+    ignored = outer.enter(folder.path, items) if outer else None
+    for item in items:
+        if item.kind != "file" or item.name[0] == "." or not item.name.endswith(".md"):
+            continue
+        why = ignored.find_file(folder.path, item.name) if ignored else None
+        if why is None:
+            walk.add(folder, item, folder.name)
+        else:
+            walk.add_ignored(folder, item, folder.name, why)
+
+
 def _choose_folders(walk: Walk, folder: Folder, items: Sequence[FolderItem]) -> Iterator[Folder]:
     """The folders to search below one, without those that the host skips."""
     skip_names, hidden = walk.root.skip_names, walk.root.hidden
+    pattern = walk.skip_pattern
     most = _as_bound(walk.limits.items_per_folder)
     count = 0
     outer = folder.ignored or walk.ignored
@@ -329,6 +348,9 @@ def _choose_folders(walk: Walk, folder: Folder, items: Sequence[FolderItem]) -> 
         name = item.name
         if name in skip_names or (name[0] == "." and (not hidden or name == ".git")):
             _skip_by_name(walk, f"{folder.path}/{name}", item)
+            continue
+        if pattern is not None and pattern.search(name):
+            _skip_by_pattern(walk, f"{folder.path}/{name}", name)
             continue
         count += 1
         if count > most:
@@ -409,6 +431,12 @@ def _skip_by_name(walk: Walk, path: str, item: FolderItem) -> None:
     else:
         reason = "its folder begins with a dot; this host skips those"
         _skip_inside(walk, path, item.name, "hidden", reason)
+
+
+def _skip_by_pattern(walk: Walk, path: str, name: str) -> None:
+    """A folder that is skipped because its name has a certain form."""
+    reason = f"this host skips folders whose names match `{walk.root.skip_pattern}`"
+    _skip_inside(walk, path, name, "skip_pattern", reason)
 
 
 def _skip_inside(

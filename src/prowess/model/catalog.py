@@ -12,10 +12,10 @@ from prowess.diagnostics import Diagnostic
 class CatalogItem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """A skill on its way into the catalog: what a model may see, and what speaks for showing more.
 
-    `order` is the index of its root in the host's scan and `group` the root's group; `label` is a
-    second name that the host shows next to the first. `uses` counts activations, `relevance` is a
-    ranker's score for the current request, None without a ranker. Only a skill whose header says
-    `always: true` has a `body`.
+    `order` is the index of its root in the host's scan, `group` the root's group and `scope` whose
+    it is; `label` is a second name that the host shows next to the first. `uses` counts
+    activations, `relevance` is a ranker's score for the current request, None without a ranker.
+    Only a skill whose header says `always: true` has a `body`.
     """
 
     name: str
@@ -26,6 +26,7 @@ class CatalogItem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True,
     source: str = ""
     label: str = ""
     group: str = ""
+    scope: str = ""
     order: int = 0
     bundled: bool = False
     uses: int = 0

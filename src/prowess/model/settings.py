@@ -59,6 +59,19 @@ class DeclaredTool(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     description: str | None = None
 
 
+class PathList(msgspec.Struct, frozen=True):
+    """A list in a settings file that adds paths and filters what is found.
+
+    - `base`: the folder that relative entries are relative to.
+    - `paths`: the absolute paths that are searched too.
+    - `filters`: the entries that filter, as written: `!GLOB`, `-PATH`, `+PATH` or a glob.
+    """
+
+    base: str
+    paths: tuple[str, ...] = ()
+    filters: tuple[str, ...] = ()
+
+
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """The settings for one scan. The `repr` leaves out secrets.
 
@@ -77,11 +90,15 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     enabled_providers: tuple[str, ...] = ()
     disabled_providers: tuple[str, ...] = ()
     disabled_extensions: tuple[str, ...] = ()
+    disabled_levels: tuple[str, ...] = ()
     ignored: tuple[str, ...] = ()
     included: tuple[str, ...] = ()
     custom_folders: tuple[str, ...] = ()
     remote_urls: tuple[str, ...] = ()
     plugin_folders: tuple[str, ...] = ()
+    skill_paths: Mapping[str, PathList] = msgspec.field(default_factory=dict)
+    folder_trust: bool | None = None
+    trusted_folders: Mapping[str, str] = msgspec.field(default_factory=dict)
     trusted_links: tuple[str, ...] = ()
     workspace: str | None = None
     allowed_bundled: tuple[str, ...] = ()

@@ -58,6 +58,7 @@ class Root(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     that tell equal names apart by it. `within` is the folder of the project, or the added folder,
     that a root must really be in, or in the repository around it; None where it may be anywhere.
     `name_pattern` is what a skill's name must match here, where the root has a rule of its own.
+    `path_list` names the list of paths in the settings whose filters apply here.
     `disabled_by` names the setting or switch that turns the whole root off: its candidates are
     still found, so that nothing is lost, and end as disabled.
     """
@@ -75,16 +76,20 @@ class Root(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     max_depth: int = 1
     leaf: bool = True
     hidden: bool = False
+    flat: bool = False
     gitignore: bool = False
+    ignore_files: tuple[str, ...] = ()
     links: str = "follow"
     hard_links: bool = True
     ignored_fields: tuple[str, ...] = ()
     skip_names: tuple[str, ...] = ()
+    skip_pattern: str = ""
     required: tuple[str, ...] = ()
     must_exist: bool = False
     qualifier: str | None = None
     within: str | None = None
     name_pattern: str = ""
+    path_list: str = ""
     disabled_by: str | None = None
     is_fallback: bool = False
 

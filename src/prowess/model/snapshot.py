@@ -47,11 +47,12 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, eq=False, weakref=True
         return tuple(outcome for outcome in self.outcomes if self.is_shown(outcome))
 
     def is_shown(self, outcome: Outcome) -> bool:
-        """Whether the host's own list shows an outcome; never a loser, nor anything in a root that
-        is switched off.
+        """Whether the host's own list shows an outcome; never a loser, nor anything that is
+        switched off together with its root or with all skills.
         """
         return (
             outcome.state in self.listed
+            and (self.settings.enabled or outcome.state is not State.DISABLED)
             and outcome.candidate.root.disabled_by is None
             and not any(note.state in _LOST for note in outcome.notes)
         )

@@ -127,6 +127,8 @@ class CandidateReader:
         root = candidate.root
         if root.ignored_fields:
             reading = _drop_fields(reading, root.ignored_fields)
+        if self._fields.body_description == "paragraphs" and reading.valid:
+            reading = _add_body(reading, data, self._header)
         understood = understand(
             reading,
             default_name=candidate.default_name,
@@ -163,6 +165,17 @@ class CandidateReader:
 
 def _is_unclosed(reading: HeaderReading) -> bool:
     return any(one.code == "header-unclosed" for one in reading.diagnostics)
+
+
+def _add_body(reading: HeaderReading, data: bytes, header: HeaderRules) -> HeaderReading:
+    """The reading with all of the body that was read, where the description comes from there."""
+    if "description" in reading.frontmatter:
+        return reading
+    from prowess.parse.header.fences import split_body
+    from prowess.parse.header.lines import decode
+
+    text, _ = decode(data)
+    return msgspec.structs.replace(reading, body=split_body(text, rules=header))
 
 
 def _drop_fields(reading: HeaderReading, ignored: tuple[str, ...]) -> HeaderReading:

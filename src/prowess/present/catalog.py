@@ -38,11 +38,26 @@ def _by_source(item: CatalogItem) -> tuple[Any, ...]:
     return (item.bundled, item.order, item.name.casefold(), item.name, item.location)
 
 
+def _by_load(item: CatalogItem) -> tuple[Any, ...]:
+    return (item.order, item.location, item.name)
+
+
+def _by_load_reversed(item: CatalogItem) -> tuple[Any, ...]:
+    return (item.order, [-ord(character) for character in item.location], item.name)
+
+
+def _by_path(item: CatalogItem) -> tuple[Any, ...]:
+    return (item.location.lower(), item.location, item.name)
+
+
 # Every order ends with the location, so that it never depends on how the skills came in.
 ORDERS: dict[str, Callable[[CatalogItem], tuple[Any, ...]]] = {
     "name": _by_name,
     "locale": _by_locale,
     "source": _by_source,
+    "load": _by_load,
+    "load-reversed": _by_load_reversed,
+    "path": _by_path,
 }
 
 
@@ -170,7 +185,8 @@ def _make_lines(
     def read(item: CatalogItem) -> str:
         description = tidy(item.description)
         when_to_use = tidy(item.when_to_use) if catalog.when_to_use else ""
-        return " - ".join(text for text in (description, when_to_use) if text.strip())
+        parts = (text for text in (description, when_to_use) if text.strip())
+        return catalog.when_to_use_joint.join(parts)
 
     left = None
     if room is not None:
@@ -201,12 +217,14 @@ def _write(
     says_empty: bool,
 ) -> Catalog:
     pairs = list(zip(items, choices, strict=True))
-    rows = [page.render_line(item, end.text) for item, end in pairs if end.shown in _LISTED]
+    entries, named = _part_named(pairs, page)
+    rows = [page.render_line(item, end.text) for item, end in entries]
     warnings = _warn(choices)
     text, counted = page.format.no_skills if says_empty else page.format.nothing, 0
     if rows:
         body = page.format.joint.join(rows)
-        text = f"{page.head}{body}{page.tail}"
+        names = _list_named(named, pairs, page)
+        text = f"{page.head}{body}{page.tail}{names}"
         counted = page.length(text if page.frame_counts else body)
     if rows and warnings and page.format.warns:
         # The warning is for the model too, but only as far as there is room for it.
@@ -224,6 +242,26 @@ def _write(
         warnings=warnings,
         diagnostics=injection.diagnostics,
     )
+
+
+_Pairs = Sequence[tuple[CatalogItem, Choice]]
+
+
+def _part_named(pairs: _Pairs, page: _Page) -> tuple[_Pairs, _Pairs]:
+    """The skills with an entry of their own, and those that share a line of names."""
+    listed = [(item, end) for item, end in pairs if end.shown in _LISTED]
+    if page.format.name_list is None:
+        return listed, ()
+    # A skill that has no description has an entry all the same: nothing of it was lost.
+    named = [(item, end) for item, end in listed if end.shown is Shown.NAME_ONLY and end.lost]
+    return [pair for pair in listed if pair not in named], named
+
+
+def _list_named(named: _Pairs, pairs: _Pairs, page: _Page) -> str:
+    if page.format.name_list is None or not named:
+        return ""
+    more = sum(end.shown is Shown.LEFT_OUT and end.lost for _, end in pairs)
+    return page.format.name_list([page.context.name(item) for item, _ in named], more)
 
 
 def _warn(choices: Sequence[Choice]) -> tuple[str, ...]:

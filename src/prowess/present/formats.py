@@ -88,7 +88,8 @@ class FormatSpec(msgspec.Struct, frozen=True, kw_only=True):
 
     `escapes` are the words of `ESCAPES` that suit it, its own first. `blocks` lets texts keep their
     line breaks. `nothing` is the text of an empty catalog; `no_skills` that of hosts that say so.
-    `warns` adds a line about what was cut, if it fits.
+    `warns` adds a line about what was cut, if it fits. `name_list` writes one line of the names
+    that have no entry of their own and says how many more there are.
     """
 
     line: RenderLine
@@ -99,6 +100,7 @@ class FormatSpec(msgspec.Struct, frozen=True, kw_only=True):
     nothing: str = ""
     no_skills: str = NO_SKILLS
     warns: bool = False
+    name_list: Callable[[list[str], int], str] | None = None
 
 
 def _stack(*lines: str) -> str:
@@ -244,12 +246,71 @@ def _prowess_frame(context: FormatContext) -> tuple[str, str]:
     return head, "\n</available_skills>"
 
 
+def _gemini_frame(context: FormatContext) -> tuple[str, str]:
+    what = "A skill has instructions for one kind of task; load it with `activate_skill`."
+    head = _stack(context.heading, "", what, context.note)
+    return f"{head}\n<available_skills>\n", "\n</available_skills>"
+
+
+def _pi_frame(context: FormatContext) -> tuple[str, str]:
+    head = _stack(
+        "These skills have instructions for one kind of task.",
+        "Read the file of a skill with the read tool when the task matches its description.",
+        "Relative paths in a skill are relative to the folder of its file.",
+        context.note,
+    )
+    return f"{head}\n<available_skills>\n", "\n</available_skills>"
+
+
+_SCOPE_WORDS = {"bundled": "builtin", "added": "custom"}
+
+
+def _copilot_line(item: CatalogItem, text: str, context: FormatContext) -> str:
+    return (
+        "<skill>\n"
+        f"  <name>{context.name(item)}</name>\n"
+        f"  <description>{context.text(text)}</description>\n"
+        f"  <location>{_SCOPE_WORDS.get(item.scope, item.scope)}</location>\n"
+        "</skill>"
+    )
+
+
+def _copilot_names(names: list[str], more: int) -> str:
+    rest = f" ... and {more:,} more" if more else ""
+    return f"\nAdditional skills available (invoke by name): {', '.join(names)}{rest}"
+
+
+_LEVEL_WORDS = {"plugin": "extension", "added": "user"}
+
+
+def _qwen_line(item: CatalogItem, text: str, context: FormatContext) -> str:
+    level = _LEVEL_WORDS.get(item.scope, item.scope)
+    description = f"{context.text(text)} ({level})".strip()
+    values = {"name": context.name(item), "description": description, "location": level}
+    inside = "\n".join(f"<{tag}>\n{value}\n</{tag}>" for tag, value in values.items())
+    return f"<skill>\n{inside}\n</skill>"
+
+
+def _qwen_frame(context: FormatContext) -> tuple[str, str]:
+    what = "These skills can be loaded with the skill tool:"
+    head = _stack("<system-reminder>", what, context.note, "<available_skills>")
+    return head, "\n</available_skills>\n</system-reminder>"
+
+
 _XML = ("xml", "xml-apos")
 _TEXT = ("text", "angles")
 
 FORMATS: dict[str, FormatSpec] = {
     "claude-lines": FormatSpec(line=_claude_line, frame=_claude_frame, escapes=_TEXT),
     "codex-list": FormatSpec(line=_codex_line, frame=_codex_frame, escapes=_TEXT),
+    "copilot-xml": FormatSpec(
+        line=_copilot_line,
+        frame=_xml_frame,
+        escapes=_XML,
+        blocks=True,
+        name_list=_copilot_names,
+    ),
+    "gemini-xml": FormatSpec(line=_opencode_line, frame=_gemini_frame, escapes=_XML, blocks=True),
     "json": FormatSpec(
         line=_json_line,
         frame=_json_frame,
@@ -272,6 +333,8 @@ FORMATS: dict[str, FormatSpec] = {
         blocks=True,
         no_skills="\n".join((*_OPENCODE_SENTENCES, NO_SKILLS)),
     ),
+    "pi-xml": FormatSpec(line=_opencode_line, frame=_pi_frame, escapes=_XML, blocks=True),
+    "qwen-xml": FormatSpec(line=_qwen_line, frame=_qwen_frame, escapes=_XML, blocks=True),
     "prowess": FormatSpec(line=_prowess_line, frame=_prowess_frame, escapes=_TEXT),
     "xml": FormatSpec(line=_xml_line, frame=_xml_frame, escapes=_XML, blocks=True),
 }

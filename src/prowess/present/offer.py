@@ -39,6 +39,7 @@ def describe_skill(
         source=skill.source.label,
         label=skill.label or "",
         group="" if root is None else root.group,
+        scope=skill.scope.value,
         order=0 if root is None else root.order,
         bundled=skill.scope is Scope.BUNDLED,
         uses=uses,

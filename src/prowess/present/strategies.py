@@ -147,6 +147,44 @@ def prefer_relevant(lines: LineBudget) -> list[Choice]:
     ]
 
 
+def show_whole_then_names(lines: LineBudget) -> list[Choice]:
+    """Copilot: whole entries, first come, first served, then names, which have room of their own.
+
+    An entry is never shortened, and after the first that does not fit all others are names.
+    """
+    if lines.room is None:
+        return show_everything(lines)
+    left, room_for_names = lines.room, lines.rules.names
+    choices: list[Choice] = []
+    for index in lines.indexes:
+        if left >= 0:
+            left -= lines.cost(index, lines.text(index))
+        if left >= 0:
+            choices.append(lines.show(index))
+            continue
+        room_for_names -= len(lines.items[index].name) + len(", ")
+        fits = room_for_names >= 0
+        choices.append(lines.show_name(index) if fits else lines.leave_out())
+    return choices
+
+
+def keep_first_lines(lines: LineBudget) -> list[Choice]:
+    """Qwen Code: everything; else the first line of each description. Nothing is left out."""
+    if lines.whole_fits():
+        return show_everything(lines)
+    return [lines.show(index, _find_first_line(lines, index)) for index in lines.indexes]
+
+
+def _find_first_line(lines: LineBudget, index: int) -> str | None:
+    item = lines.items[index]
+    if item.bundled:
+        return None
+    first = item.description.strip().partition("\n")[0].rstrip()
+    # What is not the beginning of the text was tidied; then the text's own first line counts.
+    text = lines.text(index)
+    return first if text.startswith(first) else text.partition("\n")[0]
+
+
 def _rank(lines: LineBudget) -> list[int]:
     """The most relevant first, then the most used, then as listed; unranked ones come last."""
 
@@ -217,4 +255,6 @@ STRATEGIES: dict[str, Strategy] = {
     "claude-usage": keep_most_used,
     "openclaw-ladder": climb_down,
     "round-robin": deal_in_turn,
+    "whole-then-names": show_whole_then_names,
+    "first-lines": keep_first_lines,
 }

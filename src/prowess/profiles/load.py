@@ -11,7 +11,22 @@ import msgspec
 from prowess.errors import ProfileError, UnknownHost
 from prowess.profiles.schema.profile import Profile, RawProfile
 
-BUILT_IN = ("prowess", "spec", "claude-code", "opencode", "openclaw", "omp", "codex")
+BUILT_IN = (
+    "prowess",
+    "spec",
+    "claude-code",
+    "opencode",
+    "openclaw",
+    "omp",
+    "codex",
+    "gemini",
+    "copilot",
+    "pi",
+    "qwen",
+    "crush",
+)
+# What people call a host besides the name of its profile.
+ALIASES = {"gemini-cli": "gemini", "github-copilot": "copilot", "qwen-code": "qwen"}
 DEFAULT_EDITION = "current"
 
 # Both keep a hostile file from costing more than an error.
@@ -43,9 +58,14 @@ class ProfileText(str):
         return made
 
 
-def split_host(host: str) -> tuple[str, str]:
-    """The name and the edition of `name@edition`; the edition defaults to `current`."""
+def split_host(host: str, added: Texts | None = None) -> tuple[str, str]:
+    """The name and the edition of `name@edition`; the edition defaults to `current`.
+
+    Another name of a built-in host becomes the host's own, unless a user's profile has it.
+    """
     name, _, edition = host.partition("@")
+    if name not in (added or ()):
+        name = ALIASES.get(name, name)
     return name, edition or DEFAULT_EDITION
 
 
@@ -65,7 +85,7 @@ def _load_built_in(host: str) -> Profile:
 
 
 def _build_profile(host: str, added: Texts) -> Profile:
-    name, edition = split_host(host)
+    name, edition = split_host(host, added)
     raw = _load_raw(name, edition, added, asked=host, seen=())
     if "name" not in raw:
         problem = f'is missing; add `name = "{name}"` as the first line'
@@ -92,7 +112,7 @@ def _explain_mismatch(name: str, added: Texts, raw: RawProfile, message: str) ->
 
     # `raw` is merged already, so only the parent itself can tell whose mistake it is.
     parent = _parse_tables(name, added).get("extends")
-    if isinstance(parent, str) and split_host(parent)[0] in added:
+    if isinstance(parent, str) and split_host(parent, added)[0] in added:
         try:
             _build_profile(parent, added)
         except ProfileError as error:
@@ -147,7 +167,7 @@ def _load_parent(parent: Any, child: str, added: Texts, seen: tuple[str, ...]) -
     if not isinstance(parent, str):
         problem = f'must be a host, such as "spec"; got {_describe(parent)}'
         raise _make_error(child, added, problem, "extends")
-    name, edition = split_host(parent)
+    name, edition = split_host(parent, added)
     try:
         raw = _load_raw(name, edition, added, asked=parent, seen=(*seen, child))
     except UnknownHost as error:

@@ -17,7 +17,7 @@ from prowess.model.facts import Facts
 
 PLACEHOLDER = re.compile(r"\{(\w+)\}")
 # Placeholders that stand for any number of folders; a template has at most one of them.
-MANY = ("ancestor", "added", "custom", "plugin")
+MANY = ("ancestor", "added", "custom", "project_custom", "plugin", "extension")
 
 Rule = Sequence[str] | Mapping[str, str]
 
@@ -42,7 +42,9 @@ class Places(msgspec.Struct, frozen=True, kw_only=True):
     named: Mapping[str, str] = msgspec.field(default_factory=dict)
     added: tuple[str, ...] = ()
     custom: tuple[str, ...] = ()
+    project_custom: tuple[str, ...] = ()
     plugin: tuple[str, ...] = ()
+    extension: tuple[str, ...] = ()
 
     @property
     def paths(self) -> ModuleType:

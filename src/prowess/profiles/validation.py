@@ -24,7 +24,18 @@ from prowess.text.values import describe_value
 Mistake = tuple[str, str | None]
 """What is wrong with a key, to be read after its name, and the dotted key."""
 
-CONDITIONS = ("env", "env-one", "env-set", "env-moved", "toggle", "any-toggle", "provider")
+CONDITIONS = (
+    "env",
+    "env-one",
+    "env-set",
+    "env-moved",
+    "toggle",
+    "any-toggle",
+    "provider",
+    "trusted-folder",
+)
+# Conditions without a name.
+_NAMELESS = ("any-toggle", "trusted-folder")
 
 _BUILT_IN_PLACES = (
     *MANY,
@@ -216,6 +227,8 @@ def find_mistakes(profile: Profile, name: str) -> Iterator[Mistake]:
         yield from _find_unknown_places(profile, f"roots.{id}.at", rule)
         yield from _find_bad_conditions(f"roots.{id}.when", rule.when)
         yield from _find_bad_conditions(f"roots.{id}.unless", rule.unless)
+    for id, file in profile.settings.items():
+        yield from _find_bad_conditions(f"settings.{id}.when", file.when)
     yield from _find_bad_numbers(msgspec.to_builtins(profile), "")
     yield from _find_bad_patterns(profile)
 
@@ -258,10 +271,9 @@ def _find_unknown_places(profile: Profile, key: str, rule: RootRule) -> Iterator
 def _find_bad_conditions(key: str, conditions: Sequence[str]) -> Iterator[Mistake]:
     for index, condition in enumerate(conditions):
         kind, _, name = condition.partition(":")
-        # Only `any-toggle` has no name.
-        needs_name = kind != "any-toggle"
+        needs_name = kind not in _NAMELESS
         if kind not in CONDITIONS or needs_name != bool(name):
-            known = ", ".join(one if one == "any-toggle" else f"{one}:NAME" for one in CONDITIONS)
+            known = ", ".join(one if one in _NAMELESS else f"{one}:NAME" for one in CONDITIONS)
             yield f"must be one of {known}; got “{condition}”", f"{key}[{index}]"
 
 
@@ -283,6 +295,7 @@ def _find_bad_patterns(profile: Profile) -> Iterator[Mistake]:
     patterns = {"fields.name_pattern": profile.fields.name_pattern}
     for id, rule in profile.roots.items():
         patterns[f"roots.{id}.name_pattern"] = rule.name_pattern
+        patterns[f"roots.{id}.skip_pattern"] = rule.skip_pattern
     for key, pattern in patterns.items():
         try:
             re.compile(pattern)

@@ -34,6 +34,24 @@ def _disabled_extension(claim: Claim, settings: Settings) -> Disabled | None:
     return f"it is listed as `{entry}`", "disabled_extensions", origin
 
 
+def _disabled_any_case(claim: Claim, settings: Settings) -> Disabled | None:
+    wanted = f"skill:{claim.name}".lower()
+    for entry in settings.disabled_extensions:
+        if entry.lower() == wanted:
+            origin = settings.entry_origin("disabled_extensions", entry)
+            name = entry.removeprefix("skill:")
+            return f"it is listed as disabled (`{name}`)", "disabled_extensions", origin
+    return None
+
+
+def _disabled_level(claim: Claim, settings: Settings) -> Disabled | None:
+    level = claim.candidate.root.source.level
+    if level not in settings.disabled_levels:
+        return None
+    origin = settings.entry_origin("disabled_levels", level)
+    return f"all skills of the level `{level}` are disabled", "disabled_levels", origin
+
+
 def _toggle(claim: Claim, settings: Settings) -> Disabled | None:
     root = claim.candidate.root
     if root.disabled_by is not None:
@@ -98,14 +116,29 @@ def _not_on_bundled_list(claim: Claim, settings: Settings) -> Disabled | None:
     return "it is bundled, and not on the list of allowed bundled skills", "allowed_bundled", origin
 
 
+def _left_out_of_list(claim: Claim, settings: Settings) -> Disabled | None:
+    from prowess.resolve.path_filters import find_filter
+
+    root = claim.candidate.root
+    paths = settings.skill_paths[root.path_list]
+    found = find_filter(claim.candidate.location, root.path, paths)
+    if found is None:
+        return None
+    origin = settings.origin(f"skill_paths.{root.path_list}")
+    return f"the settings leave it out (`{found}`)", "skill_paths", origin
+
+
 FILTERS: dict[str, Filter] = {
     "enabled": _all_disabled,
     "disabled-extension": _disabled_extension,
+    "disabled-any-case": _disabled_any_case,
+    "disabled-level": _disabled_level,
     "toggle": _toggle,
     "ignored": _ignored,
     "included": _not_included,
     "override": _override,
     "bundled-allow-list": _not_on_bundled_list,
+    "path-list": _left_out_of_list,
 }
 
 
@@ -118,11 +151,14 @@ def choose_filters(rules: ResolutionRules, settings: Settings, root: Root) -> tu
     idle = {
         "enabled": settings.enabled,
         "disabled-extension": not settings.disabled_extensions,
+        "disabled-any-case": not settings.disabled_extensions,
+        "disabled-level": not settings.disabled_levels,
         "toggle": root.disabled_by is None and provider_is_on,
         "ignored": not settings.ignored,
         "included": not settings.included,
         "override": not settings.overrides,
         "bundled-allow-list": not settings.allowed_bundled,
+        "path-list": root.path_list not in settings.skill_paths,
     }
     return tuple(FILTERS[word] for word in rules.filter_order if not idle[word])
 

@@ -43,7 +43,7 @@ def resolve(
     """
     competing, aside = _filter(claims, rules, settings, gate)
     ordered = order_claims(competing, rules)
-    kept = _keep_each_file_once(ordered)
+    kept = _keep_each_file_once(ordered, rules)
     _note_disabled_copies(aside, ordered)
     return () if keeps_all(rules) else _choose_winners(kept, rules)
 
@@ -79,8 +79,8 @@ def _filter(
     return competing, aside
 
 
-def _keep_each_file_once(ordered: Sequence[Claim]) -> list[Claim]:
-    seen: dict[str, Claim] = {}
+def _keep_each_file_once(ordered: Sequence[Claim], rules: ResolutionRules) -> list[Claim]:
+    seen = _prefer_links(ordered) if rules.same_file == "link" else {}
     kept: list[Claim] = []
     for claim in ordered:
         real = claim.candidate.real
@@ -90,6 +90,27 @@ def _keep_each_file_once(ordered: Sequence[Claim]) -> list[Claim]:
         else:
             claim.notes.append(_duplicate(first))
     return kept
+
+
+def _prefer_links(ordered: Sequence[Claim]) -> dict[str, Claim]:
+    """Which claim each file belongs to where, in one root, a link to it counts more."""
+    chosen: dict[str, Claim] = {}
+    for claim in ordered:
+        real = claim.candidate.real
+        if real is None:
+            continue
+        other = chosen.setdefault(real, claim)
+        is_same_root = other.candidate.root is claim.candidate.root
+        if is_same_root and _is_linked(claim) and not _is_linked(other):
+            chosen[real] = claim
+    return chosen
+
+
+def _is_linked(claim: Claim) -> bool:
+    """Whether a link inside the root leads to a file; the root itself may be a link, too."""
+    candidate = claim.candidate
+    inside = candidate.location[len(candidate.root.path) :]
+    return candidate.real is not None and not candidate.real.endswith(inside)
 
 
 def _note_disabled_copies(aside: Sequence[Claim], ordered: Sequence[Claim]) -> None:

@@ -20,7 +20,10 @@ def order_claims(claims: Sequence[Claim], rules: ResolutionRules) -> list[Claim]
     Of two equals the one found first is stronger, or the one found later where the host says so.
     Fallbacks lose to all others of the same strength.
     """
-    in_order = reversed(claims) if later_wins(rules) else claims
+    if rules.strategy == "path":
+        return sorted(claims, key=lambda claim: claim.candidate.folder.lower(), reverse=True)
+    later = later_wins(rules)
+    in_order = reversed(claims) if later else claims
     get_strength = _STRATEGIES[rules.strategy](rules)
     # All skills of a root are equally strong, so only roots are compared: there are few of them.
     runs: list[tuple[Any, list[Claim]]] = []
@@ -31,6 +34,9 @@ def order_claims(claims: Sequence[Claim], rules: ResolutionRules) -> list[Claim]
             run: list[Claim] = []
             runs.append(((get_strength(root), root.is_fallback), run))
         run.append(claim)
+    if later and rules.within_root == "first":
+        for _, run in runs:
+            run.reverse()
     runs.sort(key=itemgetter(0))
     return [claim for _, run in runs for claim in run]
 
@@ -69,5 +75,6 @@ _STRATEGIES: dict[str, Callable[[ResolutionRules], RootKey]] = {
     "priority": _by_priority,
     "scope": _by_scope,
     "assembly": _by_group,
+    "path": _all_equal,
     "all": _all_equal,
 }

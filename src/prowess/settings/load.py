@@ -34,7 +34,7 @@ def load_settings(profile: Profile, places: Places, facts: Facts, files: FileSys
     gathered = _Gathered(profile.limits)
     for path, rule in list_settings_places(profile, places):
         kind = files.find_kind(path)
-        if kind is None:
+        if kind is None or not _counts(rule, gathered, profile, places, facts):
             continue
         # Imported late: most working folders have no settings file.
         from prowess.settings.read.file_mapping import read_settings
@@ -44,6 +44,19 @@ def load_settings(profile: Profile, places: Places, facts: Facts, files: FileSys
             text = _substitute_variables(text, facts.env)
         gathered.add(path, rule, read_settings(text, path, rule, places, profile=profile.name))
     return gathered.build(profile)
+
+
+def _counts(
+    rule: SettingsFileRule, gathered: _Gathered, profile: Profile, places: Places, facts: Facts
+) -> bool:
+    """Whether the host reads a file, given what the files before it set."""
+    if not rule.when:
+        return True
+    from prowess.profiles.conditions import Switches
+
+    settings = gathered.build(profile)
+    switches = Switches(facts.env, settings, profile.switch_words, facts.home, places.cwd)
+    return any(map(switches.is_true, rule.when))
 
 
 def list_settings_places(profile: Profile, places: Places) -> list[tuple[str, SettingsFileRule]]:
@@ -97,6 +110,10 @@ class _Gathered:
     def _add_values(self, rule: SettingsFileRule, found: Values) -> None:
         if not rule.is_own:
             for key, value in found.items():
+                if key[0] in rule.join and key in self.values:
+                    joined = dict.fromkeys((*self.values[key][0], *value[0]))
+                    self.values[key] = tuple(joined), value[1]
+                    continue
                 # Once one file of a host turns commands off, no later file can turn them on.
                 is_final = key == ("shell_commands",) and key in self.values
                 if not is_final or self.values[key][0] is not False:

@@ -226,6 +226,7 @@ def test_an_unknown_format_is_refused_with_the_ones_there_are():
     with pytest.raises(UnknownFormat) as caught:
         show(ITEMS, format="yaml")
     assert str(caught.value) == (
-        "There is no catalog format “yaml”; the formats are claude-lines, codex-list, json, markdown, omp-list, "
-        "openclaw, opencode-list, opencode-xml, prowess, xml."
+        "There is no catalog format “yaml”; the formats are claude-lines, codex-list, "
+        "copilot-xml, gemini-xml, json, markdown, omp-list, openclaw, opencode-list, opencode-xml, "
+        "pi-xml, qwen-xml, prowess, xml."
     )

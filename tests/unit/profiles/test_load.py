@@ -6,9 +6,9 @@ from typing import get_args
 
 import pytest
 
-from prowess.discover import roots
 from prowess.errors import ProfileError, UnknownHost
 from prowess.gate.eligibility import CHECKS
+from prowess.profiles import conditions
 from prowess.profiles.load import (
     BUILT_IN,
     ProfileText,
@@ -21,6 +21,14 @@ from prowess.profiles.load import (
 from prowess.profiles.schema.resolution import Check, Filter
 from prowess.profiles.validation import CONDITIONS
 from prowess.resolve.filters import FILTERS
+
+
+def test_a_host_has_other_names_unless_a_users_profile_takes_them() -> None:
+    assert split_host("gemini-cli") == ("gemini", "current")
+    assert split_host("github-copilot@current") == ("copilot", "current")
+    assert load_profile("qwen-code").name == "qwen"
+    mine = 'name = "qwen-code"\nextends = "pi"\n'
+    assert load_profile("qwen-code", {"qwen-code": mine}).name == "qwen-code"
 
 
 def test_a_host_is_a_name_and_an_edition() -> None:
@@ -38,6 +46,11 @@ def test_the_measured_hosts_have_two_editions_and_the_others_one() -> None:
         "openclaw": ("current", "documented"),
         "omp": ("current", "documented"),
         "codex": ("current",),
+        "gemini": ("current",),
+        "copilot": ("current",),
+        "pi": ("current",),
+        "qwen": ("current",),
+        "crush": ("current",),
     }
 
 
@@ -47,7 +60,9 @@ def test_every_profile_says_what_it_follows() -> None:
             provenance = load_profile(f"{name}@{edition}").provenance
             assert provenance.release
             assert provenance.documents
-            assert provenance.measured is (edition == "current" and name not in ("spec", "codex"))
+            assert provenance.measured is (
+                edition == "current" and name not in ("spec", "codex", "crush")
+            )
 
 
 def test_an_unknown_host_names_the_known_ones() -> None:
@@ -100,12 +115,12 @@ def test_a_users_profile_extends_another_and_holds_differences() -> None:
         (
             'name = "mine"\n[resolution]\nstrategy = "random"\n',
             "Invalid profile “mine”: `resolution.strategy` must be one of first, last, "
-            "priority, scope, assembly, all; got “random”.",
+            "priority, scope, assembly, path, all; got “random”.",
         ),
         (
             'name = "mine"\n[header]\nopen = "any"\n',
-            "Invalid profile “mine”: `header.open` must be one of line, trimmed, prefix, "
-            "language, line-or-language; got “any”.",
+            "Invalid profile “mine”: `header.open` must be one of line, exact-line, trimmed, "
+            "prefix, language, line-or-language; got “any”.",
         ),
         (
             'name = "mine"\n[roots.project]\nat = ["{cwd}/x"]\nscope = "mine"\n',
@@ -134,7 +149,8 @@ def test_a_users_profile_extends_another_and_holds_differences() -> None:
         (
             'name = "mine"\nextends = "specs"\n',
             "Invalid profile “mine”: `extends` is “specs”, which is not a host; the hosts are "
-            "prowess, spec, claude-code, opencode, openclaw, omp, codex, mine.",
+            "prowess, spec, claude-code, opencode, openclaw, omp, codex, gemini, copilot, pi, qwen, "
+            "crush, mine.",
         ),
         (
             'name = "mine"\nextends = "mine"\n',
@@ -228,8 +244,8 @@ MINE = 'name = "mine"\nextends = "spec"\n'
         (
             f'{MINE}[roots.user]\nwhen = ["when:X"]\n',
             "/x/mine.toml:4: `roots.user.when[0]` must be one of env:NAME, env-one:NAME, "
-            "env-set:NAME, env-moved:NAME, toggle:NAME, any-toggle, provider:NAME; got "
-            "“when:X”.",
+            "env-set:NAME, env-moved:NAME, toggle:NAME, any-toggle, provider:NAME, "
+            "trusted-folder; got “when:X”.",
         ),
         (
             f'{MINE}[fields]\nname_pattern = "("\n',
@@ -244,7 +260,7 @@ MINE = 'name = "mine"\nextends = "spec"\n'
         (
             f'{MINE}[resolution]\nfilter_order = ["ignore"]\n',
             "/x/mine.toml:4: `resolution.filter_order[0]` must be one of enabled, "
-            "disabled-extension, toggle, ",
+            "disabled-extension, disabled-any-case, disabled-level, toggle, ",
         ),
         (
             f'{MINE}[gate]\nhidden_by = ["name"]\n',
@@ -314,5 +330,5 @@ def test_profiles_that_extend_one_another_without_end_are_a_mistake() -> None:
 
 
 def test_the_words_that_a_profile_may_have_are_those_that_stages_understand() -> None:
-    assert tuple(roots._CONDITIONS) == CONDITIONS
+    assert tuple(conditions._CONDITIONS) == CONDITIONS
     assert (tuple(FILTERS), tuple(CHECKS)) == (get_args(Filter), get_args(Check))

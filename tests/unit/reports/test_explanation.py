@@ -136,7 +136,8 @@ def test_a_name_that_is_missing_gives_similar_names_and_the_hosts_that_see_it():
     found = explain_missing(files, "pdf", host="codex")
     assert (found.nearest, found.claims, found.cut) == (("pda",), (), ())
     assert found.elsewhere == tuple(
-        Elsewhere(host, "ready", CLAUDE) for host in ("prowess", "claude-code", "opencode", "omp")
+        Elsewhere(host, "ready", CLAUDE)
+        for host in ("prowess", "claude-code", "opencode", "omp", "copilot", "crush")
     )
 
 

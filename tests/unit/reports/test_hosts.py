@@ -36,7 +36,7 @@ def facts(workspace: Workspace) -> Facts:
 def test_hosts_that_the_user_added_come_last(facts):
     assert list_host_names(facts)[-2:] == ("bad", "mine")
     assert [(host.name, host.origin) for host in load_hosts(facts)][-3:] == [
-        ("codex", "built in"),
+        ("crush", "built in"),
         ("bad", "added"),
         ("mine", "added"),
     ]

@@ -12,7 +12,7 @@ import msgspec
 from prowess.activate.slash.dispatch import Dispatch, find_dispatch
 from prowess.activate.wrappers import find_own_folder
 from prowess.model.outcome import Outcome, State
-from prowess.model.skill import LoadedFrom, Skill
+from prowess.model.skill import LoadedFrom, Manifest, Skill
 from prowess.model.snapshot import Snapshot
 from prowess.profiles.schema.commands import CommandNaming, CommandOrder, CommandRules
 from prowess.text.collation import collate
@@ -179,9 +179,16 @@ def _make_command(
         loaded_from=skill.source.loaded_from,
         source=skill.source.label,
         model_visible=outcome.state is State.READY,
-        user_invocable=manifest.user_invocable is not False or not rules.user_invocable,
+        user_invocable=_is_typable(manifest, rules),
         is_taken=name.is_taken,
     )
+
+
+def _is_typable(manifest: Manifest, rules: CommandRules) -> bool:
+    declared = manifest.user_invocable
+    if rules.needs_user_invocable:
+        return declared is True
+    return declared is not False or not rules.user_invocable
 
 
 def _find_refusals(snapshot: Snapshot, commands: Mapping[str, SlashCommand]) -> dict[str, Refusal]:
@@ -261,10 +268,19 @@ def _name_as_written(
         yield CommandName(name, is_taken=name in taken)
 
 
+def _name_with_hyphens(
+    names: Iterable[str], rules: CommandRules, taken: frozenset[str]
+) -> Iterator[CommandName]:
+    for name in names:
+        command = "-".join(name.split())
+        yield CommandName(command, is_taken=command in taken)
+
+
 _NAMINGS: dict[
     CommandNaming, Callable[[Iterable[str], CommandRules, frozenset[str]], Iterator[CommandName]]
 ] = {
     "as-written": _name_as_written,
+    "hyphenated": _name_with_hyphens,
     "openclaw": _name_plainly,
 }
 

@@ -18,7 +18,7 @@ from prowess.activate.wrappers import render_folder_line
 from prowess.diagnostics import Diagnostic
 from prowess.model.activation import Requests
 from prowess.profiles.schema.commands import CommandRules, MessageShape
-from prowess.text.markup import escape_tags, escape_text, tidy_line, tidy_path
+from prowess.text.markup import escape_tags, escape_text, escape_xml, tidy_line, tidy_path
 
 
 class Key(str, Enum):
@@ -121,6 +121,46 @@ def _find_shape(typed: Call | Mention, rules: CommandRules) -> MessageShape:
 
 def _render_base_folder(draft: _Draft) -> Message:
     return Message(parts=(_with_folder(draft.command, draft.body),))
+
+
+def _render_folder_and_line(draft: _Draft) -> Message:
+    """The body with its folder, and then what was typed."""
+    body = draft.body.strip()
+    return Message(parts=(_with_folder(draft.command, body), draft.text))
+
+
+def _render_tool_result(draft: _Draft) -> Message:
+    """The body with its folder, and then the arguments as the user's request."""
+    name = tidy_line(draft.command.skill_name)
+    request = draft.arguments or f"Use the skill {name}."
+    return Message(parts=(_with_folder(draft.command, draft.body.strip()), request))
+
+
+def _render_pi_skill(draft: _Draft) -> Message:
+    """The body in a tag that has its name and file, and then the arguments."""
+    name = escape_xml(tidy_line(draft.command.skill_name))
+    file = escape_xml(tidy_path(draft.command.location))
+    folder = escape_tags(tidy_path(draft.command.folder), "skill")
+    body = escape_tags(draft.body.strip(), "skill")
+    block = (
+        f'<skill name="{name}" location="{file}">\n'
+        f"References are relative to {folder}.\n\n{body}\n</skill>"
+    )
+    return Message(parts=(block, draft.arguments) if draft.arguments else (block,))
+
+
+def _render_loaded_skill(draft: _Draft) -> Message:
+    """The skill's name, description, file and escaped body, each in a tag."""
+    command = draft.command
+    values = {
+        "name": tidy_line(command.skill_name),
+        "description": command.description,
+        "location": tidy_path(command.location),
+        "instructions": draft.body.strip(),
+    }
+    tags = [f"<{tag}>{escape_text(value)}</{tag}>" for tag, value in values.items()]
+    block = "\n".join(("<loaded_skill>", *tags, "</loaded_skill>"))
+    return Message(parts=(block, draft.arguments) if draft.arguments else (block,))
 
 
 def _render_body(draft: _Draft) -> Message:
@@ -239,14 +279,18 @@ def _render_codex_block(command: SlashCommand, body: str) -> str:
 
 SHAPES: dict[MessageShape, Callable[[_Draft], Message | Notice]] = {
     "base-folder": _render_base_folder,
+    "base-folder-and-line": _render_folder_and_line,
     "body": _render_body,
     "claude-typed": _render_claude_typed,
     "codex-blocks": _render_codex_blocks,
+    "loaded-skill": _render_loaded_skill,
     "omp-autoload": _render_omp_autoload,
     "omp-invoked": _render_omp_invoked,
     "opencode-template": _render_opencode_template,
     "openclaw-input": _render_openclaw_input,
     "openclaw-references": _render_openclaw_references,
+    "pi-skill": _render_pi_skill,
+    "tool-result": _render_tool_result,
 }
 # The model reads these skills itself.
 _NAMES_ONLY: frozenset[MessageShape] = frozenset({"openclaw-input", "openclaw-references"})

@@ -58,6 +58,8 @@ def _read_plain(data: bytes, rules: HeaderRules, limits: Limits) -> HeaderReadin
         return None
     if type(value) is not dict or set(map(type, value)) != _TEXT:
         return None
+    if rules.fallback and _needs_fallback(value, rules):
+        return None
     # Of the values of a scan nearly all are text, and so is all of `metadata`: only others need a
     # look, and C finds them faster than a loop.
     others = [item for item in value.values() if type(item) is not str and not _is_text(item)]
@@ -68,6 +70,12 @@ def _read_plain(data: bytes, rules: HeaderRules, limits: Limits) -> HeaderReadin
     if others or rules.values == "text" or not rules.dates_are_text:
         value = _convert_values(value, header, rules)
     return HeaderReading(value, undecoded=data[end + len(b"\n---\n") :])
+
+
+def _needs_fallback(value: dict[str, Any], rules: HeaderRules) -> bool:
+    from prowess.parse.repair.fallbacks import needs_fallback
+
+    return needs_fallback(value, rules)
 
 
 def _is_text(item: Any) -> bool:

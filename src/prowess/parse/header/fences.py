@@ -12,12 +12,15 @@ LINE_END = re.compile(r"\r\n?|\n")
 MALFORMED = "header-malformed-fence"
 
 _FENCE_LINE = re.compile(r"---[ \t]*(?:\r\n?|\n|\Z)")
+_EXACT_LINE = re.compile(r"---(?:\r\n?|\n)")
 _TRIMMED_LINE = re.compile(r"[^\S\r\n]*---[^\S\r\n]*(?:\r\n?|\n|\Z)")
 _LANGUAGE_LINE = re.compile(r"---[ \t]*([A-Za-z][\w.+-]*)?[ \t]*(?:\r\n?|\n|\Z)")
 _REST_OF_LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n|\Z)")
 _CLOSING_LINE = re.compile(r"(?<=[\r\n])---[ \t]*(?:\r\n?|\n|\Z)")
+_CLOSING_EXACT_LINE = re.compile(r"(?<=[\r\n])---(?:\r\n?|\n|\Z)")
 _CLOSING_TRIMMED = re.compile(r"(?<=[\r\n])[^\S\r\n]*---[^\S\r\n]*(?:\r\n?|\n|\Z)")
 _CLOSING_PREFIX = re.compile(r"(?<=[\r\n])---(?:\r\n?|\n)?")
+_CLOSING_WHOLE_LINE = re.compile(r"(?<=\n)---(?:\r?\n|(?s:.*))")
 _CLOSING_ANYWHERE = re.compile(r"---\s*")
 _PLAIN_CLOSING = re.compile(r"(?<![^\r\n])---[ \t]*(?:[\r\n]|\Z)")
 # An atomic group: where one line end can be read as two, a failing search would try every way of
@@ -119,6 +122,11 @@ def _open_line(text: str, rules: HeaderRules) -> _Opened | None:
     return _Opened(fence.end()) if fence else None
 
 
+def _open_exact_line(text: str, rules: HeaderRules) -> _Opened | None:
+    fence = _EXACT_LINE.match(text)
+    return _Opened(fence.end()) if fence else None
+
+
 def _open_trimmed(text: str, rules: HeaderRules) -> _Opened | None:
     fence = _TRIMMED_LINE.match(text)
     return _Opened(fence.end()) if fence else None
@@ -156,6 +164,7 @@ def _open_line_or_language(text: str, rules: HeaderRules) -> _Opened | None:
 
 _OPENINGS: dict[FenceOpen, Callable[[str, HeaderRules], _Opened | None]] = {
     "line": _open_line,
+    "exact-line": _open_exact_line,
     "trimmed": _open_trimmed,
     "prefix": _open_prefix,
     "language": _open_language,
@@ -164,7 +173,9 @@ _OPENINGS: dict[FenceOpen, Callable[[str, HeaderRules], _Opened | None]] = {
 
 _CLOSINGS: dict[FenceClose, re.Pattern[str]] = {
     "line": _CLOSING_LINE,
+    "exact-line": _CLOSING_EXACT_LINE,
     "trimmed": _CLOSING_TRIMMED,
     "line-prefix": _CLOSING_PREFIX,
+    "line-prefix-or-end": _CLOSING_WHOLE_LINE,
     "anywhere": _CLOSING_ANYWHERE,
 }

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import msgspec
+
 from prowess.diagnostics import Diagnostic, Severity, diagnose, limit_diagnostics
 from prowess.parse.header.fences import LINE_END, MALFORMED, Split, split_header
 from prowess.parse.header.lines import Line, decode, plain_text, split_lines
 from prowess.parse.header.result import HeaderReading
 from prowess.parse.repair.broken_header import find_cut, find_key
+from prowess.parse.repair.fallbacks import needs_fallback, read_fallback
 from prowess.parse.repair.loop import read_lines
 from prowess.parse.yaml.host_values import convert_values
 from prowess.parse.yaml.odd_characters import OddCharacters, find_odd_characters
@@ -41,6 +44,10 @@ def read_any_header(data: bytes, rules: HeaderRules, limits: Limits) -> HeaderRe
     return _read_split(split, body, findings, rules, limits)
 
 
+def _grade_missing(rules: HeaderRules) -> Severity | None:
+    return Severity.ERROR if rules.missing == "invalid" else None
+
+
 def _read_empty(rules: HeaderRules) -> HeaderReading:
     severity = Severity.WARNING if rules.empty_file_is_skill else None
     finding = diagnose("empty-file", "The file is empty.", severity=severity)
@@ -61,8 +68,15 @@ def _read_split(
         findings.append(diagnose("header-too-large", message, line=1, severity=severity))
         return HeaderReading({}, body, tuple(findings), valid=valid)
     odd = OddCharacters(find_odd_characters(header, rules), header)
-    repaired = read_lines(split_lines(odd.hide(header), first=split.line), rules, limits)
+    lines = split_lines(odd.hide(header), first=split.line)
+    repaired = read_lines(lines, rules, limits)
+    if rules.fallback and (repaired.problem is not None or needs_fallback(repaired.value, rules)):
+        reading = read_fallback(lines, repaired.problem, body, findings, rules)
+        return msgspec.structs.replace(reading, frontmatter=odd.restore(reading.frontmatter))
     if repaired.problem is not None:
+        is_tolerated = repaired.problem.code == "header-not-a-mapping"
+        if is_tolerated and rules.not_a_mapping == "empty":
+            severity, valid = Severity.WARNING, True
         findings.append(_report_problem(repaired.problem, repaired.lines, severity))
         return HeaderReading({}, body, tuple(findings), valid=valid)
     value = odd.restore(convert_values(repaired.value, plain_text(repaired.lines), rules))
@@ -80,7 +94,7 @@ def _report_fence(split: Split, rules: HeaderRules) -> Diagnostic:
     if split.problem == MALFORMED:
         return _report_opening(split)
     message = "The file does not start with a `---` line, so it has no header."
-    return diagnose("header-missing", message, line=1)
+    return diagnose("header-missing", message, line=1, severity=_grade_missing(rules))
 
 
 def _report_language(split: Split, rules: HeaderRules) -> Diagnostic:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from types import NoneType
 from typing import Any
 
 import msgspec
@@ -12,7 +14,13 @@ from prowess.model.skill import Manifest
 from prowess.parse.header.result import HeaderReading
 from prowess.parse.manifest.fields import Findings, read_manifest
 from prowess.parse.yaml.text_values import describe, render_scalar
-from prowess.profiles.schema.header import Description, FieldRules, NameFrom
+from prowess.profiles.schema.header import (
+    Description,
+    FieldRules,
+    FieldType,
+    NameFrom,
+    NameRewrite,
+)
 
 _NAME_CHARACTERS = "abcdefghijklmnopqrstuvwxyz0123456789-"
 MOST_NAME, MOST_DESCRIPTION, MOST_COMPATIBILITY = 64, 1024, 500
@@ -39,14 +47,14 @@ def understand(
     frontmatter = reading.frontmatter
     manifest, field_findings = read_manifest(frontmatter, fields=fields)
     findings: Findings = []
-    name, label = _NAMES[fields.name_from](
-        frontmatter.get("name", _MISSING), default_name, fields, findings
-    )
+    name, label = _choose_name(frontmatter, default_name, fields, findings)
     value = frontmatter.get("description", _MISSING)
     needed = "description" in required or "description" in fields.required
     description = _DESCRIPTIONS[fields.description](value, fields, findings, needed=needed)
     hidden = None
-    if not description:
+    # With `paragraphs`, a description that is there stays even where it is empty.
+    is_given = fields.body_description == "paragraphs" and value is not _MISSING
+    if not description and not is_given:
         description = _find_fallback(description, reading, fields, findings)
         if description is None:
             hidden = _report_missing(value, fields, findings, needed=needed)
@@ -57,6 +65,7 @@ def understand(
         is_reported = any(finding.code == "name-missing" for finding in findings)
         if not is_reported:
             findings.append(_report_missing_name(fields))
+    _check_host_rules(frontmatter, name, default_name, description, fields, findings)
     if fields.strict:
         _check_standard(reading, name, default_name, description, manifest, fields, findings)
     else:
@@ -154,14 +163,56 @@ def _name_from_folder(
     return default, label if is_other_name else None
 
 
+def _name_when_present(
+    value: Any, default: str, fields: FieldRules, findings: Findings
+) -> tuple[str, str | None]:
+    if value is _MISSING:
+        return default, None
+    name, label = _name_from_frontmatter(value, default, fields, findings)
+    return name.strip(), label
+
+
+def _name_when_filled(
+    value: Any, default: str, fields: FieldRules, findings: Findings
+) -> tuple[str, str | None]:
+    # The host takes everything that is false in JavaScript for no name at all.
+    if value is _MISSING or _is_falsy(value):
+        return default, None
+    return _name_from_frontmatter(value, default, fields, findings)
+
+
 _NAMES: dict[NameFrom, Callable[[Any, str, FieldRules, Findings], tuple[str, str | None]]] = {
     "frontmatter": _name_from_frontmatter,
     "folder": _name_from_folder,
     "either": _name_from_either,
+    "when-present": _name_when_present,
+    "when-filled": _name_when_filled,
+}
+
+_SPACES = r" +"
+# What file names can't have on one system or another.
+_RESERVED = r'[:\\/<>*?"|]'
+
+_REWRITES: dict[NameRewrite, Callable[[str], str]] = {
+    "hyphenate-spaces": lambda name: re.sub(_SPACES, "-", name),
+    "hyphenate-reserved": lambda name: re.sub(_RESERVED, "-", name),
 }
 
 
+def _choose_name(
+    frontmatter: dict[str, Any], default: str, fields: FieldRules, findings: Findings
+) -> tuple[str, str | None]:
+    """The name and, for hosts that show one beside it, a label."""
+    value = frontmatter.get("name", _MISSING)
+    name, label = _NAMES[fields.name_from](value, default, fields, findings)
+    if fields.name_rewrite:
+        name = _REWRITES[fields.name_rewrite](name)
+    return name, label
+
+
 def _trim(text: str, fields: FieldRules) -> str:
+    if fields.trim_line_end:
+        return text.rstrip("\r\n")
     return text.strip() if fields.trim else text
 
 
@@ -214,6 +265,18 @@ def _take_text_or_empty(
     return ""
 
 
+def _take_any_text(
+    value: Any, fields: FieldRules, findings: Findings, *, needed: bool
+) -> str | None:
+    if type(value) is list:
+        value = ",".join("" if item is None else render_scalar(item) for item in value)
+    elif isinstance(value, (bool, int, float)):
+        value = render_scalar(value)
+    elif value is None:
+        value = _MISSING
+    return _take_required_text(value, fields, findings, needed=needed)
+
+
 def _is_falsy(value: Any) -> bool:
     """Whether a value is false in JavaScript, where empty lists and mappings are true."""
     if isinstance(value, (bool, int, float)):
@@ -227,6 +290,7 @@ _DESCRIPTIONS: dict[Description, Callable[..., str | None]] = {
     "required-text": _take_required_text,
     "text-or-number": _take_scalar,
     "text-or-empty": _take_text_or_empty,
+    "any-text": _take_any_text,
 }
 
 
@@ -248,12 +312,95 @@ def _find_fallback(
     """What the host uses where there is no description: the body's first line or a fixed word."""
     if not fields.description_from_body:
         return description
+    if fields.body_description == "paragraphs":
+        return _join_paragraphs(reading.body)
     if reading.lead:
         lead = describe(reading.lead)
         message = f"`description` is missing; the first line of the body is used: {lead}."
         findings.append(diagnose("description-from-body", message, field="description"))
         return reading.lead
     return description if fields.empty_description is None else fields.empty_description
+
+
+def _join_paragraphs(body: str) -> str:
+    """The lines of a body without headings, as one line of at most 1,024 characters."""
+    lines = (line.strip() for line in body.splitlines())
+    text = " ".join(line for line in lines if line and not line.startswith("#"))
+    return text[:MOST_DESCRIPTION]
+
+
+_TYPE_NAMES: dict[FieldType, tuple[type, ...]] = {
+    "text": (str,),
+    "number": (int, float),
+    "boolean": (bool,),
+    "list": (list,),
+    "mapping": (dict,),
+    "null": (NoneType,),
+}
+
+
+def _check_host_rules(
+    frontmatter: dict[str, Any],
+    name: str,
+    folder: str,
+    description: str | None,
+    fields: FieldRules,
+    findings: Findings,
+) -> None:
+    """What some hosts refuse beyond the standard; most have none of these rules."""
+    if fields.types or fields.relative_paths:
+        _check_types(frontmatter, fields, findings)
+    if fields.most_description and description:
+        _check_length(description, fields, findings)
+    if fields.name_matches_folder and name.lower() != folder.lower():
+        message = f"`name` is {describe(name)}, but the folder is {describe(folder)}."
+        findings.append(diagnose("name-mismatch", message, field="name", severity=Severity.ERROR))
+
+
+def _check_types(frontmatter: dict[str, Any], fields: FieldRules, findings: Findings) -> None:
+    """Refuse a field whose type the host does not accept."""
+    for key, types in fields.types.items():
+        if key not in frontmatter:
+            continue
+        value = frontmatter[key]
+        # The exact type: for `isinstance`, true is a number.
+        accepted = [kind for one in types for kind in _TYPE_NAMES[one]]
+        is_reported = any(finding.field == key for finding in findings)
+        if type(value) not in accepted and not is_reported:
+            named = " or ".join(types)
+            message = f"`{key}` is {describe(value)}; this host only accepts {named}."
+            findings.append(diagnose("field-type", message, field=key, severity=Severity.ERROR))
+    if fields.relative_paths:
+        _check_paths(frontmatter.get("paths"), findings)
+
+
+def _check_paths(value: Any, findings: Findings) -> None:
+    patterns = [render_scalar(one).strip() for one in value] if type(value) is list else []
+    for pattern in patterns:
+        if pattern.startswith(("/", "\\", "../")) or pattern == "..":
+            message = f"`paths` has {describe(pattern)}, which is not inside the project."
+            hint = "Write patterns that are relative to the project's folder."
+            findings.append(
+                diagnose("field-value", message, field="paths", severity=Severity.ERROR, hint=hint)
+            )
+            return
+
+
+_UNITS: dict[str, Callable[[str], int]] = {
+    "characters": len,
+    "utf16": lambda text: len(text.encode("utf-16-le", "surrogatepass")) // 2,
+    "bytes": lambda text: len(text.encode("utf-8", "surrogatepass")),
+}
+
+
+def _check_length(description: str, fields: FieldRules, findings: Findings) -> None:
+    length, most = _UNITS[fields.length_units](description), fields.most_description
+    if length > most:
+        unit = "bytes" if fields.length_units == "bytes" else "characters"
+        message = f"`description` has {length:,} {unit}; this host accepts at most {most:,}."
+        findings.append(
+            diagnose("description-too-long", message, field="description", severity=Severity.ERROR)
+        )
 
 
 def _report_missing(

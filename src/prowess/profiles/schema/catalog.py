@@ -9,22 +9,33 @@ from prowess.profiles.schema import Table
 CatalogFormat = Literal[
     "claude-lines",
     "codex-list",
+    "copilot-xml",
+    "gemini-xml",
     "json",
     "markdown",
     "omp-list",
     "openclaw",
     "opencode-list",
     "opencode-xml",
+    "pi-xml",
     "prowess",
+    "qwen-xml",
     "xml",
 ]
 
-CatalogOrder = Literal["name", "locale", "source"]
+CatalogOrder = Literal["name", "locale", "source", "load", "load-reversed", "path"]
 
 Escape = Literal["xml", "xml-apos", "text", "angles"]
 
 BudgetStrategy = Literal[
-    "none", "prowess", "claude-even", "claude-usage", "openclaw-ladder", "round-robin"
+    "none",
+    "prowess",
+    "claude-even",
+    "claude-usage",
+    "openclaw-ladder",
+    "round-robin",
+    "whole-then-names",
+    "first-lines",
 ]
 
 Cut = Literal["ellipsis", "dots", "sentence"]
@@ -37,11 +48,13 @@ class CatalogRules(Table, frozen=True):
     - `tool_format`: the format of the list in the description of the skill tool; empty if the host
       has none there.
     - `heading`: the heading above the catalog.
-    - `order`: sort by `name`, by name in alphabetical order as people expect it (`locale`), or by
-      source and then name (`source`).
+    - `order`: sort by `name`, by name in alphabetical order as people expect it (`locale`), by
+      source and then name (`source`), by source and then path (`load`), the same with paths in
+      reverse (`load-reversed`), or by path alone (`path`).
     - `location`: write paths as they are (`absolute`) or with `~/` (`home`).
     - `escape`: how the host escapes text in markup. Formats for which it doesn't fit use their own.
     - `when_to_use`: include `when_to_use`.
+    - `when_to_use_joint`: what stands between the description and `when_to_use`.
     - `when_empty`: what to show if there are no skills.
     - `needs_skill_urls`: show the catalog only if a tool can read `skill://`.
     - `always`: what `always: true` does: nothing special (`list`) or add the whole body (`inject`).
@@ -55,6 +68,7 @@ class CatalogRules(Table, frozen=True):
     location: Literal["absolute", "home"] = "absolute"
     escape: Escape = "xml"
     when_to_use: bool = False
+    when_to_use_joint: str = " - "
     when_empty: Literal["nothing", "sentence"] = "nothing"
     needs_skill_urls: bool = False
     always: Literal["list", "inject"] = "list"
@@ -72,6 +86,7 @@ class BudgetRules(Table, frozen=True):
     - `variable`: an environment variable with a number that replaces all of the above.
     - `units`: what the host counts: Unicode characters or UTF-16 units.
     - `counts`: what counts: the whole text, or only the lines for skills.
+    - `names`: the characters for names alone, with the strategy `whole-then-names`.
     - `skills`: the most skills.
     - `per_item`: the longest text of one skill.
     - `cut`: how a longer text is cut: with `…` (`ellipsis`), with `...` (`dots`), or after a
@@ -91,6 +106,7 @@ class BudgetRules(Table, frozen=True):
     variable: str = ""
     units: Literal["characters", "utf16"] = "characters"
     counts: Literal["text", "lines"] = "text"
+    names: int = 0
     skills: int = 0
     per_item: int = 0
     cut: Cut = "ellipsis"

@@ -9,7 +9,7 @@ from prowess.profiles.schema import Table
 
 CommandForm = Literal["name", "skill-word", "skill-colon", "token", "mention"]
 
-CommandNaming = Literal["as-written", "openclaw"]
+CommandNaming = Literal["as-written", "hyphenated", "openclaw"]
 
 CommandLookup = Literal["exact", "openclaw", "forgiving"]
 
@@ -17,17 +17,21 @@ CommandOrder = Literal["name", "locale"]
 
 MessageShape = Literal[
     "base-folder",
+    "base-folder-and-line",
     "body",
     "claude-typed",
     "codex-blocks",
+    "loaded-skill",
     "omp-autoload",
     "omp-invoked",
     "opencode-template",
     "openclaw-input",
     "openclaw-references",
+    "pi-skill",
+    "tool-result",
 ]
 
-ToolShape = Literal["content-tag", "base-folder"]
+ToolShape = Literal["content-tag", "base-folder", "activated-skill", "skill-context"]
 
 
 class CommandRules(Table, frozen=True):
@@ -37,8 +41,9 @@ class CommandRules(Table, frozen=True):
     - `forms`: the accepted forms, the usual one first: `/name` (`name`), `/skill name`
       (`skill-word`), `/skill:name` at the start (`skill-colon`) or once anywhere (`token`), and
       `$name` anywhere (`mention`).
-    - `naming`: how commands are named: like the skill (`as-written`), or in lowercase letters,
-      digits and `_`, with a number added if needed (`openclaw`).
+    - `naming`: how commands are named: like the skill (`as-written`), the same with hyphens for
+      spaces (`hyphenated`), or in lowercase letters, digits and `_`, with a number added if needed
+      (`openclaw`).
     - `most_characters`: the longest name with `openclaw` naming.
     - `reserved`: the names of the host's own commands.
     - `order`: the order in which names are assigned.
@@ -46,6 +51,7 @@ class CommandRules(Table, frozen=True):
     - `states`: the states in which a skill has a command.
     - `left_out_by`: rules that leave a skill without a command even in one of these states.
     - `user_invocable`: respect the header field `user-invocable`.
+    - `needs_user_invocable`: only skills whose header says `user-invocable: true` have a command.
     - `labels`: accept the label shown next to the name.
     - `aliases`: accept the header's `aliases`.
     - `short_names`: accept the last part of a plugin skill's name if it is unique.
@@ -67,6 +73,7 @@ class CommandRules(Table, frozen=True):
     states: tuple[State, ...] = (State.DORMANT, State.HIDDEN, State.READY)
     left_out_by: tuple[str, ...] = ("agent_skills",)
     user_invocable: bool = True
+    needs_user_invocable: bool = False
     labels: bool = False
     aliases: bool = False
     short_names: bool = False
@@ -86,6 +93,7 @@ class ToolRules(Table, frozen=True):
     - `arguments`: the parameter for the arguments; empty if there is none.
     - `examples`: how many names to give as examples.
     - `slash`: accept `/name`.
+    - `any_case`: accept a name in any case.
     - `shape`: how the body is wrapped.
     - `folder`: write the skill's folder as a path or as a `file://` URL.
     - `files`: how many of the skill's files are listed; 0 lists none.
@@ -97,6 +105,7 @@ class ToolRules(Table, frozen=True):
     arguments: str = "arguments"
     examples: int = 3
     slash: bool = False
+    any_case: bool = False
     shape: ToolShape = "content-tag"
     folder: Literal["path", "url"] = "path"
     files: int = 10

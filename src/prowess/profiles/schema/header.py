@@ -4,11 +4,15 @@
 
 from typing import Literal
 
+import msgspec
+
 from prowess.profiles.schema import Table
 
-FenceOpen = Literal["line", "trimmed", "prefix", "language", "line-or-language"]
+FenceOpen = Literal["line", "exact-line", "trimmed", "prefix", "language", "line-or-language"]
 
-FenceClose = Literal["line", "trimmed", "anywhere", "line-prefix"]
+FenceClose = Literal[
+    "line", "exact-line", "trimmed", "anywhere", "line-prefix", "line-prefix-or-end"
+]
 
 Unclosed = Literal["body", "invalid", "header"]
 
@@ -19,6 +23,8 @@ RawControls = Literal["reject", "allow", "allow-but-nul"]
 LineSeparators = Literal["space", "text", "break"]
 
 Utf16 = Literal["refuse", "read", "bytes"]
+
+Fallback = Literal["", "name-and-description", "simple-yaml"]
 
 HeaderValues = Literal["typed", "text", "written"]
 
@@ -45,20 +51,28 @@ Repair = Literal[
     "line-by-line",
 ]
 
-NameFrom = Literal["frontmatter", "folder", "either"]
+NameFrom = Literal["frontmatter", "folder", "either", "when-present", "when-filled"]
 
-Description = Literal["text", "required-text", "text-or-number", "text-or-empty"]
+NameRewrite = Literal["", "hyphenate-spaces", "hyphenate-reserved"]
+
+Description = Literal["text", "required-text", "text-or-number", "text-or-empty", "any-text"]
+
+FieldType = Literal["text", "number", "boolean", "list", "mapping", "null"]
 
 
 class HeaderRules(Table, frozen=True):
     """How the header is separated from the body, and what happens if it is missing or invalid.
 
-    - `open`: how a header starts: with `---` on a line of its own (`line`), also with blanks before
-      it (`trimmed`), with a line that starts with `---` (`prefix`), with `---` and an optional
-      language (`language`), or like `line` but with a language tolerated and reported
-      (`line-or-language`).
-    - `close`: how it ends: with `---` on a line of its own (`line`), also with blanks before it
-      (`trimmed`), at the start of a line (`line-prefix`), or anywhere (`anywhere`).
+    - `open`: how a header starts: with `---` on a line of its own (`line`), without blanks after it
+      (`exact-line`), also with blanks before it (`trimmed`), with a line that starts with `---`
+      (`prefix`), with `---` and an optional language (`language`), or like `line` but with a
+      language tolerated and reported (`line-or-language`).
+    - `close`: how it ends: with `---` on a line of its own (`line`), without blanks after it
+      (`exact-line`), also with blanks before it (`trimmed`), at the start of a line
+      (`line-prefix`), the same but with the body lost if anything follows on that line
+      (`line-prefix-or-end`), or anywhere (`anywhere`).
+    - `missing`: what a file without a header is: a body with an empty header (`body`), or an error
+      (`invalid`).
     - `unclosed`: what a header without an end is: part of the body (`body`), an error (`invalid`),
       or a header up to the end of the file (`header`).
     - `strip_comments`: remove HTML comments first.
@@ -67,7 +81,12 @@ class HeaderRules(Table, frozen=True):
       in any other language counts as missing.
     - `broken`: what to do if no repair helps: reject the skill (`invalid`) or read an empty header
       (`empty`).
+    - `not_a_mapping`: what a header that is a list or plain text is: an error (`invalid`), or an
+      empty header (`empty`).
     - `repairs`: the repairs to try on a header that is not valid YAML, in this order.
+    - `fallback`: how a header is read that is not valid YAML: line by line in a small part of YAML
+      (`simple-yaml`), or only its `name:` and `description:` lines, also if either of them is not
+      text (`name-and-description`).
     - `byte_order_mark`: accept one before the header; otherwise there is no header after it.
     - `utf16`: what a file in UTF-16 is: rejected (`refuse`), read (`read`), or read as if it were
       UTF-8 (`bytes`), so it has no header.
@@ -86,12 +105,15 @@ class HeaderRules(Table, frozen=True):
 
     open: FenceOpen = "line"
     close: FenceClose = "line"
+    missing: Literal["body", "invalid"] = "body"
     unclosed: Unclosed = "body"
     strip_comments: bool = False
     leading_blanks: bool = False
     languages: tuple[str, ...] = ()
     broken: Broken = "invalid"
+    not_a_mapping: Broken = "invalid"
     repairs: tuple[Repair, ...] = ()
+    fallback: Fallback = ""
     byte_order_mark: bool = True
     utf16: Utf16 = "refuse"
     only_utf8: bool = False
@@ -107,15 +129,28 @@ class FieldRules(Table, frozen=True):
     """Which fields are required, where the name comes from, and how values are read.
 
     - `name_from`: where the name comes from: the header's `name` (`frontmatter`), the folder
-      (`folder`), or the header if it has one (`either`).
+      (`folder`), or the header if it has one (`either`). With `when-present` and `when-filled`
+      the header's name is used as written if the field is there, or if it is not empty, and
+      anything but text is an error.
+    - `name_rewrite`: what replaces characters in a name: a hyphen for every run of spaces
+      (`hyphenate-spaces`), or for characters that file names can't have (`hyphenate-reserved`).
+    - `name_matches_folder`: reject a name that is not the folder's, apart from case.
     - `required`: fields that must be present.
     - `name_accepts_numbers`: accept a number as the name.
-    - `trim`: strip whitespace around the description. The name is always stripped unless
-      `name_from` is `frontmatter`.
+    - `trim`: strip whitespace around the description. The name is stripped too if `name_from` is
+      `either` or `folder`.
+    - `trim_line_end`: strip only line breaks at the end of the description.
     - `description`: what a description that is not text does: it makes the skill invalid (`text`),
       as does a blank one (`required-text`); numbers and booleans become text and anything else
-      counts as missing (`text-or-number`); or it counts as empty (`text-or-empty`).
-    - `description_from_body`: use the first line of the body if there is no description.
+      counts as missing (`text-or-number`); it counts as empty (`text-or-empty`); or anything but a
+      mapping becomes text, which must not be blank (`any-text`).
+    - `most_description`: the longest description, in `length_units`; a longer one makes the skill
+      invalid. 0 means no limit.
+    - `length_units`: what lengths are counted in: `characters`, `utf16` units or `bytes`.
+    - `description_from_body`: use the body if there is no description.
+    - `body_description`: what is used of it: its first line (`first-line`), or its paragraphs
+      without headings, up to 1,024 characters (`paragraphs`). With `paragraphs` a description that
+      is there stays, even if it is empty.
     - `empty_description`: the description to use if the body is empty too.
     - `description_hidden_when_missing`: hide a skill without a description from the model instead
       of rejecting it.
@@ -127,17 +162,25 @@ class FieldRules(Table, frozen=True):
     - `camel_case`: read `disableModelInvocation` as `disable-model-invocation`.
     - `openclaw_at`: where OpenClaw's fields are read from: the top level (`top`) or a key under
       `metadata`.
+    - `types`: the types that a field may have; any other makes the skill invalid.
+    - `relative_paths`: reject a skill whose `paths` are absolute or lead out of the project.
     - `known`: the fields the host knows; any other is reported. Empty means any field is accepted.
     - `strict`: make every violation of the standard an error.
     - `standard_names`: warn about names that violate the standard.
     """
 
     name_from: NameFrom = "either"
+    name_rewrite: NameRewrite = ""
+    name_matches_folder: bool = False
     required: tuple[str, ...] = ()
     name_accepts_numbers: bool = False
     trim: bool = True
+    trim_line_end: bool = False
     description: Description = "text-or-number"
+    most_description: int = 0
+    length_units: Literal["characters", "utf16", "bytes"] = "characters"
     description_from_body: bool = False
+    body_description: Literal["first-line", "paragraphs"] = "first-line"
     empty_description: str | None = None
     description_hidden_when_missing: bool = False
     reserved_names: tuple[str, ...] = ()
@@ -147,6 +190,8 @@ class FieldRules(Table, frozen=True):
     flags_need_booleans: bool = False
     camel_case: bool = False
     openclaw_at: tuple[str, ...] = ("top", "openclaw", "clawdbot")
+    types: dict[str, tuple[FieldType, ...]] = msgspec.field(default_factory=dict)
+    relative_paths: bool = False
     known: tuple[str, ...] = ()
     strict: bool = False
     standard_names: bool = False

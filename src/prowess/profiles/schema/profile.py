@@ -23,7 +23,7 @@ from prowess.profiles.schema.catalog import BudgetRules, CatalogRules
 from prowess.profiles.schema.commands import CommandRules, RequestRules, ToolRules
 from prowess.profiles.schema.header import FieldRules, HeaderRules
 from prowess.profiles.schema.resolution import GateRules, PermissionRules, ResolutionRules
-from prowess.profiles.schema.roots import ContextRules, Limits, RootRule
+from prowess.profiles.schema.roots import ContextRules, ExtensionRules, Limits, RootRule
 from prowess.profiles.schema.settings import SettingsFileRule, ToggleRule
 
 
@@ -33,12 +33,14 @@ class Provenance(Table, frozen=True):
     - `release`: the release it follows.
     - `measured`: whether the release itself was tested.
     - `documents`: the documents it is based on.
+    - `not_measured`: what was only read about, although the release was tested.
     - `departures`: where Prowess deviates on purpose, or does not follow yet.
     """
 
     release: str = ""
     measured: bool = False
     documents: tuple[str, ...] = ()
+    not_measured: tuple[str, ...] = ()
     departures: tuple[str, ...] = ()
 
 
@@ -65,6 +67,7 @@ class Profile(Table, frozen=True):
     places: dict[str, tuple[str, ...] | dict[str, str]] = msgspec.field(default_factory=dict)
     order: tuple[str | tuple[str, ...], ...] = ()
     roots: dict[str, RootRule] = msgspec.field(default_factory=dict)
+    extensions: ExtensionRules = ExtensionRules()
     limits: Limits = Limits()
     header: HeaderRules = HeaderRules()
     fields: FieldRules = FieldRules()

@@ -11,7 +11,7 @@ from prowess.model.permission import Action
 from prowess.model.skill import Scope
 from prowess.profiles.schema import Table
 
-Strategy = Literal["first", "last", "priority", "scope", "assembly", "all"]
+Strategy = Literal["first", "last", "priority", "scope", "assembly", "path", "all"]
 
 FilterTime = Literal["before", "after"]
 
@@ -20,11 +20,14 @@ Collisions = Literal["all", "custom", "none"]
 Filter = Literal[
     "enabled",
     "disabled-extension",
+    "disabled-any-case",
+    "disabled-level",
     "toggle",
     "ignored",
     "included",
     "override",
     "bundled-allow-list",
+    "path-list",
 ]
 
 Check = Literal["os", "bins", "any_bins", "env", "config"]
@@ -42,7 +45,12 @@ class ResolutionRules(Table, frozen=True):
 
     - `strategy`: which skill wins: the first or the last in scan order (`first`, `last`), the one
       with the highest root `priority`, the one whose scope comes first in `scopes` (`scope`), the
-      one whose group comes first in `groups` (`assembly`), or all of them (`all`).
+      one whose group comes first in `groups` (`assembly`), the one whose folder comes last in
+      alphabetical order, whatever its root (`path`), or all of them (`all`).
+    - `within_root`: which of several skills in one root wins: as `strategy` says (`strategy`), or
+      the first in scan order (`first`).
+    - `same_file`: which path to the same file in one root counts: the `strongest`, or one through
+      a symlink before the file's own (`link`).
     - `filters`: whether disabled skills are removed before or after a winner is chosen.
     - `filter_order`: the filters that apply, in this order.
     - `scopes`: the scopes, strongest first.
@@ -54,6 +62,8 @@ class ResolutionRules(Table, frozen=True):
     """
 
     strategy: Strategy = "first"
+    within_root: Literal["strategy", "first"] = "strategy"
+    same_file: Literal["strongest", "link"] = "strongest"
     filters: FilterTime = "before"
     filter_order: tuple[Filter, ...] = (
         "enabled",

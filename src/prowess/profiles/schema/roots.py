@@ -19,12 +19,14 @@ class RootRule(Table, frozen=True):
 
     A path template may contain `{home}`, `{cwd}`, `{workspace}`, `{repository}` or a name from
     `[places]`, each of which stands for one folder; `{ancestor}`, which stands for the working
-    folder and every folder above it, nearest first; and `{added}`, `{custom}` or `{plugin}`, which
-    stand for every folder given by an option or a setting.
+    folder and every folder above it, nearest first; `{added}`, `{custom}`, `{project_custom}` or
+    `{plugin}`, which stand for every folder given by an option or a setting; and `{extension}`,
+    which stands for every folder that `[extensions]` finds.
 
     A condition is one of `env:NAME` (set to a true word), `env-one:NAME` (`1` or `true`),
     `env-set:NAME` (set to anything), `env-moved:NAME=~/FOLDER` (set to another folder),
-    `toggle:NAME`, `any-toggle` or `provider:NAME`.
+    `toggle:NAME`, `any-toggle`, `provider:NAME` or `trusted-folder` (the host's settings trust the
+    working folder).
 
     - `at`: the path templates.
     - `scope`: who the skills belong to.
@@ -45,13 +47,17 @@ class RootRule(Table, frozen=True):
     - `max_depth`: how many folders below the root skills may be.
     - `leaf`: don't search for more skills inside a skill.
     - `hidden`: search folders whose names start with a dot.
-    - `gitignore`: skip what ignore files exclude.
+    - `flat`: Markdown files directly in the root are skills too, unless it has a SKILL.md.
+    - `gitignore`: skip what `.gitignore` files exclude, also those above the root.
+    - `ignore_files`: names of ignore files inside the root whose patterns exclude folders and
+      files.
     - `links`: which symlinks are followed: all of them (`follow`), those to folders inside the root
       or a trusted folder (`inside-root`), those inside the root (`root-only`), those to any folder
       as long as SKILL.md itself is inside it (`real-folder`), those inside any known root, the
       repository or a trusted folder (`known`), or none (`never`).
     - `hard_links`: accept a SKILL.md that has more than one hard link.
     - `skip_names`: folder names that are skipped.
+    - `skip_pattern`: a regular expression; folders whose names contain a match are skipped.
     - `ignored_fields`: header fields that are ignored here.
     - `required`: header fields that are required here in addition to those in `[fields]`.
     - `when`: conditions of which at least one must hold.
@@ -59,6 +65,7 @@ class RootRule(Table, frozen=True):
     - `keep_when_bare`: search this root with `--bare` too.
     - `must_exist`: report a missing folder.
     - `name_pattern`: a regular expression that the whole name of a skill must match here.
+    - `path_list`: the list in `skill_paths` of the settings whose filters apply here.
     """
 
     at: tuple[str, ...]
@@ -77,10 +84,13 @@ class RootRule(Table, frozen=True):
     max_depth: int = 1
     leaf: bool = True
     hidden: bool = False
+    flat: bool = False
     gitignore: bool = False
+    ignore_files: tuple[str, ...] = ()
     links: Links = "follow"
     hard_links: bool = True
     skip_names: tuple[str, ...] = ()
+    skip_pattern: str = ""
     ignored_fields: tuple[str, ...] = ()
     required: tuple[str, ...] = ()
     when: tuple[str, ...] = ()
@@ -88,6 +98,18 @@ class RootRule(Table, frozen=True):
     keep_when_bare: bool = False
     must_exist: bool = False
     name_pattern: str = ""
+    path_list: str = ""
+
+
+class ExtensionRules(Table, frozen=True):
+    """Where the host's extensions are installed; each can have skills of its own.
+
+    - `at`: the path template of the folder that contains their folders.
+    - `marker`: a file that the folder of an extension must have.
+    """
+
+    at: str = ""
+    marker: str = ""
 
 
 class Limits(Table, frozen=True):

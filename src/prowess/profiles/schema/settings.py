@@ -25,7 +25,10 @@ class SettingsFileRule(Table, frozen=True):
     - `about_skills`: tables that only contain settings for skills, so unknown keys are reported.
     - `also`: further keys the host knows, which set nothing here.
     - `refuse_unknown`: reject unknown keys. Without `keys`, the file is a prowess.toml.
+    - `join`: settings whose lists are added to those of the files before instead of replacing them.
     - `relative_to`: what relative paths are relative to: the working folder or the file.
+    - `when`: conditions, as in `[roots.NAME]`, of which at least one must hold for the file to
+      count.
     - `substitute_env`: replace `{env:NAME}` with the environment variable.
     - `up_to`: the last folder that `{ancestor}` reaches.
     - `without_repository`: the value of `up_to` to use outside a repository.
@@ -37,7 +40,9 @@ class SettingsFileRule(Table, frozen=True):
     about_skills: tuple[str, ...] = ()
     also: tuple[str, ...] = ()
     refuse_unknown: bool = False
+    join: tuple[str, ...] = ()
     relative_to: Literal["cwd", "file"] = "cwd"
+    when: tuple[str, ...] = ()
     substitute_env: bool = False
     up_to: Boundary = "repository"
     without_repository: Boundary = "filesystem"

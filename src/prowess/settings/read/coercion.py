@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from prowess.model.settings import DeclaredTool
+from prowess.model.settings import DeclaredTool, PathList
 from prowess.profiles.places import expand_user_path
 from prowess.profiles.schema.roots import Limits
 from prowess.settings.formats.document import SettingValue
@@ -58,6 +58,13 @@ def _folder(value: SettingValue) -> str:
 
 def _folders(value: SettingValue) -> tuple[str, ...]:
     return tuple(_folder(item) for item in value.items())
+
+
+def _absolute_folders(value: SettingValue) -> tuple[str, ...]:
+    """Folders of a host to which `~` is an ordinary name."""
+    document = value.document
+    paths = document.places.paths
+    return tuple(str(paths.join(document.base, path)) for path in _strings(value))
 
 
 def _skill_ids(value: SettingValue) -> tuple[str, ...]:
@@ -265,6 +272,32 @@ def _read_override_list(value: SettingValue) -> Iterator[Entry]:
             yield ("overrides", _folder(fields["path"]), "enabled"), _bool(enabled), enabled
 
 
+# What makes an entry of a path list a filter.
+_FILTER_MARKS = ("!", "+", "-")
+
+
+def _read_path_list(name: str, value: SettingValue) -> Iterator[Entry]:
+    """A list of paths to search and of filters on what is found."""
+    document = value.document
+    filters: list[str] = []
+    paths: list[str] = []
+    for entry in _strings(value):
+        is_filter = entry.startswith(_FILTER_MARKS) or "*" in entry or "?" in entry
+        if is_filter:
+            filters.append(entry)
+        else:
+            path = expand_user_path(entry.strip(), base=document.base, places=document.places)
+            paths.append(path)
+    found = PathList(document.base, tuple(paths), tuple(filters))
+    yield ("skill_paths", name), found, value
+
+
+def _read_trusted_folder(name: str, value: SettingValue) -> Iterator[Entry]:
+    # The host ignores entries that are not words.
+    if isinstance(value.data, str):
+        yield ("trusted_folders", name), value.data, value
+
+
 # Settings
 
 # Settings with a single value: the field of `Settings` and the type.
@@ -274,9 +307,12 @@ _SINGLE: dict[str, tuple[str, Convert]] = {
     "disabled_providers": ("disabled_providers", _strings),
     "disabled_extensions": ("disabled_extensions", _strings),
     "disabled": ("disabled_extensions", _skill_ids),
+    "disabled_levels": ("disabled_levels", _strings),
     "ignored": ("ignored", _strings),
     "included": ("included", _strings),
     "custom_folders": ("custom_folders", _folders),
+    "absolute_folders": ("custom_folders", _absolute_folders),
+    "folder_trust": ("folder_trust", _bool),
     "remote_urls": ("remote_urls", _strings),
     "plugin_folders": ("plugin_folders", _folders),
     "trusted_links": ("trusted_links", _folders),
@@ -301,6 +337,8 @@ _NAMED: dict[str, ReadNamed] = {
     "sandbox": _read_sandbox,
     "agents": read_agent,
     "rules": read_rule_list,
+    "skill_paths": _read_path_list,
+    "trusted_folders": _read_trusted_folder,
 }
 # Settings that are read as a whole.
 _WHOLE: dict[str, Callable[[SettingValue], Iterator[Entry]]] = {

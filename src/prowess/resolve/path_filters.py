@@ -1,0 +1,57 @@
+"""The filters of a path list: which of the files that were found a user leaves out.
+
+`!GLOB` leaves out, `-PATH` leaves out exactly, `+PATH` keeps what a glob leaves out, and a bare
+glob keeps only what it matches of the paths that the list itself adds.
+"""
+
+from __future__ import annotations
+
+import posixpath
+
+from prowess.model.settings import PathList
+from prowess.text.globs import find_match
+
+_SKILL_FILE = "SKILL.md"
+
+
+def find_filter(location: str, root: str, paths: PathList) -> str | None:
+    """The entry of the list that leaves a file out; None where it stays."""
+    is_own = root in paths.paths
+    # The host takes entries as relative to the folder around the one it searches by itself.
+    base = paths.base if is_own else posixpath.dirname(root)
+    names = _list_names(location, base)
+    exact = _list_paths(location, base)
+    found = None
+    wanted = [entry for entry in paths.filters if entry[0] not in "!+-"]
+    if is_own and wanted and not any(_matches(entry, names) for entry in wanted):
+        found = wanted[0]
+    for entry in paths.filters:
+        if entry.startswith("!") and _matches(entry[1:], names):
+            found = entry
+            break
+    if any(entry[0] == "+" and _trim(entry) in exact for entry in paths.filters):
+        found = None
+    refused = [entry for entry in paths.filters if entry[0] == "-" and _trim(entry) in exact]
+    return refused[0] if refused else found
+
+
+def _matches(glob: str, names: list[str]) -> bool:
+    return any(find_match(name, (glob,)) is not None for name in names)
+
+
+def _trim(entry: str) -> str:
+    return entry[1:].removeprefix("./")
+
+
+def _list_paths(location: str, base: str) -> list[str]:
+    """A file relative to the base and absolute; of a SKILL.md its folder, too."""
+    folder, _, name = location.rpartition("/")
+    places = [location, folder] if name == _SKILL_FILE else [location]
+    return [path for place in places for path in (posixpath.relpath(place, base), place)]
+
+
+def _list_names(location: str, base: str) -> list[str]:
+    """What a glob can match: the paths of a file, and the names of it and its folder."""
+    folder, _, name = location.rpartition("/")
+    names = [name, posixpath.basename(folder)] if name == _SKILL_FILE else [name]
+    return [*_list_paths(location, base), *names]
