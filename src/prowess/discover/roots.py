@@ -178,6 +178,8 @@ def _name_condition(condition: str) -> str:
     kind, _, name = condition.partition(":")
     if kind == "provider":
         return f"{name} is not in enabledProviders"
+    if kind == "trusted-folder":
+        return "the host does not trust the working folder"
     return name.partition("=")[0] or "every source toggle is off"
 
 

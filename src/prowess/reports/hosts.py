@@ -10,7 +10,13 @@ import msgspec
 from prowess.errors import ProwessError
 from prowess.model.facts import Facts
 from prowess.model.skill import Scope
-from prowess.profiles.load import differing_keys, known_editions, known_hosts, load_profile
+from prowess.profiles.load import (
+    differing_keys,
+    known_editions,
+    known_hosts,
+    load_profile,
+    split_host,
+)
 from prowess.profiles.schema.profile import Profile
 from prowess.profiles.schema.roots import RootRule
 from prowess.state.profile_cache import load_added_profiles
@@ -83,7 +89,7 @@ def get_host(name: str, facts: Facts) -> Host:
     asked, added = load_added_profiles(facts, name)
     # Loaded for the error, which names the hosts there are.
     load_profile(asked, added)
-    return _load_host(asked.partition("@")[0], added)
+    return _load_host(split_host(asked, added)[0], added)
 
 
 def _load_host(name: str, added: Mapping[str, str]) -> Host:

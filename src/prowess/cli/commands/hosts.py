@@ -97,6 +97,7 @@ def _print_host(host: Host) -> None:
         facts = [
             ("follows", _describe_release(profile)),
             *(("document", escape_line(one)) for one in provenance.documents),
+            *(("unmeasured", escape_line(one)) for one in provenance.not_measured),
             *(("departs", escape_line(one)) for one in provenance.departures),
         ]
         screen.print()
