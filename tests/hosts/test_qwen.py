@@ -1,0 +1,81 @@
+"""Qwen Code, beyond its recorded answers."""
+
+from __future__ import annotations
+
+import pytest
+
+FOLDER = "project/.qwen/skills/a"
+
+
+@pytest.mark.parametrize(
+    ("field", "state"),
+    [
+        ('paths: ["src/**"]', "dormant"),
+        ("paths: src/**", "invalid"),
+        ('paths: ["/src"]', "invalid"),
+        ('paths: ["../x"]', "invalid"),
+        ("paths:", "ready"),
+        ("allowedTools: x", "invalid"),
+        ("disable-model-invocation: yes", "ready"),
+        ('disable-model-invocation: "true"', "hidden"),
+    ],
+)
+def test_a_field_of_the_wrong_type_refuses_the_skill(workspace, field, state):
+    workspace.write(f"{FOLDER}/SKILL.md", f"---\nname: a\ndescription: d\n{field}\n---\n")
+    assert workspace.ends(workspace.scan("qwen")) == {f"{FOLDER}/SKILL.md": state}
+
+
+def test_the_folder_of_an_update_is_passed_over(workspace):
+    workspace.skill("project/.qwen/skills/db.backup-2024")
+    workspace.skill("project/.qwen/skills/x.backup-12-345", name="x")
+    workspace.skill("project/.qwen/skills/y.installing-1-2", name="y")
+    assert list(workspace.listed(workspace.scan("qwen"))) == ["db.backup-2024"]
+
+
+def test_at_home_skills_are_the_users(workspace):
+    workspace.skill("home/.qwen/skills/a")
+    (outcome,) = workspace.scan("qwen", cwd="home").shown
+    assert outcome.skill.source.level == "user"
+
+
+def test_levels_names_and_folders_are_set_in_both_files(workspace):
+    workspace.write("home/.qwen/settings.json", '{"skills": {"disabled": ["A"]}}')
+    workspace.write(
+        "project/.qwen/settings.json", '{"skills": {"disabled": ["b"], "directories": ["more"]}}'
+    )
+    for folder in ("project/.qwen/skills/a", "project/.qwen/skills/b", "project/more/c"):
+        workspace.skill(folder)
+    assert list(workspace.listed(workspace.scan("qwen"))) == ["c"]
+
+
+@pytest.mark.parametrize(
+    ("header", "description"),
+    [
+        ("description: a: b\nname: a\nmetadata:\n  x: y", "a: b"),
+        ('name: a\ndescription: "x" y\nallowed-tools:\n  - one\n  - two', '"x" y'),
+        ("name: a\n# c\nargument-hint: [a] [b]\ndescription: 'q'", "'q'"),
+    ],
+)
+def test_a_broken_header_is_read_in_a_small_part_of_yaml(workspace, header, description):
+    workspace.write(f"{FOLDER}/SKILL.md", f"---\n{header}\n---\n")
+    (outcome,) = workspace.scan("qwen").shown
+    assert (outcome.name, outcome.skill.description) == ("a", description)
+
+
+def test_over_the_budget_only_first_lines_are_shown(workspace):
+    for number in range(40):
+        folder = f"project/.qwen/skills/s{number:02}"
+        text = f"---\nname: s{number:02}\ndescription: |\n  First.\n  {'x' * 200}\n---\n"
+        workspace.write(f"{folder}/SKILL.md", text)
+    catalog = workspace.open("qwen").catalog()
+    assert {line.text for line in catalog.lines} == {"First."}
+    assert "<description>\nFirst. (project)\n</description>" in catalog.text
+
+
+def test_a_typed_command_ends_with_the_line(workspace):
+    workspace.skill(FOLDER)
+    message = workspace.open("qwen").run("/a now")
+    assert message.parts == (
+        f"Base folder of this skill: {workspace.path(FOLDER)}\n\nBody",
+        "/a now",
+    )
