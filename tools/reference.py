@@ -107,11 +107,15 @@ _SETTINGS = {
     "enabled_providers": "Providers to read that the host skips by default.",
     "disabled_providers": "Providers to skip.",
     "disabled_extensions": "Disabled skills, each as `skill:NAME`.",
+    "disabled_levels": "Levels whose skills are disabled, in the host's own words.",
     "ignored": "Name patterns; skills that match one are disabled.",
     "included": "Name patterns; if there are any, skills that match none are disabled.",
     "custom_folders": "More folders to search.",
     "remote_urls": "URLs of skill collections.",
     "plugin_folders": "Plugin folders whose skills are read.",
+    "skill_paths": "Lists that add paths and filter what is found, by level.",
+    "folder_trust": "`false` makes the host trust every folder.",
+    "trusted_folders": "The host's word of trust by folder.",
     "trusted_links": "Folders that symlinks may lead to.",
     "workspace": "The folder the host uses as its workspace.",
     "allowed_bundled": "The bundled skills to offer; empty means all.",
@@ -134,6 +138,7 @@ _SETTINGS = {
 # Names in a host's `keys` that are not the name of a setting.
 _OTHER_TARGETS = {
     "disabled": "`disabled_extensions`, as plain names",
+    "absolute_folders": "`custom_folders`, with `~` as an ordinary name",
     "visibility": "`overrides.NAME.visibility`",
     "override_list": "`overrides.NAME.enabled`, as a list of tables with `name` or `path`, and "
     "`enabled`",

@@ -247,8 +247,9 @@ def test_where_nothing_is_ready_nothing_is_printed_and_the_reason_is_told(termin
     [
         (
             ("--format", "yaml"),
-            "There is no catalog format “yaml”; the formats are claude-lines, codex-list, json, markdown, omp-list, "
-            "openclaw, opencode-list, opencode-xml, prowess, xml.",
+            "There is no catalog format “yaml”; the formats are claude-lines, codex-list, "
+            "copilot-xml, gemini-xml, json, markdown, omp-list, openclaw, opencode-list, "
+            "opencode-xml, pi-xml, qwen-xml, prowess, xml.",
         ),
         (
             ("--budget", "10"),

@@ -16,15 +16,15 @@ def write_skills(terminal: Terminal) -> None:
 
 
 TABLE = """\
-        prowess  claude-code  opencode  openclaw  omp  codex
-deploy  ○ a      ○ a          ● a       ·         ○ a  ·
-pdf     ● b      ● c          ● b       ● b       ● b  ● b
+        prowess  claude-code  opencode  openclaw  omp  codex  gemini  copilot  pi   qwen  crush
+deploy  ○ a      ○ a          ● a       ·         ○ a  ·      ·       ○ a      ·    ·     ○ a
+pdf     ● b      ● c          ● b       ● b       ● b  ● b    – b     ● b      ● b  ● b   ● b
 
   a  .claude/skills
   b  .agents/skills
   c  ~/.claude/skills
 
-● ready  ○ hidden  · not seen
+● ready  ○ hidden  – disabled  · not seen
 2 of 2 skills differ between these hosts.
 """
 
@@ -188,6 +188,11 @@ def test_hosts_of_ones_own_are_compared_too_and_a_broken_one_says_why_it_cannot_
         "openclaw",
         "omp",
         "codex",
+        "gemini",
+        "copilot",
+        "pi",
+        "qwen",
+        "crush",
         "house",
         "worn",
     ]

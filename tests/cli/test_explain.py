@@ -200,7 +200,9 @@ def test_a_name_that_only_other_hosts_see_names_them(terminal):
         "prowess sees it: ready, .claude/skills/x/SKILL.md\n"
         "claude-code sees it: ready, .claude/skills/x/SKILL.md\n"
         "opencode sees it: ready, .claude/skills/x/SKILL.md\n"
-        "omp sees it: ready, .claude/skills/x/SKILL.md\n",
+        "omp sees it: ready, .claude/skills/x/SKILL.md\n"
+        "copilot sees it: ready, .claude/skills/x/SKILL.md\n"
+        "crush sees it: ready, .claude/skills/x/SKILL.md\n",
         "",
     )
 

@@ -93,6 +93,7 @@ def test_one_host_is_shown_with_its_documents_departures_and_differences(termina
             "release": "2.0",
             "measured": True,
             "documents": ["notes.md"],
+            "not_measured": [],
             "departures": ["It is kinder."],
         },
         {
@@ -100,6 +101,7 @@ def test_one_host_is_shown_with_its_documents_departures_and_differences(termina
             "release": "1.0",
             "measured": False,
             "documents": ["notes.md"],
+            "not_measured": [],
             "departures": [],
         },
     ]

@@ -234,7 +234,8 @@ def test_a_host_that_does_not_exist_is_an_error_that_names_the_hosts(terminal):
         2,
         "",
         "prowess: There is no host “opencod”; the hosts are "
-        "prowess, spec, claude-code, opencode, openclaw, omp, codex.\nDid you mean “opencode”?\n",
+        "prowess, spec, claude-code, opencode, openclaw, omp, codex, "
+        "gemini, copilot, pi, qwen, crush.\nDid you mean “opencode”?\n",
     )
     assert terminal.run("list", "--host", "codex@documented").code == 2
 
