@@ -379,8 +379,8 @@ def test_paths_are_written_as_people_do(monkeypatch):
         ("prowess list --host opencode@doc", ["@documented"]),
         (
             "prowess list --host=",
-            ["prowess", "spec", "claude-code", "opencode", "openclaw", "omp", "codex"]
-            + ["gemini", "copilot", "pi", "qwen", "crush"],
+            "prowess spec claude-code opencode openclaw omp codex"
+            " gemini copilot pi qwen crush".split(),
         ),
         ("prowess list --host=om", ["omp"]),
         ("prowess list --host=omp@d", ["@documented"]),
