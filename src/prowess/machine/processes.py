@@ -41,6 +41,8 @@ _TAIL_BYTES = 4_096
 _PAUSE = 0.05
 # How long to wait for the last output once everything has ended.
 _GRACE = 1.0
+# How long an interpreter that exits waits for a program that is being started.
+_START_SECONDS = 5.0
 _IS_POSIX = os.name == "posix"
 _RUN_VARIABLE = "PROWESS_RUN"
 # A program may start another while its environment is read; this many rounds find that one, too.
@@ -86,7 +88,7 @@ class ProcessRunner:
 
     def _start(self, command: Command) -> _Run:
         token = secrets.token_hex(16)
-        return _Run(self._start_process(command, {_RUN_VARIABLE: token}), token)
+        return _Run(token, lambda: self._start_process(command, {_RUN_VARIABLE: token}))
 
     def _start_process(self, command: Command, mark: Mapping[str, str]) -> Child:
         env = {**self._base, **command.env, **mark}
@@ -196,10 +198,18 @@ def _wait(
 class _Run:
     """A process and everything it started, known by the token in their environment."""
 
-    def __init__(self, process: Child, token: str) -> None:
-        self.process = process
+    def __init__(self, token: str, start: Callable[[], Child]) -> None:
         self._token = f"{_RUN_VARIABLE}={token}".encode()
+        self.started = threading.Event()
+        # Known before it starts, so that an interpreter that exits meanwhile waits for it.
         _running.add(self)
+        try:
+            self.process = start()
+        except BaseException:
+            _running.discard(self)
+            raise
+        finally:
+            self.started.set()
 
     def end(self) -> None:
         """Stop them all, even if the process has already ended itself."""
@@ -227,7 +237,8 @@ _running: set[_Run] = set()
 def _kill_running() -> None:
     """Threads do not outlive the interpreter; the programs they started would."""
     for run in tuple(_running):
-        run.kill()
+        if run.started.wait(_START_SECONDS) and run in _running:
+            run.kill()
 
 
 def _kill_marked(token: bytes, *, since: int) -> None:
