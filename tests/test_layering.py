@@ -34,7 +34,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("settings", *STAGES, "machine"),
     # Commands of a skill build on `activate` and `machine`; what is kept on disk on `machine`.
     ("shell", "state"),
-    ("scan",),
+    ("scan", "snapshot_memo", "sources"),
     ("project",),
     ("conversation",),
     ("runtime",),
@@ -66,6 +66,7 @@ MAY_TOUCH: dict[str, frozenset[str]] = {
     # Callers may pass folders of any type; here they become absolute paths.
     "prowess.project": frozenset({"os"}),
     "prowess.runtime": frozenset({"os"}),
+    "prowess.sources": frozenset({"os"}),
     # Owners, modes, locks and the database of what Prowess keeps on disk.
     "prowess.state": frozenset(
         {"fcntl", "open", "os", "shutil", "sqlite3", "stat", "sys", "tempfile"}

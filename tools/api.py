@@ -17,7 +17,7 @@ from prowess.errors import ProwessError
 # In the order in which someone meets them. A name that is public and not here stands at the end of
 # the page.
 _GROUPS = {
-    "The skills of a folder": "Skills Options Snapshot Outcome State Note Event",
+    "Skills": "Skills Folder Package Files Options Snapshot Outcome State Note Event",
     "Conversations": "Conversation Activation Requests ModelTool ToolAnswer Message Notice Plain "
     "SlashCommand Key "
     "Delivery Resource Ledger LedgerEntry Survival",

@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     from prowess.profiles.schema.profile import Profile
     from prowess.project import Options
     from prowess.runtime import Skills
+    from prowess.sources import Files, Folder, Package
 
 # Where each public name lives. A name is imported when it is first used, so `import prowess` costs
 # next to nothing.
@@ -87,6 +88,8 @@ _HOMES = {
     "Event": "ports",
     "Facts": "model.facts",
     "FileSystem": "ports",
+    "Files": "sources",
+    "Folder": "sources",
     "FolderItem": "ports",
     "Head": "ports",
     "InvalidName": "errors",
@@ -105,6 +108,7 @@ _HOMES = {
     "Origin": "model.settings",
     "Outcome": "model.outcome",
     "Override": "model.settings",
+    "Package": "sources",
     "Plain": "activate.slash.parser",
     "Profile": "profiles.schema.profile",
     "ProfileError": "errors",
@@ -165,6 +169,8 @@ __all__ = [
     "Event",
     "Facts",
     "FileSystem",
+    "Files",
+    "Folder",
     "FolderItem",
     "Head",
     "InvalidName",
@@ -183,6 +189,7 @@ __all__ = [
     "Origin",
     "Outcome",
     "Override",
+    "Package",
     "Plain",
     "Profile",
     "ProfileError",

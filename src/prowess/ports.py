@@ -278,6 +278,18 @@ class UsageStore(Protocol):
         ...
 
 
+class TrustPolicy(Protocol):
+    """Knows which skills may run commands and which settings count as the user's own."""
+
+    def is_trusted(self, skill: Skill) -> bool:
+        """Whether a skill may run commands, and gets the tools and hooks it asks for."""
+        ...
+
+    def is_trusted_folder(self, folder: str) -> bool:
+        """Whether the settings files in a folder are trusted."""
+        ...
+
+
 class Unpacker(Protocol):
     """Puts the files of skills that are defined in code where programs can read them."""
 

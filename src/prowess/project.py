@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypedDict
 
@@ -22,16 +22,16 @@ from prowess.discover.roots import (
     plan_roots,
 )
 from prowess.errors import NotAFolder
-from prowess.machine.facts import current_facts
+from prowess.machine.facts import current_facts, isolated_facts
 from prowess.machine.files import LocalFiles
+from prowess.model.catalog import Catalog
 from prowess.model.facts import Facts
 from prowess.model.permission import Rule
 from prowess.model.settings import Settings
-from prowess.model.skill import Root
+from prowess.model.skill import Root, Skill
 from prowess.model.snapshot import Snapshot
 from prowess.parse.candidates import Parsed
 from prowess.ports import FileSystem, Reporter, SkillSource
-from prowess.present.kept_catalogs import KeptCatalogs
 from prowess.profiles.load import load_profile
 from prowess.profiles.places import Places, name_places
 from prowess.profiles.schema.profile import Profile
@@ -40,19 +40,24 @@ from prowess.resolve.resolution import Collision
 from prowess.resolve.strategies import later_wins
 from prowess.scan import Scan
 from prowess.settings.load import load_settings
+from prowess.snapshot_memo import SnapshotMemo
 from prowess.state.cache import ScanCache, cache_path
 from prowess.state.code_stamp import stamp_code
 from prowess.state.folders import cache_folder
-from prowess.state.profile_cache import load_added_profiles, load_kept_profile
+from prowess.state.profile_cache import (
+    load_added_profiles,
+    load_kept_profile,
+    load_named_profile,
+)
 from prowess.version import VERSION
 
 if TYPE_CHECKING:
     from prowess.activate.code_skills import DefinedSkills
     from prowess.activate.slash.dispatch import CommandTools
     from prowess.gate.permissions import AgentRules
-    from prowess.model.catalog import Catalog
     from prowess.model.usage import Uses
-    from prowess.ports import Ranker, UsageStore
+    from prowess.ports import Ranker, TrustPolicy, UsageStore
+    from prowess.sources import AnySource, Composition
     from prowess.state.unpacked_files import PrivateUnpacker
 
 
@@ -63,8 +68,9 @@ class Options(TypedDict, total=False):
     leaves out what is not managed. `agent` and `rules` are for whom skills are opened and what it
     may use. `places` are folders by the names that profiles use, `roots` replace those of the
     profile, and `sources` yield skills from elsewhere. Without `cache` every file is read again.
-    With `usage`, uses are counted in a database of the user's own, unless settings say no.
-    `reporter` follows the progress of a scan.
+    With `usage`, uses are counted in a database of the user's own, unless settings say no, or in a
+    store of your own. `trust` decides which skills may run commands in place of what the user
+    trusts: all, none, or what a function says. `reporter` follows the progress of a scan.
     """
 
     facts: Facts | None
@@ -77,7 +83,8 @@ class Options(TypedDict, total=False):
     roots: Sequence[Root] | None
     sources: Iterable[SkillSource]
     cache: bool
-    usage: bool
+    usage: bool | UsageStore
+    trust: bool | Callable[[Skill], bool] | None
     reporter: Reporter | None
 
 
@@ -98,20 +105,33 @@ class Project:
         places: Mapping[str, str] | None = None,
         roots: Sequence[Root] | None = None,
         sources: Iterable[SkillSource] = (),
-        cache: bool = True,
-        usage: bool = False,
+        cache: bool | str | os.PathLike[str] = True,
+        usage: bool | UsageStore = False,
+        trust: bool | Callable[[Skill], bool] | None = None,
         reporter: Reporter | None = None,
+        composed: Iterable[AnySource] | None = None,
     ) -> None:
         self.cwd = os.path.abspath(path)
-        self.facts = facts or current_facts()
-        self._use_cache = cache and files is None and not self.facts.env.get("PROWESS_NO_CACHE")
-        self.host, added = load_added_profiles(self.facts, host)
-        self.profile = self._load_profile(self.host, added)
-        self.files = files or LocalFiles()
         self.roots = roots
         self._sources = tuple(sources)
+        self._composition: Composition | None = None
         # A file system in memory has folders only where it has files; an empty one is no mistake.
         self._kinds_of_cwd = ("folder",) if files is None else ("folder", None)
+        if composed is None:
+            self.facts = facts or current_facts()
+            is_off = not cache or files is not None or bool(self.facts.env.get("PROWESS_NO_CACHE"))
+            self._use_cache = not is_off
+            self._cache_folder = None if is_off else cache_folder(self.facts)
+            self.host, added = load_added_profiles(self.facts, host)
+            self.profile = self._load_profile(self.host, added)
+            self.files = files or LocalFiles()
+        else:
+            self.facts = facts or isolated_facts()
+            self._use_cache = False
+            self._cache_folder = None if isinstance(cache, bool) else os.path.abspath(cache)
+            self.host = host
+            self._compose(composed)
+        self._trust = trust
         self._add_dirs = tuple(os.path.abspath(folder) for folder in add_dirs)
         self._bare = bare
         self._agent = agent
@@ -123,30 +143,56 @@ class Project:
         self._unpacker: PrivateUnpacker | None = None
         self._counts_usage = usage
         self._usage: tuple[bool | None, UsageStore] | None = None
-        self._catalogs = KeptCatalogs()
+        # Agents ask with the same few options in every request; a budget that differs each time
+        # must not fill the memory.
+        self._catalogs = SnapshotMemo[Catalog](most=32)
+        self.filtered = SnapshotMemo[Snapshot](most=256)
 
     def find_places(self) -> Places:
         """The folders that the profile's templates name, before any setting is read."""
         return self._name_places(self.profile)
 
+    def _compose(self, sources: Iterable[AnySource]) -> None:
+        """Take skills from these sources only, and read nothing else."""
+        from prowess.sources import Composition
+
+        profile = load_named_profile(self.host)
+        # Folders beside a touched file are not among the sources.
+        conditions = msgspec.structs.replace(profile.conditions, below=())
+        self.profile = msgspec.structs.replace(profile, conditions=conditions)
+        composition = Composition(sources, profile, LocalFiles())
+        self._composition = composition
+        self.files = composition.files
+        self.roots = composition.roots
+        self._sources = composition.sources
+        self._kinds_of_cwd = ("folder", None)
+
     def load_settings(self) -> Settings:
         """The settings of the host that apply here, each with the file it came from."""
+        if self._composition is not None:
+            return Settings()
         return load_settings(self.profile, self.find_places(), self.facts, self.files)
 
     def load_own_settings(self) -> Settings:
         """Prowess's own settings, which decide what is its own, whichever host it answers as."""
+        if self._composition is not None:
+            return Settings()
         profile = self._load_profile(*load_added_profiles(self.facts, "prowess"))
         return load_settings(profile, self._name_places(profile), self.facts, self.files)
 
-    def scan(self, nested: Sequence[Root] = ()) -> tuple[Snapshot, tuple[Collision, ...]]:
+    def scan(
+        self, nested: Sequence[Root] = (), *, keep: Callable[[Skill], bool] | None = None
+    ) -> tuple[Snapshot, tuple[Collision, ...]]:
         """What is here now, and the collisions that the host may report.
 
-        `nested` are roots that a conversation found below the working folder.
+        `nested` are roots that a conversation found below the working folder. What `keep` refuses
+        takes no part.
         """
         if self.files.find_kind(self.cwd) not in self._kinds_of_cwd:
             raise NotAFolder(self.cwd)
         places = self.find_places()
-        settings = load_settings(self.profile, places, self.facts, self.files)
+        settings = self.load_settings()
+        found_before = () if self._composition is None else self._composition.load()
         places = add_settings(places, settings)
         extensions = find_extensions(self.profile.extensions, places, self.files)
         places = msgspec.structs.replace(places, extension=extensions)
@@ -158,12 +204,13 @@ class Project:
             settings=settings,
             limits=limits,
             facts=self.facts,
-            sources=self._open_sources(places, settings, limits, nested),
+            sources=self._open_sources(places, settings, limits, nested, found_before),
             cache=cache,
             files=self.files,
             agent=self._agent,
             rules=self._rules,
             reporter=self._reporter,
+            keep=keep,
         )
         found = scan.run()
         cache.save()
@@ -223,8 +270,10 @@ class Project:
         """
         from prowess.state.usage import NoUsage, open_usage
 
-        if not self._counts_usage:
+        if self._counts_usage is False:
             return NoUsage()
+        if self._counts_usage is not True:
+            return self._counts_usage
         wanted = self.load_own_settings().usage
         if self._usage is None or self._usage[0] != wanted:
             self._usage = (wanted, open_usage(self.facts, wanted=wanted))
@@ -232,12 +281,25 @@ class Project:
 
     def load_uses(self, snapshot: Snapshot) -> Uses:
         """How often the ready skills of a snapshot were used; nothing where that is not counted."""
-        if not self._counts_usage:
+        if self._counts_usage is False:
             return frozenset()
         counts = self.open_usage().load_counts(snapshot.skills).values()
         return frozenset(
             (used.name, used.location, used.activated) for used in counts if used.activated
         )
+
+    def open_trust(self) -> TrustPolicy:
+        """Which skills may run commands: what the program says, or else what the user trusts."""
+        from prowess.state.trust import GivenTrust, TrustFile
+
+        trust = self._trust
+        if callable(trust):
+            return GivenTrust(trust)
+        if trust is not None:
+            return GivenTrust(lambda skill: trust, trusts_project=trust)
+        if self._composition is not None:
+            return GivenTrust(self._composition.is_trusted)
+        return TrustFile.of(self.facts, cwd=self.cwd)
 
     def gather_rules(self, settings: Settings) -> AgentRules:
         """The permission rules that hold for the agent."""
@@ -256,9 +318,12 @@ class Project:
             self._defined = DefinedSkills()
         return self._defined
 
-    @defined.setter
-    def defined(self, skills: DefinedSkills) -> None:
+    def define(self, skills: DefinedSkills) -> None:
+        """Have these skills in code from now on."""
         self._defined = skills
+        # Another skill of the same name may have other files. What earlier snapshots unpacked is
+        # removed with them.
+        self._unpacker = None
 
     @property
     def tools(self) -> CommandTools:
@@ -291,6 +356,21 @@ class Project:
             self._unpacker = PrivateUnpacker(version=VERSION)
         return self._unpacker
 
+    def unpack(self, skill: Skill) -> str:
+        """The folder of a skill, for programs: one in memory is unpacked, anew when it changes.
+
+        Raises `MachineError`.
+        """
+        if not skill.is_in_memory:
+            return skill.folder
+        import hashlib
+
+        from prowess.state.unpacked_files import collect_files
+
+        files = collect_files(self.files, skill.folder)
+        digest = hashlib.sha256(msgspec.msgpack.encode(sorted(files.items()))).hexdigest()
+        return self.unpacker.unpack(f"{skill.name}-{digest[:16]}", files)
+
     def close(self) -> None:
         """Remove what was unpacked, and close what is open."""
         self._usage = None
@@ -304,6 +384,7 @@ class Project:
         return load_kept_profile(name, self.facts)
 
     def _name_places(self, profile: Profile) -> Places:
+        # The files of composed sources include no folder around them.
         repository = find_repository(self.cwd, self.files, platform=self.facts.platform)
         places = name_places(
             profile.places,
@@ -315,11 +396,16 @@ class Project:
         return msgspec.structs.replace(places, added=self._add_dirs)
 
     def _open_sources(
-        self, places: Places, settings: Settings, limits: Limits, nested: Sequence[Root]
+        self,
+        places: Places,
+        settings: Settings,
+        limits: Limits,
+        nested: Sequence[Root],
+        found_before: tuple[Diagnostic, ...],
     ) -> list[SkillSource]:
         """Where skills come from, in the order in which they are asked."""
         roots = self.roots
-        ignored: tuple[Diagnostic, ...] = ()
+        ignored = found_before
         if roots is None:
             later = later_wins(self.profile.resolution)
             roots = plan_roots(
@@ -346,9 +432,12 @@ class Project:
         return sources
 
     def _open_cache(self, limits: Limits) -> ScanCache[Parsed]:
-        if not self._use_cache:
+        if self._cache_folder is None:
             return ScanCache(self.files, None, key="", reading_type=Parsed)
         rules = msgspec.msgpack.encode((self.profile, limits)).hex()
         key = f"{VERSION}\0{stamp_code()}\0{self.cwd}\0{self.host}\0{rules}"
-        path = cache_path(cache_folder(self.facts), f"{self.cwd}\0{self.host}")
+        name = f"{self.cwd}\0{self.host}"
+        if self._composition is not None:
+            name = "\0".join((name, *(root.path for root in self._composition.roots)))
+        path = cache_path(self._cache_folder, name)
         return ScanCache(self.files, path, key=key, reading_type=Parsed)

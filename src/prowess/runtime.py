@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, ClassVar, Unpack
 
 import msgspec
@@ -32,8 +32,11 @@ if TYPE_CHECKING:
     from prowess.discover.context import ContextFiles
     from prowess.model.activation import Activation
     from prowess.model.catalog import Catalog
+    from prowess.model.facts import Facts
+    from prowess.model.permission import Rule
     from prowess.model.usage import Caller
-    from prowess.ports import Approver, Ranker, Runner, SecretStore, UsageStore
+    from prowess.ports import Approver, Ranker, Reporter, Runner, SecretStore, UsageStore
+    from prowess.sources import AnySource
 
 
 class Skills:
@@ -54,7 +57,10 @@ class Skills:
         on_event: Listener | None = None,
         **options: Unpack[Options],
     ) -> None:
-        self.project = Project(path, host, **options)
+        self._begin(Project(path, host, **options), on_event)
+
+    def _begin(self, project: Project, on_event: Listener | None) -> None:
+        self.project = project
         self.cwd = self.project.cwd
         self.host = self.project.host
         self.facts = self.project.facts
@@ -70,7 +76,8 @@ class Skills:
     def open(
         cls, path: str | os.PathLike[str] = ".", *, host: str = "prowess", **options: Any
     ) -> Skills:
-        """The skills of a working folder.
+        """The skills of a working folder as a person has them there: those of the project and of
+        their home folder, with their settings. Programs for others use `Skills.of`.
 
         Kept per folder and host: a second call gives the same object, without a new scan. Calls
         with options of their own (facts, files, listeners …) always give a new one.
@@ -84,6 +91,45 @@ class Skills:
                 skills._memo_key = key
                 cls._open[key] = skills
             return cls._open[key]
+
+    @classmethod
+    def of(
+        cls,
+        *sources: AnySource,
+        host: str = "prowess",
+        cwd: str | os.PathLike[str] = ".",
+        agent: str | None = None,
+        rules: Iterable[Rule] = (),
+        trust: bool | Callable[[Skill], bool] | None = None,
+        facts: Facts | None = None,
+        cache: str | os.PathLike[str] | None = None,
+        usage: UsageStore | None = None,
+        reporter: Reporter | None = None,
+        on_event: Listener | None = None,
+    ) -> Skills:
+        """The skills of these sources and no others, for programs that serve many people.
+
+        Nothing is read that is not named: no home, no settings files, no list of trusted projects,
+        no cache and no database. Of the environment only PATH is used, to find the programs that
+        skills require. `trust` replaces what the sources say: all, none, or what a function decides
+        for each skill. `cwd` is where commands of skills run. `facts` replace those of this
+        machine, `cache` is a folder for what scans read, and `usage` a store that counts uses.
+        """
+        project = Project(
+            cwd,
+            host,
+            composed=sources,
+            agent=agent,
+            rules=rules,
+            trust=trust,
+            facts=facts,
+            cache=False if cache is None else cache,
+            usage=False if usage is None else usage,
+            reporter=reporter,
+        )
+        made = cls.__new__(cls)
+        made._begin(project, on_event)
+        return made
 
     @classmethod
     def from_folder(
@@ -224,9 +270,15 @@ class Skills:
         approver: Approver | None = None,
         runner: Runner | None = None,
         secrets: SecretStore | None = None,
+        include: Iterable[str] | None = None,
+        exclude: Iterable[str] = (),
+        allow: Callable[[Skill], bool] | None = None,
         count: bool = True,
     ) -> Conversation:
         """A new conversation, or one that goes on from what was `saved`.
+
+        `include` and `exclude` are names or patterns (`deploy-*`) of skills, and `allow` decides
+        for each skill: what one of them leaves out does not exist in this conversation.
 
         `session` is its id, `effort` how hard the model thinks, `taken` the names of the agent's
         own commands. The `approver` is asked where the rules say so; without one, that is refused.
@@ -235,6 +287,7 @@ class Skills:
         """
         from prowess.conversation.conversation import Conversation
         from prowess.conversation.services import open_services
+        from prowess.conversation.skill_filter import SkillFilter
 
         services = open_services(
             self.project,
@@ -245,6 +298,7 @@ class Skills:
             session=session,
             effort=effort,
             taken=taken,
+            chosen=SkillFilter(include, exclude, allow),
             count=count,
         )
         return Conversation(services, saved=saved)
@@ -297,8 +351,18 @@ class Skills:
                 CommandTool(name=name, function=function, description=description)
             )
 
-    def define(self, *skills: DefinedSkill) -> None:
-        """Add skills that are defined in code. They are there from the next snapshot on."""
+    def define(self, *skills: DefinedSkill, replace: bool = False) -> None:
+        """Add skills that are defined in code. They are there from the next snapshot on.
+
+        With `replace` a skill takes the place of one of the same name that was defined before;
+        without it that raises `InvalidName`.
+        """
         with self._scan_lock:
-            self.project.defined = self.project.defined.register(*skills)
+            self.project.define(self.project.defined.register(*skills, replace=replace))
+            self._snapshot = None
+
+    def undefine(self, *names: str) -> None:
+        """Remove skills that were defined in code. Raises `UnknownSkill`."""
+        with self._scan_lock:
+            self.project.define(self.project.defined.remove(*names))
             self._snapshot = None

@@ -5,7 +5,7 @@ One `Claim` for each candidate travels through them, and ends as an `Outcome`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
 
@@ -15,7 +15,7 @@ from prowess.model.facts import Facts
 from prowess.model.outcome import Claim, Outcome
 from prowess.model.permission import Rule
 from prowess.model.settings import Settings
-from prowess.model.skill import Root
+from prowess.model.skill import Root, Skill
 from prowess.model.snapshot import Snapshot
 from prowess.parse.candidates import CandidateReader, Parsed
 from prowess.ports import FileSystem, Reporter, Search, SkillSource
@@ -31,7 +31,8 @@ _PROGRESS_STEP = 500
 class Scan(msgspec.Struct, frozen=True, kw_only=True):
     """All that a scan needs, as values and ports.
 
-    `sources` are asked in this order. `limits` are the profile's, with the user's changes.
+    `sources` are asked in this order. `limits` are the profile's, with the user's changes. What
+    `keep` refuses, and what cannot be read while there is one, takes no part.
     """
 
     profile: Profile
@@ -45,11 +46,15 @@ class Scan(msgspec.Struct, frozen=True, kw_only=True):
     agent: str | None = None
     rules: tuple[Rule, ...] = ()
     reporter: Reporter | None = None
+    keep: Callable[[Skill], bool] | None = None
 
     def run(self) -> tuple[Snapshot, tuple[Collision, ...]]:
         """How every candidate ends, and the collisions that the host may report."""
         profile, settings = self.profile, self.settings
         claims, roots, diagnostics = self._ask_sources()
+        if self.keep is not None:
+            claims = [one for one in claims if one.skill is not None and self.keep(one.skill)]
+            diagnostics = []
         collisions = resolve(claims, rules=profile.resolution, settings=settings, gate=profile.gate)
         self._gate(claims)
         snapshot = Snapshot(

@@ -107,18 +107,25 @@ class DefinedSkills(msgspec.Struct, frozen=True, eq=False):
 
     skills: tuple[DefinedSkill, ...] = ()
 
-    def register(self, *skills: DefinedSkill) -> DefinedSkills:
+    def register(self, *skills: DefinedSkill, replace: bool = False) -> DefinedSkills:
         """The registry with these skills. Raises `InvalidName` where a name is empty or already
-        there.
+        there; with `replace` a new skill takes the place of one of the same name.
         """
-        names = {skill.name for skill in self.skills}
+        new: dict[str, DefinedSkill] = {}
+        names = set() if replace else {skill.name for skill in self.skills}
         for skill in skills:
             if not skill.name.strip():
                 raise InvalidName(skill.name, "it is empty")
-            if skill.name in names:
+            if skill.name in names or skill.name in new:
                 raise InvalidName(skill.name, "another skill defined in code has this name")
-            names.add(skill.name)
-        return DefinedSkills((*self.skills, *skills))
+            new[skill.name] = skill
+        kept = tuple(new.pop(skill.name, skill) for skill in self.skills)
+        return DefinedSkills((*kept, *new.values()))
+
+    def remove(self, *names: str) -> DefinedSkills:
+        """The registry without the skills of these names. Raises `UnknownSkill`."""
+        gone = {self.get(name).name for name in names}
+        return DefinedSkills(tuple(skill for skill in self.skills if skill.name not in gone))
 
     def find(self, name: str) -> DefinedSkill | None:
         """The skill of that name, or else the first one with such an alias."""

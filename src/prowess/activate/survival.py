@@ -8,6 +8,8 @@ from collections.abc import Callable
 import msgspec
 
 from prowess.activate.ledger import Ledger, LedgerEntry
+from prowess.activate.resources.addresses import render_address
+from prowess.model.skill import IN_MEMORY
 from prowess.profiles.schema.body import CompactionRules
 from prowess.text.markup import tidy_path
 
@@ -101,6 +103,8 @@ def _where_to_read_on(entry: LedgerEntry) -> str:
             "[The rest of this skill was left out to save space. Load it again to read all of it.]"
         )
     location = tidy_path(entry.location)
+    if location.startswith(f"{IN_MEMORY}/"):
+        location = render_address(entry.name)
     return f"[The rest of this skill was left out to save space. Read it in {location}.]"
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 
 import msgspec
 
+from prowess.activate.resources.addresses import SCHEME, render_address
 from prowess.activate.resources.file_sample import Sample
 from prowess.model.skill import LoadedFrom, Skill
 from prowess.profiles.schema.commands import ToolRules, ToolShape
@@ -48,6 +49,13 @@ def find_own_folder(skill: Skill) -> str | None:
     if skill.source.loaded_from in WITHOUT_FOLDER or skill.file is None:
         return None
     return skill.folder or None
+
+
+def show_addresses(skill: Skill, sample: Sample) -> tuple[str, Sample]:
+    """The folder and the files of a skill in memory, as addresses that a model can read."""
+    below = len(skill.folder) + 1
+    files = tuple(render_address(skill.name, path[below:]) for path in sample.files)
+    return render_address(skill.name), msgspec.structs.replace(sample, files=files)
 
 
 def render_folder_line(folder: str) -> str:
@@ -146,7 +154,8 @@ def _wrap_in_context(content: SkillContent, rules: ToolRules) -> str:
 
 
 def _render_folder(folder: str, rules: ToolRules) -> str:
-    return render_file_url(folder) if rules.folder == "url" else tidy_path(folder)
+    is_path = not folder.startswith(SCHEME)
+    return render_file_url(folder) if rules.folder == "url" and is_path else tidy_path(folder)
 
 
 def render_file_url(path: str) -> str:

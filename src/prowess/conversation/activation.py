@@ -9,7 +9,13 @@ from functools import cache
 from prowess.activate.ledger import LedgerEntry, LedgerRecorder
 from prowess.activate.loaded_tags import digest_activation
 from prowess.activate.resources.file_sample import Sample, sample_files
-from prowess.activate.wrappers import SkillContent, find_own_folder, render_repeated, wrap_body
+from prowess.activate.wrappers import (
+    SkillContent,
+    find_own_folder,
+    render_repeated,
+    show_addresses,
+    wrap_body,
+)
 from prowess.conversation.authorization import Grant, authorize_skill
 from prowess.conversation.body_renderer import (
     RenderedBody,
@@ -99,6 +105,8 @@ def activate_skill(
                 above=view.ignored_above,
                 is_cancelled=is_cancelled,
             )
+        if skill.is_in_memory:
+            folder, sample = show_addresses(skill, sample)
         content = SkillContent(name=skill.name, body=body.text, folder=folder, sample=sample)
         text = wrap_body(content, rules)
         record_activation(

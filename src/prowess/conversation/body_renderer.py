@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 
 from prowess.activate.body.substitution import Given, find_folder, may_hold_commands, substitute
+from prowess.activate.resources.addresses import render_address
 from prowess.activate.skill_requests import read_requests
 from prowess.conversation.current_skills import SnapshotView
 from prowess.conversation.services import Services
@@ -76,9 +77,15 @@ def plan_body(
     profile, content = services.profile, document.content
     # Agents may change the hooks they receive, so each activation gets its own copy.
     manifest = skill.manifest if skill.declared.hooks else skill.declared
+    has_commands = profile.embedded.recognised and may_hold_commands(content)
+    folder = find_folder(skill, profile.arguments)
+    if folder is not None and skill.is_in_memory:
+        # A command needs a folder that it can open; the model reads the files by their addresses.
+        is_run = has_commands and services.trust.is_trusted(skill)
+        folder = services.project.unpack(skill) if is_run else render_address(skill.name)
     given = Given(
         arguments=arguments,
-        folder=find_folder(skill, profile.arguments),
+        folder=folder,
         session=services.session,
         project=view.snapshot.repository or view.snapshot.cwd,
         effort=services.effort,
@@ -87,7 +94,7 @@ def plan_body(
     found = document.diagnostics
     if skill.is_computed or by not in profile.arguments.callers:
         body = content
-    elif profile.embedded.recognised and may_hold_commands(content):
+    elif has_commands:
         # Few bodies hold commands, and the modules that read shell code take long to import.
         from prowess.conversation.body_commands import plan_commands
 

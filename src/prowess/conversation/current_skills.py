@@ -10,6 +10,7 @@ from prowess.activate.resources.file_sample import IgnoredAbove
 from prowess.activate.slash.commands import CommandIndex, build_commands
 from prowess.conversation.dormant import DormantSkills
 from prowess.conversation.services import Services
+from prowess.conversation.skill_filter import drop_outcomes
 from prowess.gate.permissions import AgentRules
 from prowess.model.outcome import Outcome, State
 from prowess.model.settings import Settings
@@ -83,17 +84,20 @@ class CurrentSkills:
         self, services: Services, *, awake: Iterable[str] = (), folders: Iterable[str] = ()
     ) -> None:
         self._services = services
+        self._keep = None if services.chosen.is_empty else services.chosen.allows
         self._lock = threading.RLock()
         self._view: SnapshotView | None = None
         # Most conversations wake nothing, and then the scan is what they see.
         self._dormant: DormantSkills | None = None
         if awake or folders:
-            self._dormant = DormantSkills(services.project, awake=awake, folders=folders)
+            self._dormant = DormantSkills(
+                services.project, awake=awake, folders=folders, keep=self._keep
+            )
 
     @property
     def view(self) -> SnapshotView:
         """The current snapshot and what is derived from it."""
-        snapshot = self._services.scanner.snapshot
+        snapshot = self._find_base()
         if self._dormant is not None:
             with self._lock:
                 snapshot = self._dormant.wake_in(snapshot)
@@ -101,6 +105,18 @@ class CurrentSkills:
         if view is None or view.snapshot is not snapshot:
             view = self._view = SnapshotView(snapshot, self._services)
         return view
+
+    def _find_base(self) -> Snapshot:
+        """The latest scan, with the skills that this conversation has."""
+        services = self._services
+        snapshot, chosen = services.scanner.snapshot, services.chosen
+        if chosen.is_empty:
+            return snapshot
+
+        def choose() -> Snapshot:
+            return drop_outcomes(snapshot, chosen) or services.project.scan(keep=chosen.allows)[0]
+
+        return services.project.filtered.get(snapshot, chosen.key, choose)
 
     @property
     def awake(self) -> frozenset[str]:
@@ -118,8 +134,8 @@ class CurrentSkills:
         """A file was read, written or edited: the skills that woke."""
         with self._lock:
             if self._dormant is None:
-                self._dormant = DormantSkills(self._services.project)
-            return self._dormant.touch(path, self._services.scanner.snapshot)
+                self._dormant = DormantSkills(self._services.project, keep=self._keep)
+            return self._dormant.touch(path, self._find_base())
 
     def refresh(self, *skills: Skill | None) -> bool:
         """Scan again if the file of one of these skills has changed since; whether it has."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cached_property
 
 import msgspec
@@ -22,13 +22,20 @@ class DormantSkills:
     """What the files that a conversation touched brought up. It is not safe for several threads.
 
     `awake` are the files of skills that woke earlier, and `folders` those below the working folder
-    in which skills were found, as a saved conversation keeps them.
+    in which skills were found, as a saved conversation keeps them. Only skills that `keep` accepts
+    are in it.
     """
 
     def __init__(
-        self, project: Project, *, awake: Iterable[str] = (), folders: Iterable[str] = ()
+        self,
+        project: Project,
+        *,
+        awake: Iterable[str] = (),
+        folders: Iterable[str] = (),
+        keep: Callable[[Skill], bool] | None = None,
     ) -> None:
         self._project = project
+        self._keep = keep
         self._watch = Watch(frozenset(awake))
         self._saved_folders = tuple(folders)
         self._nested: tuple[Root, ...] = ()
@@ -98,7 +105,9 @@ class DormantSkills:
             for folder in saved:
                 self._find_nested(f"{folder}/SKILL.md", base)
         if self._scanned is None or self._scanned[0] is not base:
-            snapshot = self._project.scan(self._nested)[0] if self._nested else base
+            snapshot = base
+            if self._nested:
+                snapshot = self._project.scan(self._nested, keep=self._keep)[0]
             self._scanned = (base, _ScannedSkills(snapshot, self._project.profile))
         return self._scanned[1]
 

@@ -8,16 +8,23 @@ from typing import Protocol
 
 import msgspec
 
+from prowess.conversation.skill_filter import SkillFilter
 from prowess.gate.approvals import Approvals
 from prowess.machine.processes import ProcessRunner
 from prowess.machine.secrets import LocalSecrets
 from prowess.model.facts import Facts
 from prowess.model.snapshot import Snapshot
-from prowess.ports import Approver, FileSystem, Runner, SecretStore, UsageStore
+from prowess.ports import (
+    Approver,
+    FileSystem,
+    Runner,
+    SecretStore,
+    TrustPolicy,
+    UsageStore,
+)
 from prowess.profiles.schema.profile import Profile
 from prowess.project import Project
 from prowess.state.approvals import ApprovalFile, approvals_path
-from prowess.state.trust import TrustFile
 from prowess.state.usage import NoUsage
 
 
@@ -39,7 +46,7 @@ class Services(msgspec.Struct, frozen=True, kw_only=True, eq=False):
 
     `session` is its id and `effort` the reasoning effort, for the variables of bodies. `taken` are
     the names of the agent's own commands. With `has_local_runner` programs run on this machine,
-    started by Prowess itself.
+    started by Prowess itself. `chosen` are the skills that the conversation has.
     """
 
     project: Project
@@ -52,12 +59,13 @@ class Services(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     secrets: SecretStore
     usage: UsageStore
     approvals: Approvals
-    trust: TrustFile
+    trust: TrustPolicy
     approver: Approver | None = None
     session: str | None = None
     effort: str | int | None = None
     taken: frozenset[str] = frozenset()
     has_local_runner: bool = False
+    chosen: SkillFilter = SkillFilter()
 
 
 def open_services(
@@ -70,6 +78,7 @@ def open_services(
     session: str | None = None,
     effort: str | int | None = None,
     taken: Iterable[str] = (),
+    chosen: SkillFilter | None = None,
     count: bool = True,
 ) -> Services:
     """The services of a new conversation; those not given are this machine's.
@@ -90,10 +99,11 @@ def open_services(
         secrets=secrets or LocalSecrets(facts),
         usage=project.open_usage() if count else NoUsage(),
         approvals=Approvals(store, now=lambda: time.strftime("%Y-%m-%d")),
-        trust=TrustFile.of(facts, cwd=project.cwd),
+        trust=project.open_trust(),
         approver=approver,
         session=session,
         effort=effort,
         taken=frozenset(taken),
         has_local_runner=runner is None,
+        chosen=chosen or SkillFilter(),
     )

@@ -32,6 +32,19 @@ def current_facts() -> Facts:
     )
 
 
+def isolated_facts() -> Facts:
+    """The facts of this machine without its user: no home, and of the environment only PATH.
+
+    PATH is needed to find and run the programs that skills require.
+    """
+    return Facts(
+        home=NO_HOME,
+        platform="linux" if sys.platform.startswith("linux") else sys.platform,
+        env={"PATH": os.environ.get("PATH", os.defpath)},
+        find_bin=_find_bin,
+    )
+
+
 def _find_relative() -> Iterator[str]:
     for name, value in os.environ.items():
         if value and _NAMES_A_FOLDER.fullmatch(name) and not os.path.isabs(value):

@@ -15,6 +15,9 @@ import msgspec
 
 from prowess.diagnostics import Diagnostic
 
+IN_MEMORY = "/@memory"
+"""The folder in which skills lie that are in no folder on this machine."""
+
 
 class Scope(str, Enum):
     """Whose a skill is."""
@@ -251,6 +254,11 @@ class Skill(msgspec.Struct, frozen=True, kw_only=True, eq=False, gc=False):
     file: str | None = None
     is_computed: bool = False
     loader: "Callable[[Skill, SkillCall], Document]"
+
+    @property
+    def is_in_memory(self) -> bool:
+        """Whether its files are in memory only, where no program can open them."""
+        return self.location.startswith(f"{IN_MEMORY}/")
 
     @property
     def frontmatter(self) -> Mapping[str, Any]:

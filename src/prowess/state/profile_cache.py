@@ -40,6 +40,15 @@ def load_added_profiles(facts: Facts, host: str) -> tuple[str, dict[str, str]]:
     return host, added
 
 
+def load_named_profile(host: str) -> Profile:
+    """The profile of a host, without those that users added; a host may be a `.toml` file."""
+    path, at, edition = host.partition("@")
+    if not path.endswith(".toml"):
+        return load_profile(host)
+    name = os.path.basename(path).removesuffix(".toml")
+    return load_profile(f"{name}{at}{edition}", {name: _read(path)})
+
+
 def _list_names(folder: str, host: str) -> list[str]:
     try:
         return sorted(name for name in os.listdir(folder) if name.endswith(".toml"))

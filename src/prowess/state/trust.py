@@ -51,6 +51,30 @@ def trust_path(facts: Facts) -> str:
     return os.path.join(state_folder(facts), "trust.json")
 
 
+def is_foreign(skill: Skill) -> bool:
+    """Whether a skill comes from an MCP server or a remote source, which are never trusted."""
+    return skill.scope is Scope.REMOTE or skill.source.loaded_from is LoadedFrom.MCP
+
+
+class GivenTrust:
+    """A `TrustPolicy` that the program decides and no file.
+
+    `decide` is asked for each skill that may be trusted at all.
+    """
+
+    def __init__(self, decide: Callable[[Skill], bool], *, trusts_project: bool = False) -> None:
+        self._decide = decide
+        self._trusts_project = trusts_project
+
+    def is_trusted(self, skill: Skill) -> bool:
+        """Whether a skill may run commands."""
+        return not is_foreign(skill) and self._decide(skill) is True
+
+    def is_trusted_folder(self, folder: str) -> bool:
+        """Whether the program trusts the whole project."""
+        return self._trusts_project
+
+
 class TrustFile:
     """The projects that are trusted."""
 
@@ -87,7 +111,7 @@ class TrustFile:
         trusted: that of the link, of its folder and of its file. What comes from an MCP server or a
         remote source is never trusted.
         """
-        if skill.scope is Scope.REMOTE or skill.source.loaded_from is LoadedFrom.MCP:
+        if is_foreign(skill):
             return False
         if skill.file is None:
             return skill.scope in _OWN

@@ -7,16 +7,17 @@ swapped in on the way. What is already there is never removed or overwritten.
 
 from __future__ import annotations
 
-import atexit
 import os
 import re
 import secrets
 import stat
 import sys
 import threading
+import weakref
 from collections.abc import Mapping
 
 from prowess.errors import MachineError
+from prowess.ports import FileSystem
 
 _CAN_OPEN_FOLDERS = (
     os.open in os.supports_dir_fd and os.mkdir in os.supports_dir_fd and hasattr(os, "O_DIRECTORY")
@@ -25,6 +26,9 @@ _SEPARATORS = re.compile(r"[/\\]")
 _DRIVE = re.compile(r"[A-Za-z]:")
 _PLAIN = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 _NOT_PLAIN = re.compile(r"[^a-z0-9_-]+")
+
+# No file of a skill that a program needs is as large as this.
+_MOST_BYTES = 1 << 28
 
 FOLDER_MODE = 0o700
 FILE_MODE = 0o600
@@ -77,6 +81,24 @@ def name_folder(name: str) -> str:
     return f"{readable or 'skill'}-{digest}"
 
 
+def collect_files(files: FileSystem, folder: str) -> dict[str, bytes]:
+    """The files below a folder by their relative paths. Raises `MachineError`."""
+    found: dict[str, bytes] = {}
+    waiting = [""]
+    while waiting:
+        below = waiting.pop()
+        try:
+            for item in files.list_folder(f"{folder}/{below}".rstrip("/")):
+                path = f"{below}{item.name}"
+                if item.kind == "folder":
+                    waiting.append(f"{path}/")
+                elif item.kind == "file":
+                    found[path] = files.read_head(f"{folder}/{path}", _MOST_BYTES).data
+        except OSError as error:
+            raise MachineError("read", folder, error.strerror or str(error)) from error
+    return found
+
+
 class PrivateUnpacker:
     """The `Unpacker` of this machine. One object has one folder, made when first needed."""
 
@@ -87,7 +109,7 @@ class PrivateUnpacker:
         self._parts = (f"prowess-{_user()}", "bundled-skills", version)
         self._nonce = nonce or secrets.token_hex(16)
         self._lock = threading.Lock()
-        self._maker: int | None = None
+        self._remove: weakref.finalize[[str, int], PrivateUnpacker] | None = None
         self._is_closed = False
         self._done: dict[str, str | MachineError] = {}
 
@@ -114,16 +136,12 @@ class PrivateUnpacker:
         return done
 
     def close(self) -> None:
-        """Remove what was unpacked; the end of the program does so too. No files follow."""
-        import shutil
-
+        """Remove what was unpacked; so does the end of the program. No files follow."""
         with self._lock:
-            # A forked process must not remove the files of its parent when it ends.
-            if self._maker == os.getpid():
-                shutil.rmtree(self.root, ignore_errors=True)
+            if self._remove is not None:
+                self._remove()
             self._done.clear()
             self._is_closed = True
-        atexit.unregister(self.close)
 
     def _try(self, name: str, files: Mapping[str, str | bytes]) -> str | MachineError:
         if self._is_closed:
@@ -147,11 +165,10 @@ class PrivateUnpacker:
             with folder:
                 folder = folder.make_or_enter(part)
         with folder:
-            if self._maker is not None:
+            if self._remove is not None:
                 return folder.enter(self._nonce)
             root = folder.make(self._nonce)
-        self._maker = os.getpid()
-        atexit.register(self.close)
+        self._remove = weakref.finalize(self, _remove, self.root, os.getpid())
         return root
 
     def _find_temporary(self) -> str:
@@ -246,6 +263,14 @@ def _check_own(status: os.stat_result, path: str) -> None:
         raise PermissionError(0, f"{path} belongs to another user")
     if os.name == "posix" and stat.S_IMODE(status.st_mode) & 0o077:
         raise PermissionError(0, f"{path} can be accessed by other users")
+
+
+def _remove(folder: str, maker: int) -> None:
+    import shutil
+
+    # A forked process must not remove the files of its parent when it ends.
+    if maker == os.getpid():
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _user() -> str:

@@ -67,6 +67,14 @@ def parse_address(url: str, *, dots: Dots = "refuse", with_lines: bool = False) 
     )
 
 
+def render_address(name: str, path: str = "") -> str:
+    """The address of a skill, or of one of its files."""
+    from urllib.parse import quote
+
+    address = SCHEME + quote(name, safe=":@", errors="surrogatepass")
+    return f"{address}/{quote(path, safe='/@', errors='surrogatepass')}" if path else address
+
+
 def _get_path(url: str, raw: str, dots: Dots) -> str:
     """The relative path: dots folded, decoded, and inside the skill."""
     path = _decode(url, "/".join(_fold_dots(url, raw, dots)))
