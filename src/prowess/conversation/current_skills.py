@@ -84,7 +84,7 @@ class CurrentSkills:
         self, services: Services, *, awake: Iterable[str] = (), folders: Iterable[str] = ()
     ) -> None:
         self._services = services
-        self._keep = None if services.chosen.is_empty else services.chosen.allows
+        self._keep = None if services.chosen is None else services.chosen.allows
         self._lock = threading.RLock()
         self._view: SnapshotView | None = None
         # Most conversations wake nothing, and then the scan is what they see.
@@ -110,7 +110,7 @@ class CurrentSkills:
         """The latest scan, with the skills that this conversation has."""
         services = self._services
         snapshot, chosen = services.scanner.snapshot, services.chosen
-        if chosen.is_empty:
+        if chosen is None:
             return snapshot
 
         def choose() -> Snapshot:

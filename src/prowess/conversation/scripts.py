@@ -93,6 +93,10 @@ def _plan(
     # Quoted, because the name of a file is not an address: in it, `%41` is no `A`.
     address = parse_address(f"{SCHEME}{quote(skill.name, safe='')}/{quote(script)}")
     real, head = load_head(address, skill, services.files, SHEBANG_BYTES)
+    # A program cannot open what is only in memory; on disk this is the skill's own folder.
+    folder = services.project.unpack(skill)
+    if skill.is_in_memory:
+        real = folder + real.removeprefix(skill.folder)
     rules, facts = services.profile.embedded, services.facts
     return plan_script(
         script,
@@ -100,7 +104,7 @@ def _plan(
         interpreter=find_interpreter(script, head, with_shebang=facts.platform != "win32"),
         shown=f"{skill.folder.rstrip('/')}/{address.path}",
         real=real,
-        folder=skill.folder,
+        folder=folder,
         env=env,
         cwd=services.cwd,
         seconds=find_seconds(rules, facts) if seconds is None else seconds,

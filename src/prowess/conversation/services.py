@@ -46,7 +46,7 @@ class Services(msgspec.Struct, frozen=True, kw_only=True, eq=False):
 
     `session` is its id and `effort` the reasoning effort, for the variables of bodies. `taken` are
     the names of the agent's own commands. With `has_local_runner` programs run on this machine,
-    started by Prowess itself. `chosen` are the skills that the conversation has.
+    started by Prowess itself. `chosen` are the skills that the conversation has, None for all.
     """
 
     project: Project
@@ -65,7 +65,7 @@ class Services(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     effort: str | int | None = None
     taken: frozenset[str] = frozenset()
     has_local_runner: bool = False
-    chosen: SkillFilter = SkillFilter()
+    chosen: SkillFilter | None = None
 
 
 def open_services(
@@ -105,5 +105,5 @@ def open_services(
         effort=effort,
         taken=frozenset(taken),
         has_local_runner=runner is None,
-        chosen=chosen or SkillFilter(),
+        chosen=None if chosen is None or chosen.is_empty else chosen,
     )

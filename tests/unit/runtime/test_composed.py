@@ -232,6 +232,14 @@ RUNS = {
 }
 
 
+@pytest.mark.needs("bwrap", "bash")
+def test_a_script_in_memory_runs_from_a_folder_of_its_own(tmp_path: Path) -> None:
+    files = {**PDF, "pdf/scripts/say.sh": 'cat "$(dirname "$0")/../ref.md"; echo " $1"'}
+    chat = Skills.of(Files(files, trust=True), cwd=tmp_path).conversation()
+    result = chat.run_script("pdf", "scripts/say.sh", ["loudly"], by="user")
+    assert (result.code, result.output) == (0, "The reference. loudly\n")
+
+
 @pytest.mark.needs("bwrap")
 def test_only_a_trusted_source_runs_commands_with_its_files_on_disk(tmp_path: Path) -> None:
     skills = Skills.of(Files(RUNS, trust=True), host="claude-code", cwd=tmp_path)
