@@ -212,6 +212,8 @@ class Composition:
             label="",
             min_depth=0,
             gitignore=False,
+            ignore_files=(),
+            path_list="",
             links="inside-root",
             must_exist=not path.startswith(IN_MEMORY),
         )

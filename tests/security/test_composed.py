@@ -61,7 +61,7 @@ def test_nothing_is_read_or_written_outside_the_named_folder(
     workspace.write("project/shared/one/ref.md", "R")
     folder = workspace.path("project/shared")
     answer = subprocess.run(
-        [sys.executable, "-c", WATCHED + PROGRAM, folder, host],
+        [sys.executable, "-B", "-c", WATCHED + PROGRAM, folder, host],
         capture_output=True,
         text=True,
         check=True,
