@@ -364,6 +364,9 @@ CODES: dict[str, Code] = {
     "option-ignored": _warning(
         "An option has no effect with this host.", "Remove it, or choose another host."
     ),
+    "settings-ignored": _warning(
+        "A settings file of the host is invalid, so none of it applies.", "Correct the file."
+    ),
     "setting-ignored": _warning("A setting has no effect here.", "Remove it, or correct its name."),
 }
 

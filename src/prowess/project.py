@@ -14,7 +14,7 @@ import msgspec
 
 from prowess.diagnostics import Diagnostic
 from prowess.discover.folders import FolderSource
-from prowess.discover.repository import find_repository
+from prowess.discover.repository import find_main_checkout, find_repository
 from prowess.discover.roots import (
     add_settings,
     find_extensions,
@@ -393,7 +393,8 @@ class Project:
             repository=repository,
             given=self._given_places,
         )
-        return msgspec.structs.replace(places, added=self._add_dirs)
+        main = None if repository is None else find_main_checkout(repository, self.files)
+        return msgspec.structs.replace(places, added=self._add_dirs, main_checkout=main)
 
     def _open_sources(
         self,

@@ -22,6 +22,7 @@ from prowess.ports import FileSystem, Reporter, Search, SkillSource
 from prowess.profiles.places import Places
 from prowess.profiles.schema.profile import Profile
 from prowess.profiles.schema.roots import Limits
+from prowess.resolve.labels import drop_taken_labels
 from prowess.resolve.resolution import Collision, resolve
 from prowess.state.cache import ScanCache
 
@@ -56,6 +57,7 @@ class Scan(msgspec.Struct, frozen=True, kw_only=True):
             claims = [one for one in claims if one.skill is not None and self.keep(one.skill)]
             diagnostics = []
         collisions = resolve(claims, rules=profile.resolution, settings=settings, gate=profile.gate)
+        drop_taken_labels(claims, profile.resolution)
         self._gate(claims)
         snapshot = Snapshot(
             host=profile.name,

@@ -82,16 +82,15 @@ def test_json_has_state_file_and_reason_for_every_host_that_sees_a_skill(termina
 
 def test_a_host_whose_settings_are_wrong_is_named_and_the_others_still_answer(terminal):
     write_skills(terminal)
-    terminal.write("home/.omp/agent/config.yml", "skills:\n  enabled: perhaps\n")
-    answer = terminal.run("compare", "--host", "omp", "--host", "codex")
+    terminal.write("project/prowess.toml", "enabled = 3\n")
+    answer = terminal.run("compare", "--host", "prowess", "--host", "codex")
     assert answer.code == 2
-    assert answer.out.startswith("     omp  codex\npdf  ?    ● a\n")
+    assert answer.out.startswith("     prowess  codex\npdf  ?        ● a\n")
     assert "\n● ready  · not seen\n? no answer, for the reason below\n" in answer.out
-    assert (
-        "\nNo answer from omp: ~/.omp/agent/config.yml:2: `skills.enabled` "
-        in answer.out.replace(str(terminal.home), "~")
-    )
-    shaped = json.loads(terminal.run("compare", "--host", "omp", "--host", "codex", "--json").out)
+    assert "\nNo answer from prowess: " in answer.out
+    assert "prowess.toml:1: `enabled` " in answer.out
+    options = ("--host", "prowess", "--host", "codex", "--json")
+    shaped = json.loads(terminal.run("compare", *options).out)
     assert [sorted(host) for host in shaped["hosts"]] == [["name", "problem"], ["name"]]
 
 

@@ -238,15 +238,18 @@ def test_json_for_a_name_that_is_not_here(terminal):
 
 
 def test_the_name_in_the_header_finds_a_skill_that_goes_by_its_folder(terminal):
-    terminal.skill("project/.claude/skills/folder", name="Shown Name")
-    lines = terminal.run("explain", "Shown Name", "--host", "claude-code").out.splitlines()
-    assert (
-        lines[0] == "“Shown Name” is ready: .claude/skills/folder/SKILL.md is offered to the model."
-    )
-    assert (
-        "  parse     read; its header says Shown Name, but this host uses the folder: folder"
-        in lines
-    )
+    terminal.skill("project/.claude/skills/folder", name="Shown")
+    lines = terminal.run("explain", "Shown", "--host", "claude-code").out.splitlines()
+    assert lines[0] == "“Shown” is ready: .claude/skills/folder/SKILL.md is offered to the model."
+    assert "  parse     read; its header says Shown, but this host uses the folder: folder" in lines
+
+
+def test_a_name_in_the_header_that_the_host_does_not_show_leads_to_its_file(terminal):
+    terminal.skill("project/.claude/skills/folder", name="Not Shown")
+    answer = terminal.run("explain", "Not Shown", "--host", "claude-code")
+    assert "claude-code finds no skill named “Not Shown” here." in answer.out + answer.err
+    said = "read; its header says Not Shown, but this host uses the folder: folder"
+    assert said in answer.out + answer.err
 
 
 def test_very_many_claims_are_told_in_part_to_people_and_whole_to_programs(terminal):

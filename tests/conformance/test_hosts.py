@@ -14,6 +14,7 @@ from prowess.model.outcome import Outcome, State
 from prowess.model.skill import Skill
 from prowess.model.snapshot import Snapshot
 from prowess.ports import Event
+from prowess.text.markup import escape_angles
 from tests.conformance.trees import Tree, load_cases
 
 
@@ -211,28 +212,32 @@ def test_prowess_shows_the_lines_claude_code_shows_in_its_order(
 ) -> None:
     catalog = Tree(case, tmp_path).open().catalog(context_tokens=200_000)
     _, _, lines = catalog.text.partition("\n\n")
-    assert lines.split("\n") == [f"- {line}" for line in case["expect"]["listing"]]
+    shown = lines.split("\n") if lines else []
+    assert shown == [f"- {line}" for line in case["expect"]["listing"]]
 
 
 @pytest.mark.parametrize("case", load_cases("claude-code"))
 def test_prowess_sees_the_skills_claude_code_lists(case: dict[str, Any], tmp_path: Path) -> None:
     """The skills behind the lines of the catalog."""
-    tree = Tree(case, tmp_path)
+    skills = Tree(case, tmp_path).open()
+    labels = {skill.name: skill.label for skill in skills.snapshot.skills}
+    catalog = skills.catalog(context_tokens=200_000)
     listed = [
-        _as_line(outcome) for outcome in tree.open().snapshot.shown if outcome.state is State.READY
+        (f"{line.name} ({labels[line.name]})" if labels[line.name] else line.name, line.text)
+        for line in catalog.lines
     ]
-    assert sorted(listed) == sorted(
-        (skill["name"], skill["description"]) for skill in case["expect"]["skills"]
+    assert sorted((name, escape_angles(text)) for name, text in listed) == sorted(
+        (skill["name"], skill["description"] or "") for skill in case["expect"]["skills"]
     )
 
 
-def _as_line(outcome: Outcome) -> tuple[str, str]:
-    """Name and description as a catalog line shows them: on one line, escaped, cut at 1,536
-    characters.
-    """
-    assert outcome.skill is not None
-    name = f"{outcome.name} ({outcome.skill.label})" if outcome.skill.label else outcome.name
-    parts = [outcome.skill.description, outcome.skill.manifest.when_to_use]
-    text = " ".join(" - ".join(part for part in parts if part).split())
-    text = text if len(text) <= 1536 else text[:1535] + "…"
-    return name, text.replace("<", "&lt;").replace(">", "&gt;")
+@pytest.mark.parametrize("case", load_cases("claude-code"))
+def test_users_can_type_the_commands_that_claude_code_has(
+    case: dict[str, Any], tmp_path: Path
+) -> None:
+    if "slash_commands" not in case["expect"]:
+        pytest.skip("commands were not recorded")
+    skills = Tree(case, tmp_path).open()
+    typable = {command.name for command in skills.commands() if command.user_invocable}
+    own = set(skills.profile.resolution.reserved_labels) - typable
+    assert typable == set(case["expect"]["slash_commands"]) - own

@@ -231,16 +231,16 @@ def test_what_lies_at_home_is_the_users_and_no_project(workspace: Workspace, cwd
 
 
 def test_a_skill_can_be_asked_for_by_folder_and_by_label(workspace: Workspace):
-    workspace.write(f"{SKILLS}/folder/SKILL.md", "---\nname: Fancy Label\ndescription: d\n---\n")
+    workspace.write(f"{SKILLS}/folder/SKILL.md", "---\nname: Fancy-Label\ndescription: d\n---\n")
     workspace.write(f"{SKILLS}/number/SKILL.md", "---\nname: 7\ndescription: d\n---\n")
     workspace.write(f"{SKILLS}/same/SKILL.md", "---\nname: same\ndescription: d\n---\n")
     skills = workspace.open(HOST)
     assert [(one.name, one.label) for one in skills.snapshot.skills] == [
-        ("folder", "Fancy Label"),
+        ("folder", "Fancy-Label"),
         ("number", "7"),
         ("same", None),
     ]
-    assert skills.get("Fancy Label") is skills.get("folder")
+    assert skills.get("Fancy-Label") is skills.get("folder")
 
 
 def test_overrides_take_skills_out_or_keep_them_from_the_model(workspace: Workspace):

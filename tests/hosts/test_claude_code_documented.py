@@ -839,6 +839,7 @@ def test_the_reading_functions_are_plain_functions_of_their_arguments():
         "default_name",
         "required",
         "fields",
+        "empty_description",
     ]
     for function in (read_header, understand):
         assert inspect.isfunction(function)

@@ -91,7 +91,11 @@ class DormantSkills:
         outcomes = list(snapshot.outcomes)
         for location in watch.awake & scanned.positions.keys():
             at = scanned.positions[location]
-            outcomes[at] = outcomes[at].without(State.DORMANT)
+            awake, loser = outcomes[at].wake()
+            outcomes[at] = awake
+            if loser is not None and loser in scanned.positions:
+                taken = scanned.positions[loser]
+                outcomes[taken] = outcomes[taken].shadow(awake)
         woken = msgspec.structs.replace(snapshot, outcomes=tuple(outcomes))
         self._woken = (snapshot, watch, woken)
         return woken
@@ -175,6 +179,8 @@ class _ScannedSkills:
             for outcome in self.snapshot.outcomes
             if outcome.skill is not None and outcome.asks_for(State.DORMANT)
         ]
-        conditions = find_conditions(dormant, self._profile.gate.dormant_by)
-        most = self._profile.conditions.most_patterns
-        return ConditionIndex(conditions, most_patterns=most)
+        gate, rules = self._profile.gate, self._profile.conditions
+        conditions = find_conditions(dormant, gate.dormant_by, unconditional=gate.unconditional)
+        return ConditionIndex(
+            conditions, most_patterns=rules.most_patterns, ignore_case=rules.ignore_case
+        )

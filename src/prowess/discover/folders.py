@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+import msgspec
+
 from prowess.diagnostics import Diagnostic, diagnose
 from prowess.discover.ignored_paths import IgnoredPaths, IgnoreFiles
 from prowess.discover.layouts import find_candidates
@@ -11,7 +13,7 @@ from prowess.discover.links import LinkRules, learn_links
 from prowess.discover.walk import SearchBudget, Walk
 from prowess.model.outcome import Claim
 from prowess.model.skill import Candidate, Root, Scope
-from prowess.ports import Discovered, ManifestReader, Search
+from prowess.ports import Discovered, FileSystem, ManifestReader, Search
 from prowess.profiles.places import Places
 from prowess.profiles.schema.roots import Limits
 
@@ -42,26 +44,36 @@ class FolderSource:
 
     def find(self, search: Search) -> Discovered:
         """Walk every root."""
-        links = learn_links(self._roots, self._places, search.settings.trusted_links, search.files)
+        roots = tuple(self._choose_folder(root, search.files) for root in self._roots)
+        links = learn_links(roots, self._places, search.settings.trusted_links, search.files)
         ignores = IgnoreFiles(search.files)
         budget = SearchBudget(self._limits, self._clock)
         by_root: dict[int, Discovered] = {}
         count = 0
-        for position, root in sorted(enumerate(self._roots), key=_find_turn):
+        for position, root in sorted(enumerate(roots), key=_find_turn):
             found = self._search(root, search, links, ignores, budget)
             by_root[position] = found
             count += len(found.candidates)
             if search.reporter is not None:
                 search.reporter.progress("searching for skills", count)
-        in_order = [by_root[position] for position in range(len(self._roots))]
+        in_order = [by_root[position] for position in range(len(roots))]
         candidates = [one for found in in_order for one in found.candidates]
         diagnostics = [one for found in in_order for one in found.diagnostics]
         all_diagnostics = (*self._diagnostics, *diagnostics, *ignores.diagnostics)
-        return Discovered(tuple(candidates), all_diagnostics, self._roots)
+        return Discovered(tuple(candidates), all_diagnostics, roots)
 
     def read(self, candidate: Candidate, reader: ManifestReader) -> Claim:
         """Read the header of a candidate's file."""
         return reader.read_file(candidate)
+
+    def _choose_folder(self, root: Root, files: FileSystem) -> Root:
+        """The root, or the folder to search instead of it where it does not exist."""
+        instead = root.instead
+        if instead is None or files.find_kind(root.path) is not None:
+            return root
+        source = msgspec.structs.replace(root.source, path=instead)
+        within = self._places.main_checkout
+        return msgspec.structs.replace(root, path=instead, source=source, within=within)
 
     def _search(
         self,

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from prowess.discover.ignored_paths import IgnoredPaths, Reason
-from prowess.discover.walk import SKILL_FILE, Folder, Walk, open_folder, open_root, walk_skills
+from prowess.discover.walk import (
+    GIT_FOLDER,
+    SKILL_FILE,
+    Folder,
+    Walk,
+    follow_link,
+    open_folder,
+    open_root,
+    walk_skills,
+)
+from prowess.model.skill import Candidate
 from prowess.ports import Discovered, FolderItem
 
 _EXTRA_DEPTH = 2
+_ANY_SKILL_FILE = SKILL_FILE.lower()
 
 
 def find_candidates(walk: Walk) -> Discovered:
@@ -43,40 +54,78 @@ def _search_skills(walk: Walk) -> None:
 
 
 def _search_commands(walk: Walk) -> None:
-    """Every Markdown file, at any depth: `a/b.md` is the command `a:b`, `a/SKILL.md` is `a`."""
+    """Every Markdown file, at any depth: `a/b.md` is the command `a:b`, `a/SKILL.md` is `a`.
+
+    A SKILL.md makes its folder one command, so the other files beside it are none.
+    """
     waiting: list[tuple[Folder, str, Reason | None]] = [(open_root(walk), "", None)]
     while waiting:
         folder, prefix, why = waiting.pop()
         items = walk.list_items(folder)
         outer = folder.ignored or walk.ignored
         ignored = outer.enter(folder.path, items) if outer else None
-        for item in items:
-            if item.kind == "file" and item.name.lower().endswith(".md"):
-                _take_command(walk, folder, item, prefix, why or _find_file(ignored, folder, item))
-        below = [folder.enter(item.name, ignored) for item in items if _is_plain_folder(item)]
+        files = [item for item in items if item.kind == "file" and item.name.endswith(".md")]
+        skill = next((item for item in files if item.name.lower() == _ANY_SKILL_FILE), None)
+        for item in files:
+            if skill is None or item is skill:
+                reason = why or _find_file(ignored, folder, item)
+                _take_command(walk, folder, item, prefix, reason, is_skill=item is skill)
+            else:
+                _skip_beside_skill(walk, folder, item, prefix, skill.name)
+        below = [inner for item in items for inner in _enter(walk, folder, item, ignored)]
         for inner in reversed(below):
             # What is in an ignored folder is ignored, whatever the rules inside it say.
             inner_why = why or (ignored.find_folder(inner.path) if ignored else None)
             waiting.append((inner, f"{prefix}{inner.name}:", inner_why))
 
 
+def _enter(
+    walk: Walk, folder: Folder, item: FolderItem, ignored: IgnoredPaths | None
+) -> Iterator[Folder]:
+    """The folder to search for more commands, if the item is one."""
+    is_hidden = item.name.startswith(".") and not walk.root.hidden
+    if item.kind != "folder" or is_hidden or item.name == GIT_FOLDER:
+        return
+    if not item.is_link:
+        yield folder.enter(item.name, ignored)
+        return
+    for linked in follow_link(walk, folder, f"{folder.path}/{item.name}", item.name):
+        if not linked.again:
+            yield linked
+
+
 def _take_command(
-    walk: Walk, folder: Folder, item: FolderItem, prefix: str, why: Reason | None
+    walk: Walk,
+    folder: Folder,
+    item: FolderItem,
+    prefix: str,
+    why: Reason | None,
+    *,
+    is_skill: bool,
 ) -> None:
-    is_skill = item.name == SKILL_FILE and bool(prefix)
-    name = prefix.rstrip(":") if is_skill else prefix + item.name[: -len(".md")]
+    # In the root itself there is no prefix, and the root's own name is the command.
+    own_name = prefix.rstrip(":") or folder.name
+    name = own_name if is_skill else prefix + item.name.removesuffix(".md")
     if why is None:
         walk.add(folder, item, name)
     else:
         walk.add_ignored(folder, item, name, why)
 
 
+def _skip_beside_skill(
+    walk: Walk, folder: Folder, item: FolderItem, prefix: str, skill_file: str
+) -> None:
+    """Keep a file that a SKILL.md in the same folder hides, so that it is not lost."""
+    name = prefix + item.name.removesuffix(".md")
+    reason = f"{skill_file} in the same folder makes the whole folder one command"
+    location = f"{folder.path}/{item.name}"
+    walk.skipped.append(
+        Candidate(location, folder.path, name, walk.root, None, reason, (), "layout")
+    )
+
+
 def _find_file(ignored: IgnoredPaths | None, folder: Folder, item: FolderItem) -> Reason | None:
     return None if ignored is None else ignored.find_file(folder.path, item.name)
-
-
-def _is_plain_folder(item: FolderItem) -> bool:
-    return item.kind == "folder" and not item.is_link and not item.name.startswith(".")
 
 
 def _search_extra(walk: Walk) -> None:

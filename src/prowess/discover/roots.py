@@ -49,10 +49,11 @@ def plan_roots(
                 template=template,
                 order=len(planned),
                 within=_find_holder(rule, template, place, places, settings),
+                instead=_find_in_main_checkout(rule, place, places),
                 disabled_by=_find_off_switch(rule, switches, bare_by, toggle),
             )
             planned.append(root)
-    return _drop_repeated(planned, later_wins=later_wins)
+    return _drop_repeated(_list_together(planned, profile), later_wins=later_wins)
 
 
 def add_settings(places: Places, settings: Settings) -> Places:
@@ -107,6 +108,27 @@ def find_ignored_folders(profile: Profile, places: Places) -> tuple[Diagnostic, 
 
 def _as_tuple(ids: str | tuple[str, ...]) -> tuple[str, ...]:
     return (ids,) if isinstance(ids, str) else ids
+
+
+def _list_together(planned: list[Root], profile: Profile) -> list[Root]:
+    """The roots, those that share a place in the catalog with the place of the first of them."""
+    first: dict[str, int] = {}
+    placed: list[Root] = []
+    for root in planned:
+        shared = profile.roots[root.id].listed_with
+        order = first.setdefault(shared or root.id, root.order)
+        placed.append(msgspec.structs.replace(root, listed_at=order) if shared else root)
+    return placed
+
+
+def _find_in_main_checkout(rule: RootRule, place: Place, places: Places) -> str | None:
+    """The same folder in the main checkout, for one at the top of a linked worktree."""
+    main, top = places.main_checkout, places.repository
+    if main is None or top is None or not rule.worktree_fallback:
+        return None
+    below = str(place.path).removeprefix(top)
+    expected = [template.removeprefix("{ancestor}") for template in rule.at]
+    return main + below if below in expected else None
 
 
 def _drop_repeated(planned: list[Root], *, later_wins: bool) -> tuple[Root, ...]:
@@ -191,6 +213,7 @@ def make_root(
     template: str = "",
     order: int = 0,
     within: str | None = None,
+    instead: str | None = None,
     disabled_by: str | None = None,
 ) -> Root:
     """The root that a rule describes, in one folder."""
@@ -211,6 +234,7 @@ def make_root(
         leaf=rule.leaf,
         hidden=rule.hidden,
         flat=rule.flat,
+        git_folder=rule.git_folder,
         gitignore=rule.gitignore,
         ignore_files=rule.ignore_files,
         links=rule.links,
@@ -218,6 +242,8 @@ def make_root(
         ignored_fields=rule.ignored_fields,
         skip_names=rule.skip_names,
         skip_pattern=rule.skip_pattern,
+        empty_description=rule.empty_description,
+        instead=instead,
         required=rule.required,
         must_exist=rule.must_exist,
         qualifier=_name_qualifier(template, place.path),

@@ -21,6 +21,7 @@ from prowess.ports import FileSystem, FolderItem
 from prowess.profiles.schema.roots import Limits
 
 SKILL_FILE = "SKILL.md"
+GIT_FOLDER = ".git"
 # How many folders that a host skips are searched all the same, so that people learn what is in
 # them. It is a courtesy, so it is bounded.
 _MOST_PROBES = 1_000
@@ -338,6 +339,7 @@ def _choose_folders(walk: Walk, folder: Folder, items: Sequence[FolderItem]) -> 
     """The folders to search below one, without those that the host skips."""
     skip_names, hidden = walk.root.skip_names, walk.root.hidden
     pattern = walk.skip_pattern
+    never = None if walk.root.git_folder else GIT_FOLDER
     most = _as_bound(walk.limits.items_per_folder)
     count = 0
     outer = folder.ignored or walk.ignored
@@ -346,7 +348,8 @@ def _choose_folders(walk: Walk, folder: Folder, items: Sequence[FolderItem]) -> 
         if item.kind != "folder":
             continue
         name = item.name
-        if name in skip_names or (name[0] == "." and (not hidden or name == ".git")):
+        is_skipped = name in skip_names or (name[0] == "." and (not hidden or name == never))
+        if is_skipped:
             _skip_by_name(walk, f"{folder.path}/{name}", item)
             continue
         if pattern is not None and pattern.search(name):
@@ -359,7 +362,7 @@ def _choose_folders(walk: Walk, folder: Folder, items: Sequence[FolderItem]) -> 
             reason, finding = why
             _skip_inside(walk, f"{folder.path}/{name}", name, "gitignore", reason, (finding,))
         elif item.is_link:
-            yield from _follow(walk, folder, f"{folder.path}/{name}", name)
+            yield from follow_link(walk, folder, f"{folder.path}/{name}", name)
         else:
             yield folder.enter(name, ignored)
     if count > most:
@@ -367,7 +370,7 @@ def _choose_folders(walk: Walk, folder: Folder, items: Sequence[FolderItem]) -> 
         walk.note("limit-reached", message, folder.path)
 
 
-def _follow(walk: Walk, folder: Folder, path: str, name: str) -> Iterator[Folder]:
+def follow_link(walk: Walk, folder: Folder, path: str, name: str) -> Iterator[Folder]:
     """The folder behind a link, where the root's rule for links allows it."""
     real = walk.files.find_real_path(path)
     if not walk.links.allows_folder(walk.root, real):
@@ -423,9 +426,9 @@ def _skip_deep(walk: Walk, folder: Folder, items: Sequence[FolderItem]) -> None:
 
 def _skip_by_name(walk: Walk, path: str, item: FolderItem) -> None:
     """A folder that is skipped for its name. Links are not followed for this."""
-    if item.name == ".git" or item.is_link:
+    if item.name == GIT_FOLDER or item.is_link:
         return
-    if item.name in walk.root.skip_names:
+    if item.name[0] != "." or item.name in walk.root.skip_names:
         reason = f"this host skips folders named {item.name}"
         _skip_inside(walk, path, item.name, "skip_names", reason)
     else:

@@ -9,8 +9,7 @@ from prowess.model.outcome import Note, State
 from prowess.model.settings import Override, Settings
 from prowess.model.skill import Manifest
 from prowess.profiles.schema.resolution import GateRules
-
-_EVERYTHING = frozenset(("**", "**/*"))
+from prowess.text.path_conditions import are_conditions
 
 
 class Invocation(msgspec.Struct, frozen=True):
@@ -44,7 +43,7 @@ def find_dormant(manifest: Manifest, rules: GateRules) -> Note | None:
     """Why a skill waits until a matching file is touched; None if it does not."""
     for field in rules.dormant_by:
         patterns: tuple[str, ...] = getattr(manifest, field)
-        if patterns and _EVERYTHING.isdisjoint(patterns):
+        if are_conditions(patterns, rules.unconditional):
             reason = f"it waits for a file that matches {', '.join(patterns)}"
             return Note(State.DORMANT, reason, rule=field)
     return None

@@ -32,6 +32,10 @@ class State(str, Enum):
         self.rank = len(type(self))
 
 
+UNTIL_AWAKE = "until-awake"
+"""The rule of a note: another skill has the name until a file wakes this one."""
+
+
 class Note(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """One thing that keeps a candidate from being ready: the state it asks for and why.
 
@@ -133,4 +137,20 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True, eq=False, gc=False):
             return self
         first = Note(self.state, self.reason or "", self.by, self.rule, self.origin)
         notes = [note for note in (first, *self.notes) if note.state is not state]
+        return Outcome.conclude(self.candidate, self.name, self.skill, notes, self.diagnostics)
+
+    def wake(self) -> tuple[Outcome, str | None]:
+        """The outcome once a file woke the skill, and the file that loses its name to it."""
+        awake = self.without(State.DORMANT)
+        if awake.rule != UNTIL_AWAKE:
+            return awake, None
+        return awake.without(State.SHADOWED), awake.by
+
+    def shadow(self, winner: Outcome) -> Outcome:
+        """The outcome once another skill took its name."""
+        location = winner.candidate.location
+        note = Note(State.SHADOWED, f"{location} woke and has the same name", by=location)
+        first = Note(self.state, self.reason or "", self.by, self.rule, self.origin)
+        before = [] if self.state is State.READY else [first]
+        notes = [note, *before, *self.notes]
         return Outcome.conclude(self.candidate, self.name, self.skill, notes, self.diagnostics)

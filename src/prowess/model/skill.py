@@ -62,6 +62,8 @@ class Root(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     that a root must really be in, or in the repository around it; None where it may be anywhere.
     `name_pattern` is what a skill's name must match here, where the root has a rule of its own.
     `path_list` names the list of paths in the settings whose filters apply here.
+    `instead` is the folder to search where this one does not exist. `listed_at` is the position in
+    the catalog, where it is not `order`.
     `disabled_by` names the setting or switch that turns the whole root off: its candidates are
     still found, so that nothing is lost, and end as disabled.
     """
@@ -80,6 +82,7 @@ class Root(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     leaf: bool = True
     hidden: bool = False
     flat: bool = False
+    git_folder: bool = False
     gitignore: bool = False
     ignore_files: tuple[str, ...] = ()
     links: str = "follow"
@@ -87,6 +90,9 @@ class Root(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     ignored_fields: tuple[str, ...] = ()
     skip_names: tuple[str, ...] = ()
     skip_pattern: str = ""
+    empty_description: str | None = None
+    instead: str | None = None
+    listed_at: int | None = None
     required: tuple[str, ...] = ()
     must_exist: bool = False
     qualifier: str | None = None

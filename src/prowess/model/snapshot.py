@@ -75,9 +75,9 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, eq=False, weakref=True
         return self.outcomes[start:end]
 
     def claims(self, name: str) -> tuple[Outcome, ...]:
-        """Every candidate that claimed a name, whatever became of it, also by its label."""
+        """Every candidate that claimed a name, whatever became of it, also in its header only."""
         return tuple(
-            o for o in self.outcomes if o.name == name or (o.skill and o.skill.label == name)
+            o for o in self.outcomes if o.name == name or (o.skill and _has_name(o.skill, name))
         )
 
     def counts(self) -> dict[State, int]:
@@ -92,6 +92,10 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, eq=False, weakref=True
         yield from self.diagnostics
         for outcome in self.outcomes:
             yield from outcome.diagnostics
+
+
+def _has_name(skill: Skill, name: str) -> bool:
+    return name in (skill.label, skill.declared.name)
 
 
 def _get_sort_key(outcome: Outcome) -> tuple[str, str]:

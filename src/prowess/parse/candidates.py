@@ -134,6 +134,7 @@ class CandidateReader:
             default_name=candidate.default_name,
             required=root.required,
             fields=self._fields,
+            empty_description=root.empty_description,
         )
         valid = understood.valid
         diagnostics = reading.diagnostics

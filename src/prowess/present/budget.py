@@ -10,6 +10,7 @@ import msgspec
 from prowess.errors import InvalidWindow
 from prowess.model.catalog import CatalogItem, Shown
 from prowess.profiles.schema.catalog import BudgetRules
+from prowess.text.utf16 import count_utf16, take_utf16
 
 # A share such as 0.07 has no exact binary form; this keeps 7 % of 100 at 7.
 _ROUNDING = 1e-6
@@ -38,11 +39,6 @@ def find_budget(rules: BudgetRules, *, window: int | None, asked: int | None = N
     return min(bounds, default=None)
 
 
-def count_utf16(text: str) -> int:
-    """The length of a text in UTF-16 units, as JavaScript counts it."""
-    return len(text) if text.isascii() else len(text.encode("utf-16-le")) // 2
-
-
 MEASURES: dict[str, Callable[[str], int]] = {"characters": len, "utf16": count_utf16}
 
 
@@ -61,6 +57,11 @@ def _cut_with_mark(text: str, most: int, mark: str) -> str:
         return text
     kept = most - len(mark)
     return text[:kept] + mark if kept >= 0 else ""
+
+
+def cut_utf16(text: str, most: int) -> str:
+    """At most `most` UTF-16 units, the last of them `…` if anything was cut."""
+    return text if count_utf16(text) <= most else take_utf16(text, most - 1) + "…"
 
 
 def cut_at_sentence(text: str, most: int) -> str:
@@ -144,6 +145,8 @@ class LineBudget:
         rules = self.rules
         if not rules.per_item or (item.bundled and not rules.cap_bundled):
             return whole
+        if rules.units == "utf16" and not whole.isascii():
+            return cut_utf16(whole, rules.per_item)
         return CUTS[rules.cut](whole, rules.per_item)
 
     def cost(self, index: int, text: str = "") -> int:

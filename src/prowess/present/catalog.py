@@ -16,7 +16,7 @@ from prowess.present.strategies import STRATEGIES
 from prowess.present.tokens import estimate_tokens
 from prowess.profiles.schema.catalog import BudgetRules, CatalogRules
 from prowess.text.collation import collate
-from prowess.text.markup import tidy_block, tidy_line
+from prowess.text.markup import tidy_block, tidy_line, tidy_spaces
 
 _LISTED = (Shown.WHOLE, Shown.SHORTENED, Shown.NAME_ONLY)
 _LOST = {
@@ -35,7 +35,7 @@ def _by_locale(item: CatalogItem) -> tuple[Any, ...]:
 
 
 def _by_source(item: CatalogItem) -> tuple[Any, ...]:
-    return (item.bundled, item.order, item.name.casefold(), item.name, item.location)
+    return (item.bundled, item.order, *collate(item.name), item.location)
 
 
 def _by_load(item: CatalogItem) -> tuple[Any, ...]:
@@ -137,7 +137,7 @@ def _open_page(
     # A host's way of escaping does not suit every format that a user may ask for instead.
     escape = catalog.escape if catalog.escape in chosen.escapes else chosen.escapes[0]
     safe = ESCAPES[escape]
-    tidy = tidy_block if chosen.blocks else tidy_line
+    tidy = _choose_tidy(chosen, catalog)
     base = home.rstrip("/\\") if catalog.location == "home" else ""
     context = FormatContext(
         heading=catalog.heading,
@@ -150,6 +150,12 @@ def _open_page(
     )
     head, tail = chosen.frame(context)
     return _Page(chosen, context, head, tail, MEASURES[budget.units], budget.counts == "text")
+
+
+def _choose_tidy(chosen: FormatSpec, catalog: CatalogRules) -> Callable[[str], str]:
+    if chosen.blocks:
+        return tidy_block
+    return tidy_spaces if catalog.spaces == "keep" else tidy_line
 
 
 def _shorten_home(path: str, home: str) -> str:
@@ -180,7 +186,7 @@ def _make_lines(
     budget: BudgetRules,
     room: int | None,
 ) -> LineBudget:
-    tidy = tidy_block if page.format.blocks else tidy_line
+    tidy = _choose_tidy(page.format, catalog)
 
     def read(item: CatalogItem) -> str:
         description = tidy(item.description)
@@ -191,7 +197,7 @@ def _make_lines(
     left = None
     if room is not None:
         # Every line is measured with a joint, and the last one has none.
-        left = room - page.frame_length + len(page.format.joint)
+        left = room - budget.own_lines - page.frame_length + len(page.format.joint)
     return LineBudget(items, rules=budget, room=left, read=read, measure=page.measure_line)
 
 

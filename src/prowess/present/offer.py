@@ -40,7 +40,7 @@ def describe_skill(
         label=skill.label or "",
         group="" if root is None else root.group,
         scope=skill.scope.value,
-        order=0 if root is None else root.order,
+        order=_find_order(root),
         bundled=skill.scope is Scope.BUNDLED,
         uses=uses,
         relevance=relevance,
@@ -48,6 +48,12 @@ def describe_skill(
         always=bool(manifest.always),
         body=body,
     )
+
+
+def _find_order(root: Root | None) -> int:
+    if root is None:
+        return 0
+    return root.order if root.listed_at is None else root.listed_at
 
 
 def describe_ready(

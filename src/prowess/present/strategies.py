@@ -1,8 +1,9 @@
 """Who gets the room when not everything fits: one function per strategy, by its word in profiles.
 
-Each returns a choice for every skill, in the order of the catalog. More room never means less of
-any skill: a strategy that hands out text follows one fixed order and stops where the room ends, so
-that a large text blocks what comes after it instead of being overtaken by a smaller one.
+Each returns a choice for every skill, in the order of the catalog. Except for `claude-usage`, which
+does as the host does, more room never means less of any skill: a strategy that hands out text
+follows one fixed order and stops where the room ends, so that a large text blocks what comes after
+it instead of being overtaken by a smaller one.
 """
 
 from __future__ import annotations
@@ -70,10 +71,11 @@ def keep_most_used(lines: LineBudget) -> list[Choice]:
     left -= sum(lines.cost_of_text(index, lines.text(index)) for index in bundled)
     kept = set(bundled)
     for index in sorted(others, key=lambda index: -lines.items[index].uses):
-        left -= lines.cost_of_text(index, lines.text(index))
-        if left < 0:
-            break
-        kept.add(index)
+        cost = lines.cost_of_text(index, lines.text(index))
+        # The host passes over a text that does not fit, and gives the room to a shorter one.
+        if cost <= left:
+            left -= cost
+            kept.add(index)
     return [
         lines.show(index) if index in kept else lines.show_name(index) for index in lines.indexes
     ]

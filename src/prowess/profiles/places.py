@@ -33,12 +33,16 @@ class Place(msgspec.Struct, frozen=True):
 
 
 class Places(msgspec.Struct, frozen=True, kw_only=True):
-    """The folders that templates can name, for one working folder on one machine."""
+    """The folders that templates can name, for one working folder on one machine.
+
+    `main_checkout` is set if the repository is a linked worktree of git.
+    """
 
     cwd: str
     home: str
     platform: str
     repository: str | None = None
+    main_checkout: str | None = None
     named: Mapping[str, str] = msgspec.field(default_factory=dict)
     added: tuple[str, ...] = ()
     custom: tuple[str, ...] = ()

@@ -7,12 +7,13 @@ from collections.abc import Sequence
 import msgspec
 
 from prowess.diagnostics import Diagnostic, diagnose
-from prowess.model.outcome import Claim, Note, State
+from prowess.model.outcome import UNTIL_AWAKE, Claim, Note, State
 from prowess.model.settings import Settings
 from prowess.model.skill import Root
 from prowess.profiles.schema.resolution import GateRules, ResolutionRules
 from prowess.resolve.filters import choose_filters, find_disabled
 from prowess.resolve.strategies import keeps_all, order_claims
+from prowess.text.path_conditions import are_conditions
 
 
 class Collision(msgspec.Struct, frozen=True):
@@ -45,7 +46,48 @@ def resolve(
     ordered = order_claims(competing, rules)
     kept = _keep_each_file_once(ordered, rules)
     _note_disabled_copies(aside, ordered)
-    return () if keeps_all(rules) else _choose_winners(kept, rules)
+    if keeps_all(rules):
+        return ()
+    waiting = [] if rules.waiting_compete else [claim for claim in kept if _waits(claim, gate)]
+    if not waiting:
+        return _choose_winners(kept, rules, {})
+    return _choose_beside_waiting(kept, waiting, rules)
+
+
+def _choose_beside_waiting(
+    kept: Sequence[Claim], waiting: Sequence[Claim], rules: ResolutionRules
+) -> tuple[Collision, ...]:
+    """Winners where a skill that waits for a file leaves its name to others until it wakes."""
+    strength = {id(claim): position for position, claim in enumerate(kept)}
+    waits = {id(claim) for claim in waiting}
+    winners: dict[str, Claim] = {}
+    collisions = _choose_winners(
+        [claim for claim in kept if id(claim) not in waits], rules, winners
+    )
+    competing: list[Claim] = []
+    for claim in waiting:
+        active = winners.get(claim.name)
+        if active is not None and strength[id(claim)] < strength[id(active)]:
+            claim.notes.append(_leave_name(active))
+        else:
+            competing.append(claim)
+    return (*collisions, *_choose_winners(competing, rules, winners))
+
+
+def _leave_name(active: Claim) -> Note:
+    location = active.candidate.location
+    reason = f"{location} has the same name and is used until a file wakes this one"
+    return Note(State.SHADOWED, reason, by=location, rule=UNTIL_AWAKE)
+
+
+def _waits(claim: Claim, gate: GateRules) -> bool:
+    """Whether a skill waits for a file."""
+    if claim.skill is None:
+        return False
+    declared = claim.skill.declared
+    return any(
+        are_conditions(getattr(declared, field), gate.unconditional) for field in gate.dormant_by
+    )
 
 
 def _filter(
@@ -133,8 +175,10 @@ def _duplicate(of: Claim) -> Note:
     return Note(State.DUPLICATE, f"it is the same file as {location}", by=location)
 
 
-def _choose_winners(kept: Sequence[Claim], rules: ResolutionRules) -> tuple[Collision, ...]:
-    winners: dict[str, Claim] = {}
+def _choose_winners(
+    kept: Sequence[Claim], rules: ResolutionRules, winners: dict[str, Claim]
+) -> tuple[Collision, ...]:
+    """Add the winner of each name to `winners`."""
     collisions: list[Collision] = []
     for claim in kept:
         winner = winners.setdefault(claim.name, claim)

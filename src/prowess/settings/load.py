@@ -30,19 +30,24 @@ Values = dict[tuple[str, ...], tuple[Any, Origin]]
 
 
 def load_settings(profile: Profile, places: Places, facts: Facts, files: FileSystem) -> Settings:
-    """The settings of a host from every file that exists. Raises a `SettingError`."""
+    """The settings of a host from every file that exists.
+
+    Raises a `SettingError` if Prowess's own file is wrong. A wrong file of a host is ignored as a
+    whole and reported.
+    """
     gathered = _Gathered(profile.limits)
     for path, rule in list_settings_places(profile, places):
         kind = files.find_kind(path)
         if kind is None or not _counts(rule, gathered, profile, places, facts):
             continue
-        # Imported late: most working folders have no settings file.
-        from prowess.settings.read.file_mapping import read_settings
-
-        text = _load_text(path, kind, files)
-        if rule.substitute_env:
-            text = _substitute_variables(text, facts.env)
-        gathered.add(path, rule, read_settings(text, path, rule, places, profile=profile.name))
+        try:
+            found = _load_file(path, kind, rule, profile, places, facts, files)
+        except SettingError as error:
+            if rule.is_own:
+                raise
+            gathered.diagnostics.append(_report_ignored(error))
+        else:
+            gathered.add(path, rule, found)
     return gathered.build(profile)
 
 
@@ -57,6 +62,31 @@ def _counts(
     settings = gathered.build(profile)
     switches = Switches(facts.env, settings, profile.switch_words, facts.home, places.cwd)
     return any(map(switches.is_true, rule.when))
+
+
+def _load_file(
+    path: str,
+    kind: str,
+    rule: SettingsFileRule,
+    profile: Profile,
+    places: Places,
+    facts: Facts,
+    files: FileSystem,
+) -> FileSettings:
+    # Imported late: most working folders have no settings file.
+    from prowess.settings.read.file_mapping import read_settings
+
+    text = _load_text(path, kind, files)
+    if rule.substitute_env:
+        text = _substitute_variables(text, facts.env)
+    return read_settings(text, path, rule, places, profile=profile.name)
+
+
+def _report_ignored(error: SettingError) -> Diagnostic:
+    """What is wrong with a file of a host, none of which counts."""
+    subject = f"`{error.key}` " if error.key else ""
+    message = f"The whole settings file is ignored: {subject}{error.problem.rstrip('.')}."
+    return diagnose("settings-ignored", message, file=error.file, line=error.line, field=error.key)
 
 
 def list_settings_places(profile: Profile, places: Places) -> list[tuple[str, SettingsFileRule]]:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-# Punctuation sorts before digits, and digits before letters. The marks in their order:
-_MARKS = " _-,;:!?.'\"()[]{}@*/\\&#%`^+<=>|~$"
+# Punctuation sorts before other symbols, those before currencies, digits and letters. The marks in
+# their order:
+_MARKS = " _-,;:!?.'\"()[]{}@*/\\&#%`^+<=>|~"
 _BEFORE_DIGITS = {ord(mark): rank for rank, mark in enumerate(_MARKS, start=1)}
+# A character of private use, for the place of all other symbols.
+_SYMBOL = "\ue000"
+_BEFORE_DIGITS |= {ord(_SYMBOL): len(_MARKS) + 1, ord("$"): len(_MARKS) + 2}
 
 
 def collate(text: str) -> tuple[str, str, str, str]:
@@ -17,6 +21,10 @@ def collate(text: str) -> tuple[str, str, str, str]:
         import unicodedata
 
         name = unicodedata.normalize("NFD", name)
-        letters = "".join(char for char in name if not unicodedata.combining(char))
+        letters = "".join(
+            _SYMBOL + char if unicodedata.category(char) == "So" else char
+            for char in name
+            if not unicodedata.combining(char)
+        )
     folded = letters.casefold().translate(_BEFORE_DIGITS)
     return (folded, name.casefold().translate(_BEFORE_DIGITS), name.swapcase(), text)

@@ -12,6 +12,11 @@ import re
 from functools import lru_cache
 
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+# Controls, formats (zero-width and bidirectional characters), line separators, halves of pairs.
+_UNSEEN = re.compile(
+    "[\x00-\x1f\x7f-\x9f\xad\u0600-\u0605\u061c\u06dd\u070f\u180e\u200b-\u200f\u2028-\u202e"
+    "\u2060-\u206f\ud800-\udfff\ufeff\ufff9-\ufffb\ufffe\uffff\U000e0001-\U000e007f]+"
+)
 _NOT_IN_A_PATH = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufffe\uffff]")
 
 
@@ -19,6 +24,11 @@ def tidy_line(text: str) -> str:
     """The text on one line, without control characters."""
     line = " ".join(text.split())
     return line if line.isprintable() else _UNPRINTABLE.sub("\ufffd", line)
+
+
+def tidy_spaces(text: str) -> str:
+    """The text on one line, with its own spaces: what cannot be seen becomes a space."""
+    return text if text.isascii() and text.isprintable() else _UNSEEN.sub(" ", text)
 
 
 def tidy_block(text: str) -> str:

@@ -159,7 +159,7 @@ def test_commands_are_named_by_their_path() -> None:
     files = MemoryFiles(
         {
             f"{ROOT}/{name}": ""
-            for name in ("a.md", "sub/b.md", "sub/deep/c.MD", "d/SKILL.md", "x.txt", ".h/e.md")
+            for name in ("a.md", "sub/b.md", "sub/c.MD", "d/SKILL.md", "x.txt", ".h/e.md")
         }
     )
     found = find(files, make_root(layout="commands"))
@@ -169,8 +169,26 @@ def test_commands_are_named_by_their_path() -> None:
         ("a", "a.md"),
         ("d", "d/SKILL.md"),
         ("sub:b", "sub/b.md"),
-        ("sub:deep:c", "sub/deep/c.MD"),
     ]
+
+
+def test_a_skill_among_commands_names_its_folder_and_hides_the_files_beside_it() -> None:
+    paths = ("SKILL.md", "one.md", "low/skill.md", "low/w.md", "low/deep/z.md", ".h/e.md")
+    files = MemoryFiles({f"{ROOT}/{path}": "" for path in paths})
+    found = find(files, make_root(layout="commands", hidden=True))
+    states = {
+        one.default_name: one.skipped_by
+        for one in sorted(found.candidates, key=lambda one: one.location)
+    }
+    own = ROOT.rpartition("/")[2]
+    assert states == {
+        ".h:e": None,
+        own: None,
+        "low:deep:z": None,
+        "low": None,
+        "low:w": "layout",
+        "one": "layout",
+    }
 
 
 def test_a_file_that_only_looks_like_a_skill_is_noted() -> None:

@@ -53,7 +53,9 @@ def test_a_fraction_of_two_hundredths_doubles_the_room_in_claude_code():
 
 @pytest.mark.parametrize(("characters", "texts"), [(8_000, 20), (20_000, 60), (100, 0)])
 def test_claude_code_keeps_as_many_whole_texts_as_fit_and_every_name(characters, texts):
-    catalog = show(make_items(200, 300), "claude-code", characters=characters)
+    # The release was asked with names of four characters.
+    items = [CatalogItem(name=f"s{n:03d}", description="d" * 300) for n in range(200)]
+    catalog = show(items, "claude-code", characters=characters)
     assert len(with_text(catalog)) == texts
     assert show_counts(catalog) == {
         key: count for key, count in (("name-only", 200 - texts), ("whole", texts)) if count
@@ -67,29 +69,43 @@ def test_claude_code_keeps_the_text_of_what_is_used_and_of_bundled_skills_in_the
     items[150] = CatalogItem(name="used", description="u" * 300, uses=3)
     items[199] = CatalogItem(name="zz-own", description="b" * 300, bundled=True)
     catalog = show(items, "claude-code")
-    assert with_text(catalog) == [*(f"s{n:05d}" for n in range(18)), "used", "zz-own"]
+    assert with_text(catalog) == [*(f"s{n:05d}" for n in range(17)), "used", "zz-own"]
     assert [line.name for line in catalog.lines] == sorted(item.name for item in items)
 
 
 def test_claude_code_keeps_a_text_that_fills_the_room_exactly_and_none_that_is_one_too_long():
     # Three lines `- a`, of which one becomes `- a: ` and ten characters, and two line breaks.
+    own = load_profile("claude-code").budget.own_lines
     room = 3 * len("- a") + 2 + len(": ") + 10
     items = [
         CatalogItem(name="a", description="a" * 10, uses=1),
         CatalogItem(name="b", description="b" * 10),
         CatalogItem(name="c", description=""),
     ]
-    exact = show(items, "claude-code", characters=room)
+    exact = show(items, "claude-code", characters=room + own)
     assert (with_text(exact), exact.characters, exact.over_budget) == (["a"], room, False)
-    assert with_text(show(items, "claude-code", characters=room - 1)) == []
+    assert with_text(show(items, "claude-code", characters=room + own - 1)) == []
 
 
-def test_claude_code_stops_at_the_first_text_that_does_not_fit():
+def test_claude_code_passes_over_a_text_that_does_not_fit_and_takes_a_shorter_one():
     items = [
         CatalogItem(name="a", description="a" * 500, uses=2),
         CatalogItem(name="b", description="b" * 5, uses=1),
     ]
-    assert with_text(show(items, "claude-code", characters=100)) == []
+    assert with_text(show(items, "claude-code", characters=400)) == ["b"]
+
+
+def test_claude_code_counts_an_emoji_as_two():
+    own = load_profile("claude-code").budget.own_lines
+    items = [CatalogItem(name="a", description="🎉" * 10)]
+    room = len("- a: ") + 20 + own
+    assert with_text(show(items, "claude-code", characters=room)) == ["a"]
+    assert with_text(show(items, "claude-code", characters=room - 1)) == []
+
+
+def test_claude_code_cuts_in_utf16_units_and_leaves_no_half_character():
+    [line] = show([CatalogItem(name="a", description="🎉" * 800)], "claude-code").lines
+    assert line.text == "🎉" * 767 + " …"
 
 
 def test_claude_code_keeps_bundled_texts_and_all_names_even_over_budget():

@@ -59,15 +59,26 @@ def test_two_names_that_one_host_knows_stay_two_rows():
 def test_a_host_whose_settings_are_wrong_has_a_problem_and_no_column():
     files = {
         ".agents/skills/pdf/SKILL.md": skill("pdf"),
-        "~/.omp/agent/config.yml": "skills:\n  enabled: perhaps\n",
+        "prowess.toml": "enabled = 3\n",
     }
-    compared = compare(files, "omp", "codex")
-    omp, codex = compared.hosts
-    assert (omp.outcomes, omp.snapshot) == ({}, None)
-    assert "`skills.enabled`" in (omp.problem or "")
+    compared = compare(files, "prowess", "codex")
+    prowess, codex = compared.hosts
+    assert (prowess.outcomes, prowess.snapshot) == ({}, None)
+    assert "`enabled`" in (prowess.problem or "")
     assert codex.problem is None
     # A host without an answer does not disagree.
     assert compared.different == ()
+
+
+def test_a_wrong_settings_file_of_a_host_is_reported_and_ignored():
+    files = {
+        ".agents/skills/pdf/SKILL.md": skill("pdf"),
+        "~/.omp/agent/config.yml": "skills:\n  enabled: perhaps\n",
+    }
+    omp, _ = compare(files, "omp", "codex").hosts
+    assert (omp.problem, list(omp.outcomes)) == (None, ["pdf"])
+    assert omp.snapshot is not None
+    assert [one.code for one in omp.snapshot.diagnostics] == ["settings-ignored"]
 
 
 def test_an_unknown_host_is_an_error():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from prowess.errors import SettingError
 from prowess.reports.explanation import (
     EditionAnswer,
     Elsewhere,
@@ -115,17 +116,15 @@ def test_an_edition_whose_settings_are_wrong_has_a_problem():
         ".omp/skills/notes/SKILL.md": skill("notes"),
         "~/.omp/agent/config.yml": "skills:\n  enabled: true\n",
     }
-    broken = {**files, "~/.omp/agent/config.yml": "skills:\n  enabled: perhaps\n"}
-    found = explain_name(
-        open_project(files, host="omp"),
-        "notes",
-        host="omp",
-        open_host=lambda other: open_project(broken, host=other),
-    )
+
+    def refuse(other):
+        raise SettingError("prowess.toml", 1, "enabled", "must be true or false")
+
+    found = explain_name(open_project(files, host="omp"), "notes", host="omp", open_host=refuse)
     assert isinstance(found, Explanation)
     (edition,) = found.editions
     assert edition == EditionAnswer("omp@documented", None, edition.problem)
-    assert "`skills.enabled`" in (edition.problem or "")
+    assert "`enabled`" in (edition.problem or "")
 
 
 def test_a_name_that_is_missing_gives_similar_names_and_the_hosts_that_see_it():

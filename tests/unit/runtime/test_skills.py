@@ -97,7 +97,7 @@ def test_a_real_name_is_stronger_than_a_label(workspace: Workspace) -> None:
     workspace.skill("project/.claude/skills/deploy", name="")
     skills = workspace.open("claude-code")
     assert skills.get("deploy").folder == workspace.path("project/.claude/skills/deploy")
-    assert skills.get("aaa").label == "deploy"
+    assert skills.get("aaa").label is None
 
 
 def test_a_label_finds_a_skill_where_no_name_does(workspace: Workspace) -> None:

@@ -14,6 +14,7 @@ from prowess.profiles.schema.profile import Profile
 from prowess.settings.load import load_settings
 from prowess.testing import MemoryFiles, make_facts
 
+IGNORED = "The whole settings file is ignored: "
 HOME, CWD, REPOSITORY = "/home/me", "/home/me/code/app/src", "/home/me/code/app"
 CONFIG = {"config": ["$XDG_CONFIG_HOME", "{home}/.config"]}
 
@@ -148,3 +149,12 @@ def problem(table, files, env=None):
     with pytest.raises(SettingError) as raised:
         load(table, files, env)
     return str(raised.value)
+
+
+def ignored(table, files, env=None):
+    """Why a file of a host is ignored as a whole, in the words of an error."""
+    settings = load(table, files, env)
+    [finding] = settings.diagnostics
+    assert (finding.code, settings.files) == ("settings-ignored", ())
+    line = f":{finding.line}" if finding.line is not None else ""
+    return f"{finding.file}{line}: {finding.message.removeprefix(IGNORED)}"

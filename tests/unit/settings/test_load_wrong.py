@@ -1,4 +1,4 @@
-"""Wrong settings and unreadable files: each an error that says where and what."""
+"""Wrong settings and unreadable files: each an error, or ignored where a host owns the file."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from tests.unit.settings.hosts import (
     PROWESS,
     PROWESS_PROJECT,
     PROWESS_USER,
+    ignored,
     load,
     problem,
 )
@@ -176,24 +177,24 @@ def test_a_wrong_value_is_an_error_that_names_file_line_and_key(text, message):
 def test_a_wrong_value_in_a_file_of_a_host_names_the_key_as_it_stands_there(
     table, file, text, message
 ):
-    assert problem(table, {file: text}) == file + message
+    assert ignored(table, {file: text}) == file + message
 
 
-def test_a_pipe_a_folder_and_a_file_that_is_too_large_are_errors():
-    assert problem(OMP, {OMP_FILE: None}) == (
+def test_a_pipe_a_folder_and_a_file_that_is_too_large_are_ignored():
+    assert ignored(OMP, {OMP_FILE: None}) == (
         f"{OMP_FILE}: expected a regular file, found a pipe or a device."
     )
-    assert problem(OMP, {f"{OMP_FILE}/x": ""}) == (
+    assert ignored(OMP, {f"{OMP_FILE}/x": ""}) == (
         f"{OMP_FILE}: expected a regular file, found a folder."
     )
-    assert problem(OMP, {OMP_FILE: "#" * ((1 << 20) + 1)}) == (
+    assert ignored(OMP, {OMP_FILE: "#" * ((1 << 20) + 1)}) == (
         f"{OMP_FILE}: the file has 1,048,577 bytes; at most 1,048,576 are read."
     )
 
 
 def test_a_file_that_is_no_utf8_names_the_line():
     assert (
-        problem(OMP, {OMP_FILE: b"a: 1\nb: \xff\n"})
+        ignored(OMP, {OMP_FILE: b"a: 1\nb: \xff\n"})
         == f"{OMP_FILE}:2: not UTF-8; save the file as UTF-8."
     )
 
@@ -203,9 +204,9 @@ class Locked(MemoryFiles):
         raise PermissionError(errno.EACCES, "Permission denied", path)
 
 
-def test_a_file_that_may_not_be_read_is_an_error():
+def test_a_file_that_may_not_be_read_is_ignored():
     assert (
-        problem(OMP, Locked({OMP_FILE: ""}))
+        ignored(OMP, Locked({OMP_FILE: ""}))
         == f"{OMP_FILE}: can't read the file (permission denied)."
     )
 
@@ -215,8 +216,8 @@ class Vanishing(MemoryFiles):
         return "file"
 
 
-def test_a_pipe_that_takes_the_place_of_a_file_is_an_error():
-    assert problem(OMP, Vanishing({OMP_FILE: None})) == (
+def test_a_pipe_that_takes_the_place_of_a_file_is_ignored():
+    assert ignored(OMP, Vanishing({OMP_FILE: None})) == (
         f"{OMP_FILE}: can't read the file (it is a pipe, not a regular file)."
     )
 
@@ -289,4 +290,5 @@ def test_a_profile_that_maps_a_key_to_no_setting_is_an_error():
     ],
 )
 def test_what_stands_where_a_secret_may_stand_is_never_quoted(profile, file, text, message):
-    assert problem(profile, {file: text}) == file + message
+    report = problem if profile is PROWESS else ignored
+    assert report(profile, {file: text}) == file + message

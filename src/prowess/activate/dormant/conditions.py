@@ -17,8 +17,8 @@ from prowess.activate.dormant.patterns import parse_patterns
 from prowess.diagnostics import Diagnostic, diagnose
 from prowess.model.skill import Skill
 from prowess.text.gitignore import Pattern
+from prowess.text.path_conditions import are_conditions
 
-_EVERYTHING = ("**", "**/*")
 # Up to here it is faster to check each skill than to keep the numbers of all that are awake.
 _MANY = 500
 
@@ -49,7 +49,9 @@ class Woken(msgspec.Struct, frozen=True):
     conditions: tuple[Condition, ...] = ()
 
 
-def find_conditions(skills: Iterable[Skill], fields: Sequence[str]) -> list[Condition]:
+def find_conditions(
+    skills: Iterable[Skill], fields: Sequence[str], *, unconditional: str = "any"
+) -> list[Condition]:
     """What each skill waits for, by the fields that make it wait.
 
     A pattern that matches every file is no condition.
@@ -59,7 +61,7 @@ def find_conditions(skills: Iterable[Skill], fields: Sequence[str]) -> list[Cond
         manifest = skill.manifest
         for field in fields:
             patterns = getattr(manifest, field)
-            if patterns and not any(pattern in _EVERYTHING for pattern in patterns):
+            if are_conditions(patterns, unconditional):
                 found.append(Condition(skill.name, skill.location, patterns, field))
     return found
 
@@ -70,12 +72,22 @@ class ConditionIndex:
     However many there are, only patterns that could match a file are tried.
     """
 
-    def __init__(self, conditions: Iterable[Condition], *, most_patterns: int = 1_000) -> None:
+    def __init__(
+        self,
+        conditions: Iterable[Condition],
+        *,
+        most_patterns: int = 1_000,
+        ignore_case: bool = False,
+    ) -> None:
         self._conditions = tuple(conditions)
+        self._ignore_case = ignore_case
         found: list[Diagnostic] = []
         parsed: list[list[Pattern]] = []
         for condition in self._conditions:
-            patterns, broken = parse_patterns(condition.patterns, most=most_patterns)
+            texts = condition.patterns
+            if ignore_case:
+                texts = tuple(text.lower() for text in texts)
+            patterns, broken = parse_patterns(texts, most=most_patterns)
             found += [_diagnose(condition, text, problem) for text, problem in broken]
             parsed.append(patterns)
         self._index = PatternIndex(parsed)
@@ -92,7 +104,7 @@ class ConditionIndex:
 
         The file is given as the names in its path.
         """
-        found = self._index.find(names)
+        found = self._index.find([name.lower() for name in names] if self._ignore_case else names)
         if awake and len(found) > _MANY:
             found -= self._find_awake(awake)
         met = [self._conditions[owner] for owner in sorted(found)]

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import msgspec
 
 from prowess.diagnostics import Diagnostic
+from prowess.text.utf16 import count_utf16, take_utf16
 
 _DEEPEST_HEADING = 6
+_MARKED_HEADING = re.compile(r"#+\s+(.+)")
+# Claude Code cuts a first line of more than 100 UTF-16 units to 97 and three dots.
+_MOST_UNITS, _KEPT_UNITS = 100, 97
 
 
 class HeaderReading(msgspec.Struct, frozen=True):
@@ -26,10 +31,15 @@ class HeaderReading(msgspec.Struct, frozen=True):
     undecoded: bytes = b""
 
     @property
-    def lead(self) -> str:
-        """The first line of the body. Few headers need it, so it is found when it is asked for."""
+    def text(self) -> str:
+        """The body, decoded. Few headers need it, so this is done when it is asked for."""
         # The end of what was read may be in the middle of a character, which no first line needs.
-        return find_lead(self.body or self.undecoded.decode(errors="replace"))
+        return self.body or self.undecoded.decode(errors="replace")
+
+    @property
+    def lead(self) -> str:
+        """The first line of the body."""
+        return find_lead(self.text)
 
 
 def find_lead(body: str) -> str:
@@ -43,3 +53,13 @@ def find_lead(body: str) -> str:
     rest = line.lstrip("#")
     is_heading = len(line) - len(rest) <= _DEEPEST_HEADING and rest[:1] in ("", " ", "\t")
     return rest.lstrip() if is_heading else line
+
+
+def find_short_lead(body: str) -> str:
+    """The first line that is not empty, as Claude Code takes it: a mark alone is text, and a long
+    line is cut.
+    """
+    line = body.lstrip().partition("\n")[0].rstrip()
+    heading = _MARKED_HEADING.fullmatch(line)
+    text = heading[1] if heading else line
+    return text if count_utf16(text) <= _MOST_UNITS else take_utf16(text, _KEPT_UNITS) + "..."

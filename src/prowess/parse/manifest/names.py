@@ -11,7 +11,7 @@ import msgspec
 
 from prowess.diagnostics import Diagnostic, Severity, diagnose, limit_diagnostics
 from prowess.model.skill import Manifest
-from prowess.parse.header.result import HeaderReading
+from prowess.parse.header.result import HeaderReading, find_short_lead
 from prowess.parse.manifest.fields import Findings, read_manifest
 from prowess.parse.yaml.text_values import describe, render_scalar
 from prowess.profiles.schema.header import (
@@ -41,10 +41,20 @@ class Understood(msgspec.Struct, frozen=True):
 
 
 def understand(
-    reading: HeaderReading, *, default_name: str, required: tuple[str, ...], fields: FieldRules
+    reading: HeaderReading,
+    *,
+    default_name: str,
+    required: tuple[str, ...],
+    fields: FieldRules,
+    empty_description: str | None = None,
 ) -> Understood:
-    """Decide on name and description, read the manifest, and check what the host requires."""
+    """Decide on name and description, read the manifest, and check what the host requires.
+
+    `empty_description` replaces that of the rules.
+    """
     frontmatter = reading.frontmatter
+    if fields.joined_lists:
+        frontmatter = _join_lists(frontmatter, fields.joined_lists)
     manifest, field_findings = read_manifest(frontmatter, fields=fields)
     findings: Findings = []
     name, label = _choose_name(frontmatter, default_name, fields, findings)
@@ -55,12 +65,18 @@ def understand(
     # With `paragraphs`, a description that is there stays even where it is empty.
     is_given = fields.body_description == "paragraphs" and value is not _MISSING
     if not description and not is_given:
-        description = _find_fallback(description, reading, fields, findings)
+        empty = fields.empty_description if empty_description is None else empty_description
+        description = _find_fallback(description, reading, fields, empty, findings)
         if description is None:
             hidden = _report_missing(value, fields, findings, needed=needed)
     if name in fields.reserved_names:
         message = f"`name` is “{name}”, which is reserved by this host."
         findings.append(diagnose("name-reserved", message, field="name"))
+    odd = find_refused_characters(name, fields)
+    if odd:
+        listed = ", ".join(f"U+{ord(character):04X}" for character in odd)
+        message = f"The name contains {listed}; this host drops skills with such names."
+        findings.append(diagnose("name-invalid", message, field="name"))
     if "name" in required and "name" not in frontmatter:
         is_reported = any(finding.code == "name-missing" for finding in findings)
         if not is_reported:
@@ -77,6 +93,25 @@ def understand(
     is_refused = any(finding.severity is Severity.ERROR for finding in findings)
     valid = reading.valid and not is_refused
     return Understood(name, label, description, manifest, diagnostics, valid, hidden)
+
+
+def find_refused_characters(name: str, fields: FieldRules) -> list[str]:
+    """The characters of a name that the host does not accept, sorted."""
+    if not fields.refused_characters or (name.isascii() and name.isalnum()):
+        return []
+    return sorted(set(re.findall(fields.refused_characters, name)))
+
+
+def _join_lists(frontmatter: dict[str, Any], keys: tuple[str, ...]) -> dict[str, Any]:
+    """The fields, with lists under these keys as JavaScript makes text of them: `a,b`."""
+    lists = {key: frontmatter[key] for key in keys if type(frontmatter.get(key)) is list}
+    if not lists:
+        return frontmatter
+    joined = {
+        key: ",".join("" if item is None else render_scalar(item) for item in items)
+        for key, items in lists.items()
+    }
+    return {**frontmatter, **joined}
 
 
 def _merge(findings: Findings, field_findings: tuple[Diagnostic, ...]) -> tuple[Diagnostic, ...]:
@@ -159,8 +194,10 @@ def _name_from_folder(
 ) -> tuple[str, str | None]:
     # In Claude Code the folder names the command, and the header's name is a label beside it.
     label = render_scalar(value).strip() if isinstance(value, (str, int, float)) else ""
-    is_other_name = label not in ("", default)
-    return default, label if is_other_name else None
+    if label in ("", default):
+        return default, None
+    is_shown = not fields.label_pattern or re.fullmatch(fields.label_pattern, label)
+    return default, label if is_shown else None
 
 
 def _name_when_present(
@@ -307,19 +344,24 @@ def _report_missing_description(
 
 
 def _find_fallback(
-    description: str | None, reading: HeaderReading, fields: FieldRules, findings: Findings
+    description: str | None,
+    reading: HeaderReading,
+    fields: FieldRules,
+    empty: str | None,
+    findings: Findings,
 ) -> str | None:
     """What the host uses where there is no description: the body's first line or a fixed word."""
     if not fields.description_from_body:
         return description
     if fields.body_description == "paragraphs":
-        return _join_paragraphs(reading.body)
-    if reading.lead:
-        lead = describe(reading.lead)
-        message = f"`description` is missing; the first line of the body is used: {lead}."
+        return _join_paragraphs(reading.text)
+    is_cut = fields.body_description == "short-line"
+    lead = find_short_lead(reading.text) if is_cut else reading.lead
+    if lead:
+        message = f"`description` is missing; the first line of the body is used: {describe(lead)}."
         findings.append(diagnose("description-from-body", message, field="description"))
-        return reading.lead
-    return description if fields.empty_description is None else fields.empty_description
+        return lead
+    return description if empty is None else empty
 
 
 def _join_paragraphs(body: str) -> str:

@@ -90,12 +90,14 @@ class ConditionRules(Table, frozen=True):
     - `below_skips`: folder names that are not searched then; `.git` never is.
     - `below_waits`: let skills found this way wait for their own `paths`; otherwise they are ready
       immediately.
+    - `ignore_case`: match `paths` without regard to case.
     - `most_patterns`: how many patterns the braces in one skill's patterns may expand to.
     """
 
     below: tuple[str, ...] = ()
     below_skips: tuple[str, ...] = ()
     below_waits: bool = True
+    ignore_case: bool = False
     most_patterns: int = 1_000
 
 

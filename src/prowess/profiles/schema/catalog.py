@@ -53,6 +53,8 @@ class CatalogRules(Table, frozen=True):
       reverse (`load-reversed`), or by path alone (`path`).
     - `location`: write paths as they are (`absolute`) or with `~/` (`home`).
     - `escape`: how the host escapes text in markup. Formats for which it doesn't fit use their own.
+    - `spaces`: what happens to blanks inside a text that goes on one line: a run becomes one space
+      (`join`), or only what cannot be seen becomes a space (`keep`).
     - `when_to_use`: include `when_to_use`.
     - `when_to_use_joint`: what stands between the description and `when_to_use`.
     - `when_empty`: what to show if there are no skills.
@@ -67,6 +69,7 @@ class CatalogRules(Table, frozen=True):
     order: CatalogOrder = "name"
     location: Literal["absolute", "home"] = "absolute"
     escape: Escape = "xml"
+    spaces: Literal["join", "keep"] = "join"
     when_to_use: bool = False
     when_to_use_joint: str = " - "
     when_empty: Literal["nothing", "sentence"] = "nothing"
@@ -87,6 +90,7 @@ class BudgetRules(Table, frozen=True):
     - `units`: what the host counts: Unicode characters or UTF-16 units.
     - `counts`: what counts: the whole text, or only the lines for skills.
     - `names`: the characters for names alone, with the strategy `whole-then-names`.
+    - `own_lines`: the characters that the host's own skills take up.
     - `skills`: the most skills.
     - `per_item`: the longest text of one skill.
     - `cut`: how a longer text is cut: with `…` (`ellipsis`), with `...` (`dots`), or after a
@@ -107,6 +111,7 @@ class BudgetRules(Table, frozen=True):
     units: Literal["characters", "utf16"] = "characters"
     counts: Literal["text", "lines"] = "text"
     names: int = 0
+    own_lines: int = 0
     skills: int = 0
     per_item: int = 0
     cut: Cut = "ellipsis"

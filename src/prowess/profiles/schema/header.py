@@ -148,13 +148,17 @@ class FieldRules(Table, frozen=True):
       invalid. 0 means no limit.
     - `length_units`: what lengths are counted in: `characters`, `utf16` units or `bytes`.
     - `description_from_body`: use the body if there is no description.
-    - `body_description`: what is used of it: its first line (`first-line`), or its paragraphs
-      without headings, up to 1,024 characters (`paragraphs`). With `paragraphs` a description that
-      is there stays, even if it is empty.
+    - `body_description`: what is used of it: its first line (`first-line`), that line cut to 100
+      characters (`short-line`), or its paragraphs without headings, up to 1,024 characters
+      (`paragraphs`). With `paragraphs` a description that is there stays, even if it is empty.
     - `empty_description`: the description to use if the body is empty too.
     - `description_hidden_when_missing`: hide a skill without a description from the model instead
       of rejecting it.
     - `reserved_names`: names that are rejected.
+    - `refused_characters`: a regular expression for characters that a name may not contain.
+    - `label_pattern`: a regular expression that a label must match to be shown, where the name
+      comes from the folder.
+    - `joined_lists`: fields whose lists become text, joined by commas.
     - `name_pattern`: a regular expression that the whole name must match.
     - `true_words`: words that mean true.
     - `false_words`: words that mean false.
@@ -180,10 +184,13 @@ class FieldRules(Table, frozen=True):
     most_description: int = 0
     length_units: Literal["characters", "utf16", "bytes"] = "characters"
     description_from_body: bool = False
-    body_description: Literal["first-line", "paragraphs"] = "first-line"
+    body_description: Literal["first-line", "short-line", "paragraphs"] = "first-line"
     empty_description: str | None = None
     description_hidden_when_missing: bool = False
     reserved_names: tuple[str, ...] = ()
+    refused_characters: str = ""
+    label_pattern: str = ""
+    joined_lists: tuple[str, ...] = ()
     name_pattern: str = ""
     true_words: tuple[str, ...] = ("true", "yes", "on", "1")
     false_words: tuple[str, ...] = ("false", "no", "off", "0")

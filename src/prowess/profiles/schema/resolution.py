@@ -55,7 +55,11 @@ class ResolutionRules(Table, frozen=True):
     - `filter_order`: the filters that apply, in this order.
     - `scopes`: the scopes, strongest first.
     - `groups`: the groups, strongest first.
+    - `waiting_compete`: let a skill that waits for a file shadow others; otherwise it takes its
+      name only when it wakes.
     - `qualify`: scopes whose skills are renamed to `folder:name` instead of being shadowed.
+    - `reserved_labels`: names that no label may have, such as those of the host's own commands. A
+      label that is the name of a skill, or of an earlier skill's label, is dropped as well.
     - `collisions`: which name collisions the host reports: `all`, those between custom folders
       (`custom`), or `none`.
     - `listed`: the states that the host's own list includes.
@@ -76,7 +80,9 @@ class ResolutionRules(Table, frozen=True):
     )
     scopes: tuple[Scope, ...] = ()
     groups: tuple[str, ...] = ()
+    waiting_compete: bool = True
     qualify: tuple[Scope, ...] = ()
+    reserved_labels: tuple[str, ...] = ()
     collisions: Collisions = "all"
     listed: tuple[State, ...] = (
         State.INELIGIBLE,
@@ -96,6 +102,9 @@ class GateRules(Table, frozen=True):
     - `config_defaults`: settings of the host that count as set by default.
     - `hidden_by`: header fields that hide a skill from the model.
     - `dormant_by`: header fields that make a skill wait until a matching file is used.
+    - `unconditional`: which patterns match every file and so are no condition: those with `**` or
+      `**/*` among them (`any`), or those of which each is `**` once `/**` is taken off its end
+      (`all`).
     - `disabled_by_enabled`: let `enabled: false` in the header disable a skill.
     """
 
@@ -108,6 +117,7 @@ class GateRules(Table, frozen=True):
         "disable_model_invocation",
     )
     dormant_by: tuple[Literal["paths", "globs"], ...] = ()
+    unconditional: Literal["any", "all"] = "any"
     disabled_by_enabled: bool = True
 
 

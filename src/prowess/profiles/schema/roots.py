@@ -48,6 +48,7 @@ class RootRule(Table, frozen=True):
     - `leaf`: don't search for more skills inside a skill.
     - `hidden`: search folders whose names start with a dot.
     - `flat`: Markdown files directly in the root are skills too, unless it has a SKILL.md.
+    - `git_folder`: search folders named `.git` too.
     - `gitignore`: skip what `.gitignore` files exclude, also those above the root.
     - `ignore_files`: names of ignore files inside the root whose patterns exclude folders and
       files.
@@ -58,6 +59,10 @@ class RootRule(Table, frozen=True):
     - `hard_links`: accept a SKILL.md that has more than one hard link.
     - `skip_names`: folder names that are skipped.
     - `skip_pattern`: a regular expression; folders whose names contain a match are skipped.
+    - `worktree_fallback`: in a linked worktree of git, search the main checkout instead where the
+      top folder of the worktree has no such folder.
+    - `listed_with`: another root with which these skills share one place in the catalog.
+    - `empty_description`: the description of an empty file here, instead of that in `[fields]`.
     - `ignored_fields`: header fields that are ignored here.
     - `required`: header fields that are required here in addition to those in `[fields]`.
     - `when`: conditions of which at least one must hold.
@@ -85,12 +90,16 @@ class RootRule(Table, frozen=True):
     leaf: bool = True
     hidden: bool = False
     flat: bool = False
+    git_folder: bool = False
     gitignore: bool = False
     ignore_files: tuple[str, ...] = ()
     links: Links = "follow"
     hard_links: bool = True
     skip_names: tuple[str, ...] = ()
     skip_pattern: str = ""
+    worktree_fallback: bool = False
+    listed_with: str = ""
+    empty_description: str | None = None
     ignored_fields: tuple[str, ...] = ()
     required: tuple[str, ...] = ()
     when: tuple[str, ...] = ()

@@ -19,7 +19,8 @@ class SettingsFileRule(Table, frozen=True):
 
     - `at`: the path templates, as in `[roots.NAME]`. A file in the working folder or above it
       belongs to the project.
-    - `format`: the format of the file. `json5` also reads JSON and JSONC.
+    - `format`: the format of the file. `json` is JSON without comments or trailing commas, `json5`
+      also reads both.
     - `keys`: the setting that each dotted key of the file stands for. A last part `*` stands for
       every key that is not listed.
     - `about_skills`: tables that only contain settings for skills, so unknown keys are reported.
@@ -35,7 +36,7 @@ class SettingsFileRule(Table, frozen=True):
     """
 
     at: tuple[str, ...]
-    format: Literal["toml", "json5", "yaml"]
+    format: Literal["toml", "json", "json5", "yaml"]
     keys: dict[str, str] = msgspec.field(default_factory=dict)
     about_skills: tuple[str, ...] = ()
     also: tuple[str, ...] = ()

@@ -93,6 +93,7 @@ _BELOW: dict[str, Callable[[str], Path]] = {
 }
 # The settings that can be edited in each format.
 _EDITABLE = {
+    "json": ("visibility", "overrides", "permissions"),
     "json5": ("visibility", "overrides", "permissions"),
     "yaml": ("disabled_extensions",),
     "toml": ("override_list",),
@@ -179,6 +180,7 @@ def _list_toml(switch: Switch, change: Change) -> list[str]:
 
 
 _EDITS: dict[Format, Callable[[Switch, str, Change, str], str | None]] = {
+    "json": _set_json5,
     "json5": _set_json5,
     "yaml": _set_yaml,
     "toml": _set_toml,
@@ -209,6 +211,7 @@ def _render_toml(switch: Switch, change: Change) -> str:
 
 
 _BY_HAND: dict[Format, Callable[[Switch, Change], str]] = {
+    "json": _render_json5,
     "json5": _render_json5,
     "yaml": _render_yaml,
     "toml": _render_toml,

@@ -13,7 +13,7 @@ from prowess.profiles.places import Places
 from prowess.profiles.schema.settings import SettingsFileRule
 from prowess.settings.formats.key_spans import Path, Scan, find_nearest, index_lines
 
-Format = Literal["toml", "json5", "yaml"]
+Format = Literal["toml", "json", "json5", "yaml"]
 Parse = Callable[[str, str], dict[str, Any]]
 
 _BARE = r"[\w-]+"
@@ -24,6 +24,12 @@ def _import_toml() -> tuple[Parse, Scan]:
     from prowess.settings.formats.toml import parse_toml, scan_toml
 
     return parse_toml, scan_toml
+
+
+def _import_json() -> tuple[Parse, Scan]:
+    from prowess.settings.formats.json5 import parse_json, scan_json5
+
+    return parse_json, scan_json5
 
 
 def _import_json5() -> tuple[Parse, Scan]:
@@ -40,6 +46,7 @@ def _import_yaml() -> tuple[Parse, Scan]:
 
 _FORMATS: dict[Format, Callable[[], tuple[Parse, Scan]]] = {
     "toml": _import_toml,
+    "json": _import_json,
     "json5": _import_json5,
     "yaml": _import_yaml,
 }
@@ -55,7 +62,7 @@ def list_lines(text: str, format_name: Format) -> dict[Path, int]:
     """The line of every key and list item. Never raises."""
     _, scan = _FORMATS[format_name]()
     # JSON parsers take the last of two equal keys; TOML and YAML reject the second.
-    return index_lines(text, scan, is_last_counted=format_name == "json5")
+    return index_lines(text, scan, is_last_counted=format_name in ("json", "json5"))
 
 
 def find_line(text: str, format_name: Format, path: Path) -> int | None:

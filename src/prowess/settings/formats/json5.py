@@ -58,6 +58,34 @@ def parse_json5(text: str, file: str) -> dict[str, Any]:
         raise SettingError(file, _find_error_line(text, error), None, problem) from None
 
 
+def parse_json(text: str, file: str) -> dict[str, Any]:
+    """JSON exactly as the standard has it. Raises a `SettingError`."""
+    import json
+
+    text = prepare_text(text, file)
+    try:
+        data = json.loads(text, parse_constant=_refuse_constant)
+    except RecursionError:
+        raise make_depth_error(file, None) from None
+    except json.JSONDecodeError as error:
+        problem = f"not valid JSON ({_describe_strictly(error)})"
+        raise SettingError(file, error.lineno, None, problem) from None
+    except ValueError as error:
+        raise SettingError(file, None, None, f"not valid JSON ({error})") from None
+    return check_shape(data, text, scan_json5, file)
+
+
+def _refuse_constant(word: str) -> Any:
+    raise ValueError(f"{word} is not a number in JSON")
+
+
+def _describe_strictly(error: Any) -> str:
+    if error.doc[error.pos : error.pos + 2] in ("//", "/*"):
+        return "comments are not allowed"
+    message = str(error.msg)
+    return message[:1].lower() + message[1:]
+
+
 def _find_error_line(text: str, error: Exception) -> int:
     position = re.search(_POSITION, str(error))
     offset = max(int(position[1]) - 1, 0) if position else 0
