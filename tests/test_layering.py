@@ -25,7 +25,7 @@ STAGES = ("discover", "parse", "resolve", "gate", "present", "activate")
 # two stages need belongs in `model` or `text`. "" is prowess/__init__.py with the public names.
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("bundled", "version"),
-    ("diagnostics",),
+    ("diagnostics", "telemetry"),
     ("model",),
     ("errors",),
     ("text",),
@@ -71,6 +71,8 @@ MAY_TOUCH: dict[str, frozenset[str]] = {
     "prowess.state": frozenset(
         {"fcntl", "open", "os", "shutil", "sqlite3", "stat", "sys", "tempfile"}
     ),
+    # Sees whether the program has loaded OpenTelemetry or logging.
+    "prowess.telemetry": frozenset({"sys"}),
     # The command line has the terminal: its arguments, its streams, its width.
     "prowess.cli": frozenset({"os", "sys"}),
     "prowess.__main__": frozenset({"sys"}),

@@ -49,6 +49,7 @@ from prowess.state.profile_cache import (
     load_kept_profile,
     load_named_profile,
 )
+from prowess.telemetry import observe
 from prowess.version import VERSION
 
 if TYPE_CHECKING:
@@ -212,8 +213,11 @@ class Project:
             reporter=self._reporter,
             keep=keep,
         )
-        found = scan.run()
-        cache.save()
+        with observe("scan", host=self.profile.name) as seen:
+            found = scan.run()
+            cache.save()
+            if seen:
+                seen.note(candidates=len(found[0].outcomes), skills=len(found[0].skills))
         return found
 
     def offer(
@@ -248,19 +252,25 @@ class Project:
     def _build_catalog(self, snapshot: Snapshot, **options: Any) -> Catalog:
         from prowess.gate.gate import find_rules
         from prowess.gate.permissions import section_removed
+        from prowess.model.catalog import Shown
         from prowess.present.offer import offer
 
         table = self.profile.permissions
         permissions = find_rules(
             snapshot.settings, table, self.facts, agent=self._agent, given=self._rules
         )
-        return offer(
-            snapshot,
-            profile=self.profile,
-            facts=self.facts,
-            removed=permissions is not None and section_removed(permissions),
-            **options,
-        )
+        with observe("catalog", host=self.profile.name) as seen:
+            catalog = offer(
+                snapshot,
+                profile=self.profile,
+                facts=self.facts,
+                removed=permissions is not None and section_removed(permissions),
+                **options,
+            )
+            if seen:
+                left_out = catalog.counts().get(Shown.LEFT_OUT, 0)
+                seen.note(skills=len(catalog.lines), left_out=left_out, tokens=catalog.tokens)
+        return catalog
 
     def open_usage(self) -> UsageStore:
         """How often skills were offered and used on this machine; a store that counts nothing where

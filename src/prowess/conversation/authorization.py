@@ -22,6 +22,7 @@ from prowess.model.outcome import State
 from prowess.model.permission import Action, Decision, Request
 from prowess.model.skill import Scope, Skill
 from prowess.profiles.schema.profile import Profile
+from prowess.telemetry import observe
 
 
 class Grant(NamedTuple):
@@ -143,6 +144,17 @@ def _digest_values(values: Any) -> str:
 
 
 def _settle(
+    skill: Skill, request: Request, decision: Decision, services: Services, *, digest: str
+) -> Permit:
+    if decision.action is not Action.ASK:
+        return _ask(skill, request, decision, services, digest=digest)
+    with observe("approve", skill=skill.name, permission=request.permission) as seen:
+        permit = _ask(skill, request, decision, services, digest=digest)
+        seen.note(granted=permit.granted, by=permit.by)
+        return permit
+
+
+def _ask(
     skill: Skill, request: Request, decision: Decision, services: Services, *, digest: str
 ) -> Permit:
     try:

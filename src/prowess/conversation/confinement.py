@@ -15,6 +15,7 @@ from prowess.model.sandbox import SandboxPolicy
 from prowess.ports import Runner
 from prowess.shell.sandbox_policy import build_policy
 from prowess.state.folders import state_folder
+from prowess.telemetry import observe
 
 # What programs print when the system refuses them something. It only decides whether the sandbox
 # is mentioned; nothing depends on it.
@@ -44,12 +45,35 @@ class ConfinedRunner:
         return msgspec.structs.replace(finished, **{field: text.lstrip("\n")})
 
 
+class ObservedRunner:
+    """A `Runner` whose runs can be watched."""
+
+    def __init__(self, runner: Runner, skill: str, *, confined: bool) -> None:
+        self._runner = runner
+        self._skill = skill
+        self._confined = confined
+
+    def run(self, command: Command, *, is_cancelled: Callable[[], bool] | None = None) -> Finished:
+        """Run a command; those who watch learn how it ended, not what it was."""
+        with observe("run", skill=self._skill, confined=self._confined) as seen:
+            finished = self._runner.run(command, is_cancelled=is_cancelled)
+            seen.note(exit_code=finished.code, timed_out=finished.code is None)
+            seen.note(left_out=finished.left_out)
+            return finished
+
+
 def confine(name: str, services: Services, view: SnapshotView) -> tuple[Runner, str | None]:
     """The runner for the programs of a skill, and why this machine cannot confine them.
 
     The reason is None where they are confined, where the user switched the sandbox off, and where
     the runner is the caller's own, who answers for it.
     """
+    runner, unconfined = _find_runner(name, services, view)
+    confined = isinstance(runner, ConfinedRunner)
+    return ObservedRunner(runner, name, confined=confined), unconfined
+
+
+def _find_runner(name: str, services: Services, view: SnapshotView) -> tuple[Runner, str | None]:
     snapshot = view.snapshot
     policy = build_policy(
         view.own_settings.sandbox,

@@ -15,7 +15,7 @@ from prowess.activate.resources.lookup import Resource, resolve
 from prowess.activate.slash.commands import CommandIndex
 from prowess.activate.slash.completion import MOST, Completion, complete
 from prowess.activate.slash.dispatch import Cancel
-from prowess.activate.slash.messages import Key, find_delivery
+from prowess.activate.slash.messages import Key, Message, find_delivery
 from prowess.activate.survival import Survival, compact, find_survivors
 from prowess.conversation.activation import activate_skill
 from prowess.conversation.async_calls import Answers, call_async
@@ -35,6 +35,7 @@ from prowess.model.skill import Skill
 from prowess.model.snapshot import Snapshot
 from prowess.model.usage import Caller
 from prowess.present.tokens import estimate_tokens
+from prowess.telemetry import observe
 
 if TYPE_CHECKING:
     from prowess.shell.scripts import ScriptResult
@@ -115,17 +116,24 @@ class Conversation:
         question without an answer raises `ApprovalNeeded` before anything runs. Raises
         `UnknownSkill`, `Unavailable`, `NotPermitted`, and what commands in the body raise.
         """
-        return activate_skill(
-            name,
-            arguments,
-            by=by,
-            services=self._with_answers(answers),
-            skills=self._skills,
-            ledger=self._recorder,
-            is_cancelled=is_cancelled,
-            loaded=loaded,
-            again=again,
-        )
+        with observe("activate", host=self._services.profile.name, caller=by) as seen:
+            made = activate_skill(
+                name,
+                arguments,
+                by=by,
+                services=self._with_answers(answers),
+                skills=self._skills,
+                ledger=self._recorder,
+                is_cancelled=is_cancelled,
+                loaded=loaded,
+                again=again,
+            )
+            # Noted afterwards: what a model asks for need not be the name of a skill.
+            if seen:
+                tokens = estimate_tokens(made.text)
+                seen.note(skill=made.name, digest=made.digest, tokens=tokens)
+                seen.note(repeated=made.repeated)
+            return made
 
     async def activate_async(
         self,
@@ -157,14 +165,18 @@ class Conversation:
         `key` is the key that sent it; `streaming` says whether the model is answering just now.
         `answers` are those of `activate`.
         """
-        return run_typed(
-            text,
-            delivery=find_delivery(key, streaming=streaming),
-            cancel=cancel or Cancel(),
-            services=self._with_answers(answers),
-            skills=self._skills,
-            ledger=self._recorder,
-        )
+        with observe("activate", host=self._services.profile.name, caller="user") as seen:
+            found = run_typed(
+                text,
+                delivery=find_delivery(key, streaming=streaming),
+                cancel=cancel or Cancel(),
+                services=self._with_answers(answers),
+                skills=self._skills,
+                ledger=self._recorder,
+            )
+            if seen and isinstance(found, Message):
+                seen.note(skill=", ".join(found.skills), tokens=estimate_tokens(found.text))
+            return found
 
     async def run_async(
         self,

@@ -234,8 +234,12 @@ def list_modules(conversation: Conversation, *call: str, by: Caller) -> set[str]
     return entered
 
 
-@pytest.mark.parametrize(("by", "most"), [("user", 20), ("model", 24)])
-def test_a_plain_activation_passes_few_modules(workspace: Workspace, by: Caller, most: int) -> None:
+@pytest.mark.parametrize(("by", "most"), [("user", 21), ("model", 25)])
+def test_a_plain_activation_passes_few_modules(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch, by: Caller, most: int
+) -> None:
+    # Other tests may have loaded it; then tokens are counted for those who watch.
+    monkeypatch.delitem(sys.modules, "opentelemetry.trace", raising=False)
     for name in ("first", "x", "y"):
         workspace.skill(f"home/.prowess/skills/{name}", body="Look.\n")
         workspace.write(f"home/.prowess/skills/{name}/notes.md")

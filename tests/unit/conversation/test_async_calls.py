@@ -55,7 +55,7 @@ async def wait_for_pids(workspace: Workspace) -> list[int]:
     raise AssertionError("the programs did not start")
 
 
-CALLS: dict[str, Callable[[Conversation], object]] = {
+CALLS: dict[str, Callable[[Conversation], Awaitable[object]]] = {
     "activate": lambda chat: chat.activate_async("slow"),
     "run": lambda chat: chat.run_async("/slow"),
     "script": lambda chat: chat.run_script_async("slow", "scripts/slow.sh"),
@@ -67,7 +67,7 @@ def test_a_cancelled_task_ends_its_programs_and_leaves_the_conversation_usable(
     workspace: Workspace, chat: Conversation, call: str
 ) -> None:
     async def play() -> tuple[list[int], str]:
-        task = asyncio.ensure_future(CALLS[call](chat))  # type: ignore[arg-type]
+        task = asyncio.ensure_future(CALLS[call](chat))
         pids = await wait_for_pids(workspace)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -131,14 +131,16 @@ def test_an_interpreter_that_exits_takes_its_programs_along(tmp_path: Path) -> N
         import sys, threading, time
         from pathlib import Path
         from prowess.machine.facts import current_facts
-        from prowess.machine.processes import ProcessRunner
+        from prowess.machine import processes
         from prowess.model.command import Command
 
         script = 'echo "$$" > "$0"; sleep 60'
         command = Command(text=script, argv=("bash", "-c", script, sys.argv[1]))
-        runner = ProcessRunner(current_facts())
+        runner = processes.ProcessRunner(current_facts())
         threading.Thread(target=runner.run, args=(command,), daemon=True).start()
         while not (Path(sys.argv[1]).exists() and Path(sys.argv[1]).read_text().strip()):
+            time.sleep(0.01)
+        while not processes._running:
             time.sleep(0.01)
         """
     )
@@ -154,7 +156,7 @@ def test_work_in_a_thread_has_the_callers_context_and_its_errors_come_back() -> 
         name.set("Ada")
         seen = await run_in_thread(lambda is_cancelled: name.get())
         with pytest.raises(KeyError):
-            await run_in_thread(lambda is_cancelled: {}["nothing"])
+            await run_in_thread(lambda is_cancelled: dict[str, int]()["nothing"])
         with pytest.raises(RuntimeError):
             await run_in_thread(lambda is_cancelled: next(iter(())))
         return seen, await run_in_thread(lambda is_cancelled: threading.current_thread().ident)
