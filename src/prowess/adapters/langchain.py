@@ -9,6 +9,7 @@ from typing import Annotated, Any, NotRequired, Unpack
 import msgspec
 
 from prowess.activate.loaded_tags import LoadedSkill
+from prowess.adapters.approval import describe_question, read_answer
 from prowess.adapters.compaction import find_lost, render_survivors
 from prowess.adapters.media import parse_block
 from prowess.adapters.skill_offer import (
@@ -20,6 +21,7 @@ from prowess.adapters.skill_offer import (
 )
 from prowess.adapters.skill_tools import CallContext, OfferedTool, ToolOutput
 from prowess.conversation.conversation import Conversation
+from prowess.model.permission import Answer, Request
 from prowess.runtime import Skills
 
 try:
@@ -28,7 +30,7 @@ try:
     from langchain.tools import ToolRuntime
     from langchain_core.messages import AnyMessage, HumanMessage, SystemMessage, ToolMessage
     from langchain_core.tools import StructuredTool, ToolException
-    from langgraph.types import Command
+    from langgraph.types import Command, interrupt
 except ImportError as error:
     explain_import(
         error, extra="langchain", module="langchain", purpose="give skills to a LangChain agent"
@@ -208,7 +210,13 @@ def _make_context(offer: SkillOffer, runtime: Any) -> CallContext:
         response=f"{thread}#{getattr(last, 'id', None)}" if last is not None else "",
         call_id=runtime.tool_call_id or "",
         run=runtime,
+        suspend=_interrupt if offer.suspends else None,
     )
+
+
+def _interrupt(request: Request) -> Answer:
+    """Suspend the graph; when it is resumed, the call is repeated and gets the answer here."""
+    return read_answer(interrupt(describe_question(request)), request)
 
 
 def _open(offer: SkillOffer, runtime: Any, state: Any) -> Conversation:

@@ -9,10 +9,11 @@ import threading
 import uuid
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from typing import Any, NamedTuple, Unpack
+from typing import Any, Generic, NamedTuple, NoReturn, TypeVar, Unpack
 from weakref import WeakKeyDictionary
 
 from prowess.activate.loaded_tags import LoadedSkill
+from prowess.adapters.approval import ApprovedCall
 from prowess.adapters.compaction import find_lost, render_survivors
 from prowess.adapters.media import parse_block
 from prowess.adapters.skill_offer import (
@@ -25,6 +26,7 @@ from prowess.adapters.skill_offer import (
 )
 from prowess.adapters.skill_tools import CallContext, OfferedTool, ToolOutput
 from prowess.conversation.conversation import Conversation
+from prowess.model.permission import Answer, Request
 from prowess.runtime import Skills
 
 try:
@@ -50,6 +52,7 @@ except ImportError as error:
         purpose="give skills to an agent built with the OpenAI Agents SDK",
     )
 
+V = TypeVar("V")
 Output = ToolOutputText | ToolOutputImage | ToolOutputFileContent
 Instructions = Callable[[RunContextWrapper[Any], Agent[Any]], Awaitable[str]]
 
@@ -151,6 +154,15 @@ def list_loaded_skills(
     return list_loaded(answers, survivors)
 
 
+class _Bounded(OrderedDict[tuple[int, str], V], Generic[V]):
+    """Something for each call under way, by its run and its id; the oldest are dropped."""
+
+    def __setitem__(self, key: tuple[int, str], value: V) -> None:
+        super().__setitem__(key, value)
+        while len(self) > _MOST_CALLS:
+            self.popitem(last=False)
+
+
 class _Seen(NamedTuple):
     """What the request had whose response made a call.
 
@@ -171,7 +183,7 @@ class _Requests:
     def __init__(self, tool: str) -> None:
         self.tool = tool
         self._sent: WeakKeyDictionary[RunContextWrapper[Any], frozenset[str]] = WeakKeyDictionary()
-        self._calls: OrderedDict[tuple[int, str], _Seen] = OrderedDict()
+        self._calls: _Bounded[_Seen] = _Bounded()
         self._lock = threading.Lock()
 
     def note_request(
@@ -188,16 +200,14 @@ class _Requests:
                 call_id = getattr(item, "call_id", None)
                 if isinstance(call_id, str):
                     self._calls[id(context.usage), call_id] = seen
-            while len(self._calls) > _MOST_CALLS:
-                self._calls.popitem(last=False)
 
-    def find(self, context: ToolContext[Any]) -> _Seen:
+    def find(self, context: RunContextWrapper[Any], call_id: str) -> _Seen:
         """What the request had whose response made this call.
 
         Without the hooks, and in a run that was resumed, only the run's own input is known.
         """
         with self._lock:
-            seen = self._calls.get((id(context.usage), context.tool_call_id))
+            seen = self._calls.get((id(context.usage), call_id))
         if seen is not None:
             return seen
         versions = get_versions(list_loaded_skills(context.turn_input, tool=self.tool))
@@ -254,20 +264,61 @@ def _make_instructions(offer: SkillOffer, own: Any) -> Instructions:
     return render
 
 
+class _Question(Exception):
+    """A call that someone has to approve."""
+
+
+def _raise_question(request: Request) -> NoReturn:
+    raise _Question(request.key)
+
+
 def _make_tool(tool: OfferedTool, offer: SkillOffer, requests: _Requests) -> FunctionTool:
-    async def call(context: ToolContext[Any], arguments: str) -> str | list[Output]:
-        parameters = _parse_object(arguments)
-        if parameters is None:
-            return f"The tool {tool.name} takes a JSON object, not this: {arguments[:200]}"
-        seen = requests.find(context)
+    finished: _Bounded[ToolOutput] = _Bounded()
+
+    async def carry_out(
+        context: RunContextWrapper[Any],
+        call_id: str,
+        parameters: Mapping[str, Any],
+        suspend: Callable[[Request], Answer] | None,
+    ) -> ToolOutput:
+        seen = requests.find(context, call_id)
         call_context = CallContext(
             conversation=await asyncio.to_thread(_open, offer, context),
             loaded=seen.loaded,
             response=seen.response,
-            call_id=context.tool_call_id,
+            call_id=call_id,
             run=context,
+            suspend=suspend,
         )
-        return _render(await offer.call_async(tool.name, parameters, call_context))
+        return await offer.call_async(tool.name, parameters, call_context)
+
+    async def call(context: ToolContext[Any], arguments: str) -> str | list[Output]:
+        parameters = _parse_object(arguments)
+        if parameters is None:
+            return f"The tool {tool.name} takes a JSON object, not this: {arguments[:200]}"
+        key = (id(context.usage), context.tool_call_id)
+        done = finished.pop(key, None)
+        if done is not None:
+            return _render(done)
+        suspend = None
+        if offer.suspends:
+            # The SDK calls a tool that needs approval only when it was given.
+            suspend = ApprovedCall().answer
+        return _render(await carry_out(context, context.tool_call_id, parameters, suspend))
+
+    async def needs_approval(
+        context: RunContextWrapper[Any], parameters: dict[str, Any], call_id: str
+    ) -> bool:
+        """Whether someone has to be asked first, which only trying tells.
+
+        Without a question the call is done then, and its output waits for the SDK to ask for it.
+        """
+        key = (id(context.usage), call_id)
+        try:
+            finished[key] = await carry_out(context, call_id, parameters, _raise_question)
+        except _Question:
+            return True
+        return False
 
     async def is_needed(context: RunContextWrapper[Any], agent: AgentBase[Any]) -> bool:
         needed = await asyncio.to_thread(lambda: offer.list_tools(_open(offer, context)))
@@ -279,6 +330,7 @@ def _make_tool(tool: OfferedTool, offer: SkillOffer, requests: _Requests) -> Fun
         params_json_schema=_make_strict(tool.parameters),
         on_invoke_tool=call,
         is_enabled=is_needed if tool.kind == "find" else True,
+        needs_approval=needs_approval if offer.suspends else False,
     )
 
 

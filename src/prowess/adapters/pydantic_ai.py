@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import base64
-from collections.abc import Mapping, Sequence
-from typing import Any, Unpack
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NoReturn, Unpack
 
 from prowess.activate.loaded_tags import LoadedSkill
+from prowess.adapters.approval import describe_question, read_approval
 from prowess.adapters.compaction import find_lost, render_survivors
 from prowess.adapters.media import parse_block
 from prowess.adapters.skill_offer import (
@@ -19,10 +20,11 @@ from prowess.adapters.skill_offer import (
 )
 from prowess.adapters.skill_tools import CallContext, OfferedTool, ToolOutput
 from prowess.conversation.conversation import Conversation
+from prowess.model.permission import Answer, Request
 from prowess.runtime import Skills
 
 try:
-    from pydantic_ai import ModelRetry, RunContext, ToolDefinition, ToolFailed
+    from pydantic_ai import ApprovalRequired, ModelRetry, RunContext, ToolDefinition, ToolFailed
     from pydantic_ai.messages import (
         BinaryContent,
         DocumentUrl,
@@ -102,6 +104,7 @@ class SkillToolset(AbstractToolset[Any]):
             response=f"{ctx.run_id}#{ctx.run_step}",
             call_id=ctx.tool_call_id or "",
             run=ctx,
+            suspend=_make_suspension(ctx) if self._offer.suspends else None,
         )
         output = await self._offer.call_async(name, tool_args, context)
         if output.error is not None:
@@ -169,6 +172,17 @@ def compact_skills(
     if not text:
         return []
     return [ModelRequest(parts=[UserPromptPart(content=text)], metadata=dict(_GIVEN_BACK))]
+
+
+def _make_suspension(ctx: RunContext[Any]) -> Callable[[Request], Answer]:
+    """Defers a call that needs approval; one that was approved gets its answer."""
+    if ctx.tool_call_approved:
+        return read_approval(ctx.tool_call_metadata).answer
+
+    def suspend(request: Request) -> NoReturn:
+        raise ApprovalRequired(metadata=describe_question(request))
+
+    return suspend
 
 
 def _add_examples(tool: OfferedTool, examples: Sequence[str]) -> dict[str, Any]:

@@ -10,6 +10,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from importlib.util import find_spec
 from inspect import isawaitable
 from typing import Any, NoReturn, TypedDict
@@ -21,12 +22,15 @@ from prowess.activate.model_tool import explain_error
 from prowess.adapters.compaction import SURVIVED
 from prowess.adapters.conversations import MOST_CONVERSATIONS, Conversations
 from prowess.adapters.skill_tools import CallContext, OfferedTool, ToolOutput, describe_tools
+from prowess.conversation.async_calls import Answers, call_async
 from prowess.conversation.conversation import Conversation
 from prowess.errors import MissingExtra, ProwessError
+from prowess.errors.activation import ApprovalNeeded
 from prowess.machine.event_loop import run_in_thread, wait_for
 from prowess.model.activation import Activation
 from prowess.model.catalog import Catalog, Shown
-from prowess.ports import Ranker
+from prowess.model.permission import Answer
+from prowess.ports import Approver, Ranker
 from prowess.runtime import Skills
 from prowess.text.markup import escape_text, tidy_line
 
@@ -41,6 +45,10 @@ not count as having the skill.
 FindConversation = Callable[[Any], Conversation | str | None]
 """The conversation of a run, or an id for it, from the context that the library gives tools."""
 
+FindApprover = Callable[[Any], Approver | None]
+"""The approver of a run, from the context that the library gives tools."""
+
+_Called = tuple[ToolOutput, Awaitable[object] | None]
 _LISTED = (Shown.WHOLE, Shown.SHORTENED, Shown.NAME_ONLY)
 # How many rendered lists are kept, and how many responses whose calls may still be under way.
 _MOST_TEXTS = 16
@@ -52,13 +60,17 @@ class OfferOptions(TypedDict, total=False):
     """What every adapter takes beside the skills.
 
     `conversation` finds the conversation of a run; by default that is the library's own id.
-    `read_files`, `run_scripts` and `find_skills` leave a tool out when False. The others are those
-    of `Skills.catalog`.
+    `approver` is asked where a rule says so, in place of the conversation's: an approver, or a
+    function that finds the one of a run. With `suspend` and no approver, the run is suspended as
+    the library does. `read_files`, `run_scripts` and `find_skills` leave a tool out when False. The
+    others are those of `Skills.catalog`.
     """
 
     on_activation: OnActivation | None
     conversation: FindConversation | None
     most_conversations: int
+    approver: Approver | FindApprover | None
+    suspend: bool
     read_files: bool
     run_scripts: bool
     find_skills: bool
@@ -83,6 +95,8 @@ class SkillOffer:
         on_activation: OnActivation | None = None,
         conversation: FindConversation | None = None,
         most_conversations: int = MOST_CONVERSATIONS,
+        approver: Approver | FindApprover | None = None,
+        suspend: bool = False,
         read_files: bool = True,
         run_scripts: bool = True,
         find_skills: bool = True,
@@ -94,6 +108,8 @@ class SkillOffer:
         self._conversations = Conversations(skills, most=most_conversations)
         self._find_conversation = conversation
         self._on_activation = on_activation
+        self._approver = approver
+        self.suspends = suspend
         self._options = {
             "context_tokens": context_tokens,
             "characters": characters,
@@ -163,32 +179,79 @@ class SkillOffer:
         """Handle a model's call of one of the tools.
 
         What the model did wrong, or may not do, becomes an output; whatever else is wrong is
-        raised.
+        raised, and so is what suspends a call.
         """
-        output, pending = self._run(name, parameters, context)
+        approver = self._find_approver(context)
+        if approver is not None:
+            call = partial(self._run_with, name, parameters, context)
+            called: _Called = wait_for(call_async(call, approver))
+            output, pending = called
+        else:
+            output, pending = self._run_suspending(name, parameters, context)
         if pending is not None:
             with self._claims.kept_if_done(context, output):
                 wait_for(pending)
         return output
 
     async def call_async(self, name: str, parameters: Any, context: CallContext) -> ToolOutput:
-        """As `call`, in a thread of its own; an async callback is awaited in the event loop."""
-        output, pending = await run_in_thread(
-            lambda is_cancelled: self._run(
-                name, parameters, msgspec.structs.replace(context, is_cancelled=is_cancelled)
+        """As `call`, in a thread of its own.
+
+        Async approvers and callbacks are awaited in the event loop, and waiting for a person holds
+        no thread. If the task is cancelled, the programs it started are killed.
+        """
+        approver = self._find_approver(context)
+        if approver is not None:
+            call = partial(self._run_with, name, parameters, context)
+            output, pending = await call_async(call, approver)
+        else:
+            output, pending = await run_in_thread(
+                lambda is_cancelled: self._run_suspending(
+                    name, parameters, msgspec.structs.replace(context, is_cancelled=is_cancelled)
+                )
             )
-        )
         if pending is not None:
             with self._claims.kept_if_done(context, output):
                 await pending
         return output
 
-    def _run(
-        self, name: str, parameters: Any, context: CallContext
-    ) -> tuple[ToolOutput, Awaitable[object] | None]:
+    def _find_approver(self, context: CallContext) -> Approver | None:
+        """Who is asked about a call: whom the option names, or whom the conversation has."""
+        given = self._approver
+        found = given(context.run) if callable(given) else given
+        return found or context.conversation.approver
+
+    def _run_suspending(self, name: str, parameters: Any, context: CallContext) -> _Called:
+        """As `_run`; where the library can ask, the call is repeated with its answers."""
+        if context.suspend is None:
+            return self._run(name, parameters, context)
+        answers: dict[str, Answer] = {}
+        while True:
+            try:
+                return self._run_with(name, parameters, context, answers=answers)
+            except ApprovalNeeded as needed:
+                request = needed.request
+            answers = {**answers, request.key: context.suspend(request)}
+
+    def _run_with(
+        self,
+        name: str,
+        parameters: Any,
+        context: CallContext,
+        *,
+        answers: Answers | None = None,
+        is_cancelled: Callable[[], bool] | None = None,
+    ) -> _Called:
+        changed = msgspec.structs.replace(
+            context, answers=answers, is_cancelled=is_cancelled or context.is_cancelled
+        )
+        return self._run(name, parameters, changed)
+
+    def _run(self, name: str, parameters: Any, context: CallContext) -> _Called:
         """The output of a call, and what the callback still has to do."""
         try:
             output = self._tools[name].function(parameters, context)
+        except ApprovalNeeded:
+            raise
         except ProwessError as error:
             return ToolOutput(text=explain_error(error), error=error), None
         output = self._claims.settle(context, output)

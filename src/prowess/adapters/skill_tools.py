@@ -11,9 +11,11 @@ from prowess.activate.loaded_tags import add_tag
 from prowess.activate.model_tool import parse_call
 from prowess.activate.wrappers import render_repeated
 from prowess.adapters.media import make_block
+from prowess.conversation.async_calls import Answers
 from prowess.conversation.conversation import Conversation
 from prowess.errors import ProwessError, UnknownSkill, UsageError
 from prowess.model.activation import Activation
+from prowess.model.permission import Answer, Request
 from prowess.ports import Ranker
 from prowess.present.word_match import WordRanker
 from prowess.profiles.schema.commands import ToolRules
@@ -34,6 +36,10 @@ _READ_TEXT = (
     "Reads a file of a skill, or lists a folder of it. Use it for files that the instructions of a"
     " skill mention."
 )
+_RUN_TEXT = (
+    "Runs a script of a skill, such as scripts/fill.py, and returns what it prints. There is no"
+    " shell: every argument reaches the script as it is."
+)
 _FIND_TEXT = "Finds skills that your instructions do not list, by words from the task."
 
 
@@ -43,7 +49,8 @@ class CallContext(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     `loaded` are the versions of skills that the model has by the messages of this request; None
     where they are not known, and then the conversation's ledger decides. `response` identifies the
     response that made the call, and `call_id` the call in it. `run` is what the library gives its
-    tools.
+    tools. `suspend` asks for an approval as the library does, which usually ends the call until it
+    is repeated with the answer.
     """
 
     conversation: Conversation
@@ -51,6 +58,8 @@ class CallContext(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     response: str = ""
     call_id: str = ""
     run: Any = None
+    suspend: Callable[[Request], Answer] | None = None
+    answers: Answers | None = None
     is_cancelled: Callable[[], bool] | None = None
 
 
@@ -113,6 +122,24 @@ def describe_tools(rules: ToolRules, *, ranker: Ranker | None = None) -> tuple[O
             function=_read_file,
         ),
         OfferedTool(
+            kind="run",
+            name=RUN,
+            description=_RUN_TEXT,
+            parameters=_make_schema(
+                {
+                    "skill": _make_text("The name of the skill."),
+                    "script": _make_text("The path of the script in the skill's folder."),
+                    "arguments": {
+                        "type": "array",
+                        "items": {"type": "string"},
+                        "description": "The arguments of the script, one string each.",
+                    },
+                },
+                required=["skill", "script"],
+            ),
+            function=_run_script,
+        ),
+        OfferedTool(
             kind="find",
             name=FIND,
             description=_FIND_TEXT,
@@ -140,6 +167,7 @@ def _describe_load(rules: ToolRules) -> OfferedTool:
             call.name,
             call.arguments,
             by="model",
+            answers=context.answers,
             is_cancelled=context.is_cancelled,
             loaded=context.loaded,
             again=again,
@@ -164,11 +192,26 @@ def _describe_load(rules: ToolRules) -> OfferedTool:
 
 
 def _read_file(parameters: Any, context: CallContext) -> ToolOutput:
-    resource = context.conversation.read(_read_text(parameters, "url", tool=READ))
+    resource = context.conversation.read(
+        _read_text(parameters, "url", tool=READ),
+        answers=context.answers,
+        is_cancelled=context.is_cancelled,
+    )
     if not resource.data:
         return ToolOutput(text=resource.content)
     block = make_block(resource.data, resource.media_type)
     return ToolOutput(text=f"{resource.url} ({resource.media_type})", blocks=(block,))
+
+
+def _run_script(parameters: Any, context: CallContext) -> ToolOutput:
+    result = context.conversation.run_script(
+        _read_text(parameters, "skill", tool=RUN),
+        _read_text(parameters, "script", tool=RUN),
+        _read_texts(parameters, "arguments", tool=RUN),
+        answers=context.answers,
+        is_cancelled=context.is_cancelled,
+    )
+    return ToolOutput(text=result.text)
 
 
 def _find(parameters: Any, context: CallContext, ranker: Ranker) -> ToolOutput:
@@ -209,6 +252,15 @@ def _read_text(parameters: Any, name: str, *, tool: str) -> str:
     if not isinstance(value, str) or not value.strip():
         raise UsageError(f"The tool {tool} needs `{name}`, as a string.")
     return value
+
+
+def _read_texts(parameters: Any, name: str, *, tool: str) -> list[str]:
+    values = parameters.get(name)
+    if values is None:
+        return []
+    if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
+        raise UsageError(f"The tool {tool} takes `{name}` as a list of strings.")
+    return values
 
 
 def _read_flag(parameters: Any, name: str, *, tool: str) -> bool:

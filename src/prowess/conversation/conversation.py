@@ -56,6 +56,7 @@ class Conversation:
             ledger, self.diagnostics = parse_ledger(saved)
             paths = {key: _parse_paths(saved, key) for key in ("awake", "folders")}
         self.profile = services.profile
+        self.approver = services.approver
         self._services = services
         self._skills = CurrentSkills(services, **paths)
         self._catalogs = ConversationCatalogs(services)

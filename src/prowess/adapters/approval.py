@@ -1,0 +1,90 @@
+"""Questions and answers where a library suspends the run until a person has decided."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from prowess.errors import UsageError
+from prowess.model.permission import Answer, Reply, Request
+
+_ASKED_TWICE = (
+    "It needs a second approval in one call. Allow one of the two with a rule, or give the adapter"
+    " an approver."
+)
+_CHANGED = "It has changed since it was approved."
+
+
+def describe_question(request: Request) -> dict[str, Any]:
+    """A question as plain data, for whoever shows it to a person.
+
+    `key` stands for exactly this request and the skill's content. An answer that repeats it is not
+    used for anything else.
+    """
+    return {
+        "permission": request.permission,
+        "patterns": list(request.patterns),
+        "always": list(request.always),
+        "note": request.note,
+        "metadata": dict(request.metadata),
+        "key": request.key,
+    }
+
+
+def read_answer(value: Any, request: Request) -> Answer:
+    """What a person said: True or False, `once`, `always` or `reject`, or a mapping.
+
+    A mapping has `reply` and may have `feedback`, and the `key` of the question. Raises
+    `UsageError` for anything else.
+    """
+    match value:
+        case Answer():
+            return value
+        case bool():
+            return Answer(Reply.ONCE if value else Reply.REJECT)
+        case str() if value in list(Reply):
+            return Answer(Reply(value))
+        case {"key": str(key)} if key != request.key:
+            return Answer(Reply.REJECT, _CHANGED)
+        case {"reply": bool() | str() as reply}:
+            feedback = value.get("feedback")
+            said = read_answer(reply, request).reply
+            return Answer(said, feedback if isinstance(feedback, str) else None)
+    raise UsageError(
+        f"An approval is answered with true, false, once, always or reject, not {value!r:.200}."
+    )
+
+
+class ApprovedCall:
+    """Answers the questions of a call that was approved as a whole.
+
+    A person who approves a call has seen one question, so a second one is refused. `keys` are those
+    that the person saw, where they are known, and `reply` is what was said.
+    """
+
+    def __init__(self, *, keys: Collection[str] = (), reply: Reply = Reply.ONCE) -> None:
+        self._keys = keys
+        self._reply = reply
+        self._answered = 0
+
+    def answer(self, request: Request) -> Answer:
+        """The answer to a question."""
+        if request.key in self._keys:
+            return Answer(self._reply)
+        if self._keys:
+            return Answer(Reply.REJECT, _CHANGED)
+        self._answered += 1
+        return Answer(self._reply) if self._answered == 1 else Answer(Reply.REJECT, _ASKED_TWICE)
+
+
+def read_approval(metadata: Any) -> ApprovedCall:
+    """The approval of a call, with the questions that its metadata name: `key`, `answered`."""
+    if not isinstance(metadata, Mapping):
+        return ApprovedCall()
+    answered = metadata.get("answered")
+    keys = [metadata.get("key"), *(answered if isinstance(answered, list) else ())]
+    is_always = metadata.get("reply") == Reply.ALWAYS.value
+    return ApprovedCall(
+        keys=[key for key in keys if isinstance(key, str)],
+        reply=Reply.ALWAYS if is_always else Reply.ONCE,
+    )
