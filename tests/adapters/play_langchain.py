@@ -129,7 +129,7 @@ class Crew:
             await self._agent.ainvoke(given, _thread(user))
         state = await self._agent.aget_state(_thread(user))
         messages = [one for one in state.values["messages"] if one.id not in known]
-        answers = [one.text for one in messages if isinstance(one, ToolMessage)]
+        answers = [str(one.text) for one in messages if isinstance(one, ToolMessage)]
         asked = [tuple(one.value["patterns"]) for one in state.interrupts]
         return Said(answers, "" if asked else messages[-1].text, asked)
 

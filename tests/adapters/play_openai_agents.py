@@ -123,7 +123,7 @@ class Crew:
         self._histories[user] = []
 
     async def shorten(self, user: str) -> None:
-        shorter = [{"role": "user", "content": f"I am {user}. We spoke."}]
+        shorter: list[Any] = [{"role": "user", "content": f"I am {user}. We spoke."}]
         before = self._histories[user]
         self._histories[user] = [*shorter, *compact_skills(self._skills, before, shorter)]
 
@@ -144,5 +144,7 @@ class Crew:
         if not result.interruptions:
             return Said(answers, result.final_output)
         self._open[user] = result
-        asked = [(json.loads(item.raw_item.arguments)["name"],) for item in result.interruptions]
+        asked: list[Any] = [
+            (json.loads(item.raw_item.arguments)["name"],) for item in result.interruptions
+        ]
         return Said(answers, "", asked)

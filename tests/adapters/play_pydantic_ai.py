@@ -127,7 +127,7 @@ class Crew:
 
     async def resume(self, user: str, *, approve: bool) -> Said:
         asked = self._open.pop(user)
-        approvals = {call.tool_call_id: approve for call in asked.approvals}
+        approvals: dict[str, Any] = {call.tool_call_id: approve for call in asked.approvals}
         result = await self._agent.run(
             message_history=self._histories[user],
             deferred_tool_results=DeferredToolResults(approvals=approvals),

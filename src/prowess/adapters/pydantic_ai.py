@@ -187,9 +187,9 @@ def _make_suspension(ctx: RunContext[Any]) -> Callable[[Request], Answer]:
 
 def _add_examples(tool: OfferedTool, examples: Sequence[str]) -> dict[str, Any]:
     """The schema with names of skills as examples, which `TestModel` calls the tool with."""
-    if tool.kind != "load" or not examples:
+    if tool.kind not in ("load", "run") or not examples:
         return dict(tool.parameters)
-    (name,) = tool.parameters["required"]
+    name = tool.parameters["required"][0]
     properties = dict(tool.parameters["properties"])
     properties[name] = {**properties[name], "examples": list(examples)}
     return {**tool.parameters, "properties": properties}
