@@ -122,6 +122,14 @@ CODES: dict[str, Code] = {
     "wrong-file-name": _warning(
         "The file is not named SKILL.md, so it is not read.", "Rename it to SKILL.md."
     ),
+    "inside-skill": _warning(
+        "A skill is inside the folder of another one, where most hosts do not search.",
+        "Move its folder out of the other skill.",
+    ),
+    "too-deep": _warning(
+        "A skill is deeper below a folder of skills than a host searches.",
+        "Move its folder up, directly into the folder of skills.",
+    ),
     "folder-ignored": _info(
         "A folder with a skill is skipped because git ignores it.", "Remove it from .gitignore."
     ),

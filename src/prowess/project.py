@@ -72,6 +72,8 @@ class Options(TypedDict, total=False):
     With `usage`, uses are counted in a database of the user's own, unless settings say no, or in a
     store of your own. `trust` decides which skills may run commands in place of what the user
     trusts: all, none, or what a function says. `reporter` follows the progress of a scan.
+    `thorough` also looks for skills where the host doesn't: inside other skills, and deeper than it
+    goes; they end as skipped.
     """
 
     facts: Facts | None
@@ -87,6 +89,7 @@ class Options(TypedDict, total=False):
     usage: bool | UsageStore
     trust: bool | Callable[[Skill], bool] | None
     reporter: Reporter | None
+    thorough: bool
 
 
 class Project:
@@ -111,6 +114,7 @@ class Project:
         trust: bool | Callable[[Skill], bool] | None = None,
         reporter: Reporter | None = None,
         composed: Iterable[AnySource] | None = None,
+        thorough: bool = False,
     ) -> None:
         self.cwd = os.path.abspath(path)
         self.roots = roots
@@ -139,6 +143,7 @@ class Project:
         self._rules = tuple(rules)
         self._given_places = dict(places or {})
         self._reporter = reporter
+        self._thorough = thorough
         self._defined: DefinedSkills | None = None
         self._tools: CommandTools | None = None
         self._unpacker: PrivateUnpacker | None = None
@@ -429,6 +434,7 @@ class Project:
             limits=limits,
             clock=time.monotonic,
             diagnostics=ignored,
+            thorough=self._thorough,
         )
         sources: list[SkillSource] = [folders]
         if self._sources:

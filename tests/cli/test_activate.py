@@ -262,6 +262,19 @@ def test_an_unknown_name_has_the_nearest_and_exit_code_3(terminal):
     )
 
 
+def test_a_name_that_only_other_hosts_find_names_them(terminal):
+    terminal.skill("project/.claude/skills/group/greet")
+    answer = terminal.run("activate", "greet", "--host", "codex")
+    assert answer == (
+        3,
+        "",
+        "prowess: codex finds no skill named “greet” here.\n"
+        "These hosts find it: prowess, opencode, copilot, crush.\n",
+    )
+    shape = json.loads(terminal.run("activate", "greet", "--host", "codex", "--json").out)
+    assert shape["error"]["seen_by"] == ["prowess", "opencode", "copilot", "crush"]
+
+
 def test_a_skill_that_is_switched_off_is_refused_with_the_reason(terminal):
     terminal.skill("project/.agents/skills/greet")
     terminal.run("disable", "greet")

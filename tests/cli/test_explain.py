@@ -165,6 +165,7 @@ def test_json_tells_the_same_journey(terminal):
         "name": "x",
         "answer": "“x” is loaded, but hidden from the model: its header says `disable-model-invocation: true`.",
         "editions": [],
+        "elsewhere": [],
     }
     root = terminal.path("project/.agents/skills")
     roots = len(terminal.scan().roots)
@@ -232,6 +233,7 @@ def test_json_for_a_name_that_is_not_here(terminal):
             "claims": [],
             "nearest": [],
             "elsewhere": [],
+            "misnamed": [],
             "cut": [],
         },
     )
@@ -412,3 +414,30 @@ def test_a_setting_of_another_host_is_named_too(terminal):
     terminal.write("home/.omp/agent/config.yml", "skills:\n  enableClaudeProject: false\n")
     claim = terminal.json("explain", "pdf", "--host", "omp")["claims"][0]
     assert (claim["state"], claim["origin"]) == ("disabled", {"file": str(config), "line": 2})
+
+
+def test_a_skill_inside_another_is_skipped_and_names_the_hosts_that_read_it(terminal):
+    terminal.skill("project/.claude/skills/outer")
+    terminal.skill("project/.claude/skills/outer/x/inner")
+    code, out, _ = terminal.run("explain", "inner", "--host", "claude-code")
+    assert code == 0
+    assert out.startswith(
+        "“inner” was found but not read: it is inside another skill, outer; this host does not"
+        " search there.\nThese hosts read it: opencode, crush.\n"
+    )
+    listed = terminal.json("list", "--all", "--host", "claude-code")["skills"]
+    assert {one["name"]: one["state"] for one in listed} == {"outer": "ready", "inner": "skipped"}
+    assert [one["name"] for one in terminal.json("list", "--host", "opencode")["skills"]] == [
+        "inner",
+        "outer",
+    ]
+
+
+def test_a_file_that_is_not_named_skill_md_is_said(terminal):
+    terminal.write("project/.claude/skills/x/skill.md", "---\nname: x\n---\n")
+    answer = terminal.run("explain", "x", "--host", "claude-code")
+    assert ".claude/skills/x/skill.md: The file is named skill.md; only SKILL.md is read." in (
+        answer.out
+    )
+    shape = json.loads(terminal.run("explain", "x", "--host", "claude-code", "--json").out)
+    assert [one["code"] for one in shape["misnamed"]] == ["wrong-file-name"]

@@ -143,12 +143,42 @@ def test_nothing_to_validate_is_a_sentence_and_no_success(terminal):
     where = str(terminal.project)
     sentence = f"prowess: No SKILL.md found in “{where}”."
     assert terminal.run("validate") == (2, "", f"{sentence}\n")
-    file = terminal.write("project/pdf/skill.md", GOOD)
-    assert terminal.run("validate") == (
-        2,
-        "",
-        f"{sentence} {file}: The file is named skill.md; only SKILL.md is read. [wrong-file-name]\n",
+
+
+@pytest.mark.parametrize("form", ["text", "json", "github", "sarif"])
+def test_a_lone_file_of_another_name_is_an_error_in_every_format(terminal, form):
+    terminal.write("project/pdf/skill.md", GOOD)
+    answer = terminal.run("validate", "--format", form)
+    assert (answer.code, answer.err) == (1, "")
+    assert "wrong-file-name" in answer.out
+    assert "pdf/skill.md" in answer.out
+
+
+def test_a_skill_inside_another_is_a_finding_and_not_checked(terminal):
+    terminal.write("project/pdf/SKILL.md", GOOD.replace("good", "pdf"))
+    terminal.write("project/pdf/x/y/SKILL.md", "no header")
+    shape = json.loads(terminal.run("validate", "--json").out)
+    assert [one["file"] for one in shape["files"]] == [terminal.path("project/pdf/SKILL.md")]
+    (note,) = [one for one in shape["notes"] if one["code"] == "inside-skill"]
+    assert note["file"] == terminal.path("project/pdf/x/y/SKILL.md")
+    assert "opencode" in note["message"]
+
+
+def test_a_skill_that_is_too_deep_names_the_hosts_and_the_depth(terminal):
+    terminal.write("project/.claude/skills/group/good/SKILL.md", GOOD)
+    answer = terminal.run("validate", "--json")
+    (found,) = [
+        one["message"]
+        for file in json.loads(answer.out)["files"]
+        for one in file["diagnostics"]
+        if one["code"] == "too-deep"
+    ]
+    assert found == (
+        "The skill is 2 folders below `.claude/skills`; Claude Code and oh-my-pi search only 1"
+        " deep."
     )
+    assert (answer.code, terminal.run("validate", "--host", "claude-code").code) == (0, 1)
+    assert terminal.run("validate", "--host", "copilot").code == 0
 
 
 def test_a_file_of_another_name_is_checked_and_that_is_said(terminal):

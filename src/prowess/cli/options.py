@@ -179,11 +179,13 @@ def open_skills(
     agent: AgentOptions = ANY_AGENT,
     progress: Progress | None = None,
     warn: bool = True,
+    thorough: bool = False,
 ) -> Skills:
     """The skills of the working folder, scanned; a slow scan shows its progress.
 
     A `progress` that is given belongs to longer work and goes on after the scan. With `warn`,
-    options that the host ignores are reported on stderr.
+    options that the host ignores are reported on stderr. A `thorough` scan also finds skills where
+    the host does not search.
     """
     from prowess.cli.terminal.progress import Progress
 
@@ -197,6 +199,7 @@ def open_skills(
             rules=agent.rules,
             usage=True,
             reporter=reporter,
+            thorough=thorough,
         )
         # Scanned here, so that the progress ends with the scan; the snapshot is kept.
         _ = skills.snapshot

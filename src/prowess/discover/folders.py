@@ -22,7 +22,8 @@ class FolderSource:
     """The `SkillSource` over folders. A root that fails costs the others nothing.
 
     All roots of a scan belong to one source, because links may lead from one into another.
-    `diagnostics` are what was noticed when the roots were planned.
+    `diagnostics` are what was noticed when the roots were planned. A `thorough` search also looks
+    for skills where the host doesn't: inside other skills, and deeper than it goes.
     """
 
     name = "folders"
@@ -35,12 +36,14 @@ class FolderSource:
         limits: Limits,
         clock: Callable[[], float],
         diagnostics: tuple[Diagnostic, ...] = (),
+        thorough: bool = False,
     ) -> None:
         self._roots = tuple(roots)
         self._places = places
         self._limits = limits
         self._clock = clock
         self._diagnostics = diagnostics
+        self._thorough = thorough
 
     def find(self, search: Search) -> Discovered:
         """Walk every root."""
@@ -88,7 +91,14 @@ class FolderSource:
             return Discovered((), (_refuse(root, links),))
         exists = links.roots[root.path] is not None
         ignored = self._find_ignored(root, ignores) if exists else None
-        walk = Walk(root, files=search.files, budget=budget, links=links, ignored=ignored)
+        walk = Walk(
+            root,
+            files=search.files,
+            budget=budget,
+            links=links,
+            ignored=ignored,
+            thorough=self._thorough,
+        )
         return find_candidates(walk)
 
     def _find_ignored(self, root: Root, files: IgnoreFiles) -> IgnoredPaths | None:

@@ -29,6 +29,8 @@ _MOST_PROBES = 1_000
 _MOST_LATE_PROBES = 100
 # The same inside one folder that is skipped for its name; node_modules may hold thousands.
 _MOST_INSIDE = 200
+# How many levels are searched below what a host reads, for people who ask why a skill is missing.
+_MOST_LEVELS = 8
 # The clock is asked once for so many folders.
 _FOLDERS_PER_CHECK = 64
 _NO_BOUND = 1 << 62
@@ -87,6 +89,7 @@ class Walk:
         budget: SearchBudget,
         links: LinkRules,
         ignored: IgnoredPaths | None,
+        thorough: bool = False,
     ) -> None:
         limits = budget.limits
         self.root = root
@@ -94,6 +97,7 @@ class Walk:
         self.limits = limits
         self.links = links
         self.ignored = ignored
+        self.thorough = thorough
         self.skip_pattern = re.compile(root.skip_pattern) if root.skip_pattern else None
         self.candidates: list[Candidate] = []
         self.skipped: list[Candidate] = []
@@ -287,6 +291,8 @@ def walk_skills(walk: Walk, start: Folder | None = None, *, min_depth: int, max_
             _skip_shallow(walk, folder, items)
         elif _take_skill(walk, folder, items):
             if stops_at_skills:
+                if walk.thorough:
+                    _skip_nested(walk, folder, items)
                 continue
             has_skill = True
         elif walk.root.flat and folder.depth == 0:
@@ -297,6 +303,8 @@ def walk_skills(walk: Walk, start: Folder | None = None, *, min_depth: int, max_
             waiting += below
         elif not (has_skill or folder.again):
             _skip_deep(walk, folder, items)
+        elif has_skill and walk.thorough:
+            _skip_nested(walk, folder, items)
 
 
 def _take_skill(walk: Walk, folder: Folder, items: Sequence[FolderItem]) -> bool:
@@ -418,10 +426,51 @@ def _skip_deep(walk: Walk, folder: Folder, items: Sequence[FolderItem]) -> None:
     """Skills one folder deeper than the host searches: a folder around folders is a common
     mistake.
     """
-    depth = folder.depth
-    reason = f"it is {depth + 1} folders below the root; this host searches {depth} deep"
-    for name in _list_plain_folders(items):
-        walk.add_skipped(f"{folder.path}/{name}", name, "max_depth", reason)
+    most = folder.depth
+    # The last two names of its path tell a root from the others.
+    root = "/".join(walk.root.path.split("/")[-2:])
+    levels = _MOST_LEVELS if walk.thorough else 1
+    for path, below in _list_below(walk, folder.path, items, levels):
+        depth = most + below
+        reason = f"it is {depth} folders below the root; this host searches {most} deep"
+        message = f"The skill is {depth} folders below {root}; this host searches {most} deep."
+        finding = diagnose("too-deep", message, file=f"{path}/{SKILL_FILE}")
+        name = path.rpartition("/")[2]
+        walk.add_skipped(path, name, "max_depth", reason, (finding,))
+
+
+def _skip_nested(walk: Walk, folder: Folder, items: Sequence[FolderItem]) -> None:
+    """Skills inside the folder of a skill, where the host does not search."""
+    reason = f"it is inside another skill, {folder.name}; this host does not search there"
+    outer = f"{folder.path}/{SKILL_FILE}"
+    message = f"The skill is inside another skill, {folder.name}; this host does not search there."
+    for path, _ in _list_below(walk, folder.path, items, _MOST_LEVELS):
+        name = path.rpartition("/")[2]
+        file = f"{path}/{SKILL_FILE}"
+        finding = diagnose("inside-skill", message, file=file, related=(outer,))
+        walk.add_skipped(path, name, "leaf", reason, (finding,))
+
+
+def _list_below(
+    walk: Walk, path: str, items: Sequence[FolderItem], levels: int
+) -> Iterator[tuple[str, int]]:
+    """The plain folders below a folder that was listed, and how many levels below each is."""
+    waiting = [(f"{path}/{name}", 1) for name in reversed(_list_plain_folders(items))]
+    listed = 0
+    while waiting:
+        below, level = waiting.pop()
+        if below.rpartition("/")[2] in walk.root.skip_names:
+            continue
+        yield below, level
+        listed += 1
+        if level >= levels or listed > _MOST_INSIDE:
+            continue
+        try:
+            inner = walk.files.list_folder(below)
+        except OSError:
+            # Nobody searches this folder anyway, so nobody misses what cannot be listed.
+            continue
+        waiting += [(f"{below}/{name}", level + 1) for name in reversed(_list_plain_folders(inner))]
 
 
 def _skip_by_name(walk: Walk, path: str, item: FolderItem) -> None:

@@ -76,15 +76,38 @@ class UnknownName(UsageError):
 
 
 class UnknownSkill(UnknownName):
-    """No skill has the requested name."""
+    """No skill has the requested name.
+
+    `host` is the host that was asked, and `seen_by` are others that find the skill, where that was
+    looked up.
+    """
 
     exit_code = 3
+    host = ""
+    seen_by: tuple[str, ...] = ()
+
+    def __init__(
+        self,
+        name: str,
+        known: Iterable[str] = (),
+        *,
+        host: str = "",
+        seen_by: Iterable[str] = (),
+    ) -> None:
+        found = tuple(seen_by)
+        if found:
+            self.host, self.seen_by = host, found
+        super().__init__(name, known)
 
     def __str__(self) -> str:
+        if self.seen_by:
+            return f"{self.host} finds no skill named “{self.name}” here."
         return f"There is no skill named “{self.name}” here."
 
     @property
     def hint(self) -> str | None:
+        if self.seen_by:
+            return f"These hosts find it: {', '.join(self.seen_by)}."
         return super().hint or "Run `prowess list --all` to see every skill that was found."
 
 

@@ -28,6 +28,10 @@ from prowess.settings.read.key_names import get_file_key
 from prowess.state.profile_cache import load_added_profiles
 from prowess.text.display import count_words
 
+# The rules that skip a skill for where it is.
+_PLACES = ("leaf", "max_depth", "min_depth", "hidden")
+# Findings that say what a skipped candidate's reason says.
+_SAID_BY_REASON = ("inside-skill", "too-deep")
 _DECIDED_BY_RESOLVE = (State.DUPLICATE, State.DISABLED, State.SHADOWED)
 _DECIDED_BY_GATE = (State.INELIGIBLE, State.DENIED, State.DORMANT, State.HIDDEN)
 
@@ -66,7 +70,8 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True):
     """Why a name loads or does not.
 
     `answer` is the whole answer in a sentence. `editions` are the other editions of the host that
-    answer differently. `left_out` counts the claims beyond the number that was asked for.
+    answer differently; `elsewhere` are the hosts that read a file which this host skips.
+    `left_out` counts the claims beyond the number that was asked for.
     """
 
     snapshot: Snapshot
@@ -75,6 +80,7 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True):
     claims: tuple[Claim, ...]
     left_out: int = 0
     editions: tuple[EditionAnswer, ...] = ()
+    elsewhere: tuple[Elsewhere, ...] = ()
 
     def shape(self) -> dict[str, Any]:
         """The explanation as JSON."""
@@ -84,14 +90,16 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True):
             "answer": self.answer,
             "claims": [_shape_claim(claim) for claim in self.claims],
             "editions": [_shape_edition(edition) for edition in self.editions],
+            "elsewhere": [msgspec.to_builtins(one) for one in self.elsewhere],
         }
 
 
 class MissingName(msgspec.Struct, frozen=True, kw_only=True):
     """A name that no skill here has: similar names, and the hosts that see it.
 
-    `claims` are skills that lie in a folder of this name but have another; `cut` are findings about
-    limits that may have hidden it.
+    `claims` are skills that lie in a folder of this name but have another; `misnamed` are findings
+    about files in such a folder that are not named SKILL.md; `cut` are findings about limits that
+    may have hidden it.
     """
 
     snapshot: Snapshot
@@ -100,6 +108,7 @@ class MissingName(msgspec.Struct, frozen=True, kw_only=True):
     left_out: int = 0
     nearest: tuple[str, ...] = ()
     elsewhere: tuple[Elsewhere, ...] = ()
+    misnamed: tuple[Diagnostic, ...] = ()
     cut: tuple[Diagnostic, ...] = ()
 
     def shape(self) -> dict[str, Any]:
@@ -111,6 +120,7 @@ class MissingName(msgspec.Struct, frozen=True, kw_only=True):
             "claims": [_shape_claim(claim) for claim in self.claims],
             "nearest": list(self.nearest),
             "elsewhere": [msgspec.to_builtins(one) for one in self.elsewhere],
+            "misnamed": [shape_diagnostic(finding) for finding in self.misnamed],
             "cut": [shape_diagnostic(finding) for finding in self.cut],
         }
 
@@ -138,7 +148,8 @@ def explain_name(
             claims=claims,
             left_out=left_out,
             nearest=nearest_names(name, {one.name: None for one in snapshot.outcomes}),
-            elsewhere=tuple(_find_elsewhere(skills, name, open_host)),
+            elsewhere=tuple(find_elsewhere(skills, name, open_host)),
+            misnamed=tuple(_find_misnamed(snapshot, name)),
             cut=tuple(one for one in snapshot.diagnostics if one.code == "limit-reached"),
         )
     return Explanation(
@@ -148,7 +159,16 @@ def explain_name(
         claims=claims,
         left_out=left_out,
         editions=tuple(_find_differing_editions(skills, holder, host, open_host)),
+        elsewhere=tuple(_find_readers(skills, holder, open_host)),
     )
+
+
+def _find_misnamed(snapshot: Snapshot, name: str) -> Iterator[Diagnostic]:
+    """The findings about `skill.md` and the like in a folder of this name."""
+    for finding in snapshot.diagnostics:
+        folder = posixpath.dirname(finding.file or "")
+        if finding.code == "wrong-file-name" and posixpath.basename(folder) == name:
+            yield finding
 
 
 def find_claims(snapshot: Snapshot, name: str) -> list[Outcome]:
@@ -178,7 +198,8 @@ def _find_differing_editions(
             yield EditionAnswer(edition.host, outcome, edition.problem)
 
 
-def _find_elsewhere(skills: Skills, name: str, open_host: OpenHost) -> Iterator[Elsewhere]:
+def find_elsewhere(skills: Skills, name: str, open_host: OpenHost) -> Iterator[Elsewhere]:
+    """The other hosts that find a name here, each with the state and the file."""
     _, added = load_added_profiles(skills.facts, "prowess")
     for host in known_hosts(added):
         if host == skills.profile.name:
@@ -190,6 +211,15 @@ def _find_elsewhere(skills: Skills, name: str, open_host: OpenHost) -> Iterator[
             continue
         if outcome is not None:
             yield Elsewhere(host, outcome.state.value, outcome.candidate.location)
+
+
+def _find_readers(skills: Skills, holder: Outcome, open_host: OpenHost) -> Iterator[Elsewhere]:
+    """The hosts that read the file of a skill which this host skips for its place."""
+    if holder.state is not State.SKIPPED or holder.rule not in _PLACES:
+        return
+    for one in find_elsewhere(skills, holder.name, open_host):
+        if one.state != State.SKIPPED.value and one.location == holder.candidate.location:
+            yield one
 
 
 # Journeys
@@ -299,7 +329,9 @@ def _explain_why_searched(root: Root, templates: Sequence[str], context: _Contex
 
 def _explain_parse(outcome: Outcome, profile: Profile) -> Iterator[str]:
     reason = outcome.reason or ""
-    if outcome.skill is None:
+    if outcome.candidate.skipped is not None:
+        yield "not read"
+    elif outcome.skill is None:
         yield f"{outcome.state.value}: {lower_first(reason)}"
     else:
         yield _explain_name(outcome, outcome.skill, profile)
@@ -309,7 +341,7 @@ def _explain_parse(outcome: Outcome, profile: Profile) -> Iterator[str]:
             continue
         place = f" on line {finding.line}" if finding.line is not None else ""
         # The reason was just given; what remains to say is how to fix it.
-        is_reason = finding.message.rstrip(".") == reason
+        is_reason = finding.message.rstrip(".") == reason or finding.code in _SAID_BY_REASON
         said = finding.hint if is_reason else finding.message
         yield f"{finding.severity.value}{place} ({finding.code}): {said}"
 
@@ -364,6 +396,7 @@ _RULES: dict[str, Callable[[ResolutionRules], str]] = {
     "assembly": lambda rules: (
         f"the first group wins ({_list(rules.groups)}), then the first in scan order"
     ),
+    "path": lambda rules: "the last folder in alphabetical order wins, whatever its root",
     "all": lambda rules: "every file keeps its name",
 }
 

@@ -27,6 +27,7 @@ from prowess.present.always import find_long_body
 from prowess.profiles.load import load_profile
 from prowess.profiles.schema.profile import Profile
 from prowess.reports.json_output import shape_diagnostic
+from prowess.reports.skill_depth import find_too_deep, report_too_deep
 from prowess.reports.skill_paths import Target
 
 _BOM = b"\xef\xbb\xbf"
@@ -222,6 +223,8 @@ def _lint(
         fields=load_profile("spec").fields,
     )
     reported = (*problems, *found, *_check_always(text))
+    if not hosts:
+        reported += tuple(report_too_deep(target.folder))
     for profile in hosts:
         reported += tuple(_check_host(text, target, profile, reported))
     return _name_file(reported, target.location)
@@ -251,6 +254,8 @@ def _check_host(
     found = reading.diagnostics + understood.diagnostics if reading.valid else reading.diagnostics
     found = locate_in_file(found, text.encode(), profile.header)
     title = profile.title or profile.name
+    for deep in find_too_deep(target.folder, [profile]):
+        yield diagnose("host-refuses", f"{title} would not load the skill: {deep.reason}.")
     if not (reading.valid and understood.valid):
         cause = next((one for one in found if one.severity is Severity.ERROR), None)
         yield _report_refusal(title, cause)

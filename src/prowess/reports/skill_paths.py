@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from prowess.diagnostics import Diagnostic, diagnose
+from prowess.diagnostics import Diagnostic, Severity, diagnose
 from prowess.discover.folders import FolderSource
 from prowess.discover.repository import find_repository
 from prowess.discover.walk import SKILL_FILE
@@ -19,6 +19,7 @@ from prowess.model.skill import Candidate, LoadedFrom, Root, Scope, Source
 from prowess.ports import FileSystem, Reporter, Search
 from prowess.profiles.places import Places
 from prowess.profiles.schema.roots import Limits
+from prowess.reports.skill_depth import list_nested_readers
 from prowess.text.display import escape_line
 
 # Deep enough for `packages/web/.claude/skills/group/name` in a monorepo.
@@ -69,6 +70,9 @@ class TargetSearch:
                 real = self._files.find_real_path(target.location) or target.location
                 targets.setdefault(real, target)
             notes += found.notes
+        if not targets and any(note.code == "wrong-file-name" for note in notes):
+            # Where nothing else is found, a file with the wrong name is what was meant.
+            return FoundTargets((), tuple(map(_raise_severity, notes)))
         if not targets:
             where = _join(paths or (self._cwd,), " or ")
             reasons = [escape_line(str(note)) for note in notes[:_MOST_NOTES]]
@@ -112,17 +116,35 @@ class TargetSearch:
         )
         facts, repository = self._facts, find_repository(path, self._files)
         places = Places(cwd=path, home=facts.home, platform=facts.platform, repository=repository)
-        source = FolderSource((root,), places=places, limits=Limits(), clock=time.monotonic)
+        source = FolderSource(
+            (root,), places=places, limits=Limits(), clock=time.monotonic, thorough=True
+        )
         search = Search(cwd=path, settings=Settings(), files=self._files, reporter=self._reporter)
         found = source.find(search)
         read = [one for one in found.candidates if one.skipped is None]
         skipped = [one for one in found.candidates if one.skipped is not None]
-        notes = (*found.diagnostics, *(note for one in skipped for note in one.diagnostics))
+        notes = (*found.diagnostics, *(note for one in skipped for note in _list_notes(one)))
         return FoundTargets(tuple(map(_as_target, read)), notes)
 
 
 def _join(paths: Iterable[str], separator: str) -> str:
     return separator.join(f"“{escape_line(path)}”" for path in paths)
+
+
+def _raise_severity(note: Diagnostic) -> Diagnostic:
+    if note.code != "wrong-file-name":
+        return note
+    return msgspec.structs.replace(note, severity=Severity.ERROR)
+
+
+def _list_notes(candidate: Candidate) -> tuple[Diagnostic, ...]:
+    """What is said about a file that is not checked."""
+    if candidate.skipped_by != "leaf":
+        return candidate.diagnostics
+    (found,) = candidate.diagnostics
+    readers = ", ".join(list_nested_readers())
+    message = f"The skill is inside another skill, so it was not checked; only {readers} read it."
+    return (msgspec.structs.replace(found, message=message),)
 
 
 def _name_file(path: str) -> Target:

@@ -36,10 +36,15 @@ def find(
     repository: str | None = "/p",
     settings: Settings | None = None,
     clock: Any = lambda: 0.0,
+    thorough: bool = False,
 ) -> Discovered:
     places = Places(cwd="/p", home="/home/me", platform="linux", repository=repository)
     source = FolderSource(
-        roots or (make_root(),), places=places, limits=limits or Limits(), clock=clock
+        roots or (make_root(),),
+        places=places,
+        limits=limits or Limits(),
+        clock=clock,
+        thorough=thorough,
     )
     return source.find(Search(cwd="/p", settings=settings or Settings(), files=files))
 
@@ -74,6 +79,23 @@ DEEP = MemoryFiles(
         f"{ROOT}/flat.md": "",
     }
 )
+
+
+def test_a_thorough_search_finds_what_is_inside_skills_and_too_deep():
+    inside = "it is inside another skill, one; this host does not search there"
+    root = "it is in the root itself; this host searches only the folders below it"
+    two = "it is 2 folders below the root; this host searches 1 deep"
+    three = "it is 3 folders below the root; this host searches 1 deep"
+    hidden = "its folder begins with a dot; this host skips those"
+    usual = {"SKILL.md": root, "group/two/SKILL.md": two, ".hidden/SKILL.md": hidden}
+    assert skipped(find(DEEP)) == usual
+    found = find(DEEP, thorough=True)
+    assert skipped(found) == usual | {
+        "one/inner/SKILL.md": inside,
+        "group/sub/three/SKILL.md": three,
+    }
+    findings = {one.code for candidate in found.candidates for one in candidate.diagnostics}
+    assert findings == {"inside-skill", "too-deep"}
 
 
 @pytest.mark.parametrize(

@@ -167,7 +167,16 @@ def test_the_answer_gives_the_reason_that_decided(fields, answer):
 def test_json_has_everything():
     files = {"~/.claude/skills/notes/SKILL.md": skill("notes")}
     shape = explain_found(files, "notes", host="omp").shape()
-    assert list(shape) == ["host", "edition", "cwd", "name", "answer", "claims", "editions"]
+    assert list(shape) == [
+        "host",
+        "edition",
+        "cwd",
+        "name",
+        "answer",
+        "claims",
+        "editions",
+        "elsewhere",
+    ]
     location = "/home/me/.claude/skills/notes/SKILL.md"
     assert shape["editions"] == [{"host": "omp@documented", "state": "ready", "location": location}]
     assert [step["stage"] for step in shape["claims"][0]["journey"]] == [

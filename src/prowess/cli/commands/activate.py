@@ -20,11 +20,16 @@ from prowess.cli.options import (
 )
 from prowess.cli.terminal.out import echo_diagnostics, print_exact, print_json
 from prowess.conversation.conversation import Conversation
+from prowess.errors import UnknownSkill
 from prowess.model.activation import Activation
 from prowess.model.usage import Caller
 from prowess.reports.activation_output import shape_activation
 from prowess.reports.json_output import shape_scan
+from prowess.runtime import Skills
 from prowess.text.display import escape_line
+
+# The states of a skill that a user can load.
+_LOADABLE = ("ready", "hidden", "dormant")
 
 
 @click.command("activate")
@@ -66,10 +71,31 @@ def command(
 
     options = ConversationOptions(session, effort)
     doing = f"loading {escape_line(name)}"
-    activation = run_in_conversation(skills, options, load, doing=doing, count=False)
+    try:
+        activation = run_in_conversation(skills, options, load, doing=doing, count=False)
+    except UnknownSkill as error:
+        raise _find_others(error, skills, add_dirs, bare=bare) from None
     if as_json:
         print_json({**shape_scan(skills.snapshot), **shape_activation(activation, by)})
         return 0
     print_exact(activation.text)
     echo_diagnostics(activation.diagnostics)
     return 0
+
+
+def _find_others(
+    error: UnknownSkill, skills: Skills, add_dirs: tuple[str, ...], *, bare: bool
+) -> UnknownSkill:
+    """The same error with the hosts that do find the skill."""
+    from prowess.cli.terminal.progress import Progress
+    from prowess.reports.explanation import find_elsewhere
+
+    with Progress() as progress:
+
+        def open_host(host: str) -> Skills:
+            progress.begin(f"asking {escape_line(host)}")
+            return open_skills(host, add_dirs, bare=bare, progress=progress, warn=False)
+
+        found = list(find_elsewhere(skills, error.name, open_host))
+    others = [one.host for one in found if one.state in _LOADABLE]
+    return UnknownSkill(error.name, error.known, host=skills.profile.name, seen_by=others)

@@ -29,7 +29,7 @@ def command(severity: str, host: str, add_dirs: tuple[str, ...], bare: bool, as_
     Skills that cannot be used on this machine are listed with a command that fixes that. Exits with
     1 if there is an error, even if --severity hides it; counts include what is hidden.
     """
-    skills = open_skills(host, add_dirs, bare=bare, warn=False)
+    skills = open_skills(host, add_dirs, bare=bare, warn=False, thorough=True)
     report = check_skills(skills, Severity(severity))
     if as_json:
         print_json(report.shape())

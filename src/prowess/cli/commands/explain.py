@@ -44,10 +44,10 @@ def command(
     """
 
     def open_host(other: str) -> Skills:
-        return open_skills(other, add_dirs, bare=bare, agent=agent, warn=False)
+        return open_skills(other, add_dirs, bare=bare, agent=agent, warn=False, thorough=True)
 
     found = explain_name(
-        open_skills(host, add_dirs, bare=bare, agent=agent),
+        open_skills(host, add_dirs, bare=bare, agent=agent, thorough=True),
         name,
         host=host,
         open_host=open_host,
@@ -67,6 +67,8 @@ def _print_explanation(found: Explanation) -> None:
     screen.print(_shorten(found.answer, found.claims, found.snapshot), style="bold")
     for edition in found.editions:
         screen.print(_render_edition(edition, found.snapshot.cwd), style="yellow")
+    if found.elsewhere:
+        screen.print(f"These hosts read it: {', '.join(one.host for one in found.elsewhere)}.")
     _print_claims(found)
 
 
@@ -88,6 +90,9 @@ def _print_missing(found: MissingName) -> None:
         place = f"{shorten_path(finding.file, cwd)}: " if finding.file else ""
         message = escape_line(finding.message)
         screen.print(f"It may still exist; the scan is incomplete. {place}{message}")
+    for finding in found.misnamed:
+        message = escape_line(finding.message)
+        screen.print(f"{shorten_path(finding.file or '', cwd)}: {message} {finding.hint or ''}")
     if found.nearest:
         names = " or ".join(f"“{escape_line(one)}”" for one in found.nearest)
         screen.print(f"Did you mean {names}?")
@@ -96,7 +101,7 @@ def _print_missing(found: MissingName) -> None:
     if found.claims:
         screen.print("A folder has this name, but its skill has another:")
         _print_claims(found)
-    if not (found.nearest or found.elsewhere or found.claims):
+    if not (found.nearest or found.elsewhere or found.claims or found.misnamed):
         screen.print(
             "`prowess list --all` lists every skill found; `prowess` shows where it looks."
         )

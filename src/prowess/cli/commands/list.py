@@ -45,7 +45,7 @@ def command(
         raise UsageError("--all and --unused cannot be used together.")
     if touched and unused:
         raise UsageError("--touched and --unused cannot be used together.")
-    skills = open_skills(host, add_dirs, bare=bare, agent=agent, warn=False)
+    skills = open_skills(host, add_dirs, bare=bare, agent=agent, warn=False, thorough=show_all)
     snapshot = _touch(skills, touched) if touched else skills.snapshot
     outcomes = _choose_outcomes(skills, snapshot, show_all=show_all, unused=unused)
     if as_json:
@@ -59,7 +59,7 @@ def command(
         return 0
 
     def open_host(other: str) -> Skills:
-        return open_skills(other, add_dirs, bare=bare, agent=agent, warn=False)
+        return open_skills(other, add_dirs, bare=bare, agent=agent, warn=False, thorough=show_all)
 
     # Nothing was touched for the other editions, so they cannot be compared with --touched. All are
     # scanned before the first line is printed, because progress shows where the answer will be.

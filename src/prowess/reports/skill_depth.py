@@ -1,0 +1,107 @@
+"""How deep hosts search for skills, for files whose place is known but whose scan is not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import cache
+
+import msgspec
+
+from prowess.diagnostics import Diagnostic, diagnose
+from prowess.profiles.load import BUILT_IN, load_profile
+from prowess.profiles.places import PLACEHOLDER
+from prowess.profiles.schema.profile import Profile
+from prowess.profiles.schema.roots import RootRule
+
+# These two are not agents.
+_NO_AGENTS = ("prowess", "spec")
+
+
+class TooDeep(msgspec.Struct, frozen=True):
+    """A host that reads a folder of skills, but not as deep as a skill in it is."""
+
+    profile: Profile
+    folder: str
+    depth: int
+    most: int
+
+    @property
+    def reason(self) -> str:
+        """Why the host does not find the skill."""
+        return (
+            f"it is {self.depth} folders below `{self.folder}`, and {self.profile.title} searches"
+            f" {self.most} deep"
+        )
+
+
+@cache
+def load_agents() -> tuple[Profile, ...]:
+    """The profiles of all built-in hosts that are agents."""
+    return tuple(load_profile(name) for name in BUILT_IN if name not in _NO_AGENTS)
+
+
+def list_nested_readers() -> list[str]:
+    """The titles of the hosts that read skills inside other skills."""
+    return [profile.title for profile in load_agents() if _reads_nested(profile)]
+
+
+def _reads_nested(profile: Profile) -> bool:
+    return any(not rule.leaf and rule.max_depth > 1 for rule in profile.roots.values())
+
+
+def find_too_deep(folder: str, profiles: Iterable[Profile]) -> list[TooDeep]:
+    """The hosts that read the folder of skills around a skill's folder, but not so deep."""
+    path = folder.replace("\\", "/")
+    found = (_find_for_host(path, profile) for profile in profiles)
+    return [one for one in found if one is not None]
+
+
+def _find_for_host(path: str, profile: Profile) -> TooDeep | None:
+    shallow: TooDeep | None = None
+    for tail, rule in _list_tails(profile):
+        _, found, below = path.rpartition(f"{tail}/")
+        if not found:
+            continue
+        depth = below.count("/") + 1
+        if depth <= rule.max_depth:
+            return None
+        shallow = TooDeep(profile, tail.strip("/"), depth, rule.max_depth)
+    return shallow
+
+
+def _list_tails(profile: Profile) -> Iterator[tuple[str, RootRule]]:
+    """The ends of the paths of a host's roots, such as `/.claude/skills`.
+
+    Only those with a folder of the host's own: a plain `skills` can be anybody's.
+    """
+    for rule in profile.roots.values():
+        for template in rule.at:
+            tail = _fill_places(template, profile).rpartition("}")[2]
+            if tail.startswith("/."):
+                yield tail, rule
+
+
+def _fill_places(template: str, profile: Profile) -> str:
+    """The template with the usual folder of each place in it, which is its last alternative."""
+    for name in PLACEHOLDER.findall(template):
+        alternatives = profile.places.get(name)
+        if isinstance(alternatives, tuple) and alternatives:
+            template = template.replace(f"{{{name}}}", alternatives[-1])
+    return template
+
+
+def report_too_deep(folder: str) -> Iterator[Diagnostic]:
+    """A finding about a skill that is too deep for hosts that read the folder around it."""
+    # Loading every profile costs more than a check of one file; few skills are so deep.
+    found = find_too_deep(folder, load_agents()) if "/skills/" in folder else []
+    if not found:
+        return
+    first = found[0]
+    titles = [one.profile.title for one in found if one.folder == first.folder]
+    hosts = titles[0] if len(titles) == 1 else f"{', '.join(titles[:-1])} and {titles[-1]}"
+    verb = "searches" if len(titles) == 1 else "search"
+    message = (
+        f"The skill is {first.depth} folders below `{first.folder}`; {hosts} {verb} only"
+        f" {first.most} deep."
+    )
+    yield diagnose("too-deep", message)
