@@ -89,6 +89,7 @@ class Workspace:
         bins: Iterable[str] = (),
         on_event: Callable[[Any], Any] | None = None,
         cache: bool = False,
+        refresh: Any = "manual",
         **options: Any,
     ) -> Skills:
         """The skills that a host sees from a folder, which is made. Managed places lie in `managed`
@@ -101,6 +102,7 @@ class Workspace:
             facts=self.facts(env=env, platform=platform, bins=bins),
             places={"managed": str(self.root / "managed")} | options.pop("places", {}),
             cache=cache,
+            refresh=refresh,
             on_event=on_event,
             **options,
         )

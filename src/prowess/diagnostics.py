@@ -311,6 +311,10 @@ CODES: dict[str, Code] = {
         " listed like any other.",
         "Shorten the body, or let the model load the skill when it needs it.",
     ),
+    "refresh-failed": _warning(
+        "Changed skills could not be read again; those of the last scan stay.",
+        "Fix what the message says; the next request tries again.",
+    ),
     "always-unreadable": _warning(
         "A skill with `always: true` can no longer be read; it is listed like any other.",
         "Restore the file, or scan again if it was removed on purpose.",

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 import msgspec
 
 from prowess.diagnostics import Diagnostic
+from prowess.discover.changes import ChangeCheck
 from prowess.discover.folders import FolderSource
 from prowess.discover.repository import find_main_checkout, find_repository
 from prowess.discover.roots import (
@@ -31,7 +32,7 @@ from prowess.model.settings import Settings
 from prowess.model.skill import Root, Skill
 from prowess.model.snapshot import Snapshot
 from prowess.parse.candidates import Parsed
-from prowess.ports import FileSystem, Reporter, SkillSource
+from prowess.ports import FileSystem, Reporter, SkillSource, Stamp
 from prowess.profiles.load import load_profile
 from prowess.profiles.places import Places, name_places
 from prowess.profiles.schema.profile import Profile
@@ -58,7 +59,7 @@ if TYPE_CHECKING:
     from prowess.gate.permissions import AgentRules
     from prowess.model.usage import Uses
     from prowess.ports import Ranker, TrustPolicy, UsageStore
-    from prowess.sources import AnySource, Composition
+    from prowess.sources import AnySource, Composition, Refresh
     from prowess.state.unpacked_files import PrivateUnpacker
 
 
@@ -71,9 +72,10 @@ class Options(TypedDict, total=False):
     profile, and `sources` yield skills from elsewhere. Without `cache` every file is read again.
     With `usage`, uses are counted in a database of the user's own, unless settings say no, or in a
     store of your own. `trust` decides which skills may run commands in place of what the user
-    trusts: all, none, or what a function says. `reporter` follows the progress of a scan.
-    `thorough` also looks for skills where the host doesn't: inside other skills, and deeper than it
-    goes; they end as skipped.
+    trusts: all, none, or what a function says. `refresh` says when changes are noticed: at the next
+    request (`auto`), only by `reload` (`manual`), or after so many seconds. `reporter` follows the
+    progress of a scan. `thorough` also looks for skills where the host doesn't: inside other
+    skills, and deeper than it goes; they end as skipped.
     """
 
     facts: Facts | None
@@ -88,6 +90,7 @@ class Options(TypedDict, total=False):
     cache: bool
     usage: bool | UsageStore
     trust: bool | Callable[[Skill], bool] | None
+    refresh: Refresh
     reporter: Reporter | None
     thorough: bool
 
@@ -112,6 +115,7 @@ class Project:
         cache: bool | str | os.PathLike[str] = True,
         usage: bool | UsageStore = False,
         trust: bool | Callable[[Skill], bool] | None = None,
+        refresh: Refresh = "auto",
         reporter: Reporter | None = None,
         composed: Iterable[AnySource] | None = None,
         thorough: bool = False,
@@ -119,7 +123,6 @@ class Project:
         self.cwd = os.path.abspath(path)
         self.roots = roots
         self._sources = tuple(sources)
-        self._composition: Composition | None = None
         # A file system in memory has folders only where it has files; an empty one is no mistake.
         self._kinds_of_cwd = ("folder",) if files is None else ("folder", None)
         if composed is None:
@@ -130,13 +133,20 @@ class Project:
             self.host, added = load_added_profiles(self.facts, host)
             self.profile = self._load_profile(self.host, added)
             self.files = files or LocalFiles()
+            self._composition: Composition | None = None
         else:
             self.facts = facts or isolated_facts()
             self._use_cache = False
             self._cache_folder = None if isinstance(cache, bool) else os.path.abspath(cache)
             self.host = host
-            self._compose(composed)
+            self._composition = self._compose(composed)
         self._trust = trust
+        # Whether changes on disk are looked for, and after how many seconds all is read anew.
+        self.is_watched = refresh == "auto"
+        self.seconds = None if isinstance(refresh, str) else float(refresh)
+        if self._composition is not None:
+            self.is_watched = self._composition.has_watched
+            self.seconds = self._composition.seconds
         self._add_dirs = tuple(os.path.abspath(folder) for folder in add_dirs)
         self._bare = bare
         self._agent = agent
@@ -146,6 +156,7 @@ class Project:
         self._thorough = thorough
         self._defined: DefinedSkills | None = None
         self._tools: CommandTools | None = None
+        self._earlier: ScanCache[Parsed] | None = None
         self._unpacker: PrivateUnpacker | None = None
         self._counts_usage = usage
         self._usage: tuple[bool | None, UsageStore] | None = None
@@ -158,7 +169,7 @@ class Project:
         """The folders that the profile's templates name, before any setting is read."""
         return self._name_places(self.profile)
 
-    def _compose(self, sources: Iterable[AnySource]) -> None:
+    def _compose(self, sources: Iterable[AnySource]) -> Composition:
         """Take skills from these sources only, and read nothing else."""
         from prowess.sources import Composition
 
@@ -167,11 +178,11 @@ class Project:
         conditions = msgspec.structs.replace(profile.conditions, below=())
         self.profile = msgspec.structs.replace(profile, conditions=conditions)
         composition = Composition(sources, profile, LocalFiles())
-        self._composition = composition
         self.files = composition.files
         self.roots = composition.roots
         self._sources = composition.sources
         self._kinds_of_cwd = ("folder", None)
+        return composition
 
     def load_settings(self) -> Settings:
         """The settings of the host that apply here, each with the file it came from."""
@@ -186,6 +197,27 @@ class Project:
         profile = self._load_profile(*load_added_profiles(self.facts, "prowess"))
         return load_settings(profile, self._name_places(profile), self.facts, self.files)
 
+    def scan_watched(self) -> tuple[Snapshot, tuple[Collision, ...], ChangeCheck]:
+        """As `scan`, with a check that tells whether anything has changed since."""
+        snapshot, collisions, cache = self._scan(remember=True)
+        listed = cache.finish()
+        self._earlier = cache
+        return snapshot, collisions, self._watch(snapshot, listed)
+
+    def _watch(self, snapshot: Snapshot, listed: Mapping[str, Stamp | None]) -> ChangeCheck:
+        """What to look at: the roots, the folders below them, the skills and the settings."""
+        others = dict(listed)
+        for outcome in snapshot.outcomes:
+            skill = outcome.skill
+            if skill is not None and skill.stamp is not None:
+                others[skill.location] = skill.stamp
+        roots = [root.path for root in snapshot.roots]
+        composition = self._composition
+        if composition is not None:
+            roots = [path for path in roots if composition.is_watched(path)]
+            others = {path: stamp for path, stamp in others.items() if composition.is_watched(path)}
+        return ChangeCheck(self.files, (*roots, *snapshot.settings.files), others)
+
     def scan(
         self, nested: Sequence[Root] = (), *, keep: Callable[[Skill], bool] | None = None
     ) -> tuple[Snapshot, tuple[Collision, ...]]:
@@ -194,6 +226,16 @@ class Project:
         `nested` are roots that a conversation found below the working folder. What `keep` refuses
         takes no part.
         """
+        snapshot, collisions, _ = self._scan(nested, keep=keep)
+        return snapshot, collisions
+
+    def _scan(
+        self,
+        nested: Sequence[Root] = (),
+        *,
+        keep: Callable[[Skill], bool] | None = None,
+        remember: bool = False,
+    ) -> tuple[Snapshot, tuple[Collision, ...], ScanCache[Parsed]]:
         if self.files.find_kind(self.cwd) not in self._kinds_of_cwd:
             raise NotAFolder(self.cwd)
         places = self.find_places()
@@ -203,7 +245,7 @@ class Project:
         extensions = find_extensions(self.profile.extensions, places, self.files)
         places = msgspec.structs.replace(places, extension=extensions)
         limits = self.profile.limits.change(settings.limits)
-        cache = self._open_cache(limits)
+        cache = self._open_cache(limits, remember=remember)
         scan = Scan(
             profile=self.profile,
             places=places,
@@ -219,11 +261,11 @@ class Project:
             keep=keep,
         )
         with observe("scan", host=self.profile.name) as seen:
-            found = scan.run()
+            snapshot, collisions = scan.run()
             cache.save()
             if seen:
-                seen.note(candidates=len(found[0].outcomes), skills=len(found[0].skills))
-        return found
+                seen.note(candidates=len(snapshot.outcomes), skills=len(snapshot.skills))
+        return snapshot, collisions, cache
 
     def offer(
         self,
@@ -387,7 +429,8 @@ class Project:
         return self.unpacker.unpack(f"{skill.name}-{digest[:16]}", files)
 
     def close(self) -> None:
-        """Remove what was unpacked, and close what is open."""
+        """Remove what was unpacked, close what is open, and forget what was read."""
+        self._earlier = None
         self._usage = None
         if self._unpacker is not None:
             self._unpacker.close()
@@ -448,13 +491,20 @@ class Project:
             sources.append(CodeSource(self._defined, self.unpacker, wait_for))
         return sources
 
-    def _open_cache(self, limits: Limits) -> ScanCache[Parsed]:
-        if self._cache_folder is None:
+    def _open_cache(self, limits: Limits, *, remember: bool) -> ScanCache[Parsed]:
+        if self._cache_folder is None and not remember:
             return ScanCache(self.files, None, key="", reading_type=Parsed)
         rules = msgspec.msgpack.encode((self.profile, limits)).hex()
         key = f"{VERSION}\0{stamp_code()}\0{self.cwd}\0{self.host}\0{rules}"
         name = f"{self.cwd}\0{self.host}"
         if self._composition is not None:
             name = "\0".join((name, *(root.path for root in self._composition.roots)))
-        path = cache_path(self._cache_folder, name)
-        return ScanCache(self.files, path, key=key, reading_type=Parsed)
+        earlier = self._earlier
+        return ScanCache(
+            self.files,
+            None if self._cache_folder is None else cache_path(self._cache_folder, name),
+            key=key,
+            reading_type=Parsed,
+            remember=remember,
+            earlier=earlier if earlier is not None and earlier.key == key else None,
+        )

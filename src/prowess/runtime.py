@@ -6,13 +6,16 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, ClassVar, Unpack
 
 import msgspec
 
+from prowess.diagnostics import Diagnostic, diagnose
+from prowess.discover.changes import ChangeCheck
 from prowess.discover.roots import make_root
-from prowess.errors import UnknownSkill
+from prowess.errors import ProwessError, UnknownSkill
 from prowess.model.settings import Settings
 from prowess.model.skill import Scope, Skill, Source
 from prowess.model.snapshot import Snapshot
@@ -37,6 +40,41 @@ if TYPE_CHECKING:
     from prowess.model.usage import Caller
     from prowess.ports import Approver, Ranker, Reporter, Runner, SecretStore, UsageStore
     from prowess.sources import AnySource
+
+
+# A program that opens ever new folders must not keep them all.
+_MOST_OPEN = 256
+_LEAST_SECONDS = 1.0
+_MOST_SECONDS = 5.0
+
+
+class Refresher:
+    """When to look for changes of one scan.
+
+    At most once a second; after a scan that took long a little later, so that files which change
+    all the time do not keep a program busy with scans. With `seconds` the scan is outdated after
+    that time, whatever has changed.
+    """
+
+    def __init__(
+        self, check: ChangeCheck, *, began: float, ended: float, seconds: float | None
+    ) -> None:
+        self._check = check
+        pause = max(_LEAST_SECONDS, min(2 * (ended - began), _MOST_SECONDS))
+        self._next = ended + pause
+        self._expires = None if seconds is None else ended + seconds
+
+    def is_due(self) -> bool:
+        """Whether enough time has passed since the last look."""
+        return time.monotonic() >= self._next
+
+    def has_changed(self) -> bool:
+        """Whether to scan again. The next look is due after a pause."""
+        now = time.monotonic()
+        self._next = now + _LEAST_SECONDS
+        if self._expires is not None and now >= self._expires:
+            return True
+        return self._check.has_changed()
 
 
 class Skills:
@@ -70,6 +108,8 @@ class Skills:
         self._availability: tuple[bool, ...] = ()
         self._conversation: Conversation | None = None
         self._scan_lock = threading.RLock()
+        self._refresh_lock = threading.Lock()
+        self._refresher: Refresher | None = None
         self._memo_key: tuple[str, str] | None = None
 
     @classmethod
@@ -79,18 +119,21 @@ class Skills:
         """The skills of a working folder as a person has them there: those of the project and of
         their home folder, with their settings. Programs for others use `Skills.of`.
 
-        Kept per folder and host: a second call gives the same object, without a new scan. Calls
+        The last few hundred are kept: a second call for the same folder and host gives the same
+        object, without a new scan. Calls
         with options of their own (facts, files, listeners …) always give a new one.
         """
         if options:
             return cls(path, host=host, **options)
         key = (os.path.abspath(path), host)
         with cls._lock:
-            if key not in cls._open:
-                skills = cls(path, host=host)
-                skills._memo_key = key
-                cls._open[key] = skills
-            return cls._open[key]
+            # The last one used is at the end, and the first goes where there are too many.
+            skills = cls._open.pop(key, None) or cls(path, host=host)
+            skills._memo_key = key
+            cls._open[key] = skills
+            if len(cls._open) > _MOST_OPEN:
+                del cls._open[next(iter(cls._open))]
+            return skills
 
     @classmethod
     def of(
@@ -155,18 +198,56 @@ class Skills:
 
     @property
     def snapshot(self) -> Snapshot:
-        """What was found; scanned when it is first asked for, then kept."""
+        """What was found; scanned when it is first asked for, then kept until it changes."""
+        current = self._snapshot
+        # Skills in code may become available or not at any time.
+        if current is None or self._availability != self.project.availability:
+            return self._scan_once(current)
+        if self._refresher is not None and self._refresher.is_due():
+            self._refresh(self._refresher)
+        return self._snapshot or current
+
+    def _scan_once(self, current: Snapshot | None) -> Snapshot:
+        """Scan, unless another thread has done so meanwhile."""
         with self._scan_lock:
-            # Skills in code may become available or not at any time.
-            if self._snapshot is not None and self._availability == self.project.availability:
-                return self._snapshot
-        return self.reload()
+            kept = self._snapshot
+            is_done = kept is not None and kept is not current
+            if kept is not None and is_done and self._availability == self.project.availability:
+                return kept
+            return self.reload()
+
+    def _refresh(self, refresher: Refresher) -> None:
+        """Scan again if something has changed. Other threads go on with what there is."""
+        if not self._refresh_lock.acquire(blocking=False):
+            return
+        try:
+            if refresher.is_due() and refresher.has_changed():
+                self.reload()
+        except ProwessError as error:
+            # A folder that is gone for a moment must not fail every request.
+            message = f"The skills could not be read again and are as they were: {error}"
+            self._keep_with(diagnose("refresh-failed", message))
+        finally:
+            self._refresh_lock.release()
+
+    def _keep_with(self, finding: Diagnostic) -> None:
+        snapshot = self._snapshot
+        if snapshot is not None and finding not in snapshot.diagnostics:
+            found = (*snapshot.diagnostics, finding)
+            self._snapshot = msgspec.structs.replace(snapshot, diagnostics=found)
 
     def reload(self) -> Snapshot:
         """Scan again. The new snapshot has what changed on disk; the old one stays as it was."""
         with self._scan_lock:
             self._availability = self.project.availability
-            snapshot, collisions = self.project.scan()
+            if self.project.is_watched or self.project.seconds is not None:
+                began = time.monotonic()
+                snapshot, collisions, check = self.project.scan_watched()
+                self._refresher = Refresher(
+                    check, began=began, ended=time.monotonic(), seconds=self.project.seconds
+                )
+            else:
+                snapshot, collisions = self.project.scan()
             self._snapshot = snapshot
         if self._on_event is not None:
             from prowess.resolve.events import find_events
@@ -180,10 +261,11 @@ class Skills:
     def close(self) -> None:
         """Release everything; the next `Skills.open` of this folder scans again."""
         with Skills._lock:
-            if self._memo_key is not None:
-                Skills._open.pop(self._memo_key, None)
-                self._memo_key = None
+            key, self._memo_key = self._memo_key, None
+            if key is not None and Skills._open.get(key) is self:
+                del Skills._open[key]
         self._snapshot = None
+        self._refresher = None
         self._conversation = None
         self.project.close()
 

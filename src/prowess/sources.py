@@ -132,6 +132,11 @@ class Composition:
         """Whether the source of a skill was given as trusted."""
         return skill.source in self._trusted
 
+    @property
+    def has_watched(self) -> bool:
+        """Whether changes of any source are noticed on their own."""
+        return bool(self._watched)
+
     def is_watched(self, path: str) -> bool:
         """Whether changes of a file or folder are noticed on their own."""
         return any(path == root or path.startswith(f"{root}/") for root in self._watched)

@@ -198,6 +198,7 @@ def open_skills(
             agent=agent.name,
             rules=agent.rules,
             usage=True,
+            refresh="manual",
             reporter=reporter,
             thorough=thorough,
         )

@@ -150,5 +150,5 @@ class CurrentSkills:
         try:
             return self._services.files.get_stamp(skill.location) != skill.stamp
         except OSError:
-            # The file is gone; reading it will say so.
-            return False
+            # The file is gone, and the skill with it.
+            return True

@@ -27,18 +27,22 @@ class NamedFiles:
             real = self._disk.find_real_path(folder)
             if real is not None:
                 mounts[real] = self._disk
-        self._mounts = {**mounts, **self._memory}
+        self._set_mounts({**mounts, **self._memory})
+
+    def _set_mounts(self, mounts: dict[str, FileSystem]) -> None:
+        self._mounts = mounts
+        self._prefixes = [(f"{folder.rstrip('/')}/", files) for folder, files in mounts.items()]
 
     def mount(self, folders: Mapping[str, FileSystem]) -> None:
         """Put file systems at these paths, in place of what was there."""
         self._memory |= folders
-        self._mounts = {**self._mounts, **folders}
+        self._set_mounts({**self._mounts, **folders})
 
     def _find(self, path: str) -> FileSystem | None:
         if "/../" in f"{path}/":
             return None
-        for folder, files in self._mounts.items():
-            if path == folder or path.startswith(f"{folder.rstrip('/')}/"):
+        for prefix, files in self._prefixes:
+            if path.startswith(prefix) or f"{path}/" == prefix:
                 return files
         return None
 

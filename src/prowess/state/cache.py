@@ -44,20 +44,37 @@ class KeptFolder(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class ScanCache(Generic[T]):
-    """A `FileSystem` that remembers listings, and a store of what was read from files."""
+    """A `FileSystem` that remembers listings, and a store of what was read from files.
+
+    They are kept in the file at `path`, and with `remember` also in this object, which the next
+    scan gets as its `earlier` one. `listed` are the folders of this scan with the versions that
+    were listed, None for one that may change again without another version.
+    """
 
     def __init__(
-        self, files: FileSystem, path: str | None, *, key: str, reading_type: type[T]
+        self,
+        files: FileSystem,
+        path: str | None,
+        *,
+        key: str,
+        reading_type: type[T],
+        remember: bool = False,
+        earlier: ScanCache[T] | None = None,
     ) -> None:
         self._files = files
+        self._remembers = remember or path is not None
+        self.key = key
+        self.listed: dict[str, Stamp | None] = {}
         self._path = path
-        self._key = key
         self._started = time.time_ns()
         self._made = 0
         self._has_none = False
         shape = tuple[int, str, dict[str, KeptFolder], dict[str, KeptReading[reading_type]]]  # type: ignore[valid-type]
         self._decoder: msgspec.msgpack.Decoder[Any] = msgspec.msgpack.Decoder(shape)
-        self._old_folders, self._old_readings = self._load()
+        if earlier is None:
+            self._old_folders, self._old_readings = self._load()
+        else:
+            self._old_folders, self._old_readings = earlier._folders, earlier._readings
         self._folders: dict[str, KeptFolder] = {}
         self._readings: dict[str, KeptReading[T]] = {}
         self.read_head = files.read_head
@@ -81,7 +98,7 @@ class ScanCache(Generic[T]):
         except (OSError, msgspec.DecodeError):
             self._has_none = True
             return {}, {}
-        if (format, key) != (_FORMAT, self._key):
+        if (format, key) != (_FORMAT, self.key):
             self._has_none = True
             return {}, {}
         return folders, readings
@@ -91,14 +108,17 @@ class ScanCache(Generic[T]):
         kept = self._old_folders.get(path)
         if kept is not None and self.get_stamp(path) == kept.stamp:
             self._folders[path] = kept
+            self.listed[path] = kept.stamp
             return kept.items
-        if self._path is None:
+        if not self._remembers:
             return self._files.list_folder(path)
         # The stamp is taken first: a change while the folder is listed is then noticed next time.
         stamp = self.get_stamp(path)
         items = self._files.list_folder(path)
         self._made += 1
-        if self._is_settled(stamp) and not _has_link(items):
+        is_settled = self._is_settled(stamp)
+        self.listed[path] = stamp if is_settled else None
+        if is_settled and not _has_link(items):
             self._folders[path] = KeptFolder(stamp, items)
         return items
 
@@ -120,7 +140,7 @@ class ScanCache(Generic[T]):
         """Remember what was read from a file, if its stamp can be relied on."""
         self._made += 1
         kept = KeptReading(head.stamp, head.size, head.links, reading)
-        if self._path is not None and self._is_settled(head.stamp):
+        if self._remembers and self._is_settled(head.stamp):
             self._readings[location] = kept
         return kept
 
@@ -133,12 +153,18 @@ class ScanCache(Generic[T]):
         is_fine = modified % 1_000_000_000 != 0
         return is_fine and newest < self._started - _TICK_NS
 
+    def finish(self) -> dict[str, Stamp | None]:
+        """The folders that were listed. What an earlier scan read is let go."""
+        self._old_folders, self._old_readings = {}, {}
+        listed, self.listed = self.listed, {}
+        return listed
+
     def save(self) -> None:
         """Write the cache if enough changed. If it cannot be written, the next scan reads more."""
         if self._path is None or not self._is_worth_writing():
             return
         try:
-            data = msgspec.msgpack.encode((_FORMAT, self._key, self._folders, self._readings))
+            data = msgspec.msgpack.encode((_FORMAT, self.key, self._folders, self._readings))
             # A file that a crash cut short is noticed and read as none.
             write_aside(self._path, data, mode=0o600, folder_mode=0o700, sync=False)
             _forget_oldest(os.path.dirname(self._path))

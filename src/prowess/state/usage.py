@@ -12,6 +12,7 @@ import time
 import weakref
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
+from weakref import WeakValueDictionary
 
 from prowess.diagnostics import Diagnostic, diagnose
 from prowess.errors import MachineError
@@ -57,6 +58,11 @@ _ADD_ACTIVATED_BY: dict[Caller, str] = {
 }
 
 
+# Every folder that is opened counts into the same file, which is open once for all of them.
+_SHARED: WeakValueDictionary[str, UsageFile] = WeakValueDictionary()
+_SHARED_LOCK = threading.Lock()
+
+
 def usage_path(facts: Facts) -> str:
     """Where the usage counts are kept on a machine."""
     return os.path.join(state_folder(facts), "usage.sqlite3")
@@ -67,7 +73,10 @@ def open_usage(facts: Facts, *, wanted: bool | None = None) -> UsageFile | NoUsa
     if wanted is False or facts.env.get("PROWESS_NO_USAGE"):
         return NoUsage()
     path = usage_path(facts)
-    return NoUsage() if path.startswith(f"{NO_HOME}/") else UsageFile(path)
+    if path.startswith(f"{NO_HOME}/"):
+        return NoUsage()
+    with _SHARED_LOCK:
+        return _SHARED.get(path) or _SHARED.setdefault(path, UsageFile(path))
 
 
 class NoUsage:
