@@ -188,7 +188,8 @@ class Project:
         """The settings of the host that apply here, each with the file it came from."""
         if self._composition is not None:
             return Settings()
-        return load_settings(self.profile, self.find_places(), self.facts, self.files)
+        settings = load_settings(self.profile, self.find_places(), self.facts, self.files)
+        return settings.choose_agent(self._agent)
 
     def load_own_settings(self) -> Settings:
         """Prowess's own settings, which decide what is its own, whichever host it answers as."""
@@ -241,7 +242,7 @@ class Project:
         places = self.find_places()
         settings = self.load_settings()
         found_before = () if self._composition is None else self._composition.load()
-        places = add_settings(places, settings)
+        places = add_settings(places, settings, agent=self._agent)
         extensions = find_extensions(self.profile.extensions, places, self.files)
         places = msgspec.structs.replace(places, extension=extensions)
         limits = self.profile.limits.change(settings.limits)

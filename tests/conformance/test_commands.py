@@ -11,10 +11,6 @@ from prowess.activate.slash.commands import SlashCommand, build_commands
 from prowess.model.skill import LoadedFrom
 from tests.conformance.trees import Tree, load_cases
 
-# The release lists a skill for `os: [Linux]` as visible and then leaves it out; here it counts
-# wherever it is shown.
-DEPARTS = {"f2_os": {"os-upper"}}
-
 
 def as_openclaw(tree: Tree, command: SlashCommand) -> dict[str, Any]:
     return {
@@ -33,7 +29,4 @@ def test_prowess_makes_the_commands_openclaw_makes(case: dict[str, Any], tmp_pat
     tree = Tree(case, tmp_path)
     skills = tree.open()
     commands = build_commands(skills.snapshot, skills.profile.commands).typable
-    left = DEPARTS.get(case["case"], set())
-    assert {command.skill_name for command in commands} >= left
-    made = [as_openclaw(tree, command) for command in commands if command.skill_name not in left]
-    assert made == case["expect"]["commands"]
+    assert [as_openclaw(tree, command) for command in commands] == case["expect"]["commands"]

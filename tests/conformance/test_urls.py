@@ -66,7 +66,7 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Tree:
 
 
 def answer(tree: Tree, url: str) -> Resource:
-    rules = load_profile("omp").resources
+    rules = load_profile("omp@18.2.3").resources
     skills = {o.name: o.skill for o in tree.open().snapshot.shown if o.skill is not None}
     return resolve(parse_address(url, dots=rules.dots), skills, LocalFiles(), rules=rules)
 

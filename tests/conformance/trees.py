@@ -72,7 +72,7 @@ class Tree:
             # JSON is YAML, so omp's file can be written with it.
             self._write("home/.omp/agent/config.yml", json.dumps({"skills": options, **settings}))
         if self.case["host"] == "openclaw":
-            config = pyjson5.loads(settings["openclaw.json5"] or "{}")
+            config = pyjson5.loads(settings.get("openclaw.json5") or "{}")
             config.setdefault("agents", {}).setdefault("defaults", {})["workspace"] = str(self.cwd)
             self._write("home/.openclaw/openclaw.json", json.dumps(config))
 
@@ -91,14 +91,20 @@ class Tree:
         )
 
     def open(
-        self, events: list[Event] | None = None, *, edition: str = "current", cache: bool = False
+        self,
+        events: list[Event] | None = None,
+        *,
+        edition: str = "current",
+        agent: str | None = None,
+        cache: bool = False,
     ) -> Skills:
-        """The skills of the tree as the case's host sees them."""
+        """The skills of the tree as the case's host, or one of its agents, sees them."""
         return Skills(
             self.cwd,
             host=f"{self.case['host']}@{edition}",
             facts=self.facts(),
             places={"managed": str(self.root / "managed")},
+            agent=agent,
             cache=cache,
             on_event=events.append if events is not None else None,
         )

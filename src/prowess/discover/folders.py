@@ -10,7 +10,7 @@ from prowess.diagnostics import Diagnostic, diagnose
 from prowess.discover.ignored_paths import IgnoredPaths, IgnoreFiles
 from prowess.discover.layouts import find_candidates
 from prowess.discover.links import LinkRules, learn_links
-from prowess.discover.walk import SearchBudget, Walk
+from prowess.discover.walk import SKILLS_LIMIT, SearchBudget, Walk
 from prowess.model.outcome import Claim
 from prowess.model.skill import Candidate, Root, Scope
 from prowess.ports import Discovered, FileSystem, ManifestReader, Search
@@ -44,6 +44,7 @@ class FolderSource:
         self._clock = clock
         self._diagnostics = diagnostics
         self._thorough = thorough
+        self._failed: dict[str, int] = {}
 
     def find(self, search: Search) -> Discovered:
         """Walk every root."""
@@ -66,8 +67,19 @@ class FolderSource:
         return Discovered(tuple(candidates), all_diagnostics, roots)
 
     def read(self, candidate: Candidate, reader: ManifestReader) -> Claim:
-        """Read the header of a candidate's file."""
-        return reader.read_file(candidate)
+        """Read the header of a candidate's file.
+
+        A file that cannot be loaded does not count towards the limit of its root, so the first one
+        beyond the limit is read in its place.
+        """
+        path = candidate.root.path
+        if candidate.skipped_by == SKILLS_LIMIT and self._failed.get(path):
+            self._failed[path] -= 1
+            candidate = msgspec.structs.replace(candidate, skipped=None, skipped_by=None)
+        claim = reader.read_file(candidate)
+        if claim.skill is None and candidate.skipped is None:
+            self._failed[path] = self._failed.get(path, 0) + 1
+        return claim
 
     def _choose_folder(self, root: Root, files: FileSystem) -> Root:
         """The root, or the folder to search instead of it where it does not exist."""

@@ -152,7 +152,7 @@ def _search_around(walk: Walk, folder: Folder) -> None:
     inner = f"{folder.path}/skills"
     if walk.candidates and all(one.location.startswith(f"{inner}/") for one in walk.candidates):
         walk.start_again()
-        walk_skills(walk, open_folder(walk, inner), min_depth=1, max_depth=walk.root.max_depth)
+        walk_skills(walk, open_folder(walk, inner), min_depth=0, max_depth=walk.root.max_depth)
 
 
 _LAYOUTS: dict[str, Callable[[Walk], None]] = {

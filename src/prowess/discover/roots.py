@@ -56,9 +56,9 @@ def plan_roots(
     return _drop_repeated(_list_together(planned, profile), later_wins=later_wins)
 
 
-def add_settings(places: Places, settings: Settings) -> Places:
-    """The places with the folders that settings name."""
-    named = dict(places.named)
+def add_settings(places: Places, settings: Settings, *, agent: str | None = None) -> Places:
+    """The places with the agent, and the folders that settings name."""
+    named = {**places.named, "agent": agent or settings.default_agent}
     if settings.workspace is not None:
         named["workspace"] = expand_user_path(settings.workspace, base=places.cwd, places=places)
     lists = settings.skill_paths
@@ -250,6 +250,7 @@ def make_root(
         within=within,
         name_pattern=rule.name_pattern,
         path_list=rule.path_list,
+        clean_descriptions=rule.clean_descriptions,
         disabled_by=disabled_by,
     )
 

@@ -22,6 +22,7 @@ from prowess.profiles.schema.roots import Limits
 
 SKILL_FILE = "SKILL.md"
 GIT_FOLDER = ".git"
+SKILLS_LIMIT = "limits.skills_per_root"
 # How many folders that a host skips are searched all the same, so that people learn what is in
 # them. It is a courtesy, so it is bounded.
 _MOST_PROBES = 1_000
@@ -178,9 +179,7 @@ class Walk:
             candidate = self._make_special(folder, item, name, location)
         if self._kept >= self._most_skills:
             reason = f"the limit of {self._most_skills} skills in one root was reached"
-            candidate = msgspec.structs.replace(
-                candidate, skipped=reason, skipped_by="limits.skills_per_root"
-            )
+            candidate = msgspec.structs.replace(candidate, skipped=reason, skipped_by=SKILLS_LIMIT)
         self._kept += 1
         self.candidates.append(candidate)
 
@@ -271,7 +270,10 @@ def open_folder(walk: Walk, path: str) -> Folder:
     """A folder at which a walk starts."""
     name = path.replace("\\", "/").rstrip("/").rpartition("/")[2]
     real = walk.files.find_real_path(path)
-    return Folder(path, path if real == path else real, name, 0)
+    if real == path or (real is not None and walk.root.links == "real-folder"):
+        # The same text twice says that no link leads here.
+        return Folder(real, real, name, 0)
+    return Folder(path, real, name, 0)
 
 
 def walk_skills(walk: Walk, start: Folder | None = None, *, min_depth: int, max_depth: int) -> None:

@@ -15,6 +15,8 @@ from prowess.profiles.schema.resolution import GateRules
 
 # JavaScript hosts refuse these in a config path, because they reach into an object's prototype.
 _UNSAFE_SEGMENTS = frozenset(("__proto__", "prototype", "constructor"))
+# A setting may be null, which is not the same as not being there.
+_MISSING = object()
 
 
 class Verdict(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -77,13 +79,31 @@ def _missing_os(question: _Question) -> tuple[str, ...]:
 
 
 def _missing_bins(question: _Question) -> tuple[str, ...]:
-    has_bin = question.facts.has_bin
-    return tuple(name for name in question.manifest.requires.bins if not has_bin(name))
+    has_program = _PROGRAMS[question.rules.programs]
+    wanted = question.manifest.requires.bins
+    return tuple(name for name in wanted if not has_program(question.facts, name))
 
 
 def _missing_any_bins(question: _Question) -> tuple[str, ...]:
+    has_program = _PROGRAMS[question.rules.programs]
     wanted = question.manifest.requires.any_bins
-    return () if question.facts.has_any_bin(wanted) else wanted
+    found = any(has_program(question.facts, name) for name in wanted)
+    return () if found else wanted
+
+
+def _has_program(facts: Facts, name: str) -> bool:
+    return facts.has_bin(name)
+
+
+def _has_path_entry(facts: Facts, name: str) -> bool:
+    # OpenClaw joins the name to each folder of PATH, so an absolute path is never found there.
+    return not name.startswith("/") and facts.has_path_entry(name)
+
+
+_PROGRAMS: dict[str, Callable[[Facts, str], bool]] = {
+    "run": _has_program,
+    "path-entry": _has_path_entry,
+}
 
 
 def _missing_env(question: _Question) -> tuple[str, ...]:
@@ -101,7 +121,7 @@ def _is_set(question: _Question, name: str) -> bool:
     if override.env.get(name, "").strip():
         return True
     # A configured API key is passed to the skill in the variable that its author named for it.
-    has_key = bool(override.api_key or override.api_key_from)
+    has_key = bool((override.api_key or "").strip() or override.api_key_from)
     return has_key and name == question.manifest.primary_env
 
 
@@ -113,14 +133,25 @@ def _missing_config(question: _Question) -> tuple[str, ...]:
 def _is_configured(question: _Question, path: str) -> bool:
     """Whether a setting of the host is truthy, as JavaScript counts it: `{}` and `[]` are."""
     value: Any = question.settings.raw
-    for segment in path.split("."):
-        is_reachable = isinstance(value, Mapping) and segment not in _UNSAFE_SEGMENTS
-        if not is_reachable or segment not in value:
+    for segment in filter(None, path.split(".")):
+        if segment in _UNSAFE_SEGMENTS:
+            return False
+        value = _get_member(value, segment)
+        if value is _MISSING:
             return question.rules.config_defaults.get(path, False)
-        value = value[segment]
     if isinstance(value, str):
         return bool(value.strip())
     return isinstance(value, (Mapping, list)) or bool(value)
+
+
+def _get_member(value: Any, segment: str) -> Any:
+    """A field of a table or an item of a list."""
+    if isinstance(value, Mapping):
+        return value.get(segment, _MISSING)
+    is_index = isinstance(value, list) and segment.isdecimal()
+    if not is_index or int(segment) >= len(value):
+        return _MISSING
+    return value[int(segment)]
 
 
 CHECKS: dict[str, Callable[[_Question], tuple[str, ...]]] = {
@@ -150,6 +181,20 @@ def has_requirements(manifest: Manifest) -> bool:
     return bool(
         manifest.os or requires.bins or requires.any_bins or requires.env or requires.config
     )
+
+
+def find_other_spelling(manifest: Manifest, rules: GateRules, facts: Facts) -> Note | None:
+    """Why a host lists a skill as ready and yet does not offer it; None if it does.
+
+    OpenClaw's list accepts every spelling of a platform, its catalog and its commands only one.
+    """
+    if not manifest.os or not rules.os_as_written:
+        return None
+    if not {facts.platform, *facts.platforms}.isdisjoint(manifest.os):
+        return None
+    platform = facts.platform
+    reason = f"this host offers it only if `os` says `{platform}`, in lower case"
+    return Note(State.READY, reason, rule="os")
 
 
 def find_ineligible(

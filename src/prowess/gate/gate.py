@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from prowess.gate.eligibility import find_ineligible
-from prowess.gate.visibility import find_dormant, find_hidden
+from prowess.gate.eligibility import find_ineligible, find_other_spelling
+from prowess.gate.visibility import find_dormant, find_hidden, find_unlisted
 from prowess.model.facts import Facts
 from prowess.model.outcome import Note
 from prowess.model.permission import Action, Rule
@@ -50,8 +50,10 @@ class SkillGate:
         rules, facts, settings = self._rules, self._facts, self._settings
         found = (
             find_ineligible(manifest, name=name, rules=rules, facts=facts, settings=settings),
+            find_other_spelling(manifest, rules, facts),
             _find_denied(name, manifest, self._permissions),
             find_dormant(manifest, rules),
+            find_unlisted(name, settings),
             find_hidden(
                 manifest, name=name, rules=rules, settings=settings, because=hidden_because
             ),

@@ -59,10 +59,6 @@ def find_hidden(
         if getattr(manifest, field) is True:
             declared = field.replace("_", "-")
             return Note(State.HIDDEN, f"its header says `{declared}: true`", rule=declared)
-    if settings.agent_skills is not None and name not in settings.agent_skills:
-        return _hide_by_setting(
-            settings, "agent_skills", "it is not in the list of skills for this agent"
-        )
     # Looking up an override costs more than the rest; most users have none.
     found = settings.find_override(manifest.skill_key, name) if settings.overrides else None
     if found is None:
@@ -72,6 +68,15 @@ def find_hidden(
         return None
     return _hide_by_setting(
         settings, f"overrides.{key}.visibility", "the settings reserve it for the user"
+    )
+
+
+def find_unlisted(name: str, settings: Settings) -> Note | None:
+    """Why a skill is not for this agent; None if it is, or if there is no list of its skills."""
+    if settings.agent_skills is None or name in settings.agent_skills:
+        return None
+    return _hide_by_setting(
+        settings, "agent_skills", "it is not in the list of skills for this agent"
     )
 
 

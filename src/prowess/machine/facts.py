@@ -28,6 +28,7 @@ def current_facts() -> Facts:
         platform="linux" if sys.platform.startswith("linux") else sys.platform,
         env={name: value for name, value in os.environ.items() if name not in relative},
         find_bin=_find_bin,
+        find_path_entry=_find_path_entry,
         diagnostics=(*map(_refuse, relative), *(() if has_home else (_report_no_home(),))),
     )
 
@@ -69,3 +70,8 @@ def _find_bin(name: str) -> bool:
     import shutil
 
     return shutil.which(name) is not None
+
+
+def _find_path_entry(name: str) -> bool:
+    folders = os.environ.get("PATH", os.defpath).split(os.pathsep)
+    return any(os.access(os.path.join(folder, name), os.X_OK) for folder in folders)

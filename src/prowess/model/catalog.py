@@ -15,7 +15,8 @@ class CatalogItem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True,
     `order` is the index of its root in the host's scan, `group` the root's group and `scope` whose
     it is; `label` is a second name that the host shows next to the first. `uses` counts
     activations, `relevance` is a ranker's score for the current request, None without a ranker.
-    Only a skill whose header says `always: true` has a `body`.
+    Only a skill whose header says `always: true` has a `body`. `left_out` says why the host never
+    lists a skill that is ready.
     """
 
     name: str
@@ -34,6 +35,7 @@ class CatalogItem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True,
     name_only: bool = False
     always: bool = False
     body: str | None = None
+    left_out: str | None = None
 
 
 class Shown(str, Enum):

@@ -19,6 +19,9 @@ def _no_bin(name: str) -> bool:
 class Facts(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """What the pipeline may know about a machine. An argument, so it may be another machine.
 
+    `find_bin` says whether a program can be run, `find_path_entry` whether a folder of PATH has an
+    executable entry of that name, which may be a folder, too.
+
     `platform` is one of `linux`, `darwin`, `win32`; `platforms` are more of them, if the facts are
     those of several machines that work together. `note` heads the catalog if the machine is a
     remote one. `home` is `NO_HOME` if the user has none. `diagnostics` are about folders that the
@@ -29,6 +32,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     platform: str = "linux"
     env: Mapping[str, str] = msgspec.field(default_factory=dict)
     find_bin: Callable[[str], bool] = _no_bin
+    find_path_entry: Callable[[str], bool] | None = None
     note: str | None = None
     platforms: tuple[str, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
@@ -45,3 +49,8 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     def has_any_bin(self, names: Iterable[str]) -> bool:
         """Whether at least one of the programs can be run."""
         return any(self.find_bin(name) for name in names)
+
+    def has_path_entry(self, name: str) -> bool:
+        """Whether a folder of PATH has an executable entry of that name."""
+        find = self.find_path_entry or self.find_bin
+        return find(name)

@@ -15,7 +15,10 @@ from prowess.model.sandbox import SandboxSettings
 # Shown in place of a secret.
 MASK = "[secret]"
 
-__all__ = ["DeclaredTool", "Origin", "Override", "Settings"]
+MAIN_AGENT = "main"
+"""The name of the agent of a host for which no agents are set."""
+
+__all__ = ["AgentEntry", "DeclaredTool", "Origin", "Override", "Settings"]
 
 
 class Override(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -48,6 +51,21 @@ class Override(msgspec.Struct, frozen=True, omit_defaults=True):
         return _render(self)
 
 
+class AgentEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The settings for one agent of a host that has several.
+
+    - `default`: whether it is the agent that is used if none is named.
+    - `skills`: the skills it may use, instead of those for all agents.
+    - `workspace`: its folder.
+    - `characters`: the size of its catalog.
+    """
+
+    default: bool = False
+    skills: tuple[str, ...] | None = None
+    workspace: str | None = None
+    characters: int | None = None
+
+
 class DeclaredTool(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A tool declared in a settings file.
 
@@ -77,6 +95,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 
     Besides the settings themselves there are:
 
+    - `agent_entries`: the settings for single agents, by name.
+    - `override_names`: what `overrides` are found by: a skill's own key or its name (`either`), or
+      the name only if it has no key (`key`).
     - `raw`: the host's own merged configuration, for skills that require one of its fields.
     - `origins`: the origin of every value, by its dotted name (`enabled`, `overrides.pdf.enabled`).
     - `entries`: the origin of every list entry, by the name of the list.
@@ -103,6 +124,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     workspace: str | None = None
     allowed_bundled: tuple[str, ...] = ()
     agent_skills: tuple[str, ...] | None = None
+    agent_entries: Mapping[str, AgentEntry] = msgspec.field(default_factory=dict)
+    override_names: str = "either"
     skill_commands: bool | None = None
     shell_commands: bool | None = None
     approvals: str | None = None
@@ -137,13 +160,41 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         """The override for a skill and the key it was found under: its own key or its name.
 
         If either disables the skill, that one counts. Otherwise its own key comes before its name.
+        Some hosts ignore the name of a skill that has a key.
         """
         candidates = [name] if key is None else [key, name]
+        if self.override_names == "key":
+            candidates = candidates[:1]
         found = [(one, self.overrides[one]) for one in candidates if one in self.overrides]
         for one in found:
             if one[1].is_off:
                 return one
         return found[0] if found else None
+
+    def choose_agent(self, name: str | None) -> Settings:
+        """The settings as they apply to one agent; without a name, to the default agent."""
+        if not self.agent_entries:
+            return self
+        name = name or self.default_agent
+        entry = self.agent_entries.get(name)
+        if entry is None:
+            return self
+        origins = dict(self.origins)
+        changes: dict[str, Any] = {}
+        if entry.skills is not None:
+            changes["agent_skills"] = entry.skills
+            origins["agent_skills"] = self.origin(f"agent_entries.{name}.skills")
+        if entry.workspace is not None:
+            changes["workspace"] = entry.workspace
+        if entry.characters is not None:
+            changes["budget"] = {**self.budget, "characters": entry.characters}
+        return msgspec.structs.replace(self, **changes, origins=origins)
+
+    @property
+    def default_agent(self) -> str:
+        """The agent that is used if none is named: the one marked as such, or else the first."""
+        marked = (name for name, entry in self.agent_entries.items() if entry.default)
+        return next(marked, next(iter(self.agent_entries), MAIN_AGENT))
 
     def __rich_repr__(self) -> list[tuple[str, Any]]:
         return _show(self, ("raw",))

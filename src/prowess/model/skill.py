@@ -64,6 +64,7 @@ class Root(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     `path_list` names the list of paths in the settings whose filters apply here.
     `instead` is the folder to search where this one does not exist. `listed_at` is the position in
     the catalog, where it is not `order`.
+    With `clean_descriptions` descriptions are put on one line and stripped of markup.
     `disabled_by` names the setting or switch that turns the whole root off: its candidates are
     still found, so that nothing is lost, and end as disabled.
     """
@@ -99,6 +100,7 @@ class Root(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     within: str | None = None
     name_pattern: str = ""
     path_list: str = ""
+    clean_descriptions: bool = False
     disabled_by: str | None = None
     is_fallback: bool = False
 

@@ -145,6 +145,9 @@ class CandidateReader:
         if pattern and not re.fullmatch(pattern, understood.name):
             valid = False
             diagnostics += (_report_misnamed(understood.name, pattern),)
+        description = understood.description
+        if root.clean_descriptions and description:
+            description = clean_line(description)
         if diagnostics:
             from prowess.parse.lint.field_locations import locate_in_file
 
@@ -156,12 +159,21 @@ class CandidateReader:
             _pack(reading.frontmatter),
             understood.manifest,
             _take_details(understood.manifest),
-            understood.description,
+            description,
             understood.label,
             understood.hidden_because,
             valid and reading.valid,
             diagnostics,
         )
+
+
+def clean_line(text: str) -> str:
+    """A text on one line, without what could end a tag or a block of code around it."""
+    import unicodedata
+
+    plain = "".join(" " if unicodedata.category(one) in ("Cc", "Cf") else one for one in text)
+    plain = re.sub(r"[<>`]", "", plain)
+    return " ".join(re.sub(r"~{2,}", "~", plain).split())
 
 
 def _is_unclosed(reading: HeaderReading) -> bool:

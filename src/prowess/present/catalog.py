@@ -176,6 +176,9 @@ def _settle(
     inside = Choice(Shown.INJECTED, why="its header says `always: true`")
     groups = catalog.left_out_groups
     settled = {index: never for index, item in enumerate(items) if item.group in groups}
+    for index, item in enumerate(items):
+        if item.left_out is not None:
+            settled[index] = Choice(Shown.LEFT_OUT, why=item.left_out)
     return settled | dict.fromkeys(injection.indexes, inside)
 
 

@@ -27,6 +27,7 @@ def describe_skill(
     relevance: float | None = None,
     name_only: bool = False,
     body: str | None = None,
+    left_out: str | None = None,
 ) -> CatalogItem:
     """What a catalog may say about a skill. Give a body only if it says `always: true`."""
     manifest = skill.manifest
@@ -47,6 +48,7 @@ def describe_skill(
         name_only=name_only,
         always=bool(manifest.always),
         body=body,
+        left_out=left_out,
     )
 
 
@@ -88,6 +90,7 @@ def describe_ready(
             relevance=None if scores is None else scores[len(items)],
             name_only=override is not None and override.visibility == "name-only",
             body=body,
+            left_out=outcome.reason if outcome.rule in profile.catalog.left_out_by else None,
         )
         items.append(item)
     return items, tuple(unread)

@@ -148,10 +148,7 @@ def _load_raw(
     if len(seen) > _MOST_PARENTS:
         problem = f"is a chain of more than {_MOST_PARENTS} profiles; shorten it"
         raise _make_error(name, added, problem, "extends")
-    differences = raw.get(edition, {})
-    if not isinstance(differences, dict):
-        problem = f"must be a table, `[{edition}]`; got {_describe(differences)}"
-        raise _make_error(name, added, problem, edition)
+    differences = _read_differences(name, edition, raw, added)
     parent = raw.get("extends")
     raw = {key: value for key, value in raw.items() if key != "extends" and key not in editions}
     # Imported late: a profile from the cache is already merged.
@@ -160,6 +157,27 @@ def _load_raw(
     if parent is not None:
         raw = merge(_load_parent(parent, name, added, seen), raw)
     return merge(raw, differences)
+
+
+def _read_differences(name: str, edition: str, raw: RawProfile, added: Texts) -> RawProfile:
+    """What differs in an edition, with the differences of the edition that it is `based_on`."""
+    differences = raw.get(edition, {})
+    if not isinstance(differences, dict):
+        problem = f"must be a table, `[{edition}]`; got {_describe(differences)}"
+        raise _make_error(name, added, problem, edition)
+    base = differences.get("based_on")
+    if base is None:
+        return differences
+    others = [one for one in _read_editions(name, raw, added) if one != edition]
+    # One step only: an edition that others are based on stands for itself.
+    below = raw.get(base, {}) if base in others else None
+    if not isinstance(below, dict) or "based_on" in below:
+        problem = f"must be another edition ({', '.join(others)}); got {_describe(base)}"
+        raise _make_error(name, added, problem, f"{edition}.based_on")
+    from prowess.profiles.merge import merge
+
+    own = {key: value for key, value in differences.items() if key != "based_on"}
+    return merge(below, own)
 
 
 def _load_parent(parent: Any, child: str, added: Texts, seen: tuple[str, ...]) -> RawProfile:

@@ -71,21 +71,23 @@ def name_places(
     """Resolve the names under `[places]`; those in `given` take precedence.
 
     A rule is a list of alternatives, of which the first known one counts (`$NAME` is an environment
-    variable, `$NAME/x` a folder inside it), or a table by platform.
+    variable, `$NAME/x` a folder inside it), or a table by platform. A rule may replace `home`.
     """
     named: dict[str, str] = {"cwd": cwd, "home": facts.home, "workspace": cwd}
     if repository is not None:
         named["repository"] = repository
+    known = Places(cwd=cwd, home=facts.home, platform=facts.platform)
     for name, rule in rules.items():
         alternatives = _list_alternatives(rule, facts.platform)
         filled = (_fill(alternative, named, facts.env) for alternative in alternatives)
         path = next((path for path in filled if path), None)
         if path is not None:
-            named[name] = path
+            # Variables may have paths with `~` or relative ones, which start at the working folder.
+            named[name] = expand_user_path(path, base=cwd, places=known)
     # Folders from options and settings are more specific than the host's defaults.
     named.update(given)
     return Places(
-        cwd=cwd, home=facts.home, platform=facts.platform, repository=repository, named=named
+        cwd=cwd, home=named["home"], platform=facts.platform, repository=repository, named=named
     )
 
 

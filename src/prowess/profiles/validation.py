@@ -42,6 +42,7 @@ _BUILT_IN_PLACES = (
     "home",
     "cwd",
     "workspace",
+    "agent",
     "repository",
     "bundled",
     "remote",

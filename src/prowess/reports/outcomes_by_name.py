@@ -50,15 +50,17 @@ def list_differing_names(one: OutcomesByName, other: OutcomesByName) -> list[str
 
 
 def load_other_editions(skills: Skills, host: str, open_host: OpenHost) -> Iterator[OtherEdition]:
-    """The same folder as every other edition of the host sees it.
+    """The same folder as the other editions of the host see it.
 
-    `host` is the name that the user gave, which may be the path of a profile.
+    `host` is the name that the user gave, which may be the path of a profile. Editions that are
+    releases, such as `18.2.3`, are left out: they answer when they are asked for.
     """
     profile = skills.profile
     # The profile's own name would not find a profile that was given by its path.
     base = host.partition("@")[0]
     for edition in profile.editions:
-        if edition == profile.edition:
+        is_release = edition[:1].isdigit()
+        if edition == profile.edition or is_release:
             continue
         name = f"{profile.name}@{edition}"
         try:

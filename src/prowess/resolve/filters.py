@@ -108,7 +108,8 @@ def _override(claim: Claim, settings: Settings) -> Disabled | None:
 
 def _not_on_bundled_list(claim: Claim, settings: Settings) -> Disabled | None:
     allowed = settings.allowed_bundled
-    if not allowed or not claim.is_bundled:
+    # Empty entries don't count, and without others everything is allowed.
+    if not any(allowed) or not claim.is_bundled:
         return None
     if claim.name in allowed or claim.key in allowed:
         return None

@@ -44,6 +44,10 @@ def resolve(
     """
     competing, aside = _filter(claims, rules, settings, gate)
     ordered = order_claims(competing, rules)
+    if rules.same_file == "first-loaded":
+        collisions = _load_in_turn(competing)
+        _note_disabled_copies(aside, ordered)
+        return collisions
     kept = _keep_each_file_once(ordered, rules)
     _note_disabled_copies(aside, ordered)
     if keeps_all(rules):
@@ -153,6 +157,34 @@ def _is_linked(claim: Claim) -> bool:
     candidate = claim.candidate
     inside = candidate.location[len(candidate.root.path) :]
     return candidate.real is not None and not candidate.real.endswith(inside)
+
+
+def _load_in_turn(claims: Sequence[Claim]) -> tuple[Collision, ...]:
+    """Decide the claims in scan order, as omp loads skills.
+
+    A file counts once, under the name that loaded it first. A claim takes a name from one with a
+    lower priority; one that finds its name taken loads nothing.
+    """
+    loaded: dict[str, Claim] = {}
+    winners: dict[str, Claim] = {}
+    collisions: list[Collision] = []
+    for claim in claims:
+        real = claim.candidate.real or claim.candidate.location
+        if real in loaded:
+            claim.notes.append(_duplicate(loaded[real]))
+            continue
+        winner = winners.get(claim.name)
+        is_stronger = winner is None or _get_priority(claim) > _get_priority(winner)
+        if winner is not None:
+            loser, stronger = (winner, claim) if is_stronger else (claim, winner)
+            collisions.append(_shadow(loser, stronger))
+        if is_stronger:
+            winners[claim.name] = loaded[real] = claim
+    return tuple(collisions)
+
+
+def _get_priority(claim: Claim) -> int:
+    return claim.candidate.root.priority
 
 
 def _note_disabled_copies(aside: Sequence[Claim], ordered: Sequence[Claim]) -> None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
@@ -12,74 +11,71 @@ from prowess.errors import SettingError, nearest_names
 from prowess.model.facts import Facts
 from prowess.model.permission import Rule
 from prowess.model.sandbox import SandboxOverride, SandboxSettings
-from prowess.model.settings import Origin, Override, Settings
+from prowess.model.settings import AgentEntry, Origin, Override, Settings
 from prowess.ports import FileSystem
 from prowess.profiles.places import Place, Places, expand
 from prowess.profiles.schema.profile import Profile
 from prowess.profiles.schema.roots import Limits
-from prowess.profiles.schema.settings import SettingsFileRule
+from prowess.profiles.schema.settings import AgentFilesRule, SettingsFileRule
 
 if TYPE_CHECKING:
     from prowess.settings.read.file_mapping import FileSettings
 
 MOST_BYTES = 1 << 20
 
-_VARIABLE = r"\{env:([^}]+)\}"
-
 Values = dict[tuple[str, ...], tuple[Any, Origin]]
 
 
 def load_settings(profile: Profile, places: Places, facts: Facts, files: FileSystem) -> Settings:
-    """The settings of a host from every file that exists.
+    """The settings of a host from every file and variable that has any.
 
     Raises a `SettingError` if Prowess's own file is wrong. A wrong file of a host is ignored as a
     whole and reported.
     """
     gathered = _Gathered(profile.limits)
+    loader = _Loader(profile, places, facts, files)
     for path, rule in list_settings_places(profile, places):
         kind = files.find_kind(path)
-        if kind is None or not _counts(rule, gathered, profile, places, facts):
+        if kind is None or not loader.counts(rule, gathered):
             continue
         try:
-            found = _load_file(path, kind, rule, profile, places, facts, files)
+            found = loader.load_file(path, kind, rule)
         except SettingError as error:
             if rule.is_own:
                 raise
             gathered.diagnostics.append(_report_ignored(error))
         else:
             gathered.add(path, rule, found)
+    _add_agent_files(gathered, loader)
+    _add_variables(gathered, loader)
     return gathered.build(profile)
 
 
-def _counts(
-    rule: SettingsFileRule, gathered: _Gathered, profile: Profile, places: Places, facts: Facts
-) -> bool:
-    """Whether the host reads a file, given what the files before it set."""
-    if not rule.when:
-        return True
-    from prowess.profiles.conditions import Switches
+def _add_agent_files(gathered: _Gathered, loader: _Loader) -> None:
+    """Add the rules in the files of agents, where the host has such files."""
+    for rule in loader.profile.agent_files.values():
+        if not loader.counts(rule, gathered):
+            continue
+        for name, path in loader.find_agent_files(rule):
+            try:
+                rules = loader.load_agent_file(name, path)
+            except SettingError as error:
+                gathered.diagnostics.append(_report_ignored(error))
+            else:
+                gathered.add_rules(path, rules, is_project=rule.is_project)
 
-    settings = gathered.build(profile)
-    switches = Switches(facts.env, settings, profile.switch_words, facts.home, places.cwd)
-    return any(map(switches.is_true, rule.when))
 
-
-def _load_file(
-    path: str,
-    kind: str,
-    rule: SettingsFileRule,
-    profile: Profile,
-    places: Places,
-    facts: Facts,
-    files: FileSystem,
-) -> FileSettings:
-    # Imported late: most working folders have no settings file.
-    from prowess.settings.read.file_mapping import read_settings
-
-    text = _load_text(path, kind, files)
-    if rule.substitute_env:
-        text = _substitute_variables(text, facts.env)
-    return read_settings(text, path, rule, places, profile=profile.name)
+def _add_variables(gathered: _Gathered, loader: _Loader) -> None:
+    """Add the settings that are in environment variables."""
+    for variable, name in loader.profile.settings_variables.items():
+        text = loader.facts.env.get(variable, "")
+        if not text.strip():
+            continue
+        rule, path = loader.profile.settings[name], f"${variable}"
+        try:
+            gathered.add(path, rule, loader.read_text(text, path, rule))
+        except SettingError as error:
+            gathered.diagnostics.append(_report_ignored(error))
 
 
 def _report_ignored(error: SettingError) -> Diagnostic:
@@ -87,6 +83,64 @@ def _report_ignored(error: SettingError) -> Diagnostic:
     subject = f"`{error.key}` " if error.key else ""
     message = f"The whole settings file is ignored: {subject}{error.problem.rstrip('.')}."
     return diagnose("settings-ignored", message, file=error.file, line=error.line, field=error.key)
+
+
+class _Loader:
+    """What every file is read with. The readers are imported late: most folders have no file."""
+
+    def __init__(self, profile: Profile, places: Places, facts: Facts, files: FileSystem) -> None:
+        self.profile = profile
+        self.places = places
+        self.facts = facts
+        self.files = files
+
+    def counts(self, rule: SettingsFileRule | AgentFilesRule, gathered: _Gathered) -> bool:
+        """Whether the host reads a file, given what the files before it set."""
+        if not rule.when and not rule.unless:
+            return True
+        from prowess.profiles.conditions import Switches
+
+        settings, facts = gathered.build(self.profile), self.facts
+        words = self.profile.switch_words
+        switches = Switches(facts.env, settings, words, facts.home, self.places.cwd)
+        if any(map(switches.is_true, rule.unless)):
+            return False
+        return not rule.when or any(map(switches.is_true, rule.when))
+
+    def load_file(self, path: str, kind: str, rule: SettingsFileRule) -> FileSettings:
+        """What a file sets. Raises a `SettingError`."""
+        return self.read_text(_load_text(path, kind, self.files), path, rule)
+
+    def read_text(self, text: str, path: str, rule: SettingsFileRule) -> FileSettings:
+        """What the text of a file or a variable sets. Raises a `SettingError`."""
+        from prowess.settings.read.file_mapping import read_settings
+
+        if rule.substitute_env:
+            from prowess.settings.read.substitutions import FileReferences, substitute_variables
+
+            references = FileReferences(self.places, self.files, path, is_project=rule.is_project)
+            text = references.substitute(substitute_variables(text, self.facts.env))
+        return read_settings(text, path, rule, self.places, profile=self.profile.name)
+
+    def find_agent_files(self, rule: AgentFilesRule) -> Iterator[tuple[str, str]]:
+        """The names of agents, each with the path of its file."""
+        folders: list[Place] = []
+        for template in rule.at:
+            folders += expand(
+                template, self.places, up_to="repository", without_repository="filesystem"
+            )
+        for folder in sorted(folders, key=lambda place: place.distance):
+            if self.files.find_kind(folder.path) != "folder":
+                continue
+            from prowess.settings.read.agent_files import find_agent_files
+
+            yield from find_agent_files(folder.path, self.files)
+
+    def load_agent_file(self, name: str, path: str) -> list[Rule]:
+        """The rules in the file of an agent. Raises a `SettingError`."""
+        from prowess.settings.read.agent_files import read_agent_file
+
+        return read_agent_file(name, _load_text(path, "file", self.files), path, self.places)
 
 
 def list_settings_places(profile: Profile, places: Places) -> list[tuple[str, SettingsFileRule]]:
@@ -102,7 +156,7 @@ def list_settings_places(profile: Profile, places: Places) -> list[tuple[str, Se
                 )
             if is_walk:
                 # Farthest first, so the nearest file is read last and wins.
-                expanded.sort(key=lambda place: -place.distance)
+                expanded.sort(key=lambda place: place.distance, reverse=not rule.nearest_first)
             for place in expanded:
                 found.setdefault(place.path, rule)
     return list(found.items())
@@ -137,6 +191,13 @@ class _Gathered:
         if rule.is_project:
             self.project_files.append(path)
 
+    def add_rules(self, path: str, rules: Iterable[Rule], *, is_project: bool) -> None:
+        """Add the permission rules of a file that has nothing else."""
+        self.rules += rules
+        self.files.append(path)
+        if is_project:
+            self.project_files.append(path)
+
     def _add_values(self, rule: SettingsFileRule, found: Values) -> None:
         if not rule.is_own:
             for key, value in found.items():
@@ -163,6 +224,7 @@ class _Gathered:
         overrides = {
             name: _build_override(one) for name, one in fields.pop("overrides", {}).items()
         }
+        agents = {name: AgentEntry(**one) for name, one in fields.pop("agent_entries", {}).items()}
         sandbox = _build_sandbox(fields.pop("sandbox", {}))
         # A toggle that the host does not have is reported below and decides nothing.
         given = fields.pop("toggles", {})
@@ -172,6 +234,8 @@ class _Gathered:
             **fields,
             toggles=toggles,
             overrides=overrides,
+            override_names=profile.resolution.override_names,
+            agent_entries=agents,
             sandbox=sandbox,
             origins=origins,
             entries=self._list_entries(),
@@ -253,14 +317,3 @@ def _load_text(path: str, kind: str, files: FileSystem) -> str:
     except UnicodeDecodeError as error:
         line = head.data.count(b"\n", 0, error.start) + 1
         raise SettingError(path, line, None, "not UTF-8; save the file as UTF-8") from None
-
-
-def _substitute_variables(text: str, env: Mapping[str, str]) -> str:
-    return re.sub(_VARIABLE, lambda match: _escape(env.get(match[1], "")), text)
-
-
-def _escape(value: str) -> str:
-    """A variable's value inside a quoted string, so that it can't end the string."""
-    import json
-
-    return json.dumps(value)[1:-1].replace("'", "\\u0027")

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from prowess.gate.eligibility import Verdict, find_ineligible, judge
+from prowess.gate.gate import SkillGate
 from prowess.gate.visibility import find_dormant, find_hidden
 from prowess.model.facts import Facts
 from prowess.model.outcome import Note, State
@@ -138,6 +139,13 @@ def test_hidden_names_the_rule_that_decided() -> None:
     assert why(Manifest(hide=True)) == "hide"
     assert why(Manifest(disable_model_invocation=True)) == "disable-model-invocation"
     assert why(because="it has no description") == "description"
-    assert why(agent_skills=("y",)) == "agent_skills"
-    assert why(agent_skills=("x",)) is None
     assert why(overrides={"x": Override(visibility="user-only")}) == "overrides.x.visibility"
+
+
+def test_a_skill_that_is_not_for_an_agent_says_so_besides_what_hides_it() -> None:
+    rules = load_profile("prowess").gate
+    settings = Settings(agent_skills=("y",))
+    gate = SkillGate(rules, facts=Facts(home="/home/me"), settings=settings)
+    notes = gate.find_notes(Manifest(hide=True), "x")
+    assert [note.rule for note in notes] == ["agent_skills", "hide"]
+    assert gate.find_notes(Manifest(), "y") == []

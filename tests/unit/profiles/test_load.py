@@ -37,14 +37,14 @@ def test_a_host_is_a_name_and_an_edition() -> None:
     assert load_profile("opencode").edition == "current"
 
 
-def test_the_measured_hosts_have_two_editions_and_the_others_one() -> None:
+def test_the_measured_hosts_have_several_editions_and_the_others_one() -> None:
     assert {name: known_editions(name) for name in BUILT_IN} == {
         "prowess": ("current",),
         "spec": ("current",),
         "claude-code": ("current", "documented"),
         "opencode": ("current", "documented"),
         "openclaw": ("current", "documented"),
-        "omp": ("current", "documented"),
+        "omp": ("current", "18.3.4", "18.2.3", "documented"),
         "codex": ("current",),
         "gemini": ("current",),
         "copilot": ("current",),
@@ -60,9 +60,9 @@ def test_every_profile_says_what_it_follows() -> None:
             provenance = load_profile(f"{name}@{edition}").provenance
             assert provenance.release
             assert provenance.documents
-            assert provenance.measured is (
-                edition == "current" and name not in ("spec", "codex", "crush")
-            )
+            is_release = edition != "documented"
+            is_read_only = name in ("spec", "codex", "crush")
+            assert provenance.measured is (is_release and not is_read_only)
 
 
 def test_an_unknown_host_names_the_known_ones() -> None:
@@ -76,7 +76,8 @@ def test_an_unknown_edition_names_the_known_ones() -> None:
         load_profile("omp@draft")
     assert (
         str(caught.value)
-        == "There is no host “omp@draft”; the hosts are omp@current, omp@documented."
+        == "There is no host “omp@draft”; the hosts are omp@current, omp@18.3.4, omp@18.2.3,"
+        " omp@documented."
     )
 
 
@@ -176,7 +177,7 @@ def test_a_placeholder_that_stands_for_nothing_is_a_mistake() -> None:
         load_profile("mine", {"mine": text})
     assert caught.value.key == "roots.project.at"
     assert caught.value.problem.startswith(
-        "uses “{ancester}”, which is not a place; the places are added, ancestor, "
+        "uses “{ancester}”, which is not a place; the places are added, agent, ancestor, "
     )
 
 
@@ -332,3 +333,25 @@ def test_profiles_that_extend_one_another_without_end_are_a_mistake() -> None:
 def test_the_words_that_a_profile_may_have_are_those_that_stages_understand() -> None:
     assert tuple(conditions._CONDITIONS) == CONDITIONS
     assert (tuple(FILTERS), tuple(CHECKS)) == (get_args(Filter), get_args(Check))
+
+
+def test_a_release_is_an_edition_based_on_another() -> None:
+    current, same, before = map(load_profile, ("omp", "omp@18.3.4", "omp@18.2.3"))
+    assert [key for key, _, _ in differing_keys(current, same)] == ["edition"]
+    assert [key for key, _, _ in differing_keys(current, before)] == [
+        "edition",
+        "provenance.release",
+        "budget.per_item",
+    ]
+
+
+@pytest.mark.parametrize("base", ['"2.0"', '"3.0"', '"4.0"', "1"])
+def test_an_edition_that_is_based_on_none_or_on_a_chain_is_a_mistake(base: str) -> None:
+    text = (
+        'name = "mine"\nextends = "spec"\neditions = ["current", "2.0", "3.0"]\n'
+        f'["2.0"]\nbased_on = {base}\n["3.0"]\nbased_on = "current"\n'
+    )
+    with pytest.raises(ProfileError) as caught:
+        load_profile("mine@2.0", {"mine": text})
+    assert caught.value.key == "2.0.based_on"
+    assert caught.value.problem.startswith("must be another edition (current, 3.0); got ")

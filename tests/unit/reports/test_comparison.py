@@ -73,7 +73,7 @@ def test_a_host_whose_settings_are_wrong_has_a_problem_and_no_column():
 def test_a_wrong_settings_file_of_a_host_is_reported_and_ignored():
     files = {
         ".agents/skills/pdf/SKILL.md": skill("pdf"),
-        "~/.omp/agent/config.yml": "skills:\n  enabled: perhaps\n",
+        "~/.omp/agent/config.yml": "skills: 3\n",
     }
     omp, _ = compare(files, "omp", "codex").hosts
     assert (omp.problem, list(omp.outcomes)) == (None, ["pdf"])

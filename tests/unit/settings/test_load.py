@@ -222,12 +222,10 @@ def test_a_variable_can_neither_end_a_text_nor_add_to_it():
     value = 'a", "b\'\n{env:OTHER} \\ é'
     settings = load(
         OPENCODE,
-        {
-            OPENCODE_GLOBAL: "{skills: {urls: ['{env:V}', \"{env:V}\", '{file:/etc/passwd}']},\n n: {env:N} }"
-        },
+        {OPENCODE_GLOBAL: "{skills: {urls: ['{env:V}', \"{env:V}\"]},\n n: {env:N} }"},
         {"V": value, "N": "3", "OTHER": "no"},
     )
-    assert settings.remote_urls == (value, value, "{file:/etc/passwd}")
+    assert settings.remote_urls == (value, value)
     assert settings.raw["n"] == 3
 
 

@@ -18,7 +18,7 @@ from prowess.profiles.schema.commands import CommandNaming, CommandOrder, Comman
 from prowess.text.collation import collate
 
 _NOT_PLAIN = re.compile(r"[^a-z0-9]+")
-_BETWEEN_WORDS = re.compile(r"[-_\s]+")
+_BETWEEN_WORDS = re.compile(r"[-_]+")
 _LOOSE_SEPARATORS = re.compile(r"[\s_]+")
 _NAMELESS = "skill"
 
@@ -173,7 +173,7 @@ def _make_command(
         aliases=manifest.aliases,
         argument_hint=manifest.argument_hint,
         arguments=manifest.arguments,
-        location=skill.location,
+        location=_LOCATIONS[rules.location](outcome, skill),
         folder=skill.folder,
         own_folder=find_own_folder(skill) or "",
         loaded_from=skill.source.loaded_from,
@@ -189,6 +189,12 @@ def _is_typable(manifest: Manifest, rules: CommandRules) -> bool:
     if rules.needs_user_invocable:
         return declared is True
     return declared is not False or not rules.user_invocable
+
+
+_LOCATIONS: dict[str, Callable[[Outcome, Skill], str]] = {
+    "found": lambda outcome, skill: skill.location,
+    "real": lambda outcome, skill: outcome.candidate.real or skill.location,
+}
 
 
 def _find_refusals(snapshot: Snapshot, commands: Mapping[str, SlashCommand]) -> dict[str, Refusal]:

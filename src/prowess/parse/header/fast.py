@@ -101,8 +101,12 @@ def _has_specials(header: bytes) -> bool:
 
 
 def _differs_for_host(data: bytes, header: bytes, rules: HeaderRules) -> bool:
-    """Whether the host ends the header elsewhere, or strips comments first."""
+    """Whether the host ends the header elsewhere, strips something first, or merges mappings."""
     if rules.close == "anywhere" and b"---" in header:
+        return True
+    if rules.tabs == "spaces" and b"\t" in header:
+        return True
+    if rules.merge_keys and b"<<" in header:
         return True
     return rules.strip_comments and b"<!--" in data
 

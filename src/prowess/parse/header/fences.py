@@ -10,6 +10,7 @@ from prowess.profiles.schema.header import FenceClose, FenceOpen, HeaderRules
 
 LINE_END = re.compile(r"\r\n?|\n")
 MALFORMED = "header-malformed-fence"
+_YAML_WORDS = ("yaml", "yml")
 
 _FENCE_LINE = re.compile(r"---[ \t]*(?:\r\n?|\n|\Z)")
 _EXACT_LINE = re.compile(r"---(?:\r\n?|\n)")
@@ -36,7 +37,8 @@ class Split(NamedTuple):
     `text[body:]`; both count in `text`, which is the file's text without what the host strips
     first. A file without a header has `end` 0. `problem` is the code of a diagnostic about the
     fences. With `odd_closing` something else than a plain `---` line closes the header. `language`
-    is the word after the opening fence, where the host accepts one.
+    is the word after the opening fence, where the host accepts one. With `is_json` the header is
+    JSON. `plain_opening` is False if anything follows the opening `---` on its line.
     """
 
     text: str
@@ -47,6 +49,8 @@ class Split(NamedTuple):
     problem: str | None = None
     odd_closing: bool = False
     language: str = ""
+    is_json: bool = False
+    plain_opening: bool = True
 
 
 class _Opened(NamedTuple):
@@ -56,6 +60,7 @@ class _Opened(NamedTuple):
     line: int = 2
     problem: str | None = None
     language: str = ""
+    is_json: bool = False
 
 
 def split_header(text: str, rules: HeaderRules) -> Split:
@@ -81,7 +86,9 @@ def split_header(text: str, rules: HeaderRules) -> Split:
         return _split_unclosed(text, opened._replace(line=line, problem=problem), rules)
     start, end, body = opened.start, closing.start(), closing.end()
     is_odd = _PLAIN_CLOSING.match(text, end) is None
-    return Split(text, start, end, body, line, problem, is_odd, opened.language)
+    is_plain = text[3:start] in ("\n", "\r\n")
+    split = Split(text, start, end, body, line, problem, is_odd, opened.language)
+    return split._replace(is_json=opened.is_json, plain_opening=is_plain)
 
 
 def _split_unclosed(text: str, opened: _Opened, rules: HeaderRules) -> Split:
@@ -93,7 +100,8 @@ def _split_unclosed(text: str, opened: _Opened, rules: HeaderRules) -> Split:
         # This host takes everything to the end of the file for the header.
         whole = len(text)
         problem = opened.problem or "header-unclosed"
-        return Split(text, opened.start, whole, whole, opened.line, problem)
+        split = Split(text, opened.start, whole, whole, opened.line, problem)
+        return split._replace(is_json=opened.is_json, plain_opening=False)
     return Split(text, problem="header-language" if is_language else "header-unclosed")
 
 
@@ -148,8 +156,11 @@ def _open_language(text: str, rules: HeaderRules) -> _Opened | None:
     if rest is None:
         return _Opened(3)
     language = rest[0].strip()
-    is_unknown = language != "" and language not in rules.languages
-    return _Opened(rest.end(), problem="header-language" if is_unknown else None)
+    is_yaml = language.lower() in _YAML_WORDS
+    name = language.lower() if is_yaml else language
+    is_unknown = name != "" and name not in rules.languages
+    problem = "header-language" if is_unknown else None
+    return _Opened(rest.end(), problem=problem, is_json=name == "json" and not is_unknown)
 
 
 def _open_line_or_language(text: str, rules: HeaderRules) -> _Opened | None:

@@ -19,6 +19,8 @@ from prowess.parse.yaml.reader import YamlProblem
 from prowess.profiles.schema.header import HeaderRules
 from prowess.profiles.schema.roots import Limits
 
+# The host makes these repairs only if nothing follows the opening `---` on its line.
+_NEED_PLAIN_OPENING = ("opencode-blocks",)
 # How much of a user's text a message quotes.
 _MOST_QUOTED = 24
 
@@ -67,6 +69,10 @@ def _read_split(
         message = f"The header has {size:,} bytes; at most {limits.header_bytes:,} are allowed."
         findings.append(diagnose("header-too-large", message, line=1, severity=severity))
         return HeaderReading({}, body, tuple(findings), valid=valid)
+    if split.is_json:
+        return _read_json(header, body, split.line, findings)
+    if not split.plain_opening:
+        rules = _drop_repairs(rules)
     odd = OddCharacters(find_odd_characters(header, rules), header)
     lines = split_lines(odd.hide(header), first=split.line)
     repaired = read_lines(lines, rules, limits)
@@ -82,6 +88,23 @@ def _read_split(
     value = odd.restore(convert_values(repaired.value, plain_text(repaired.lines), rules))
     findings += [*repaired.diagnostics, *_report_cuts(repaired.lines)]
     return HeaderReading(value, body, limit_diagnostics(findings))
+
+
+def _read_json(header: str, body: str, line: int, findings: list[Diagnostic]) -> HeaderReading:
+    """A header in JSON; none of the repairs is for it."""
+    try:
+        value = msgspec.json.decode(header)
+    except (msgspec.DecodeError, RecursionError):
+        message = "The opening fence says `json`, but the header is not valid JSON."
+        findings.append(diagnose("header-language", message, line=line - 1))
+        return HeaderReading({}, body, tuple(findings), valid=False)
+    fields = value if isinstance(value, dict) else {}
+    return HeaderReading(fields, body, tuple(findings))
+
+
+def _drop_repairs(rules: HeaderRules) -> HeaderRules:
+    repairs = tuple(one for one in rules.repairs if one not in _NEED_PLAIN_OPENING)
+    return msgspec.structs.replace(rules, repairs=repairs)
 
 
 def _report_fence(split: Split, rules: HeaderRules) -> Diagnostic:

@@ -17,6 +17,7 @@ from prowess.parse.repair.broken_header import (
     report,
 )
 from prowess.parse.yaml.reader import is_valid_yaml
+from prowess.parse.yaml.text_values import strip_quotes
 
 # The hosts' own patterns, quirks included.
 _PLAIN_PAIR = re.compile(r"([A-Za-z_]\w*)[ \t]*:[ \t]*(.*)", re.ASCII)
@@ -59,12 +60,15 @@ def _replace_tabs_before_items(broken: BrokenHeader) -> Iterator[Patch]:
 
 
 def write_blocks(broken: BrokenHeader) -> RepairedLines | None:
-    """Every unquoted value with a colon, of a key without a hyphen, becomes a block of text."""
-    return apply_patches(broken.lines, _write_blocks(broken))
+    """Every unquoted value with a colon, of a key without a hyphen, becomes a block of text.
+
+    The host does so with the header as it is written, whatever its parser would have tolerated.
+    """
+    return apply_patches(broken.original, _write_blocks(broken))
 
 
 def _write_blocks(broken: BrokenHeader) -> Iterator[Patch]:
-    for index, line in enumerate(broken.lines):
+    for index, line in enumerate(broken.original):
         match = _PLAIN_PAIR.fullmatch(line.text)
         if match is None:
             continue
@@ -91,7 +95,7 @@ def _quote_description(broken: BrokenHeader) -> Iterator[Patch]:
         value = line.text.partition(":")[2].strip()
         is_rescued = key == "description" or ": " in value
         if value and is_rescued and not is_valid_yaml(f"k: {value}\n", broken.limits):
-            yield _quote(index, line, f"{key}: ", value, key)
+            yield _quote(index, line, f"{key}: ", strip_quotes(value), key)
 
 
 def quote_reserved(broken: BrokenHeader) -> RepairedLines | None:

@@ -38,6 +38,12 @@ from prowess.parse.repair.line_repairs import (
     quote_entries,
     tabs_to_spaces,
 )
+from prowess.parse.repair.parser_quirks import (
+    indent_brackets,
+    nest_after_bracketed_key,
+    part_closed_values,
+    quote_bracketed_keys,
+)
 from prowess.parse.repair.value_repairs import (
     close_brackets,
     fix_quotes,
@@ -46,6 +52,7 @@ from prowess.parse.repair.value_repairs import (
     quote_hint,
     quote_indicator,
 )
+from prowess.parse.yaml.host_values import has_bad_merge
 from prowess.parse.yaml.odd_characters import LINE_SEPARATORS
 from prowess.parse.yaml.reader import YamlProblem, YamlResult, parse_yaml
 from prowess.profiles.schema.header import HeaderRules, Repair
@@ -67,6 +74,10 @@ REPAIRS: dict[Repair, Repairer] = {
     "quote-quotes": fix_quotes,
     "drop-duplicates": drop_duplicates,
     "quote-entries": quote_entries,
+    "part-closed": part_closed_values,
+    "quote-bracketed-keys": quote_bracketed_keys,
+    "nest-after-bracketed-keys": nest_after_bracketed_key,
+    "indent-brackets": indent_brackets,
     "opencode-blocks": write_blocks,
     "quote-description": quote_description,
     "quote-plain": quote_reserved,
@@ -89,6 +100,10 @@ _MOST_WORK = 1 << 19
 
 _SEPARATOR = re.compile(f"[{LINE_SEPARATORS}]")
 _NUMBER = re.compile(r"[-+]?[\w.]+")
+_LONG_TAG = r"(?<![^\s\[{,])!!([\w/.:-]+)"
+_DEFINED_TAGS = frozenset(
+    "str int float bool null map seq binary timestamp set omap pairs merge".split()
+)
 
 
 class RepairedHeader(NamedTuple):
@@ -106,14 +121,16 @@ class RepairedHeader(NamedTuple):
 def read_lines(lines: list[Line], rules: HeaderRules, limits: Limits) -> RepairedHeader:
     """Read the lines of a header with the repairs a host makes."""
     original, repairs = lines, rules.repairs
+    if rules.tabs == "spaces":
+        lines = [line._replace(text=line.text.replace("\t", "  ")) for line in lines]
     text = plain_text(lines)
-    parsed = as_written = parse_yaml(text, limits)
+    parsed = as_written = _parse(text, rules, limits)
     diagnostics: list[Diagnostic] = []
     rounds = 2 * len(repairs) + 4 if len(lines) <= _MOST_LINES else 0
     most = 2 * len(text) + 1_000
     work = _MOST_WORK
     for turn in range(rounds):
-        problem = _find_problem(parsed)
+        problem = _find_problem(parsed, rules)
         if problem is None or problem.code in _LIMITS or len(text) > min(most, work):
             break
         work -= len(text)
@@ -127,29 +144,56 @@ def read_lines(lines: list[Line], rules: HeaderRules, limits: Limits) -> Repaire
         lines = repaired.lines
         diagnostics += repaired.diagnostics
         text = plain_text(lines)
-        parsed = parse_yaml(text, limits)
-    if not _is_readable(parsed):
+        parsed = _parse(text, rules, limits)
+    if not _is_readable(parsed, rules):
         # What the author wrote counts and is explained, not what unsuccessful repairs made of it.
-        if not _is_readable(as_written):
-            return RepairedHeader({}, original, _find_problem(as_written), [])
+        if not _is_readable(as_written, rules):
+            problem = _find_problem(as_written, rules)
+            left = _find_problem(parsed, rules)
+            if _is_left_as_written(left, lines, original):
+                return RepairedHeader({}, lines, left, [])
+            return RepairedHeader({}, original, problem, [])
         parsed, lines, diagnostics = as_written, original, []
     diagnostics += [_report_tag(tag) for tag in parsed.tags]
     return RepairedHeader(parsed.value or {}, lines, None, diagnostics)
 
 
-def _is_readable(parsed: YamlResult) -> bool:
-    problem = _find_problem(parsed)
-    return problem is None or problem.code == "yaml-tag"
+def _is_left_as_written(
+    problem: YamlProblem | None, lines: list[Line], original: list[Line]
+) -> bool:
+    """Whether a problem is on a line that no repair has touched; then that line is to blame, and
+    not the first one that the parser rejected.
+    """
+    if problem is None or problem.line is None or problem.line > len(lines):
+        return False
+    return lines != original and lines[problem.line - 1] in original
 
 
-def _find_problem(parsed: YamlResult) -> YamlProblem | None:
+def _parse(text: str, rules: HeaderRules, limits: Limits) -> YamlResult:
+    parsed = parse_yaml(text, limits)
+    if rules.tags == "ignored" or "!" not in text:
+        return parsed
+    # The native parser passes over tags such as `!!x` without a trace; `!` alone means text.
+    undefined = [tag for tag in re.findall(_LONG_TAG, text) if tag not in _DEFINED_TAGS]
+    tags = (*(tag for tag in parsed.tags if tag != "!"), *undefined)
+    return parsed._replace(tags=tags)
+
+
+def _is_readable(parsed: YamlResult, rules: HeaderRules) -> bool:
+    problem = _find_problem(parsed, rules)
+    return problem is None or (problem.code == "yaml-tag" and rules.tags == "ignored")
+
+
+def _find_problem(parsed: YamlResult, rules: HeaderRules) -> YamlProblem | None:
     if parsed.problem is not None:
         return parsed.problem
     if isinstance(parsed.value, list):
         return YamlProblem("header-not-a-mapping", "it is a list")
     if parsed.value is not None and not isinstance(parsed.value, dict):
         return YamlProblem("header-not-a-mapping", "it is plain text")
-    return YamlProblem("yaml-tag", "it has a tag") if parsed.tags else None
+    if rules.merge_keys and has_bad_merge(parsed.value):
+        return YamlProblem("yaml-invalid", "`<<` is not followed by a mapping")
+    return YamlProblem("yaml-tag", f"it has the tag `{parsed.tags[0]}`") if parsed.tags else None
 
 
 def _report_tag(tag: str) -> Diagnostic:
@@ -163,7 +207,8 @@ def _repair(broken: BrokenHeader, rules: HeaderRules) -> RepairedLines | None:
         return rewritten
     for name in rules.repairs:
         # A tag is valid YAML: only its own value may be quoted, nothing else is touched.
-        if broken.problem.code == "yaml-tag" and name != "quote-indicator":
+        is_tag = broken.problem.code == "yaml-tag" and rules.tags == "ignored"
+        if is_tag and name != "quote-indicator":
             continue
         repaired = REPAIRS[name](broken)
         if repaired is not None:

@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
-from itertools import zip_longest
+from itertools import takewhile, zip_longest
 from typing import Any
 
 from prowess.parse.yaml.reader import parse_natively
-from prowess.parse.yaml.text_values import render_json, render_scalar
+from prowess.parse.yaml.text_values import render_json, render_scalar, strip_quotes
 from prowess.profiles.schema.header import HeaderRules
 
 TEXT_FIELDS = frozenset(
@@ -26,7 +26,11 @@ _PLAIN = (int, float, bool)
 # What begins a value that is no plain word: quotes, collections, blocks, anchors, aliases and tags.
 _MARKS = "\"'[{|>&*!"
 
+_MERGE = "<<"
+
 # Every scan imports this module, and few hosts need these: they are compiled on first use.
+_LINE_PAIR = r"(?a:([\w-]+):\s*(.*))"
+_TYPED_TAG = r"(?m)^([^\s:#]+):[ \t]+!!(?:binary|timestamp|set|omap|pairs)\b"
 _DATE = r"(\d{4})-(\d\d)-(\d\d)"
 _TIMESTAMP = (
     r"(\d{4})-(\d\d?)-(\d\d?)(?:[Tt]|[ \t]+)(\d\d?):(\d\d):(\d\d)(?:\.(\d*))?"
@@ -41,13 +45,86 @@ _NO_DAY = datetime(1970, 1, 1, tzinfo=UTC)
 
 def convert_values(value: dict[str, Any], header: str, rules: HeaderRules) -> dict[str, Any]:
     """The values of a header as the host's own parser would give them."""
+    if rules.merge_keys and _MERGE in value:
+        value = _merge(value)
+    if rules.tags == "defined" and "!" in header:
+        value = _read_typed_tags(value, header)
     if not rules.dates_are_text:
         value = read_yaml11_scalars(value, header)
     if rules.values == "text":
-        return render_values(value, structured="metadata")
+        return render_values(_restore_lines(value, header), structured="metadata")
     if rules.values == "written":
         return keep_literal_text(value, header)
     return value
+
+
+def has_bad_merge(value: Any) -> bool:
+    """Whether `<<` merges something that is not a mapping, at any depth."""
+    if type(value) is list:
+        return any(map(has_bad_merge, value))
+    if type(value) is not dict:
+        return False
+    merged = _list_merged(value) if _MERGE in value else []
+    is_bad = any(type(one) is not dict for one in merged)
+    return is_bad or any(map(has_bad_merge, value.values()))
+
+
+def _list_merged(value: dict[str, Any]) -> list[Any]:
+    merged = value[_MERGE]
+    return merged if type(merged) is list else [merged]
+
+
+def _merge(value: dict[str, Any]) -> dict[str, Any]:
+    """The fields with those that `<<` adds; a field of the header's own comes before them."""
+    fields: dict[str, Any] = {}
+    for one in reversed(_list_merged(value)):
+        fields |= one
+    return fields | {key: item for key, item in value.items() if key != _MERGE}
+
+
+def _read_typed_tags(value: dict[str, Any], header: str) -> dict[str, Any]:
+    """The fields, with a list for each value that its tag makes neither text nor a number."""
+    tagged = [match[1] for match in re.finditer(_TYPED_TAG, header)]
+    return {key: [item] if key in tagged else item for key, item in value.items()}
+
+
+def _restore_lines(value: dict[str, Any], header: str) -> dict[str, Any]:
+    """The fields, with the text of their line for null, and for brackets with a colon inside where
+    a field is text.
+
+    OpenClaw reads a header line by line, too, and falls back to that for these values.
+    """
+    lines: dict[str, tuple[str, bool]] | None = None
+    restored = value
+    for key, item in value.items():
+        is_structured = type(item) in (dict, list) and key in TEXT_FIELDS
+        if item is not None and not is_structured:
+            continue
+        lines = _read_lines(header) if lines is None else lines
+        text, is_inline = lines.get(key, ("", False))
+        if text and (item is None or (is_inline and ":" in text)):
+            restored = {**restored, key: text}
+    return restored
+
+
+def _read_lines(header: str) -> dict[str, tuple[str, bool]]:
+    """The text after each key at the margin, or else the indented lines below it; and whether it is
+    on the line of the key.
+    """
+    found: dict[str, tuple[str, bool]] = {}
+    lines = header.split("\n")
+    for index, line in enumerate(lines):
+        pair = re.fullmatch(_LINE_PAIR, line)
+        if pair is None:
+            continue
+        inline = pair[2].strip()
+        text = strip_quotes(inline)
+        if not inline:
+            below = takewhile(lambda one: not one or one[0] in " \t", lines[index + 1 :])
+            text = "\n".join(below).strip()
+        if text:
+            found[pair[1]] = text, bool(inline)
+    return found
 
 
 def render_values(frontmatter: dict[str, Any], *, structured: str) -> dict[str, Any]:

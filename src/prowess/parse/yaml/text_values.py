@@ -132,3 +132,9 @@ def _clean_words(text: str, words: list[str]) -> tuple[str, ...]:
         if items and isinstance(items, list) and all(isinstance(item, str) for item in items):
             return tuple(items)
     return tuple([word for found in words if (word := found.strip().strip("\"'"))])
+
+
+def strip_quotes(text: str) -> str:
+    """A text without the quotes around it, whatever is between them."""
+    is_quoted = text[:1] in ("'", '"') and text[-1:] == text[:1]
+    return text[1:-1] if is_quoted else text

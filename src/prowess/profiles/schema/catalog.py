@@ -61,6 +61,7 @@ class CatalogRules(Table, frozen=True):
     - `needs_skill_urls`: show the catalog only if a tool can read `skill://`.
     - `always`: what `always: true` does: nothing special (`list`) or add the whole body (`inject`).
     - `left_out_groups`: groups of roots whose skills are never offered to the model.
+    - `left_out_by`: rules that leave a skill out of the catalog even though it is ready.
     """
 
     format: CatalogFormat = "xml"
@@ -76,6 +77,7 @@ class CatalogRules(Table, frozen=True):
     needs_skill_urls: bool = False
     always: Literal["list", "inject"] = "list"
     left_out_groups: tuple[str, ...] = ()
+    left_out_by: tuple[str, ...] = ("os",)
 
 
 class BudgetRules(Table, frozen=True):

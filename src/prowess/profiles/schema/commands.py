@@ -55,6 +55,8 @@ class CommandRules(Table, frozen=True):
     - `labels`: accept the label shown next to the name.
     - `aliases`: accept the header's `aliases`.
     - `short_names`: accept the last part of a plugin skill's name if it is unique.
+    - `location`: show the path at which a skill was found (`found`) or its path without links
+      (`real`).
     - `dispatch`: send commands to the tool named by `command-dispatch` and `command-tool`.
     - `message`: the format of the message a command becomes.
     - `mentions`: the format of a message with `$name` in it.
@@ -71,12 +73,13 @@ class CommandRules(Table, frozen=True):
     order: CommandOrder = "name"
     lookup: CommandLookup = "exact"
     states: tuple[State, ...] = (State.DORMANT, State.HIDDEN, State.READY)
-    left_out_by: tuple[str, ...] = ("agent_skills",)
+    left_out_by: tuple[str, ...] = ("agent_skills", "os")
     user_invocable: bool = True
     needs_user_invocable: bool = False
     labels: bool = False
     aliases: bool = False
     short_names: bool = False
+    location: Literal["found", "real"] = "found"
     dispatch: bool = False
     message: MessageShape = "base-folder"
     mentions: MessageShape = "openclaw-references"

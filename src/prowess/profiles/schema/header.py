@@ -44,6 +44,10 @@ Repair = Literal[
     "quote-quotes",
     "drop-duplicates",
     "quote-entries",
+    "part-closed",
+    "quote-bracketed-keys",
+    "nest-after-bracketed-keys",
+    "indent-brackets",
     "opencode-blocks",
     "quote-description",
     "quote-plain",
@@ -77,8 +81,8 @@ class HeaderRules(Table, frozen=True):
       or a header up to the end of the file (`header`).
     - `strip_comments`: remove HTML comments first.
     - `leading_blanks`: allow blank lines before the header and report them.
-    - `languages`: the languages accepted after the opening `---`. With `line-or-language`, a header
-      in any other language counts as missing.
+    - `languages`: the languages accepted after the opening `---`; `yaml` and `yml` in any case.
+      With `line-or-language`, a header in any other language counts as missing.
     - `broken`: what to do if no repair helps: reject the skill (`invalid`) or read an empty header
       (`empty`).
     - `not_a_mapping`: what a header that is a list or plain text is: an error (`invalid`), or an
@@ -96,6 +100,10 @@ class HeaderRules(Table, frozen=True):
       as text (`allow`), perhaps with the exception of NUL (`allow-but-nul`).
     - `line_separators`: what U+0085, U+2028 and U+2029 are: a space (`space`), text (`text`), or
       the end of a line, as in YAML 1.1 (`break`).
+    - `tabs`: what a tab is: a tab (`kept`), or two spaces, inside text too (`spaces`).
+    - `tags`: what a tag does that YAML does not define: nothing, its value is read (`ignored`), or
+      it makes the header invalid (`defined`).
+    - `merge_keys`: let `<<` merge a mapping into the header; anything else after it is invalid.
     - `dates_are_text`: read dates as text.
     - `values`: how unquoted values are read: as YAML types (`typed`), always as text (`text`), or,
       for fields that are defined as text, exactly as written (`written`), so `version: 1.10` keeps
@@ -120,6 +128,9 @@ class HeaderRules(Table, frozen=True):
     lone_cr: bool = True
     raw_controls: RawControls = "reject"
     line_separators: LineSeparators = "space"
+    tabs: Literal["kept", "spaces"] = "kept"
+    tags: Literal["ignored", "defined"] = "ignored"
+    merge_keys: bool = False
     dates_are_text: bool = True
     values: HeaderValues = "typed"
     empty_file_is_skill: bool = False

@@ -24,7 +24,7 @@ from prowess.profiles.schema.commands import CommandRules, RequestRules, ToolRul
 from prowess.profiles.schema.header import FieldRules, HeaderRules
 from prowess.profiles.schema.resolution import GateRules, PermissionRules, ResolutionRules
 from prowess.profiles.schema.roots import ContextRules, ExtensionRules, Limits, RootRule
-from prowess.profiles.schema.settings import SettingsFileRule, ToggleRule
+from prowess.profiles.schema.settings import AgentFilesRule, SettingsFileRule, ToggleRule
 
 
 class Provenance(Table, frozen=True):
@@ -57,6 +57,8 @@ class Profile(Table, frozen=True):
     - `switch_words`: reject environment switches whose value is neither a true nor a false word.
     - `bare_switches`: environment variables that have the effect of `--bare`.
     - `settings_order`: the settings files in the order they are read.
+    - `settings_variables`: environment variables that contain settings, each with the settings file
+      whose rules apply; they are read last.
     """
 
     name: str
@@ -79,6 +81,8 @@ class Profile(Table, frozen=True):
     bare_switches: tuple[str, ...] = ()
     settings_order: tuple[str, ...] = ()
     settings: dict[str, SettingsFileRule] = msgspec.field(default_factory=dict)
+    settings_variables: dict[str, str] = msgspec.field(default_factory=dict)
+    agent_files: dict[str, AgentFilesRule] = msgspec.field(default_factory=dict)
     context: ContextRules = ContextRules()
     catalog: CatalogRules = CatalogRules()
     budget: BudgetRules = BudgetRules()

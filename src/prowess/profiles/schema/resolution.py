@@ -40,8 +40,7 @@ RuleTable = dict[str, Action | dict[str, Action]]
 class ResolutionRules(Table, frozen=True):
     """Which skill wins if several have the same name.
 
-    The same real file is only ever counted once, at its strongest location; that is the same for
-    every host.
+    The same real file is only ever counted once.
 
     - `strategy`: which skill wins: the first or the last in scan order (`first`, `last`), the one
       with the highest root `priority`, the one whose scope comes first in `scopes` (`scope`), the
@@ -49,8 +48,9 @@ class ResolutionRules(Table, frozen=True):
       alphabetical order, whatever its root (`path`), or all of them (`all`).
     - `within_root`: which of several skills in one root wins: as `strategy` says (`strategy`), or
       the first in scan order (`first`).
-    - `same_file`: which path to the same file in one root counts: the `strongest`, or one through
-      a symlink before the file's own (`link`).
+    - `same_file`: which of several paths to the same file counts: the one whose skill would win
+      (`strongest`), in one root a symlink before the file's own path (`link`), or the first in scan
+      order whose skill finds its name free (`first-loaded`).
     - `filters`: whether disabled skills are removed before or after a winner is chosen.
     - `filter_order`: the filters that apply, in this order.
     - `scopes`: the scopes, strongest first.
@@ -62,12 +62,14 @@ class ResolutionRules(Table, frozen=True):
       label that is the name of a skill, or of an earlier skill's label, is dropped as well.
     - `collisions`: which name collisions the host reports: `all`, those between custom folders
       (`custom`), or `none`.
+    - `override_names`: whether settings for a single skill are found by its own key or its name
+      (`either`), or by its name only if it has no key (`key`).
     - `listed`: the states that the host's own list includes.
     """
 
     strategy: Strategy = "first"
     within_root: Literal["strategy", "first"] = "strategy"
-    same_file: Literal["strongest", "link"] = "strongest"
+    same_file: Literal["strongest", "link", "first-loaded"] = "strongest"
     filters: FilterTime = "before"
     filter_order: tuple[Filter, ...] = (
         "enabled",
@@ -84,6 +86,7 @@ class ResolutionRules(Table, frozen=True):
     qualify: tuple[Scope, ...] = ()
     reserved_labels: tuple[str, ...] = ()
     collisions: Collisions = "all"
+    override_names: Literal["either", "key"] = "either"
     listed: tuple[State, ...] = (
         State.INELIGIBLE,
         State.DENIED,
@@ -99,6 +102,10 @@ class GateRules(Table, frozen=True):
     - `checks`: the requirements that are checked.
     - `always_skips`: the requirements that `always: true` skips.
     - `os_words`: other spellings of platform names.
+    - `os_as_written`: list a skill for a platform in any spelling, but offer it only where `os` has
+      the host's own.
+    - `programs`: what counts as a program: what can be run (`run`), or every executable entry in a
+      folder of PATH, folders included (`path-entry`).
     - `config_defaults`: settings of the host that count as set by default.
     - `hidden_by`: header fields that hide a skill from the model.
     - `dormant_by`: header fields that make a skill wait until a matching file is used.
@@ -111,6 +118,8 @@ class GateRules(Table, frozen=True):
     checks: tuple[Check, ...] = ()
     always_skips: tuple[Check, ...] = ()
     os_words: dict[str, str] = msgspec.field(default_factory=dict)
+    os_as_written: bool = False
+    programs: Literal["run", "path-entry"] = "run"
     config_defaults: dict[str, bool] = msgspec.field(default_factory=dict)
     hidden_by: tuple[Literal["hide", "disable_model_invocation"], ...] = (
         "hide",

@@ -71,6 +71,8 @@ class RootRule(Table, frozen=True):
     - `must_exist`: report a missing folder.
     - `name_pattern`: a regular expression that the whole name of a skill must match here.
     - `path_list`: the list in `skill_paths` of the settings whose filters apply here.
+    - `clean_descriptions`: make one line of each description, without angle brackets, backticks
+      and control characters.
     """
 
     at: tuple[str, ...]
@@ -108,6 +110,7 @@ class RootRule(Table, frozen=True):
     must_exist: bool = False
     name_pattern: str = ""
     path_list: str = ""
+    clean_descriptions: bool = False
 
 
 class ExtensionRules(Table, frozen=True):

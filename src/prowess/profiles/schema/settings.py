@@ -15,7 +15,7 @@ class SettingsFileRule(Table, frozen=True):
     """A settings file of the host.
 
     Files are read in the order of `settings_order`, and `{ancestor}` from the farthest folder to
-    the nearest. Later values replace earlier ones.
+    the nearest, unless `nearest_first`. Later values replace earlier ones.
 
     - `at`: the path templates, as in `[roots.NAME]`. A file in the working folder or above it
       belongs to the project.
@@ -30,7 +30,11 @@ class SettingsFileRule(Table, frozen=True):
     - `relative_to`: what relative paths are relative to: the working folder or the file.
     - `when`: conditions, as in `[roots.NAME]`, of which at least one must hold for the file to
       count.
-    - `substitute_env`: replace `{env:NAME}` with the environment variable.
+    - `substitute_env`: replace `{env:NAME}` with the environment variable, and `{file:PATH}` with
+      the text of a file. A project's file can only name files of the project.
+    - `truthy`: read any value as true or false where one is expected, as JavaScript does.
+    - `nearest_first`: read `{ancestor}` from the nearest folder to the farthest.
+    - `unless`: conditions of which none may hold for the file to count.
     - `up_to`: the last folder that `{ancestor}` reaches.
     - `without_repository`: the value of `up_to` to use outside a repository.
     """
@@ -45,18 +49,44 @@ class SettingsFileRule(Table, frozen=True):
     relative_to: Literal["cwd", "file"] = "cwd"
     when: tuple[str, ...] = ()
     substitute_env: bool = False
+    truthy: bool = False
+    nearest_first: bool = False
+    unless: tuple[str, ...] = ()
     up_to: Boundary = "repository"
     without_repository: Boundary = "filesystem"
 
     @property
     def is_project(self) -> bool:
         """Whether the file comes along with a project, so that its user need not have read it."""
-        return any(place in template for template in self.at for place in _PROJECT_PLACES)
+        return _is_project(self.at)
 
     @property
     def is_own(self) -> bool:
         """Whether the file is Prowess's and not a host's."""
         return self.refuse_unknown and not self.keys
+
+
+class AgentFilesRule(Table, frozen=True):
+    """Folders with a Markdown file for each agent, whose header has permission rules.
+
+    - `at`: the path templates of the folders, as in `[settings.NAME]`; `{ancestor}` from the
+      nearest folder to the farthest.
+    - `when`: conditions, as in `[roots.NAME]`, of which at least one must hold.
+    - `unless`: conditions of which none may hold.
+    """
+
+    at: tuple[str, ...]
+    when: tuple[str, ...] = ()
+    unless: tuple[str, ...] = ()
+
+    @property
+    def is_project(self) -> bool:
+        """Whether the files come along with a project."""
+        return _is_project(self.at)
+
+
+def _is_project(templates: tuple[str, ...]) -> bool:
+    return any(place in template for template in templates for place in _PROJECT_PLACES)
 
 
 class ToggleRule(Table, frozen=True):

@@ -30,6 +30,9 @@ ReadNamed = Callable[[str, SettingValue], Iterator[Entry]]
 
 
 def _bool(value: SettingValue) -> bool:
+    if value.document.rule.truthy and not isinstance(value.data, bool):
+        # As JavaScript has it: empty lists and tables are true.
+        return isinstance(value.data, list | dict) or bool(value.data)
     if not isinstance(value.data, bool):
         raise value.wrong("true or false")
     return value.data
@@ -49,6 +52,11 @@ def _secret(value: SettingValue) -> str:
 
 def _strings(value: SettingValue) -> tuple[str, ...]:
     return tuple(_string(item) for item in value.items())
+
+
+def _names(value: SettingValue) -> tuple[str, ...]:
+    """Names, without the blanks around them."""
+    return tuple(name.strip() for name in _strings(value))
 
 
 def _folder(value: SettingValue) -> str:
@@ -230,6 +238,23 @@ def _read_sandbox_of_skill(skill: str, table: SettingValue) -> Iterator[Entry]:
         yield ("sandbox", "skills", skill, key), _SANDBOX[key](child), child
 
 
+# What OpenClaw has for one agent, by the keys from its table down. Its other keys are not about
+# skills.
+_AGENT_ENTRY: dict[tuple[str, ...], tuple[str, Convert]] = {
+    ("default",): ("default", _bool),
+    ("skills",): ("skills", _names),
+    ("workspace",): ("workspace", _folder),
+    ("skillsLimits", "maxSkillsPromptChars"): ("characters", _count),
+}
+
+
+def _read_agent_entry(name: str, value: SettingValue) -> Iterator[Entry]:
+    for keys, (field, convert) in _AGENT_ENTRY.items():
+        found = value.document.find((*value.path, *keys))
+        if found is not None:
+            yield ("agent_entries", name, field), convert(found), found
+
+
 _TOOL_KEYS = ("command", "description")
 
 
@@ -317,8 +342,8 @@ _SINGLE: dict[str, tuple[str, Convert]] = {
     "plugin_folders": ("plugin_folders", _folders),
     "trusted_links": ("trusted_links", _folders),
     "workspace": ("workspace", _folder),
-    "allowed_bundled": ("allowed_bundled", _strings),
-    "agent_skills": ("agent_skills", _strings),
+    "allowed_bundled": ("allowed_bundled", _names),
+    "agent_skills": ("agent_skills", _names),
     "skill_commands": ("skill_commands", _bool),
     "shell_commands": ("shell_commands", _bool),
     "no_shell_commands": ("shell_commands", lambda value: not _bool(value)),
@@ -336,6 +361,7 @@ _NAMED: dict[str, ReadNamed] = {
     "declared_tools": _read_declared_tool,
     "sandbox": _read_sandbox,
     "agents": read_agent,
+    "agent_entries": _read_agent_entry,
     "rules": read_rule_list,
     "skill_paths": _read_path_list,
     "trusted_folders": _read_trusted_folder,

@@ -1,0 +1,151 @@
+"""What other YAML parsers make of lines that are not YAML, for hosts that use them.
+
+js-yaml, `yaml` and Bun's parser each read something into text after a closed quote or bracket; the
+native parser rejects it. Each function here rewrites such lines so that the native parser reads
+what that parser does.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from prowess.diagnostics import Diagnostic
+from prowess.parse.header.lines import Line
+from prowess.parse.repair.broken_header import (
+    BrokenHeader,
+    Patch,
+    RepairedLines,
+    apply_patches,
+    quote_parts,
+    report,
+)
+
+_PAIR = re.compile(r"([^\s:#\"'\[\]{},&*!|>%@`-][^:#]*|\"[^\"]*\"|'[^']*'):[ \t]+(\S.*)")
+_BARE_KEY = re.compile(r"[\w-]+:[ \t]*", re.ASCII)
+_NEXT_PAIR = re.compile(r"[^\s:#,\[\]{}\"'][^:#\[\]{}]*:(?:[ \t]|$)")
+_QUOTED = re.compile(r"\"(?:[^\"\\]|\\.)*+\"|'(?:[^']|'')*+'")
+_OPENING = "[{"
+_BRACKETS = {"[": 1, "{": 1, "]": -1, "}": -1}
+_QUOTES = "\"'"
+
+
+def part_closed_values(broken: BrokenHeader) -> RepairedLines | None:
+    """js-yaml takes `a: [x] b: y` for two pairs, and a value that begins with `? ` for none."""
+    return apply_patches(broken.lines, _part_closed_values(broken))
+
+
+def _part_closed_values(broken: BrokenHeader) -> Iterator[Patch]:
+    for index, line in enumerate(broken.lines):
+        pair = _PAIR.fullmatch(line.text)
+        if pair is None:
+            continue
+        key, value = pair[1], pair[2]
+        if value.startswith("? "):
+            message = f"This host reads no value for `{key}` because it begins with `? `."
+            finding = _report(message, line, key)
+            yield Patch(index, index, [line._replace(text=f"{key}: null")], finding)
+            continue
+        end = find_closed_end(value)
+        rest = value[end:].strip()
+        if end and _NEXT_PAIR.match(rest):
+            parted = [line._replace(text=f"{key}: {value[:end]}"), line._replace(text=rest)]
+            message = f"This host ends the value of `{key}` after `{value[:end][:40]}`."
+            yield Patch(index, index, parted, _report(message, line, key))
+
+
+def quote_bracketed_keys(broken: BrokenHeader) -> RepairedLines | None:
+    """`yaml` reads the `y` in `a: [x]: y` as the value of a second key, which is empty.
+
+    Two such lines are two equal keys, which it rejects.
+    """
+    found = list(_find_bracketed_keys(broken))
+    if len(found) != 1:
+        return None
+    [(index, line, key, value)] = found
+    quote, [text] = quote_parts([value])
+    message = f"This host reads the whole value of `{key}` as text."
+    quoted = line._replace(text=f"{key}: {quote}{text}{quote}")
+    patch = Patch(index, index, [quoted], _report(message, line, key))
+    return apply_patches(broken.lines, [patch])
+
+
+def nest_after_bracketed_key(broken: BrokenHeader) -> RepairedLines | None:
+    """Bun takes `a: [x]: y` for a mapping in a mapping, to which all lines below belong."""
+    found = next(_find_bracketed_keys(broken), None)
+    if found is None:
+        return None
+    index, line, key, _ = found
+    message = f"This host reads everything below `{key}` as a part of it."
+    patch = Patch(index, len(broken.lines) - 1, [], _report(message, line, key))
+    return apply_patches(broken.lines, [patch])
+
+
+def _find_bracketed_keys(broken: BrokenHeader) -> Iterator[tuple[int, Line, str, str]]:
+    for index, line in enumerate(broken.lines):
+        pair = _PAIR.fullmatch(line.text)
+        if pair is None or pair[2][0] not in _OPENING:
+            continue
+        rest = pair[2][find_closed_end(pair[2]) :].lstrip()
+        if rest == ":" or rest.startswith(": "):
+            yield index, line, pair[1], pair[2].strip()
+
+
+def indent_brackets(broken: BrokenHeader) -> RepairedLines | None:
+    """OpenClaw lets brackets that are the value of a key begin at the margin of the next line."""
+    return apply_patches(broken.lines, _indent_brackets(broken))
+
+
+def _indent_brackets(broken: BrokenHeader) -> Iterator[Patch]:
+    lines = broken.lines
+    index = 0
+    while index < len(lines) - 1:
+        index += 1
+        is_value = _BARE_KEY.fullmatch(lines[index - 1].text)
+        if not is_value or not lines[index].text.startswith(tuple(_OPENING)):
+            continue
+        first, level = index, 0
+        while index < len(lines):
+            level += _count_open(lines[index].text)
+            if level <= 0:
+                break
+            index += 1
+        last = min(index, len(lines) - 1)
+        indented = [line._replace(text=f"  {line.text}") for line in lines[first : last + 1]]
+        yield Patch(first, last, indented)
+
+
+def _count_open(text: str) -> int:
+    """How many more brackets a line opens than it closes."""
+    levels = [level for _, level in _follow_brackets(text)]
+    return levels[-1] if levels else 0
+
+
+def find_closed_end(value: str) -> int:
+    """Where the quote or bracket that begins a value is closed; 0 if it is not, or begins with
+    neither.
+    """
+    if value.startswith(tuple(_OPENING)):
+        ends = (end for end, level in _follow_brackets(value) if level == 0)
+        return next(ends, 0)
+    closed = _QUOTED.match(value)
+    return closed.end() if closed else 0
+
+
+def _follow_brackets(text: str) -> Iterator[tuple[int, int]]:
+    """The end of every bracket outside quotes, and how many brackets are open there."""
+    level, quote, is_escaped = 0, "", False
+    for end, character in enumerate(text, start=1):
+        if is_escaped or (quote and character == "\\"):
+            is_escaped = not is_escaped
+        elif quote:
+            quote = "" if character == quote else quote
+        elif character in _QUOTES:
+            quote = character
+        elif character in _BRACKETS:
+            level += _BRACKETS[character]
+            yield end, level
+
+
+def _report(message: str, line: Line, key: str) -> Diagnostic:
+    return report("yaml-invalid-value", message, line, key)
