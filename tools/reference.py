@@ -120,6 +120,7 @@ _SETTINGS = {
     "workspace": "The folder the host uses as its workspace.",
     "allowed_bundled": "The bundled skills to offer; empty means all.",
     "agent_skills": "The skills the agent gets; not set means all.",
+    "agent_entries": "The settings for single agents of a host.",
     "skill_commands": "Whether skills are also slash commands.",
     "shell_commands": "`false` keeps commands inside skills from running.",
     "approvals": "Where the answer “always” is stored: `memory` or `disk`.",
@@ -148,6 +149,7 @@ _OTHER_TARGETS = {
 }
 _NOT_SET_BY_USERS = {
     "raw",
+    "override_names",
     "origins",
     "entries",
     "files",
