@@ -275,7 +275,10 @@ def test_completion_for_the_shell_can_be_installed(terminal):
         (["prowess", "ex"], {"explain"}),
         (["prowess", "show", "pd"], {"pdf"}),
         (["prowess", "list", "--host", "om"], {"omp"}),
-        (["prowess", "list", "--host", "omp@"], {"omp@current", "omp@documented"}),
+        (
+            ["prowess", "list", "--host", "omp@"],
+            {"omp@current", "omp@18.3.4", "omp@18.2.3", "omp@documented"},
+        ),
         (["prowess", "show", "--host", "nobody", "p"], set()),
         (["prowess", "show", "x"], {"x.y:z-1", "xé"}),
         (["prowess", "--host", "om"], {"omp"}),

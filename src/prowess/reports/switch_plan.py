@@ -354,7 +354,7 @@ class _HostPlanner(_Planner):
         """The files to choose from: the project's or the user's; all if the host has one kind."""
         found = []
         for path, rule in self.settings_files:
-            switch = find_switch(rule)
+            switch = None if rule.read_only else find_switch(rule)
             # A managed file belongs to the administrator of the machine.
             is_managed = any("{managed}" in template for template in rule.at)
             if switch is not None and not is_managed and self._is_reachable(path, rule):

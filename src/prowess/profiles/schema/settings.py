@@ -35,6 +35,7 @@ class SettingsFileRule(Table, frozen=True):
     - `truthy`: read any value as true or false where one is expected, as JavaScript does.
     - `nearest_first`: read `{ancestor}` from the nearest folder to the farthest.
     - `unless`: conditions of which none may hold for the file to count.
+    - `read_only`: never change the file, as `prowess disable` would.
     - `up_to`: the last folder that `{ancestor}` reaches.
     - `without_repository`: the value of `up_to` to use outside a repository.
     """
@@ -52,6 +53,7 @@ class SettingsFileRule(Table, frozen=True):
     truthy: bool = False
     nearest_first: bool = False
     unless: tuple[str, ...] = ()
+    read_only: bool = False
     up_to: Boundary = "repository"
     without_repository: Boundary = "filesystem"
 
