@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 
-from prowess.cli.commands.compare import _name_letter
 from tests.cli.terminal import Terminal
 
 
@@ -15,40 +14,73 @@ def write_skills(terminal: Terminal) -> None:
     terminal.skill("project/.claude/skills/deploy", disable_model_invocation="true")
 
 
-TABLE = """\
-        prowess  claude-code  opencode  openclaw  omp  codex  gemini  copilot  pi   qwen  crush
-deploy  ○ a      ○ a          ● a       ·         ○ a  ·      ·       ○ a      ·    ·     ○ a
-pdf     ● b      ● c          ● b       ● b       ● b  ● b    – b     ● b      ● b  ● b   ● b
+COMPARISON = """\
+deploy  .claude/skills/deploy/SKILL.md
+  ○ hidden    prowess, claude-code, omp, copilot, crush
+              its header says `disable-model-invocation: true`
+  ● ready     opencode
+  · not read  openclaw, codex, gemini, pi, qwen
 
-  a  .claude/skills
-  b  .agents/skills
-  c  ~/.claude/skills
+pdf
+  ● ready     prowess, opencode, openclaw, omp, codex, copilot, pi, qwen, crush
+              .agents/skills/pdf/SKILL.md
+  ● ready     claude-code
+              ~/.claude/skills/pdf/SKILL.md
+  · not read  gemini (the host does not trust the working folder)
 
-● ready  ○ hidden  – disabled  · not seen
-2 of 2 skills differ between these hosts.
+2 of 2 skills are treated differently by hosts that read them.
 """
 
 
 def test_every_host_but_the_standard_is_compared_unless_some_are_named(terminal):
     write_skills(terminal)
-    assert terminal.run("compare") == (0, TABLE, "")
+    assert terminal.run("compare") == (0, COMPARISON, "")
+
+
+def test_skills_on_which_all_agree_that_read_them_come_by_folder(terminal):
+    terminal.skill("project/.agents/skills/a")
+    terminal.skill("project/.agents/skills/b")
+    hosts = [word for host in ("codex", "claude-code", "gemini") for word in ("--host", host)]
+    assert terminal.run("compare", *hosts) == (
+        0,
+        ".agents/skills\n"
+        "  ● ready      a, b\n"
+        "  read by      codex\n"
+        "  not read by  claude-code\n"
+        "  nor by       gemini (the host does not trust the working folder)\n"
+        "\n"
+        "Hosts that read a skill agree on it; 2 of 2 are just not looked for by some.\n",
+        "",
+    )
+
+
+def test_a_file_that_one_host_drops_comes_first_even_if_no_other_reads_it(terminal):
+    terminal.write("project/.agents/skills/a/SKILL.md", "---\ndescription: [\n---\n")
+    terminal.skill("project/.agents/skills/b")
+    answer = terminal.run("compare", "--host", "copilot", "--host", "claude-code")
+    assert answer.out.startswith(
+        "a  .agents/skills/a/SKILL.md\n"
+        "  ! invalid   copilot\n"
+        "              The header cannot be parsed"
+    )
+    assert "1 of 2 skills is treated differently by hosts that read it; 1 is just" in answer.out
 
 
 def test_hosts_can_be_named_with_their_edition_and_equal_answers_left_out(terminal):
     write_skills(terminal)
     hosts = ["--host", "prowess", "--host", "claude-code@documented", "--host", "prowess"]
-    assert terminal.run("compare", "--only-different", *hosts) == (
-        0,
-        "     prowess  claude-code@documented\n"
-        "pdf  ● a      ● b\n"
+    different = (
+        "pdf\n"
+        "  ● ready  prowess\n"
+        "           .agents/skills/pdf/SKILL.md\n"
+        "  ● ready  claude-code@documented\n"
+        "           ~/.claude/skills/pdf/SKILL.md\n"
         "\n"
-        "  a  .agents/skills\n"
-        "  b  ~/.claude/skills\n"
-        "\n"
-        "● ready  · not seen\n"
-        "1 of 2 skills differs between these hosts.\n",
-        "",
     )
+    summary = "1 of 2 skills is treated differently by hosts that read it.\n"
+    assert terminal.run("compare", "--only-different", *hosts) == (0, different + summary, "")
+    same = "Hidden in every host: deploy.\n\n"
+    assert terminal.run("compare", *hosts) == (0, different + same + summary, "")
 
 
 def test_json_has_state_file_and_reason_for_every_host_that_sees_a_skill(terminal):
@@ -61,6 +93,7 @@ def test_json_has_state_file_and_reason_for_every_host_that_sees_a_skill(termina
         "skills": [
             {
                 "name": "deploy",
+                "agreement": "not-read",
                 "hosts": {
                     "prowess": {
                         "state": "hidden",
@@ -71,6 +104,7 @@ def test_json_has_state_file_and_reason_for_every_host_that_sees_a_skill(termina
             },
             {
                 "name": "pdf",
+                "agreement": "same",
                 "hosts": {
                     "prowess": {"state": "ready", "location": pdf},
                     "codex": {"state": "ready", "location": pdf},
@@ -85,8 +119,7 @@ def test_a_host_whose_settings_are_wrong_is_named_and_the_others_still_answer(te
     terminal.write("project/prowess.toml", "enabled = 3\n")
     answer = terminal.run("compare", "--host", "prowess", "--host", "codex")
     assert answer.code == 2
-    assert answer.out.startswith("     prowess  codex\npdf  ?        ● a\n")
-    assert "\n● ready  · not seen\n? no answer, for the reason below\n" in answer.out
+    assert answer.out.startswith("Ready in every host: pdf.\n")
     assert "\nNo answer from prowess: " in answer.out
     assert "prowess.toml:1: `enabled` " in answer.out
     options = ("--host", "prowess", "--host", "codex", "--json")
@@ -104,29 +137,23 @@ def test_nothing_found_anywhere_is_said(terminal):
     assert terminal.run("compare") == (0, "None of these hosts finds a skill here.\n", "")
 
 
-def test_letters_go_on_after_z():
-    assert [_name_letter(number) for number in (0, 25, 26, 27, 51, 52, 701, 702)] == [
-        "a", "z", "aa", "ab", "az", "ba", "zz", "aaa",
-    ]  # fmt: skip
-
-
 def test_a_skill_whose_folder_has_another_name_is_one_row(terminal):
     location = str(terminal.skill("project/.claude/skills/folder", name="header"))
     answer = terminal.run(
         "compare", "--host", "claude-code", "--host", "opencode", "--host", "prowess"
     )
-    assert answer.out.splitlines()[:2] == [
-        "                 claude-code  opencode  prowess",
-        "header / folder  ● a          ● a       ● a",
-    ]
-    assert (
-        "Where a row has two names, some hosts use the header's name, others the folder's."
-        in answer.out
+    assert answer.out.startswith(
+        "header / folder  .claude/skills/folder/SKILL.md\n"
+        "  ● ready  claude-code\n"
+        "           as “folder”\n"
+        "  ● ready  opencode, prowess\n"
+        "           as “header”\n"
     )
     shaped = terminal.json("compare", "--host", "claude-code", "--host", "opencode")["skills"]
     assert shaped == [
         {
             "name": "folder",
+            "agreement": "different",
             "hosts": {
                 "claude-code": {"name": "folder", "state": "ready", "location": location},
                 "opencode": {"name": "header", "state": "ready", "location": location},
@@ -179,23 +206,7 @@ def test_hosts_of_ones_own_are_compared_too_and_a_broken_one_says_why_it_cannot_
     terminal.write(f"{folder}/worn.toml", 'name = "worn"\nextends = "opencode"\nnonsense = 1\n')
     code, out, err = terminal.run("compare")
     assert (code, err) == (2, "")
-    heading = out.splitlines()[0].split()
-    assert heading == [
-        "prowess",
-        "claude-code",
-        "opencode",
-        "openclaw",
-        "omp",
-        "codex",
-        "gemini",
-        "copilot",
-        "pi",
-        "qwen",
-        "crush",
-        "house",
-        "worn",
-    ]
-    assert all(line.split()[-1] == "?" for line in out.splitlines()[1:3])
+    assert "  ● ready     opencode, house\n" in out
     assert (
         "No answer from worn: ~/.config/prowess/profiles/worn.toml" in out
         or "No answer from worn: " in out
@@ -203,3 +214,20 @@ def test_hosts_of_ones_own_are_compared_too_and_a_broken_one_says_why_it_cannot_
     shaped = json.loads(terminal.run("compare", "--json").out)
     assert [one["name"] for one in shaped["hosts"] if "problem" in one] == ["worn"]
     assert shaped["skills"][0]["hosts"]["house"] == shaped["skills"][0]["hosts"]["opencode"]
+
+
+def test_a_page_sorts_and_filters_and_escapes_what_skills_say(terminal):
+    terminal.skill("project/.claude/skills/x", name='"<img src=x onerror=alert(1)>"')
+    terminal.skill("project/.agents/skills/y", description='"</script><script>alert(1)</script>"')
+    code, out, err = terminal.run("compare", "--html", "page.html")
+    assert (code, err) == (0, "")
+    assert out.startswith("Wrote page.html. ")
+    page = (terminal.project / "page.html").read_text()
+    assert "<img" not in page
+    assert "&lt;img src=x onerror=alert(1)&gt;" in page
+    assert page.count("<script") == 1
+    policy = page.partition('Content-Security-Policy" content="')[2].partition('"')[0]
+    assert policy.startswith("default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-")
+    assert page.count('<th scope="col"><button') == 12
+    shape = terminal.json("compare", "--html", "page.html")
+    assert shape["html"] == "page.html"

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from enum import Enum
 from typing import Any
 
 import msgspec
 
 from prowess.errors import ProwessError, UnknownHost
-from prowess.model.outcome import Outcome
+from prowess.model.outcome import Outcome, State
 from prowess.model.snapshot import Snapshot
 from prowess.reports.outcomes_by_name import OpenHost, OutcomesByName, index_outcomes
+
+# States in which a host has seen a file and does not load it.
+_DROPPED = (State.INVALID, State.SKIPPED)
 
 
 class HostAnswers(msgspec.Struct, frozen=True):
@@ -22,11 +26,88 @@ class HostAnswers(msgspec.Struct, frozen=True):
     problem: str | None = None
 
 
+class Agreement(str, Enum):
+    """How far hosts agree on a skill.
+
+    They differ in kind if those that look at its folder give different answers: one drops the
+    skill, hides it, or takes another file; or if one drops it where others do not look. Otherwise
+    some may only not look there.
+    """
+
+    DIFFERENT = "different"
+    NOT_READ = "not-read"
+    SAME = "same"
+
+
+class HostGroup(msgspec.Struct, frozen=True):
+    """Hosts that give the same answer for a skill; without an outcome they do not look there."""
+
+    hosts: tuple[str, ...]
+    outcome: Outcome | None = None
+
+    @property
+    def why_off(self) -> str | None:
+        """What keeps these hosts from looking into a folder that they know; None if nothing."""
+        return None if self.outcome is None else self.outcome.candidate.root.disabled_by
+
+
 class SkillRow(msgspec.Struct, frozen=True):
-    """A skill: its names, the most common first, and what each host that sees it answers."""
+    """A skill: its names, the most common first, and what each host that sees it answers.
+
+    `hosts` are all hosts that were asked and answered.
+    """
 
     names: tuple[str, ...]
     outcomes: Mapping[str, Outcome]
+    hosts: tuple[str, ...] = ()
+
+    @property
+    def looking(self) -> dict[str, Outcome]:
+        """What the hosts answer that look into the folder of the skill."""
+        found = ((host, self.outcomes.get(host)) for host in self.hosts)
+        return {
+            host: outcome
+            for host, outcome in found
+            if outcome is not None and outcome.candidate.root.disabled_by is None
+        }
+
+    @property
+    def agreement(self) -> Agreement:
+        """How far the hosts agree."""
+        looking = self.looking
+        answers = {(one.name, one.state, one.candidate.location) for one in looking.values()}
+        if len(answers) == 1 and len(looking) == len(self.hosts):
+            return Agreement.SAME
+        is_dropped = any(one.state in _DROPPED for one in looking.values())
+        return Agreement.DIFFERENT if len(answers) > 1 or is_dropped else Agreement.NOT_READ
+
+    def group(self) -> list[HostGroup]:
+        """The hosts by their answers, those that drop the skill first, those that don't look last.
+
+        A host that is kept from looking into a folder it knows is one that doesn't look.
+        """
+        groups: dict[tuple[Any, ...], list[str]] = {}
+        for host in self.hosts:
+            groups.setdefault(_describe_answer(self.outcomes.get(host)), []).append(host)
+        grouped = [
+            HostGroup(tuple(hosts), self.outcomes.get(hosts[0])) for hosts in groups.values()
+        ]
+        return sorted(grouped, key=_rank_group)
+
+
+def _describe_answer(outcome: Outcome | None) -> tuple[Any, ...]:
+    if outcome is None:
+        return ()
+    off = outcome.candidate.root.disabled_by
+    if off is not None:
+        return (off,)
+    return (outcome.name, outcome.state, outcome.candidate.location, outcome.reason)
+
+
+def _rank_group(group: HostGroup) -> tuple[int, int]:
+    if group.outcome is None:
+        return (2, 0)
+    return (0 if group.why_off is None else 1, group.outcome.state.rank)
 
 
 class HostComparison(msgspec.Struct, frozen=True):
@@ -51,7 +132,7 @@ def compare_hosts(hosts: Iterable[str], open_host: OpenHost) -> HostComparison:
     asked = tuple(_load_answers(host, open_host) for host in dict.fromkeys(hosts))
     answering = {one.host: one.outcomes for one in asked if one.problem is None}
     rows = gather_rows(answering)
-    different = tuple(row for row in rows if is_different(row, answering))
+    different = tuple(row for row in rows if row.agreement is not Agreement.SAME)
     return HostComparison(asked, tuple(rows), different)
 
 
@@ -104,18 +185,12 @@ def gather_rows(columns: Mapping[str, OutcomesByName]) -> list[SkillRow]:
         for file in files:
             by_file.setdefault(file, []).append(shared or row)
     rows.sort(key=lambda row: _fold(row.names))
-    return [SkillRow(tuple(row.names), row.outcomes) for row in rows]
+    hosts = tuple(columns)
+    return [SkillRow(tuple(row.names), row.outcomes, hosts) for row in rows]
 
 
 def _fold(names: list[str]) -> tuple[str, str]:
     return names[0].casefold(), names[0]
-
-
-def is_different(row: SkillRow, hosts: Iterable[str]) -> bool:
-    """Whether hosts disagree on a skill: its name, state or file, or whether it exists."""
-    found = (row.outcomes.get(host) for host in hosts)
-    answers = {one and (one.name, one.state, one.candidate.location) for one in found}
-    return len(answers) > 1
 
 
 def _shape_host(answers: HostAnswers) -> dict[str, Any]:
@@ -135,4 +210,4 @@ def _shape_row(row: SkillRow, order: Iterable[str]) -> dict[str, Any]:
         if outcome.reason is not None:
             shape["reason"] = outcome.reason
         hosts[host] = shape
-    return {"name": row.names[0], "hosts": hosts}
+    return {"name": row.names[0], "agreement": row.agreement.value, "hosts": hosts}

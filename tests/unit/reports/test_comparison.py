@@ -94,6 +94,7 @@ def test_json_has_all_rows_or_only_those_that_differ():
     compared = compare(files, "prowess", "codex")
     deploy = {
         "name": "deploy",
+        "agreement": "not-read",
         "hosts": {
             "prowess": {
                 "state": "hidden",

@@ -1,10 +1,10 @@
-"""`prowess compare`: which host sees which skill, and which file wins."""
+"""`prowess compare`: what hosts make of the same skills, and where they disagree."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import click
 
@@ -19,22 +19,18 @@ from prowess.cli.options import (
 from prowess.cli.terminal.out import console, print_json, shorten_path
 from prowess.cli.terminal.progress import Progress
 from prowess.machine.facts import current_facts
-from prowess.model.outcome import Outcome, State
+from prowess.model.outcome import State
 from prowess.reports.comparison import (
+    Agreement,
     HostAnswers,
     HostComparison,
+    HostGroup,
     SkillRow,
     compare_hosts,
 )
 from prowess.reports.hosts import list_host_names
 from prowess.runtime import Skills
 from prowess.text.display import count_words, escape_line
-
-if TYPE_CHECKING:
-    from rich.text import Text
-
-_NOT_SEEN = "·"
-_NO_ANSWER = "?"
 
 
 @click.command("compare")
@@ -47,40 +43,57 @@ _NO_ANSWER = "?"
     help="Compare this host; repeatable. Default: every host but spec, including your own.",
 )
 @click.option("--only-different", is_flag=True, help="Leave out skills on which all hosts agree.")
+@click.option(
+    "--html",
+    "page",
+    metavar="FILE",
+    type=click.Path(),
+    help="Write a table that sorts and filters to FILE instead.",
+)
 @add_dir_option
 @bare_option
 @json_option
 def command(
     hosts: tuple[str, ...],
     only_different: bool,
+    page: str | None,
     add_dirs: tuple[str, ...],
     bare: bool,
     as_json: bool,
 ) -> int:
-    """Show which host sees which skill, and which file wins.
+    """Show what hosts make of the same skills.
 
-    A letter stands for the folder whose file wins, a mark for its state in that host. A skill that
-    some hosts name by its header and others by its folder is one row with both names.
+    First come the skills that hosts treat differently although they look at them, with the reason
+    of each that drops one; then those that some hosts just don't look for. A skill that some hosts
+    name by its header and others by its folder has both names.
     """
     with Progress() as progress:
 
         def open_host(host: str) -> Skills:
             progress.begin(f"asking {escape_line(host)}")
-            return open_skills(host, add_dirs, bare=bare, progress=progress, warn=False)
+            return open_skills(
+                host, add_dirs, bare=bare, progress=progress, warn=False, thorough=True
+            )
 
         compared = compare_hosts(hosts or _list_default_hosts(), open_host)
     for one in compared.hosts:
         if one.snapshot is not None:
             warn_of_ignored_options(one.snapshot)
+    if page is not None:
+        _write_page(page, compared)
     if as_json:
-        print_json(compared.shape(only_different=only_different))
+        shape = compared.shape(only_different=only_different)
+        print_json(shape if page is None else {**shape, "html": page})
+    elif page is not None:
+        path = shorten_path(os.path.abspath(page), os.getcwd())
+        console().print(f"Wrote {path}. {_summarize(compared)}")
     else:
         _print_comparison(compared, only_different=only_different)
     return 2 if _list_silent(compared) else 0
 
 
 def _list_default_hosts() -> list[str]:
-    # The standard is not an agent: few people want a column for it.
+    # The standard is not an agent: few people want to compare with it.
     return [name for name in list_host_names(current_facts()) if name != "spec"]
 
 
@@ -88,80 +101,163 @@ def _list_silent(compared: HostComparison) -> list[HostAnswers]:
     return [one for one in compared.hosts if one.problem is not None]
 
 
+def _write_page(path: str, compared: HostComparison) -> None:
+    from prowess.machine.atomic_write import rewrite_aside
+    from prowess.reports.comparison_page import render_page
+
+    page = render_page(compared, cwd=os.getcwd(), home=os.path.expanduser("~"))
+    rewrite_aside(os.path.abspath(path), page.encode("utf-8", "replace"))
+
+
 def _print_comparison(compared: HostComparison, *, only_different: bool) -> None:
     screen = console()
     rows = compared.different if only_different else compared.rows
-    silent = _list_silent(compared)
-    if rows:
-        legend = _print_table(rows, compared.hosts)
+    by_agreement = {one: [row for row in rows if row.agreement is one] for one in Agreement}
+    for row in by_agreement[Agreement.DIFFERENT]:
+        _print_row(row)
         screen.print()
-        _print_legend(legend, has_silent=bool(silent))
-    if any(len(row.names) > 1 for row in rows):
-        note = "Where a row has two names, some hosts use the header's name, others the folder's."
-        screen.print(note, style="dim")
-    for one in silent:
+    _print_places(by_agreement[Agreement.NOT_READ])
+    _print_same(by_agreement[Agreement.SAME])
+    for one in _list_silent(compared):
         problem = escape_line(one.problem or "")
         screen.print(f"No answer from {escape_line(one.host)}: {problem}", style="red")
-    if not compared.rows:
-        screen.print("None of these hosts finds a skill here.")
-        return
-    number, total = len(compared.different), count_words(len(compared.rows), "skill")
-    verb = "differs" if number == 1 else "differ"
-    screen.print(f"{number:,} of {total} {verb} between these hosts.")
+    screen.print(_summarize(compared))
 
 
-class _Legend(NamedTuple):
-    """What a table needs explained: the letter of each folder, and the states in it."""
-
-    letters: dict[str, str]
-    states: set[State]
-
-
-def _print_table(rows: Sequence[SkillRow], hosts: Sequence[HostAnswers]) -> _Legend:
-    from prowess.cli.terminal.tables import print_columns
-
-    legend = _Legend({}, set())
-    lines: list[list[Text | str]] = []
+def _print_same(rows: Sequence[SkillRow]) -> None:
+    by_state: dict[State, list[str]] = {}
     for row in rows:
-        cells = [_render_cell(row.outcomes.get(one.host), one, legend) for one in hosts]
-        lines.append([escape_line(" / ".join(row.names)), *cells])
-    print_columns(lines, heading=("", *(escape_line(one.host) for one in hosts)))
-    return legend
+        state = next(iter(row.outcomes.values())).state
+        by_state.setdefault(state, []).append(escape_line(row.names[0]))
+    for state, names in by_state.items():
+        console().print(f"{state.value.capitalize()} in every host: {', '.join(names)}.")
+    if rows:
+        console().print()
 
 
-def _render_cell(outcome: Outcome | None, answers: HostAnswers, legend: _Legend) -> Text | str:
+def _summarize(compared: HostComparison) -> str:
+    if not compared.rows:
+        return "None of these hosts finds a skill here."
+    agreements = [row.agreement for row in compared.rows]
+    different, unread = (agreements.count(one) for one in (Agreement.DIFFERENT, Agreement.NOT_READ))
+    total = count_words(len(agreements), "skill")
+    if not different and not unread:
+        return f"All hosts agree on {total}."
+    verb = "is" if unread == 1 else "are"
+    if not different:
+        count = f"{unread:,} of {len(agreements):,}"
+        return f"Hosts that read a skill agree on it; {count} {verb} just not looked for by some."
+    treats, them = ("is", "it") if different == 1 else ("are", "them")
+    sentence = f"{different:,} of {total} {treats} treated differently by hosts that read {them}"
+    rest = f"; {unread:,} {verb} just not looked for by some" if unread else ""
+    return f"{sentence}{rest}."
+
+
+# Skills that hosts treat differently
+
+
+def _print_row(row: SkillRow) -> None:
     from rich.text import Text
 
-    from prowess.cli.terminal.tables import mark_state
-
-    if answers.problem is not None:
-        return Text(_NO_ANSWER, "red")
-    if outcome is None:
-        return _NOT_SEEN
-    legend.states.add(outcome.state)
-    next_letter = _name_letter(len(legend.letters))
-    letter = legend.letters.setdefault(outcome.candidate.root.path, next_letter)
-    return mark_state(outcome.state).append(f" {letter}", "default")
-
-
-def _name_letter(number: int) -> str:
-    """a, b … z, aa, ab …"""
-    letter = chr(ord("a") + number % 26)
-    return letter if number < 26 else _name_letter(number // 26 - 1) + letter
-
-
-def _print_legend(legend: _Legend, *, has_silent: bool) -> None:
-    from rich.text import Text
-
-    from prowess.cli.terminal.tables import mark_state, print_columns
+    from prowess.cli.terminal.tables import Cell, mark_state, print_columns
 
     cwd = os.getcwd()
-    folders = legend.letters.items()
-    print_columns([("", letter, shorten_path(path, cwd)) for path, letter in folders])
-    marks = [mark_state(state, word=True) for state in reversed(State) if state in legend.states]
-    marks.append(Text(f"{_NOT_SEEN} not seen", "default"))
+    files = {outcome.candidate.location for outcome in row.looking.values()}
+    title = Text(escape_line(" / ".join(row.names)), "bold")
+    if len(files) == 1:
+        title.append(f"  {shorten_path(*files, cwd)}", "dim")
+    console().print(title)
+    lines: list[Sequence[Cell]] = []
+    not_reading: list[str] = []
+    for group in row.group():
+        if group.why_off is not None:
+            why = _explain_switch(group.why_off)
+            not_reading += [f"{host} ({why})" for host in group.hosts]
+            continue
+        if group.outcome is None:
+            not_reading += group.hosts
+            continue
+        hosts = escape_line(", ".join(group.hosts))
+        lines.append(("", mark_state(group.outcome.state, word=True), hosts))
+        for said in _list_particulars(row, group, cwd, has_files=len(files) > 1):
+            lines.append(("", "", Text(escape_line(said), "dim")))
+    if not_reading:
+        hosts = escape_line(", ".join(not_reading))
+        lines.append(("", Text("· not read", "dim"), Text(hosts, "dim")))
+    print_columns(lines, wrap=True)
+
+
+def _list_particulars(
+    row: SkillRow, group: HostGroup, cwd: str, *, has_files: bool
+) -> Iterator[str]:
+    """What sets a group apart beside the state: its name, its file, and the reason."""
+    outcome = group.outcome
+    if outcome is None:
+        return
+    if len(row.names) > 1:
+        yield f"as “{outcome.name}”"
+    if has_files:
+        yield shorten_path(outcome.candidate.location, cwd)
+    if outcome.reason is not None:
+        yield outcome.reason
+
+
+# Skills that some hosts just don't look for
+
+
+class _Place(NamedTuple):
+    """A folder, the state of skills in it, the hosts that look there, and those that don't.
+
+    `off` are hosts that know the folder, each with what keeps it from looking there.
+    """
+
+    folder: str
+    state: State
+    hosts: tuple[str, ...]
+    others: tuple[str, ...]
+    off: tuple[tuple[str, str], ...]
+
+
+def _find_place(row: SkillRow) -> _Place:
+    looking = row.looking
+    first = next(iter(looking.values() or row.outcomes.values()))
+    seen = {host: row.outcomes[host] for host in row.hosts if host in row.outcomes}
+    off = {host: one.candidate.root.disabled_by for host, one in seen.items()}
+    return _Place(
+        folder=first.candidate.root.path,
+        state=first.state,
+        hosts=tuple(looking),
+        others=tuple(host for host in row.hosts if host not in seen),
+        off=tuple((host, why) for host, why in off.items() if why is not None),
+    )
+
+
+def _print_places(rows: Sequence[SkillRow]) -> None:
+    """Print the skills on which all hosts agree that look there, by folder and by those hosts."""
+    from rich.text import Text
+
+    from prowess.cli.terminal.tables import Cell, mark_state, print_columns
+
+    places: dict[_Place, list[str]] = {}
+    for row in rows:
+        places.setdefault(_find_place(row), []).append(" / ".join(row.names))
     screen = console()
-    screen.print()
-    screen.print(Text("  ").join(marks))
-    if has_silent:
-        screen.print(f"{_NO_ANSWER} no answer, for the reason below", style="red")
+    for place, names in sorted(places.items(), key=lambda one: (one[0].folder, -len(one[1]))):
+        screen.print(Text(shorten_path(place.folder, os.getcwd()), "bold"))
+        mark = mark_state(place.state, word=True)
+        lines: list[Sequence[Cell]] = [("", mark, escape_line(", ".join(names)))]
+        hosts = escape_line(", ".join(place.hosts)) or "none of these hosts"
+        lines.append(("", Text("read by", "dim"), hosts))
+        if place.others:
+            others = escape_line(", ".join(place.others))
+            lines.append(("", Text("not read by", "dim"), Text(others, "dim")))
+        for host, why in place.off:
+            said = f"{host} ({_explain_switch(why)})"
+            lines.append(("", Text("nor by", "dim"), Text(escape_line(said), "dim")))
+        print_columns(lines, wrap=True)
+        screen.print()
+
+
+def _explain_switch(why: str) -> str:
+    """What keeps a host from looking: a clause, or the name of a setting or variable."""
+    return why if " " in why else f"switched off by {why}"
