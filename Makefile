@@ -1,6 +1,8 @@
 # Two commands do everything on a machine that has Python 3.11 or newer: `make run` and `make test`.
 
 VENV := .venv
+# Agent libraries that are heavy, or that do not install beside the others.
+FRAMEWORKS := .venv-frameworks
 BIN := $(VENV)/bin
 PY := $(BIN)/python
 CODE := $(wildcard src tests tools benchmarks)
@@ -10,7 +12,7 @@ PYTHONS := $(PYTHON) python3.13 python3.12 python3.11 python3 python
 PIP := $(PY) -m pip install -qq --disable-pip-version-check --no-input
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint format types seeds seeds-update docs docs-check bench package clean
+.PHONY: help run test test-frameworks lint format types seeds seeds-update docs docs-check bench package clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{ printf "%-20s %s\n", $$1, $$2 }'
@@ -21,6 +23,10 @@ run: $(VENV)/.installed ## set up and take the tour of a sample workspace
 
 test: $(VENV)/.dev ## set up and run the whole test suite
 	@$(PY) -m pytest -n auto --dist worksteal $(ARGS)
+
+test-frameworks: $(FRAMEWORKS)/.installed ## set up and test the adapters of heavy libraries, in their own environment
+	@PROWESS_FRAMEWORKS=1 $(FRAMEWORKS)/bin/python -m pytest -n auto --dist worksteal \
+	  tests/adapters/test_every_adapter.py tests/adapters/test_scenario.py $(ARGS)
 
 lint: $(VENV)/.dev ## check style and formatting
 	@$(BIN)/ruff check $(CODE)
@@ -59,7 +65,7 @@ package: $(VENV)/.dev ## build the wheel and take the tour from it
 	@ls dist/*.whl
 
 clean: ## remove everything that make made
-	@rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	@rm -rf $(VENV) $(FRAMEWORKS) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	@find src tests tools -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(VENV)/.installed: pyproject.toml | $(PY)
@@ -71,6 +77,13 @@ $(VENV)/.dev: pyproject.toml | $(PY)
 	@echo "Installing Prowess and its development tools into $(VENV)"
 	@$(PIP) --editable '.[all,dev]'
 	@touch $(VENV)/.installed $@
+
+$(FRAMEWORKS)/.installed: pyproject.toml | $(PY)
+	@echo "Installing Prowess and agent libraries into $(FRAMEWORKS)"
+	@$(PY) -m venv $(FRAMEWORKS)
+	@$(FRAMEWORKS)/bin/python -m pip install -qq --disable-pip-version-check --no-input \
+	  --editable '.[agent-framework,google-adk,strands]' $$(sed -n 's/^    "\(hypothesis\|pytest\|pytest-xdist\)\([^"]*\)",$$/\1\2/p' pyproject.toml)
+	@touch $@
 
 $(PY):
 	@for python in $(PYTHONS); do \

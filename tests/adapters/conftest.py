@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 from types import ModuleType
 
 import pytest
@@ -10,7 +11,10 @@ import pytest
 from tests.adapters.shelf import Play, Shelf
 from tests.workspace import Workspace
 
-ADAPTERS = ("anthropic", "langchain", "openai_agents", "pydantic_ai")
+ADAPTERS: tuple[str, ...] = ("anthropic", "langchain", "openai_agents", "pydantic_ai")
+if os.environ.get("PROWESS_FRAMEWORKS"):
+    # Heavy libraries have an environment of their own: `make test-frameworks`.
+    ADAPTERS = ("agent_framework", "google_adk", "strands")
 
 
 @pytest.fixture

@@ -23,13 +23,15 @@ pytestmark = pytest.mark.slow
 EXTRAS = {
     "pydantic_ai": ("pydantic-ai", "pydantic_ai"),
     "openai_agents": ("openai-agents", "agents"),
+    "google_adk": ("google-adk", "google.adk"),
+    "agent_framework": ("agent-framework", "agent_framework"),
 }
 
 
 @pytest.fixture
 def errors(name: str) -> bool:
     """Whether a library marks answers that tell of an error."""
-    return name != "openai_agents"
+    return name not in ("agent_framework", "openai_agents")
 
 
 def test_a_model_sees_the_skills_loads_them_and_is_told_what_it_cannot_have(play, shelf, errors):
