@@ -31,7 +31,7 @@ def expect(terminal: Terminal, name: str, body: str, folder: str = "project/.age
         f'<skill_content name="{name}">\n# Skill: {name}\n\n{body}\n\n'
         f"Base folder of this skill: {terminal.path(f'{folder}/{name}')}\n"
         "Relative paths in this skill (such as scripts/ or reference/) start at that folder.\n"
-        "The files below are a sample of the folder's contents.\n\n<skill_files>\n\n</skill_files>\n</skill_content>"
+        "</skill_content>"
     )
 
 

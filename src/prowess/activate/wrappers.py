@@ -78,12 +78,15 @@ def _wrap_in_tag(content: SkillContent, rules: ToolRules) -> str:
             "",
             render_folder_line(folder),
             "Relative paths in this skill (such as scripts/ or reference/) start at that folder.",
-            _describe_sample(content.sample),
-            "",
-            "<skill_files>",
-            "\n".join(files),
-            "</skill_files>",
         ]
+        if files:
+            lines += [
+                _describe_sample(content.sample),
+                "",
+                "<skill_files>",
+                *files,
+                "</skill_files>",
+            ]
     lines.append("</skill_content>")
     return "\n".join(lines)
 

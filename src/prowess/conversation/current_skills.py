@@ -150,5 +150,5 @@ class CurrentSkills:
         try:
             return self._services.files.get_stamp(skill.location) != skill.stamp
         except OSError:
-            # The file is gone, and the skill with it.
-            return True
+            # The file is gone. Where changes are not looked for, reading it will say so.
+            return self._services.project.is_watched

@@ -40,6 +40,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+# A name in a message is at most this long, whatever somebody asked for.
+MOST_SHOWN = 200
+
+
+def shorten(text: str, most: int = MOST_SHOWN) -> str:
+    """A text as part of a sentence, bounded."""
+    return text if len(text) <= most else text[: most - 1] + "…"
+
 
 class ProwessError(Exception):
     """The base of every exception that Prowess raises deliberately."""
@@ -101,8 +109,8 @@ class UnknownSkill(UnknownName):
 
     def __str__(self) -> str:
         if self.seen_by:
-            return f"{self.host} finds no skill named “{self.name}” here."
-        return f"There is no skill named “{self.name}” here."
+            return f"{self.host} finds no skill named “{shorten(self.name)}” here."
+        return f"There is no skill named “{shorten(self.name)}” here."
 
     @property
     def hint(self) -> str | None:
@@ -118,7 +126,7 @@ class UnknownHost(UnknownName):
     most_nearest = 1
 
     def __str__(self) -> str:
-        return f"There is no host “{self.name}”; the hosts are {', '.join(self.known)}."
+        return f"There is no host “{shorten(self.name)}”; the hosts are {', '.join(self.known)}."
 
 
 class NotAFolder(UsageError):
@@ -141,21 +149,23 @@ class InvalidName(UsageError):
         super().__init__(name)
 
     def __str__(self) -> str:
-        return f"“{self.name}” cannot be the name of a skill: {self.why}."
+        return f"“{shorten(self.name)}” cannot be the name of a skill: {self.why}."
 
 
 class UnknownFormat(UnknownName):
     """No catalog format has the requested name."""
 
     def __str__(self) -> str:
-        return f"There is no catalog format “{self.name}”; the formats are {', '.join(self.known)}."
+        known = ", ".join(self.known)
+        return f"There is no catalog format “{shorten(self.name)}”; the formats are {known}."
 
 
 class UnknownEncoding(UnknownName):
     """No token encoding has the requested name."""
 
     def __str__(self) -> str:
-        return f"There is no encoding “{self.name}”; the encodings are {', '.join(self.known)}."
+        known = ", ".join(self.known)
+        return f"There is no encoding “{shorten(self.name)}”; the encodings are {known}."
 
 
 class InvalidWindow(UsageError):
@@ -274,7 +284,9 @@ def _locate(file: str, line: int | None) -> str:
 
 
 def nearest_names(name: str, known: Iterable[str], *, most: int = 3) -> tuple[str, ...]:
-    """The known names closest to a mistyped one, best first."""
+    """The known names closest to a mistyped one, best first; none for a text that is no name."""
+    if len(name) > MOST_SHOWN:
+        return ()
     import difflib
 
     folded: dict[str, str] = {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from prowess.errors import ProwessError, UnknownName, UsageError
+from prowess.errors import MOST_SHOWN, ProwessError, UnknownName, UsageError, shorten
 from prowess.model.permission import Request
 
 
@@ -89,8 +89,10 @@ class UnknownTool(UnknownName):
 
     def __str__(self) -> str:
         if not self.known:
-            return f"There is no tool named “{self.name}”; no tools are registered."
-        return f"There is no tool named “{self.name}”; the tools are {', '.join(self.known)}."
+            return f"There is no tool named “{shorten(self.name)}”; no tools are registered."
+        return (
+            f"There is no tool named “{shorten(self.name)}”; the tools are {', '.join(self.known)}."
+        )
 
     @property
     def hint(self) -> str | None:
@@ -116,7 +118,8 @@ class AddressError(UsageError):
         super().__init__(address, kind)
 
     def __str__(self) -> str:
-        return f"{self.address}: {self.problem}."
+        # The problem may have the path in it, which is as long as somebody made it.
+        return f"{shorten(self.address)}: {shorten(self.problem, 2 * MOST_SHOWN)}."
 
 
 class CodeFailed(ProwessError):

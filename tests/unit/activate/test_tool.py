@@ -154,7 +154,7 @@ def test_the_body_stands_trimmed_and_whole_below_a_heading_in_a_tag() -> None:
         ['<skill_content name="pdf">', "# Skill: pdf", ""],
         "</skill_content>",
     )
-    assert "\n".join(lines[3:-9]) == body.strip()
+    assert "\n".join(lines[3:-4]) == body.strip()
 
 
 @pytest.mark.seed("O-49", "O-50", "O-51", "O-52")
@@ -177,8 +177,11 @@ def test_the_release_gives_the_folder_as_a_path() -> None:
     assert wrap("opencode")[5] == "Base folder of this skill: /skills/pdf"
 
 
-def test_an_empty_list_of_files_is_an_empty_line() -> None:
-    assert wrap()[-4:] == ["<skill_files>", "", "</skill_files>", "</skill_content>"]
+def test_an_empty_list_of_files_is_left_out() -> None:
+    assert wrap()[-2:] == [
+        "Relative paths in this skill (such as scripts/ or reference/) start at that folder.",
+        "</skill_content>",
+    ]
 
 
 @pytest.mark.parametrize(
