@@ -346,6 +346,10 @@ CODES: dict[str, Code] = {
         " approve them.",
         "Give the conversation an approver, or allow the skill with a permission rule.",
     ),
+    "request-not-granted": _warning(
+        "A skill asks its agent for something that the agent's policy does not grant.",
+        "Grant it with a `SkillPolicy`, or remove the field from the skill's header.",
+    ),
     "command-unclosed": _warning(
         "A command block in the body is never closed, so none of it is run.",
         "Close it with a line of three backticks.",

@@ -12,6 +12,7 @@ from prowess.activate.loaded_tags import LoadedSkill
 from prowess.adapters.approval import describe_question, read_answer
 from prowess.adapters.compaction import find_lost, render_survivors
 from prowess.adapters.media import parse_block
+from prowess.adapters.policy import Granted, keep_granted, merge_granted, parse_granted
 from prowess.adapters.skill_offer import (
     OfferOptions,
     SkillOffer,
@@ -27,6 +28,7 @@ from prowess.runtime import Skills
 try:
     from langchain.agents.middleware import AgentMiddleware, AgentState, ModelRequest, ModelResponse
     from langchain.agents.middleware.types import ExtendedModelResponse, PrivateStateAttr
+    from langchain.chat_models import init_chat_model
     from langchain.tools import ToolRuntime
     from langchain_core.messages import AnyMessage, HumanMessage, SystemMessage, ToolMessage
     from langchain_core.tools import StructuredTool, ToolException
@@ -37,6 +39,8 @@ except ImportError as error:
     )
 
 Content = str | list[str | dict[str, Any]]
+# What the model gets, and what the graph keeps beside it.
+Rendered = tuple[Content, dict[str, Any] | None]
 _GIVEN_BACK = {"prowess": "skills given back"}
 _STATE_KEY = "prowess_skills"
 
@@ -65,6 +69,7 @@ class SkillMiddleware(AgentMiddleware[Any, Any, Any]):
         super().__init__()
         self._skills = skills
         self._offer = SkillOffer(skills, **options)
+        self._offer.applied = frozenset({"model", "disallowed-tools"})
         self.tools = [_make_tool(tool, self._offer) for tool in self._offer.tools]
 
     def conversation(self, runtime: Any, state: Mapping[str, Any] | None = None) -> Conversation:
@@ -105,10 +110,18 @@ class SkillMiddleware(AgentMiddleware[Any, Any, Any]):
         conversation = self.conversation(request.runtime, request.state)
         needed = {tool.name for tool in self._offer.list_tools(conversation)}
         extra = {tool.name for tool in self._offer.tools} - needed
-        tools = [tool for tool in request.tools if getattr(tool, "name", None) not in extra]
-        prepared = _add_text(
-            request.override(tools=tools), self._offer.render_instructions(conversation)
-        )
+        granted = list_granted(request.messages)
+        tools = [
+            tool
+            for tool in request.tools
+            if (name := getattr(tool, "name", "")) not in extra and not granted.forbids(name)
+        ]
+        request = request.override(tools=tools)
+        model = self._offer.policy.models.get(granted.model or "")
+        if model is not None:
+            chosen = init_chat_model(model) if isinstance(model, str) else model
+            request = request.override(model=chosen)
+        prepared = _add_text(request, self._offer.render_instructions(conversation))
         kept = {
             "loaded": msgspec.to_builtins(self._list_loaded(request.messages)),
             "awake": conversation.save(with_ledger=False),
@@ -148,10 +161,21 @@ def list_loaded_skills(
     survivors = [
         str(message.content)
         for message in messages
-        if isinstance(message, HumanMessage)
-        and message.additional_kwargs.items() >= _GIVEN_BACK.items()
+        if isinstance(message, HumanMessage) and _is_given_back(message)
     ]
     return list_loaded(answers, survivors)
+
+
+def list_granted(messages: Sequence[AnyMessage]) -> Granted:
+    """What skills were granted since the user's last message."""
+    found: list[Granted] = []
+    for message in reversed(messages):
+        kept = parse_granted(getattr(message, "artifact", None))
+        if kept is not None:
+            found.append(kept)
+        if isinstance(message, HumanMessage) and not _is_given_back(message):
+            break
+    return merge_granted(reversed(found))
 
 
 def compact_skills(
@@ -173,10 +197,10 @@ def compact_skills(
 
 
 def _make_tool(tool: OfferedTool, offer: SkillOffer) -> StructuredTool:
-    def call(runtime: ToolRuntime = None, **parameters: Any) -> Content:  # type: ignore[assignment]
+    def call(runtime: ToolRuntime = None, **parameters: Any) -> Rendered:  # type: ignore[assignment]
         return _render(offer.call(tool.name, parameters, _make_context(offer, runtime)))
 
-    async def call_async(runtime: ToolRuntime = None, **parameters: Any) -> Content:  # type: ignore[assignment]
+    async def call_async(runtime: ToolRuntime = None, **parameters: Any) -> Rendered:  # type: ignore[assignment]
         context = await asyncio.to_thread(_make_context, offer, runtime)
         return _render(await offer.call_async(tool.name, parameters, context))
 
@@ -188,6 +212,7 @@ def _make_tool(tool: OfferedTool, offer: SkillOffer) -> StructuredTool:
         args_schema=dict(tool.parameters),
         infer_schema=False,
         handle_tool_error=True,
+        response_format="content_and_artifact",
     )
 
 
@@ -239,6 +264,10 @@ def _read_loaded(state: Any) -> tuple[LoadedSkill, ...]:
     return msgspec.convert(kept.get("loaded", ()), tuple[LoadedSkill, ...])
 
 
+def _is_given_back(message: HumanMessage) -> bool:
+    return message.additional_kwargs.items() >= _GIVEN_BACK.items()
+
+
 def _make_survivors(text: str) -> HumanMessage:
     return HumanMessage(text, additional_kwargs=dict(_GIVEN_BACK))
 
@@ -264,11 +293,12 @@ def _get_text(content: Any) -> str:
     return next((text for text in texts if isinstance(text, str)), "")
 
 
-def _render(output: ToolOutput) -> Content:
+def _render(output: ToolOutput) -> Rendered:
     if output.error is not None:
         raise ToolException(output.text) from output.error
     media = [_convert(block) for block in output.blocks]
-    return [{"type": "text", "text": output.text}, *media] if media else output.text
+    content: Content = [{"type": "text", "text": output.text}, *media] if media else output.text
+    return content, keep_granted(output.granted)
 
 
 def _convert(block: Mapping[str, Any]) -> dict[str, Any]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import inspect
 import json
 import threading
 import uuid
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterable, Mapping
+from contextvars import ContextVar
 from typing import Any, Generic, NamedTuple, NoReturn, TypeVar, Unpack
 from weakref import WeakKeyDictionary
 
@@ -16,6 +18,7 @@ from prowess.activate.loaded_tags import LoadedSkill
 from prowess.adapters.approval import ApprovedCall
 from prowess.adapters.compaction import find_lost, render_survivors
 from prowess.adapters.media import parse_block
+from prowess.adapters.policy import Granted, merge_granted
 from prowess.adapters.skill_offer import (
     OfferOptions,
     SkillOffer,
@@ -37,6 +40,8 @@ try:
         FunctionTool,
         ModelResponse,
         RunContextWrapper,
+        Runner,
+        Tool,
         ToolOutputFileContent,
         ToolOutputImage,
         ToolOutputText,
@@ -56,6 +61,7 @@ V = TypeVar("V")
 Output = ToolOutputText | ToolOutputImage | ToolOutputFileContent
 Instructions = Callable[[RunContextWrapper[Any], Agent[Any]], Awaitable[str]]
 
+_in_fork: ContextVar[bool] = ContextVar("prowess_in_fork", default=False)
 _ID_NAMES = ("conversation_id", "session_id", "thread_id")
 # How many calls may be under way at once before the oldest is taken to have nothing loaded.
 _MOST_CALLS = 10_000
@@ -71,10 +77,12 @@ def add_skills(
     unless the option `conversation` finds it. Without either, a run is on its own.
     """
     offer = SkillOffer(skills, **options)
+    offer.applied = frozenset({"disallowed-tools", "context"})
     requests = _Requests(offer.load_tool.name)
+    own_tools = [_make_forbiddable(tool, requests) for tool in agent.tools]
     return agent.clone(
         instructions=_make_instructions(offer, agent.instructions),
-        tools=[*agent.tools, *(_make_tool(tool, offer, requests) for tool in offer.tools)],
+        tools=[*own_tools, *(_make_tool(tool, offer, requests) for tool in offer.tools)],
         hooks=_SkillHooks(requests, agent.hooks),
     )
 
@@ -184,6 +192,7 @@ class _Requests:
         self.tool = tool
         self._sent: WeakKeyDictionary[RunContextWrapper[Any], frozenset[str]] = WeakKeyDictionary()
         self._calls: _Bounded[_Seen] = _Bounded()
+        self._granted: _Bounded[tuple[object, Granted]] = _Bounded()
         self._lock = threading.Lock()
 
     def note_request(
@@ -200,6 +209,18 @@ class _Requests:
                 call_id = getattr(item, "call_id", None)
                 if isinstance(call_id, str):
                     self._calls[id(context.usage), call_id] = seen
+
+    def note_granted(self, context: RunContextWrapper[Any], granted: Granted) -> None:
+        """A skill was granted something for the rest of the run."""
+        merged = merge_granted((self.get_granted(context), granted))
+        with self._lock:
+            self._granted[id(context.usage), ""] = (context.usage, merged)
+
+    def get_granted(self, context: RunContextWrapper[Any]) -> Granted:
+        """What skills were granted in a run."""
+        with self._lock:
+            kept = self._granted.get((id(context.usage), ""))
+        return kept[1] if kept is not None else Granted()
 
     def find(self, context: RunContextWrapper[Any], call_id: str) -> _Seen:
         """What the request had whose response made this call.
@@ -290,21 +311,25 @@ def _make_tool(tool: OfferedTool, offer: SkillOffer, requests: _Requests) -> Fun
             run=context,
             suspend=suspend,
         )
-        return await offer.call_async(tool.name, parameters, call_context)
+        output = await offer.call_async(tool.name, parameters, call_context)
+        if output.granted is not None:
+            requests.note_granted(context, output.granted)
+        return output
 
     async def call(context: ToolContext[Any], arguments: str) -> str | list[Output]:
         parameters = _parse_object(arguments)
         if parameters is None:
             return f"The tool {tool.name} takes a JSON object, not this: {arguments[:200]}"
         key = (id(context.usage), context.tool_call_id)
-        done = finished.pop(key, None)
-        if done is not None:
-            return _render(done)
-        suspend = None
-        if offer.suspends:
-            # The SDK calls a tool that needs approval only when it was given.
-            suspend = ApprovedCall().answer
-        return _render(await carry_out(context, context.tool_call_id, parameters, suspend))
+        # The SDK calls a tool that needs approval only when it was given.
+        suspend = ApprovedCall().answer if offer.suspends else None
+        output = finished.pop(key, None) or await carry_out(
+            context, context.tool_call_id, parameters, suspend
+        )
+        is_fork = output.granted is not None and output.granted.fork
+        if is_fork and isinstance(context.agent, Agent) and not _in_fork.get():
+            return await _follow(context.agent, context, output.text)
+        return _render(output)
 
     async def needs_approval(
         context: RunContextWrapper[Any], parameters: dict[str, Any], call_id: str
@@ -332,6 +357,34 @@ def _make_tool(tool: OfferedTool, offer: SkillOffer, requests: _Requests) -> Fun
         is_enabled=is_needed if tool.kind == "find" else True,
         needs_approval=needs_approval if offer.suspends else False,
     )
+
+
+async def _follow(agent: Agent[Any], context: ToolContext[Any], text: str) -> str:
+    """Let a sub-agent follow a skill; its answer is the result of the call."""
+    # A skill that it loads is loaded in the sub-agent itself, or forks would never end.
+    token = _in_fork.set(True)
+    try:
+        result = await Runner.run(
+            agent, text, context=context.context, run_config=context.run_config
+        )
+    finally:
+        _in_fork.reset(token)
+    return str(result.final_output)
+
+
+def _make_forbiddable(tool: Tool, requests: _Requests) -> Tool:
+    """A tool of the agent that is not there while a skill forbids it."""
+    if not isinstance(tool, FunctionTool):
+        return tool
+    is_enabled = tool.is_enabled
+
+    async def is_left(context: RunContextWrapper[Any], agent: AgentBase[Any]) -> bool:
+        if requests.get_granted(context).forbids(tool.name):
+            return False
+        said = is_enabled(context, agent) if callable(is_enabled) else is_enabled
+        return bool(await said if inspect.isawaitable(said) else said)
+
+    return dataclasses.replace(tool, is_enabled=is_left)
 
 
 def _open(offer: SkillOffer, context: RunContextWrapper[Any]) -> Conversation:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import copy
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn, Unpack
 
@@ -11,6 +12,7 @@ from prowess.activate.loaded_tags import LoadedSkill
 from prowess.adapters.approval import describe_question, read_approval
 from prowess.adapters.compaction import find_lost, render_survivors
 from prowess.adapters.media import parse_block
+from prowess.adapters.policy import FIELDS, Granted, keep_granted, merge_granted, parse_granted
 from prowess.adapters.skill_offer import (
     OfferOptions,
     SkillOffer,
@@ -24,7 +26,18 @@ from prowess.model.permission import Answer, Request
 from prowess.runtime import Skills
 
 try:
-    from pydantic_ai import ApprovalRequired, ModelRetry, RunContext, ToolDefinition, ToolFailed
+    from pydantic_ai import (
+        ApprovalRequired,
+        DeferredToolRequests,
+        DeferredToolResults,
+        ModelRetry,
+        ModelSettings,
+        RunContext,
+        ToolDefinition,
+        ToolFailed,
+        ToolReturn,
+    )
+    from pydantic_ai.capabilities import AbstractCapability
     from pydantic_ai.messages import (
         BinaryContent,
         DocumentUrl,
@@ -32,9 +45,11 @@ try:
         InstructionPart,
         ModelMessage,
         ModelRequest,
+        ModelResponse,
         ToolReturnPart,
         UserPromptPart,
     )
+    from pydantic_ai.models import ModelRequestContext, ModelSelectionContext
     from pydantic_ai.toolsets import AbstractToolset, ToolsetTool
     from pydantic_core import SchemaValidator, core_schema
 except ImportError as error:
@@ -48,6 +63,7 @@ except ImportError as error:
 _AN_OBJECT = SchemaValidator(
     core_schema.dict_schema(core_schema.str_schema(), core_schema.any_schema())
 )
+_IN_FORK = {"prowess": "fork"}
 _GIVEN_BACK = {"prowess": "skills given back"}
 Content = str | list[str | BinaryContent | ImageUrl | DocumentUrl]
 
@@ -70,6 +86,7 @@ class SkillToolset(AbstractToolset[Any]):
         **options: Unpack[OfferOptions],
     ) -> None:
         self._offer = SkillOffer(skills, **options)
+        self._offer.applied = frozenset({"context"})
         self._id = id
         self._max_retries = max_retries
         self._examples: list[str] | None = None
@@ -96,11 +113,11 @@ class SkillToolset(AbstractToolset[Any]):
 
     async def call_tool(
         self, name: str, tool_args: dict[str, Any], ctx: RunContext[Any], tool: ToolsetTool[Any]
-    ) -> Content:
+    ) -> Content | ToolReturn[Any]:
         """Carry a call out, in another thread."""
         context = CallContext(
             conversation=await asyncio.to_thread(self.conversation, ctx),
-            loaded=get_versions(list_loaded_skills(ctx.messages, tool=self._offer.load_tool.name)),
+            loaded=get_versions(self._list_loaded(ctx)),
             response=f"{ctx.run_id}#{ctx.run_step}",
             call_id=ctx.tool_call_id or "",
             run=ctx,
@@ -109,8 +126,26 @@ class SkillToolset(AbstractToolset[Any]):
         output = await self._offer.call_async(name, tool_args, context)
         if output.error is not None:
             raise _translate(output) from output.error
+        is_fork = output.granted is not None and output.granted.fork
+        if is_fork and ctx.agent is not None and ctx.metadata != _IN_FORK:
+            return await self._follow(ctx, output)
         media = [_convert(block) for block in output.blocks]
-        return [output.text, *media] if media else output.text
+        content: Content = [output.text, *media] if media else output.text
+        if output.granted is None:
+            return content
+        return ToolReturn(return_value=content, metadata=keep_granted(output.granted))
+
+    async def _follow(self, ctx: RunContext[Any], output: ToolOutput) -> str:
+        """Let a sub-agent follow a skill; its answer is the result of the call."""
+        assert ctx.agent is not None
+        # A skill that it loads is loaded in the sub-agent itself, or forks would never end.
+        result = await ctx.agent.run(
+            output.text, deps=ctx.deps, usage=ctx.usage, metadata=dict(_IN_FORK)
+        )
+        return str(result.output)
+
+    def _list_loaded(self, ctx: RunContext[Any]) -> tuple[LoadedSkill, ...]:
+        return list_loaded_skills(ctx.messages, tool=self._offer.load_tool.name)
 
     def _list_tools(self, ctx: RunContext[Any]) -> tuple[OfferedTool, ...]:
         conversation = self.conversation(ctx)
@@ -131,6 +166,130 @@ class SkillToolset(AbstractToolset[Any]):
             max_retries=self._max_retries,
             args_validator=_AN_OBJECT,
         )
+
+
+class SkillCapability(AbstractCapability[Any]):
+    """Skills as a capability: the toolset, and what only a capability can do.
+
+    What a policy grants is applied until the user's next message, and skills that another
+    capability drops from the messages are given back. List it last, so that it sees the messages as
+    the model gets them. The arguments are those of `SkillToolset`.
+    """
+
+    def __init__(
+        self,
+        skills: Skills | Conversation,
+        *,
+        id: str = "skills",
+        max_retries: int = 3,
+        **options: Unpack[OfferOptions],
+    ) -> None:
+        self.id = id
+        self._skills = skills
+        self._toolset = _RunToolset(skills, id=id, max_retries=max_retries, **options)
+        self._offer = self._toolset.offer
+        self._offer.applied = frozenset(FIELDS)
+        self._before: tuple[LoadedSkill, ...] = ()
+
+    @classmethod
+    def get_serialization_name(cls) -> str | None:
+        return None
+
+    def conversation(self, ctx: RunContext[Any]) -> Conversation:
+        """The conversation of a run, for tools that tell it which files they touched."""
+        return self._toolset.conversation(ctx)
+
+    def get_toolset(self) -> AbstractToolset[Any]:
+        return self._toolset
+
+    def get_model(self) -> Callable[[ModelSelectionContext[Any]], Any] | None:
+        models = self._offer.policy.models
+        if not models:
+            return None
+        return lambda ctx: models.get(self._list_granted(ctx.messages).model or "", ctx.model)
+
+    def get_model_settings(self) -> Callable[[RunContext[Any]], ModelSettings] | None:
+        if not self._offer.policy.effort:
+            return None
+
+        def choose(ctx: RunContext[Any]) -> ModelSettings:
+            effort: Any = self._list_granted(ctx.messages).effort
+            return ModelSettings(thinking=effort) if effort else ModelSettings()
+
+        return choose
+
+    async def for_run(self, ctx: RunContext[Any]) -> SkillCapability:
+        """One for each run, because it follows the run's messages."""
+        own = copy.copy(self)
+        own._toolset = copy.copy(self._toolset)
+        return own
+
+    async def prepare_tools(
+        self, ctx: RunContext[Any], tool_defs: list[ToolDefinition]
+    ) -> list[ToolDefinition]:
+        granted = self._list_granted(ctx.messages)
+        return [tool for tool in tool_defs if not granted.forbids(tool.name)]
+
+    async def handle_deferred_tool_calls(
+        self, ctx: RunContext[Any], *, requests: DeferredToolRequests
+    ) -> DeferredToolResults | None:
+        """Approve calls of tools that a skill was granted."""
+        granted = self._list_granted(ctx.messages)
+        own = {tool.name for tool in self._offer.tools}
+        approved: dict[str, Any] = {
+            call.tool_call_id: True
+            for call in requests.approvals
+            if granted.allows(call.tool_name) and call.tool_name not in own
+        }
+        return DeferredToolResults(approvals=approved) if approved else None
+
+    async def wrap_model_request(
+        self, ctx: RunContext[Any], *, request_context: ModelRequestContext, handler: Any
+    ) -> ModelResponse:
+        self._before = self._list_loaded(request_context.messages)
+        response: ModelResponse = await handler(request_context)
+        return response
+
+    async def prepare_model_request(
+        self, ctx: RunContext[Any], request_context: ModelRequestContext
+    ) -> ModelRequestContext:
+        """Give skills back that were dropped, and note what the request has."""
+        lost = find_lost(self._before, self._list_loaded(request_context.messages))
+        if lost:
+            text = await asyncio.to_thread(render_survivors, self._skills, lost)
+            message = _make_survivors(text)
+            # First, where it never comes between a call and its result.
+            request_context.messages = [message, *request_context.messages]
+            ctx.messages.insert(0, message)
+        self._toolset.loaded = self._list_loaded(request_context.messages)
+        return request_context
+
+    def _list_loaded(self, messages: Sequence[ModelMessage]) -> tuple[LoadedSkill, ...]:
+        return list_loaded_skills(messages, tool=self._offer.load_tool.name)
+
+    def _list_granted(self, messages: Sequence[ModelMessage]) -> Granted:
+        """What skills were granted since the user's last message."""
+        found: list[Granted] = []
+        for message in reversed(messages):
+            parts = message.parts if isinstance(message, ModelRequest) else ()
+            kept = [parse_granted(getattr(part, "metadata", None)) for part in parts]
+            found += [one for one in kept if one is not None]
+            if any(isinstance(part, UserPromptPart) for part in parts):
+                break
+        return merge_granted(reversed(found))
+
+
+class _RunToolset(SkillToolset):
+    """The toolset of one run, which knows the messages as the model got them."""
+
+    loaded: tuple[LoadedSkill, ...] | None = None
+
+    @property
+    def offer(self) -> SkillOffer:
+        return self._offer
+
+    def _list_loaded(self, ctx: RunContext[Any]) -> tuple[LoadedSkill, ...]:
+        return super()._list_loaded(ctx) if self.loaded is None else self.loaded
 
 
 def list_loaded_skills(
@@ -169,9 +328,11 @@ def compact_skills(
             list_loaded_skills(before, tool=tool), list_loaded_skills(after, tool=tool)
         )
     text = render_survivors(skills, lost)
-    if not text:
-        return []
-    return [ModelRequest(parts=[UserPromptPart(content=text)], metadata=dict(_GIVEN_BACK))]
+    return [_make_survivors(text)] if text else []
+
+
+def _make_survivors(text: str) -> ModelRequest:
+    return ModelRequest(parts=[UserPromptPart(content=text)], metadata=dict(_GIVEN_BACK))
 
 
 def _make_suspension(ctx: RunContext[Any]) -> Callable[[Request], Answer]:

@@ -21,13 +21,14 @@ from prowess.activate.loaded_tags import LoadedSkill, find_loaded, find_survivor
 from prowess.activate.model_tool import explain_error
 from prowess.adapters.compaction import SURVIVED
 from prowess.adapters.conversations import MOST_CONVERSATIONS, Conversations
+from prowess.adapters.policy import SkillPolicy
 from prowess.adapters.skill_tools import CallContext, OfferedTool, ToolOutput, describe_tools
 from prowess.conversation.async_calls import Answers, call_async
 from prowess.conversation.conversation import Conversation
 from prowess.errors import MissingExtra, ProwessError
 from prowess.errors.activation import ApprovalNeeded
 from prowess.machine.event_loop import run_in_thread, wait_for
-from prowess.model.activation import Activation
+from prowess.model.activation import Activation, Requests
 from prowess.model.catalog import Catalog, Shown
 from prowess.model.permission import Answer
 from prowess.ports import Approver, Ranker
@@ -49,6 +50,7 @@ FindApprover = Callable[[Any], Approver | None]
 """The approver of a run, from the context that the library gives tools."""
 
 _Called = tuple[ToolOutput, Awaitable[object] | None]
+_NO_REQUESTS = Requests()
 _LISTED = (Shown.WHOLE, Shown.SHORTENED, Shown.NAME_ONLY)
 # How many rendered lists are kept, and how many responses whose calls may still be under way.
 _MOST_TEXTS = 16
@@ -62,8 +64,9 @@ class OfferOptions(TypedDict, total=False):
     `conversation` finds the conversation of a run; by default that is the library's own id.
     `approver` is asked where a rule says so, in place of the conversation's: an approver, or a
     function that finds the one of a run. With `suspend` and no approver, the run is suspended as
-    the library does. `read_files`, `run_scripts` and `find_skills` leave a tool out when False. The
-    others are those of `Skills.catalog`.
+    the library does. `policy` says what skills get of what they ask for. `read_files`,
+    `run_scripts` and `find_skills` leave a tool out when False. The others are those of
+    `Skills.catalog`.
     """
 
     on_activation: OnActivation | None
@@ -71,6 +74,7 @@ class OfferOptions(TypedDict, total=False):
     most_conversations: int
     approver: Approver | FindApprover | None
     suspend: bool
+    policy: SkillPolicy | None
     read_files: bool
     run_scripts: bool
     find_skills: bool
@@ -97,6 +101,7 @@ class SkillOffer:
         most_conversations: int = MOST_CONVERSATIONS,
         approver: Approver | FindApprover | None = None,
         suspend: bool = False,
+        policy: SkillPolicy | None = None,
         read_files: bool = True,
         run_scripts: bool = True,
         find_skills: bool = True,
@@ -109,6 +114,9 @@ class SkillOffer:
         self._find_conversation = conversation
         self._on_activation = on_activation
         self._approver = approver
+        self.policy = policy or SkillPolicy()
+        # What the adapter does about the requests of skills; an adapter that can do more says so.
+        self.applied: frozenset[str] = frozenset()
         self.suspends = suspend
         self._options = {
             "context_tokens": context_tokens,
@@ -254,12 +262,23 @@ class SkillOffer:
             raise
         except ProwessError as error:
             return ToolOutput(text=explain_error(error), error=error), None
-        output = self._claims.settle(context, output)
+        output = self._claims.settle(context, self._grant(output))
         if output.activation is None or self._on_activation is None:
             return output, None
         with self._claims.kept_if_done(context, output):
             pending = self._on_activation(output.activation, context.run)
         return output, pending if isawaitable(pending) else None
+
+    def _grant(self, output: ToolOutput) -> ToolOutput:
+        """The output with what the policy grants; the rest is in the activation's diagnostics."""
+        activation = output.activation
+        if activation is None or activation.requests == _NO_REQUESTS:
+            return output
+        granted, refused = self.policy.grant(activation, self.applied)
+        activation = msgspec.structs.replace(
+            activation, diagnostics=activation.diagnostics + refused
+        )
+        return msgspec.structs.replace(output, activation=activation, granted=granted)
 
     def _get_catalog(self, conversation: Conversation) -> Catalog:
         return conversation.catalog(**self._options)

@@ -11,6 +11,7 @@ from prowess.activate.loaded_tags import add_tag
 from prowess.activate.model_tool import parse_call
 from prowess.activate.wrappers import render_repeated
 from prowess.adapters.media import make_block
+from prowess.adapters.policy import Granted
 from prowess.conversation.async_calls import Answers
 from prowess.conversation.conversation import Conversation
 from prowess.errors import ProwessError, UnknownSkill, UsageError
@@ -66,14 +67,16 @@ class CallContext(msgspec.Struct, frozen=True, kw_only=True, eq=False):
 class ToolOutput(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """What goes back to the model: a text, and content blocks such as images.
 
-    `error` is what was wrong with the call, and `activation` the skill that was loaded. `again`
-    says that the model asked for the text although it has it.
+    `error` is what was wrong with the call, `activation` the skill that was loaded, and `granted`
+    what it got of what it asked for. `again` says that the model asked for the text although it has
+    it.
     """
 
     text: str
     blocks: tuple[Mapping[str, Any], ...] = ()
     error: ProwessError | None = None
     activation: Activation | None = None
+    granted: Granted | None = None
     again: bool = False
 
     @property
@@ -89,7 +92,7 @@ class ToolOutput(msgspec.Struct, frozen=True, kw_only=True, eq=False):
             return self
         line = render_repeated(self.activation.name)
         activation = msgspec.structs.replace(self.activation, text=line, repeated=True, blocks=())
-        return ToolOutput(text=line, activation=activation)
+        return msgspec.structs.replace(self, text=line, blocks=(), activation=activation)
 
 
 class OfferedTool(msgspec.Struct, frozen=True, kw_only=True, eq=False):

@@ -1,0 +1,155 @@
+"""What a skill is granted of what its header asks for: a model, an effort, tools, a sub-agent."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Mapping
+from typing import Any
+
+import msgspec
+
+from prowess.diagnostics import Diagnostic, diagnose
+from prowess.model.activation import Activation, Requests
+
+FIELDS = ("model", "effort", "allowed-tools", "disallowed-tools", "context")
+"""The fields that a policy is about, as headers name them."""
+
+_NOT_APPLIED = "this adapter cannot apply it"
+_NOT_GRANTED = "the policy does not grant it"
+_EFFORTS = ("minimal", "low", "medium", "high", "xhigh", "max")
+
+
+class Granted(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What a skill is granted until the user's next message.
+
+    `model` is the name that the skill asked for, which the policy translates.
+    """
+
+    model: str | None = None
+    effort: str | None = None
+    allowed_tools: tuple[str, ...] = ()
+    disallowed_tools: tuple[str, ...] = ()
+    fork: bool = False
+
+    def allows(self, tool: str) -> bool:
+        """Whether a tool needs no approval."""
+        return _names(self.allowed_tools, tool) and not self.forbids(tool)
+
+    def forbids(self, tool: str) -> bool:
+        """Whether a tool is not available."""
+        return _names(self.disallowed_tools, tool)
+
+
+class SkillPolicy(msgspec.Struct, frozen=True, kw_only=True):
+    """What skills may have of what they ask for. The defaults only restrict and never spend more.
+
+    - `models`: the models that skills may choose, by the names that headers use; the values are
+      what your library takes for a model. Other names are not granted.
+    - `effort`: whether a skill may choose how hard the model thinks.
+    - `allowed_tools`: whether tools that a trusted skill names need no approval until the user's
+      next message.
+    - `disallowed_tools`: whether tools that a skill names are taken away for that long.
+    - `fork`: whether a skill with `context: fork` is followed by a sub-agent, whose answer is the
+      result of the call.
+    """
+
+    models: Mapping[str, Any] = msgspec.field(default_factory=dict)
+    effort: bool = False
+    allowed_tools: bool = False
+    disallowed_tools: bool = True
+    fork: bool = False
+
+    def grant(
+        self, activation: Activation, applied: Container[str]
+    ) -> tuple[Granted, tuple[Diagnostic, ...]]:
+        """What a skill is granted, and a diagnostic for each request that is not.
+
+        `applied` are the fields of headers that the library can do something about.
+        """
+        asked = activation.requests
+        refused = {
+            field: reason
+            for field, reason in self._list_refusals(activation).items()
+            if reason is not None
+        }
+        refused |= {
+            field: _NOT_APPLIED
+            for field, value in _list_requests(asked).items()
+            if value and field not in applied
+        }
+        granted = Granted(
+            model=None if "model" in refused else asked.model,
+            effort=None if asked.effort is None or "effort" in refused else str(asked.effort),
+            allowed_tools=() if "allowed-tools" in refused else asked.allowed_tools,
+            disallowed_tools=() if "disallowed-tools" in refused else asked.disallowed_tools,
+            fork=asked.fork and "context" not in refused,
+        )
+        return granted, tuple(_diagnose(activation, *one) for one in refused.items())
+
+    def _list_refusals(self, activation: Activation) -> dict[str, str | None]:
+        """Why each field that a skill asks for is not granted; None for one that is."""
+        asked = activation.requests
+        reasons: dict[str, str | None] = {}
+        if asked.model is not None and asked.model not in self.models:
+            reasons["model"] = f"the policy has no model “{asked.model}”"
+        if asked.effort is not None:
+            reasons["effort"] = self._refuse_effort(asked.effort)
+        if asked.allowed_tools:
+            is_trusted = None if activation.trusted else "the skill's project is not trusted"
+            reasons["allowed-tools"] = is_trusted if self.allowed_tools else _NOT_GRANTED
+        if asked.disallowed_tools and not self.disallowed_tools:
+            reasons["disallowed-tools"] = "the policy does not apply it"
+        if asked.fork and not self.fork:
+            reasons["context"] = _NOT_GRANTED
+        if asked.hooks:
+            reasons["hooks"] = _NOT_APPLIED
+        return reasons
+
+    def _refuse_effort(self, effort: str | int) -> str | None:
+        if not self.effort:
+            return _NOT_GRANTED
+        return None if effort in _EFFORTS else f"“{effort}” is not one of {', '.join(_EFFORTS)}"
+
+
+def merge_granted(all_granted: Iterable[Granted]) -> Granted:
+    """What several skills together are granted: the last model and effort, and all tools."""
+    merged = Granted()
+    for one in all_granted:
+        merged = Granted(
+            model=one.model or merged.model,
+            effort=one.effort or merged.effort,
+            allowed_tools=(*merged.allowed_tools, *one.allowed_tools),
+            disallowed_tools=(*merged.disallowed_tools, *one.disallowed_tools),
+        )
+    return merged
+
+
+def parse_granted(data: Any) -> Granted | None:
+    """What was granted, as an adapter kept it beside a result; None for anything else."""
+    kept = data.get("prowess_granted") if isinstance(data, Mapping) else None
+    if kept is None:
+        return None
+    try:
+        return msgspec.convert(kept, Granted)
+    except msgspec.ValidationError:
+        return None
+
+
+def keep_granted(granted: Granted | None) -> dict[str, Any] | None:
+    """What an adapter keeps beside a result, where the model does not see it."""
+    return {"prowess_granted": msgspec.to_builtins(granted)} if granted is not None else None
+
+
+def _names(patterns: Iterable[str], tool: str) -> bool:
+    """Whether a tool is named as a whole. `Bash(git *)` is about some calls, so it names none."""
+    return tool.casefold() in (pattern.casefold() for pattern in patterns)
+
+
+def _list_requests(asked: Requests) -> dict[str, object]:
+    """What a skill asks for, by the fields of its header."""
+    values = (asked.model, asked.effort, asked.allowed_tools, asked.disallowed_tools, asked.fork)
+    return dict(zip(FIELDS, values, strict=True))
+
+
+def _diagnose(activation: Activation, field: str, reason: str) -> Diagnostic:
+    message = f"The skill “{activation.name}” asks for `{field}`, which is not granted: {reason}."
+    return diagnose("request-not-granted", message, field=field)
