@@ -47,15 +47,21 @@ _UNSEEN = Observation()
 
 def observe(operation: Operation, **attributes: Value | None) -> Observation:
     """Watch an operation: a span `prowess.OPERATION`, its duration, and a line in the log."""
-    trace, logger = sys.modules.get("opentelemetry.trace"), _find_logger()
+    trace, logger = _find_module("opentelemetry.trace", "get_tracer"), _find_logger()
     if trace is None and logger is None:
         return _UNSEEN
     return _Watched(operation, attributes, trace, logger)
 
 
+def _find_module(name: str, needed: str) -> Any | None:
+    """A module that the program has loaded; not one that another thread is just loading."""
+    module = sys.modules.get(name)
+    return module if hasattr(module, needed) else None
+
+
 def _find_logger() -> Any | None:
     """The logger, where the program uses logging and wants to know this much."""
-    logging = sys.modules.get("logging")
+    logging = _find_module("logging", "getLogger")
     if logging is None:
         return None
     logger = logging.getLogger("prowess")
@@ -132,7 +138,7 @@ class _Watched(Observation):
             self._span.set_status(self._trace.StatusCode.ERROR)
 
     def _measure(self, seconds: float, failure: str | None) -> None:
-        if "opentelemetry.metrics" not in sys.modules:
+        if _find_module("opentelemetry.metrics", "get_meter") is None:
             return
         # Few values each, or every series would be one of a kind.
         series: dict[str, Value] = {"prowess.operation": self._operation}

@@ -8,14 +8,14 @@ import inspect
 import json
 import threading
 import uuid
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextvars import ContextVar
-from typing import Any, Generic, NamedTuple, NoReturn, TypeVar, Unpack
+from typing import Any, NamedTuple, NoReturn, Unpack
 from weakref import WeakKeyDictionary
 
 from prowess.activate.loaded_tags import LoadedSkill
 from prowess.adapters.approval import ApprovedCall
+from prowess.adapters.bounded import BoundedDict
 from prowess.adapters.compaction import find_lost, render_survivors
 from prowess.adapters.media import parse_block
 from prowess.adapters.policy import Granted, merge_granted
@@ -57,14 +57,11 @@ except ImportError as error:
         purpose="give skills to an agent built with the OpenAI Agents SDK",
     )
 
-V = TypeVar("V")
 Output = ToolOutputText | ToolOutputImage | ToolOutputFileContent
 Instructions = Callable[[RunContextWrapper[Any], Agent[Any]], Awaitable[str]]
 
 _in_fork: ContextVar[bool] = ContextVar("prowess_in_fork", default=False)
 _ID_NAMES = ("conversation_id", "session_id", "thread_id")
-# How many calls may be under way at once before the oldest is taken to have nothing loaded.
-_MOST_CALLS = 10_000
 
 
 def add_skills(
@@ -162,15 +159,6 @@ def list_loaded_skills(
     return list_loaded(answers, survivors)
 
 
-class _Bounded(OrderedDict[tuple[int, str], V], Generic[V]):
-    """Something for each call under way, by its run and its id; the oldest are dropped."""
-
-    def __setitem__(self, key: tuple[int, str], value: V) -> None:
-        super().__setitem__(key, value)
-        while len(self) > _MOST_CALLS:
-            self.popitem(last=False)
-
-
 class _Seen(NamedTuple):
     """What the request had whose response made a call.
 
@@ -191,8 +179,8 @@ class _Requests:
     def __init__(self, tool: str) -> None:
         self.tool = tool
         self._sent: WeakKeyDictionary[RunContextWrapper[Any], frozenset[str]] = WeakKeyDictionary()
-        self._calls: _Bounded[_Seen] = _Bounded()
-        self._granted: _Bounded[tuple[object, Granted]] = _Bounded()
+        self._calls: BoundedDict[tuple[int, str], _Seen] = BoundedDict()
+        self._granted: BoundedDict[tuple[int, str], tuple[object, Granted]] = BoundedDict()
         self._lock = threading.Lock()
 
     def note_request(
@@ -294,7 +282,7 @@ def _raise_question(request: Request) -> NoReturn:
 
 
 def _make_tool(tool: OfferedTool, offer: SkillOffer, requests: _Requests) -> FunctionTool:
-    finished: _Bounded[ToolOutput] = _Bounded()
+    finished: BoundedDict[tuple[int, str], ToolOutput] = BoundedDict()
 
     async def carry_out(
         context: RunContextWrapper[Any],

@@ -194,6 +194,23 @@ def test_arguments_that_no_program_can_be_given_are_refused(workspace: Workspace
             talk(workspace).run_script("pdf", "run.sh", [bad], by="user")
 
 
+def test_a_script_that_became_a_link_is_not_run_even_if_it_was_approved(
+    workspace: Workspace,
+) -> None:
+    write_script(workspace, "run.sh", "echo ran\n")
+    outside = workspace.write("elsewhere/run.sh", "echo ran\n")
+    runner = Recorder()
+    chat = talk(workspace, runner=runner)
+    with pytest.raises(ApprovalNeeded) as caught:
+        chat.run_script("pdf", "run.sh", ["x"], answers={})
+    script = workspace.root / ROOT / "pdf" / "run.sh"
+    script.unlink()
+    script.symlink_to(outside)
+    with pytest.raises(AddressError) as refused:
+        chat.run_script("pdf", "run.sh", ["x"], answers={caught.value.key: ONCE})
+    assert (refused.value.kind, runner.ran) == ("outside", [])
+
+
 # Permission
 
 
