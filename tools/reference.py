@@ -113,6 +113,7 @@ _SETTINGS = {
     "custom_folders": "More folders to search.",
     "remote_urls": "URLs of skill collections.",
     "plugin_folders": "Plugin folders whose skills are read.",
+    "host": "The host to use where a command names none; PROWESS_HOST takes precedence.",
     "skill_paths": "Lists that add paths and filter what is found, by level.",
     "folder_trust": "`false` makes the host trust every folder.",
     "trusted_folders": "The host's word of trust by folder.",

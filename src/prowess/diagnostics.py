@@ -27,7 +27,10 @@ class Severity(str, Enum):
 
 
 class Diagnostic(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
-    """One finding: what is wrong, where it is, and what to do about it."""
+    """One finding: what is wrong, where it is, and what to do about it.
+
+    `hosts` are those that it concerns, where several were asked.
+    """
 
     code: str
     severity: Severity
@@ -37,6 +40,7 @@ class Diagnostic(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     field: str | None = None
     hint: str | None = None
     related: tuple[str, ...] = ()
+    hosts: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         text = f"{self.message} [{self.code}]"

@@ -164,3 +164,47 @@ def test_json_has_what_is_missing_and_every_way_to_mend_it(terminal):
         ("program", ["no-such-tool"], None),
         ("variable", ["NO_SUCH_KEY"], "export NO_SUCH_KEY=VALUE"),
     ]
+
+
+def test_all_hosts_are_asked_and_each_problem_names_those_that_have_it(terminal):
+    terminal.write(
+        "project/.agents/skills/a/SKILL.md", "---\nname: a\ndescription: Use when: x\n---\nBody\n"
+    )
+    terminal.skill("project/.claude/skills/g/b")
+    code, out, err = terminal.run("check", "--host", "all")
+    assert (code, err) == (1, "")
+    assert "in copilot, pi, crush\n" in out
+    assert "this host searches 1 deep.  too-deep" in out
+    assert "in claude-code, omp\n" in out
+    shape = json.loads(terminal.run("check", "--host", "all", "--json").out)
+    assert [one["name"] for one in shape["hosts"]][:2] == ["claude-code", "opencode"]
+    found = {one["code"]: one["hosts"] for one in shape["diagnostics"]}
+    assert found["yaml-invalid"] == ["copilot", "pi", "crush"]
+    assert found["too-deep"] == ["claude-code", "omp"]
+
+
+def test_what_is_good_everywhere_is_success(terminal):
+    terminal.skill("project/.agents/skills/a", description="Does a. Use when a is needed.")
+    assert terminal.run("check", "--host", "all") == (
+        0,
+        "10 hosts asked, no problems found.\n",
+        "",
+    )
+    assert terminal.run("validate", "--host", "all").code == 0
+
+
+def test_the_default_host_is_set_by_a_variable_or_a_file(terminal, monkeypatch):
+    terminal.skill("project/.agents/skills/a")
+    assert terminal.json("list")["host"] == "prowess"
+    terminal.write("project/prowess.toml", 'host = "claude-code"\n')
+    assert terminal.json("list")["host"] == "claude-code"
+    monkeypatch.setenv("PROWESS_HOST", "qwen-code")
+    assert terminal.json("list")["host"] == "qwen"
+    assert terminal.json("list", "--host", "pi")["host"] == "pi"
+
+
+def test_a_default_host_is_a_name_never_a_path(terminal):
+    terminal.write("project/prowess.toml", 'host = "./evil.toml"\n')
+    answer = terminal.run("list")
+    assert answer.code == 2
+    assert "`host` must be the name of a host" in answer.err

@@ -518,3 +518,18 @@ def test_sarif_names_the_former_code_of_a_rule(terminal):
     (run,) = json.loads(terminal.run("validate", "--format", "sarif").out)["runs"]
     [rule] = run["tool"]["driver"]["rules"]
     assert (rule["id"], rule["deprecatedIds"]) == ("yaml-unquoted-colon", ["repaired-colon"])
+
+
+def test_all_hosts_refuse_in_one_finding_that_names_them(terminal):
+    terminal.write(
+        "project/.agents/skills/good/SKILL.md", GOOD.replace("Does good.", "Does: good.")
+    )
+    shape = json.loads(terminal.run("validate", "--host", "all", "--json").out)
+    (found,) = [
+        one
+        for file in shape["files"]
+        for one in file["diagnostics"]
+        if one["code"] == "host-refuses"
+    ]
+    assert found["hosts"] == ["copilot", "pi", "crush"]
+    assert found["message"].startswith("GitHub Copilot CLI, pi and Crush would not load the skill")

@@ -53,7 +53,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "check": ("check", "Show every problem with the skills here."),
     "doctor": ("doctor", "Check this machine, or show what a skill is missing and how to fix it."),
     "validate": ("validate", "Check skills strictly, for authors and CI."),
-    "compare": ("compare", "Show which host sees which skill, and which file wins."),
+    "compare": ("compare", "Show what hosts make of the same skills."),
     "enable": ("enable", "Enable a skill."),
     "disable": ("disable", "Disable a skill."),
     "usage": ("usage", "Show how often skills were offered and used."),
@@ -139,8 +139,9 @@ def app(ctx: click.Context, host: str | None, as_json: bool, debug: bool) -> int
     """
     if ctx.invoked_subcommand is None:
         from prowess.cli.commands.summary import show_summary
+        from prowess.cli.options import find_default_host
 
-        return show_summary(host or "prowess", as_json=as_json)
+        return show_summary(host or find_default_host(), as_json=as_json)
     for option, given in (("--host NAME", host is not None), ("--json", as_json)):
         if given:
             example = f"`prowess {ctx.invoked_subcommand} {option}`"

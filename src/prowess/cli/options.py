@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from prowess.cli.terminal.progress import Progress
     from prowess.model.snapshot import Snapshot
 
+DEFAULT_HOST = "prowess"
+# What stands for every agent, where a command takes several hosts.
+ALL_HOSTS = "all"
+
 F = TypeVar("F", bound=Callable[..., Any])
 _PLAIN_NAME = re.compile(r"\w[\w.:-]*")
 
@@ -56,7 +60,8 @@ def complete_hosts(ctx: click.Context, param: click.Parameter, incomplete: str) 
 def complete_names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
     """Complete the name of a skill, for the host that was chosen so far on the line."""
     try:
-        outcomes = Skills.open(".", host=ctx.params.get("host") or "prowess").snapshot.outcomes
+        host = ctx.params.get("host") or find_default_host()
+        outcomes = Skills.open(".", host=host).snapshot.outcomes
     except (ProwessError, OSError):
         return []
     names = {outcome.name for outcome in outcomes if outcome.name.startswith(incomplete)}
@@ -87,13 +92,28 @@ def load_host(host: str) -> Profile:
     return load_profile(name, added)
 
 
+def find_default_host() -> str:
+    """The host to use where none is named: PROWESS_HOST, `host` in prowess.toml, or Prowess."""
+    facts = current_facts()
+    named = facts.env.get("PROWESS_HOST", "").strip()
+    if named:
+        return named
+    from prowess.project import Project
+
+    return Project(".", DEFAULT_HOST, facts=facts).load_own_settings().host or DEFAULT_HOST
+
+
+def _choose_host(ctx: click.Context, param: click.Parameter, host: str | None) -> str:
+    return find_default_host() if host is None else host
+
+
 host_option = click.option(
     "--host",
-    default="prowess",
-    show_default=True,
     metavar="NAME[@EDITION]",
+    callback=_choose_host,
     shell_complete=complete_hosts,
-    help="Use this host's rules; a path to a profile file works too.",
+    help="Use this host's rules; a path to a profile file works too. Default: prowess, or the one"
+    " in PROWESS_HOST or prowess.toml.",
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 add_dir_option = click.option(

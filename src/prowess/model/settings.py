@@ -130,6 +130,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     shell_commands: bool | None = None
     approvals: str | None = None
     trust: str | None = None
+    host: str | None = None
     usage: bool | None = None
     permissions: tuple[Rule, ...] = ()
     limits: Mapping[str, float] = msgspec.field(default_factory=dict)

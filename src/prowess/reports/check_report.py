@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import msgspec
 
 from prowess.diagnostics import Diagnostic, Severity
+from prowess.errors import ProwessError
 from prowess.model.snapshot import Snapshot
 from prowess.reports.json_output import shape_diagnostic, shape_scan
+from prowess.reports.outcomes_by_name import OpenHost
 from prowess.reports.requirements import RequirementsReport, report_ineligible
 from prowess.runtime import Skills
 
@@ -46,6 +48,59 @@ def check_skills(skills: Skills, severity: Severity = Severity.INFO) -> CheckRep
     shown = [one for one in found if _RANK[one.severity] <= _RANK[severity]]
     counts = Counter(one.severity for one in found)
     return CheckReport(skills.snapshot, tuple(shown), counts, report_ineligible(skills))
+
+
+class HostsReport(msgspec.Struct, frozen=True):
+    """The diagnostics of several hosts, each with those it concerns, and how many there are.
+
+    `silent` are hosts that could not be asked, each with the reason.
+    """
+
+    cwd: str
+    hosts: tuple[str, ...]
+    diagnostics: tuple[Diagnostic, ...]
+    counts: Counter[Severity]
+    silent: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def left_out(self) -> int:
+        """How many diagnostics are less severe than asked for."""
+        return self.counts.total() - len(self.diagnostics)
+
+    def shape(self) -> dict[str, Any]:
+        """As JSON."""
+        problems = dict(self.silent)
+        named = [{"name": host, "problem": problems.get(host)} for host in self.hosts]
+        return {
+            "cwd": self.cwd,
+            "hosts": [{key: one for key, one in host.items() if one} for host in named],
+            "counts": {severity.value: self.counts[severity] for severity in Severity},
+            "diagnostics": [shape_diagnostic(one) for one in self.diagnostics],
+        }
+
+
+def check_hosts(
+    hosts: Sequence[str], open_host: OpenHost, *, cwd: str, severity: Severity = Severity.INFO
+) -> HostsReport:
+    """Check the skills here as each host sees them; every problem once, with its hosts."""
+    by_problem: dict[Diagnostic, list[str]] = {}
+    silent: list[tuple[str, str]] = []
+    for host in hosts:
+        try:
+            snapshot = open_host(host).snapshot
+        except ProwessError as error:
+            # A host whose settings are wrong has no answer, but the others do.
+            silent.append((host, str(error)))
+            continue
+        for finding in dict.fromkeys(snapshot.all_diagnostics()):
+            by_problem.setdefault(finding, []).append(host)
+    found = sort_diagnostics(
+        msgspec.structs.replace(finding, hosts=tuple(concerned))
+        for finding, concerned in by_problem.items()
+    )
+    shown = tuple(one for one in found if _RANK[one.severity] <= _RANK[severity])
+    counts = Counter(one.severity for one in found)
+    return HostsReport(cwd, tuple(hosts), shown, counts, tuple(silent))
 
 
 def sort_diagnostics(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:

@@ -22,6 +22,8 @@ from prowess.profiles.schema.roots import RootRule
 from prowess.state.profile_cache import load_added_profiles
 from prowess.text.display import escape_line
 
+# Prowess itself and the standard are not agents.
+_NO_AGENTS = ("prowess", "spec")
 # These keys name an edition; they do not change how the host behaves.
 _NOT_BEHAVIOUR = ("edition", "provenance")
 
@@ -76,6 +78,11 @@ def list_host_names(facts: Facts) -> tuple[str, ...]:
     """Every host, including those the user added."""
     _, added = load_added_profiles(facts, "prowess")
     return known_hosts(added)
+
+
+def list_agents(facts: Facts) -> tuple[str, ...]:
+    """Every host that is an agent, including those the user added: what `--host all` means."""
+    return tuple(name for name in list_host_names(facts) if name not in _NO_AGENTS)
 
 
 def load_hosts(facts: Facts) -> tuple[Host, ...]:

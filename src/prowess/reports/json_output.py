@@ -95,5 +95,6 @@ def shape_diagnostic(diagnostic: Diagnostic) -> dict[str, Any]:
         "field": diagnostic.field,
         "hint": diagnostic.hint,
         "related": list(diagnostic.related),
+        "hosts": list(diagnostic.hosts),
     }
     return {key: value for key, value in shape.items() if value not in (None, [])}

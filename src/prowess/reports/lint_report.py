@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from enum import Enum
@@ -27,7 +28,7 @@ from prowess.present.always import find_long_body
 from prowess.profiles.load import load_profile
 from prowess.profiles.schema.profile import Profile
 from prowess.reports.json_output import shape_diagnostic
-from prowess.reports.skill_depth import find_too_deep, report_too_deep
+from prowess.reports.skill_depth import find_too_deep, join_titles, report_too_deep
 from prowess.reports.skill_paths import Target
 
 _BOM = b"\xef\xbb\xbf"
@@ -225,8 +226,7 @@ def _lint(
     reported = (*problems, *found, *_check_always(text))
     if not hosts:
         reported += tuple(report_too_deep(target.folder))
-    for profile in hosts:
-        reported += tuple(_check_host(text, target, profile, reported))
+    reported += tuple(_check_hosts(text, target, hosts, reported))
     return _name_file(reported, target.location)
 
 
@@ -243,9 +243,28 @@ def _check_always(text: str) -> Iterator[Diagnostic]:
         yield too_long
 
 
-def _check_host(
-    text: str, target: Target, profile: Profile, reported: Sequence[Diagnostic]
+class _HostProblem(msgspec.Struct, frozen=True):
+    """What a host would report about a file; a `refusal` is why it would not load it."""
+
+    found: Diagnostic
+    refusal: bool = False
+
+
+def _check_hosts(
+    text: str, target: Target, hosts: Sequence[Profile], reported: Sequence[Diagnostic]
 ) -> Iterator[Diagnostic]:
+    """What hosts would report that was not yet, each problem once with the hosts that have it."""
+    by_problem: dict[_HostProblem, list[Profile]] = {}
+    for profile in hosts:
+        for problem in _find_host_problems(text, target, profile, reported):
+            by_problem.setdefault(problem, []).append(profile)
+    for problem, profiles in by_problem.items():
+        yield _report_for_hosts(problem, profiles)
+
+
+def _find_host_problems(
+    text: str, target: Target, profile: Profile, reported: Sequence[Diagnostic]
+) -> Iterator[_HostProblem]:
     """Why a host would not load a file, and what else it would report that was not yet."""
     reading = read_header(text.encode(), rules=profile.header, limits=profile.limits)
     name = posixpath.basename(target.folder)
@@ -253,27 +272,40 @@ def _check_host(
     # Fields that are missing from a header that cannot be read are no problem of their own.
     found = reading.diagnostics + understood.diagnostics if reading.valid else reading.diagnostics
     found = locate_in_file(found, text.encode(), profile.header)
-    title = profile.title or profile.name
     for deep in find_too_deep(target.folder, [profile]):
-        yield diagnose("host-refuses", f"{title} would not load the skill: {deep.reason}.")
+        message = f"It is {deep.depth} folders below `{deep.folder}`; {deep.most} deep is searched."
+        yield _HostProblem(diagnose("too-deep", message), refusal=True)
+    pattern = profile.fields.name_pattern
+    if reading.valid and pattern and not re.fullmatch(pattern, understood.name):
+        message = f"`name` is “{understood.name[:80]}”; it must match `{pattern}`."
+        yield _HostProblem(diagnose("name-invalid", message, field="name"), refusal=True)
     if not (reading.valid and understood.valid):
         cause = next((one for one in found if one.severity is Severity.ERROR), None)
-        yield _report_refusal(title, cause)
+        unknown = diagnose("host-refuses", "Its header cannot be read.")
+        yield _HostProblem(cause or unknown, refusal=True)
         found = tuple(one for one in found if one is not cause)
     for one in raise_severity(found):
         if not any(_covers(other, one) for other in reported):
-            yield msgspec.structs.replace(one, message=f"{title}: {one.message}")
+            yield _HostProblem(one)
 
 
-def _report_refusal(title: str, cause: Diagnostic | None) -> Diagnostic:
-    message = f"{title} would not load the skill: "
-    if cause is None:
-        return diagnose("host-refuses", f"{message}Its header cannot be read.")
-    return diagnose("host-refuses", f"{message}{cause.message}", line=cause.line, field=cause.field)
+def _report_for_hosts(problem: _HostProblem, profiles: Sequence[Profile]) -> Diagnostic:
+    found = problem.found
+    titles = join_titles(profiles)
+    names = tuple(profile.name for profile in profiles)
+    if not problem.refusal:
+        message = f"{titles}: {found.message}"
+        return msgspec.structs.replace(found, message=message, hosts=names)
+    message = f"{titles} would not load the skill: {found.message}"
+    made = diagnose("host-refuses", message, line=found.line, field=found.field)
+    return msgspec.structs.replace(made, hosts=names)
 
 
 def _covers(reported: Diagnostic, found: Diagnostic) -> bool:
     """Whether a diagnostic makes another one redundant: the same, or an error in the same field."""
+    is_same_line = found.line is not None and reported.line == found.line
+    if found.field is None and is_same_line and reported.severity is Severity.ERROR:
+        return True
     if reported.field != found.field:
         return False
     if reported.field is None and reported.line != found.line:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 
 import msgspec
@@ -24,14 +24,6 @@ class TooDeep(msgspec.Struct, frozen=True):
     folder: str
     depth: int
     most: int
-
-    @property
-    def reason(self) -> str:
-        """Why the host does not find the skill."""
-        return (
-            f"it is {self.depth} folders below `{self.folder}`, and {self.profile.title} searches"
-            f" {self.most} deep"
-        )
 
 
 @cache
@@ -97,11 +89,16 @@ def report_too_deep(folder: str) -> Iterator[Diagnostic]:
     if not found:
         return
     first = found[0]
-    titles = [one.profile.title for one in found if one.folder == first.folder]
-    hosts = titles[0] if len(titles) == 1 else f"{', '.join(titles[:-1])} and {titles[-1]}"
-    verb = "searches" if len(titles) == 1 else "search"
+    profiles = [one.profile for one in found if one.folder == first.folder]
+    verb = "searches" if len(profiles) == 1 else "search"
     message = (
-        f"The skill is {first.depth} folders below `{first.folder}`; {hosts} {verb} only"
-        f" {first.most} deep."
+        f"The skill is {first.depth} folders below `{first.folder}`; {join_titles(profiles)} {verb}"
+        f" only {first.most} deep."
     )
     yield diagnose("too-deep", message)
+
+
+def join_titles(profiles: Sequence[Profile]) -> str:
+    """The titles of hosts as a sentence has them: `a`, `a and b`, `a, b and c`."""
+    *others, last = (profile.title or profile.name for profile in profiles)
+    return f"{', '.join(others)} and {last}" if others else last

@@ -29,12 +29,12 @@ _MOST_NAMES = 8
 
 def _complete_commands(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
     """Complete a command, for the host that was chosen so far on the line."""
-    from prowess.cli.options import is_plain_name
+    from prowess.cli.options import find_default_host, is_plain_name
 
     if ctx.params.get("text"):
         return []
     try:
-        skills = Skills.open(".", host=ctx.params.get("host") or "prowess")
+        skills = Skills.open(".", host=ctx.params.get("host") or find_default_host())
         plain = [one for one in skills.commands().typable if is_plain_name(one.name)]
     except (ProwessError, OSError):
         return []

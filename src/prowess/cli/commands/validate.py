@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 import click
 import msgspec
 
-from prowess.cli.options import complete_hosts, load_host
+from prowess.cli.options import ALL_HOSTS, complete_hosts, load_host
 from prowess.cli.terminal.out import console, print_json, shorten_path
 from prowess.cli.terminal.progress import Progress
 from prowess.diagnostics import CODES, Severity, find_code
@@ -17,6 +17,7 @@ from prowess.discover.repository import find_repository
 from prowess.errors import nearest_names
 from prowess.machine.facts import current_facts
 from prowess.machine.files import LocalFiles
+from prowess.reports.hosts import list_agents
 from prowess.reports.lint_report import CheckedFile, Fix, FixMode, LintReport, check_file
 from prowess.reports.skill_paths import TargetSearch
 from prowess.text.display import count_words, escape_json, escape_line, escape_text
@@ -60,7 +61,8 @@ def _resolve_code(name: str) -> str:
     multiple=True,
     metavar="NAME[@EDITION]",
     shell_complete=complete_hosts,
-    help="Also check whether this host would load the skills; may be repeated.",
+    help="Also check whether this host would load the skills; may be repeated. `all` means every"
+    " agent.",
 )
 @click.option(
     "--ignore",
@@ -109,8 +111,15 @@ def _choose_mode(*, fix: bool, dry_run: bool) -> FixMode:
     return FixMode.SHOW if dry_run else FixMode.WRITE
 
 
+def _expand_hosts(hosts: Sequence[str]) -> list[str]:
+    named = [host for host in hosts if host != ALL_HOSTS]
+    if len(named) == len(hosts):
+        return named
+    return list(dict.fromkeys((*named, *list_agents(current_facts()))))
+
+
 def _validate(paths: Sequence[str], hosts: Sequence[str], mode: FixMode) -> LintReport:
-    profiles = [load_host(host) for host in hosts]
+    profiles = [load_host(host) for host in _expand_hosts(hosts)]
     cwd, files = os.getcwd(), LocalFiles()
     checked: list[CheckedFile] = []
     with Progress("looking for skills") as progress:

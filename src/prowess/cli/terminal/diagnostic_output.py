@@ -5,31 +5,50 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import groupby
+from typing import TYPE_CHECKING
 
 from prowess.cli.terminal.out import console, shorten_path
 from prowess.cli.terminal.tables import Cell, print_columns
 from prowess.diagnostics import Diagnostic, Severity
 from prowess.text.display import count_words, escape_line
 
+if TYPE_CHECKING:
+    from rich.text import Text
+
 _STYLES = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}
 _NOUNS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
 
 
-def print_diagnostics(diagnostics: Sequence[Diagnostic], cwd: str) -> None:
-    """Print diagnostics, sorted by file already, each group below the name of its file."""
+def print_diagnostics(diagnostics: Sequence[Diagnostic], cwd: str, *, of_hosts: int = 0) -> None:
+    """Print diagnostics, sorted by file already, each group below the name of its file.
+
+    With `of_hosts`, the number of hosts that were asked, each says which of them it concerns.
+    """
     screen = console()
     for file, group in groupby(diagnostics, lambda one: one.file):
         screen.print(shorten_path(file, cwd) if file else "(no file)", style="bold")
-        print_diagnostic_rows(group, cwd)
+        print_diagnostic_rows(group, cwd, of_hosts=of_hosts)
         screen.print()
 
 
-def print_diagnostic_rows(diagnostics: Iterable[Diagnostic], cwd: str) -> None:
+def print_diagnostic_rows(
+    diagnostics: Iterable[Diagnostic], cwd: str, *, of_hosts: int = 0
+) -> None:
     """Print the diagnostics of one file, without its name."""
     rows: list[Sequence[Cell]] = []
     for one in diagnostics:
         rows += _list_rows(one, cwd)
+        if of_hosts:
+            rows.append(("", "", _render_hosts(one, of_hosts)))
     print_columns(rows, wrap=True)
+
+
+def _render_hosts(diagnostic: Diagnostic, of_hosts: int) -> Text:
+    from rich.text import Text
+
+    if len(diagnostic.hosts) == of_hosts:
+        return Text("in every host", "cyan")
+    return Text(f"in {escape_line(', '.join(diagnostic.hosts))}", "cyan")
 
 
 def _list_rows(diagnostic: Diagnostic, cwd: str) -> list[Sequence[Cell]]:

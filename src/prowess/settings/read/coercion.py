@@ -75,6 +75,14 @@ def _absolute_folders(value: SettingValue) -> tuple[str, ...]:
     return tuple(str(paths.join(document.base, path)) for path in _strings(value))
 
 
+def _host(value: SettingValue) -> str:
+    """The name of a host. A path would let a project bring rules of its own."""
+    host = _string(value)
+    if not host or "/" in host or "\\" in host or host.endswith(".toml"):
+        raise value.wrong("the name of a host")
+    return host
+
+
 def _skill_ids(value: SettingValue) -> tuple[str, ...]:
     return tuple(f"skill:{name.removeprefix('skill:')}" for name in _strings(value))
 
@@ -350,6 +358,7 @@ _SINGLE: dict[str, tuple[str, Convert]] = {
     "usage": ("usage", _bool),
     "approvals": ("approvals", _one_of({"memory": "memory", "disk": "disk"})),
     "trust": ("trust", _one_of({"repository": "repository", "content": "content"})),
+    "host": ("host", _host),
 }
 # Settings that are tables by name; `toggles.NAME` is one entry of such a table.
 _NAMED: dict[str, ReadNamed] = {

@@ -45,6 +45,7 @@ OWN_KEYS: Mapping[str, str] = {
     "approvals": "approvals",
     "trust": "trust",
     "usage": "usage",
+    "host": "host",
     "skill_commands": "skill_commands",
     "shell_commands": "shell_commands",
     "tools": "declared_tools",
