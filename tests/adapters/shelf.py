@@ -112,13 +112,16 @@ class Shelf:
 
     def wrapped(self, name: str, body: str, *files: str) -> str:
         """The text of a skill without its tag."""
-        listed = "".join(f"<file>{self.folder(name) / file}</file>\n" for file in files) or "\n"
+        rows = "".join(f"<file>{self.folder(name) / file}</file>\n" for file in files)
+        listed = (
+            "The files below are a sample of the folder's contents.\n\n"
+            f"<skill_files>\n{rows}</skill_files>\n"
+        )
         return (
             f'<skill_content name="{name}">\n# Skill: {name}\n\n{body}\n\n'
             f"Base folder of this skill: {self.folder(name)}\n"
             "Relative paths in this skill (such as scripts/ or reference/) start at that folder.\n"
-            "The files below are a sample of the folder's contents.\n\n"
-            f"<skill_files>\n{listed}</skill_files>\n</skill_content>"
+            f"{listed if files else ''}</skill_content>"
         )
 
     def rewrite(self, name: str, description: str, body: str) -> None:
