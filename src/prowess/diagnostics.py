@@ -384,6 +384,10 @@ CODES: dict[str, Code] = {
     "option-ignored": _warning(
         "An option has no effect with this host.", "Remove it, or choose another host."
     ),
+    "companion-ignored": _warning(
+        "A file that the host reads beside SKILL.md is invalid, so none of it applies.",
+        "Correct the file.",
+    ),
     "settings-ignored": _warning(
         "A settings file of the host is invalid, so none of it applies.", "Correct the file."
     ),

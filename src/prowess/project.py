@@ -243,7 +243,9 @@ class Project:
         settings = self.load_settings()
         found_before = () if self._composition is None else self._composition.load()
         places = add_settings(places, settings, agent=self._agent)
-        extensions = find_extensions(self.profile.extensions, places, self.files)
+        if settings.root_markers is not None:
+            places = self._move_repository(places, settings.root_markers)
+        extensions = find_extensions(self.profile.extensions, places, settings, self.files)
         places = msgspec.structs.replace(places, extension=extensions)
         limits = self.profile.limits.change(settings.limits)
         cache = self._open_cache(limits, remember=remember)
@@ -441,6 +443,16 @@ class Project:
         if added or not self._use_cache:
             return load_profile(name, added)
         return load_kept_profile(name, self.facts)
+
+    def _move_repository(self, places: Places, markers: tuple[str, ...]) -> Places:
+        """The places with the project's folder where the settings name other marks than `.git`."""
+        repository = find_repository(
+            self.cwd, self.files, platform=self.facts.platform, markers=markers
+        )
+        named = {name: path for name, path in places.named.items() if name != "repository"}
+        if repository is not None:
+            named["repository"] = repository
+        return msgspec.structs.replace(places, repository=repository, named=named)
 
     def _name_places(self, profile: Profile) -> Places:
         # The files of composed sources include no folder around them.

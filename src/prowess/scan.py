@@ -108,6 +108,7 @@ class Scan(msgspec.Struct, frozen=True, kw_only=True):
         gate = SkillGate(self.profile.gate, facts=facts, settings=settings, permissions=permissions)
         for claim in claims:
             if claim.skill is not None:
+                claim.notes += claim.later
                 claim.notes += gate.find_notes(
                     claim.skill.declared, claim.name, hidden_because=claim.hidden_because
                 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Callable
 from pathlib import Path
@@ -164,7 +165,8 @@ def _as_entry(tree: Tree, outcome: Outcome, fields: set[str]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    "case", [one for one in load_lists() if "refused" in one.values[0]["expect"]]
+    "case",
+    [one for one in (*load_lists(), *load_cases("codex")) if "refused" in one.values[0]["expect"]],
 )
 def test_prowess_refuses_the_files_that_the_host_reports(
     case: dict[str, Any], tmp_path: Path
@@ -181,6 +183,60 @@ def test_prowess_refuses_the_files_that_the_host_reports(
         if outcome.state in states and not (is_pi and outcome.rule == "not-a-file")
     ]
     assert sorted(refused) == sorted(recorded)
+
+
+@pytest.mark.parametrize("case", load_cases("codex"))
+def test_prowess_lists_what_codex_lists(case: dict[str, Any], tmp_path: Path) -> None:
+    tree = Tree(case, tmp_path)
+    shown = tree.open().snapshot.shown
+    recorded = [_without_empty(skill) for skill in case["expect"]["skills"]]
+    assert by_name([_as_codex(tree, outcome) for outcome in shown]) == by_name(recorded)
+
+
+def _as_codex(tree: Tree, outcome: Outcome) -> dict[str, Any]:
+    skill = _get_skill(outcome)
+    companion = dict(skill.companion)
+    interface = companion.pop("interface", {})
+    icons = {
+        name: tree.relative(path) if name.startswith("icon") else path
+        for name, path in interface.items()
+    }
+    return _without_empty(
+        {
+            "name": outcome.name,
+            "description": skill.description,
+            "file": tree.relative(outcome.candidate.location),
+            "scope": skill.source.level,
+            "enabled": outcome.state is not State.DISABLED,
+            "shortDescription": skill.manifest.metadata.get("short-description"),
+            "interface": icons,
+            **companion,
+        }
+    )
+
+
+def _without_empty(entry: dict[str, Any]) -> dict[str, Any]:
+    """An entry without what has no value, also inside."""
+    inner = {
+        key: _without_empty(value) if isinstance(value, dict) else value
+        for key, value in entry.items()
+    }
+    return {key: value for key, value in inner.items() if value not in (None, {})}
+
+
+@pytest.mark.parametrize("case", load_cases("codex"))
+def test_prowess_shows_the_lines_codex_shows_in_its_order(
+    case: dict[str, Any], tmp_path: Path
+) -> None:
+    if "listing" not in case["expect"]:
+        pytest.skip("the catalog was not recorded")
+    tree = Tree(case, tmp_path)
+    text = tree.open().catalog(context_tokens=272_000).text
+    aliases = dict(re.findall(r"^- `(r\d+)` = `(.+)`$", text, re.MULTILINE))
+    lines = re.findall(r"^- (.+) \(file: (r\d+|)(.+)\)$", text, re.MULTILINE)
+    assert [
+        f"{line} | {tree.relative(aliases.get(alias, '') + path)}" for line, alias, path in lines
+    ] == case["expect"]["listing"]
 
 
 @pytest.mark.parametrize("case", load_cases("openclaw"))

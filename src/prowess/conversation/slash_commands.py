@@ -65,19 +65,16 @@ def run_typed(
         return message
 
     # All are planned before any is rendered: whoever has to be asked is asked before anything runs.
+    documents = [load_document(skill, typed.arguments, "user", services) for skill in found]
     plans = [
-        plan_body(
-            skill,
-            load_document(skill, typed.arguments, "user", services),
-            typed.arguments,
-            by="user",
-            services=services,
-            view=view,
-        )
-        for skill in found
+        plan_body(skill, document, typed.arguments, by="user", services=services, view=view)
+        for skill, document in zip(found, documents, strict=True)
     ]
     bodies = [plan.render(lambda: cancel.is_cancelled) for plan in plans]
-    message = render_message(typed, rules, bodies=[body.text for body in bodies], delivery=delivery)
+    texts = [body.text for body in bodies]
+    if rules.whole_file:
+        texts = [one.head + text for one, text in zip(documents, texts, strict=True)]
+    message = render_message(typed, rules, bodies=texts, delivery=delivery)
     if isinstance(message, Notice):
         return message
     for skill, body in zip(found, bodies, strict=True):

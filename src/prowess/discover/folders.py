@@ -83,6 +83,9 @@ class FolderSource:
 
     def _choose_folder(self, root: Root, files: FileSystem) -> Root:
         """The root, or the folder to search instead of it where it does not exist."""
+        if root.links == "real-path":
+            real = files.find_real_path(root.path) or root.path
+            return root if real == root.path else msgspec.structs.replace(root, path=real)
         instead = root.instead
         if instead is None or files.find_kind(root.path) is not None:
             return root

@@ -115,6 +115,7 @@ def _is_in_folder(rules: LinkRules, folder: str | None, target: str) -> bool:
 _FOLDER_RULES: dict[str, Callable[[LinkRules, Root, str], bool]] = {
     "follow": _allow,
     "real-folder": _allow,
+    "real-path": _allow,
     "inside-root": _is_in_root_or_trusted,
     "root-only": _is_in_root,
     "known": _is_known,
@@ -124,6 +125,7 @@ _FOLDER_RULES: dict[str, Callable[[LinkRules, Root, str], bool]] = {
 _FILE_RULES: dict[str, Callable[[LinkRules, str | None, str], bool]] = {
     "follow": _allow,
     "real-folder": _is_in_folder,
+    "real-path": _refuse,
     "inside-root": _is_in_folder,
     "root-only": _is_in_folder,
     "known": _is_known,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+from collections.abc import Sequence
 from types import ModuleType
 
 from prowess.ports import FileSystem
@@ -11,19 +12,27 @@ from prowess.ports import FileSystem
 _MOST_LINE = 4_096
 
 
-def find_repository(folder: str, files: FileSystem, *, platform: str = "linux") -> str | None:
-    """The nearest folder at or above this one with a `.git`, which is a file in worktrees."""
+def find_repository(
+    folder: str,
+    files: FileSystem,
+    *,
+    platform: str = "linux",
+    markers: Sequence[str] = (".git",),
+) -> str | None:
+    """The nearest folder at or above this one with a marker: `.git`, which is a file in worktrees,
+    unless others are given.
+    """
     paths: ModuleType = posixpath
     if platform == "win32":
         import ntpath
 
         paths = ntpath
-    while files.find_kind(paths.join(folder, ".git")) is None:
+    while all(files.find_kind(paths.join(folder, marker)) is None for marker in markers):
         parent = paths.dirname(folder)
         if parent == folder:
             return None
         folder = parent
-    return folder
+    return folder if markers else None
 
 
 def find_main_checkout(repository: str, files: FileSystem) -> str | None:

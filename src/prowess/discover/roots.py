@@ -75,8 +75,12 @@ def _list_paths(lists: Mapping[str, PathList], name: str) -> tuple[str, ...]:
     return lists[name].paths if name in lists else ()
 
 
-def find_extensions(rules: ExtensionRules, places: Places, files: FileSystem) -> tuple[str, ...]:
+def find_extensions(
+    rules: ExtensionRules, places: Places, settings: Settings, files: FileSystem
+) -> tuple[str, ...]:
     """The folders of the host's extensions, in the order of their names."""
+    if rules.plugins_at:
+        return tuple(_find_plugins(rules.plugins_at, places, settings, files))
     if not rules.at:
         return ()
     folders: list[str] = []
@@ -92,6 +96,38 @@ def find_extensions(rules: ExtensionRules, places: Places, files: FileSystem) ->
     if rules.marker:
         folders = [one for one in folders if files.find_kind(f"{one}/{rules.marker}") == "file"]
     return tuple(folders)
+
+
+def _find_plugins(
+    template: str, places: Places, settings: Settings, files: FileSystem
+) -> Iterator[str]:
+    """The folder of every plugin that is enabled, in its newest version."""
+    for id, is_enabled in sorted(settings.enabled_plugins.items()):
+        plugin, _, marketplace = id.rpartition("@")
+        is_name = plugin and not {"/", "\\"} & set(id) and ".." not in (plugin, marketplace)
+        if not is_enabled or not is_name:
+            continue
+        path = template.replace("{plugin_name}", plugin).replace("{marketplace}", marketplace)
+        for place in expand(path, places, up_to="folder", without_repository="folder"):
+            versions = _list_folders(place.path, files)
+            if versions:
+                yield f"{place.path}/{max(versions, key=_read_version)}"
+
+
+def _list_folders(path: str, files: FileSystem) -> list[str]:
+    if files.find_kind(path) != "folder":
+        return []
+    try:
+        return [item.name for item in files.list_folder(path) if item.kind == "folder"]
+    except OSError:
+        # A plugin nobody can list has no skills that anybody could miss.
+        return []
+
+
+def _read_version(name: str) -> list[tuple[int, str]]:
+    """A sort key for versions: numbers count as such."""
+    parts = re.findall(r"\d+|[^\d.]+", name)
+    return [(int(part), "") if part.isdigit() else (-1, part) for part in parts]
 
 
 def find_ignored_folders(profile: Profile, places: Places) -> tuple[Diagnostic, ...]:
@@ -161,7 +197,8 @@ def _interleave(
             )
             found += [(id, rule, template, place) for place in expanded]
     # Sorting is stable: at one distance the order of the rules decides.
-    yield from sorted(found, key=lambda one: one[3].distance)
+    sign = -1 if any(profile.roots[id].farthest_first for id in ids) else 1
+    yield from sorted(found, key=lambda one: sign * one[3].distance)
 
 
 def _find_bare_switch(profile: Profile, switches: Switches, *, bare: bool) -> str | None:
@@ -232,6 +269,7 @@ def make_root(
         min_depth=rule.min_depth,
         max_depth=rule.max_depth,
         leaf=rule.leaf,
+        by_level=rule.by_level,
         hidden=rule.hidden,
         flat=rule.flat,
         git_folder=rule.git_folder,
@@ -244,6 +282,7 @@ def make_root(
         skip_pattern=rule.skip_pattern,
         empty_description=rule.empty_description,
         instead=instead,
+        prefix_from=rule.prefix_from,
         required=rule.required,
         must_exist=rule.must_exist,
         qualifier=_name_qualifier(template, place.path),

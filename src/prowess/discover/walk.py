@@ -8,6 +8,7 @@ directly in it, so loops end and the cost stays linear in the size of the tree.
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from math import inf
 
@@ -16,6 +17,7 @@ import msgspec
 from prowess.diagnostics import Diagnostic, Severity, diagnose
 from prowess.discover.ignored_paths import IgnoredPaths, Reason
 from prowess.discover.links import LinkRules
+from prowess.discover.plugin_prefixes import PluginPrefixes
 from prowess.model.skill import Candidate, Root
 from prowess.ports import FileSystem, FolderItem
 from prowess.profiles.schema.roots import Limits
@@ -35,6 +37,9 @@ _MOST_LEVELS = 8
 # The clock is asked once for so many folders.
 _FOLDERS_PER_CHECK = 64
 _NO_BOUND = 1 << 62
+
+# The rules for links under which a linked folder goes by its real path.
+_SHOW_REAL = ("real-folder", "real-path")
 
 _SPECIAL_KINDS = {
     "folder": "a folder",
@@ -108,6 +113,8 @@ class Walk:
         self.stopped_after = ""
         self.is_late = False
         self._budget = budget
+        manifests = root.prefix_from
+        self._prefixes = PluginPrefixes(manifests, files) if manifests else None
         self._most_folders = min(_as_bound(limits.folders_per_root), budget.folders)
         self._deadline = min(
             _find_deadline(budget.clock(), limits.seconds_per_root), budget.deadline
@@ -177,6 +184,9 @@ class Walk:
             candidate = Candidate(location, path, name, self.root, real)
         else:
             candidate = self._make_special(folder, item, name, location)
+        if self._prefixes is not None:
+            prefix = self._prefixes.find(path)
+            candidate = msgspec.structs.replace(candidate, prefix=prefix)
         if self._kept >= self._most_skills:
             reason = f"the limit of {self._most_skills} skills in one root was reached"
             candidate = msgspec.structs.replace(candidate, skipped=reason, skipped_by=SKILLS_LIMIT)
@@ -188,6 +198,9 @@ class Walk:
     ) -> Candidate:
         """A candidate whose file is a link, or no file at all."""
         real = self.files.find_real_path(location) if item.is_link else None
+        if self.root.links == "real-path":
+            reason = "it is a link or no file; this host only reads regular files"
+            return Candidate(location, folder.path, name, self.root, real, reason, (), "links")
         problem: tuple[Diagnostic, ...] = ()
         if item.kind != "file":
             message = f"{item.name} is {_SPECIAL_KINDS[item.kind]}; it must be a regular file."
@@ -280,13 +293,14 @@ def walk_skills(walk: Walk, start: Folder | None = None, *, min_depth: int, max_
     """Folders that hold SKILL.md, between two depths. Where the root says that a skill's folder is
     a leaf, it is not searched further.
     """
-    waiting = [start or open_root(walk)]
-    stops_at_skills = walk.root.leaf
+    waiting = deque([start or open_root(walk)])
+    stops_at_skills, by_level = walk.root.leaf, walk.root.by_level
     while waiting:
-        folder = waiting.pop()
+        folder = waiting.popleft() if by_level else waiting.pop()
         items = walk.list_items(folder)
         if walk.stopped_by is not None:
-            _skip_rest(walk, [folder, *reversed(waiting)], min_depth)
+            rest = waiting if by_level else reversed(waiting)
+            _skip_rest(walk, [folder, *rest], min_depth)
             return
         has_skill = False
         if folder.depth < min_depth:
@@ -301,8 +315,7 @@ def walk_skills(walk: Walk, start: Folder | None = None, *, min_depth: int, max_
             _take_files(walk, folder, items)
         if folder.depth < max_depth:
             below = list(_choose_folders(walk, folder, items))
-            below.reverse()
-            waiting += below
+            waiting += below if by_level else reversed(below)
         elif not (has_skill or folder.again):
             _skip_deep(walk, folder, items)
         elif has_skill and walk.thorough:
@@ -392,7 +405,7 @@ def follow_link(walk: Walk, folder: Folder, path: str, name: str) -> Iterator[Fo
     if real is None or _is_inside(folder.real, real):
         # It leads back to a folder that we are in.
         return
-    shown = real if walk.root.links == "real-folder" else path
+    shown = real if walk.root.links in _SHOW_REAL else path
     target = Folder(shown, real, name, folder.depth + 1, False, folder.ignored)
     if real in walk.entered:
         # Only what is directly in it can be a skill of its own; the rest was found before.

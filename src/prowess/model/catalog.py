@@ -12,11 +12,11 @@ from prowess.diagnostics import Diagnostic
 class CatalogItem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """A skill on its way into the catalog: what a model may see, and what speaks for showing more.
 
-    `order` is the index of its root in the host's scan, `group` the root's group and `scope` whose
-    it is; `label` is a second name that the host shows next to the first. `uses` counts
-    activations, `relevance` is a ranker's score for the current request, None without a ranker.
-    Only a skill whose header says `always: true` has a `body`. `left_out` says why the host never
-    lists a skill that is ready.
+    `order` is the index of its root in the host's scan, `root` the root's folder, `group` its group
+    and `scope` whose it is; `label` is a second name that the host shows next to the first. `uses`
+    counts activations, `relevance` is a ranker's score for the current request, None without a
+    ranker. Only a skill whose header says `always: true` has a `body`.
+    `left_out` says why the host never lists a skill that is ready.
     """
 
     name: str
@@ -27,6 +27,7 @@ class CatalogItem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True,
     source: str = ""
     label: str = ""
     group: str = ""
+    root: str = ""
     scope: str = ""
     order: int = 0
     bundled: bool = False

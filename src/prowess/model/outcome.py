@@ -53,6 +53,8 @@ class Note(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
 class Claim(msgspec.Struct, eq=False, gc=False):
     """One candidate on its way through a scan: the name it claims, and the skill, if it could be
     read. Each stage adds its notes and diagnostics, until the claim ends as an `Outcome`.
+
+    `later` are notes that were found when the file was read and do not count before the gate.
     """
 
     candidate: Candidate
@@ -61,6 +63,7 @@ class Claim(msgspec.Struct, eq=False, gc=False):
     notes: list[Note] = msgspec.field(default_factory=list)
     diagnostics: tuple[Diagnostic, ...] = ()
     hidden_because: str | None = None
+    later: tuple[Note, ...] = ()
 
     @property
     def key(self) -> str:

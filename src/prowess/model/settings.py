@@ -117,6 +117,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     custom_folders: tuple[str, ...] = ()
     remote_urls: tuple[str, ...] = ()
     plugin_folders: tuple[str, ...] = ()
+    enabled_plugins: Mapping[str, bool] = msgspec.field(default_factory=dict)
+    root_markers: tuple[str, ...] | None = None
+    catalog: bool | None = None
     skill_paths: Mapping[str, PathList] = msgspec.field(default_factory=dict)
     folder_trust: bool | None = None
     trusted_folders: Mapping[str, str] = msgspec.field(default_factory=dict)

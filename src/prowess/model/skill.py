@@ -81,6 +81,7 @@ class Root(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     min_depth: int = 1
     max_depth: int = 1
     leaf: bool = True
+    by_level: bool = False
     hidden: bool = False
     flat: bool = False
     git_folder: bool = False
@@ -94,6 +95,7 @@ class Root(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     empty_description: str | None = None
     instead: str | None = None
     listed_at: int | None = None
+    prefix_from: tuple[str, ...] = ()
     required: tuple[str, ...] = ()
     must_exist: bool = False
     qualifier: str | None = None
@@ -111,6 +113,7 @@ class Candidate(msgspec.Struct, frozen=True, gc=False):
     `default_name` is the name its place gives it. `real` is the path without links, None where it
     cannot be told; a candidate without one is never taken for another's duplicate. `skipped` says
     in words why it is not read, `skipped_by` which limit or rule of the profile decided that.
+    `prefix` comes before its name, with a colon.
     """
 
     location: str
@@ -121,6 +124,7 @@ class Candidate(msgspec.Struct, frozen=True, gc=False):
     skipped: str | None = None
     diagnostics: tuple[Diagnostic, ...] = ()
     skipped_by: str | None = None
+    prefix: str = ""
 
 
 class Requires(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
@@ -209,9 +213,10 @@ class Document(msgspec.Struct, frozen=True):
     """A skill's instructions, loaded when they are asked for: the text without its header, and the
     digest of what was read.
 
-    `blocks` are content blocks other than text, `folder` is where the skill's files were unpacked
-    for this use, and `diagnostics` say what went wrong on the way; only skills defined in code have
-    any of them.
+    `head` is what comes before the text: the header with its fences. `blocks` are content blocks
+    other than text, `folder` is where the skill's files were unpacked for this use, and
+    `diagnostics` say what went wrong on the way; only skills defined in code have any of these
+    three.
     """
 
     content: str
@@ -219,6 +224,7 @@ class Document(msgspec.Struct, frozen=True):
     blocks: tuple[Mapping[str, Any], ...] = ()
     folder: str | None = None
     diagnostics: tuple[Diagnostic, ...] = ()
+    head: str = ""
 
 
 class Details(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -256,6 +262,7 @@ class Skill(msgspec.Struct, frozen=True, kw_only=True, eq=False, gc=False):
     declared: Manifest
     packed_details: bytes = b""
     packed_frontmatter: bytes = b""
+    packed_companion: bytes = b""
     label: str | None = None
     real: str | None = None
     stamp: tuple[int, int, int, int] | None = None
@@ -272,6 +279,11 @@ class Skill(msgspec.Struct, frozen=True, kw_only=True, eq=False, gc=False):
     def frontmatter(self) -> Mapping[str, Any]:
         """The whole header, including unknown fields."""
         return _read_fields(self.packed_frontmatter) if self.packed_frontmatter else {}
+
+    @property
+    def companion(self) -> Mapping[str, Any]:
+        """What a file that the host reads beside SKILL.md says to clients, such as an icon."""
+        return _read_fields(self.packed_companion) if self.packed_companion else {}
 
     @property
     def manifest(self) -> Manifest:

@@ -94,7 +94,37 @@ class CandidateReader:
         if kept.links > 1 and not candidate.root.hard_links:
             message = f"The file has {kept.links} hard links; this host refuses more than one."
             return _refuse(candidate, (diagnose("hard-linked", message, file=candidate.location),))
-        return _claim(candidate, kept.reading, self._load_file, kept.stamp, candidate.location)
+        claim = _claim(candidate, kept.reading, self._load_file, kept.stamp, candidate.location)
+        if self._fields.companion and claim.skill is not None:
+            self._read_companion(claim)
+        return claim
+
+    def _read_companion(self, claim: Claim) -> None:
+        """Note what the file beside SKILL.md says about who may use the skill."""
+        # Few hosts have such a file, so scans for the others do without this module.
+        from prowess.parse.manifest.openai_file import OPENAI_FILE, parse_openai_file
+
+        file = f"{claim.candidate.folder}/{OPENAI_FILE}"
+        if self._files.find_kind(file) != "file":
+            return
+        try:
+            data = self._files.read_head(file, HEAD_BYTES).data
+        except OSError:
+            # The host reads SKILL.md all the same.
+            return
+        found = parse_openai_file(data, file, self._limits)
+        claim.diagnostics += found.diagnostics
+        described = found.describe()
+        if described and claim.skill is not None:
+            packed = _pack(described)
+            claim.skill = msgspec.structs.replace(claim.skill, packed_companion=packed)
+        if not found.is_for_codex:
+            reason = f"{OPENAI_FILE} names other products"
+            claim.later += (Note(State.INELIGIBLE, reason, rule="policy.products"),)
+        if found.is_hidden:
+            reason = f"{OPENAI_FILE} says `allow_implicit_invocation: false`"
+            rule = "policy.allow_implicit_invocation"
+            claim.later += (Note(State.HIDDEN, reason, rule=rule),)
 
     def read_text(self, candidate: Candidate, data: bytes, fetch: Callable[[str], bytes]) -> Claim:
         """The claim of a candidate that is in no file."""
@@ -208,11 +238,12 @@ def _claim(
     diagnostics = parsed.diagnostics
     if diagnostics:
         diagnostics = add_file(diagnostics, candidate.location)
+    name = f"{candidate.prefix}:{parsed.name}" if candidate.prefix else parsed.name
     if not parsed.valid:
-        return _refuse(candidate, diagnostics, name=parsed.name)
+        return _refuse(candidate, diagnostics, name=name)
     root = candidate.root
     skill = Skill(
-        name=parsed.name,
+        name=name,
         description=parsed.description,
         location=candidate.location,
         folder=candidate.folder,
@@ -227,7 +258,7 @@ def _claim(
         file=file,
         loader=loader,
     )
-    return Claim(candidate, parsed.name, skill, [], diagnostics, parsed.hidden_because)
+    return Claim(candidate, name, skill, [], diagnostics, parsed.hidden_because)
 
 
 def _take_details(manifest: Manifest) -> bytes:
@@ -287,11 +318,12 @@ def _split_document(
         raise MachineError("read", location, f"it has {size:,} bytes; at most {most:,} are read")
     import hashlib
 
-    from prowess.parse.header.fences import split_body
+    from prowess.parse.header.fences import split_header
     from prowess.parse.header.lines import decode
 
-    text, _ = decode(data, header)
-    return Document(split_body(text, rules=header), f"sha256:{hashlib.sha256(data).hexdigest()}")
+    split = split_header(decode(data, header)[0], header)
+    head, body = split.text[: split.body], split.text[split.body :]
+    return Document(body, f"sha256:{hashlib.sha256(data).hexdigest()}", head=head)
 
 
 def add_file(diagnostics: Iterable[Diagnostic], location: str) -> tuple[Diagnostic, ...]:

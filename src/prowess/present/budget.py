@@ -31,6 +31,10 @@ def find_budget(rules: BudgetRules, *, window: int | None, asked: int | None = N
         raise InvalidWindow(window)
     if asked is not None:
         return asked
+    if rules.tokens:
+        tokens = min(rules.tokens, rules.most_tokens or rules.tokens)
+        return int(tokens * rules.characters_per_token)
+    window = window or rules.window or None
     bounds = [rules.characters] if rules.characters else []
     if window is None and rules.without_window:
         bounds.append(rules.without_window)
@@ -39,7 +43,16 @@ def find_budget(rules: BudgetRules, *, window: int | None, asked: int | None = N
     return min(bounds, default=None)
 
 
-MEASURES: dict[str, Callable[[str], int]] = {"characters": len, "utf16": count_utf16}
+def count_bytes_in_fours(text: str) -> int:
+    """The bytes of a text, rounded up to four: the size of an estimated token."""
+    return -(-len(text.encode("utf-8", "replace")) // 4) * 4
+
+
+MEASURES: dict[str, Callable[[str], int]] = {
+    "characters": len,
+    "utf16": count_utf16,
+    "bytes4": count_bytes_in_fours,
+}
 
 
 def cut_with_ellipsis(text: str, most: int) -> str:

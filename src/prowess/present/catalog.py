@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -10,8 +10,14 @@ import msgspec
 from prowess.errors import BudgetTooSmall
 from prowess.model.catalog import Catalog, CatalogItem, CatalogLine, Shown
 from prowess.present.always import Injection, inject_always
-from prowess.present.budget import MEASURES, Choice, LineBudget, find_budget
-from prowess.present.formats import ESCAPES, FormatContext, FormatSpec, get_format
+from prowess.present.budget import (
+    MEASURES,
+    Choice,
+    LineBudget,
+    count_bytes_in_fours,
+    find_budget,
+)
+from prowess.present.formats import ESCAPES, FormatContext, FormatSpec, get_format, render_root
 from prowess.present.strategies import STRATEGIES
 from prowess.present.tokens import estimate_tokens
 from prowess.profiles.schema.catalog import BudgetRules, CatalogRules
@@ -26,35 +32,42 @@ _LOST = {
 }
 
 
-def _by_name(item: CatalogItem) -> tuple[Any, ...]:
+def _by_name(item: CatalogItem, catalog: CatalogRules) -> tuple[Any, ...]:
     return (item.name.casefold(), item.name, item.location)
 
 
-def _by_locale(item: CatalogItem) -> tuple[Any, ...]:
+def _by_locale(item: CatalogItem, catalog: CatalogRules) -> tuple[Any, ...]:
     return (*collate(item.name), item.location)
 
 
-def _by_source(item: CatalogItem) -> tuple[Any, ...]:
+def _by_source(item: CatalogItem, catalog: CatalogRules) -> tuple[Any, ...]:
     return (item.bundled, item.order, *collate(item.name), item.location)
 
 
-def _by_load(item: CatalogItem) -> tuple[Any, ...]:
+def _by_scope(item: CatalogItem, catalog: CatalogRules) -> tuple[Any, ...]:
+    scopes = [scope.value for scope in catalog.scopes]
+    rank = scopes.index(item.scope) if item.scope in scopes else len(scopes)
+    return (rank, item.name, item.location)
+
+
+def _by_load(item: CatalogItem, catalog: CatalogRules) -> tuple[Any, ...]:
     return (item.order, item.location, item.name)
 
 
-def _by_load_reversed(item: CatalogItem) -> tuple[Any, ...]:
+def _by_load_reversed(item: CatalogItem, catalog: CatalogRules) -> tuple[Any, ...]:
     return (item.order, [-ord(character) for character in item.location], item.name)
 
 
-def _by_path(item: CatalogItem) -> tuple[Any, ...]:
+def _by_path(item: CatalogItem, catalog: CatalogRules) -> tuple[Any, ...]:
     return (item.location.lower(), item.location, item.name)
 
 
 # Every order ends with the location, so that it never depends on how the skills came in.
-ORDERS: dict[str, Callable[[CatalogItem], tuple[Any, ...]]] = {
+ORDERS: dict[str, Callable[[CatalogItem, CatalogRules], tuple[Any, ...]]] = {
     "name": _by_name,
     "locale": _by_locale,
     "source": _by_source,
+    "scope": _by_scope,
     "load": _by_load,
     "load-reversed": _by_load_reversed,
     "path": _by_path,
@@ -75,11 +88,16 @@ class _Page(msgspec.Struct, frozen=True):
     def frame_length(self) -> int:
         return self.length(self.head) + self.length(self.tail) if self.frame_counts else 0
 
+    @property
+    def last_joint(self) -> int:
+        """What the last line does not take up; nothing where each line is rounded with its end."""
+        return 0 if self.length is count_bytes_in_fours else len(self.format.joint)
+
     def render_line(self, item: CatalogItem, text: str) -> str:
         return self.format.line(item, text, self.context)
 
     def measure_line(self, item: CatalogItem, text: str) -> int:
-        return self.length(self.render_line(item, text)) + len(self.format.joint)
+        return self.length(self.render_line(item, text) + self.format.joint)
 
 
 def present(
@@ -101,10 +119,17 @@ def present(
     `UnknownFormat`, and `BudgetTooSmall` if not a single name fits in the `characters` asked for.
     """
     room = find_budget(budget, window=context_tokens, asked=characters)
+    order = ORDERS[catalog.order]
+    ordered = sorted(items, key=lambda item: order(item, catalog))
     page = _open_page(
-        catalog, budget, home=home, skill_urls=can_read_skill_urls, note=note, format=format
+        ordered,
+        catalog,
+        budget,
+        home=home,
+        skill_urls=can_read_skill_urls,
+        note=note,
+        format=format,
     )
-    ordered = sorted(items, key=ORDERS[catalog.order])
     injection = inject_always(ordered, budget) if catalog.always == "inject" else Injection()
     choices = _settle(ordered, catalog, injection, skill_urls=can_read_skill_urls)
     unsettled = [index for index in range(len(ordered)) if index not in choices]
@@ -125,6 +150,7 @@ def _leave_out_beyond(most: int) -> Choice:
 
 
 def _open_page(
+    items: Sequence[CatalogItem],
     catalog: CatalogRules,
     budget: BudgetRules,
     *,
@@ -139,12 +165,14 @@ def _open_page(
     safe = ESCAPES[escape]
     tidy = _choose_tidy(chosen, catalog)
     base = home.rstrip("/\\") if catalog.location == "home" else ""
+    aliases = _alias_roots(items) if chosen.aliases else {}
     context = FormatContext(
+        roots=tuple((alias, safe(tidy(root))) for root, alias in aliases.items()),
         heading=catalog.heading,
         note=safe(tidy_line(note or "")),
         name=lambda item: safe(tidy_line(item.name)),
         label=lambda item: safe(tidy_line(item.label)),
-        location=lambda item: safe(tidy(_shorten_home(item.location, base))),
+        location=lambda item: safe(tidy(_shorten(item, aliases, base))),
         text=safe,
         skill_urls=skill_urls,
     )
@@ -156,6 +184,24 @@ def _choose_tidy(chosen: FormatSpec, catalog: CatalogRules) -> Callable[[str], s
     if chosen.blocks:
         return tidy_block
     return tidy_spaces if catalog.spaces == "keep" else tidy_line
+
+
+def _alias_roots(items: Sequence[CatalogItem]) -> dict[str, str]:
+    """A short name for the root of each skill, in their order; none where that takes more room."""
+    inside = [item for item in items if item.root and item.location.startswith(f"{item.root}/")]
+    roots = dict.fromkeys(item.root for item in sorted(inside, key=lambda item: item.order))
+    aliases = {root: f"r{number}" for number, root in enumerate(roots)}
+    saved = sum(len(item.root) - len(aliases[item.root]) for item in inside)
+    table = sum(len(render_root(alias, root)) + 1 for root, alias in aliases.items())
+    return aliases if table < saved else {}
+
+
+def _shorten(item: CatalogItem, aliases: Mapping[str, str], home: str) -> str:
+    """Where a skill is, below its root's alias or below home if there is one."""
+    alias = aliases.get(item.root)
+    if alias is not None and item.location.startswith(f"{item.root}/"):
+        return alias + item.location[len(item.root) :]
+    return _shorten_home(item.location, home)
 
 
 def _shorten_home(path: str, home: str) -> str:
@@ -200,7 +246,7 @@ def _make_lines(
     left = None
     if room is not None:
         # Every line is measured with a joint, and the last one has none.
-        left = room - budget.own_lines - page.frame_length + len(page.format.joint)
+        left = room - budget.own_lines - page.frame_length + page.last_joint
     return LineBudget(items, rules=budget, room=left, read=read, measure=page.measure_line)
 
 
@@ -210,7 +256,7 @@ def _refuse_too_small(
     is_useless = choices and all(choice.shown is Shown.LEFT_OUT for choice in choices)
     if characters > 0 and not is_useless:
         return
-    around = page.frame_length - len(page.format.joint)
+    around = page.frame_length - page.last_joint
     names = [lines.cost(index) for index in lines.indexes]
     least = around + min(names, default=0)
     raise BudgetTooSmall(characters, least=max(least, 1), names=max(around + sum(names), 1))

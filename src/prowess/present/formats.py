@@ -61,7 +61,8 @@ class FormatContext(msgspec.Struct, frozen=True):
     """What the frame and every line are made from.
 
     `name`, `label` and `location` return those of a skill, escaped; `text` escapes a tidied text.
-    `skill_urls` says whether the agent's tools can read `skill://`.
+    `skill_urls` says whether the agent's tools can read `skill://`. `roots` are the aliases with
+    which locations begin, each with its folder.
     """
 
     heading: str
@@ -71,6 +72,7 @@ class FormatContext(msgspec.Struct, frozen=True):
     location: Callable[[CatalogItem], str]
     text: Callable[[str], str]
     skill_urls: bool
+    roots: tuple[tuple[str, str], ...] = ()
 
 
 RenderLine = Callable[[CatalogItem, str, FormatContext], str]
@@ -89,7 +91,8 @@ class FormatSpec(msgspec.Struct, frozen=True, kw_only=True):
     `escapes` are the words of `ESCAPES` that suit it, its own first. `blocks` lets texts keep their
     line breaks. `nothing` is the text of an empty catalog; `no_skills` that of hosts that say so.
     `warns` adds a line about what was cut, if it fits. `name_list` writes one line of the names
-    that have no entry of their own and says how many more there are.
+    that have no entry of their own and says how many more there are. `aliases` lets locations begin
+    with a short name for their root.
     """
 
     line: RenderLine
@@ -100,6 +103,7 @@ class FormatSpec(msgspec.Struct, frozen=True, kw_only=True):
     nothing: str = ""
     no_skills: str = NO_SKILLS
     warns: bool = False
+    aliases: bool = False
     name_list: Callable[[list[str], int], str] | None = None
 
 
@@ -192,17 +196,28 @@ def _codex_line(item: CatalogItem, text: str, context: FormatContext) -> str:
     return f"- {context.name(item)}:{description} (file: {context.location(item)})"
 
 
-_CODEX_USE = """
-### How to use skills
-- Use a skill when the user names it or the task clearly fits its description.
-- Read its file first, then only those of its other files that you need.
-- If several fit, use as few as cover the task and say which."""
+def render_root(alias: str, root: str) -> str:
+    """The line of a root in the table of roots."""
+    return f"- `{alias}` = `{root}`"
 
 
 def _codex_frame(context: FormatContext) -> tuple[str, str]:
-    what = "A skill is a set of instructions in the file that is listed with it."
-    head = _stack(context.heading, what, context.note, "### Available skills")
-    return head, _CODEX_USE
+    where = " Paths begin with a name from the table of roots." if context.roots else ""
+    what = (
+        "A skill is a set of instructions in the file that is listed with it. Use one when the user"
+        " names it or the task clearly fits its description, and read its file first."
+    )
+    table = [render_root(alias, root) for alias, root in context.roots]
+    roots = ("### Skill roots", *table) if table else ()
+    head = _stack(
+        "<skills_instructions>",
+        context.heading,
+        what + where,
+        context.note,
+        *roots,
+        "### Available skills",
+    )
+    return head, "\n</skills_instructions>"
 
 
 def _json_line(item: CatalogItem, text: str, context: FormatContext) -> str:
@@ -302,7 +317,7 @@ _TEXT = ("text", "angles")
 
 FORMATS: dict[str, FormatSpec] = {
     "claude-lines": FormatSpec(line=_claude_line, frame=_claude_frame, escapes=_TEXT),
-    "codex-list": FormatSpec(line=_codex_line, frame=_codex_frame, escapes=_TEXT),
+    "codex-list": FormatSpec(line=_codex_line, frame=_codex_frame, escapes=_TEXT, aliases=True),
     "copilot-xml": FormatSpec(
         line=_copilot_line,
         frame=_xml_frame,

@@ -40,6 +40,7 @@ def describe_skill(
         source=skill.source.label,
         label=skill.label or "",
         group="" if root is None else root.group,
+        root="" if root is None else root.path,
         scope=skill.scope.value,
         order=_find_order(root),
         bundled=skill.scope is Scope.BUNDLED,
@@ -109,12 +110,14 @@ def offer(
     format: str | None = None,
     can_read_skill_urls: bool = True,
 ) -> Catalog:
-    """The catalog of a snapshot; an empty one if skills are `removed`, denied to the agent."""
+    """The catalog of a snapshot; an empty one if skills are `removed`, denied to the agent, or a
+    setting turns it off.
+    """
     budget = msgspec.structs.replace(profile.budget, **_as_fields(snapshot.settings.budget))
     rules = profile.catalog
     items: list[CatalogItem] = []
     unread: tuple[Diagnostic, ...] = ()
-    if removed:
+    if removed or snapshot.settings.catalog is False:
         rules = msgspec.structs.replace(rules, when_empty="nothing")
     else:
         items, unread = describe_ready(snapshot, profile=profile, uses=uses, scores=scores)

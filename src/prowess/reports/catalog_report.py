@@ -119,13 +119,14 @@ def pair_lines(skills: Skills, catalog: Catalog) -> list[tuple[Outcome, CatalogI
     """
     if not catalog.lines:
         return []
-    order = ORDERS[skills.profile.catalog.order]
+    rules = skills.profile.catalog
+    order = ORDERS[rules.order]
     ready = [
         (outcome, describe_skill(outcome.skill, root=outcome.candidate.root))
         for outcome in skills.snapshot.outcomes
         if outcome.state is State.READY and outcome.skill is not None
     ]
-    ready.sort(key=lambda pair: order(pair[1]))
+    ready.sort(key=lambda pair: order(pair[1], rules))
     lines = zip(ready, catalog.lines, strict=True)
     return [(outcome, item, line) for (outcome, item), line in lines]
 

@@ -106,6 +106,16 @@ def _override(claim: Claim, settings: Settings) -> Disabled | None:
     return None
 
 
+def _last_override(claim: Claim, settings: Settings) -> Disabled | None:
+    # Codex goes through its list in order, by name or by file, and the last match decides.
+    names = (claim.name, claim.candidate.location)
+    matching = [name for name in settings.overrides if name in names]
+    if not matching or not settings.overrides[matching[-1]].is_off:
+        return None
+    key = f"overrides.{matching[-1]}"
+    return "it is switched off in the settings", key, settings.origin(f"{key}.enabled")
+
+
 def _not_on_bundled_list(claim: Claim, settings: Settings) -> Disabled | None:
     allowed = settings.allowed_bundled
     # Empty entries don't count, and without others everything is allowed.
@@ -138,6 +148,7 @@ FILTERS: dict[str, Filter] = {
     "ignored": _ignored,
     "included": _not_included,
     "override": _override,
+    "last-override": _last_override,
     "bundled-allow-list": _not_on_bundled_list,
     "path-list": _left_out_of_list,
 }
@@ -158,6 +169,7 @@ def choose_filters(rules: ResolutionRules, settings: Settings, root: Root) -> tu
         "ignored": not settings.ignored,
         "included": not settings.included,
         "override": not settings.overrides,
+        "last-override": not settings.overrides,
         "bundled-allow-list": not settings.allowed_bundled,
         "path-list": root.path_list not in settings.skill_paths,
     }

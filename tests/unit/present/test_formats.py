@@ -95,18 +95,48 @@ def test_omp_has_a_list_that_sends_the_model_to_skill_urls():
     )
 
 
-def test_codex_has_a_list_with_files_and_rules_below_it():
+CODEX_HEAD = (
+    "<skills_instructions>\n"
+    "## Skills\n"
+    "A skill is a set of instructions in the file that is listed with it. Use one when the user"
+    " names it or the task clearly fits its description, and read its file first."
+)
+
+
+def test_codex_has_a_list_with_files():
     assert show(ITEMS, "codex").text == (
-        "## Skills\n"
-        "A skill is a set of instructions in the file that is listed with it.\n"
+        f"{CODEX_HEAD}\n"
         "### Available skills\n"
         "- bare: (file: /opt/bare/SKILL.md)\n"
         "- pdf: Fill &lt;forms&gt; &amp; 'more' (file: /home/u/pdf/SKILL.md)\n"
-        "### How to use skills\n"
-        "- Use a skill when the user names it or the task clearly fits its description.\n"
-        "- Read its file first, then only those of its other files that you need.\n"
-        "- If several fit, use as few as cover the task and say which."
+        "</skills_instructions>"
     )
+
+
+def test_codex_has_a_table_of_roots_where_that_is_shorter():
+    near, far = "/home/someone/project/.agents/skills", "/home/someone/.codex/skills"
+    items = [
+        CatalogItem(name="a", location=f"{near}/a/SKILL.md", root=near, order=1, scope="project"),
+        CatalogItem(name="b", location=f"{near}/g/b/SKILL.md", root=near, order=1, scope="project"),
+        CatalogItem(name="c", location=f"{far}/c/SKILL.md", root=far, order=0, scope="user"),
+        CatalogItem(name="d", location=f"{far}/d/SKILL.md", root=far, order=0, scope="user"),
+        CatalogItem(name="e", location="/else/e/SKILL.md", root=far, order=0, scope="bundled"),
+    ]
+    assert show(items, "codex").text == (
+        f"{CODEX_HEAD} Paths begin with a name from the table of roots.\n"
+        "### Skill roots\n"
+        f"- `r0` = `{far}`\n"
+        f"- `r1` = `{near}`\n"
+        "### Available skills\n"
+        "- e: (file: /else/e/SKILL.md)\n"
+        "- a: (file: r1/a/SKILL.md)\n"
+        "- b: (file: r1/g/b/SKILL.md)\n"
+        "- c: (file: r0/c/SKILL.md)\n"
+        "- d: (file: r0/d/SKILL.md)\n"
+        "</skills_instructions>"
+    )
+    [alone] = [show(items[:1], "codex").text]
+    assert "### Skill roots" not in alone
 
 
 def test_the_standard_has_plain_xml():

@@ -28,7 +28,8 @@ def with_text(catalog):
         ("claude-code", None, 8_000),
         ("claude-code@documented", 200_000, 8_000),
         ("codex", 200_000, 16_000),
-        ("codex", None, 8_000),
+        ("codex", 272_000, 21_760),
+        ("codex", None, 21_760),
         ("openclaw", 200_000, 18_000),
         ("openclaw", 32_000, 6_400),
         ("openclaw", None, 18_000),
@@ -241,20 +242,30 @@ def test_codex_deals_characters_in_turn():
         CatalogItem(name="b", description="12", location="/b"),
         CatalogItem(name="c", description="1234567890", location="/c"),
     ]
-    names = len("- a: (file: /a)\n") * 3 - 1
-    # A blank for each description, then five characters for one and four for the other, and both of
-    # the short one.
-    catalog = show(items, "codex", characters=names + 3 + 5 + 2 + 4)
-    assert [line.text for line in catalog.lines] == ["12345", "12", "1234"]
+    # Each line is counted with its end, and rounded up to four bytes: 16 for a name alone.
+    catalog = show(items, "codex", characters=24 + 20 + 24)
+    assert [line.text for line in catalog.lines] == ["1234567", "12", "1234567"]
     assert [line.shown for line in catalog.lines] == [Shown.SHORTENED, Shown.WHOLE, Shown.SHORTENED]
-    assert catalog.characters == catalog.budget
+    smaller = show(items, "codex", characters=24 + 20 + 20)
+    assert [line.text for line in smaller.lines] == ["1234", "12", "123"]
 
 
 def test_codex_leaves_out_the_last_names_where_not_all_fit():
-    catalog = show(make_items(2_000, 300, location="/x"), "codex", context_tokens=None)
+    catalog = show(make_items(2_000, 300, location="/x"), "codex", context_tokens=100_000)
     counts = show_counts(catalog)
-    assert counts == {"left-out": 2_000 - counts["name-only"], "name-only": counts["name-only"]}
-    assert 8_000 - len("- s00000: (file: /x)\n") < catalog.characters <= 8_000
+    line = len("- s00000: (file: /x)\n") + 3
+    assert counts == {"left-out": 2_000 - 8_000 // line, "name-only": 8_000 // line}
+
+
+@pytest.mark.parametrize(("asked", "room"), [(5_000, 20_000), (10_000, 40_000), (20_000, 40_000)])
+def test_codex_has_a_setting_for_tokens_that_is_capped(asked, room):
+    assert show([], "codex", rules={"tokens": asked}).budget == room
+
+
+def test_codex_has_a_setting_for_the_window_which_counts_where_none_is_given():
+    rules = {"window": 100_000}
+    assert show([], "codex", rules=rules, context_tokens=None).budget == 8_000
+    assert show([], "codex", rules=rules, context_tokens=200_000).budget == 16_000
 
 
 def test_codex_cuts_a_description_at_1024_characters():

@@ -61,7 +61,7 @@ def test_every_profile_says_what_it_follows() -> None:
             assert provenance.release
             assert provenance.documents
             is_release = edition != "documented"
-            is_read_only = name in ("spec", "codex", "crush")
+            is_read_only = name in ("spec", "crush")
             assert provenance.measured is (is_release and not is_read_only)
 
 

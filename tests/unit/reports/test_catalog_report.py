@@ -91,8 +91,8 @@ def test_lines_belong_to_files_where_two_keep_one_name():
     skills = open_project(files, host="codex")
     paired = pair_lines(skills, skills.catalog())
     assert [(outcome.candidate.location, line.text) for outcome, _, line in paired] == [
-        (f"{HOME}/.agents/skills/x/SKILL.md", "Second."),
         (f"{PROJECT}/.agents/skills/x/SKILL.md", "First."),
+        (f"{HOME}/.agents/skills/x/SKILL.md", "Second."),
     ]
 
 

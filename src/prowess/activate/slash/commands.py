@@ -12,7 +12,7 @@ import msgspec
 from prowess.activate.slash.dispatch import Dispatch, find_dispatch
 from prowess.activate.wrappers import find_own_folder
 from prowess.model.outcome import Outcome, State
-from prowess.model.skill import LoadedFrom, Manifest, Skill
+from prowess.model.skill import LoadedFrom, Manifest, Scope, Skill
 from prowess.model.snapshot import Snapshot
 from prowess.profiles.schema.commands import CommandNaming, CommandOrder, CommandRules
 from prowess.text.collation import collate
@@ -21,6 +21,8 @@ _NOT_PLAIN = re.compile(r"[^a-z0-9]+")
 _BETWEEN_WORDS = re.compile(r"[-_]+")
 _LOOSE_SEPARATORS = re.compile(r"[\s_]+")
 _NAMELESS = "skill"
+# What a mention can spell where names must be unique.
+_MENTIONABLE = re.compile(r"[A-Za-z0-9_:-]+")
 
 
 class SlashCommand(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
@@ -63,12 +65,20 @@ class Refusal(msgspec.Struct, frozen=True, gc=False):
 
 
 class CommandIndex:
-    """Every command of a host, in its order, and the ways to find one."""
+    """Every command of a host, in its order, and the ways to find one.
+
+    `namesakes` are commands whose name an earlier one has.
+    """
 
     def __init__(
-        self, commands: Iterable[SlashCommand], refusals: Mapping[str, Refusal], rules: CommandRules
+        self,
+        commands: Iterable[SlashCommand],
+        refusals: Mapping[str, Refusal],
+        rules: CommandRules,
+        namesakes: Iterable[SlashCommand] = (),
     ) -> None:
         self.commands = tuple(commands)
+        self.namesakes = tuple(namesakes)
         self.refusals = refusals
         self._rules = rules
 
@@ -94,6 +104,17 @@ class CommandIndex:
         return found
 
     @cached_property
+    def by_unique_name(self) -> dict[str, SlashCommand]:
+        """Commands by their name, without those of which there are several."""
+        several = {command.name for command in self.namesakes}
+        return {command.name: command for command in self.commands if command.name not in several}
+
+    @cached_property
+    def by_location(self) -> dict[str, SlashCommand]:
+        """Commands by the file of their skill."""
+        return {command.location: command for command in (*self.commands, *self.namesakes)}
+
+    @cached_property
     def by_loose_name(self) -> dict[str, tuple[SlashCommand, ...]]:
         """Commands by their own and their skill's name, both loosened (see `loosen`)."""
         found: dict[str, tuple[SlashCommand, ...]] = {}
@@ -113,6 +134,8 @@ class CommandIndex:
         """What the user may type: each command with its names and description, in lower case."""
         found = []
         for command in self.typable:
+            if self._rules.lookup == "unique" and not _MENTIONABLE.fullmatch(command.name):
+                continue
             names = (command.name, command.skill_name, command.label, *command.aliases)
             folded = {name.casefold() for name in names if name}
             found.append((command, tuple(folded), command.description.casefold()))
@@ -146,10 +169,15 @@ def build_commands(
     offered.sort(key=_ORDERS[rules.order])
     names = name_commands((outcome.name for outcome in offered), rules=rules, taken=taken)
     commands: dict[str, SlashCommand] = {}
+    namesakes: list[SlashCommand] = []
     for outcome, name in zip(offered, names, strict=True):
-        if outcome.skill is not None and name.name not in commands:
-            commands[name.name] = _make_command(outcome, outcome.skill, name, rules)
-    return CommandIndex(commands.values(), _find_refusals(snapshot, commands), rules)
+        if outcome.skill is None:
+            continue
+        command = _make_command(outcome, outcome.skill, name, rules)
+        if commands.setdefault(name.name, command) is not command:
+            namesakes.append(command)
+    refusals = _find_refusals(snapshot, commands)
+    return CommandIndex(commands.values(), refusals, rules, namesakes)
 
 
 def _has_command(outcome: Outcome, rules: CommandRules) -> bool:
@@ -216,9 +244,16 @@ def _short_names(command: SlashCommand) -> tuple[str, ...]:
     return tuple(part for part in parts if part)
 
 
+# The project's own come first, what others installed last.
+_SCOPES = {Scope.PROJECT: "a", Scope.USER: "b", Scope.BUNDLED: "c", Scope.MANAGED: "d"}
 _ORDERS: dict[CommandOrder, Callable[[Outcome], tuple[str, ...]]] = {
     "name": lambda outcome: (outcome.name.casefold(), outcome.name, outcome.candidate.location),
     "locale": lambda outcome: (*collate(outcome.name), outcome.candidate.location),
+    "scope": lambda outcome: (
+        _SCOPES.get(outcome.candidate.root.scope, "z"),
+        outcome.name,
+        outcome.candidate.location,
+    ),
 }
 
 

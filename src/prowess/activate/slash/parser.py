@@ -18,6 +18,9 @@ _TOKEN = re.compile(r"(?:^|(?<=\s))/skill:([^\s/]+)(?=\s|$)")
 _LOCAL = re.compile(r"!|\$\$?(?:[ \t\r\n]|$)")
 _MENTION = re.compile(r"\$([\w:-]+)")
 _PLAIN_MENTION = re.compile(r"\$([-a-zA-Z0-9_:]+)")
+_LINKED_MENTION = re.compile(r"\[\$([A-Za-z0-9_:-]+)\][ \t]*\(([^()\s]+)\)|\$([A-Za-z0-9_:-]+)")
+# Variables of a shell, which are no skills in any case.
+_VARIABLES = frozenset("PATH HOME USER SHELL PWD TMPDIR TEMP TMP LANG TERM XDG_CONFIG_HOME".split())
 _LOWER_CASE = re.compile(r"[a-z]")
 
 
@@ -167,6 +170,8 @@ def _parse_token(text: str, commands: CommandIndex, rules: CommandRules) -> Call
 def _parse_mentions(
     text: str, commands: CommandIndex, rules: CommandRules
 ) -> Mention | Notice | Plain:
+    if rules.lookup == "unique":
+        return _parse_unique_mentions(text, commands)
     found: dict[str, SlashCommand] = {}
     for name in _list_mentions(text, rules):
         command = _LOOKUPS[rules.lookup](name, "mention", commands)
@@ -178,6 +183,26 @@ def _parse_mentions(
         message = f"The text mentions {len(found)} skills; the limit is {rules.most_mentions}."
         return Notice(kind="too-many", name=next(iter(found)), message=message)
     return Mention(commands=tuple(found.values()), text=text)
+
+
+def _parse_unique_mentions(text: str, commands: CommandIndex) -> Mention | Plain:
+    """`$name` anywhere, or `[$name](PATH)`; names that are ambiguous or variables are text."""
+    found: dict[str, SlashCommand] = {}
+    for mention in _LINKED_MENTION.finditer(text):
+        linked, path, name = mention.groups()
+        if (linked or name).upper() in _VARIABLES:
+            continue
+        if linked:
+            command = commands.by_location.get(path.removeprefix("skill://"))
+        else:
+            command = commands.by_unique_name.get(name)
+        if command is not None:
+            found[command.location] = command
+    if not found:
+        return Plain(text=text)
+    positions = {command.location: at for at, command in enumerate(commands.by_location.values())}
+    ordered = sorted(found.values(), key=lambda command: positions[command.location])
+    return Mention(commands=tuple(ordered), text=text)
 
 
 def _list_mentions(text: str, rules: CommandRules) -> Iterator[str]:
@@ -231,6 +256,7 @@ _LOOKUPS: dict[CommandLookup, Callable[[str, CommandForm, CommandIndex], SlashCo
     "exact": _find_exactly,
     "openclaw": _find_like_openclaw,
     "forgiving": _find_forgivingly,
+    "unique": lambda name, form, commands: commands.by_unique_name.get(name),
 }
 
 _STATES: dict[State, str] = {

@@ -10,7 +10,7 @@ import re
 from typing import Any
 
 from prowess.parse.header.result import HeaderReading
-from prowess.parse.yaml.host_values import convert_values, keep_literal_text
+from prowess.parse.yaml.host_values import convert_values, find_wrong_type, keep_literal_text
 from prowess.parse.yaml.reader import is_clean, parse_natively
 from prowess.profiles.schema.header import HeaderRules
 from prowess.profiles.schema.roots import Limits
@@ -59,6 +59,8 @@ def _read_plain(data: bytes, rules: HeaderRules, limits: Limits) -> HeaderReadin
     if type(value) is not dict or set(map(type, value)) != _TEXT:
         return None
     if rules.fallback and _needs_fallback(value, rules):
+        return None
+    if rules.scalar_fields and find_wrong_type(value, rules) is not None:
         return None
     # Of the values of a scan nearly all are text, and so is all of `metadata`: only others need a
     # look, and C finds them faster than a loop.

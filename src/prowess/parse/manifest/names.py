@@ -242,12 +242,16 @@ def _choose_name(
     """The name and, for hosts that show one beside it, a label."""
     value = frontmatter.get("name", _MISSING)
     name, label = _NAMES[fields.name_from](value, default, fields, findings)
+    if fields.one_line:
+        name = " ".join(name.split()) or default
     if fields.name_rewrite:
         name = _REWRITES[fields.name_rewrite](name)
     return name, label
 
 
 def _trim(text: str, fields: FieldRules) -> str:
+    if fields.one_line:
+        return " ".join(text.split())
     if fields.trim_line_end:
         return text.rstrip("\r\n")
     return text.strip() if fields.trim else text

@@ -72,12 +72,16 @@ class HeaderValue(NamedTuple):
 
 
 class Patch(NamedTuple):
-    """New lines for the lines `first` to `last` of a header, and the diagnostic that says so."""
+    """New lines for the lines `first` to `last` of a header, and the diagnostic that says so.
+
+    `key` is the one that the lines belong to, where a repair names it.
+    """
 
     first: int
     last: int
     lines: Sequence[Line]
     diagnostic: Diagnostic | None = None
+    key: str = ""
 
 
 class RepairedLines(NamedTuple):

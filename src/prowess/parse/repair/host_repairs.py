@@ -16,6 +16,7 @@ from prowess.parse.repair.broken_header import (
     quote_parts,
     report,
 )
+from prowess.parse.repair.line_repairs import find_duplicates
 from prowess.parse.yaml.reader import is_valid_yaml
 from prowess.parse.yaml.text_values import strip_quotes
 
@@ -26,6 +27,7 @@ _ANY_PAIR = re.compile(r"([ \t]*[A-Za-z_][\w-]*:[ \t]+)(\S.*)", re.ASCII)
 _LINE_PAIR = re.compile(r"([\w-]+):[ \t]*(.*)", re.ASCII)
 _ITEM = re.compile(r"-(?:[ \t]|$)")
 _RESERVED = re.compile(r"[{}\[\]*&#!|>%@`]|: ")
+_READ_ONCE = ("name", "description", "metadata")
 _RESCUED_FIELDS = ("description", "summary", "read_when")
 
 
@@ -127,6 +129,34 @@ def _quote_pairs(broken: BrokenHeader) -> Iterator[Patch]:
         before, value = match[1], match[2].rstrip()
         if ": " in value and value[0] not in "\"'[{|>!&*#":
             yield _quote(index, line, before, value, before.strip(": \t"))
+
+
+def quote_lines(broken: BrokenHeader) -> RepairedLines | None:
+    """Every unquoted value with `: `, and every broken one that begins with a bracket, `@` or a
+    backtick, is quoted, line by line.
+    """
+    return apply_patches(broken.lines, _quote_lines(broken))
+
+
+def _quote_lines(broken: BrokenHeader) -> Iterator[Patch]:
+    for index, line in enumerate(broken.lines):
+        match = _ANY_PAIR.fullmatch(line.text)
+        if match is None:
+            continue
+        before, value = match[1], match[2].rstrip()
+        if value[0] in "\"'|>":
+            continue
+        begins_oddly = value[0] in "[{@`" and not is_valid_yaml(f"k: {value}\n", broken.limits)
+        if ": " in value or begins_oddly:
+            yield _quote(index, line, before, value, before.strip(": \t"))
+
+
+def drop_other_duplicates(broken: BrokenHeader) -> RepairedLines | None:
+    """Of two equal keys the last counts, unless it is one that the host reads."""
+    if broken.problem.key is None:
+        return None
+    patches = find_duplicates(broken)
+    return apply_patches(broken.lines, [one for one in patches if one.key not in _READ_ONCE])
 
 
 def _quote(index: int, line: Line, before: str, value: str, key: str) -> Patch:

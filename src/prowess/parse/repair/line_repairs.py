@@ -221,10 +221,11 @@ def drop_duplicates(broken: BrokenHeader) -> RepairedLines | None:
     """Of keys that appear twice in one mapping the last is kept."""
     if broken.problem.key is None:
         return None
-    return apply_patches(broken.lines, _drop_duplicates(broken))
+    return apply_patches(broken.lines, find_duplicates(broken))
 
 
-def _drop_duplicates(broken: BrokenHeader) -> Iterator[Patch]:
+def find_duplicates(broken: BrokenHeader) -> Iterator[Patch]:
+    """Patches that drop every key but the last of its name, each with its key."""
     keys = list(_find_keys(broken))
     kept = {(key.scope, key.name): key.first for key in keys}
     dropped_to = -1
@@ -238,7 +239,7 @@ def _drop_duplicates(broken: BrokenHeader) -> Iterator[Patch]:
         message = f"`{key.name}` appears twice; the one on line {used} is used."
         line = broken.lines[key.first]
         finding = report("yaml-duplicate-key", message, line, key.name)
-        yield Patch(key.first, key.last, [], finding)
+        yield Patch(key.first, key.last, [], finding, key.name)
 
 
 class _KeyLines(NamedTuple):

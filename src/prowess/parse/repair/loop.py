@@ -21,8 +21,10 @@ from prowess.parse.repair.broken_header import (
     apply_patches,
 )
 from prowess.parse.repair.host_repairs import (
+    drop_other_duplicates,
     drop_tabs,
     quote_description,
+    quote_lines,
     quote_pairs,
     quote_reserved,
     read_line_by_line,
@@ -52,7 +54,7 @@ from prowess.parse.repair.value_repairs import (
     quote_hint,
     quote_indicator,
 )
-from prowess.parse.yaml.host_values import has_bad_merge
+from prowess.parse.yaml.host_values import find_wrong_type, has_bad_merge
 from prowess.parse.yaml.odd_characters import LINE_SEPARATORS
 from prowess.parse.yaml.reader import YamlProblem, YamlResult, parse_yaml
 from prowess.profiles.schema.header import HeaderRules, Repair
@@ -73,6 +75,7 @@ REPAIRS: dict[Repair, Repairer] = {
     "quote-colon": quote_colon,
     "quote-quotes": fix_quotes,
     "drop-duplicates": drop_duplicates,
+    "drop-other-duplicates": drop_other_duplicates,
     "quote-entries": quote_entries,
     "part-closed": part_closed_values,
     "quote-bracketed-keys": quote_bracketed_keys,
@@ -82,6 +85,7 @@ REPAIRS: dict[Repair, Repairer] = {
     "quote-description": quote_description,
     "quote-plain": quote_reserved,
     "quote-pairs": quote_pairs,
+    "quote-lines": quote_lines,
     "line-by-line": read_line_by_line,
 }
 
@@ -193,6 +197,9 @@ def _find_problem(parsed: YamlResult, rules: HeaderRules) -> YamlProblem | None:
         return YamlProblem("header-not-a-mapping", "it is plain text")
     if rules.merge_keys and has_bad_merge(parsed.value):
         return YamlProblem("yaml-invalid", "`<<` is not followed by a mapping")
+    wrong = find_wrong_type(parsed.value or {}, rules)
+    if wrong is not None:
+        return YamlProblem("yaml-invalid", wrong)
     return YamlProblem("yaml-tag", f"it has the tag `{parsed.tags[0]}`") if parsed.tags else None
 
 

@@ -127,6 +127,23 @@ def _read_lines(header: str) -> dict[str, tuple[str, bool]]:
     return found
 
 
+def find_wrong_type(value: dict[str, Any], rules: HeaderRules) -> str | None:
+    """What is wrong with a field whose type makes the host reject the header as a whole."""
+    for name in rules.scalar_fields:
+        outer, _, inner = name.partition(".")
+        found = value.get(outer)
+        if inner:
+            found = found.get(inner) if type(found) is dict else None
+        if type(found) is dict or type(found) is list:
+            kind = "a mapping" if type(found) is dict else "a list"
+            return f"`{name}` is {kind}; it must be text"
+    for name in rules.mapping_fields:
+        found = value.get(name)
+        if found is not None and type(found) is not dict:
+            return f"`{name}` must be a mapping"
+    return None
+
+
 def render_values(frontmatter: dict[str, Any], *, structured: str) -> dict[str, Any]:
     """Every value as trimmed text, lists and mappings as JSON; empty ones are dropped.
 

@@ -4,6 +4,7 @@
 
 from typing import Literal
 
+from prowess.model.skill import Scope
 from prowess.profiles.schema import Table
 
 CatalogFormat = Literal[
@@ -23,7 +24,7 @@ CatalogFormat = Literal[
     "xml",
 ]
 
-CatalogOrder = Literal["name", "locale", "source", "load", "load-reversed", "path"]
+CatalogOrder = Literal["name", "locale", "source", "scope", "load", "load-reversed", "path"]
 
 Escape = Literal["xml", "xml-apos", "text", "angles"]
 
@@ -49,8 +50,10 @@ class CatalogRules(Table, frozen=True):
       has none there.
     - `heading`: the heading above the catalog.
     - `order`: sort by `name`, by name in alphabetical order as people expect it (`locale`), by
-      source and then name (`source`), by source and then path (`load`), the same with paths in
-      reverse (`load-reversed`), or by path alone (`path`).
+      source and then name (`source`), by the `scopes` below and then name (`scope`), by source and
+      then path (`load`), the same with paths in reverse (`load-reversed`), or by path alone
+      (`path`).
+    - `scopes`: the scopes in the order of `scope`; those that are missing come last.
     - `location`: write paths as they are (`absolute`) or with `~/` (`home`).
     - `escape`: how the host escapes text in markup. Formats for which it doesn't fit use their own.
     - `spaces`: what happens to blanks inside a text that goes on one line: a run becomes one space
@@ -68,6 +71,7 @@ class CatalogRules(Table, frozen=True):
     tool_format: CatalogFormat | Literal[""] = ""
     heading: str = ""
     order: CatalogOrder = "name"
+    scopes: tuple[Scope, ...] = ()
     location: Literal["absolute", "home"] = "absolute"
     escape: Escape = "xml"
     spaces: Literal["join", "keep"] = "join"
@@ -89,7 +93,11 @@ class BudgetRules(Table, frozen=True):
     - `characters`: the most characters, whatever the window.
     - `without_window`: the characters to use if the window is unknown.
     - `variable`: an environment variable with a number that replaces all of the above.
-    - `units`: what the host counts: Unicode characters or UTF-16 units.
+    - `tokens`: the most tokens, instead of a share; usually from a setting.
+    - `most_tokens`: the most that `tokens` can be.
+    - `window`: the context window in tokens, where none is given; usually from a setting.
+    - `units`: what the host counts: Unicode characters, UTF-16 units, or UTF-8 bytes with every
+      line rounded up to four (`bytes4`).
     - `counts`: what counts: the whole text, or only the lines for skills.
     - `names`: the characters for names alone, with the strategy `whole-then-names`.
     - `own_lines`: the characters that the host's own skills take up.
@@ -110,7 +118,10 @@ class BudgetRules(Table, frozen=True):
     characters: int = 0
     without_window: int = 0
     variable: str = ""
-    units: Literal["characters", "utf16"] = "characters"
+    tokens: int = 0
+    most_tokens: int = 0
+    window: int = 0
+    units: Literal["characters", "utf16", "bytes4"] = "characters"
     counts: Literal["text", "lines"] = "text"
     names: int = 0
     own_lines: int = 0

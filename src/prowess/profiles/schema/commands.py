@@ -11,9 +11,9 @@ CommandForm = Literal["name", "skill-word", "skill-colon", "token", "mention"]
 
 CommandNaming = Literal["as-written", "hyphenated", "openclaw"]
 
-CommandLookup = Literal["exact", "openclaw", "forgiving"]
+CommandLookup = Literal["exact", "openclaw", "forgiving", "unique"]
 
-CommandOrder = Literal["name", "locale"]
+CommandOrder = Literal["name", "locale", "scope"]
 
 MessageShape = Literal[
     "base-folder",
@@ -46,8 +46,10 @@ class CommandRules(Table, frozen=True):
       (`openclaw`).
     - `most_characters`: the longest name with `openclaw` naming.
     - `reserved`: the names of the host's own commands.
-    - `order`: the order in which names are assigned.
-    - `lookup`: how closely a typed name must match.
+    - `order`: the order in which names are assigned: by name, or by scope and then name (`scope`).
+    - `lookup`: how closely a typed name must match. With `unique`, a name that several skills have
+      finds none of them, `[$name](PATH)` picks one, and mentions are in the order of the commands.
+    - `whole_file`: give a skill with its header.
     - `states`: the states in which a skill has a command.
     - `left_out_by`: rules that leave a skill without a command even in one of these states.
     - `user_invocable`: respect the header field `user-invocable`.
@@ -72,6 +74,7 @@ class CommandRules(Table, frozen=True):
     reserved: tuple[str, ...] = ()
     order: CommandOrder = "name"
     lookup: CommandLookup = "exact"
+    whole_file: bool = False
     states: tuple[State, ...] = (State.DORMANT, State.HIDDEN, State.READY)
     left_out_by: tuple[str, ...] = ("agent_skills", "os")
     user_invocable: bool = True

@@ -43,6 +43,7 @@ Repair = Literal[
     "quote-colon",
     "quote-quotes",
     "drop-duplicates",
+    "drop-other-duplicates",
     "quote-entries",
     "part-closed",
     "quote-bracketed-keys",
@@ -52,6 +53,7 @@ Repair = Literal[
     "quote-description",
     "quote-plain",
     "quote-pairs",
+    "quote-lines",
     "line-by-line",
 ]
 
@@ -104,6 +106,9 @@ class HeaderRules(Table, frozen=True):
     - `tags`: what a tag does that YAML does not define: nothing, its value is read (`ignored`), or
       it makes the header invalid (`defined`).
     - `merge_keys`: let `<<` merge a mapping into the header; anything else after it is invalid.
+    - `scalar_fields`: fields, by dotted names, that can't be a list or a mapping; the header is
+      invalid otherwise.
+    - `mapping_fields`: fields that must be a mapping or empty; the header is invalid otherwise.
     - `dates_are_text`: read dates as text.
     - `values`: how unquoted values are read: as YAML types (`typed`), always as text (`text`), or,
       for fields that are defined as text, exactly as written (`written`), so `version: 1.10` keeps
@@ -131,6 +136,8 @@ class HeaderRules(Table, frozen=True):
     tabs: Literal["kept", "spaces"] = "kept"
     tags: Literal["ignored", "defined"] = "ignored"
     merge_keys: bool = False
+    scalar_fields: tuple[str, ...] = ()
+    mapping_fields: tuple[str, ...] = ()
     dates_are_text: bool = True
     values: HeaderValues = "typed"
     empty_file_is_skill: bool = False
@@ -169,6 +176,8 @@ class FieldRules(Table, frozen=True):
     - `refused_characters`: a regular expression for characters that a name may not contain.
     - `label_pattern`: a regular expression that a label must match to be shown, where the name
       comes from the folder.
+    - `companion`: a file beside SKILL.md that the host reads too: `agents/openai.yaml` (`openai`).
+    - `one_line`: replace every run of white space in name and description with one space.
     - `joined_lists`: fields whose lists become text, joined by commas.
     - `name_pattern`: a regular expression that the whole name must match.
     - `true_words`: words that mean true.
@@ -201,6 +210,8 @@ class FieldRules(Table, frozen=True):
     reserved_names: tuple[str, ...] = ()
     refused_characters: str = ""
     label_pattern: str = ""
+    companion: Literal["", "openai"] = ""
+    one_line: bool = False
     joined_lists: tuple[str, ...] = ()
     name_pattern: str = ""
     true_words: tuple[str, ...] = ("true", "yes", "on", "1")

@@ -26,6 +26,7 @@ Filter = Literal[
     "ignored",
     "included",
     "override",
+    "last-override",
     "bundled-allow-list",
     "path-list",
 ]

@@ -10,7 +10,7 @@ import msgspec
 from prowess.model.skill import LoadedFrom, Scope
 from prowess.profiles.schema import Boundary, Table
 
-Links = Literal["follow", "inside-root", "root-only", "real-folder", "known", "never"]
+Links = Literal["follow", "real-path", "inside-root", "root-only", "real-folder", "known", "never"]
 Layout = Literal["skills", "commands", "extra"]
 
 
@@ -42,10 +42,16 @@ class RootRule(Table, frozen=True):
     - `priority`: the number the `priority` strategy ranks by; the highest wins.
     - `up_to`: the last folder that `{ancestor}` reaches.
     - `without_repository`: the value of `up_to` to use outside a repository.
+    - `farthest_first`: search the folders that `{ancestor}` stands for from the farthest to the
+      nearest.
+    - `prefix_from`: plugin manifests, relative to a folder. The name in the nearest one at or above
+      a skill is put before the skill's name.
     - `skip_home`: don't count the home folder as an ancestor.
     - `min_depth`: how many folders below the root skills start; 0 makes the root itself a skill.
     - `max_depth`: how many folders below the root skills may be.
     - `leaf`: don't search for more skills inside a skill.
+    - `by_level`: search all folders of one depth before those below them, which matters where a
+      limit ends the search.
     - `hidden`: search folders whose names start with a dot.
     - `flat`: Markdown files directly in the root are skills too, unless it has a SKILL.md.
     - `git_folder`: search folders named `.git` too.
@@ -54,8 +60,9 @@ class RootRule(Table, frozen=True):
       files.
     - `links`: which symlinks are followed: all of them (`follow`), those to folders inside the root
       or a trusted folder (`inside-root`), those inside the root (`root-only`), those to any folder
-      as long as SKILL.md itself is inside it (`real-folder`), those inside any known root, the
-      repository or a trusted folder (`known`), or none (`never`).
+      as long as SKILL.md itself is inside it (`real-folder`), those to any folder but not SKILL.md
+      itself, with real paths throughout (`real-path`), those inside any known root, the repository
+      or a trusted folder (`known`), or none (`never`).
     - `hard_links`: accept a SKILL.md that has more than one hard link.
     - `skip_names`: folder names that are skipped.
     - `skip_pattern`: a regular expression; folders whose names contain a match are skipped.
@@ -87,9 +94,12 @@ class RootRule(Table, frozen=True):
     up_to: Boundary = "repository"
     without_repository: Boundary = "filesystem"
     skip_home: bool = False
+    farthest_first: bool = False
+    prefix_from: tuple[str, ...] = ()
     min_depth: int = 1
     max_depth: int = 1
     leaf: bool = True
+    by_level: bool = False
     hidden: bool = False
     flat: bool = False
     git_folder: bool = False
@@ -118,10 +128,13 @@ class ExtensionRules(Table, frozen=True):
 
     - `at`: the path template of the folder that contains their folders.
     - `marker`: a file that the folder of an extension must have.
+    - `plugins_at`: the path template of the folder with the versions of a plugin that the settings
+      enable as `PLUGIN@MARKETPLACE`; `{plugin_name}` and `{marketplace}` stand for the two names.
     """
 
     at: str = ""
     marker: str = ""
+    plugins_at: str = ""
 
 
 class Limits(Table, frozen=True):

@@ -207,10 +207,15 @@ _BUDGET: dict[str, Convert] = {
 BUDGET_NAMES = tuple(_BUDGET)
 
 
+# Those that only files of hosts set.
+_HOST_BUDGET: dict[str, Convert] = {"tokens": _count, "window": _count}
+
+
 def _read_budget(name: str, value: SettingValue) -> Iterator[Entry]:
-    if name not in _BUDGET:
-        raise value.unknown(list(_BUDGET))
-    yield ("budget", name), _BUDGET[name](value), value
+    known = _BUDGET if value.document.rule.is_own else {**_BUDGET, **_HOST_BUDGET}
+    if name not in known:
+        raise value.unknown(list(known))
+    yield ("budget", name), known[name](value), value
 
 
 def _read_visibility(name: str, value: SettingValue) -> Iterator[Entry]:
@@ -299,9 +304,11 @@ def _read_override_list(value: SettingValue) -> Iterator[Entry]:
         if "enabled" not in fields:
             continue
         enabled = fields["enabled"]
-        if "name" in fields:
+        has_name, has_path = "name" in fields, "path" in fields
+        if has_name and not has_path:
             yield ("overrides", _string(fields["name"]), "enabled"), _bool(enabled), enabled
-        if "path" in fields:
+        # Codex ignores an entry with both, and a path that is not that of a SKILL.md.
+        if has_path and not has_name and _string(fields["path"]).endswith("/SKILL.md"):
             yield ("overrides", _folder(fields["path"]), "enabled"), _bool(enabled), enabled
 
 
@@ -331,6 +338,12 @@ def _read_trusted_folder(name: str, value: SettingValue) -> Iterator[Entry]:
         yield ("trusted_folders", name), value.data, value
 
 
+def _read_plugin(name: str, value: SettingValue) -> Iterator[Entry]:
+    fields = dict(value.children()) if isinstance(value.data, dict) else {}
+    if "enabled" in fields:
+        yield ("enabled_plugins", name), _bool(fields["enabled"]), fields["enabled"]
+
+
 # Settings
 
 # Settings with a single value: the field of `Settings` and the type.
@@ -348,6 +361,8 @@ _SINGLE: dict[str, tuple[str, Convert]] = {
     "folder_trust": ("folder_trust", _bool),
     "remote_urls": ("remote_urls", _strings),
     "plugin_folders": ("plugin_folders", _folders),
+    "root_markers": ("root_markers", _strings),
+    "catalog": ("catalog", _bool),
     "trusted_links": ("trusted_links", _folders),
     "workspace": ("workspace", _folder),
     "allowed_bundled": ("allowed_bundled", _names),
@@ -374,6 +389,7 @@ _NAMED: dict[str, ReadNamed] = {
     "rules": read_rule_list,
     "skill_paths": _read_path_list,
     "trusted_folders": _read_trusted_folder,
+    "enabled_plugins": _read_plugin,
 }
 # Settings that are read as a whole.
 _WHOLE: dict[str, Callable[[SettingValue], Iterator[Entry]]] = {

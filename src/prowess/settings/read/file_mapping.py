@@ -101,6 +101,8 @@ def read_settings(
             for entry, item in zip(value, source.items(), strict=True):
                 origins[entry] = item.origin
         else:
+            # A value that is set again counts from here, where the order of entries matters.
+            values.pop(target, None)
             values[target] = value, source.origin
     diagnostics = () if rule.refuse_unknown else _find_misspelt(document, keys)
     return FileSettings(values, entries, tuple(rules), raw, diagnostics)
