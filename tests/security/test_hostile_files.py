@@ -31,6 +31,11 @@ ROOT = {
     "openclaw": "project/skills",
     "omp": "project/.omp/skills",
     "codex": "project/.agents/skills",
+    "gemini": "home/.agents/skills",
+    "copilot": "project/.agents/skills",
+    "pi": "project/.pi/skills",
+    "qwen": "project/.agents/skills",
+    "crush": "home/.config/agents/skills",
 }
 SECONDS = 2.0
 

@@ -33,7 +33,8 @@ def command(url: str, host: str, add_dirs: tuple[str, ...], bare: bool, as_json:
     skills = open_skills(host, add_dirs, bare=bare)
     resource = skills.read(url, by="user")
     if as_json:
-        print_json({**shape_scan(skills.snapshot), **msgspec.structs.asdict(resource)})
+        shape = {"is_folder": False, **msgspec.to_builtins(resource)}
+        print_json({**shape_scan(skills.snapshot), **shape})
     else:
         print_exact(resource.content)
     return 0
