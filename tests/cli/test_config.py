@@ -34,7 +34,14 @@ def test_json_has_files_and_settings(terminal):
     shaped = terminal.json("config", "--host", "omp")
     file = terminal.path("home/.omp/agent/config.yml")
     assert (shaped["version"], shaped["host"], shaped["cwd"]) == (1, "omp", str(terminal.project))
-    assert shaped["files"] == [{"path": file, "found": True}]
+    assert [one["path"] for one in shaped["files"] if one["found"]] == [file]
+    assert [one["path"] for one in shaped["files"]] == [
+        terminal.path("home/.omp/agent/config.yaml"),
+        file,
+        terminal.path("project/.omp/settings.json"),
+        terminal.path("project/.omp/config.yml"),
+        terminal.path("project/.claude/settings.json"),
+    ]
     values = {setting["key"]: setting for setting in shaped["settings"]}
     assert values["toggles.enableClaudeUser"] == {
         "key": "toggles.enableClaudeUser",
@@ -120,6 +127,7 @@ def test_a_host_shows_what_its_own_files_can_set_and_nothing_else(terminal):
     } == {
         "workspace": None,
         "agent_skills": None,
+        "agent_entries": {},
         "limits.file_bytes": 256_000,
         "limits.items_per_folder": 300,
         "limits.skills_per_root": 200,

@@ -103,6 +103,18 @@ def _describe_override(override: Override) -> Iterator[tuple[str, Any]]:
         yield f"config.{name}", _mask(name, override.config[name])
 
 
+def _describe_agents(
+    field: str, settings: Settings, profile: Profile, names: set[str]
+) -> Iterator[Described]:
+    if not settings.agent_entries:
+        yield field, {}, Origin()
+    for name, entry in settings.agent_entries.items():
+        for part, value in msgspec.structs.asdict(entry).items():
+            key = f"{field}.{name}.{part}"
+            if key in settings.origins:
+                yield key, value, settings.origin(key)
+
+
 def _describe_sandbox(
     field: str, settings: Settings, profile: Profile, names: set[str]
 ) -> Iterator[Described]:
@@ -141,6 +153,7 @@ def _describe_nothing(
 _DESCRIBE: dict[str, Describe] = {
     "permissions": _describe_rules,
     "overrides": _describe_overrides,
+    "agent_entries": _describe_agents,
     "sandbox": _describe_sandbox,
     "limits": _describe_numbers,
     "budget": _describe_numbers,

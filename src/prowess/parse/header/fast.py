@@ -110,6 +110,8 @@ def _differs_for_host(data: bytes, header: bytes, rules: HeaderRules) -> bool:
         return True
     if rules.merge_keys and b"<<" in header:
         return True
+    if rules.leading_zeros == "number" and b": 0" in header:
+        return True
     return rules.strip_comments and b"<!--" in data
 
 

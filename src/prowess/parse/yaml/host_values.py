@@ -49,6 +49,8 @@ def convert_values(value: dict[str, Any], header: str, rules: HeaderRules) -> di
         value = _merge(value)
     if rules.tags == "defined" and "!" in header:
         value = _read_typed_tags(value, header)
+    if rules.leading_zeros == "number" and ": 0" in header:
+        value = _read_leading_zeros(value, header)
     if not rules.dates_are_text:
         value = read_yaml11_scalars(value, header)
     if rules.values == "text":
@@ -86,6 +88,22 @@ def _read_typed_tags(value: dict[str, Any], header: str) -> dict[str, Any]:
     """The fields, with a list for each value that its tag makes neither text nor a number."""
     tagged = [match[1] for match in re.finditer(_TYPED_TAG, header)]
     return {key: [item] if key in tagged else item for key, item in value.items()}
+
+
+def _read_leading_zeros(value: dict[str, Any], header: str) -> dict[str, Any]:
+    """The fields with `0755` as the number that YAML 1.2 has for it. The native parser makes text
+    of it, and a number of `0b11`, which is text in YAML 1.2.
+    """
+    texts = _index_lines(header)
+    found = dict(value)
+    for key, item in value.items():
+        is_zeros = type(item) is str and re.fullmatch(r"[-+]?0\d+", item) is not None
+        if is_zeros and _is_unquoted(texts.get(key, ()), item):
+            found[key] = int(item)
+        elif type(item) is int:
+            text = next(iter(texts.get(key, ())), "")
+            found[key] = text if text.lstrip("+-").startswith("0b") else item
+    return found
 
 
 def _restore_lines(value: dict[str, Any], header: str) -> dict[str, Any]:
@@ -249,6 +267,12 @@ def read_yaml11_scalars(frontmatter: dict[str, Any], header: str) -> dict[str, A
     """
     texts: dict[str, list[str]] | None = None
     for key, value in frontmatter.items():
+        if type(value) is int and "0o" in header:
+            # Octal numbers are written with `0o` in YAML 1.2 only.
+            texts = texts or _index_lines(header)
+            text = next(iter(texts.get(key, ())), "")
+            frontmatter[key] = text if text.lstrip("+-").startswith("0o") else value
+            continue
         if type(value) is not str or not value[:1].isdigit():
             continue
         texts = texts or _index_lines(header)

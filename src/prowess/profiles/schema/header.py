@@ -109,6 +109,7 @@ class HeaderRules(Table, frozen=True):
     - `scalar_fields`: fields, by dotted names, that can't be a list or a mapping; the header is
       invalid otherwise.
     - `mapping_fields`: fields that must be a mapping or empty; the header is invalid otherwise.
+    - `leading_zeros`: what an unquoted `0755` is: text (`text`), or the number 755 (`number`).
     - `dates_are_text`: read dates as text.
     - `values`: how unquoted values are read: as YAML types (`typed`), always as text (`text`), or,
       for fields that are defined as text, exactly as written (`written`), so `version: 1.10` keeps
@@ -138,6 +139,7 @@ class HeaderRules(Table, frozen=True):
     merge_keys: bool = False
     scalar_fields: tuple[str, ...] = ()
     mapping_fields: tuple[str, ...] = ()
+    leading_zeros: Literal["text", "number"] = "text"
     dates_are_text: bool = True
     values: HeaderValues = "typed"
     empty_file_is_skill: bool = False
