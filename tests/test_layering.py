@@ -41,7 +41,9 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("",),
     ("reports",),
     ("supply", "search"),
-    ("adapters", "agent", "serve"),
+    ("adapters",),
+    # The agent uses the adapter for pydantic-ai.
+    ("agent", "serve"),
     ("testing",),
     ("cli",),
     ("__main__",),
@@ -78,6 +80,7 @@ MAY_TOUCH: dict[str, frozenset[str]] = {
     "prowess.__main__": frozenset({"sys"}),
     # Libraries that wait in an event loop get the core's answers from a worker thread.
     "prowess.adapters": frozenset({"asyncio"}),
+    "prowess.agent": frozenset({"asyncio"}),
     # What users of the library run in their tests.
     "prowess.testing": frozenset({"os", "pathlib", "tempfile"}),
 }

@@ -79,6 +79,8 @@ _EXITS = {
     "UNKNOWN_SKILL": "There is no skill with that name.",
     "MACHINE": "A file can't be read or written, or a program is missing.",
     "REFUSED": "Not permitted by a rule, by the user, by missing trust or by the skill's state.",
+    "FAILED": "The model could not be used, or its answer was cut off.",
+    "BUDGET": "A limit on requests, cost or time was reached.",
     "INTERNAL": "A bug in Prowess.",
     "HUNG_UP": "Stopped because the terminal was closed (SIGHUP). Running commands were ended.",
     "INTERRUPTED": "Stopped by Ctrl-C. Running commands were ended.",
@@ -137,6 +139,7 @@ _SETTINGS = {
     "`characters`, `skills` or `per_item`.",
     "overrides": "Settings for one skill, by its name.",
     "sandbox": "What programs of skills may access: [`[sandbox]`](#sandbox).",
+    "agent": "Which model `prowess run` uses: [`[agent]`](#agent).",
     "tools": "Programs that commands of skills can be sent to, by the name in `command-tool`. "
     "`command` is the program with its arguments; `{argument}` stands for what the user typed.",
 }
@@ -166,7 +169,7 @@ _NOT_SET_BY_USERS = {
 def render_settings() -> str:
     """Every setting, the keys of prowess.toml, and the keys of the hosts' own files."""
     from prowess.model.sandbox import SandboxOverride, SandboxSettings
-    from prowess.model.settings import Override, Settings
+    from prowess.model.settings import AgentSettings, Override, Settings
     from prowess.profiles.load import known_hosts, load_profile
 
     intro = (
@@ -184,6 +187,7 @@ def render_settings() -> str:
         f"## `overrides.NAME`\n\n{_struct_table(Override, leave_out=_NOT_SET_BY_USERS)}",
         f"## `sandbox`\n\n{_struct_table(SandboxSettings)}",
         f"## `sandbox.skills.NAME`\n\n{_struct_table(SandboxOverride)}",
+        f"## `agent`\n\n{_struct_table(AgentSettings)}",
     ]
     for name in known_hosts():
         profile = load_profile(name)
@@ -213,7 +217,40 @@ def render_api() -> str:
     return _page("Library", intro, *render_sections())
 
 
+def render_events() -> str:
+    """Every event of the agent, with its fields, and the JSON schema."""
+    from prowess.agent import events
+
+    intro = (
+        "What happens in a session of the agent: `prowess run --json` prints one event per line, "
+        f"and `Session.send` yields them. This is version {events.VERSION}; fields and kinds of "
+        "events may be added without a new version, so skip what you do not know. A field that "
+        "has its default is left out. Every event may have `agent`, the name of the sub-agent it "
+        "happened in."
+    )
+    parts = []
+    for event in typing.get_args(events.Event):
+        fields = [field for field in msgspec.structs.fields(event) if field.name != "agent"]
+        rows = [
+            (f"`{field.name}`", _json_words(field.type), _default_words(field)) for field in fields
+        ]
+        tag = event.__struct_config__.tag
+        text = inspect.cleandoc(event.__doc__)
+        parts.append(f"## `{tag}`\n\n{text}\n\n{_table(('field', 'value', 'default'), rows)}")
+    statuses = inspect.cleandoc(events.STATUS_TEXT)
+    return _page("Events of the agent", intro, *parts, f"## How a turn ends\n\n{statuses}")
+
+
+def _json_words(kind: Any) -> str:
+    """A type in the words of someone who reads JSON."""
+    words = {Any: "anything", float: "number", int: "whole number", str: "string", bool: "boolean"}
+    if kind in words:
+        return words[kind]
+    return "object" if typing.get_origin(kind) is Mapping else _type_words(kind)
+
+
 PAGES: dict[str, Callable[[], str]] = {
+    "agent-events": render_events,
     "api": render_api,
     "commands": render_commands,
     "diagnostics": render_diagnostics,

@@ -29,6 +29,8 @@ class Exit(IntEnum):
     UNKNOWN_SKILL = 3
     MACHINE = 4
     REFUSED = 5
+    FAILED = 6
+    BUDGET = 7
     INTERNAL = 70
     HUNG_UP = 129
     INTERRUPTED = 130
@@ -46,7 +48,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "explain": ("explain", "Explain why a skill loads or does not."),
     "catalog": ("catalog", "Show what a model sees of the skills here."),
     "activate": ("activate", "Print what a model receives when a skill is loaded."),
-    "run": ("run", "Run a command such as `/name arguments`."),
+    "run": ("run", "Let a model do a task, or run a command such as `/name arguments`."),
+    "sessions": ("sessions", "List the sessions of `prowess run`."),
     "read": ("read", "Print what a skill:// URL points to."),
     "trust": ("trust", "Trust a project so that its skills can run commands."),
     "cost": ("cost", "Show how many tokens skills cost, per request and when used."),
@@ -64,10 +67,11 @@ COMMANDS: dict[str, tuple[str, str]] = {
 
 _EPILOG = """\b
 Exit codes:
-  0  success              4    a file or program cannot be used
-  1  skills have errors   5    not permitted or not trusted
-  2  wrong usage          70   a bug in Prowess
-  3  no such skill        130  interrupted (129, 143: terminated)
+  0  success                            5    not permitted or not trusted
+  1  skills have errors                 6    the model failed
+  2  wrong usage                        7    a limit of the run was reached
+  3  no such skill                      70   a bug in Prowess
+  4  a file or program cannot be used   130  interrupted (129, 143: terminated)
 
 \b
 Completion: add one of these to the startup file of your shell.

@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Callable
 from contextlib import nullcontext
-from functools import wraps
+from functools import partial, wraps
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -18,6 +18,7 @@ from prowess.model.origin import Origin
 from prowess.model.permission import Rule
 from prowess.profiles.schema.profile import Profile
 from prowess.runtime import Skills
+from prowess.text.permission_rules import SKILL_TOOLS, Tools
 
 if TYPE_CHECKING:
     from prowess.cli.terminal.progress import Progress
@@ -148,8 +149,11 @@ def scan_options(command: F) -> F:
     return command
 
 
-def agent_options(command: F) -> F:
-    """Add the options --agent, --allow, --ask and --deny, which become one argument, `agent`."""
+def agent_options(command: F, *, tools: Tools = SKILL_TOOLS) -> F:
+    """Add the options --agent, --allow, --ask and --deny, which become one argument, `agent`.
+
+    `tools` are those that rules can be about.
+    """
 
     @wraps(command)
     def with_agent(
@@ -160,34 +164,39 @@ def agent_options(command: F) -> F:
         deny: tuple[str, ...],
         **options: Any,
     ) -> Any:
-        rules = _parse_rules(allow, ask, deny)
+        rules = _parse_rules(allow, ask, deny, tools)
         return command(*arguments, agent=AgentOptions(agent, rules), **options)
 
     decorated: Any = with_agent
+    what = "skills: a name, a pattern (deploy-*) or a rule (Skill(deploy))."
+    if tools is not SKILL_TOOLS:
+        what = "skills (deploy-*) or tools (Bash(git *), Edit(src/*), Read)."
     for action, verb in (("deny", "Deny"), ("ask", "Ask before using"), ("allow", "Allow")):
-        text = f"{verb} these skills: a name, a pattern (deploy-*) or a rule (Skill(deploy))."
+        text = f"{verb} these {what}"
         decorated = click.option(f"--{action}", multiple=True, metavar="RULE", help=text)(decorated)
     agent_help = "Use the permission rules of this agent."
     return click.option("--agent", metavar="NAME", help=agent_help)(decorated)  # type: ignore[no-any-return]
 
 
 def _parse_rules(
-    allow: tuple[str, ...], ask: tuple[str, ...], deny: tuple[str, ...]
+    allow: tuple[str, ...], ask: tuple[str, ...], deny: tuple[str, ...], tools: Tools
 ) -> tuple[Rule, ...]:
     if not (allow or ask or deny):
         return ()
     from prowess.gate.permissions import parse_given
 
+    as_rule = partial(_as_rule, tools=tools)
     rules = parse_given(
-        allow=map(_as_rule, allow), ask=map(_as_rule, ask), deny=map(_as_rule, deny)
+        allow=map(as_rule, allow), ask=map(as_rule, ask), deny=map(as_rule, deny), tools=tools
     )
     # A decision names the origin of its rule, here too, where that is no file.
     return tuple(msgspec.structs.replace(rule, origin=Origin("the command line")) for rule in rules)
 
 
-def _as_rule(text: str) -> str:
-    """A rule as hosts write it; a plain name or pattern means skills."""
-    is_rule = "(" in text or ")" in text or text.strip() in ("", "Skill")
+def _as_rule(text: str, tools: Tools = SKILL_TOOLS) -> str:
+    """A rule as hosts write it; a plain name or pattern means skills, unless it is a tool's."""
+    is_tool = text.strip() == "Skill" or (tools is not SKILL_TOOLS and text.strip() in tools)
+    is_rule = "(" in text or ")" in text or not text.strip() or is_tool
     return text if is_rule else f"Skill({text})"
 
 

@@ -7,7 +7,8 @@
     │   │   ├── UnknownTool      no such tool for a command
     │   │   ├── UnknownHost      no such profile or edition
     │   │   ├── UnknownFormat    no such catalog format
-    │   │   └── UnknownEncoding  no such token encoding
+    │   │   ├── UnknownEncoding  no such token encoding
+    │   │   └── UnknownAgent     no such definition of a sub-agent
     │   ├── Unavailable          the skill exists but cannot be loaded; has its state and the reason
     │   ├── NotPermitted         a rule or a person refused; has the reason and any feedback
     │   ├── ArgumentRefused      an argument is not what the skill's header allows
@@ -18,6 +19,10 @@
     │   ├── BudgetTooSmall       a catalog budget too small for a single name
     │   ├── TooWide              a folder too wide to be trusted as one project
     │   ├── MissingExtra         an optional part of Prowess that is not installed
+    │   ├── ModelUnavailable     a model that cannot be used: a package or a key is missing
+    │   │   └── UnknownModel     a short name that no setting explains
+    │   ├── NoModel              a model is needed, and none is configured
+    │   ├── ScriptError          a script that cannot be replayed; has file and line
     │   └── InvalidName          a name that a new skill cannot have
     ├── ApprovalNeeded           someone has to approve it first; has the request and its key
     ├── ProfileError             a profile file cannot be used

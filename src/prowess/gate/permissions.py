@@ -16,7 +16,13 @@ from prowess.model.settings import Settings
 from prowess.model.skill import Manifest
 from prowess.profiles.schema.resolution import PermissionRules
 from prowess.text.globs import matches_wildcard
-from prowess.text.permission_rules import RuleError, parse_rule_table, parse_rule_text
+from prowess.text.permission_rules import (
+    SKILL_TOOLS,
+    RuleError,
+    Tools,
+    parse_rule_table,
+    parse_rule_text,
+)
 
 _SKILL = "skill"
 _VERBS = {
@@ -138,11 +144,12 @@ def parse_given(
     allow: Iterable[str] = (),
     ask: Iterable[str] = (),
     deny: Iterable[str] = (),
+    tools: Tools = SKILL_TOOLS,
 ) -> tuple[Rule, ...]:
     """The rules that come with a request, from a table or from texts.
 
-    A table looks like `{"skill": {"deploy": "deny"}}`, a text like `Skill(deploy *)`. Raises a
-    `UsageError` that says what is allowed.
+    A table looks like `{"skill": {"deploy": "deny"}}`, a text like `Skill(deploy *)`; `tools` are
+    those that texts can be about. Raises a `UsageError` that says what is allowed.
     """
     texts = {Action.ALLOW: allow, Action.ASK: ask, Action.DENY: deny}
     found: list[Rule] = []
@@ -150,7 +157,7 @@ def parse_given(
         if table is not None:
             found += [rule for _, rule in parse_rule_table(table)]
         for action, rules in texts.items():
-            found += [_parse_text(action, text) for text in rules]
+            found += [_parse_text(action, text, tools) for text in rules]
     except RuleError as error:
         key = ".".join(error.path)
         rule = f"The permission rule `{key}`" if key else "A permission rule"
@@ -158,8 +165,8 @@ def parse_given(
     return tuple(found)
 
 
-def _parse_text(action: Action, text: str) -> Rule:
-    rule = parse_rule_text(action, text)
+def _parse_text(action: Action, text: str, tools: Tools) -> Rule:
+    rule = parse_rule_text(action, text, tools)
     if rule is None:
         raise RuleError((), f"is “{text}”, which is not about skills; write it as `Skill(name)`")
     return rule

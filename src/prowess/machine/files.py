@@ -73,7 +73,7 @@ class LocalFiles:
 
     def list_real_folder(self, path: str) -> list[FolderItem]:
         """What is in a folder whose path has no links."""
-        descriptor = _open_real(path, _FOLDER)
+        descriptor = open_real(path, _FOLDER)
         try:
             # The names are read from what is open, wherever the path leads by now.
             return _list(descriptor)
@@ -82,7 +82,7 @@ class LocalFiles:
 
     def read_real_head(self, path: str, limit: int) -> Head:
         """At most `limit` bytes from the start of a regular file whose path has no links."""
-        descriptor = _open_real(path, _OPEN)
+        descriptor = open_real(path, _OPEN)
         try:
             status = os.fstat(descriptor)
             if status.st_nlink > 1 and status.st_uid != os.geteuid():
@@ -119,7 +119,7 @@ class LocalFiles:
             return None
 
 
-def _open_real(path: str, flags: int) -> int:
+def open_real(path: str, flags: int) -> int:
     """Open what a path names, folder by folder from the top, following no link.
 
     The path was judged before, and a folder of it may be swapped for a link at any moment. Opened

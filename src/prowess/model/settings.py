@@ -18,7 +18,7 @@ MASK = "[secret]"
 MAIN_AGENT = "main"
 """The name of the agent of a host for which no agents are set."""
 
-__all__ = ["AgentEntry", "DeclaredTool", "Origin", "Override", "Settings"]
+__all__ = ["AgentEntry", "AgentSettings", "DeclaredTool", "Origin", "Override", "Settings"]
 
 
 class Override(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -90,6 +90,17 @@ class PathList(msgspec.Struct, frozen=True):
     filters: tuple[str, ...] = ()
 
 
+class AgentSettings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The settings under `[agent]`.
+
+    - `model`: the model of `prowess run`, as `provider:name`.
+    - `models`: short names for models, such as those that skills ask for (`haiku`).
+    """
+
+    model: str | None = None
+    models: Mapping[str, str] = msgspec.field(default_factory=dict)
+
+
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """The settings for one scan. The `repr` leaves out secrets.
 
@@ -141,6 +152,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     overrides: Mapping[str, Override] = msgspec.field(default_factory=dict)
     tools: Mapping[str, DeclaredTool] = msgspec.field(default_factory=dict)
     sandbox: SandboxSettings = SandboxSettings()
+    agent: AgentSettings = AgentSettings()
     raw: Mapping[str, Any] = msgspec.field(default_factory=dict)
     origins: Mapping[str, Origin] = msgspec.field(default_factory=dict)
     entries: Mapping[str, Mapping[str, Origin]] = msgspec.field(default_factory=dict)

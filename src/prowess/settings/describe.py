@@ -130,6 +130,16 @@ def _describe_sandbox(
                 yield key, value, settings.origin(key)
 
 
+def _describe_agent(
+    field: str, settings: Settings, profile: Profile, names: set[str]
+) -> Iterator[Described]:
+    agent = settings.agent
+    yield f"{field}.model", agent.model, settings.origin(f"{field}.model")
+    for name in sorted(agent.models):
+        key = f"{field}.models.{name}"
+        yield key, agent.models[name], settings.origin(key)
+
+
 # Tables with defaults in the profile, and the names in them.
 _DEFAULTS_IN_PROFILE = {"limits": Limits.__struct_fields__, "budget": BUDGET_NAMES}
 
@@ -155,6 +165,7 @@ _DESCRIBE: dict[str, Describe] = {
     "overrides": _describe_overrides,
     "agent_entries": _describe_agents,
     "sandbox": _describe_sandbox,
+    "agent": _describe_agent,
     "limits": _describe_numbers,
     "budget": _describe_numbers,
     # What skills can require has a function of its own below.

@@ -11,7 +11,7 @@ from prowess.errors import SettingError, nearest_names
 from prowess.model.facts import Facts
 from prowess.model.permission import Rule
 from prowess.model.sandbox import SandboxOverride, SandboxSettings
-from prowess.model.settings import AgentEntry, Origin, Override, Settings
+from prowess.model.settings import AgentEntry, AgentSettings, Origin, Override, Settings
 from prowess.ports import FileSystem
 from prowess.profiles.places import Place, Places, expand
 from prowess.profiles.schema.profile import Profile
@@ -226,6 +226,7 @@ class _Gathered:
         }
         agents = {name: AgentEntry(**one) for name, one in fields.pop("agent_entries", {}).items()}
         sandbox = _build_sandbox(fields.pop("sandbox", {}))
+        agent = AgentSettings(**fields.pop("agent", {}))
         # A toggle that the host does not have is reported below and decides nothing.
         given = fields.pop("toggles", {})
         toggles = {name: given.get(name, one.default) for name, one in profile.toggles.items()}
@@ -237,6 +238,7 @@ class _Gathered:
             override_names=profile.resolution.override_names,
             agent_entries=agents,
             sandbox=sandbox,
+            agent=agent,
             origins=origins,
             entries=self._list_entries(),
             permissions=tuple(self.rules),

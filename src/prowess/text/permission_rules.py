@@ -6,6 +6,7 @@ There are two notations: tables by permission and pattern, where order counts (`
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -14,6 +15,10 @@ from prowess.model.permission import Action, Rule
 Path = tuple[str, ...]
 ACTIONS = tuple(action.value for action in Action)
 
+Tools = Mapping[str, Callable[[str], str]]
+"""Tools by name, each with what makes a pattern of the text in parentheses."""
+
+_NAME = re.compile(r"\w*")
 _ONE_ACTION = f"one of {', '.join(ACTIONS)}"
 
 
@@ -61,28 +66,27 @@ def parse_tool_table(data: Any) -> Iterator[tuple[Path, Rule]]:
         yield (tool,), Rule(action=action, permission=tool, text=text, whole=True, weak=True)
 
 
-def parse_rule_text(action: Action, text: str) -> Rule | None:
+def parse_rule_text(action: Action, text: str, tools: Tools | None = None) -> Rule | None:
     """A rule such as `Skill(deploy *)` or `Bash(git *)`; None if it is about another tool.
 
-    Raises `RuleError`.
+    `tools` are those that rules can be about, by default those that skills need. Raises
+    `RuleError`.
     """
     rule = text.strip()
-    tool = next((tool for tool in _PATTERNS if rule.startswith(tool)), None)
-    if tool is None:
+    tool = _NAME.match(rule)[0]  # type: ignore[index]
+    patterns = SKILL_TOOLS if tools is None else tools
+    if tool not in patterns:
         return None
     tail = rule.removeprefix(tool)
-    # `Skills` and `Bash_2` are other tools.
-    if tail[:1].isalnum() or tail[:1] == "_":
-        return None
     pattern = tail[1:-1].strip()
     is_call = tail.startswith("(") and tail.endswith(")") and pattern != ""
     if tail and not is_call:
         forms = f"`{tool}`, `{tool}(NAME)`, `{tool}(NAME *)` or `{tool}(NAME:*)`"
-        raise RuleError((), f"must be {forms.replace('NAME', _OBJECTS[tool])}; got “{text}”")
+        raise RuleError((), f"must be {forms.replace('NAME', _find_object(tool))}; got “{text}”")
     return Rule(
         action=action,
         permission=tool.lower(),
-        pattern=_PATTERNS[tool](pattern),
+        pattern=patterns[tool](pattern),
         text=f"{action.value}: {rule}",
     )
 
@@ -103,9 +107,32 @@ def _parse_command(command: str) -> str:
     return f"{command[:-2]} *" if command.endswith(":*") else command or "*"
 
 
-# The tools that rules can be about here.
-_PATTERNS: Mapping[str, Callable[[str], str]] = {"Skill": _parse_name, "Bash": _parse_command}
-_OBJECTS = {"Skill": "name", "Bash": "command"}
+def _parse_path(path: str) -> str:
+    """`folder:*` and `folder/` match everything in a folder."""
+    path = path.removesuffix(":*").removeprefix("./")
+    return f"{path}*" if path.endswith("/") else path or "*"
+
+
+def _parse_address(address: str) -> str:
+    """`domain:example.org` matches every page of a host."""
+    domain = address.removeprefix("domain:")
+    return address or "*" if domain == address else f"*://{domain}/*"
+
+
+SKILL_TOOLS: Tools = {"Skill": _parse_name, "Bash": _parse_command}
+"""The tools that the rules of every host are read for."""
+AGENT_TOOLS: Tools = {
+    **SKILL_TOOLS,
+    **dict.fromkeys(("Read", "Write", "Edit", "Glob", "Grep"), _parse_path),
+    "WebFetch": _parse_address,
+    "Task": _parse_name,
+}
+"""The tools of an agent that rules can be about."""
+_OBJECTS = {"Bash": "command", "WebFetch": "address", "Skill": "name", "Task": "name"}
+
+
+def _find_object(tool: str) -> str:
+    return _OBJECTS.get(tool, "path")
 
 
 def _read_entries(path: Path, data: Any) -> Iterator[tuple[str, Any]]:

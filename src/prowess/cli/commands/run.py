@@ -1,12 +1,15 @@
-"""`prowess run '/name arguments'`: what a host does with a typed text."""
+"""`prowess run`: a turn with a model, or what a host does with a typed command."""
 
 from __future__ import annotations
+
+from functools import partial
 
 import click
 
 from prowess.activate.slash.completion import spell
 from prowess.activate.slash.dispatch import Cancel, ToolReply
 from prowess.activate.slash.parser import Notice, Plain
+from prowess.cli.agent_run import RunOptions, model_options, run_session
 from prowess.cli.app import Exit
 from prowess.cli.conversation_options import (
     ConversationOptions,
@@ -19,12 +22,15 @@ from prowess.cli.terminal.out import echo_diagnostics, print_exact, print_json
 from prowess.conversation.conversation import Conversation
 from prowess.conversation.slash_commands import RunResult
 from prowess.errors import ProwessError
+from prowess.errors.agent import NoModel
 from prowess.reports.activation_output import shape_run_result
 from prowess.reports.json_output import shape_scan
 from prowess.runtime import Skills
 from prowess.text.display import escape_line, escape_text
+from prowess.text.permission_rules import AGENT_TOOLS
 
 _MOST_NAMES = 8
+_MOST_OTHERS = 4
 
 
 def _complete_commands(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
@@ -46,11 +52,13 @@ def _complete_commands(ctx: click.Context, param: click.Parameter, incomplete: s
 @click.argument(
     "text", nargs=-1, required=True, type=click.UNPROCESSED, shell_complete=_complete_commands
 )
+@model_options
 @conversation_options
-@agent_options
+@partial(agent_options, tools=AGENT_TOOLS)
 @scan_options
 def command(
     text: tuple[str, ...],
+    run: RunOptions,
     session: str | None,
     effort: str | None,
     agent: AgentOptions,
@@ -59,21 +67,28 @@ def command(
     bare: bool,
     as_json: bool,
 ) -> int:
-    """Run a command such as `/name arguments`.
+    """Let a model do a task, or run a command such as `/name arguments`.
 
     TEXT is interpreted as the host would. If the skill's header names a tool for its command, the
-    tool is called and its reply printed; prowess.toml declares tools. Any other skill gives the
-    message that a model would receive. Text that is not a command is reported on stderr.
+    tool is called and its reply printed; prowess.toml declares tools. Everything else goes to the
+    model of --model or of your settings, with the tools Read, Write, Edit, Glob, Grep and Bash, and
+    the skills here. Reading inside the project needs no permission; for everything else you are
+    asked, unless a rule such as `--allow 'Bash(git *)'` decides. With --json every event is a line.
+
+    Without a model, a command gives the message that a model would receive, and for any other text
+    the best skill is named.
     """
     skills = open_skills(host, add_dirs, bare=bare, agent=agent)
     typed = join_words(text)
+    if run.needs_model or skills.project.load_own_settings().agent.model is not None:
+        return run_session(skills, typed, run, as_json=as_json)
 
-    def run(conversation: Conversation, cancel: Cancel) -> RunResult:
+    def run_command(conversation: Conversation, cancel: Cancel) -> RunResult:
         return conversation.run(typed, cancel=cancel)
 
     options = ConversationOptions(session, effort)
     doing = f"running {escape_line(typed)[:40]}"
-    result = run_in_conversation(skills, options, run, doing=doing, count=True)
+    result = run_in_conversation(skills, options, run_command, doing=doing, count=True)
     if as_json:
         print_json({**shape_scan(skills.snapshot), **shape_run_result(result)})
     else:
@@ -92,6 +107,8 @@ def _print_result(result: RunResult, skills: Skills) -> None:
         click.echo(escape_text(result.message), err=True)
     elif isinstance(result, Plain):
         click.echo(escape_text(_explain_plain(result, skills)), err=True)
+        if result.name is None:
+            _propose_skill(result.text, skills)
     else:
         # A reply is for people, not for a model, so its last line is ended.
         print_exact(f"{result.text}\n" if isinstance(result, ToolReply) else result.text)
@@ -116,3 +133,23 @@ def _suggest_commands(plain: Plain, skills: Skills) -> str:
     left = len(commands) - _MOST_NAMES
     more = f" and {left:,} more" if left > 0 else ""
     return f"Commands here: {first}{more}."
+
+
+def _propose_skill(request: str, skills: Skills) -> None:
+    """Show the skill that fits a request best, and the message that a model would get with it."""
+    from prowess.agent.skill_match import match_skills
+    from prowess.present.word_match import WordRanker
+
+    matches = match_skills(request, skills.snapshot.skills, WordRanker())
+    if not matches:
+        return
+    best, *others = matches[:_MOST_OTHERS]
+    shared = ", ".join(f"“{word}”" for word in best.words)
+    lines = [f"The skill “{best.skill.name}” fits best: its name or description has {shared}."]
+    if others:
+        lines.append(f"Next: {', '.join(match.skill.name for match in others)}.")
+    lines.append(f"A model that loads it receives the text below. {NoModel()} {NoModel().hint}")
+    click.echo(escape_text("\n".join(lines)), err=True)
+    # Nobody counts this as a use: no model has seen it.
+    conversation = skills.conversation(count=False)
+    print_exact(conversation.activate(best.skill.name, by="model").text + "\n")

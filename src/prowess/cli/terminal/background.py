@@ -5,6 +5,7 @@ from __future__ import annotations
 import queue
 import threading
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Generic, TypeVar
 
 from prowess.activate.slash.dispatch import Cancel
@@ -57,7 +58,7 @@ class BackgroundWork(Generic[T]):
         self,
         work: Callable[[Cancel, Approver | None], T],
         *,
-        doing: str,
+        doing: str | None,
         approver: Approver | None = None,
     ) -> None:
         self._work = work
@@ -86,7 +87,8 @@ class BackgroundWork(Generic[T]):
 
     def _wait_for_question(self) -> _Question | None:
         """The next question; None once the work is done or was stopped."""
-        with Progress(self._doing):
+        # Work that reports for itself needs no line about it.
+        with Progress(self._doing) if self._doing is not None else nullcontext():
             while self._stopped is None:
                 try:
                     # With a timeout, because a signal just before the wait does not end it.

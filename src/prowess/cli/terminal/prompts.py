@@ -72,7 +72,9 @@ class TerminalApprover:
 def _describe(request: Request) -> list[str]:
     """What approval is asked for, and what is special about it this time."""
     details = request.metadata
-    if "commands" in details:
+    if "tool" in details:
+        lines = _describe_call(details)
+    elif "commands" in details:
         lines = [f"{_name_skill(details)} wants to run:", *_indent(details["commands"])]
     else:
         names = ", ".join(f"“{escape_line(name)}”" for name in request.patterns)
@@ -81,6 +83,14 @@ def _describe(request: Request) -> list[str]:
             *_describe_header(details),
         ]
     return [*lines, escape_line(request.note)] if request.note else lines
+
+
+def _describe_call(details: Mapping[str, Any]) -> list[str]:
+    """A call of one of the agent's own tools. Its difference was shown when the call began."""
+    title = escape_line(details["title"])
+    if "details" not in details:
+        return [f"The model wants to: {title}"]
+    return [f"The model wants to use {details['tool']}:", *_indent(details["details"])]
 
 
 def _describe_header(details: Mapping[str, Any]) -> Iterator[str]:

@@ -268,6 +268,20 @@ def _read_agent_entry(name: str, value: SettingValue) -> Iterator[Entry]:
             yield ("agent_entries", name, field), convert(found), found
 
 
+_AGENT_KEYS = ("model", "models")
+
+
+def _read_own_agent(name: str, value: SettingValue) -> Iterator[Entry]:
+    """One key of `[agent]`, which is about Prowess's own agent."""
+    if name == "model":
+        yield ("agent", name), _string(value), value
+    elif name == "models":
+        for alias, model in value.children():
+            yield ("agent", name, alias), _string(model), model
+    else:
+        raise value.unknown([f"agent.{known}" for known in _AGENT_KEYS])
+
+
 _TOOL_KEYS = ("command", "description")
 
 
@@ -384,6 +398,7 @@ _NAMED: dict[str, ReadNamed] = {
     "overrides": _read_override,
     "declared_tools": _read_declared_tool,
     "sandbox": _read_sandbox,
+    "agent": _read_own_agent,
     "agents": read_agent,
     "agent_entries": _read_agent_entry,
     "rules": read_rule_list,

@@ -50,6 +50,7 @@ OWN_KEYS: Mapping[str, str] = {
     "shell_commands": "shell_commands",
     "tools": "declared_tools",
     "sandbox": "sandbox",
+    "agent": "agent",
     "config": "raw",
 }
 

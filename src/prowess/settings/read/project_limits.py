@@ -32,6 +32,11 @@ def _forbid(proposed: ProjectValue) -> str | None:
     return "only your own prowess.toml can say what is trusted"
 
 
+def _forbid_model(proposed: ProjectValue) -> str | None:
+    # A model is where everything that the agent reads is sent, and what it costs.
+    return "only your own prowess.toml can choose a model"
+
+
 def _check_limit(proposed: ProjectValue) -> str | None:
     most = proposed.users
     if most is None:
@@ -107,6 +112,8 @@ USERS_OWN: Mapping[tuple[str, ...], Callable[[ProjectValue], str | None]] = {
     ("overrides", "*", "api_key"): _check_secret,
     ("overrides", "*", "api_key_from"): _check_secret,
     ("tools", "*"): _check_tool,
+    ("agent", "model"): _forbid_model,
+    ("agent", "models", "*"): _forbid_model,
     ("sandbox", "mode"): _check_sandbox,
     ("sandbox", "network"): _check_sandbox,
     ("sandbox", "write"): _check_sandbox,

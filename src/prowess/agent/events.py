@@ -1,0 +1,165 @@
+"""What happens in a session, as values. The command line, programs and screens read the same ones.
+
+As JSON each event is an object with its kind in `event`; docs/reference/agent-events.md has the
+schema. Fields may be added within a version; consumers ignore what they do not know.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import msgspec
+
+VERSION = 1
+
+Status = Literal["done", "refused", "failed", "budget", "interrupted"]
+STATUS_TEXT = """\
+- `done`: the model, or the tool that a command goes to, has answered.
+- `refused`: a call needed an approval that it did not get, or the command is not available.
+- `failed`: the model could not be reached, its answer was cut, or something else broke.
+- `budget`: a limit on turns, cost or time was reached.
+- `interrupted`: the user stopped it.
+"""
+"""What each status of a turn means, for the reference."""
+
+Outcome = Literal["done", "failed", "refused"]
+
+
+class AgentEvent(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="event"):
+    """Something that happened. `agent` names the sub-agent it happened in, "" is the main one."""
+
+    agent: str = ""
+
+
+class SessionStarted(AgentEvent, frozen=True, kw_only=True, tag="session-started"):
+    """A session begins or goes on. `version` is that of these events."""
+
+    session: str
+    cwd: str
+    host: str
+    version: int
+    model: str = ""
+    resumed: bool = False
+
+
+class TurnStarted(AgentEvent, frozen=True, kw_only=True, tag="turn-started"):
+    """A turn begins with what the user typed."""
+
+    turn: int
+    text: str
+
+
+class SkillLoaded(AgentEvent, frozen=True, kw_only=True, tag="skill-loaded"):
+    """A skill came into the conversation, asked for by the `user` or the `model`."""
+
+    name: str
+    by: str
+    tokens: int = 0
+
+
+class SkillsWoken(AgentEvent, frozen=True, kw_only=True, tag="skills-woken"):
+    """A file was touched that these skills waited for."""
+
+    names: tuple[str, ...]
+
+
+class TextDelta(AgentEvent, frozen=True, kw_only=True, tag="text"):
+    """The next piece of the model's answer."""
+
+    text: str
+
+
+class ThinkingDelta(AgentEvent, frozen=True, kw_only=True, tag="thinking"):
+    """The next piece of what the model shows of its thinking."""
+
+    text: str
+
+
+class ToolStarted(AgentEvent, frozen=True, kw_only=True, tag="tool-started"):
+    """The model calls a tool. `diff` is the change that a write would make."""
+
+    call: str
+    tool: str
+    title: str
+    input: Mapping[str, Any] = msgspec.field(default_factory=dict)
+    diff: str = ""
+
+
+class ToolFinished(AgentEvent, frozen=True, kw_only=True, tag="tool-finished"):
+    """A call ended with the `output` that the model receives."""
+
+    call: str
+    tool: str
+    outcome: Outcome
+    output: str = ""
+    seconds: float = 0.0
+
+
+class RequestFinished(AgentEvent, frozen=True, kw_only=True, tag="request-finished"):
+    """The model has answered one request. `cost` is in US dollars, None where no price is known."""
+
+    input_tokens: int
+    output_tokens: int
+    cached_tokens: int = 0
+    cost: float | None = None
+    model: str = ""
+
+
+class StreamCut(AgentEvent, frozen=True, kw_only=True, tag="stream-cut"):
+    """The answer of the model ended before it was complete."""
+
+    reason: str
+
+
+class Warned(AgentEvent, frozen=True, kw_only=True, tag="warning"):
+    """Something the user should know, which ends nothing."""
+
+    code: str
+    message: str
+
+
+class TurnEnded(AgentEvent, frozen=True, kw_only=True, tag="turn-ended"):
+    """A turn is over. `answer` is the model's last text, and the tokens are those of the turn."""
+
+    turn: int
+    status: Status
+    answer: str = ""
+    reason: str = ""
+    requests: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost: float | None = None
+
+
+Event = (
+    SessionStarted
+    | TurnStarted
+    | SkillLoaded
+    | SkillsWoken
+    | TextDelta
+    | ThinkingDelta
+    | ToolStarted
+    | ToolFinished
+    | RequestFinished
+    | StreamCut
+    | Warned
+    | TurnEnded
+)
+
+_DECODER: msgspec.json.Decoder[Event] = msgspec.json.Decoder(Event)
+
+
+def render_event(event: Event) -> bytes:
+    """An event as one line of JSON, without the end of the line."""
+    return msgspec.json.encode(event)
+
+
+def parse_event(line: str | bytes) -> Event:
+    """The event of a line. Raises `msgspec.ValidationError`."""
+    return _DECODER.decode(line)
+
+
+def build_schema() -> dict[str, Any]:
+    """The JSON schema of an event."""
+    return msgspec.json.schema(Event)

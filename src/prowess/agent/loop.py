@@ -1,0 +1,266 @@
+"""One agent at work: a model, its tools and its messages, turned into events."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import Any
+
+import msgspec
+from pydantic_ai import Agent, AgentRun, CancellationToken, UsageLimits
+from pydantic_ai.capabilities import SelectModel
+from pydantic_ai.exceptions import (
+    AgentRunError,
+    ModelAPIError,
+    ModelConnectionError,
+    ModelHTTPError,
+    RunCancelled,
+    RunTimedOut,
+    UsageLimitExceeded,
+)
+from pydantic_ai.messages import (
+    ModelMessage,
+    ModelResponse,
+    PartDeltaEvent,
+    PartStartEvent,
+    TextPart,
+    TextPartDelta,
+    ThinkingPart,
+    ThinkingPartDelta,
+    repair_messages,
+)
+from pydantic_ai.models import Model
+from pydantic_ai.settings import ModelSettings, ThinkingEffort
+from pydantic_ai.toolsets import AbstractToolset
+
+from prowess.agent.events import (
+    Event,
+    RequestFinished,
+    Status,
+    StreamCut,
+    TextDelta,
+    ThinkingDelta,
+)
+from prowess.errors import ProwessError
+
+_LOG = logging.getLogger(__name__)
+# Of tools that do not exist, and of arguments that do not fit, a model may name some in a row.
+_RETRIES = 5
+_EFFORTS: tuple[ThinkingEffort, ...] = ("minimal", "low", "medium", "high", "xhigh", "max")
+
+
+class Limits(msgspec.Struct, frozen=True, kw_only=True):
+    """What one turn may take: requests to the model, US dollars, seconds. None is no limit."""
+
+    turns: int | None = 100
+    cost: float | None = None
+    seconds: float | None = None
+
+
+class LoopResult(msgspec.Struct, kw_only=True):
+    """How the work of a turn ended, and what it took."""
+
+    status: Status = "done"
+    answer: str = ""
+    reason: str = ""
+    requests: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost: float | None = None
+
+
+class _CostReached(Exception):
+    """The turn has cost more than it may."""
+
+
+class AgentLoop:
+    """One agent. Its messages are in `history`; `on_messages` gets new ones as they come about."""
+
+    def __init__(
+        self,
+        name: str,
+        model: Model,
+        toolset: AbstractToolset[Any],
+        instructions: str,
+        *,
+        emit: Callable[[Event], None],
+        on_response: Callable[[ModelResponse, str], None],
+        on_messages: Callable[[Sequence[ModelMessage]], None],
+    ) -> None:
+        self.name = name
+        self.history: list[ModelMessage] = []
+        self._model = model
+        self._turn_model: Model | None = None
+        self._effort: str | int | None = None
+        self._emit = emit
+        self._on_response = on_response
+        self._on_messages = on_messages
+        self._run: AgentRun[Any, Any] | None = None
+        self._agent: Agent[None, str] = Agent(
+            model,
+            instructions=instructions,
+            toolsets=[toolset],
+            retries=_RETRIES,
+            capabilities=[SelectModel(lambda context: self._turn_model or self._model)],
+            model_settings=lambda context: self._find_settings(),
+        )
+
+    def use(self, model: Model | None, effort: str | int | None) -> None:
+        """Use another model or effort for the rest of the turn; None leaves each as it is."""
+        self._turn_model = model or self._turn_model
+        self._effort = self._effort if effort is None else effort
+
+    def begin_turn(self) -> None:
+        """Forget what applied to the turn before."""
+        self._turn_model, self._effort = None, None
+
+    def enqueue(self, text: str, *, steer: bool) -> str | None:
+        """Give the model a message while it works: before the next request, or when it would stop.
+
+        Returns the id of the message; None if no model is at work.
+        """
+        if self._run is None:
+            return None
+        return self._run.enqueue(text, priority="asap" if steer else "when_idle")
+
+    async def work(
+        self, prompt: str | Sequence[Any], limits: Limits, token: CancellationToken
+    ) -> LoopResult:
+        """Let the model work on a prompt until it stops. Errors of the model become the result."""
+        result = LoopResult()
+        before = list(self.history)
+        run: AgentRun[Any, Any] | None = None
+        try:
+            async with self._agent.iter(
+                prompt,
+                message_history=before,
+                usage_limits=UsageLimits(request_limit=limits.turns),
+                cancellation_token=token,
+                timeout=limits.seconds,
+            ) as run:
+                self._run = run
+                await self._follow(run, result, limits, known=len(before))
+        except UsageLimitExceeded:
+            result.status = "budget"
+            result.reason = f"the limit of {limits.turns} requests to the model was reached"
+        except _CostReached:
+            result.status, result.reason = "budget", f"the limit of ${limits.cost:g} was reached"
+        except RunTimedOut:
+            result.status = "budget"
+            result.reason = f"the limit of {limits.seconds:g} seconds was reached"
+        except RunCancelled:
+            result.status, result.reason = "interrupted", "the user stopped it"
+        except ProwessError as error:
+            result.status, result.reason = "failed", str(error).rstrip(".")
+        except (AgentRunError, ModelAPIError) as error:
+            self._fail(error, result)
+        except Exception as error:
+            # Libraries of providers raise whatever they like; the session must go on.
+            _LOG.debug("The model failed.", exc_info=True)
+            result.status = "failed"
+            result.reason = f"unexpected error: {type(error).__name__}: {_shorten(str(error))}"
+        finally:
+            self._run = None
+            if run is not None:
+                self.history = repair_messages(run.all_messages())
+        return result
+
+    async def _follow(
+        self, run: AgentRun[Any, Any], result: LoopResult, limits: Limits, *, known: int
+    ) -> None:
+        """Walk through the steps of a run, and report each as it happens."""
+        async for node in run:
+            if Agent.is_model_request_node(node):
+                async with node.stream(run.ctx) as stream:
+                    async for event in stream:
+                        self._report_part(event)
+            elif Agent.is_call_tools_node(node):
+                self._finish_request(node.model_response, result)
+                if limits.cost is not None and (result.cost or 0.0) >= limits.cost:
+                    raise _CostReached
+                async with node.stream(run.ctx) as calls:
+                    async for _ in calls:
+                        # The toolset reports calls itself, because it knows more about them.
+                        pass
+            messages = run.all_messages()
+            if len(messages) > known:
+                self._on_messages(messages[known:])
+                known = len(messages)
+
+    def _report_part(self, event: Any) -> None:
+        match event:
+            case PartStartEvent(part=TextPart(content=text)) if text:
+                self._emit(TextDelta(agent=self.name, text=text))
+            case PartDeltaEvent(delta=TextPartDelta(content_delta=text)) if text:
+                self._emit(TextDelta(agent=self.name, text=text))
+            case PartStartEvent(part=ThinkingPart(content=text)) if text:
+                self._emit(ThinkingDelta(agent=self.name, text=text))
+            case PartDeltaEvent(delta=ThinkingPartDelta(content_delta=str(text))) if text:
+                self._emit(ThinkingDelta(agent=self.name, text=text))
+
+    def _finish_request(self, response: ModelResponse, result: LoopResult) -> None:
+        usage, cost = response.usage, _find_cost(response)
+        result.requests += 1
+        result.input_tokens += usage.input_tokens
+        result.output_tokens += usage.output_tokens
+        if cost is not None:
+            result.cost = (result.cost or 0.0) + cost
+        result.answer = response.text or result.answer
+        self._emit(
+            RequestFinished(
+                agent=self.name,
+                input_tokens=usage.input_tokens,
+                output_tokens=usage.output_tokens,
+                cached_tokens=usage.cache_read_tokens,
+                cost=cost,
+                model=response.model_name or "",
+            )
+        )
+        self._on_response(response, self.name)
+        if _is_cut(response):
+            result.status, result.reason = "failed", "the model's answer was cut off"
+            self._emit(StreamCut(agent=self.name, reason="the server ended the stream early"))
+        elif response.finish_reason == "length":
+            result.status, result.reason = "failed", "the model reached its limit on output"
+            self._emit(StreamCut(agent=self.name, reason=result.reason))
+        else:
+            result.status, result.reason = "done", ""
+
+    def _fail(self, error: Exception, result: LoopResult) -> None:
+        result.status, result.reason = "failed", _describe(error)
+        if isinstance(error, ModelConnectionError):
+            self._emit(StreamCut(agent=self.name, reason=result.reason))
+
+    def _find_settings(self) -> ModelSettings:
+        effort = next((one for one in _EFFORTS if one == self._effort), None)
+        return ModelSettings() if effort is None else ModelSettings(thinking=effort)
+
+
+def _find_cost(response: ModelResponse) -> float | None:
+    # Prices are known for models with known names, as their provider spells them.
+    with suppress(LookupError, ValueError, AssertionError):
+        return float(response.cost().total_price)
+    return None
+
+
+def _is_cut(response: ModelResponse) -> bool:
+    """Whether a stream just ended. A connection that is closed says nothing about why, and is taken
+    for the end of the answer; but no reason for the end and no count of tokens came either.
+    """
+    has_reason = "finish_reason" in (response.provider_details or {})
+    return bool(response.usage.unmeasured_requests) and not has_reason
+
+
+def _describe(error: Exception) -> str:
+    """What went wrong with the model, as a part of a sentence."""
+    if isinstance(error, ModelHTTPError):
+        return (
+            f"the provider answered with status {error.status_code} ({_shorten(str(error.body))})"
+        )
+    return _shorten(str(error)) or type(error).__name__
+
+
+def _shorten(text: str, most: int = 300) -> str:
+    line = " ".join(text.split())
+    return line.rstrip(".") if len(line) <= most else f"{line[:most]}…"

@@ -1,0 +1,174 @@
+"""Whether a call of a tool may happen: the rules, what a skill was granted, and who is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from prowess.agent.tools.plan import Access, Plan
+from prowess.conversation.async_calls import Answers, call_async
+from prowess.gate.approvals import Approvals, GivenAnswers, Permit
+from prowess.gate.permissions import AgentRules, decide
+from prowess.model.permission import STRICTNESS, Action, Decision, Request, Rule
+from prowess.ports import Approver
+from prowess.text.globs import matches_wildcard
+from prowess.text.permission_rules import AGENT_TOOLS, RuleError, parse_rule_text
+
+_PERMISSION_OF_TOOL = {
+    "Read": ("read",),
+    "Glob": ("glob", "read"),
+    "Grep": ("grep", "read"),
+    "Write": ("write", "edit"),
+    "Edit": ("edit",),
+    "Bash": ("bash",),
+}
+
+
+class Granted(msgspec.Struct, frozen=True):
+    """What the skills of a turn asked for: tools that need no approval, and tools to do without."""
+
+    allowed: tuple[Rule, ...] = ()
+    disallowed: tuple[Rule, ...] = ()
+
+    def add(self, allowed: Iterable[str], disallowed: Iterable[str]) -> Granted:
+        """This, and what one more skill asks for."""
+        return Granted(
+            (*self.allowed, *_parse_tools(Action.ALLOW, allowed)),
+            (*self.disallowed, *_parse_tools(Action.DENY, disallowed)),
+        )
+
+
+def _parse_tools(action: Action, texts: Iterable[str]) -> list[Rule]:
+    """The rules that a header's list of tools means; tools of other hosts are left out."""
+    found = []
+    for text in texts:
+        try:
+            rule = parse_rule_text(action, text, AGENT_TOOLS)
+        except RuleError:
+            continue
+        if rule is not None:
+            found.append(rule)
+    return found
+
+
+def judge(plan: Plan, rules: AgentRules, granted: Granted, *, home: str) -> Decision:
+    """What the rules say about a call; of several things that it needs, the strictest answer."""
+    outside = _select_absolute(rules, home)
+    decisions = [
+        _judge_access(plan, access, outside if access.needs_rule else rules, granted)
+        for access in plan.accesses
+    ]
+    decision = max(decisions, key=lambda one: STRICTNESS[one.action])
+    if plan.asks_because is not None and decision.action is Action.ALLOW:
+        reason = f"programs cannot be sandboxed on this machine ({plan.asks_because})"
+        return Decision(Action.ASK, reason)
+    return decision
+
+
+def _judge_access(plan: Plan, access: Access, rules: AgentRules, granted: Granted) -> Decision:
+    for rule in granted.disallowed:
+        if _covers(rule, plan, access):
+            return Decision(Action.DENY, f"a skill of this turn disallows `{rule.text}`")
+    found = [
+        decision
+        for permission in plan.permissions
+        for name in access.names
+        if (decision := _decide_name(permission, name, rules)).rule is not None
+    ]
+    if found:
+        return max(found, key=lambda one: STRICTNESS[one.action])
+    if access.needs_rule:
+        return Decision(Action.DENY, _explain_outside(plan, access))
+    if any(_covers(rule, plan, access) for rule in granted.allowed):
+        return Decision(Action.ALLOW, "a skill of this turn has it in its `allowed-tools`")
+    return Decision(plan.default, f"no rule matches and the default is `{plan.default.value}`")
+
+
+def _decide_name(permission: str, name: str, rules: AgentRules) -> Decision:
+    return decide(Request(permission=permission, patterns=(name,), always=()), rules)
+
+
+def _covers(rule: Rule, plan: Plan, access: Access) -> bool:
+    if rule.permission not in plan.permissions:
+        return False
+    return any(matches_wildcard(name, rule.pattern) for name in access.names)
+
+
+def _explain_outside(plan: Plan, access: Access) -> str:
+    tool = plan.title.split()[0]
+    tool = tool if tool in _PERMISSION_OF_TOOL else "Edit"
+    return f"it is outside the project; the rule `{tool}({access.names[-1]})` would allow it"
+
+
+def _select_absolute(rules: AgentRules, home: str) -> AgentRules:
+    """The rules for paths outside the project: denials, and those that name a whole path.
+
+    A rule such as `Read(*)` is about the project. Otherwise it would open the whole machine.
+    """
+
+    def select(given: Sequence[Rule]) -> tuple[Rule, ...]:
+        expanded = (_expand_home(rule, home) for rule in given)
+        return tuple(
+            rule for rule in expanded if rule.action is Action.DENY or rule.pattern.startswith("/")
+        )
+
+    return msgspec.structs.replace(rules, written=select(rules.written), given=select(rules.given))
+
+
+def _expand_home(rule: Rule, home: str) -> Rule:
+    if not rule.pattern.startswith("~/"):
+        return rule
+    return msgspec.structs.replace(rule, pattern=home + rule.pattern[1:])
+
+
+class Gatekeeper:
+    """Decides about the calls of one session, and asks its approver one question at a time."""
+
+    def __init__(
+        self,
+        approvals: Approvals,
+        approver: Approver | None,
+        *,
+        project: str,
+        home: str,
+        read_only: bool = False,
+    ) -> None:
+        self._approvals = approvals
+        self._approver = approver
+        self._project = project
+        self._home = home
+        self._read_only = read_only
+
+    async def settle(self, plan: Plan, rules: AgentRules, granted: Granted) -> Permit:
+        """Grant or refuse a call. “Always” covers the same call in the same project."""
+        if self._read_only and plan.diff:
+            return Permit(granted=False, by="rule", reason="the session is read-only")
+        decision = judge(plan, rules, granted, home=self._home)
+        request = _make_request(plan, decision)
+
+        def call(*, answers: Answers | None = None, is_cancelled: object = None) -> Permit:
+            approver = self._approver if answers is None else GivenAnswers(answers)
+            return self._approvals.settle(
+                request, decision, location=self._project, digest="", approver=approver
+            )
+
+        if decision.action is not Action.ASK:
+            return call()
+        return await call_async(call, self._approver)
+
+
+def _make_request(plan: Plan, decision: Decision) -> Request:
+    names = tuple(access.names[0] for access in plan.accesses)
+    metadata: dict[str, object] = {"tool": plan.title.split()[0], "title": plan.title}
+    if plan.details:
+        metadata["details"] = list(plan.details)
+    if plan.diff:
+        metadata["diff"] = plan.diff
+    return Request(
+        permission=plan.permissions[0],
+        patterns=names,
+        always=names,
+        metadata=metadata,
+        note=None if decision.rule is None else f"Asked because {decision.reason}.",
+    )

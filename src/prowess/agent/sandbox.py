@@ -1,0 +1,64 @@
+"""What programs of a session run in: the sandbox of the settings, or one that cannot write."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import msgspec
+
+from prowess.agent.tools.bash import BashSandbox
+from prowess.conversation.confinement import ConfinedRunner
+from prowess.errors import MachineError
+from prowess.machine.processes import ProcessRunner
+from prowess.machine.sandbox import find_support
+from prowess.model.command import Command, Finished
+from prowess.model.facts import Facts
+from prowess.model.sandbox import SandboxPolicy
+from prowess.model.settings import Settings
+from prowess.ports import Runner
+from prowess.shell.sandbox_policy import build_policy
+from prowess.state.folders import state_folder
+
+
+class ReadOnlyRunner:
+    """A `Runner` whose programs can write nowhere, except in a temporary folder of their own."""
+
+    def __init__(self, runner: Runner) -> None:
+        self._runner = runner
+
+    def run(self, command: Command, *, is_cancelled: Callable[[], bool] | None = None) -> Finished:
+        """Run a command that cannot write. Raises `MachineError` where nothing can enforce that."""
+        support = find_support()
+        if support.engine is None:
+            cause = f"the session is read-only, and nothing enforces that here ({support.reason})"
+            raise MachineError("run", command.argv[0], cause)
+        policy = command.sandbox or SandboxPolicy()
+        confined = msgspec.structs.replace(policy, writable=())
+        return self._runner.run(
+            msgspec.structs.replace(command, sandbox=confined), is_cancelled=is_cancelled
+        )
+
+
+def open_runner(facts: Facts, *, read_only: bool) -> Runner:
+    """What starts the programs of a session."""
+    runner = ProcessRunner(facts)
+    return ReadOnlyRunner(runner) if read_only else runner
+
+
+def find_bash_sandbox(
+    settings: Settings, facts: Facts, runner: Runner, *, project: str, cwd: str
+) -> BashSandbox:
+    """The sandbox of the Bash tool, as the user's settings have it now."""
+    policy = build_policy(
+        settings.sandbox,
+        "",
+        project=project,
+        home=facts.home,
+        hidden=(state_folder(facts),),
+    )
+    if policy is None:
+        return BashSandbox(runner=runner, cwd=cwd)
+    support = find_support()
+    if support.engine is None:
+        return BashSandbox(runner=runner, cwd=cwd, unconfined=support.reason)
+    return BashSandbox(runner=ConfinedRunner(runner, policy), cwd=cwd)

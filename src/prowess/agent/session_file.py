@@ -1,0 +1,257 @@
+"""Sessions on disk: one file each, which only grows, outside every project.
+
+The first line says what the session is. After it come turns: what the user typed, messages as they
+come about, every call of a tool before it runs and after, and the end of the turn.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from prowess.agent.events import Outcome, Status
+from prowess.errors import MachineError, UsageError
+from prowess.machine.append_file import AppendFile, list_newest, read_lines, unique_hex
+from prowess.model.facts import Facts
+from prowess.state.folders import state_folder
+
+VERSION = 1
+_SUFFIX = ".jsonl"
+
+
+class SessionHeader(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What a session is. `parent` is the session that it was forked from."""
+
+    version: int = msgspec.field(default=VERSION, name="prowess-session")
+    id: str
+    cwd: str
+    host: str
+    created: str
+    parent: str | None = None
+
+
+class _Record(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kind"):
+    """A line after the first."""
+
+
+class TurnRecord(_Record, frozen=True, kw_only=True, tag="turn"):
+    """A turn begins."""
+
+    turn: int
+    text: str
+
+
+class MessagesRecord(_Record, frozen=True, kw_only=True, tag="messages"):
+    """Messages that were added, as pydantic-ai writes them."""
+
+    messages: msgspec.Raw
+
+
+class CallRecord(_Record, frozen=True, kw_only=True, tag="call"):
+    """A call of a tool that is about to run."""
+
+    call: str
+    tool: str
+    title: str
+
+
+class ResultRecord(_Record, frozen=True, kw_only=True, tag="result"):
+    """A call has ended."""
+
+    call: str
+    outcome: Outcome
+
+
+class EndRecord(_Record, frozen=True, kw_only=True, tag="end"):
+    """A turn is over.
+
+    `conversation` is what `Conversation.save` gave; `messages` replace those of the turn so far,
+    where the last steps changed them.
+    """
+
+    turn: int
+    status: Status
+    conversation: str
+    messages: msgspec.Raw | None = None
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost: float | None = None
+
+
+Record = TurnRecord | MessagesRecord | CallRecord | ResultRecord | EndRecord
+_RECORDS: msgspec.json.Decoder[Record] = msgspec.json.Decoder(Record)
+
+
+class SavedTurn(msgspec.Struct, kw_only=True):
+    """One turn as it was kept. Without an end, `unknown` are the calls that may have happened."""
+
+    number: int
+    text: str
+    messages: list[msgspec.Raw] = []
+    end: EndRecord | None = None
+    calls: dict[str, CallRecord] = {}
+
+    @property
+    def unknown(self) -> tuple[CallRecord, ...]:
+        """The calls that began and of whose end nothing is known."""
+        return tuple(self.calls.values())
+
+
+class SavedSession(msgspec.Struct, kw_only=True):
+    """A session as it was kept. `is_damaged` if its end could not be read."""
+
+    header: SessionHeader
+    turns: list[SavedTurn] = []
+    is_damaged: bool = False
+
+    @property
+    def title(self) -> str:
+        """The beginning of what the user typed first."""
+        return " ".join(self.turns[0].text.split())[:80] if self.turns else ""
+
+    @property
+    def conversation(self) -> str | None:
+        """What the conversation saved at the end of the last finished turn."""
+        ended = [turn.end for turn in self.turns if turn.end is not None]
+        return ended[-1].conversation if ended else None
+
+    @property
+    def unknown(self) -> tuple[CallRecord, ...]:
+        """The calls of the last turn that may or may not have happened."""
+        return self.turns[-1].unknown if self.turns else ()
+
+
+class SessionFile:
+    """The file of one session, open for writing. Every method raises `MachineError`."""
+
+    def __init__(self, header: SessionHeader, file: AppendFile) -> None:
+        self.header = header
+        self._file = file
+
+    @classmethod
+    def create(
+        cls, facts: Facts, *, cwd: str, host: str, parent: SavedSession | None = None
+    ) -> SessionFile:
+        """A new session; with a parent, one that begins with all that is in it."""
+        header = SessionHeader(
+            id=f"{time.strftime('%Y%m%d-%H%M%S')}-{unique_hex(2)}",
+            cwd=cwd,
+            host=host,
+            created=time.strftime("%Y-%m-%dT%H:%M:%S%z"),
+            parent=None if parent is None else parent.header.id,
+        )
+        made = cls(header, AppendFile.create(_find_path(facts, header.id)))
+        made._file.append(msgspec.json.encode(header), sync=True)
+        if parent is not None:
+            for line in read_lines(_find_path(facts, parent.header.id))[0][1:]:
+                made._file.append(line)
+        return made
+
+    @classmethod
+    def resume(cls, facts: Facts, saved: SavedSession) -> SessionFile:
+        """A session that goes on."""
+        return cls(saved.header, AppendFile.open(_find_path(facts, saved.header.id)))
+
+    def begin_turn(self, turn: int, text: str) -> None:
+        """Write down what the user typed."""
+        self._append(TurnRecord(turn=turn, text=text))
+
+    def note_messages(self, messages: bytes) -> None:
+        """Write down messages."""
+        self._append(MessagesRecord(messages=msgspec.Raw(messages)))
+
+    def note_call(self, call: str, tool: str, title: str) -> None:
+        """Write down a call before it runs. Where that fails, it must not run."""
+        self._append(CallRecord(call=call, tool=tool, title=title), sync=True)
+
+    def note_result(self, call: str, outcome: Outcome) -> None:
+        """Write down that a call has ended."""
+        self._append(ResultRecord(call=call, outcome=outcome), sync=True)
+
+    def end_turn(self, end: EndRecord) -> None:
+        """Write down the end of a turn; afterwards it is never lost."""
+        self._append(end, sync=True)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+    def _append(self, record: _Record, *, sync: bool = False) -> None:
+        self._file.append(msgspec.json.encode(record), sync=sync)
+
+
+def load_session(facts: Facts, id: str) -> SavedSession:
+    """A session by its id. Raises `UsageError` where there is none."""
+    path = _find_path(facts, id)
+    try:
+        lines, is_damaged = read_lines(path)
+        header = msgspec.json.decode(lines[0], type=SessionHeader)
+    except (MachineError, IndexError, msgspec.DecodeError):
+        raise UsageError(
+            f"There is no session “{id}”; run `prowess sessions` to see all."
+        ) from None
+    if header.version != VERSION:
+        raise UsageError(f"The session “{id}” was written by another version of Prowess.")
+    session = SavedSession(header=header, is_damaged=is_damaged)
+    for line in lines[1:]:
+        try:
+            _add(session, _RECORDS.decode(line))
+        except msgspec.DecodeError:
+            # What comes after a line that cannot be read may depend on it.
+            session.is_damaged = True
+            break
+    return session
+
+
+def list_sessions(facts: Facts, *, cwd: str | None = None, most: int = 50) -> list[SavedSession]:
+    """The latest sessions, newest first; with `cwd` only those of that folder."""
+    found = []
+    for name in list_newest(_find_folder(facts), _SUFFIX):
+        try:
+            session = load_session(facts, name.removesuffix(_SUFFIX))
+        except UsageError:
+            continue
+        if cwd in (None, session.header.cwd):
+            found.append(session)
+        if len(found) == most:
+            break
+    return found
+
+
+def _add(session: SavedSession, record: Record) -> None:
+    if isinstance(record, TurnRecord):
+        session.turns.append(SavedTurn(number=record.turn, text=record.text))
+        return
+    if not session.turns:
+        return
+    turn = session.turns[-1]
+    match record:
+        case MessagesRecord(messages=messages):
+            turn.messages.append(messages)
+        case CallRecord(call=call):
+            turn.calls[call] = record
+        case ResultRecord(call=call):
+            turn.calls.pop(call, None)
+        case EndRecord(messages=messages):
+            turn.end = record
+            turn.calls.clear()
+            if messages is not None:
+                turn.messages = [messages]
+
+
+def join_messages(turns: Sequence[SavedTurn]) -> list[Any]:
+    """The messages of turns, as plain values."""
+    return [one for turn in turns for raw in turn.messages for one in msgspec.json.decode(raw)]
+
+
+def _find_folder(facts: Facts) -> str:
+    return f"{state_folder(facts)}/sessions"
+
+
+def _find_path(facts: Facts, id: str) -> str:
+    # An id comes from a command line, so it must not lead anywhere else.
+    name = id.replace("/", "-").replace("\\", "-").lstrip(".")
+    return f"{_find_folder(facts)}/{name}{_SUFFIX}"

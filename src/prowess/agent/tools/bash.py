@@ -1,0 +1,101 @@
+"""Bash: a command in the sandbox, with a time limit, bounded output and no inherited secrets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import msgspec
+
+from prowess.agent.tools.plan import Access, IsCancelled, Plan
+from prowess.errors import UsageError
+from prowess.model.command import Command, Finished
+from prowess.model.permission import Action
+from prowess.ports import Runner
+from prowess.shell.quotes import Refusal
+from prowess.shell.scanner import BashScanner, list_commands
+
+SECONDS = 120.0
+MOST_SECONDS = 600.0
+_OUTPUT_BYTES = 30_000
+
+
+class BashSandbox(msgspec.Struct, frozen=True, kw_only=True):
+    """What commands run in. `unconfined` says why nothing confines them; None where it does."""
+
+    runner: Runner
+    cwd: str
+    unconfined: str | None = None
+
+
+class BashTool:
+    """The tool that runs commands. `find_sandbox` is asked for each, since settings may change."""
+
+    def __init__(self, find_sandbox: Callable[[], BashSandbox]) -> None:
+        self._find_sandbox = find_sandbox
+
+    def bash(self, command: str, timeout_seconds: float = SECONDS) -> Plan:
+        """Run a bash command in the working folder, and return its output and exit code.
+
+        It runs in a sandbox: it can write only in the project and in $TMPDIR, and usually has no
+        network. Each call starts anew, so `cd` and variables do not last.
+
+        Args:
+            command: The command.
+            timeout_seconds: Stop it after this many seconds, at most 600.
+        """
+        if not command.strip() or "\0" in command:
+            raise UsageError("`command` must be a command, without null characters.")
+        sandbox = self._find_sandbox()
+        made = Command(
+            text=command,
+            argv=("bash", "-c", command),
+            cwd=sandbox.cwd,
+            shell="bash",
+            seconds=min(max(timeout_seconds, 1.0), MOST_SECONDS),
+            output_bytes=_OUTPUT_BYTES,
+        )
+
+        def run(is_cancelled: IsCancelled) -> str:
+            return render_result(sandbox.runner.run(made, is_cancelled=is_cancelled), made)
+
+        return Plan(
+            title=f"Bash {command}",
+            permissions=("bash",),
+            accesses=_list_accesses(command),
+            default=Action.ASK,
+            run=run,
+            details=(command,),
+            # A rule is not enough then: it was written for programs in a sandbox.
+            asks_because=sandbox.unconfined,
+            is_write=True,
+        )
+
+
+def _list_accesses(command: str) -> tuple[Access, ...]:
+    """Every program that a command starts; the whole text where it cannot be taken apart.
+
+    `git status && rm x` needs permission for both programs, whatever a rule says about `git *`.
+    """
+    try:
+        BashScanner(command).read()
+        programs = [" ".join(words) for words in list_commands(command)[0]]
+    except Refusal:
+        programs = []
+    if not programs:
+        return (Access(names=(command,)),)
+    return tuple(Access(names=(program,)) for program in dict.fromkeys(programs))
+
+
+def render_result(finished: Finished, command: Command) -> str:
+    """What the model sees of a command that ended: its output, and how it ended."""
+    output = finished.output.rstrip("\n")
+    if finished.left_out:
+        left = finished.left_out - len(finished.tail.encode("utf-8", "replace"))
+        output += f"\n[{max(left, 0):,} bytes left out]\n{finished.tail.rstrip()}"
+    if finished.code is None:
+        ending = f"[stopped after {command.seconds:g} seconds]"
+    elif finished.code:
+        ending = f"[exit code {finished.code}]"
+    else:
+        ending = "" if output else "[no output]"
+    return "\n".join(filter(None, (output, ending)))

@@ -1,0 +1,51 @@
+"""What a call of a tool is about to do, as a value: shown, judged and then carried out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from prowess.model.permission import Action
+
+IsCancelled = Callable[[], bool]
+
+
+class Access(msgspec.Struct, frozen=True, kw_only=True):
+    """Something that a call needs: a path, a command, an address.
+
+    `names` are its spellings, which rules are compared with. `needs_rule` is True for what no
+    default allows, such as a path outside the project; a rule must then name it by its whole path.
+    """
+
+    names: tuple[str, ...]
+    needs_rule: bool = False
+
+
+class Plan(msgspec.Struct, frozen=True, kw_only=True):
+    """A call of a tool before it happens.
+
+    `permissions` are what rules call this kind of call, `accesses` what it needs. `default` applies
+    where no rule does. `details` and `diff` are for the person who is asked. `touched` is the file
+    that it reads or writes. `asks_because` says why a person is asked even where a rule allows it.
+    `run` does it, in a thread of its own, and returns the answer.
+    """
+
+    title: str
+    permissions: tuple[str, ...]
+    accesses: tuple[Access, ...]
+    default: Action
+    run: Callable[[IsCancelled], str]
+    details: tuple[str, ...] = ()
+    diff: str = ""
+    touched: str | None = None
+    asks_because: str | None = None
+    is_write: bool = False
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
+        """Functions that return a plan are tools, whose types pydantic looks at."""
+        from pydantic_core import core_schema
+
+        return core_schema.any_schema()

@@ -1,0 +1,243 @@
+"""Every call of a tool on its way: planned, shown, judged, written down, run, answered."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from pydantic_ai import FunctionToolset, ModelRetry, RunContext, Tool, ToolFailed
+from pydantic_ai.toolsets import AbstractToolset, CombinedToolset, ToolsetTool, WrapperToolset
+
+from prowess.adapters.pydantic_ai import SkillToolset
+from prowess.agent.events import Event, Outcome, SkillsWoken, ToolFinished, ToolStarted
+from prowess.agent.permissions import Gatekeeper, Granted
+from prowess.agent.tools.bash import BashTool
+from prowess.agent.tools.files import FileTools
+from prowess.agent.tools.plan import Plan
+from prowess.conversation.conversation import Conversation
+from prowess.errors import ProwessError
+from prowess.errors.activation import NotPermitted
+from prowess.gate.permissions import AgentRules
+from prowess.machine.event_loop import run_in_thread
+from prowess.model.activation import Activation
+
+# The skills that were loaded during the call of a tool, in the task of that call.
+_loaded: ContextVar[list[Activation]] = ContextVar("loaded")
+
+
+class CallLog(Protocol):
+    """Keeps every call on disk, before it runs and after."""
+
+    def note_call(self, call: str, tool: str, title: str) -> None:
+        """A call is about to run. Raises `MachineError`, and then it does not run."""
+        ...
+
+    def note_result(self, call: str, outcome: Outcome) -> None:
+        """A call has ended."""
+        ...
+
+
+class NoCallLog:
+    """A `CallLog` for sessions that are not kept."""
+
+    def note_call(self, call: str, tool: str, title: str) -> None:
+        """Keep nothing."""
+
+    def note_result(self, call: str, outcome: Outcome) -> None:
+        """Keep nothing."""
+
+
+@dataclass
+class Turn:
+    """What applies until the model stops: grants of skills, and whether anything was refused."""
+
+    granted: Granted = field(default_factory=Granted)
+    refusals: list[str] = field(default_factory=list)
+
+
+@dataclass
+class CallContext:
+    """What calls of tools need from their agent."""
+
+    agent: str
+    conversation: Conversation
+    gatekeeper: Gatekeeper
+    get_rules: Callable[[], AgentRules]
+    emit: Callable[[Event], None]
+    wait_until_shown: Callable[[], Awaitable[None]]
+    log: CallLog
+    activated: Callable[[Activation], Awaitable[str | None]]
+    turn: Turn = field(default_factory=Turn)
+
+
+class _Refused(Exception):
+    """A call that was not permitted; the message is for the model.
+
+    `is_open` if a person could have permitted it. What a rule denies is settled.
+    """
+
+    def __init__(self, reason: str, *, is_open: bool) -> None:
+        self.is_open = is_open
+        super().__init__(reason)
+
+
+@dataclass
+class GuardedToolset(WrapperToolset[Any]):
+    """The tools of an agent. Nothing runs that the rules or the person asked did not allow."""
+
+    context: CallContext = field(kw_only=True)
+
+    async def call_tool(
+        self, name: str, tool_args: dict[str, Any], ctx: RunContext[Any], tool: ToolsetTool[Any]
+    ) -> Any:
+        """Carry out a call. Whatever goes wrong in it is an answer to the model."""
+        call = ctx.tool_call_id or ""
+        started = time.monotonic()
+        state = _CallState(name, tool_args, call)
+        outcome: Outcome = "failed"
+        answer: Any = "The call was interrupted."
+        try:
+            answer = await self._carry_out(state, ctx, tool)
+            outcome = "done"
+            return answer
+        except _Refused as refusal:
+            outcome, answer = "refused", str(refusal)
+            if refusal.is_open:
+                self.context.turn.refusals.append(answer)
+            raise ToolFailed(answer) from None
+        except (ModelRetry, ToolFailed) as error:
+            answer = error.message
+            if isinstance(error.__cause__, NotPermitted):
+                outcome = "refused"
+                self.context.turn.refusals.append(answer)
+            raise
+        except ProwessError as error:
+            answer = _explain(error)
+            raise ToolFailed(answer) from error
+        except Exception as error:
+            # A bug in a tool must not end the run; the model can try another way.
+            answer = f"The tool failed: {type(error).__name__}: {error}"
+            raise ToolFailed(answer) from error
+        finally:
+            self._finish(state, outcome, answer, time.monotonic() - started)
+
+    async def _carry_out(
+        self, state: _CallState, ctx: RunContext[Any], tool: ToolsetTool[Any]
+    ) -> Any:
+        context = self.context
+        # Loading a skill is judged by the conversation, everything else by the plan.
+        activations: list[Activation] = []
+        _loaded.set(activations)
+        if state.tool not in TOOLS:
+            self._begin(state, _name_call(state), log=True)
+            await context.wait_until_shown()
+            answer = await super().call_tool(state.tool, state.input, ctx, tool)
+            for activation in activations:
+                answer = await context.activated(activation) or answer
+            return answer
+        plan = await super().call_tool(state.tool, state.input, ctx, tool)
+        assert isinstance(plan, Plan)
+        self._begin(state, plan.title, diff=plan.diff, log=False)
+        # Whoever is asked about a change has seen it.
+        await context.wait_until_shown()
+        permit = await context.gatekeeper.settle(plan, context.get_rules(), context.turn.granted)
+        if not permit.granted:
+            feedback = f" The user says: {permit.feedback}" if permit.feedback else ""
+            reason = f"Not permitted: {permit.reason.rstrip('.')}.{feedback}"
+            raise _Refused(reason, is_open=permit.by in ("person", "nobody"))
+        context.log.note_call(state.call, state.tool, plan.title)
+        answer = await run_in_thread(plan.run)
+        if plan.touched is not None:
+            await self._touch(plan.touched)
+        return answer
+
+    def _begin(self, state: _CallState, title: str, *, diff: str = "", log: bool) -> None:
+        state.title = title
+        if log:
+            self.context.log.note_call(state.call, state.tool, title)
+        self.context.emit(
+            ToolStarted(
+                agent=self.context.agent,
+                call=state.call,
+                tool=state.tool,
+                title=title,
+                input=state.input,
+                diff=diff,
+            )
+        )
+
+    def _finish(self, state: _CallState, outcome: Outcome, answer: Any, seconds: float) -> None:
+        if not state.title:
+            # The call could not even be planned, so that nobody was told of it yet.
+            self._begin(state, state.tool, log=False)
+        self.context.emit(
+            ToolFinished(
+                agent=self.context.agent,
+                call=state.call,
+                tool=state.tool,
+                outcome=outcome,
+                output=answer if isinstance(answer, str) else str(answer),
+                seconds=round(seconds, 3),
+            )
+        )
+        self.context.log.note_result(state.call, outcome)
+
+    async def _touch(self, path: str) -> None:
+        """Wake the skills that wait for a file, and find those in its folder."""
+        conversation = self.context.conversation
+        woken = await run_in_thread(lambda is_cancelled: conversation.touched(path))
+        if woken:
+            names = tuple(skill.name for skill in woken)
+            self.context.emit(SkillsWoken(agent=self.context.agent, names=names))
+
+
+@dataclass
+class _CallState:
+    tool: str
+    input: dict[str, Any]
+    call: str
+    title: str = ""
+
+
+def _name_call(state: _CallState) -> str:
+    """A call of one of the tools for skills, as a person reads it."""
+    values = " ".join(value for value in state.input.values() if isinstance(value, str))
+    return f"{state.tool.replace('_', ' ').capitalize()} {values}"
+
+
+def _explain(error: ProwessError) -> str:
+    return f"{error} {error.hint}" if error.hint else str(error)
+
+
+TOOLS = ("Read", "Write", "Edit", "Glob", "Grep", "Bash")
+_CHANGING = ("Write", "Edit", "Bash")
+
+
+def build_toolset(
+    context: CallContext, files: FileTools, bash: BashTool, **catalog_options: Any
+) -> AbstractToolset[Any]:
+    """The tools of an agent: files, commands, and the tool that loads skills."""
+    functions: tuple[Callable[..., Plan], ...] = (
+        files.read,
+        files.write,
+        files.edit,
+        files.glob,
+        files.grep,
+        bash.bash,
+    )
+    planned = FunctionToolset[Any](
+        [
+            # Whatever changes something waits for the calls before it, and those after it wait.
+            Tool(function, name=name, sequential=name in _CHANGING)
+            for function, name in zip(functions, TOOLS, strict=True)
+        ]
+    )
+    skills = SkillToolset(
+        context.conversation,
+        on_activation=lambda activation, run: _loaded.get().append(activation),
+        **catalog_options,
+    )
+    return GuardedToolset(CombinedToolset([planned, skills]), context=context)

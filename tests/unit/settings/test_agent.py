@@ -1,0 +1,51 @@
+"""`[agent]`: the user chooses the model; a project cannot."""
+
+from __future__ import annotations
+
+import pytest
+
+from prowess.errors import SettingError
+from prowess.model.settings import AgentSettings
+from tests.workspace import Workspace
+
+OWN = "home/.config/prowess/prowess.toml"
+TEXT = """
+[agent]
+model = "sonnet"
+
+[agent.models]
+sonnet = "anthropic:claude-sonnet-4-5"
+"""
+
+
+def test_the_users_file_chooses_the_model_and_its_short_names(workspace: Workspace) -> None:
+    workspace.write(OWN, TEXT)
+    settings = workspace.open().settings()
+    assert settings.agent == AgentSettings(
+        model="sonnet", models={"sonnet": "anthropic:claude-sonnet-4-5"}
+    )
+    assert settings.origin("agent.models.sonnet").line == 6
+
+
+def test_a_project_cannot_choose_a_model(workspace: Workspace) -> None:
+    workspace.write("project/prowess.toml", TEXT)
+    settings = workspace.open().settings()
+    assert settings.agent == AgentSettings()
+    assert [(one.code, one.field) for one in settings.diagnostics] == [
+        ("setting-ignored", "agent.model"),
+        ("setting-ignored", "agent.models.sonnet"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[agent]\nmodle = 'x'\n", "agent.model"),
+        ("[agent]\nmodel = 3\n", "a string"),
+        ("[agent]\nmodels = 'x'\n", "table"),
+    ],
+)
+def test_a_wrong_value_is_refused(workspace: Workspace, text: str, said: str) -> None:
+    workspace.write(OWN, text)
+    with pytest.raises(SettingError, match=said):
+        workspace.open().settings()
