@@ -210,8 +210,12 @@ class Project:
         others = dict(listed)
         for outcome in snapshot.outcomes:
             skill = outcome.skill
-            if skill is not None and skill.stamp is not None:
-                others[skill.location] = skill.stamp
+            if skill is None or skill.stamp is None:
+                continue
+            others[skill.location] = skill.stamp
+            if outcome.candidate.root.leaf:
+                # Nothing else in its folder can become a skill.
+                others.pop(skill.folder, None)
         roots = [root.path for root in snapshot.roots]
         composition = self._composition
         if composition is not None:

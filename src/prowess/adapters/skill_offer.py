@@ -29,11 +29,11 @@ from prowess.errors import MissingExtra, ProwessError
 from prowess.errors.activation import ApprovalNeeded
 from prowess.machine.event_loop import run_in_thread, wait_for
 from prowess.model.activation import Activation, Requests
-from prowess.model.catalog import Catalog, Shown
+from prowess.model.catalog import Catalog
 from prowess.model.permission import Answer
 from prowess.ports import Approver, Ranker
+from prowess.present.instructions import LISTED, count_left_out, render_instructions
 from prowess.runtime import Skills
-from prowess.text.markup import escape_text, tidy_line
 
 OnActivation = Callable[[Activation, Any], object]
 """Called for every skill that the model loads, with the context that the library gives tools.
@@ -51,7 +51,6 @@ FindApprover = Callable[[Any], Approver | None]
 
 _Called = tuple[ToolOutput, Awaitable[object] | None]
 _NO_REQUESTS = Requests()
-_LISTED = (Shown.WHOLE, Shown.SHORTENED, Shown.NAME_ONLY)
 # How many rendered lists are kept, and how many responses whose calls may still be under way.
 _MOST_TEXTS = 16
 _MOST_EXAMPLES = 3
@@ -145,13 +144,13 @@ class SkillOffer:
 
         It may read files.
         """
-        is_complete = not _count_left_out(self._get_catalog(conversation))
+        is_complete = not count_left_out(self._get_catalog(conversation))
         return tuple(tool for tool in self.tools if not (is_complete and tool.kind == "find"))
 
     def list_examples(self, conversation: Conversation) -> list[str]:
         """Names of skills that can be loaded, for models that try every tool."""
         lines = self._get_catalog(conversation).lines
-        return [line.name for line in lines if line.shown in _LISTED][:_MOST_EXAMPLES]
+        return [line.name for line in lines if line.shown in LISTED][:_MOST_EXAMPLES]
 
     def open(self, context: Any, id: str | None, *, saved: str | None = None) -> Conversation:
         """The conversation of a run. It may read files.
@@ -284,32 +283,8 @@ class SkillOffer:
         return conversation.catalog(**self._options)
 
     def _render(self, catalog: Catalog) -> str:
-        rows = [
-            _render_row(line.name, line.text) for line in catalog.lines if line.shown in _LISTED
-        ]
-        left_out = _count_left_out(catalog)
-        if not rows and not left_out:
-            return catalog.always
-        lines = [
-            "A skill is a set of instructions for one kind of task. When a task matches the"
-            f" description of a skill, load the skill with the tool `{self.load_tool.name}` before"
-            " you start, and follow it."
-        ]
-        if rows:
-            lines += ["<available_skills>", *rows, "</available_skills>"]
-        if left_out:
-            lines.append(self._render_left_out(left_out, is_all=not rows))
-        listed = "\n".join(lines)
-        return f"{listed}\n\n{catalog.always}" if catalog.always else listed
-
-    def _render_left_out(self, count: int, *, is_all: bool) -> str:
-        what = f"{count:,} skill{'s' if count > 1 else ''}"
-        said = f"{what} not listed here." if is_all else f"{what} more, not listed here."
         finder = next((tool.name for tool in self.tools if tool.kind == "find"), None)
-        if finder is None:
-            return f"There are {said}" if count > 1 else f"There is {said}"
-        there = "There are" if count > 1 else "There is"
-        return f"{there} {said} If no listed skill fits, search for one with `{finder}`."
+        return render_instructions(catalog, tool=self.load_tool.name, finder=finder)
 
 
 class _Claims:
@@ -381,12 +356,3 @@ def explain_import(error: ImportError, *, extra: str, module: str, purpose: str)
         raise error
     missing.add_note(missing.hint or "")
     raise missing from error
-
-
-def _count_left_out(catalog: Catalog) -> int:
-    return sum(line.shown is Shown.LEFT_OUT for line in catalog.lines)
-
-
-def _render_row(name: str, text: str) -> str:
-    row = f"- {escape_text(tidy_line(name))}"
-    return f"{row}: {escape_text(tidy_line(text))}" if text else row

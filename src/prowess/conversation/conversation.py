@@ -34,6 +34,7 @@ from prowess.model.outcome import State
 from prowess.model.skill import Skill
 from prowess.model.snapshot import Snapshot
 from prowess.model.usage import Caller
+from prowess.present.instructions import render_instructions
 from prowess.present.tokens import estimate_tokens
 from prowess.telemetry import observe
 
@@ -85,13 +86,26 @@ class Conversation:
         """
         return self._catalogs.offer(self.snapshot, **options)
 
-    def tool(self, **options: Any) -> ModelTool:
+    def instructions(self, **options: Any) -> str:
+        """The text for a system prompt: how to load a skill with the tool, the list of skills, and
+        the bodies that always apply.
+
+        Options are those of `Skills.catalog`. The tool that goes with it is `tool(listed=False)`.
+        """
+        catalog = self.catalog(**options)
+        return render_instructions(catalog, tool=self._services.profile.tool.name)
+
+    def tool(self, *, listed: bool = True, **options: Any) -> ModelTool:
         """The tool with which the model loads skills, as it should be described now.
 
-        Options are those of `Skills.catalog`.
+        Without `listed` its description has no skills, because the `instructions` have. Options are
+        those of `Skills.catalog`.
         """
         view, profile = self._skills.view, self._services.profile
         format, catalog = profile.catalog.tool_format, None
+        if not listed:
+            tool = describe_tool(profile.tool, usable=())
+            return ModelTool(**msgspec.structs.asdict(tool), function=self._call_tool)
         if format:
             catalog = self._catalogs.build(view.snapshot, format=format, **options)
         tool = describe_tool(profile.tool, usable=view.list_usable("model"), catalog=catalog)

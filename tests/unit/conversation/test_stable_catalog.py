@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import weakref
+from pathlib import Path
 
 import pytest
 
@@ -135,3 +136,23 @@ def test_a_deleted_skill_that_always_applies_is_a_finding_and_not_an_error(
         ("always-unreadable", str(path))
     ]
     assert "skill-1" in catalog.prompt
+
+
+def test_the_instructions_name_the_tool_that_is_there_and_the_list_is_sent_once(
+    workspace: Workspace,
+) -> None:
+    for host, tool_name in (("prowess", "skill"), ("claude-code", "Skill"), ("opencode", "skill")):
+        chat = workspace.open(host).conversation()
+        system, tool = chat.instructions(), chat.tool(listed=False)
+        assert tool.name == tool_name
+        assert f"with the tool `{tool_name}`" in system
+        assert ("skill-3" in system, "skill-3" in f"{tool.description}{tool.parameters}") == (
+            True,
+            False,
+        )
+        assert "Body" in tool.answer({tool.parameters["required"][0]: "skill-3"}).text
+
+
+def test_without_skills_there_are_no_instructions(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    assert Workspace(tmp_path / "empty").open().conversation().instructions() == ""
