@@ -26,7 +26,7 @@ test: $(VENV)/.dev ## set up and run the whole test suite
 
 test-frameworks: $(FRAMEWORKS)/.installed ## set up and test the adapters of heavy libraries, in their own environment
 	@PROWESS_FRAMEWORKS=1 $(FRAMEWORKS)/bin/python -m pytest -n auto --dist worksteal \
-	  tests/adapters/test_every_adapter.py tests/adapters/test_scenario.py $(ARGS)
+	  tests/adapters/test_every_adapter.py tests/adapters/test_scenario.py tests/adapters/test_frameworks.py $(ARGS)
 
 lint: $(VENV)/.dev ## check style and formatting
 	@$(BIN)/ruff check $(CODE)

@@ -15,6 +15,8 @@ ADAPTERS: tuple[str, ...] = ("anthropic", "langchain", "openai_agents", "pydanti
 if os.environ.get("PROWESS_FRAMEWORKS"):
     # Heavy libraries have an environment of their own: `make test-frameworks`.
     ADAPTERS = ("agent_framework", "google_adk", "strands")
+else:
+    collect_ignore = ["test_frameworks.py"]
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ from prowess.activate.loaded_tags import LoadedSkill
 from prowess.adapters.approval import describe_question, read_approval
 from prowess.adapters.compaction import find_lost, render_survivors
 from prowess.adapters.media import parse_block
+from prowess.adapters.policy import Granted, merge_granted
 from prowess.adapters.skill_offer import (
     OfferOptions,
     SkillOffer,
@@ -70,6 +71,7 @@ class SkillProvider(ContextProvider):
         super().__init__(source_id)
         self._skills = skills
         self._offer = SkillOffer(skills, **options)
+        self._offer.applied = frozenset({"model", "disallowed-tools"})
 
     async def before_run(
         self, *, agent: Any, session: AgentSession, context: SessionContext, state: dict[str, Any]
@@ -101,6 +103,8 @@ class _Run:
         self.tools = {tool.name: tool for tool in offer.tools}
         self.loaded: frozenset[str] = frozenset()
         self.response = ""
+        # A run is a turn, so what is granted ends with it.
+        self.granted = Granted()
         self._state = state
 
     async def prepare(self, messages: Iterable[Message]) -> list[Message]:
@@ -146,7 +150,19 @@ class _Requests(ChatMiddleware):
         self._run = run
 
     async def process(self, context: ChatContext, call_next: Next) -> None:
-        context.messages = await self._run.prepare(context.messages)
+        run = self._run
+        context.messages = await run.prepare(context.messages)
+        options = dict(context.options or {})
+        if run.granted.disallowed_tools:
+            options["tools"] = [
+                tool
+                for tool in options.get("tools") or ()
+                if not run.granted.forbids(getattr(tool, "name", ""))
+            ]
+        model = run.offer.policy.models.get(run.granted.model or "")
+        if model is not None:
+            options["model"] = model
+        context.options = options
         await call_next()
 
 
@@ -158,6 +174,9 @@ class _Calls(FunctionMiddleware):
 
     async def process(self, context: FunctionInvocationContext, call_next: Next) -> None:
         run, tool = self._run, self._run.tools.get(context.function.name)
+        if run.granted.forbids(context.function.name):
+            context.result = [Content.from_text("A loaded skill does not allow this tool.")]
+            return
         if tool is None:
             await call_next()
             return
@@ -173,8 +192,10 @@ class _Calls(FunctionMiddleware):
             output = await run.offer.call_async(tool.name, context.arguments, call_context)
         except _Suspended as suspended:
             context.result = _ask(context, suspended.request)
-        else:
-            context.result = _render(output)
+            return
+        if output.granted is not None:
+            run.granted = merge_granted((run.granted, output.granted))
+        context.result = _render(output)
 
 
 class _Suspended(Exception):

@@ -13,6 +13,7 @@ from prowess.adapters.approval import ApprovedCall, describe_question
 from prowess.adapters.bounded import BoundedDict
 from prowess.adapters.compaction import find_lost, render_survivors
 from prowess.adapters.media import parse_block
+from prowess.adapters.policy import Granted, merge_granted
 from prowess.adapters.skill_offer import (
     OfferOptions,
     SkillOffer,
@@ -57,6 +58,9 @@ class SkillToolset(BaseToolset):
         super().__init__()
         self._skills = skills
         self._offer = SkillOffer(skills, **options)
+        # A toolset cannot take the tools of others away.
+        self._offer.applied = frozenset({"model"})
+        self._granted: BoundedDict[tuple[str, ...], Granted] = BoundedDict()
         self._requests: BoundedDict[tuple[str, ...], _Seen] = BoundedDict()
 
     def conversation(self, context: ReadonlyContext) -> Conversation:
@@ -83,6 +87,10 @@ class SkillToolset(BaseToolset):
         )
         if text:
             llm_request.append_instructions([text])
+        granted = self._granted.get(_identify_run(tool_context), Granted())
+        model = self._offer.policy.models.get(granted.model or "")
+        if model is not None:
+            llm_request.model = model
         await self._give_back(tool_context, llm_request)
         loaded = get_versions(self._list_loaded(llm_request.contents))
         # A response has no id of its own before it is an event, so its request gets one.
@@ -103,12 +111,18 @@ class SkillToolset(BaseToolset):
             suspend=_make_suspension(context) if self._offer.suspends else None,
         )
         try:
-            return _render(await self._offer.call_async(tool.name, args, call_context))
+            output = await self._offer.call_async(tool.name, args, call_context)
         except _Suspended as suspended:
             question = describe_question(suspended.request)
             context.request_confirmation(hint=_describe(suspended.request), payload=question)
             context.actions.skip_summarization = True
             return {"error": _WAITS}
+        if output.granted is not None:
+            # An invocation is a turn, so what is granted ends with it.
+            run = _identify_run(context)
+            earlier = self._granted.get(run, Granted())
+            self._granted[run] = merge_granted((earlier, output.granted))
+        return _render(output)
 
     async def _give_back(self, context: ToolContext, request: LlmRequest) -> None:
         events = context.session.events

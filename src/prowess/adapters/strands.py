@@ -12,6 +12,7 @@ from prowess.activate.loaded_tags import LoadedSkill
 from prowess.adapters.approval import describe_question, read_answer
 from prowess.adapters.compaction import find_lost, render_survivors
 from prowess.adapters.media import parse_block
+from prowess.adapters.policy import Granted, merge_granted
 from prowess.adapters.skill_offer import (
     OfferOptions,
     SkillOffer,
@@ -41,6 +42,7 @@ except ImportError as error:
     )
 
 _ID_NAMES = ("conversation_id", "session_id", "thread_id")
+_GRANTED = "prowess_granted"
 _IMAGE_FORMATS = ("png", "jpeg", "gif", "webp")
 
 
@@ -59,6 +61,7 @@ class SkillPlugin(Plugin):
         super().__init__()
         self._skills = skills
         self._offer = SkillOffer(skills, **options)
+        self._offer.applied = frozenset({"model", "disallowed-tools"})
         self._offered: list[Any] = [_SkillTool(tool, self) for tool in self._offer.tools]
         self._runs: WeakKeyDictionary[Agent, _AgentRun] = WeakKeyDictionary()
 
@@ -93,7 +96,11 @@ class SkillPlugin(Plugin):
             run=context,
             suspend=suspend if self._offer.suspends else None,
         )
-        return await self._offer.call_async(tool.name, tool_use["input"], call_context)
+        output = await self._offer.call_async(tool.name, tool_use["input"], call_context)
+        if output.granted is not None:
+            # The state is that of one call of the agent, so it ends with the turn.
+            state[_GRANTED] = merge_granted((_get_granted(state), output.granted))
+        return output
 
     async def _prepare_request(self, context: InvokeModelContext) -> InvokeModelContext:
         """Add the list of skills to a request, and the skills that were dropped from it."""
@@ -105,10 +112,17 @@ class SkillPlugin(Plugin):
         messages = await self._give_back(run, agent, context.messages)
         run.note_request(self._list_loaded(messages))
         left_out = {tool.name for tool in self._offer.tools} - {tool.name for tool in needed}
+        granted = _get_granted(state)
+        specs = [
+            spec
+            for spec in context.tool_specs
+            if spec["name"] not in left_out and not granted.forbids(spec["name"])
+        ]
         return context.replace(
             system_prompt=_add_text(context.system_prompt, text),
             messages=messages,
-            tool_specs=[spec for spec in context.tool_specs if spec["name"] not in left_out],
+            tool_specs=specs,
+            model=self._offer.policy.models.get(granted.model or "", context.model),
         )
 
     async def _give_back(
@@ -237,6 +251,12 @@ def compact_skills(
         )
     text = render_survivors(skills, lost)
     return [{"role": "user", "content": [{"text": text}]}] if text else []
+
+
+def _get_granted(state: Mapping[str, Any]) -> Granted:
+    """What skills were granted in this turn."""
+    granted = state.get(_GRANTED)
+    return granted if isinstance(granted, Granted) else Granted()
 
 
 def _insert_text(messages: Sequence[Message], text: str) -> list[Message]:
