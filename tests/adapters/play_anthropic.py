@@ -14,7 +14,7 @@ from prowess.model.permission import Answer, Reply, Request
 from prowess.runtime import Skills
 from tests.adapters.loopback import serve
 from tests.adapters.scenario import Said, Script
-from tests.adapters.shelf import DONE, OWN, Answered, Played
+from tests.adapters.shelf import DONE, OWN, Answered, Played, name_call
 
 
 def say(*content: dict[str, Any]) -> dict[str, Any]:
@@ -36,10 +36,11 @@ def call(place: int, parameters: Any, *, name: str = "skill") -> dict[str, Any]:
     return {"type": "tool_use", "id": f"toolu_{place}", "name": name, "input": dict(parameters)}
 
 
-def play(skills, calls, *, on_activation=None, kept=()) -> Played:
+def play(skills, calls, *, on_activation=None, kept=(), **options) -> Played:
     """See `Play`."""
-    offered = MessageSkills(skills, on_activation=on_activation)
-    said = [say(call(place, parameters)) for place, parameters in enumerate(calls)]
+    offered = MessageSkills(skills, on_activation=on_activation, **options)
+    named = [name_call(one) for one in calls]
+    said = [say(call(place, args, name=tool)) for place, (tool, args) in enumerate(named)]
     messages: list[Any] = [*kept, {"role": "user", "content": "Ahoy"}]
     answers: list[Any] = []
     with (
@@ -82,6 +83,7 @@ def play(skills, calls, *, on_activation=None, kept=()) -> Played:
         next(block.text for block in response.content if block.type == "text"),
         [_read(message["content"]) for message in first["messages"]],
         messages,
+        [tool["name"] for tool in first["tools"]],
     )
 
 

@@ -16,7 +16,7 @@ from langgraph.types import Command
 from prowess.adapters.langchain import SkillMiddleware
 from prowess.runtime import Skills
 from tests.adapters.scenario import Said, Script
-from tests.adapters.shelf import DONE, OWN, Answered, Played
+from tests.adapters.shelf import DONE, OWN, Answered, Played, name_call
 
 
 class Model(FakeMessagesListChatModel):
@@ -37,16 +37,16 @@ class Model(FakeMessagesListChatModel):
 def make_model(calls) -> Model:
     """A model that makes these calls of the tool and ends."""
     said: list[BaseMessage] = [
-        AIMessage("", tool_calls=[{"name": "skill", "args": dict(call), "id": f"call{place}"}])
-        for place, call in enumerate(calls)
+        AIMessage("", tool_calls=[{"name": tool, "args": args, "id": f"call{place}"}])
+        for place, (tool, args) in enumerate(map(name_call, calls))
     ]
     return Model(responses=[*said, AIMessage(DONE)], seen=[], tools=[])
 
 
-def play(skills, calls, *, on_activation=None, kept=()) -> Played:
+def play(skills, calls, *, on_activation=None, kept=(), **options) -> Played:
     """See `Play`."""
     model = make_model(calls)
-    middleware = SkillMiddleware(skills, on_activation=on_activation)
+    middleware = SkillMiddleware(skills, on_activation=on_activation, **options)
     agent: Any = create_agent(model, middleware=[middleware], system_prompt=OWN)
     messages = agent.invoke({"messages": [*kept, HumanMessage("Ahoy")]})["messages"]
     tool = model.tools[0]
@@ -62,6 +62,7 @@ def play(skills, calls, *, on_activation=None, kept=()) -> Played:
         messages[-1].text,
         [message.text for message in before],
         messages,
+        [tool.name for tool in model.tools],
     )
 
 

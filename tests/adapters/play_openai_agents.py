@@ -12,7 +12,7 @@ from agents.testing import ScriptedModel, assistant_message, function_call
 from prowess.adapters.openai_agents import add_skills, compact_skills
 from prowess.runtime import Skills
 from tests.adapters.scenario import Said, Script
-from tests.adapters.shelf import DONE, OWN, Answered, Played
+from tests.adapters.shelf import DONE, OWN, Answered, Played, name_call
 
 QUIET = RunConfig(tracing_disabled=True)
 
@@ -20,17 +20,20 @@ QUIET = RunConfig(tracing_disabled=True)
 def make_model(calls) -> ScriptedModel:
     """A model that makes these calls of the tool and ends."""
     steps = [
-        [function_call("skill", dict(call), call_id=f"call{place}")]
-        for place, call in enumerate(calls)
+        [function_call(tool, args, call_id=f"call{place}")]
+        for place, (tool, args) in enumerate(map(name_call, calls))
     ]
     return ScriptedModel([*steps, [assistant_message(DONE)]])
 
 
-def play(skills, calls, *, on_activation=None, kept=()) -> Played:
+def play(skills, calls, *, on_activation=None, kept=(), **options) -> Played:
     """See `Play`."""
     model = make_model(calls)
     agent = add_skills(
-        Agent(name="sailor", instructions=OWN, model=model), skills, on_activation=on_activation
+        Agent(name="sailor", instructions=OWN, model=model),
+        skills,
+        on_activation=on_activation,
+        **options,
     )
     asked = [*kept, {"role": "user", "content": "Ahoy"}]
     result = asyncio.run(Runner.run(agent, asked, run_config=QUIET, max_turns=20))
@@ -47,6 +50,7 @@ def play(skills, calls, *, on_activation=None, kept=()) -> Played:
         result.final_output,
         [item["content"] for item in first.input if "content" in item],
         items,
+        [tool.name for tool in first.tools],
     )
 
 

@@ -22,19 +22,19 @@ from pydantic_ai.models.function import AgentInfo, DeltaToolCall, FunctionModel
 from prowess.adapters.pydantic_ai import SkillToolset, compact_skills
 from prowess.runtime import Skills
 from tests.adapters.scenario import Said, Script
-from tests.adapters.shelf import DONE, OWN, Answered, Played
+from tests.adapters.shelf import DONE, OWN, Answered, Played, name_call
 
 
-def play(skills, calls, *, on_activation=None, kept=()) -> Played:
+def play(skills, calls, *, on_activation=None, kept=(), **options) -> Played:
     """See `Play`."""
     seen: list[AgentInfo] = []
-    left = [ModelResponse(parts=[ToolCallPart("skill", dict(call))]) for call in calls]
+    left = [ModelResponse(parts=[ToolCallPart(*name_call(call))]) for call in calls]
 
     def answer(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
         seen.append(info)
         return left.pop(0) if left else ModelResponse(parts=[TextPart(DONE)])
 
-    toolset = SkillToolset(skills, on_activation=on_activation)
+    toolset = SkillToolset(skills, on_activation=on_activation, **options)
     agent = Agent(FunctionModel(answer), instructions=OWN, toolsets=[toolset])
     result = asyncio.run(agent.run("Ahoy", message_history=list(kept)))
     parts = [
@@ -56,6 +56,7 @@ def play(skills, calls, *, on_activation=None, kept=()) -> Played:
         result.output,
         [str(part.content) for part in parts if isinstance(part, UserPromptPart)],
         result.all_messages(),
+        [tool.name for tool in seen[0].function_tools],
     )
 
 

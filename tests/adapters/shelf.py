@@ -41,11 +41,12 @@ class Played(NamedTuple):
     output: str
     messages: list[str]
     history: list[Any]
+    tools: Sequence[str] = ()
 
 
 class Play(Protocol):
     """Let a model of a library make calls, one per turn, and end with `DONE`. `kept` are messages
-    from before.
+    from before. A call may be a pair of another tool's name and its parameters.
     """
 
     def __call__(
@@ -55,7 +56,14 @@ class Play(Protocol):
         *,
         on_activation: Callable[[Activation, Any], object] | None = None,
         kept: Sequence[Any] = (),
+        **options: Any,
     ) -> Played: ...
+
+
+def name_call(call: Any) -> tuple[str, dict[str, Any]]:
+    """The tool and the parameters of a call; without a name it is the one that loads skills."""
+    tool, parameters = call if isinstance(call, tuple) else ("skill", call)
+    return tool, dict(parameters)
 
 
 class Shelf:

@@ -8,7 +8,9 @@ import threading
 import pytest
 from langchain.agents import create_agent
 from langchain.agents.middleware import SummarizationMiddleware
+from langchain.tools import ToolRuntime, tool
 from langchain_core.messages import HumanMessage, SystemMessage, ToolMessage
+from langgraph.checkpoint.memory import InMemorySaver
 
 from prowess.adapters.langchain import (
     SkillMiddleware,
@@ -112,3 +114,32 @@ def test_pictures_and_files_of_a_skill_come_along(shelf):
         "text",
         "text",
     ]
+
+
+def test_what_woke_is_in_the_state_of_the_graph(shelf):
+    """Another process that goes on with a thread knows what is awake in it, and no other thread."""
+    saver = InMemorySaver()
+    skills = shelf.open()
+    chart = str(shelf.workspace.project / "charts" / "north.svg")
+
+    def make_agent(model):
+        middleware = SkillMiddleware(skills)
+
+        @tool
+        def look(runtime: ToolRuntime) -> str:
+            """Look at the chart."""
+            middleware.conversation(runtime).touched(chart)
+            return "a chart"
+
+        return create_agent(model, tools=[look], middleware=[middleware], checkpointer=saver)
+
+    def say(agent, thread):
+        config = {"configurable": {"thread_id": thread}}
+        agent.invoke({"messages": [HumanMessage("Ahoy")]}, config)
+
+    say(make_agent(make_model([("look", {})])), "ann")
+    model = make_model([])
+    other = make_agent(model)
+    say(other, "ann")
+    say(other, "bob")
+    assert ["- charts: " in seen[0].text for seen in model.seen] == [True, False]

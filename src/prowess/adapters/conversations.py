@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
+from typing import Protocol
 
 from prowess.conversation.conversation import Conversation
 from prowess.runtime import Skills
 
 MOST_CONVERSATIONS = 1_000
+
+
+class Open(Protocol):
+    """Opens a conversation with an id, or goes on with one that was saved."""
+
+    def __call__(self, *, session: str | None, saved: str | None) -> Conversation: ...
 
 
 class Conversations:
@@ -25,19 +32,23 @@ class Conversations:
         self._open: OrderedDict[str, Conversation] = OrderedDict()
         self._lock = threading.Lock()
 
-    def get(self, id: str | None, *, saved: str | None = None) -> Conversation:
+    def get(
+        self, id: str | None, *, saved: str | None = None, open: Open | None = None
+    ) -> Conversation:
         """The conversation of an id; the one that was given, where there was only one.
 
-        `saved` is for one that is not open here: another process may have served it before.
+        `saved` is for one that is not open here: another process may have served it before. `open`
+        opens a new one in place of `Skills.conversation`.
         """
         if isinstance(self.skills, Conversation):
             return self.skills
+        open = open or self.skills.conversation
         if id is None:
-            return self.skills.conversation(saved=saved)
+            return open(session=None, saved=saved)
         with self._lock:
             found = self._open.get(id)
         # Opened without the lock: it reads settings, and other people's runs need not wait.
-        found = found or self.skills.conversation(session=id, saved=saved)
+        found = found or open(session=id, saved=saved)
         with self._lock:
             found = self._open.setdefault(id, found)
             self._open.move_to_end(id)

@@ -46,6 +46,13 @@ not count as having the skill.
 FindConversation = Callable[[Any], Conversation | str | None]
 """The conversation of a run, or an id for it, from the context that the library gives tools."""
 
+OpenConversation = Callable[..., Conversation]
+"""Opens a conversation: `lambda run, **given: skills.conversation(include=…, **given)`.
+
+It gets the context that the library gives tools, and `session` and `saved`. It is called once for
+each id, as long as the conversation is kept.
+"""
+
 FindApprover = Callable[[Any], Approver | None]
 """The approver of a run, from the context that the library gives tools."""
 
@@ -61,6 +68,7 @@ class OfferOptions(TypedDict, total=False):
     """What every adapter takes beside the skills.
 
     `conversation` finds the conversation of a run; by default that is the library's own id.
+    `open_conversation` opens it when it is first needed, for example with the skills of one tenant.
     `approver` is asked where a rule says so, in place of the conversation's: an approver, or a
     function that finds the one of a run. With `suspend` and no approver, the run is suspended as
     the library does. `policy` says what skills get of what they ask for. `read_files`,
@@ -70,6 +78,7 @@ class OfferOptions(TypedDict, total=False):
 
     on_activation: OnActivation | None
     conversation: FindConversation | None
+    open_conversation: OpenConversation | None
     most_conversations: int
     approver: Approver | FindApprover | None
     suspend: bool
@@ -97,6 +106,7 @@ class SkillOffer:
         *,
         on_activation: OnActivation | None = None,
         conversation: FindConversation | None = None,
+        open_conversation: OpenConversation | None = None,
         most_conversations: int = MOST_CONVERSATIONS,
         approver: Approver | FindApprover | None = None,
         suspend: bool = False,
@@ -111,6 +121,7 @@ class SkillOffer:
     ) -> None:
         self._conversations = Conversations(skills, most=most_conversations)
         self._find_conversation = conversation
+        self._open_conversation = open_conversation
         self._on_activation = on_activation
         self._approver = approver
         self.policy = policy or SkillPolicy()
@@ -160,7 +171,9 @@ class SkillOffer:
         found = self._find_conversation(context) if self._find_conversation is not None else None
         if isinstance(found, Conversation):
             return found
-        return self._conversations.get(found or id, saved=saved)
+        open = self._open_conversation
+        opener = partial(open, context) if open is not None else None
+        return self._conversations.get(found or id, saved=saved, open=opener)
 
     def render_instructions(self, conversation: Conversation) -> str:
         """How to load skills, the list of them, and the bodies that always apply; "" for none.
