@@ -94,6 +94,7 @@ def test_one_host_is_shown_with_its_documents_departures_and_differences(termina
             "measured": True,
             "documents": ["notes.md"],
             "not_measured": [],
+            "drops": [],
             "departures": ["It is kinder."],
         },
         {
@@ -102,6 +103,7 @@ def test_one_host_is_shown_with_its_documents_departures_and_differences(termina
             "measured": False,
             "documents": ["notes.md"],
             "not_measured": [],
+            "drops": [],
             "departures": [],
         },
     ]
@@ -274,3 +276,63 @@ def test_a_pipe_where_a_profile_is_kept_is_replaced(terminal):
     pipe = make_pipe(terminal.root / "cache/profiles/prowess.msgpack")
     assert terminal.run("list").code == 0
     assert pipe.is_file()
+
+
+def install(terminal, name: str, text: str) -> None:
+    """Put a program on the PATH of this test."""
+    place = terminal.write(f"bin/{name}", f"#!/bin/sh\n{text}\n")
+    place.chmod(0o755)
+
+
+@pytest.fixture
+def programs(terminal, monkeypatch):
+    terminal.write("bin/.keep")
+    monkeypatch.setenv("PATH", f"{terminal.path('bin')}:/usr/bin:/bin")
+    return terminal
+
+
+def test_installed_hosts_have_their_version_from_a_package_or_by_asking(programs):
+    package = "lib/node_modules/@google/gemini-cli"
+    programs.write(f"{package}/package.json", '{"name": "@google/gemini-cli", "version": "9.9.9"}')
+    programs.write(f"{package}/dist/index.js", "#!/bin/sh\nexit 1\n").chmod(0o755)
+    programs.link("bin/gemini", f"../{package}/dist/index.js")
+    measured = load_profile("claude-code").provenance.release
+    install(programs, "claude", f"echo '{measured} (Claude Code)'")
+    install(programs, "omp", "echo omp/18.2.3")
+    install(programs, "crush", "echo crush version v0.1.2")
+    install(programs, "pi", "echo none")
+    code, out, err = programs.run("hosts", "--installed")
+    assert (code, err) == (0, "")
+    release = load_profile("gemini").provenance.release
+    assert [" ".join(line.split()) for line in out.splitlines()] == [
+        "HOST VERSION FROM PROFILE",
+        f"claude-code {measured} --version measured on this release",
+        f"omp 18.2.3 --version measured on {load_profile('omp').provenance.release}; use --host"
+        " omp@18.2.3 for this release",
+        f"gemini 9.9.9 package.json measured on {release}; this release may differ",
+        f"pi unknown {programs.path('bin/pi')}: its `--version` prints no version",
+        f"crush 0.1.2 --version not measured: {load_profile('crush').provenance.release}",
+    ]
+    shape = programs.json("hosts", "--installed")["hosts"]
+    assert [one.get("edition") for one in shape] == ["current", "18.2.3", None, None, None]
+
+
+def test_a_program_in_the_working_folder_is_never_run(programs, monkeypatch):
+    programs.write("project/tools/pi", "#!/bin/sh\ntouch ran\n").chmod(0o755)
+    folder = programs.path("project/tools")
+    monkeypatch.setenv("PATH", f"{folder}:tools:{programs.path('bin')}")
+    assert programs.run("hosts", "--installed") == (0, "None of the hosts is on the PATH.\n", "")
+    assert not (programs.project / "tools/ran").exists()
+
+
+def test_a_program_that_hangs_is_ended(programs, monkeypatch):
+    from prowess.machine import installed_programs
+
+    monkeypatch.setattr(installed_programs.find_installed, "__kwdefaults__", {"seconds": 0.2})
+    install(programs, "pi", "sleep 30 & sleep 30")
+    answer = programs.run("hosts", "--installed")
+    assert "it gave no version within 0.2 seconds" in answer.out
+
+
+def test_installed_takes_no_name(programs):
+    assert programs.run("hosts", "pi", "--installed").code == 2

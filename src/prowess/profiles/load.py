@@ -33,7 +33,7 @@ DEFAULT_EDITION = "current"
 _MOST_LEVELS = 32
 _MOST_PARENTS = 16
 # Keys that are never inherited.
-_OWN = ("name", "editions", "provenance")
+_OWN = ("name", "editions", "provenance", "installed")
 
 Texts = Mapping[str, str]
 """Profiles that users added: the text of each file by the name of the host."""

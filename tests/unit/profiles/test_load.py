@@ -91,7 +91,10 @@ def test_a_users_profile_extends_another_and_holds_differences() -> None:
         "editions",
         "provenance.release",
         "provenance.documents",
+        "provenance.drops",
         "provenance.departures",
+        "installed.programs",
+        "installed.packages",
         "limits.skills_per_root",
     ]
     assert known_hosts({"mine": mine})[-1] == "mine"

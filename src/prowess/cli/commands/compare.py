@@ -165,7 +165,7 @@ def _print_row(row: SkillRow) -> None:
     files = {outcome.candidate.location for outcome in row.looking.values()}
     title = Text(escape_line(" / ".join(row.names)), "bold")
     if len(files) == 1:
-        title.append(f"  {shorten_path(*files, cwd)}", "dim")
+        title.append(f"  {shorten_path(min(files), cwd)}", "dim")
     console().print(title)
     lines: list[Sequence[Cell]] = []
     not_reading: list[str] = []

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import click
 
 from prowess.cli.options import complete_hosts, json_option
-from prowess.cli.terminal.out import console, print_json
+from prowess.cli.terminal.out import console, print_json, shorten_path
 from prowess.machine.facts import current_facts
 from prowess.profiles.schema.profile import Profile
 from prowess.reports.hosts import Host, get_host, load_hosts, render_value
@@ -17,6 +18,9 @@ from prowess.text.display import escape_line
 if TYPE_CHECKING:
     from rich.text import Text
 
+    from prowess.model.facts import Facts
+    from prowess.reports.installed_hosts import InstalledHost
+
     Row = Sequence[Text | str]
 
 
@@ -24,22 +28,32 @@ if TYPE_CHECKING:
 @click.argument("name", required=False, shell_complete=complete_hosts)
 @click.option("--diff", is_flag=True, help="Also show how the editions of each host differ.")
 @click.option(
+    "--installed", is_flag=True, help="Show the hosts on this machine and their versions instead."
+)
+@click.option(
     "--host",
     metavar="NAME[@EDITION]",
     shell_complete=complete_hosts,
     help="Show this host; the same as NAME.",
 )
 @json_option
-def command(name: str | None, diff: bool, host: str | None, as_json: bool) -> int:
+def command(name: str | None, diff: bool, installed: bool, host: str | None, as_json: bool) -> int:
     """List the hosts and their editions.
 
     With NAME, shows what that profile follows, where it departs from it, and how its editions
     differ. Your own profiles are profiles/*.toml in Prowess's configuration folder.
+
+    --installed looks for the hosts' programs on the PATH. Their versions come from the packages
+    they belong to, or from running them with --version.
     """
     if name is not None and host is not None and name != host:
         raise click.UsageError(f"“{name}” and --host {host} are two hosts; give only one.")
     wanted = name or host
     facts = current_facts()
+    if installed:
+        if wanted is not None or diff:
+            raise click.UsageError("--installed shows all hosts; leave out NAME and --diff.")
+        return _show_installed(facts, as_json=as_json)
     hosts = load_hosts(facts) if wanted is None else (get_host(wanted, facts),)
     if as_json:
         print_json({"hosts": [one.shape() for one in hosts]})
@@ -50,6 +64,53 @@ def command(name: str | None, diff: bool, host: str | None, as_json: bool) -> in
         for one in hosts if diff else ():
             _print_differences(one)
     return 2 if any(one.problem is not None for one in hosts) else 0
+
+
+def _show_installed(facts: Facts, *, as_json: bool) -> int:
+    from prowess.cli.terminal.progress import Progress
+    from prowess.cli.terminal.tables import print_columns
+    from prowess.reports.installed_hosts import find_installed_hosts
+
+    with Progress("looking for hosts"):
+        found = find_installed_hosts(facts, cwd=os.getcwd())
+    if as_json:
+        print_json({"hosts": [one.shape() for one in found]})
+        return 0
+    if not found:
+        console().print("None of the hosts is on the PATH.")
+        return 0
+    heading = ("HOST", "VERSION", "FROM", "PROFILE")
+    print_columns([_render_installed(one) for one in found], heading=heading, wrap=True)
+    return 0
+
+
+def _render_installed(found: InstalledHost) -> Row:
+    from rich.text import Text
+
+    program = found.program
+    name = Text(escape_line(found.host.name), "bold")
+    source = program.version_from or ""
+    version = escape_line(program.version or "unknown")
+    path = shorten_path(program.path)
+    return name, version, source, _judge_installed(found, path)
+
+
+def _judge_installed(found: InstalledHost, path: str) -> Text:
+    """Whether a profile fits the release that is installed."""
+    from rich.text import Text
+
+    provenance = found.profile.provenance
+    release = escape_line(provenance.release)
+    if found.program.version is None:
+        return Text(f"{path}: {escape_line(found.program.problem or '')}", "yellow")
+    if found.edition == found.profile.edition:
+        return Text("measured on this release", "green")
+    if found.edition is not None:
+        edition = escape_line(f"{found.host.name}@{found.edition}")
+        return Text(f"measured on {release}; use --host {edition} for this release", "yellow")
+    if not provenance.measured:
+        return Text(f"not measured: {release}", "yellow")
+    return Text(f"measured on {release}; this release may differ", "yellow")
 
 
 def _describe_release(profile: Profile) -> str:
@@ -97,6 +158,7 @@ def _print_host(host: Host) -> None:
         facts = [
             ("follows", _describe_release(profile)),
             *(("document", escape_line(one)) for one in provenance.documents),
+            *(("drops", escape_line(one)) for one in provenance.drops),
             *(("unmeasured", escape_line(one)) for one in provenance.not_measured),
             *(("departs", escape_line(one)) for one in provenance.departures),
         ]

@@ -34,6 +34,7 @@ class Provenance(Table, frozen=True):
     - `measured`: whether the release itself was tested.
     - `documents`: the documents it is based on.
     - `not_measured`: what was only read about, although the release was tested.
+    - `drops`: what the host leaves out without a word.
     - `departures`: where Prowess deviates on purpose, or does not follow yet.
     """
 
@@ -41,7 +42,19 @@ class Provenance(Table, frozen=True):
     measured: bool = False
     documents: tuple[str, ...] = ()
     not_measured: tuple[str, ...] = ()
+    drops: tuple[str, ...] = ()
     departures: tuple[str, ...] = ()
+
+
+class InstallationRules(Table, frozen=True):
+    """How the host is found on a machine.
+
+    - `programs`: the names of its program; the first that is on the PATH counts.
+    - `packages`: the npm packages it is installed from, which tell its version without running it.
+    """
+
+    programs: tuple[str, ...] = ()
+    packages: tuple[str, ...] = ()
 
 
 class Profile(Table, frozen=True):
@@ -66,6 +79,7 @@ class Profile(Table, frozen=True):
     edition: str = "current"
     editions: tuple[str, ...] = ("current",)
     provenance: Provenance = Provenance()
+    installed: InstallationRules = InstallationRules()
     places: dict[str, tuple[str, ...] | dict[str, str]] = msgspec.field(default_factory=dict)
     order: tuple[str | tuple[str, ...], ...] = ()
     roots: dict[str, RootRule] = msgspec.field(default_factory=dict)
