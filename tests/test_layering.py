@@ -68,6 +68,7 @@ MAY_TOUCH: dict[str, frozenset[str]] = {
     # Callers may pass folders of any type; here they become absolute paths.
     "prowess.project": frozenset({"os"}),
     "prowess.runtime": frozenset({"os"}),
+    "prowess.conversation.conversation": frozenset({"os"}),
     "prowess.sources": frozenset({"os"}),
     # Owners, modes, locks and the database of what Prowess keeps on disk.
     "prowess.state": frozenset(

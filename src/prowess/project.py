@@ -95,6 +95,23 @@ class Options(TypedDict, total=False):
     thorough: bool
 
 
+class CatalogOptions(TypedDict, total=False):
+    """What may be said of a catalog.
+
+    `context_tokens` is the size of the model's context window, for budgets that are a share of it.
+    `characters` and `format` replace the host's own budget and format. With a `request` and a
+    `ranker`, what fits the request comes first. Without `can_read_skill_urls` the list shows files
+    instead of `skill://` addresses.
+    """
+
+    context_tokens: int | None
+    characters: int | None
+    format: str | None
+    request: str | None
+    ranker: Ranker | None
+    can_read_skill_urls: bool
+
+
 class Project:
     """One working folder and one host."""
 

@@ -8,7 +8,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any, ClassVar, Unpack
+from typing import TYPE_CHECKING, ClassVar, Unpack
 
 import msgspec
 
@@ -22,14 +22,15 @@ from prowess.model.snapshot import Snapshot
 from prowess.ports import Listener
 from prowess.profiles.places import Place, Places
 from prowess.profiles.schema.roots import RootRule
-from prowess.project import Options, Project
+from prowess.project import CatalogOptions, Options, Project
 
 if TYPE_CHECKING:
     from prowess.activate.code_skills import DefinedSkill
     from prowess.activate.model_tool import ModelTool
     from prowess.activate.resources.lookup import Resource
     from prowess.activate.slash.commands import CommandIndex
-    from prowess.activate.slash.dispatch import ToolFunction
+    from prowess.activate.slash.dispatch import Cancel, ToolFunction
+    from prowess.activate.slash.messages import Key
     from prowess.conversation.conversation import Conversation
     from prowess.conversation.slash_commands import RunResult
     from prowess.discover.context import ContextFiles
@@ -40,6 +41,12 @@ if TYPE_CHECKING:
     from prowess.model.usage import Caller
     from prowess.ports import Approver, Ranker, Reporter, Runner, SecretStore, UsageStore
     from prowess.sources import AnySource
+
+
+class OpenOptions(Options, total=False):
+    """What `Skills.open` takes beside the folder and the host; `on_event` hears a host's events."""
+
+    on_event: Listener | None
 
 
 # A program that opens ever new folders must not keep them all.
@@ -114,7 +121,11 @@ class Skills:
 
     @classmethod
     def open(
-        cls, path: str | os.PathLike[str] = ".", *, host: str = "prowess", **options: Any
+        cls,
+        path: str | os.PathLike[str] = ".",
+        *,
+        host: str = "prowess",
+        **options: Unpack[OpenOptions],
     ) -> Skills:
         """The skills of a working folder as a person has them there: those of the project and of
         their home folder, with their settings. Programs for others use `Skills.of`.
@@ -181,7 +192,7 @@ class Skills:
         *,
         source: str = "custom:user",
         host: str = "prowess",
-        **options: Any,
+        **options: Unpack[OpenOptions],
     ) -> Skills:
         """The skills of one folder, found and read like all others.
 
@@ -397,15 +408,26 @@ class Skills:
         """Load a skill: the text for the model, its files, and what it asks of its agent."""
         return self.default_conversation.activate(name, arguments, by=by)
 
-    def tool(self, **options: Any) -> ModelTool:
+    def tool(self, **options: Unpack[CatalogOptions]) -> ModelTool:
         """The tool with which a model loads skills: name, description, JSON schema, and the
         function itself.
         """
         return self.default_conversation.tool(**options)
 
-    def run(self, text: str, **options: Any) -> RunResult:
-        """Carry out what a user typed, such as `/name arguments`."""
-        return self.default_conversation.run(text, **options)
+    def run(
+        self,
+        text: str,
+        *,
+        key: Key | None = None,
+        streaming: bool = False,
+        cancel: Cancel | None = None,
+    ) -> RunResult:
+        """Carry out what a user typed, such as `/name arguments`; see `Conversation.run`."""
+        from prowess.activate.slash.messages import Key
+
+        return self.default_conversation.run(
+            text, key=key or Key.SEND, streaming=streaming, cancel=cancel
+        )
 
     def commands(self) -> CommandIndex:
         """What a user can type here."""
@@ -417,7 +439,7 @@ class Skills:
 
     def touched(self, path: str | os.PathLike[str]) -> tuple[Skill, ...]:
         """A file was read, written or edited: the skills that woke by it, which stay awake."""
-        return self.default_conversation.touched(os.path.join(self.cwd, path))
+        return self.default_conversation.touched(path)
 
     def register_tool(self, name: str, function: ToolFunction, *, description: str = "") -> None:
         """A tool that commands can go to in place of the model. A later one of the same name

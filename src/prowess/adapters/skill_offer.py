@@ -33,6 +33,7 @@ from prowess.model.catalog import Catalog
 from prowess.model.permission import Answer
 from prowess.ports import Approver, Ranker
 from prowess.present.instructions import LISTED, count_left_out, render_instructions
+from prowess.project import CatalogOptions
 from prowess.runtime import Skills
 
 OnActivation = Callable[[Activation, Any], object]
@@ -128,7 +129,7 @@ class SkillOffer:
         # What the adapter does about the requests of skills; an adapter that can do more says so.
         self.applied: frozenset[str] = frozenset()
         self.suspends = suspend
-        self._options = {
+        self._options: CatalogOptions = {
             "context_tokens": context_tokens,
             "characters": characters,
             "format": format,

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import threading
-from typing import Any
+from typing import Unpack
 
 from prowess.conversation.services import Services
 from prowess.model.catalog import Catalog, Shown
 from prowess.model.snapshot import Snapshot
 from prowess.model.usage import Uses
+from prowess.project import CatalogOptions
 
 
 class ConversationCatalogs:
@@ -24,14 +25,14 @@ class ConversationCatalogs:
         self._uses: Uses | None = None
         self._noted: Catalog | None = None
 
-    def build(self, snapshot: Snapshot, **options: Any) -> Catalog:
+    def build(self, snapshot: Snapshot, **options: Unpack[CatalogOptions]) -> Catalog:
         """The catalog of a snapshot; options are those of `Skills.catalog`."""
         with self._lock:
             if self._uses is None:
                 self._uses = self._services.project.load_uses(snapshot)
         return self._services.project.offer(snapshot, uses=self._uses, **options)
 
-    def offer(self, snapshot: Snapshot, **options: Any) -> Catalog:
+    def offer(self, snapshot: Snapshot, **options: Unpack[CatalogOptions]) -> Catalog:
         """The catalog for a request. What is in it counts as offered, once for as long as it does
         not change.
         """

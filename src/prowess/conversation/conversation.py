@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Container, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import msgspec
 
@@ -36,6 +37,7 @@ from prowess.model.snapshot import Snapshot
 from prowess.model.usage import Caller
 from prowess.present.instructions import render_instructions
 from prowess.present.tokens import estimate_tokens
+from prowess.project import CatalogOptions
 from prowess.telemetry import observe
 
 if TYPE_CHECKING:
@@ -78,7 +80,7 @@ class Conversation:
         """What the user can type here."""
         return self._skills.view.commands
 
-    def catalog(self, **options: Any) -> Catalog:
+    def catalog(self, **options: Unpack[CatalogOptions]) -> Catalog:
         """What the model is shown of the skills, within the host's budget.
 
         Options are those of `Skills.catalog`. For the same skills and options it is the same text,
@@ -86,7 +88,7 @@ class Conversation:
         """
         return self._catalogs.offer(self.snapshot, **options)
 
-    def instructions(self, **options: Any) -> str:
+    def instructions(self, **options: Unpack[CatalogOptions]) -> str:
         """The text for a system prompt: how to load a skill with the tool, the list of skills, and
         the bodies that always apply.
 
@@ -95,7 +97,7 @@ class Conversation:
         catalog = self.catalog(**options)
         return render_instructions(catalog, tool=self._services.profile.tool.name)
 
-    def tool(self, *, listed: bool = True, **options: Any) -> ModelTool:
+    def tool(self, *, listed: bool = True, **options: Unpack[CatalogOptions]) -> ModelTool:
         """The tool with which the model loads skills, as it should be described now.
 
         Without `listed` its description has no skills, because the `instructions` have. Options are
@@ -107,7 +109,8 @@ class Conversation:
             tool = describe_tool(profile.tool, usable=())
             return ModelTool(**msgspec.structs.asdict(tool), function=self._call_tool)
         if format:
-            catalog = self._catalogs.build(view.snapshot, format=format, **options)
+            options["format"] = format
+            catalog = self._catalogs.build(view.snapshot, **options)
         tool = describe_tool(profile.tool, usable=view.list_usable("model"), catalog=catalog)
         return ModelTool(**msgspec.structs.asdict(tool), function=self._call_tool)
 
@@ -293,9 +296,9 @@ class Conversation:
         call = partial(self.read, url, by=by)
         return await call_async(call, self._services.approver, answers)
 
-    def touched(self, path: str) -> tuple[Skill, ...]:
+    def touched(self, path: str | os.PathLike[str]) -> tuple[Skill, ...]:
         """A file was read, written or edited: the skills that woke, which stay awake."""
-        return self._skills.touch(path)
+        return self._skills.touch(os.path.join(self._services.cwd, path))
 
     def compact(self, ledger: Ledger | None = None) -> Survival:
         """The conversation was shortened: what of the loaded skills to give back to the model.

@@ -11,8 +11,8 @@ from prowess.sources import Files
 from tests.workspace import Workspace, skill_text
 
 
-def shelf(*names: str, **options: str) -> Files:
-    return Files({f"{name}/SKILL.md": skill_text(name) for name in names}, **options)
+def shelf(*names: str) -> Files:
+    return Files({f"{name}/SKILL.md": skill_text(name) for name in names})
 
 
 @pytest.fixture

@@ -290,7 +290,12 @@ def test_many_threads_that_come_first_make_one_scan(
     skills = workspace.open(refresh="auto")
     scans = []
     scan = skills.project.scan_watched
-    monkeypatch.setattr(skills.project, "scan_watched", lambda: (scans.append(1), scan())[1])
+
+    def count() -> Any:
+        scans.append(1)
+        return scan()
+
+    monkeypatch.setattr(skills.project, "scan_watched", count)
     gate = threading.Barrier(8)
     found: list[Snapshot] = []
 
