@@ -17,6 +17,10 @@ HOSTS = {
     "opencode": "opencode",
     "OpenClaw": "openclaw",
     "oh-my-pi": "omp",
+    "Gemini CLI": "gemini",
+    "GitHub Copilot CLI": "copilot",
+    "pi": "pi",
+    "Qwen Code": "qwen",
     "The standard": "spec",
 }
 # Where the folders of the page lie on the made-up machine, whose working folder is a part of a
@@ -63,16 +67,21 @@ def test_of_two_neighbours_in_a_list_the_first_wins(workspace, title, stronger, 
         )
         workspace.write(path, "---\nname: pdf\ndescription: Reads PDF files.\n---\nText\n")
         files[folder] = path
-    ends = workspace.ends(workspace.scan(HOSTS[title], cwd="project/part"))
+    env = {"GEMINI_CLI_TRUST_WORKSPACE": "true"}
+    ends = workspace.ends(workspace.scan(HOSTS[title], cwd="project/part", env=env))
     assert ends == {files[stronger]: State.READY.value, files[weaker]: State.SHADOWED.value}
 
 
 def test_every_host_that_chooses_has_a_list():
     assert {title: len(list_folders(title)) for title in HOSTS} == {
-        "Prowess": 27,
+        "Prowess": 35,
         "Claude Code": 6,
         "opencode": 10,
         "OpenClaw": 4,
         "oh-my-pi": 12,
+        "Gemini CLI": 4,
+        "GitHub Copilot CLI": 8,
+        "pi": 5,
+        "Qwen Code": 4,
         "The standard": 3,
     }
