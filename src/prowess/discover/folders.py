@@ -72,14 +72,17 @@ class FolderSource:
         A file that cannot be loaded does not count towards the limit of its root, so the first one
         beyond the limit is read in its place.
         """
+        if candidate.skipped is None:
+            claim = reader.read_file(candidate)
+            if claim.skill is None:
+                path = candidate.root.path
+                self._failed[path] = self._failed.get(path, 0) + 1
+            return claim
         path = candidate.root.path
-        if candidate.skipped_by == SKILLS_LIMIT and self._failed.get(path):
-            self._failed[path] -= 1
-            candidate = msgspec.structs.replace(candidate, skipped=None, skipped_by=None)
-        claim = reader.read_file(candidate)
-        if claim.skill is None and candidate.skipped is None:
-            self._failed[path] = self._failed.get(path, 0) + 1
-        return claim
+        if candidate.skipped_by != SKILLS_LIMIT or not self._failed.get(path):
+            return reader.read_file(candidate)
+        self._failed[path] -= 1
+        return self.read(msgspec.structs.replace(candidate, skipped=None, skipped_by=None), reader)
 
     def _choose_folder(self, root: Root, files: FileSystem) -> Root:
         """The root, or the folder to search instead of it where it does not exist."""
