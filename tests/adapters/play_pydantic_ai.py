@@ -19,7 +19,7 @@ from pydantic_ai.messages import (
 )
 from pydantic_ai.models.function import AgentInfo, DeltaToolCall, FunctionModel
 
-from prowess.adapters.pydantic_ai import SkillToolset, compact_skills
+from prowess.adapters.pydantic_ai import SkillCapability, SkillToolset, compact_skills
 from prowess.runtime import Skills
 from tests.adapters.scenario import Said, Script
 from tests.adapters.shelf import DONE, OWN, Answered, Played, name_call
@@ -110,7 +110,7 @@ class Crew:
         self._agent = Agent(
             FunctionModel(answer, stream_function=stream),
             instructions=OWN,
-            toolsets=[SkillToolset(skills, suspend=True)],
+            capabilities=[SkillCapability(skills, suspend=True)],
             output_type=[str, DeferredToolRequests],
         )
 

@@ -9,11 +9,12 @@ import json
 import threading
 
 import pytest
-from agents import Agent, OpenAIChatCompletionsModel, Runner
+from agents import Agent, OpenAIChatCompletionsModel, RunConfig, Runner, SQLiteSession
+from agents.run import ModelInputData
 from agents.testing import ScriptedModel, assistant_message, function_call
 from openai import AsyncOpenAI
 
-from prowess.adapters.openai_agents import add_skills, skill_tools
+from prowess.adapters.openai_agents import add_skills, keep_skills, skill_tools
 from tests.adapters.loopback import serve
 from tests.adapters.play_openai_agents import QUIET, make_model
 from tests.adapters.shelf import BLOCKS, DONE, LISTED, OWN, REPEATED, tag_flag
@@ -140,3 +141,45 @@ def test_the_real_client_sends_the_list_the_tool_and_the_body(shelf):
         "tool_call_id": "c1",
         "content": shelf.loaded("天气", "看云 & 风。"),
     }
+
+
+def test_a_filter_that_shortens_keeps_the_skills(shelf):
+    def shorten(data):
+        return ModelInputData(data.model_data.input[-1:], data.model_data.instructions)
+
+    skills = shelf.open()
+    calls = [{"name": "天气"}, {"name": "crew-list"}, {"name": "天气"}]
+    model = make_model(calls)
+    agent = add_skills(Agent(name="sailor", model=model), skills)
+    config = RunConfig(tracing_disabled=True, call_model_input_filter=keep_skills(skills, shorten))
+    outputs = list_outputs(asyncio.run(Runner.run(agent, "Ahoy", run_config=config)))
+    assert outputs[-1] == REPEATED.replace("tides", "天气")
+    loaded = shelf.loaded("天气", "看云 & 风。")
+    seen = [sum(loaded in str(item.get("content")) for item in call.input) for call in model.calls]
+    assert seen == [0, 1, 1, 1]
+
+
+def test_the_history_of_a_session_says_what_the_model_has(shelf):
+    """Two people with sessions share an agent; each is told about their own messages."""
+    model = ScriptedModel(
+        [
+            step
+            for place in range(3)
+            for step in (
+                [function_call("skill", {"name": "天气"}, call_id=f"c{place}")],
+                [assistant_message(DONE)],
+            )
+        ]
+    )
+    agent = add_skills(Agent(name="sailor", model=model), shelf.open())
+    ann, bob = SQLiteSession("ann"), SQLiteSession("bob")
+
+    def say(session):
+        context = {"session_id": session.session_id}
+        run = Runner.run(agent, "Ahoy", session=session, context=context, run_config=QUIET)
+        return [item.output for item in asyncio.run(run).new_items if hasattr(item, "output")]
+
+    loaded = shelf.loaded("天气", "看云 & 风。")
+    assert say(ann) == [loaded]
+    assert say(bob) == [loaded]
+    assert say(ann) == [REPEATED.replace("tides", "天气")]

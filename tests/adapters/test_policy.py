@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 import pytest
 from agents import Agent as OpenAIAgent
@@ -236,9 +237,6 @@ def test_openai_agents_take_a_tool_away_and_follow_a_fork(skills):
     result = asyncio.run(Runner.run(agent, "Ahoy", run_config=QUIET))
     tools = [[tool.name for tool in call.tools] for call in model.calls]
     assert ["shout" in names for names in tools] == [True, False, True, False]
-    outputs = [
-        item["output"]
-        for item in result.to_input_list()
-        if item.get("type") == "function_call_output"
-    ]
+    items: list[Any] = result.to_input_list()
+    outputs = [item["output"] for item in items if item.get("type") == "function_call_output"]
     assert outputs[-1] == "Pearls."
