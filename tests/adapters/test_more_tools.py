@@ -11,8 +11,10 @@ import sys
 import pytest
 
 from prowess.adapters.conversations import Conversations
+from prowess.model.permission import Answer, Reply
 from tests.adapters.shelf import Answered
 from tests.adapters.test_every_adapter import EXTRAS
+from tests.unit.conversation.ports import ONCE, Person
 
 pytestmark = [
     pytest.mark.slow,
@@ -142,3 +144,37 @@ def test_a_conversation_is_the_only_one_where_it_was_given(shelf):
     conversation = shelf.talk()
     conversations = Conversations(conversation)
     assert conversations.get("ann") is conversations.get(None) is conversation
+
+
+class AsyncPerson(Person):
+    """A person who takes a while."""
+
+    async def ask(self, request):
+        await asyncio.sleep(0)
+        return super().ask(request)
+
+
+@pytest.mark.parametrize("kind", [Person, AsyncPerson])
+def test_the_approver_of_a_run_is_asked(play, shelf, errors, kind):
+    person = kind(Answer(Reply.REJECT, "Not here."), ONCE)
+    runs = []
+
+    def find_approver(run):
+        runs.append(run)
+        return person
+
+    calls = [{"name": "anchor"}, {"name": "anchor"}]
+    refused, loaded = play(shelf.open(), calls, approver=find_approver).answers
+    assert refused.is_error is errors
+    assert refused.text.endswith("it was rejected. Feedback: Not here.")
+    assert loaded == Answered(shelf.loaded("anchor", "Drop it."))
+    assert len(person.asked) == len(runs) == 2
+
+
+def test_an_approver_that_fails_refuses(play, shelf):
+    class Broken:
+        def ask(self, request):
+            raise OSError("the window was closed")
+
+    (answer,) = play(shelf.open(), [{"name": "anchor"}], approver=Broken()).answers
+    assert "the approver failed (OSError: the window was closed)" in answer.text

@@ -38,8 +38,9 @@ Messages = Sequence[Mapping[str, Any]]
 class MessageSkills:
     """Skills for a loop over Anthropic's messages; one object serves any number of people.
 
-    What a model has is read from its messages, so nothing is kept between requests. With the option
-    `conversation` the methods take a `run` of your own, from which it finds the conversation.
+    What a model has is read from its messages, so nothing has to be kept between requests. To keep
+    what wakes and what was approved, give the methods the id of the conversation as `run`, or
+    anything else in which the option `conversation` finds it.
     """
 
     def __init__(self, skills: Skills | Conversation, **options: Unpack[OfferOptions]) -> None:
@@ -47,7 +48,7 @@ class MessageSkills:
 
     def tools(self, run: Any = None) -> list[ToolParam]:
         """The entries of `tools`."""
-        conversation = self._offer.open(run, None)
+        conversation = self._open(run)
         return [
             {
                 "name": tool.name,
@@ -59,7 +60,7 @@ class MessageSkills:
 
     def instructions(self, own: str = "", *, run: Any = None) -> list[TextBlockParam]:
         """What `system` takes: your own instructions and the list of skills, a block each."""
-        texts = (own, self._offer.render_instructions(self._offer.open(run, None)))
+        texts = (own, self._offer.render_instructions(self._open(run)))
         return [{"type": "text", "text": text} for text in texts if text]
 
     def answer(
@@ -89,6 +90,9 @@ class MessageSkills:
             for call in calls
         ]
 
+    def _open(self, run: Any) -> Conversation:
+        return self._offer.open(run, run if isinstance(run, str) else None)
+
     def _prepare(
         self, content: Iterable[Any], messages: Messages, run: Any
     ) -> tuple[list[Mapping[str, Any]], CallContext]:
@@ -100,7 +104,7 @@ class MessageSkills:
             if block.get("type") == "tool_use" and block.get("name") in names
         ]
         context = CallContext(
-            conversation=self._offer.open(run, None),
+            conversation=self._open(run),
             loaded=get_versions(list_loaded_skills(messages, tool=self._offer.load_tool.name)),
             response=uuid.uuid4().hex,
             run=run,

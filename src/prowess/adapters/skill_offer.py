@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from importlib.util import find_spec
-from inspect import isawaitable
+from inspect import isawaitable, iscoroutinefunction
 from typing import Any, NoReturn, TypedDict
 
 import msgspec
@@ -30,7 +30,7 @@ from prowess.errors.activation import ApprovalNeeded
 from prowess.machine.event_loop import run_in_thread, wait_for
 from prowess.model.activation import Activation, Requests
 from prowess.model.catalog import Catalog
-from prowess.model.permission import Answer
+from prowess.model.permission import Answer, Request
 from prowess.ports import Approver, Ranker
 from prowess.present.instructions import LISTED, count_left_out, render_instructions
 from prowess.project import CatalogOptions
@@ -203,12 +203,12 @@ class SkillOffer:
         raised, and so is what suspends a call.
         """
         approver = self._find_approver(context)
-        if approver is not None:
+        if approver is not None and iscoroutinefunction(approver.ask):
             call = partial(self._run_with, name, parameters, context)
             called: _Called = wait_for(call_async(call, approver))
-            output, pending = called
         else:
-            output, pending = self._run_suspending(name, parameters, context)
+            called = self._run_asking(name, parameters, context, approver)
+        output, pending = called
         if pending is not None:
             with self._claims.kept_if_done(context, output):
                 wait_for(pending)
@@ -221,13 +221,16 @@ class SkillOffer:
         no thread. If the task is cancelled, the programs it started are killed.
         """
         approver = self._find_approver(context)
-        if approver is not None:
+        if approver is not None and iscoroutinefunction(approver.ask):
             call = partial(self._run_with, name, parameters, context)
             output, pending = await call_async(call, approver)
         else:
             output, pending = await run_in_thread(
-                lambda is_cancelled: self._run_suspending(
-                    name, parameters, msgspec.structs.replace(context, is_cancelled=is_cancelled)
+                lambda is_cancelled: self._run_asking(
+                    name,
+                    parameters,
+                    msgspec.structs.replace(context, is_cancelled=is_cancelled),
+                    approver,
                 )
             )
         if pending is not None:
@@ -241,17 +244,27 @@ class SkillOffer:
         found = given(context.run) if callable(given) else given
         return found or context.conversation.approver
 
-    def _run_suspending(self, name: str, parameters: Any, context: CallContext) -> _Called:
-        """As `_run`; where the library can ask, the call is repeated with its answers."""
-        if context.suspend is None:
+    def _run_asking(
+        self, name: str, parameters: Any, context: CallContext, approver: Approver | None
+    ) -> _Called:
+        """As `_run`; a call that needs an approval is repeated with the answer.
+
+        An approver is asked here, in the thread of the call. Without one the library is, where it
+        can suspend the run.
+        """
+        if approver is not None:
+            ask: Callable[[Request], Answer | Exception] = partial(_ask, approver)
+        elif context.suspend is not None:
+            ask = context.suspend
+        else:
             return self._run(name, parameters, context)
-        answers: dict[str, Answer] = {}
+        answers: dict[str, Answer | Exception] = {}
         while True:
             try:
                 return self._run_with(name, parameters, context, answers=answers)
             except ApprovalNeeded as needed:
                 request = needed.request
-            answers = {**answers, request.key: context.suspend(request)}
+            answers = {**answers, request.key: ask(request)}
 
     def _run_with(
         self,
@@ -370,3 +383,13 @@ def explain_import(error: ImportError, *, extra: str, module: str, purpose: str)
         raise error
     missing.add_note(missing.hint or "")
     raise missing from error
+
+
+def _ask(approver: Approver, request: Request) -> Answer | Exception:
+    """An approver's answer, or its error, which the repeated call judges like any other."""
+    try:
+        answer = approver.ask(request)
+        settled: Answer = wait_for(answer) if isinstance(answer, Awaitable) else answer
+        return settled
+    except Exception as error:
+        return error
