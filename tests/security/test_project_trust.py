@@ -6,7 +6,9 @@ from __future__ import annotations
 
 import pytest
 
+from prowess.model.skill import Scope
 from prowess.model.snapshot import Snapshot
+from tests.unit.conversation.ports import Recorder
 from tests.workspace import Workspace
 
 SECRET = "[default]\naws_secret_access_key = AKIA\n"
@@ -158,3 +160,19 @@ def test_a_context_file_that_is_cut_is_told(workspace: Workspace) -> None:
     found = workspace.open().context_files()
     assert [len(one.text) for one in found.files] == [1 << 19]
     assert [one.code for one in found.diagnostics] == ["context-cut"]
+
+
+@pytest.mark.parametrize("folder", [".prowess", ".agents", ".claude"])
+def test_the_users_own_skills_are_that_from_a_folder_below_the_home_that_is_no_repository(
+    workspace: Workspace, folder: str
+) -> None:
+    workspace.skill(f"home/{folder}/skills/greet", body="!`echo hi`\n")
+    workspace.skill(f"home/work/{folder}/skills/above")
+    workspace.skill(f"home/work/here/{folder}/skills/other", body="!`echo hi`\n")
+    skills = workspace.open(cwd="home/work/here", bins=("bash",))
+    scopes = {skill.name: skill.scope for skill in skills}
+    assert scopes == {"greet": Scope.USER, "other": Scope.PROJECT}
+    runner = Recorder()
+    skills.conversation(runner=runner).activate("greet")
+    skills.conversation(runner=runner).activate("other")
+    assert len(runner.ran) == 1
