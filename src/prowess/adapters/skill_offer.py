@@ -378,11 +378,19 @@ def explain_import(error: ImportError, *, extra: str, module: str, purpose: str)
     One that is installed but fails to import keeps its own error. A traceback shows the hint, too.
     """
     missing = MissingExtra(extra, purpose)
-    if find_spec(module) is not None:
+    if _is_installed(module):
         error.add_note(f"The library is installed but cannot be imported. {missing.hint}")
         raise error
     missing.add_note(missing.hint or "")
     raise missing from error
+
+
+def _is_installed(module: str) -> bool:
+    try:
+        return find_spec(module) is not None
+    except ModuleNotFoundError:
+        # Its parent is missing, as `google` of `google.adk`.
+        return False
 
 
 def _ask(approver: Approver, request: Request) -> Answer | Exception:
