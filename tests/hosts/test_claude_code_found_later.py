@@ -79,6 +79,24 @@ def test_the_other_settings_files_still_count(workspace: Workspace):
     assert lines(workspace) == ["one: d"]
 
 
+@pytest.mark.parametrize(
+    ("value", "is_locked"),
+    [("true", True), ('["skills"]', True), ('["hooks"]', False), ("[]", False), ("false", False)],
+)
+def test_managed_settings_can_leave_only_plugins_and_managed_skills(
+    workspace: Workspace, value: str, is_locked: bool
+):
+    workspace.skill(f"{SKILLS}/project")
+    workspace.skill("home/.claude/skills/user")
+    workspace.skill("managed/.claude/skills/managed")
+    describe(workspace, f"{COMMANDS}/command.md")
+    workspace.write(
+        "managed/managed-settings.json", f'{{"strictPluginOnlyCustomization": {value}}}'
+    )
+    found = [line.partition(":")[0] for line in lines(workspace)]
+    assert found == (["managed"] if is_locked else ["managed", "user", "project", "command"])
+
+
 # Worktrees
 
 
@@ -203,6 +221,25 @@ def test_two_that_wait_for_one_name_compete_with_each_other(workspace: Workspace
         "home/.claude/skills/a/SKILL.md": "dormant",
         f"{SKILLS}/a/SKILL.md": "shadowed",
     }
+
+
+def test_a_nested_skill_whose_name_is_taken_is_listed_with_its_folder(workspace: Workspace):
+    workspace.git()
+    workspace.skill(f"{SKILLS}/same", description="top")
+    workspace.skill(f"{SKILLS}/zz", description="top")
+    workspace.skill("project/sub/.claude/skills/same", description="sub")
+    workspace.skill("project/sub/deep/.claude/skills/same", description="deep")
+    workspace.skill("project/sub/deep/.claude/skills/own", description="deep")
+    conversation = workspace.open(HOST).conversation()
+    conversation.touched("sub/deep/x.py")
+    text = conversation.catalog().text.partition("\n\n")[2]
+    assert text.splitlines() == [
+        "- same: top",
+        "- zz: top",
+        "- own: deep",
+        "- sub:same: sub",
+        "- sub/deep:same: deep",
+    ]
 
 
 # Commands

@@ -135,13 +135,14 @@ class DormantSkills:
         if not found.roots:
             return False
         known = {root.path for root in (*base.roots, *self._nested)}
-        new = tuple(self._make_root(root) for root in found.roots if root.path not in known)
+        first = len(base.roots) + len(self._nested)
+        new = tuple(self._make_root(root, first) for root in found.roots if root.path not in known)
         if new:
             self._nested += new
             self._scanned = None
         return bool(new)
 
-    def _make_root(self, nested: NestedRoot) -> Root:
+    def _make_root(self, nested: NestedRoot, order: int) -> Root:
         """The root of a nested folder; it comes after every root above the working folder."""
         profile = self._project.profile
         rule = profile.roots[nested.rule]
@@ -154,7 +155,7 @@ class DormantSkills:
             qualifier=nested.qualifier,
             within=nested.holder,
             ignored_fields=ignored,
-            order=len(self._nested),
+            order=order,
         )
 
 

@@ -87,12 +87,14 @@ class Surroundings(msgspec.Struct, frozen=True, kw_only=True):
 class Draft(msgspec.Struct, frozen=True):
     """A body with everything filled in except the output of its commands.
 
-    `tolerated` are programs whose exit code 1 is an answer, not a failure.
+    `tolerated` are programs whose exit code 1 is an answer, not a failure. `no_output` stands for
+    an empty output.
     """
 
     pieces: tuple[str | Command, ...]
     tolerated: tuple[str, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
+    no_output: str = NO_OUTPUT
 
     @property
     def commands(self) -> tuple[Command, ...]:
@@ -166,7 +168,8 @@ def draft_body(
         where = f"on line {found.unclosed} of the body"
         message = f"The command block {where} is never closed, so it is not run."
         findings += (diagnose("command-unclosed", message, file=file),)
-    return Draft(tuple(piece for piece in pieces if piece), embedded.tolerated, findings)
+    filled = tuple(piece for piece in pieces if piece)
+    return Draft(filled, embedded.tolerated, findings, embedded.no_output)
 
 
 class _Planner:
@@ -293,16 +296,16 @@ def run_draft(
                 seconds=command.seconds,
                 tail=cut_tail(finished, masker),
             )
-        outputs.append(render_output(finished, masker))
+        outputs.append(render_output(finished, masker, empty=draft.no_output))
     return draft.place(outputs)
 
 
-def render_output(finished: Finished, masker: Masker) -> str:
+def render_output(finished: Finished, masker: Masker, *, empty: str = NO_OUTPUT) -> str:
     """What the model sees of a command's output, with a note where it was cut."""
     if finished.left_out:
         note = f"[{finished.left_out:,} more bytes of output left out]"
         return f"{masker.mask_head(finished.output)}\n{note}"
-    return masker.mask(finished.output.rstrip("\r\n")) or NO_OUTPUT
+    return masker.mask(finished.output.rstrip("\r\n")) or empty
 
 
 def cut_tail(finished: Finished, masker: Masker) -> str:

@@ -250,6 +250,7 @@ def test_a_command_without_output_says_so_and_a_long_output_is_cut_with_a_note()
     assert run(
         "<!`a`> !`a` !`b`", "\n", Finished(code=0, output="head", tail="tail", left_out=12_345)
     ) == ("<!`a`> (no output) head\n[12,345 more bytes of output left out]")
+    assert run("!`a`", "\n", host="claude-code") == "(Bash completed with no output)"
 
 
 @pytest.mark.parametrize(

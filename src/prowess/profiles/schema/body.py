@@ -50,6 +50,7 @@ class EmbeddedCommandRules(Table, frozen=True):
     - `seconds`: how long one command may run.
     - `milliseconds_variable`: an environment variable that overrides `seconds`.
     - `output_bytes`: how much output is kept.
+    - `no_output`: what stands for an empty output.
     - `tolerated`: programs for which exit code 1 is not a failure.
     - `exempt`: scopes whose commands run even if a setting turns commands off.
     """
@@ -58,6 +59,7 @@ class EmbeddedCommandRules(Table, frozen=True):
     seconds: float = 120.0
     milliseconds_variable: str = ""
     output_bytes: int = 30_000
+    no_output: str = "(no output)"
     tolerated: tuple[str, ...] = ()
     exempt: tuple[Scope, ...] = ()
 

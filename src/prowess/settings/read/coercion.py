@@ -326,6 +326,13 @@ def _read_override_list(value: SettingValue) -> Iterator[Entry]:
             yield ("overrides", _folder(fields["path"]), "enabled"), _bool(enabled), enabled
 
 
+def _read_plugin_only(value: SettingValue) -> Iterator[Entry]:
+    """Whether only plugins may add skills: for everything, or for the kinds in a list."""
+    kinds = _strings(value) if isinstance(value.data, list) else None
+    is_locked = _bool(value) if kinds is None else "skills" in kinds
+    yield ("toggles", "own_skills"), not is_locked, value
+
+
 # What makes an entry of a path list a filter.
 _FILTER_MARKS = ("!", "+", "-")
 
@@ -411,11 +418,13 @@ _WHOLE: dict[str, Callable[[SettingValue], Iterator[Entry]]] = {
     "permissions": read_permissions,
     "tools": read_tools,
     "override_list": _read_override_list,
+    "plugin_only": _read_plugin_only,
 }
 # The field of `Settings` that these fill, where it has another name.
 _FILLED = {
     "visibility": "overrides",
     "override_list": "overrides",
+    "plugin_only": "toggles",
     "declared_tools": "tools",
     "agents": "permissions",
     "rules": "permissions",
