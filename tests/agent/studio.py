@@ -46,6 +46,7 @@ class Studio:
     """A machine with a project; sessions in it replay scripts."""
 
     def __init__(self, root: Path) -> None:
+        self.host = "prowess"
         self.workspace = Workspace(root)
         self.workspace.git()
         self.project = self.workspace.project
@@ -71,6 +72,7 @@ class Studio:
         """The skills of the project, with rules such as `allow=["Bash(git *)"]`."""
         return Skills(
             self.project,
+            host=self.host,
             facts=self.facts,
             cache=False,
             rules=parse_given(**rules, tools=AGENT_TOOLS),

@@ -82,6 +82,8 @@ def test_the_schema_names_every_kind_of_event():
     assert kinds == {
         "session-started",
         "turn-started",
+        "message-queued",
+        "message-delivered",
         "skill-loaded",
         "skills-woken",
         "text",
@@ -139,7 +141,6 @@ def test_the_test_model_of_pydantic_ai_works(studio):
 # Skills
 
 
-@pytest.mark.seed("P-62")
 def test_context_files_are_in_every_request_and_a_skill_only_where_it_is_asked_for(studio):
     studio.write("AGENTS.md", "Be brief.\n")
     studio.write("sub/AGENTS.md", "Not here.\n")
@@ -164,7 +165,6 @@ def test_always_bodies_are_in_the_instructions(studio):
     assert "Wipe your feet." in seen.instructions[0]
 
 
-@pytest.mark.seed("W-03")
 def test_the_model_finds_a_skill_in_the_list_reads_it_calls_tools_and_answers(studio):
     studio.skill("count", body="Run `wc -l` on the file.\n", description="Counts lines.")
     studio.write("a.txt", "1\n2\n")
@@ -179,7 +179,6 @@ def test_the_model_finds_a_skill_in_the_list_reads_it_calls_tools_and_answers(st
     assert [(one.name, one.by) for one in pick(events, SkillLoaded)] == [("count", "model")]
 
 
-@pytest.mark.seed("W-02")
 def test_a_new_or_changed_skill_takes_effect_without_a_restart(studio):
     seen = Seen()
     session = studio.open(model=seen.model)
@@ -276,7 +275,6 @@ def test_a_model_that_nobody_knows_is_a_warning_and_the_usual_one_answers(studio
 # Forks
 
 
-@pytest.mark.seed("C-75")
 def test_a_forked_skill_runs_in_a_sub_agent_with_its_own_window_and_tools(studio):
     studio.skill("explore", body="Find the flag.\n", context="fork", description="Finds things.")
     studio.write("flag.txt", "red\n")

@@ -319,6 +319,8 @@ def test_a_read_only_session_changes_nothing(studio):
     studio.write("a.txt", "a\n")
     rules = {"allow": ["Write", "Edit", "Bash"]}
     options = {"read_only": True}
+    same = studio.use("Write", rules=rules, options=options, file_path="a.txt", content="a\n")
+    assert same.outcome == "refused"
     written = studio.use("Write", rules=rules, options=options, file_path="b", content="x")
     assert (written.outcome, written.output) == (
         "refused",

@@ -50,6 +50,23 @@ class TurnStarted(AgentEvent, frozen=True, kw_only=True, tag="turn-started"):
     text: str
 
 
+class MessageQueued(AgentEvent, frozen=True, kw_only=True, tag="message-queued"):
+    """The user typed something while the model works.
+
+    `delivery` is `steer` (before the next request) or `follow-up` (when the model would stop).
+    """
+
+    id: str
+    text: str
+    delivery: str
+
+
+class MessageDelivered(AgentEvent, frozen=True, kw_only=True, tag="message-delivered"):
+    """The model has received a message that was queued."""
+
+    id: str
+
+
 class SkillLoaded(AgentEvent, frozen=True, kw_only=True, tag="skill-loaded"):
     """A skill came into the conversation, asked for by the `user` or the `model`."""
 
@@ -135,6 +152,8 @@ class TurnEnded(AgentEvent, frozen=True, kw_only=True, tag="turn-ended"):
 Event = (
     SessionStarted
     | TurnStarted
+    | MessageQueued
+    | MessageDelivered
     | SkillLoaded
     | SkillsWoken
     | TextDelta

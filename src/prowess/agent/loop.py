@@ -18,8 +18,10 @@ from pydantic_ai.exceptions import (
     RunCancelled,
     RunTimedOut,
     UsageLimitExceeded,
+    UserError,
 )
 from pydantic_ai.messages import (
+    EnqueuedMessagesEvent,
     ModelMessage,
     ModelResponse,
     PartDeltaEvent,
@@ -87,6 +89,7 @@ class AgentLoop:
         emit: Callable[[Event], None],
         on_response: Callable[[ModelResponse, str], None],
         on_messages: Callable[[Sequence[ModelMessage]], None],
+        on_delivered: Callable[[str], None],
     ) -> None:
         self.name = name
         self.history: list[ModelMessage] = []
@@ -96,6 +99,7 @@ class AgentLoop:
         self._emit = emit
         self._on_response = on_response
         self._on_messages = on_messages
+        self._on_delivered = on_delivered
         self._run: AgentRun[Any, Any] | None = None
         self._agent: Agent[None, str] = Agent(
             model,
@@ -118,11 +122,15 @@ class AgentLoop:
     def enqueue(self, text: str, *, steer: bool) -> str | None:
         """Give the model a message while it works: before the next request, or when it would stop.
 
-        Returns the id of the message; None if no model is at work.
+        Returns the id of the message; None if no model is at work any more.
         """
         if self._run is None:
             return None
-        return self._run.enqueue(text, priority="asap" if steer else "when_idle")
+        try:
+            return self._run.enqueue(text, priority="asap" if steer else "when_idle")
+        except UserError:
+            # The run has just ended.
+            return None
 
     async def work(
         self, prompt: str | Sequence[Any], limits: Limits, token: CancellationToken
@@ -180,9 +188,9 @@ class AgentLoop:
                 if limits.cost is not None and (result.cost or 0.0) >= limits.cost:
                     raise _CostReached
                 async with node.stream(run.ctx) as calls:
-                    async for _ in calls:
+                    async for event in calls:
                         # The toolset reports calls itself, because it knows more about them.
-                        pass
+                        self._report_part(event)
             messages = run.all_messages()
             if len(messages) > known:
                 self._on_messages(messages[known:])
@@ -190,6 +198,8 @@ class AgentLoop:
 
     def _report_part(self, event: Any) -> None:
         match event:
+            case EnqueuedMessagesEvent(enqueue_id=str(id)):
+                self._on_delivered(id)
             case PartStartEvent(part=TextPart(content=text)) if text:
                 self._emit(TextDelta(agent=self.name, text=text))
             case PartDeltaEvent(delta=TextPartDelta(content_delta=text)) if text:

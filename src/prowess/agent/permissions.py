@@ -142,7 +142,8 @@ class Gatekeeper:
 
     async def settle(self, plan: Plan, rules: AgentRules, granted: Granted) -> Permit:
         """Grant or refuse a call. “Always” covers the same call in the same project."""
-        if self._read_only and plan.diff:
+        # Commands may run in a read-only session, because their sandbox keeps them from writing.
+        if self._read_only and plan.is_write and plan.touched is not None:
             return Permit(granted=False, by="rule", reason="the session is read-only")
         decision = judge(plan, rules, granted, home=self._home)
         request = _make_request(plan, decision)

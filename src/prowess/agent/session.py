@@ -8,15 +8,22 @@ from collections.abc import AsyncIterator, Callable, Sequence
 
 import msgspec
 from pydantic_ai import CancellationToken
-from pydantic_ai.messages import ModelMessage, ModelMessagesTypeAdapter, ModelResponse
+from pydantic_ai.messages import (
+    ModelMessage,
+    ModelMessagesTypeAdapter,
+    ModelResponse,
+    repair_messages,
+)
 from pydantic_ai.models import Model
 
 from prowess.activate.slash.dispatch import ToolReply
-from prowess.activate.slash.messages import Message
+from prowess.activate.slash.messages import Delivery, Key, Message, find_delivery
 from prowess.activate.slash.parser import Notice
 from prowess.agent.events import (
     VERSION,
     Event,
+    MessageDelivered,
+    MessageQueued,
     SessionStarted,
     SkillLoaded,
     TextDelta,
@@ -102,8 +109,11 @@ class Session:
         )
         self._history: list[ModelMessage] = []
         if resume is not None:
-            self._history = ModelMessagesTypeAdapter.validate_python(join_messages(resume.turns))
+            kept = ModelMessagesTypeAdapter.validate_python(join_messages(resume.turns))
+            # Calls without a result are closed, or pydantic-ai would refuse or repeat them.
+            self._history = repair_messages(kept)
         self._noted: list[ModelMessage] = []
+        self._waiting: dict[str, str] = {}
         self._main: _Worker | None = None
         self._events: asyncio.Queue[Event | None] | None = None
         self._token = CancellationToken()
@@ -141,6 +151,40 @@ class Session:
         if self._sync is None:
             self._sync = asyncio.Runner()
         return self._sync.run(self._collect(text, on_event))
+
+    async def queue(self, text: str, *, key: Key = Key.SEND) -> Delivery:
+        """Take what the user typed while the model works: text, or a command such as `/name`.
+
+        With the usual key the model gets it before its next request (`STEER`), with the other one
+        when it would stop (`FOLLOW_UP`). If no model is at work it is a plain prompt, which `send`
+        takes; it is in `undelivered` until then.
+        """
+        loop = self._main.loop if self._main is not None and self._events is not None else None
+        typed = await self.conversation.run_async(text, key=key, streaming=loop is not None)
+        if isinstance(typed, Notice):
+            raise UsageError(typed.message)
+        if isinstance(typed, ToolReply):
+            self._emit(TextDelta(text=typed.text))
+            return Delivery.STEER
+        delivery = find_delivery(key, streaming=loop is not None)
+        id = loop.enqueue(typed.text, steer=delivery is Delivery.STEER) if loop else None
+        if id is None:
+            self._waiting[f"prompt-{len(self._waiting)}-{time.time_ns():x}"] = text
+            return Delivery.PROMPT
+        self._waiting[id] = text
+        self._emit(MessageQueued(id=id, text=text, delivery=delivery.value))
+        return delivery
+
+    @property
+    def undelivered(self) -> tuple[str, ...]:
+        """What was queued and has not reached the model, as it was typed: nothing typed is lost."""
+        return tuple(self._waiting.values())
+
+    def take_undelivered(self) -> tuple[str, ...]:
+        """What `undelivered` has, for someone who sends it again; afterwards it is empty."""
+        texts = self.undelivered
+        self._waiting.clear()
+        return texts
 
     def interrupt(self) -> None:
         """Stop the turn that is running; may be called from any thread."""
@@ -285,6 +329,7 @@ class Session:
             emit=self._emit,
             on_response=self._note_response,
             on_messages=self._note_messages if depth == 0 else _ignore,
+            on_delivered=self._note_delivered,
         )
         worker = _Worker(loop, context)
         return worker
@@ -381,6 +426,10 @@ class Session:
         if self._file is not None:
             self._noted += messages
             self._file.note_messages(ModelMessagesTypeAdapter.dump_json(list(messages)))
+
+    def _note_delivered(self, id: str) -> None:
+        if self._waiting.pop(id, None) is not None:
+            self._emit(MessageDelivered(id=id))
 
     def _save_end(self, result: LoopResult, before: int) -> None:
         if self._file is None:
