@@ -63,6 +63,8 @@ class ProcessRunner:
 
     def __init__(self, facts: Facts) -> None:
         self._base = pass_on(facts.env)
+        # Where a program of a skill runs Prowess, its runs end with the one around them.
+        self._runs_around = facts.env.get(_RUN_VARIABLE, "")
 
     def run(self, command: Command, *, is_cancelled: Callable[[], bool] | None = None) -> Finished:
         """Run a command until it ends, hits its time limit or is cancelled.
@@ -88,7 +90,8 @@ class ProcessRunner:
 
     def _start(self, command: Command) -> _Run:
         token = secrets.token_hex(16)
-        return _Run(token, lambda: self._start_process(command, {_RUN_VARIABLE: token}))
+        mark = {_RUN_VARIABLE: f"{self._runs_around} {token}".lstrip()}
+        return _Run(token, lambda: self._start_process(command, mark))
 
     def _start_process(self, command: Command, mark: Mapping[str, str]) -> Child:
         env = {**self._base, **command.env, **mark}
@@ -199,7 +202,7 @@ class _Run:
     """A process and everything it started, known by the token in their environment."""
 
     def __init__(self, token: str, start: Callable[[], Child]) -> None:
-        self._token = f"{_RUN_VARIABLE}={token}".encode()
+        self._token = token.encode()
         self.started = threading.Event()
         # Known before it starts, so that an interpreter that exits meanwhile waits for it.
         _running.add(self)
@@ -266,6 +269,6 @@ def _has_token(process: str, token: bytes) -> bool:
     # The file of a process that has ended, or of somebody else's, cannot be read.
     try:
         with open(f"/proc/{process}/environ", "rb") as file:
-            return token in file.read().split(b"\0")
+            return token in file.read()
     except OSError:
         return False

@@ -240,3 +240,25 @@ def test_an_interrupt_ends_the_command_too(tmp_path: Path) -> None:
     process.send_signal(signal.SIGINT)
     assert process.wait(30) != 0
     assert wait_until_gone(int((tmp_path / "pid").read_text()))
+
+
+def test_a_program_that_runs_prowess_takes_the_programs_of_that_along(tmp_path: Path) -> None:
+    inner = (
+        "import sys\n"
+        "from prowess.machine.facts import current_facts\n"
+        "from prowess.machine.processes import ProcessRunner\n"
+        "from prowess.model.command import Command\n"
+        'script = \'echo "$$" > "$0"; sleep 60\'\n'
+        "command = Command(text=script, argv=('bash', '-c', script, sys.argv[1]))\n"
+        "ProcessRunner(current_facts()).run(command)\n"
+    )
+    file = tmp_path / "pid"
+    outer = Command(text="inner", argv=(sys.executable, "-c", inner, str(file)))
+    runner = ProcessRunner(make_facts(env={"PATH": PATH, "HOME": str(tmp_path)}))
+
+    def has_started() -> bool:
+        return file.exists() and bool(file.read_text().strip())
+
+    with pytest.raises(Cancelled):
+        runner.run(outer, is_cancelled=has_started)
+    assert wait_until_gone(int(file.read_text()))
