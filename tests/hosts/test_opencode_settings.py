@@ -254,6 +254,14 @@ def test_a_broken_file_of_an_agent_is_reported(two: Workspace) -> None:
     assert offered(two, "mine") == ["alpha", "beta"]
 
 
+def test_links_among_the_files_of_agents_cannot_keep_a_scan_busy(two: Workspace) -> None:
+    two.write("project/.opencode/agent/mine.md", DENY_ALPHA)
+    two.link("project/.opencode/agent/loop", ".")
+    two.link("project/.opencode/agents", "/")
+    two.link("project/.opencode/mode", "nowhere")
+    assert offered(two, "mine") == ["beta"]
+
+
 # Headers as js-yaml reads them
 
 

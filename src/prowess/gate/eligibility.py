@@ -193,7 +193,10 @@ def find_other_spelling(manifest: Manifest, rules: GateRules, facts: Facts) -> N
     if not {facts.platform, *facts.platforms}.isdisjoint(manifest.os):
         return None
     platform = facts.platform
-    reason = f"this host offers it only if `os` says `{platform}`, in lower case"
+    reason = (
+        f"it is left out of the catalog and has no command unless `os` says `{platform}`, in lower"
+        " case"
+    )
     return Note(State.READY, reason, rule="os")
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
-from itertools import takewhile, zip_longest
+from itertools import zip_longest
 from typing import Any
 
 from prowess.parse.yaml.reader import parse_natively
@@ -113,7 +113,7 @@ def _restore_lines(value: dict[str, Any], header: str) -> dict[str, Any]:
     OpenClaw reads a header line by line, too, and falls back to that for these values.
     """
     lines: dict[str, tuple[str, bool]] | None = None
-    restored = value
+    restored: dict[str, str] = {}
     for key, item in value.items():
         is_structured = type(item) in (dict, list) and key in TEXT_FIELDS
         if item is not None and not is_structured:
@@ -121,8 +121,8 @@ def _restore_lines(value: dict[str, Any], header: str) -> dict[str, Any]:
         lines = _read_lines(header) if lines is None else lines
         text, is_inline = lines.get(key, ("", False))
         if text and (item is None or (is_inline and ":" in text)):
-            restored = {**restored, key: text}
-    return restored
+            restored[key] = text
+    return {**value, **restored} if restored else value
 
 
 def _read_lines(header: str) -> dict[str, tuple[str, bool]]:
@@ -138,8 +138,10 @@ def _read_lines(header: str) -> dict[str, tuple[str, bool]]:
         inline = pair[2].strip()
         text = strip_quotes(inline)
         if not inline:
-            below = takewhile(lambda one: not one or one[0] in " \t", lines[index + 1 :])
-            text = "\n".join(below).strip()
+            end = index + 1
+            while end < len(lines) and (not lines[end] or lines[end][0] in " \t"):
+                end += 1
+            text = "\n".join(lines[index + 1 : end]).strip()
         if text:
             found[pair[1]] = text, bool(inline)
     return found

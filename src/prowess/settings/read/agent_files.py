@@ -14,8 +14,9 @@ from prowess.settings.formats.markdown import quote_colons, take_header
 from prowess.settings.formats.yaml import parse_yaml
 from prowess.settings.read.permission_rules import read_agent
 
-# Far more than anybody has, so that a folder of a project can't keep a scan busy.
+# Far more than anybody has, so that a folder of a project, or a link in it, can't keep a scan busy.
 _MOST_FILES = 500
+_MOST_FOLDERS = 200
 _DEEPEST = 8
 
 _HEADER_RULE = SettingsFileRule(at=(), format="yaml")
@@ -27,8 +28,9 @@ def find_agent_files(folder: str, files: FileSystem) -> Iterator[tuple[str, str]
     The name is the path below the folder, without `.md`.
     """
     waiting = [(folder, "", 0)]
-    count = 0
-    while waiting:
+    count = folders = 0
+    while waiting and folders < _MOST_FOLDERS:
+        folders += 1
         path, prefix, depth = waiting.pop()
         try:
             items = files.list_folder(path)
