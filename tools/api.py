@@ -4,47 +4,44 @@ it, what it holds.
 
 from __future__ import annotations
 
+import ast
 import enum
 import inspect
 import re
 from collections.abc import Iterator
-from typing import Any, is_typeddict
+from importlib import import_module
+from pathlib import Path
+from typing import Any, TypeGuard, is_typeddict
 
 import msgspec
 
 from prowess.errors import ProwessError
 
 # In the order in which someone meets them. A name that is public and not here stands at the end of
-# the page.
+# its section.
 _GROUPS = {
-    "Skills": "Skills Folder Package Files Options Snapshot Outcome State Note Event",
-    "Conversations": "Conversation Activation Requests ModelTool ToolAnswer Message Notice Plain "
-    "SlashCommand Key "
-    "Delivery Resource Ledger LedgerEntry Survival",
-    "Commands that go around the model": "ToolReply ToolRun Cancel",
-    "Skills in code": "DefinedSkill PromptContext",
-    "Permission": "Rule Action Request Approver Answer Reply",
-    "What a model sees": "Catalog",
-    "One skill": "Skill Manifest Requires Scope Source LoadedFrom Candidate Root",
-    "Findings": "Diagnostic Severity CODES",
-    "Hosts": "Profile known_hosts load_profile",
-    "Settings": "Settings Override Origin",
-    "Context files": "ContextFile ContextFiles",
-    "The machine": "Facts FileSystem FolderItem Head",
-    "Errors": "ProwessError UsageError UnknownSkill Unavailable NotPermitted UnknownTool "
-    "AddressError UnknownHost InvalidName ProfileError SettingError SwitchError ToolFailed "
-    "CommandRefused CommandFailed MachineError",
+    "Skills": "Skills Folder Package Files Snapshot Outcome State Facts",
+    "Conversations": "Conversation Catalog ModelTool Activation DefinedSkill",
+    "Permission": "Rule Action Approver ApprovalRequest ApprovalAnswer ApprovalChoice",
+    "One skill": "Skill Scope",
+    "Findings and errors": "Diagnostic Severity ProwessError UnknownSkill NotPermitted",
 }
 # What has a page of its own.
 _PAGES = {
     "CODES": "What each diagnostic code means, by its name: [diagnostic codes](diagnostics.md).",
     "Profile": "Its keys are those of a profile file: [profiles](profiles.md).",
 }
+# What ports take and return, beside what belongs to skills.
+_PORT_VALUES = ["Discovered", "Search"]
+ADAPTERS = Path(__file__).parent.parent / "src" / "prowess" / "adapters"
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_DEFINITIONS = (ast.ClassDef, *_FUNCTIONS)
+_Definition = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 _SPECIAL = {"__iter__": "iterating", "__enter__": "with"}
 
 
 def render_sections() -> Iterator[str]:
-    """A section for each group of public names, then one for `prowess.testing`."""
+    """The public names, those of other modules by their place, the ports, and the adapters."""
     import prowess
     import prowess.testing
 
@@ -52,15 +49,101 @@ def render_sections() -> Iterator[str]:
     known = {name for names in grouped.values() for name in names}
     groups = {**grouped, "More": [name for name in prowess.__all__ if name not in known]}
     for title, names in groups.items():
-        entries = [
-            _render_name(name, getattr(prowess, name)) for name in names if name in prowess.__all__
-        ]
+        entries = [_render_name(name, getattr(prowess, name)) for name in names]
         if entries:
             yield "\n\n".join([f"## {title}", *entries])
+    yield _render_ports()
+    yield from _render_adapters()
+    for place, names in sorted(list_places().items()):
+        module = import_module(place)
+        entries = [_render_name(name, getattr(module, name)) for name in names]
+        yield "\n\n".join([f"## `{place}`", *entries])
     helpers = [
         _render_name(name, getattr(prowess.testing, name)) for name in prowess.testing.__all__
     ]
     yield "\n\n".join(["## For tests: `prowess.testing`", *helpers])
+
+
+def list_places() -> dict[str, list[str]]:
+    """The names that are public in a module of their own, by that module."""
+    import prowess
+
+    places: dict[str, list[str]] = {}
+    for target in sorted(set(prowess._MOVED.values())):
+        place, _, name = f"prowess.{target}".rpartition(".")
+        if name not in prowess.__all__:
+            places.setdefault(place, []).append(name)
+    # Ports have a section of their own.
+    places.setdefault("prowess.ports", []).extend(_PORT_VALUES)
+    places["prowess.ports"] = sorted({*places["prowess.ports"]} - set(list_ports()))
+    return places
+
+
+def list_ports() -> list[str]:
+    """The protocols that someone can implement, in the order of the source."""
+    from prowess import ports
+
+    return [name for name, value in vars(ports).items() if getattr(value, "_is_protocol", False)]
+
+
+def _render_ports() -> str:
+    from prowess import ports
+
+    intro = (
+        "What Prowess asks of the world, as protocols: any object with these methods will do. Give"
+        " a `SkillSource` to `Skills.of` or `sources=`, an `Approver`, a `Runner` or a"
+        " `SecretStore` to `Skills.conversation`, a `Ranker` to `Skills.catalog` or to an adapter,"
+        " a `UsageStore` as `usage=`, and a `FileSystem` as `files=`. A `ManifestReader` is given"
+        " to your source, which need not implement one."
+    )
+    shown = [name for name in list_ports() if name not in ("Approver", "Protocol")]
+    entries = [_render_name(name, getattr(ports, name)) for name in shown]
+    return "\n\n".join(["## Ports: `prowess.ports`", intro, *entries])
+
+
+def _render_adapters() -> Iterator[str]:
+    """The modules of `prowess.adapters` that belong to a library, read and not imported: not every
+    library is installed here.
+    """
+    for path in sorted(ADAPTERS.glob("*.py")):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        if "explain_import" not in {node.id for node in ast.walk(tree) if _is_name(node)}:
+            continue
+        parts = [f"## `prowess.adapters.{path.stem}`", _tidy(ast.get_docstring(tree))]
+        for node in tree.body:
+            if isinstance(node, _DEFINITIONS) and not node.name.startswith("_"):
+                parts.append(_render_definition(node))
+        yield "\n\n".join(parts)
+
+
+def _is_name(node: ast.AST) -> TypeGuard[ast.Name]:
+    return isinstance(node, ast.Name)
+
+
+def _render_definition(node: _Definition) -> str:
+    parts = [f"### `{node.name}`"]
+    if isinstance(node, ast.ClassDef):
+        methods = [one for one in node.body if isinstance(one, _FUNCTIONS)]
+        for method in methods:
+            if method.name == "__init__":
+                parts.append(f"    {node.name}{_render_arguments(method)}")
+        parts.append(_tidy(ast.get_docstring(node)))
+        shown = [
+            f"- `{one.name}{_render_arguments(one)}`: {_tidy(text, one_line=True)}"
+            for one in methods
+            if not one.name.startswith("_") and (text := ast.get_docstring(one))
+        ]
+        parts.append("\n".join(shown))
+    else:
+        parts += [f"    {node.name}{_render_arguments(node)}", _tidy(ast.get_docstring(node))]
+    return "\n\n".join(part for part in parts if part)
+
+
+def _render_arguments(function: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
+    arguments = ast.unparse(function.args)
+    arguments = re.sub(r"^self(, )?", "", arguments)
+    returns = "" if function.returns is None else f" -> {ast.unparse(function.returns)}"
+    return f"({arguments}){returns.removesuffix(' -> None')}"
 
 
 def _render_name(name: str, value: Any) -> str:
@@ -107,10 +190,16 @@ def _list_fields(value: type[Any]) -> list[str]:
         for name, kind in inspect.get_annotations(one).items()
     }
     if issubclass(value, msgspec.Struct):
-        return [
-            _render_field(one.name, kinds[one.name], _default(one))
-            for one in msgspec.structs.fields(value)
-        ]
+        try:
+            fields = msgspec.structs.fields(value)
+        except NameError:
+            # Its types are imported for type checkers only.
+            required = len(value.__struct_fields__) - len(value.__struct_defaults__)
+            return [
+                _render_field(name, kinds[name], "required" if at < required else "optional")
+                for at, name in enumerate(value.__struct_fields__)
+            ]
+        return [_render_field(one.name, kinds[one.name], _default(one)) for one in fields]
     if issubclass(value, tuple) or is_typeddict(value):
         default = "required" if issubclass(value, tuple) else "optional"
         return [_render_field(name, kinds[name], default) for name in kinds]

@@ -213,8 +213,9 @@ def render_api() -> str:
     from tools.api import render_sections
 
     intro = (
-        "Every name that can be imported from `prowess` and from `prowess.testing`. The "
-        "[guide](../guides/using-the-library.md) shows how to use them together."
+        "First the names that can be imported from `prowess`, then the ports that you can"
+        " implement, the adapters, and the names that are imported from a module of their own. The"
+        " [guide](../guides/using-the-library.md) shows how to use them together."
     )
     return _page("Library", intro, *render_sections())
 

@@ -7,60 +7,26 @@ from typing import TYPE_CHECKING, Any
 from prowess.version import VERSION
 
 if TYPE_CHECKING:
-    from prowess.activate.code_skills import DefinedSkill, PromptContext
-    from prowess.activate.ledger import Ledger, LedgerEntry
-    from prowess.activate.model_tool import ModelTool, ToolAnswer
-    from prowess.activate.resources.lookup import Resource
-    from prowess.activate.slash.commands import SlashCommand
-    from prowess.activate.slash.dispatch import Cancel, ToolReply, ToolRun
-    from prowess.activate.slash.messages import Delivery, Key, Message
-    from prowess.activate.slash.parser import Notice, Plain
-    from prowess.activate.survival import Survival
+    from prowess.activate.code_skills import DefinedSkill
+    from prowess.activate.model_tool import ModelTool
     from prowess.conversation.conversation import Conversation
-    from prowess.diagnostics import CODES, Diagnostic, Severity
-    from prowess.discover.context import ContextFile, ContextFiles
-    from prowess.errors import (
-        InvalidName,
-        MachineError,
-        ProfileError,
-        ProwessError,
-        SettingError,
-        SwitchError,
-        UnknownHost,
-        UnknownSkill,
-        UsageError,
-    )
-    from prowess.errors.activation import (
-        AddressError,
-        ApprovalNeeded,
-        CommandFailed,
-        CommandRefused,
-        NotPermitted,
-        ToolFailed,
-        Unavailable,
-        UnknownTool,
-    )
-    from prowess.model.activation import Activation, Requests
+    from prowess.diagnostics import Diagnostic, Severity
+    from prowess.errors import ProwessError, UnknownSkill
+    from prowess.errors.activation import NotPermitted
+    from prowess.model.activation import Activation
     from prowess.model.catalog import Catalog
     from prowess.model.facts import Facts
-    from prowess.model.outcome import Note, Outcome, State
-    from prowess.model.permission import Action, Answer, Reply, Request, Rule
-    from prowess.model.settings import Origin, Override, Settings
-    from prowess.model.skill import (
-        Candidate,
-        LoadedFrom,
-        Manifest,
-        Requires,
-        Root,
-        Scope,
-        Skill,
-        Source,
+    from prowess.model.outcome import Outcome, State
+    from prowess.model.permission import (
+        Action,
+        ApprovalAnswer,
+        ApprovalChoice,
+        ApprovalRequest,
+        Rule,
     )
+    from prowess.model.skill import Scope, Skill
     from prowess.model.snapshot import Snapshot
-    from prowess.ports import Approver, Event, FileSystem, FolderItem, Head
-    from prowess.profiles.load import known_hosts, load_profile
-    from prowess.profiles.schema.profile import Profile
-    from prowess.project import Options
+    from prowess.ports import Approver
     from prowess.runtime import Skills
     from prowess.sources import Files, Folder, Package
 
@@ -69,174 +35,136 @@ if TYPE_CHECKING:
 _HOMES = {
     "Action": "model.permission",
     "Activation": "model.activation",
-    "AddressError": "errors.activation",
-    "Answer": "model.permission",
-    "ApprovalNeeded": "errors.activation",
+    "ApprovalAnswer": "model.permission",
+    "ApprovalChoice": "model.permission",
+    "ApprovalRequest": "model.permission",
     "Approver": "ports",
-    "CODES": "diagnostics",
-    "Cancel": "activate.slash.dispatch",
-    "Candidate": "model.skill",
     "Catalog": "model.catalog",
-    "CommandFailed": "errors.activation",
-    "CommandRefused": "errors.activation",
-    "ContextFile": "discover.context",
-    "ContextFiles": "discover.context",
     "Conversation": "conversation.conversation",
     "DefinedSkill": "activate.code_skills",
-    "Delivery": "activate.slash.messages",
     "Diagnostic": "diagnostics",
-    "Event": "ports",
     "Facts": "model.facts",
-    "FileSystem": "ports",
     "Files": "sources",
     "Folder": "sources",
-    "FolderItem": "ports",
-    "Head": "ports",
-    "InvalidName": "errors",
-    "Key": "activate.slash.messages",
-    "Ledger": "activate.ledger",
-    "LedgerEntry": "activate.ledger",
-    "LoadedFrom": "model.skill",
-    "MachineError": "errors",
-    "Manifest": "model.skill",
-    "Message": "activate.slash.messages",
     "ModelTool": "activate.model_tool",
     "NotPermitted": "errors.activation",
-    "Note": "model.outcome",
-    "Notice": "activate.slash.parser",
-    "Options": "project",
-    "Origin": "model.settings",
     "Outcome": "model.outcome",
-    "Override": "model.settings",
     "Package": "sources",
-    "Plain": "activate.slash.parser",
-    "Profile": "profiles.schema.profile",
-    "ProfileError": "errors",
-    "PromptContext": "activate.code_skills",
     "ProwessError": "errors",
-    "Reply": "model.permission",
-    "Request": "model.permission",
-    "Requests": "model.activation",
-    "Requires": "model.skill",
-    "Resource": "activate.resources.lookup",
-    "Root": "model.skill",
     "Rule": "model.permission",
     "Scope": "model.skill",
-    "SettingError": "errors",
-    "Settings": "model.settings",
     "Severity": "diagnostics",
     "Skill": "model.skill",
     "Skills": "runtime",
-    "SlashCommand": "activate.slash.commands",
     "Snapshot": "model.snapshot",
-    "Source": "model.skill",
     "State": "model.outcome",
-    "Survival": "activate.survival",
-    "SwitchError": "errors",
-    "ToolAnswer": "activate.model_tool",
-    "ToolFailed": "errors.activation",
-    "ToolReply": "activate.slash.dispatch",
-    "ToolRun": "activate.slash.dispatch",
-    "Unavailable": "errors.activation",
-    "UnknownHost": "errors",
     "UnknownSkill": "errors",
-    "UnknownTool": "errors.activation",
-    "UsageError": "errors",
-    "known_hosts": "profiles.load",
-    "load_profile": "profiles.load",
+}
+
+# Names that used to be here: where they are now, and what they are called there.
+_MOVED = {
+    "AddressError": "errors.activation.AddressError",
+    "Answer": "model.permission.ApprovalAnswer",
+    "ApprovalNeeded": "errors.activation.ApprovalNeeded",
+    "CODES": "diagnostics.CODES",
+    "Cancel": "activate.slash.dispatch.Cancel",
+    "Candidate": "model.skill.Candidate",
+    "CommandFailed": "errors.activation.CommandFailed",
+    "CommandRefused": "errors.activation.CommandRefused",
+    "ContextFile": "discover.context.ContextFile",
+    "ContextFiles": "discover.context.ContextFiles",
+    "Delivery": "activate.slash.messages.Delivery",
+    "Event": "ports.Event",
+    "FileSystem": "ports.FileSystem",
+    "FolderItem": "ports.FolderItem",
+    "Head": "ports.Head",
+    "InvalidName": "errors.InvalidName",
+    "Key": "activate.slash.messages.Key",
+    "Ledger": "activate.ledger.Ledger",
+    "LedgerEntry": "activate.ledger.LedgerEntry",
+    "LoadedFrom": "model.skill.LoadedFrom",
+    "MachineError": "errors.MachineError",
+    "Manifest": "model.skill.Manifest",
+    "Message": "activate.slash.messages.Message",
+    "Note": "model.outcome.Note",
+    "Notice": "activate.slash.parser.Notice",
+    "Options": "project.Options",
+    "Origin": "model.settings.Origin",
+    "Override": "model.settings.Override",
+    "Plain": "activate.slash.parser.Plain",
+    "Profile": "profiles.schema.profile.Profile",
+    "ProfileError": "errors.ProfileError",
+    "PromptContext": "activate.code_skills.PromptContext",
+    "Reply": "model.permission.ApprovalChoice",
+    "Request": "model.permission.ApprovalRequest",
+    "Requests": "model.activation.SkillRequests",
+    "Requires": "model.skill.Requires",
+    "Resource": "activate.resources.lookup.Resource",
+    "Root": "model.skill.Root",
+    "SettingError": "errors.SettingError",
+    "Settings": "model.settings.Settings",
+    "SlashCommand": "activate.slash.commands.SlashCommand",
+    "Source": "model.skill.Source",
+    "Survival": "activate.survival.Survival",
+    "SwitchError": "errors.SwitchError",
+    "ToolAnswer": "activate.model_tool.ToolAnswer",
+    "ToolFailed": "errors.activation.CommandToolFailed",
+    "ToolReply": "activate.slash.dispatch.ToolReply",
+    "ToolRun": "activate.slash.dispatch.ToolRun",
+    "Unavailable": "errors.activation.Unavailable",
+    "UnknownHost": "errors.UnknownHost",
+    "UnknownTool": "errors.activation.UnknownTool",
+    "UsageError": "errors.UsageError",
+    "known_hosts": "profiles.load.known_hosts",
+    "load_profile": "profiles.load.load_profile",
 }
 
 __version__ = VERSION
 __all__ = [
-    "CODES",
     "Action",
     "Activation",
-    "AddressError",
-    "Answer",
-    "ApprovalNeeded",
+    "ApprovalAnswer",
+    "ApprovalChoice",
+    "ApprovalRequest",
     "Approver",
-    "Cancel",
-    "Candidate",
     "Catalog",
-    "CommandFailed",
-    "CommandRefused",
-    "ContextFile",
-    "ContextFiles",
     "Conversation",
     "DefinedSkill",
-    "Delivery",
     "Diagnostic",
-    "Event",
     "Facts",
-    "FileSystem",
     "Files",
     "Folder",
-    "FolderItem",
-    "Head",
-    "InvalidName",
-    "Key",
-    "Ledger",
-    "LedgerEntry",
-    "LoadedFrom",
-    "MachineError",
-    "Manifest",
-    "Message",
     "ModelTool",
     "NotPermitted",
-    "Note",
-    "Notice",
-    "Options",
-    "Origin",
     "Outcome",
-    "Override",
     "Package",
-    "Plain",
-    "Profile",
-    "ProfileError",
-    "PromptContext",
     "ProwessError",
-    "Reply",
-    "Request",
-    "Requests",
-    "Requires",
-    "Resource",
-    "Root",
     "Rule",
     "Scope",
-    "SettingError",
-    "Settings",
     "Severity",
     "Skill",
     "Skills",
-    "SlashCommand",
     "Snapshot",
-    "Source",
     "State",
-    "Survival",
-    "SwitchError",
-    "ToolAnswer",
-    "ToolFailed",
-    "ToolReply",
-    "ToolRun",
-    "Unavailable",
-    "UnknownHost",
     "UnknownSkill",
-    "UnknownTool",
-    "UsageError",
-    "known_hosts",
-    "load_profile",
 ]
 
 
 def __getattr__(name: str) -> Any:
-    home = _HOMES.get(name)
-    if home is None:
-        raise AttributeError(f"module 'prowess' has no attribute {name!r}")
     from importlib import import_module
 
-    value = getattr(import_module(f"prowess.{home}"), name)
-    globals()[name] = value
-    return value
+    if name in _HOMES:
+        value = getattr(import_module(f"prowess.{_HOMES[name]}"), name)
+        globals()[name] = value
+        return value
+    if name not in _MOVED:
+        raise AttributeError(f"module 'prowess' has no attribute {name!r}")
+    import warnings
+
+    place, _, new = f"prowess.{_MOVED[name]}".rpartition(".")
+    message = f"`prowess.{name}` has moved; use `from {place} import {new}`."
+    warnings.warn(message, DeprecationWarning, stacklevel=2)
+    return getattr(import_module(place), new)
 
 
 def __dir__() -> list[str]:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from prowess.diagnostics import Diagnostic
     from prowess.model.command import Command, Finished
     from prowess.model.outcome import Claim
-    from prowess.model.permission import Answer, Approval, Request
+    from prowess.model.permission import Approval, ApprovalAnswer, ApprovalRequest
     from prowess.model.settings import Settings
     from prowess.model.skill import Candidate, Root, Skill
     from prowess.model.usage import Caller, Usage
@@ -226,7 +226,7 @@ class Approver(Protocol):
     repeat it later.
     """
 
-    def ask(self, request: Request) -> Answer | Awaitable[Answer]:
+    def ask(self, request: ApprovalRequest) -> ApprovalAnswer | Awaitable[ApprovalAnswer]:
         """Once, always or not at all. `request.always` is what “always” would cover."""
         ...
 

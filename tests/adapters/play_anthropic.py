@@ -10,7 +10,7 @@ import httpx2
 from anthropic import Anthropic, AsyncAnthropic
 
 from prowess.adapters.anthropic import MessageSkills, compact_skills
-from prowess.model.permission import Answer, Reply, Request
+from prowess.model.permission import ApprovalAnswer, ApprovalChoice, ApprovalRequest
 from prowess.runtime import Skills
 from tests.adapters.loopback import serve
 from tests.adapters.scenario import Said, Script
@@ -112,8 +112,10 @@ class Crew:
         self._skills = skills
         self._script = script
         self._histories: dict[str, list[Any]] = {}
-        self._open: dict[str, tuple[asyncio.Task[Said], asyncio.Future[Answer]]] = {}
-        self._asked: dict[str, asyncio.Queue[tuple[Request, asyncio.Future[Answer]]]] = {}
+        self._open: dict[str, tuple[asyncio.Task[Said], asyncio.Future[ApprovalAnswer]]] = {}
+        self._asked: dict[
+            str, asyncio.Queue[tuple[ApprovalRequest, asyncio.Future[ApprovalAnswer]]]
+        ] = {}
         self._offered = MessageSkills(skills, approver=lambda user: _Waiting(self._asked[user]))
         self._client = AsyncAnthropic(
             api_key="none",
@@ -128,7 +130,7 @@ class Crew:
 
     async def resume(self, user: str, *, approve: bool) -> Said:
         task, answer = self._open.pop(user)
-        answer.set_result(Answer(Reply.ONCE if approve else Reply.REJECT))
+        answer.set_result(ApprovalAnswer(ApprovalChoice.ONCE if approve else ApprovalChoice.REJECT))
         return await self._wait(user, task)
 
     async def start_afresh(self, user: str) -> None:
@@ -202,11 +204,13 @@ class Crew:
 class _Waiting:
     """Puts questions where a test sees them, and waits for the answer."""
 
-    def __init__(self, asked: asyncio.Queue[tuple[Request, asyncio.Future[Answer]]]) -> None:
+    def __init__(
+        self, asked: asyncio.Queue[tuple[ApprovalRequest, asyncio.Future[ApprovalAnswer]]]
+    ) -> None:
         self._asked = asked
 
-    async def ask(self, request: Request) -> Answer:
-        answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+    async def ask(self, request: ApprovalRequest) -> ApprovalAnswer:
+        answer: asyncio.Future[ApprovalAnswer] = asyncio.get_running_loop().create_future()
         await self._asked.put((request, answer))
         return await answer
 

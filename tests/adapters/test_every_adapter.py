@@ -12,8 +12,8 @@ import sys
 import pytest
 
 from prowess.adapters.skill_offer import list_loaded
-from prowess.model.activation import Activation, Requests
-from prowess.model.permission import Answer, Reply
+from prowess.model.activation import Activation, SkillRequests
+from prowess.model.permission import ApprovalAnswer, ApprovalChoice
 from tests.adapters.shelf import DONE, HOW, LISTED, OWN, REPEATED, SURVIVED, UNKNOWN, Answered
 from tests.unit.conversation.ports import ONCE, Person
 
@@ -74,7 +74,7 @@ def test_the_tool_is_described_in_few_words_and_takes_a_name_and_arguments(play,
 
 
 def test_the_person_is_asked_where_the_rules_say_so(play, shelf, errors):
-    person = Person(Answer(Reply.REJECT, "Not in this depth."), ONCE)
+    person = Person(ApprovalAnswer(ApprovalChoice.REJECT, "Not in this depth."), ONCE)
     played = play(shelf.talk(approver=person), [{"name": "anchor"}, {"name": "anchor"}])
     assert played.answers == [
         Answered(
@@ -99,7 +99,7 @@ def test_what_a_skill_asks_of_its_agent_is_told_each_time_it_is_loaded(play, she
         [{"name": "tides"}, {"name": "tide"}, {"name": "tides"}],
         on_activation=lambda activation, run: told.append(activation),
     )
-    asks = Requests(model="opus", effort="high")
+    asks = SkillRequests(model="opus", effort="high")
     assert [(one.name, one.repeated, one.requests) for one in told] == [
         ("tides", False, asks),
         ("tides", True, asks),

@@ -11,7 +11,7 @@ import sys
 import pytest
 
 from prowess.adapters.conversations import Conversations
-from prowess.model.permission import Answer, Reply
+from prowess.model.permission import ApprovalAnswer, ApprovalChoice
 from tests.adapters.shelf import Answered
 from tests.adapters.test_every_adapter import EXTRAS
 from tests.unit.conversation.ports import ONCE, Person
@@ -156,7 +156,7 @@ class AsyncPerson(Person):
 
 @pytest.mark.parametrize("kind", [Person, AsyncPerson])
 def test_the_approver_of_a_run_is_asked(play, shelf, errors, kind):
-    person = kind(Answer(Reply.REJECT, "Not here."), ONCE)
+    person = kind(ApprovalAnswer(ApprovalChoice.REJECT, "Not here."), ONCE)
     runs = []
 
     def find_approver(run):

@@ -31,7 +31,7 @@ from prowess.adapters.openai_agents import add_skills
 from prowess.adapters.policy import FIELDS, Granted, SkillPolicy, merge_granted
 from prowess.adapters.pydantic_ai import SkillCapability
 from prowess.gate.permissions import parse_given
-from prowess.model.activation import Activation, Requests
+from prowess.model.activation import Activation, SkillRequests
 from tests.adapters.play_langchain import make_model
 from tests.adapters.play_openai_agents import QUIET
 from tests.adapters.shelf import DONE, REPEATED
@@ -40,7 +40,7 @@ from tests.workspace import Workspace
 
 pytestmark = pytest.mark.slow
 
-ASKED = Requests(
+ASKED = SkillRequests(
     model="opus",
     effort="high",
     fork=True,

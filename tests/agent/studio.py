@@ -13,7 +13,7 @@ from prowess.agent import Session
 from prowess.agent.events import Event, ToolFinished, TurnEnded
 from prowess.gate.permissions import parse_given
 from prowess.model.facts import Facts
-from prowess.model.permission import Answer, Reply, Request
+from prowess.model.permission import ApprovalAnswer, ApprovalChoice, ApprovalRequest
 from prowess.runtime import Skills
 from prowess.state.trust import TrustFile
 from prowess.text.permission_rules import AGENT_TOOLS
@@ -33,11 +33,13 @@ def say(text: str) -> dict[str, Any]:
 class Asked:
     """An approver that gives the same answer to everything, and remembers what it was asked."""
 
-    def __init__(self, reply: Reply = Reply.ONCE, feedback: str | None = None) -> None:
-        self.requests: list[Request] = []
-        self._answer = Answer(reply, feedback)
+    def __init__(
+        self, reply: ApprovalChoice = ApprovalChoice.ONCE, feedback: str | None = None
+    ) -> None:
+        self.requests: list[ApprovalRequest] = []
+        self._answer = ApprovalAnswer(reply, feedback)
 
-    def ask(self, request: Request) -> Answer:
+    def ask(self, request: ApprovalRequest) -> ApprovalAnswer:
         self.requests.append(request)
         return self._answer
 

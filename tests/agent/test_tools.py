@@ -7,7 +7,7 @@ import os
 import pytest
 
 from prowess.agent.events import SkillsWoken, ToolFinished, ToolStarted
-from prowess.model.permission import Reply
+from prowess.model.permission import ApprovalChoice
 from tests.agent.studio import Asked, call, pick, say
 
 WRITE = {"allow": ["Write", "Edit"]}
@@ -276,7 +276,7 @@ def test_what_a_rule_denies_does_not_make_the_turn_unfinished(studio):
 
 
 def test_the_person_sees_the_exact_change_and_can_say_what_to_do_instead(studio):
-    asked = Asked(Reply.REJECT, "use b.txt")
+    asked = Asked(ApprovalChoice.REJECT, "use b.txt")
     _, events = studio.run(
         call("Write", file_path="a.txt", content="x\n"), say("Fine."), approver=asked
     )
@@ -291,7 +291,7 @@ def test_the_person_sees_the_exact_change_and_can_say_what_to_do_instead(studio)
 
 
 def test_always_is_remembered_for_the_same_call(studio):
-    asked = Asked(Reply.ALWAYS)
+    asked = Asked(ApprovalChoice.ALWAYS)
     same = call("Bash", command="echo a")
     studio.run(same, same, call("Bash", command="echo b"), say("Done."), approver=asked)
     assert [request.patterns for request in asked.requests] == [("echo a",), ("echo b",)]
@@ -300,7 +300,7 @@ def test_always_is_remembered_for_the_same_call(studio):
 def test_approvals_are_kept_on_disk_where_the_user_wants_that(studio):
     studio.workspace.write("home/.config/prowess/prowess.toml", 'approvals = "disk"\n')
     for expected in (1, 0):
-        asked = Asked(Reply.ALWAYS)
+        asked = Asked(ApprovalChoice.ALWAYS)
         studio.run(call("Bash", command="echo a"), say("Done."), approver=asked)
         assert len(asked.requests) == expected
 

@@ -13,13 +13,13 @@ from prowess.cli.terminal import background
 from prowess.cli.terminal.background import BackgroundWork
 from prowess.cli.terminal.progress import Progress
 from prowess.machine.interrupts import Stopped, wait_until_readable
-from prowess.model.permission import Answer, Reply, Request
+from prowess.model.permission import ApprovalAnswer, ApprovalChoice, ApprovalRequest
 from prowess.ports import Approver
 
-REQUEST = Request(permission="skill", patterns=("greet",), always=("greet",))
+REQUEST = ApprovalRequest(permission="skill", patterns=("greet",), always=("greet",))
 
 
-def ask_once(cancel: Cancel, approver: Approver | None) -> Answer:
+def ask_once(cancel: Cancel, approver: Approver | None) -> ApprovalAnswer:
     assert approver is not None
     return approver.ask(REQUEST)
 
@@ -28,17 +28,17 @@ class Yes:
     """Allows everything, and remembers what it was asked."""
 
     def __init__(self) -> None:
-        self.asked: list[Request] = []
+        self.asked: list[ApprovalRequest] = []
 
-    def ask(self, request: Request) -> Answer:
+    def ask(self, request: ApprovalRequest) -> ApprovalAnswer:
         self.asked.append(request)
-        return Answer(Reply.ONCE)
+        return ApprovalAnswer(ApprovalChoice.ONCE)
 
 
 class Signalled(Yes):
     """A question during which a signal reaches another thread, so that no system call ends."""
 
-    def ask(self, request: Request) -> Answer:
+    def ask(self, request: ApprovalRequest) -> ApprovalAnswer:
         super().ask(request)
         readable, writable = os.pipe()
         threading.Thread(
@@ -49,13 +49,13 @@ class Signalled(Yes):
         finally:
             os.close(readable)
             os.close(writable)
-        return Answer(Reply.ONCE)
+        return ApprovalAnswer(ApprovalChoice.ONCE)
 
 
 def test_the_answer_to_a_question_reaches_the_work():
     approver = Yes()
     answer = BackgroundWork(ask_once, doing="asking", approver=approver).run()
-    assert (answer, approver.asked) == (Answer(Reply.ONCE), [REQUEST])
+    assert (answer, approver.asked) == (ApprovalAnswer(ApprovalChoice.ONCE), [REQUEST])
 
 
 def test_a_request_to_end_during_a_question_stops_every_time():
@@ -94,4 +94,4 @@ def test_a_question_that_is_never_answered_does_not_outlive_the_work(monkeypatch
     approver = Yes()
     with pytest.raises(Stopped):
         BackgroundWork(work, doing="asking", approver=approver).run()
-    assert answers == [Answer(Reply.REJECT)] or approver.asked == [REQUEST]
+    assert answers == [ApprovalAnswer(ApprovalChoice.REJECT)] or approver.asked == [REQUEST]

@@ -22,6 +22,7 @@ import yaml
 
 import prowess
 from prowess import ProwessError
+from prowess.profiles.load import load_profile
 from tests.docs.pages import ROOT, Block
 
 HOME_IN_PAGES = "/home/you"
@@ -115,9 +116,7 @@ class Reader:
             if findings := prowess.Skills(self.workspace).settings().diagnostics:
                 raise ValueError(str(findings[0]))
         elif path.suffix == ".toml":
-            assert prowess.load_profile(path.stem, {path.stem: block.text}).name == path.stem, (
-                block.place
-            )
+            assert load_profile(path.stem, {path.stem: block.text}).name == path.stem, block.place
         else:
             _PARSE[block.language](block.text)
 

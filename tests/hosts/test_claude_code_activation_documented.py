@@ -17,7 +17,7 @@ from prowess.activate.code_skills import DefinedSkill, PromptContext
 from prowess.activate.slash.messages import Message
 from prowess.errors import MachineError
 from prowess.errors.activation import Unavailable
-from prowess.model.activation import Requests
+from prowess.model.activation import SkillRequests
 from prowess.model.command import Finished
 from prowess.model.outcome import State
 from prowess.model.skill import LoadedFrom, Root, Scope, Source
@@ -49,7 +49,7 @@ def test_a_skill_is_offered_as_a_command_and_through_the_tool(workspace: Workspa
         ["skill"],
     )
     loaded = tool(skill="/api")
-    assert (loaded.text, loaded.requests) == (body, Requests())
+    assert (loaded.text, loaded.requests) == (body, SkillRequests())
 
 
 @pytest.mark.seed("C-77", "C-78", "C-79", "C-74")
@@ -217,7 +217,7 @@ def test_every_field_of_a_definition_has_its_effect(workspace: Workspace) -> Non
     assert "for many files" in skills.catalog().text
     person = Person(ALWAYS)
     made = skills.conversation(approver=person).activate("batch", by="model")
-    assert made.requests == Requests(
+    assert made.requests == SkillRequests(
         model="opus",
         fork=True,
         background=False,

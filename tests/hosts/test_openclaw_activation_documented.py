@@ -12,7 +12,7 @@ import pytest
 from prowess.activate.slash.dispatch import Cancel, Dispatch, ToolReply, ToolRun
 from prowess.activate.slash.messages import Message
 from prowess.activate.slash.parser import Notice
-from prowess.errors.activation import ToolFailed, UnknownTool
+from prowess.errors.activation import CommandToolFailed, UnknownTool
 from prowess.model.command import Finished
 from prowess.runtime import Skills
 from tests.unit.conversation.ports import Recorder, plain
@@ -232,7 +232,7 @@ def test_secrets_are_masked_where_a_tool_fails(workspace: Workspace) -> None:
         raise ValueError(f"401 for {run.env['WX_KEY']}")
 
     skills.register_tool("exec", fail)
-    with pytest.raises(ToolFailed) as caught:
+    with pytest.raises(CommandToolFailed) as caught:
         skills.run("/weather x")
     assert caught.value.cause == "ValueError: 401 for [secret]"
 

@@ -10,7 +10,7 @@ import pytest
 
 from prowess.errors import UnknownSkill
 from prowess.errors.activation import Cancelled, NotPermitted
-from prowess.model.permission import Request
+from prowess.model.permission import ApprovalRequest
 from tests.unit.conversation.ports import ALWAYS, ONCE, REJECT, Person, plain
 from tests.workspace import Workspace
 
@@ -165,7 +165,9 @@ def test_permission_is_asked_for_with_the_name_and_always_is_remembered(
         conversation.activate("pdf", by="model")
         conversation.forget()
     key = person.asked[0].key
-    asked = Request(permission="skill", patterns=("pdf",), always=("pdf",), metadata={}, key=key)
+    asked = ApprovalRequest(
+        permission="skill", patterns=("pdf",), always=("pdf",), metadata={}, key=key
+    )
     assert [plain(request) for request in person.asked] == [plain(asked)] * 2
 
 

@@ -24,10 +24,10 @@ from prowess.model.origin import Origin
 from prowess.model.permission import (
     STRICTNESS,
     Action,
-    Answer,
+    ApprovalAnswer,
+    ApprovalChoice,
+    ApprovalRequest,
     Decision,
-    Reply,
-    Request,
     Rule,
 )
 from prowess.model.settings import Settings
@@ -194,8 +194,8 @@ def test_a_given_table_is_read_or_refused_with_a_sentence(table: Any) -> None:
 
 
 class Always:
-    def ask(self, request: Request) -> Answer:
-        return Answer(Reply.ALWAYS)
+    def ask(self, request: ApprovalRequest) -> ApprovalAnswer:
+        return ApprovalAnswer(ApprovalChoice.ALWAYS)
 
 
 @given(

@@ -8,7 +8,7 @@ from typing import Any
 
 from prowess.activate.hooks import check_hooks
 from prowess.diagnostics import Diagnostic, diagnose
-from prowess.model.activation import Requests
+from prowess.model.activation import SkillRequests
 from prowess.model.skill import Manifest
 from prowess.profiles.schema.commands import RequestRules
 
@@ -32,7 +32,7 @@ def read_requests(
     *,
     file: str | None = None,
     expand: Callable[[str], str] | None = None,
-) -> tuple[Requests, tuple[Diagnostic, ...]]:
+) -> tuple[SkillRequests, tuple[Diagnostic, ...]]:
     """What a header asks for, and what of it has no effect.
 
     A field that the host does not heed counts as missing. `expand` fills the variables in the names
@@ -40,9 +40,9 @@ def read_requests(
     """
     # Most skills ask for nothing.
     if _get_requests(manifest) == _NO_REQUESTS:
-        return Requests(), ()
+        return SkillRequests(), ()
     reader = _RequestReader(manifest, rules, file)
-    requests = Requests(
+    requests = SkillRequests(
         model=reader.read_model(),
         effort=reader.read_effort(),
         fork=reader.fork,

@@ -23,7 +23,7 @@ from prowess.adapters.skill_offer import (
 from prowess.adapters.skill_tools import CallContext, OfferedTool, ToolOutput
 from prowess.conversation.conversation import Conversation
 from prowess.machine.event_loop import run_in_thread
-from prowess.model.permission import Answer, Request
+from prowess.model.permission import ApprovalAnswer, ApprovalRequest
 from prowess.runtime import Skills
 
 try:
@@ -201,7 +201,7 @@ class _Calls(FunctionMiddleware):
 class _Suspended(Exception):
     """A call that someone has to approve."""
 
-    def __init__(self, request: Request) -> None:
+    def __init__(self, request: ApprovalRequest) -> None:
         self.request = request
         super().__init__(request.key)
 
@@ -263,19 +263,21 @@ def _make_tool(tool: OfferedTool) -> FunctionTool:
     )
 
 
-def _make_suspension(context: FunctionInvocationContext) -> Callable[[Request], Answer]:
+def _make_suspension(
+    context: FunctionInvocationContext,
+) -> Callable[[ApprovalRequest], ApprovalAnswer]:
     """Ask for an approval, or use the one that was given."""
     given = context.metadata.get("approval_response")
     if given is not None and given.approved:
         return read_approval(given.additional_properties).answer
 
-    def suspend(request: Request) -> NoReturn:
+    def suspend(request: ApprovalRequest) -> NoReturn:
         raise _Suspended(request)
 
     return suspend
 
 
-def _ask(context: FunctionInvocationContext, request: Request) -> Content:
+def _ask(context: FunctionInvocationContext, request: ApprovalRequest) -> Content:
     call_id = str(context.metadata["call_id"])
     id = str(context.metadata.get("function_call_occurrence_id") or call_id)
     arguments = context.arguments

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from prowess.errors import UsageError
-from prowess.model.permission import Answer, Reply, Request
+from prowess.model.permission import ApprovalAnswer, ApprovalChoice, ApprovalRequest
 
 _ASKED_TWICE = (
     "It needs a second approval in one call. Allow one of the two with a rule, or give the adapter"
@@ -15,7 +15,7 @@ _ASKED_TWICE = (
 _CHANGED = "It has changed since it was approved."
 
 
-def describe_question(request: Request) -> dict[str, Any]:
+def describe_question(request: ApprovalRequest) -> dict[str, Any]:
     """A question as plain data, for whoever shows it to a person.
 
     `key` stands for exactly this request and the skill's content. An answer that repeats it is not
@@ -31,25 +31,25 @@ def describe_question(request: Request) -> dict[str, Any]:
     }
 
 
-def read_answer(value: Any, request: Request) -> Answer:
+def read_answer(value: Any, request: ApprovalRequest) -> ApprovalAnswer:
     """What a person said: True or False, `once`, `always` or `reject`, or a mapping.
 
     A mapping has `reply` and may have `feedback`, and the `key` of the question. Raises
     `UsageError` for anything else.
     """
     match value:
-        case Answer():
+        case ApprovalAnswer():
             return value
         case bool():
-            return Answer(Reply.ONCE if value else Reply.REJECT)
-        case str() if value in list(Reply):
-            return Answer(Reply(value))
+            return ApprovalAnswer(ApprovalChoice.ONCE if value else ApprovalChoice.REJECT)
+        case str() if value in list(ApprovalChoice):
+            return ApprovalAnswer(ApprovalChoice(value))
         case {"key": str(key)} if key != request.key:
-            return Answer(Reply.REJECT, _CHANGED)
+            return ApprovalAnswer(ApprovalChoice.REJECT, _CHANGED)
         case {"reply": bool() | str() as reply}:
             feedback = value.get("feedback")
             said = read_answer(reply, request).reply
-            return Answer(said, feedback if isinstance(feedback, str) else None)
+            return ApprovalAnswer(said, feedback if isinstance(feedback, str) else None)
     raise UsageError(
         f"An approval is answered with true, false, once, always or reject, not {value!r:.200}."
     )
@@ -62,19 +62,25 @@ class ApprovedCall:
     that the person saw, where they are known, and `reply` is what was said.
     """
 
-    def __init__(self, *, keys: Collection[str] = (), reply: Reply = Reply.ONCE) -> None:
+    def __init__(
+        self, *, keys: Collection[str] = (), reply: ApprovalChoice = ApprovalChoice.ONCE
+    ) -> None:
         self._keys = keys
         self._reply = reply
         self._answered = 0
 
-    def answer(self, request: Request) -> Answer:
+    def answer(self, request: ApprovalRequest) -> ApprovalAnswer:
         """The answer to a question."""
         if request.key in self._keys:
-            return Answer(self._reply)
+            return ApprovalAnswer(self._reply)
         if self._keys:
-            return Answer(Reply.REJECT, _CHANGED)
+            return ApprovalAnswer(ApprovalChoice.REJECT, _CHANGED)
         self._answered += 1
-        return Answer(self._reply) if self._answered == 1 else Answer(Reply.REJECT, _ASKED_TWICE)
+        return (
+            ApprovalAnswer(self._reply)
+            if self._answered == 1
+            else ApprovalAnswer(ApprovalChoice.REJECT, _ASKED_TWICE)
+        )
 
 
 def read_approval(metadata: Any) -> ApprovedCall:
@@ -83,8 +89,8 @@ def read_approval(metadata: Any) -> ApprovedCall:
         return ApprovedCall()
     answered = metadata.get("answered")
     keys = [metadata.get("key"), *(answered if isinstance(answered, list) else ())]
-    is_always = metadata.get("reply") == Reply.ALWAYS.value
+    is_always = metadata.get("reply") == ApprovalChoice.ALWAYS.value
     return ApprovedCall(
         keys=[key for key in keys if isinstance(key, str)],
-        reply=Reply.ALWAYS if is_always else Reply.ONCE,
+        reply=ApprovalChoice.ALWAYS if is_always else ApprovalChoice.ONCE,
     )

@@ -25,7 +25,7 @@ from prowess.adapters.skill_offer import (
 from prowess.adapters.skill_tools import CallContext, OfferedTool, ToolOutput
 from prowess.conversation.conversation import Conversation
 from prowess.machine.event_loop import run_in_thread
-from prowess.model.permission import Answer, Reply, Request
+from prowess.model.permission import ApprovalAnswer, ApprovalChoice, ApprovalRequest
 from prowess.runtime import Skills
 
 try:
@@ -166,7 +166,7 @@ class _Seen(NamedTuple):
 class _Suspended(Exception):
     """A call that someone has to approve."""
 
-    def __init__(self, request: Request) -> None:
+    def __init__(self, request: ApprovalRequest) -> None:
         self.request = request
         super().__init__(request.key)
 
@@ -219,23 +219,23 @@ def _identify_run(context: ToolContext) -> tuple[str, ...]:
     return (*_identify_session(context), *ids)
 
 
-def _make_suspension(context: ToolContext) -> Callable[[Request], Answer]:
+def _make_suspension(context: ToolContext) -> Callable[[ApprovalRequest], ApprovalAnswer]:
     """Ask for a confirmation, or use the one that was given."""
     confirmation = context.tool_confirmation
     if confirmation is None:
 
-        def suspend(request: Request) -> NoReturn:
+        def suspend(request: ApprovalRequest) -> NoReturn:
             raise _Suspended(request)
 
         return suspend
     if not confirmation.confirmed:
-        return lambda request: Answer(Reply.REJECT)
+        return lambda request: ApprovalAnswer(ApprovalChoice.REJECT)
     payload = confirmation.payload
     keys = [payload["key"]] if isinstance(payload, Mapping) and "key" in payload else []
     return ApprovedCall(keys=keys).answer
 
 
-def _describe(request: Request) -> str:
+def _describe(request: ApprovalRequest) -> str:
     commands = request.metadata.get("commands")
     what = ", ".join(commands) if commands else ", ".join(request.patterns)
     verb = "run" if commands else "use the skill"

@@ -22,7 +22,7 @@ from prowess.adapters.skill_offer import (
 )
 from prowess.adapters.skill_tools import CallContext, OfferedTool, ToolOutput
 from prowess.conversation.conversation import Conversation
-from prowess.model.permission import Answer, Request
+from prowess.model.permission import ApprovalAnswer, ApprovalRequest
 from prowess.runtime import Skills
 
 try:
@@ -239,7 +239,7 @@ def _make_context(offer: SkillOffer, runtime: Any) -> CallContext:
     )
 
 
-def _interrupt(request: Request) -> Answer:
+def _interrupt(request: ApprovalRequest) -> ApprovalAnswer:
     """Suspend the graph; when it is resumed, the call is repeated and gets the answer here."""
     return read_answer(interrupt(describe_question(request)), request)
 

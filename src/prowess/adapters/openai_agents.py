@@ -29,7 +29,7 @@ from prowess.adapters.skill_offer import (
 )
 from prowess.adapters.skill_tools import CallContext, OfferedTool, ToolOutput
 from prowess.conversation.conversation import Conversation
-from prowess.model.permission import Answer, Request
+from prowess.model.permission import ApprovalAnswer, ApprovalRequest
 from prowess.runtime import Skills
 
 try:
@@ -277,7 +277,7 @@ class _Question(Exception):
     """A call that someone has to approve."""
 
 
-def _raise_question(request: Request) -> NoReturn:
+def _raise_question(request: ApprovalRequest) -> NoReturn:
     raise _Question(request.key)
 
 
@@ -288,7 +288,7 @@ def _make_tool(tool: OfferedTool, offer: SkillOffer, requests: _Requests) -> Fun
         context: RunContextWrapper[Any],
         call_id: str,
         parameters: Mapping[str, Any],
-        suspend: Callable[[Request], Answer] | None,
+        suspend: Callable[[ApprovalRequest], ApprovalAnswer] | None,
     ) -> ToolOutput:
         seen = requests.find(context, call_id)
         call_context = CallContext(

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from prowess.diagnostics import Diagnostic, diagnose
-from prowess.model.activation import Activation, Requests
+from prowess.model.activation import Activation, SkillRequests
 
 FIELDS = ("model", "effort", "allowed-tools", "disallowed-tools", "context")
 """The fields that a policy is about, as headers name them."""
@@ -144,7 +144,7 @@ def _names(patterns: Iterable[str], tool: str) -> bool:
     return tool.casefold() in (pattern.casefold() for pattern in patterns)
 
 
-def _list_requests(asked: Requests) -> dict[str, object]:
+def _list_requests(asked: SkillRequests) -> dict[str, object]:
     """What a skill asks for, by the fields of its header."""
     values = (asked.model, asked.effort, asked.allowed_tools, asked.disallowed_tools, asked.fork)
     return dict(zip(FIELDS, values, strict=True))

@@ -22,7 +22,7 @@ from prowess.adapters.skill_offer import (
 )
 from prowess.adapters.skill_tools import CallContext, OfferedTool, ToolOutput
 from prowess.conversation.conversation import Conversation
-from prowess.model.permission import Answer, Request
+from prowess.model.permission import ApprovalAnswer, ApprovalRequest
 from prowess.runtime import Skills
 
 try:
@@ -335,12 +335,12 @@ def _make_survivors(text: str) -> ModelRequest:
     return ModelRequest(parts=[UserPromptPart(content=text)], metadata=dict(_GIVEN_BACK))
 
 
-def _make_suspension(ctx: RunContext[Any]) -> Callable[[Request], Answer]:
+def _make_suspension(ctx: RunContext[Any]) -> Callable[[ApprovalRequest], ApprovalAnswer]:
     """Defers a call that needs approval; one that was approved gets its answer."""
     if ctx.tool_call_approved:
         return read_approval(ctx.tool_call_metadata).answer
 
-    def suspend(request: Request) -> NoReturn:
+    def suspend(request: ApprovalRequest) -> NoReturn:
         raise ApprovalRequired(metadata=describe_question(request))
 
     return suspend

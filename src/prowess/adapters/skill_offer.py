@@ -28,9 +28,9 @@ from prowess.conversation.conversation import Conversation
 from prowess.errors import MissingExtra, ProwessError
 from prowess.errors.activation import ApprovalNeeded
 from prowess.machine.event_loop import run_in_thread, wait_for
-from prowess.model.activation import Activation, Requests
+from prowess.model.activation import Activation, SkillRequests
 from prowess.model.catalog import Catalog
-from prowess.model.permission import Answer, Request
+from prowess.model.permission import ApprovalAnswer, ApprovalRequest
 from prowess.ports import Approver, Ranker
 from prowess.present.instructions import LISTED, count_left_out, render_instructions
 from prowess.project import CatalogOptions
@@ -58,7 +58,7 @@ FindApprover = Callable[[Any], Approver | None]
 """The approver of a run, from the context that the library gives tools."""
 
 _Called = tuple[ToolOutput, Awaitable[object] | None]
-_NO_REQUESTS = Requests()
+_NO_REQUESTS = SkillRequests()
 # How many rendered lists are kept, and how many responses whose calls may still be under way.
 _MOST_TEXTS = 16
 _MOST_EXAMPLES = 3
@@ -253,12 +253,12 @@ class SkillOffer:
         can suspend the run.
         """
         if approver is not None:
-            ask: Callable[[Request], Answer | Exception] = partial(_ask, approver)
+            ask: Callable[[ApprovalRequest], ApprovalAnswer | Exception] = partial(_ask, approver)
         elif context.suspend is not None:
             ask = context.suspend
         else:
             return self._run(name, parameters, context)
-        answers: dict[str, Answer | Exception] = {}
+        answers: dict[str, ApprovalAnswer | Exception] = {}
         while True:
             try:
                 return self._run_with(name, parameters, context, answers=answers)
@@ -393,11 +393,11 @@ def _is_installed(module: str) -> bool:
         return False
 
 
-def _ask(approver: Approver, request: Request) -> Answer | Exception:
+def _ask(approver: Approver, request: ApprovalRequest) -> ApprovalAnswer | Exception:
     """An approver's answer, or its error, which the repeated call judges like any other."""
     try:
         answer = approver.ask(request)
-        settled: Answer = wait_for(answer) if isinstance(answer, Awaitable) else answer
+        settled: ApprovalAnswer = wait_for(answer) if isinstance(answer, Awaitable) else answer
         return settled
     except Exception as error:
         return error

@@ -16,7 +16,7 @@ from prowess.conversation.async_calls import Answers
 from prowess.conversation.conversation import Conversation
 from prowess.errors import ProwessError, UnknownSkill, UsageError
 from prowess.model.activation import Activation
-from prowess.model.permission import Answer, Request
+from prowess.model.permission import ApprovalAnswer, ApprovalRequest
 from prowess.ports import Ranker
 from prowess.present.word_match import WordRanker
 from prowess.profiles.schema.commands import ToolRules
@@ -59,7 +59,7 @@ class CallContext(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     response: str = ""
     call_id: str = ""
     run: Any = None
-    suspend: Callable[[Request], Answer] | None = None
+    suspend: Callable[[ApprovalRequest], ApprovalAnswer] | None = None
     answers: Answers | None = None
     is_cancelled: Callable[[], bool] | None = None
 

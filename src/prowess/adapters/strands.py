@@ -24,7 +24,7 @@ from prowess.adapters.skill_offer import (
 from prowess.adapters.skill_tools import CallContext, OfferedTool, ToolOutput
 from prowess.conversation.conversation import Conversation
 from prowess.machine.event_loop import run_in_thread
-from prowess.model.permission import Answer, Request
+from prowess.model.permission import ApprovalAnswer, ApprovalRequest
 from prowess.runtime import Skills
 
 try:
@@ -83,7 +83,7 @@ class SkillPlugin(Plugin):
         run = self._find_run(context.agent)
         state = context.invocation_state
 
-        def suspend(request: Request) -> Answer:
+        def suspend(request: ApprovalRequest) -> ApprovalAnswer:
             # The name is part of the interrupt's id, so a second question is another interrupt.
             said = context.interrupt(f"skills:{request.key}", reason=describe_question(request))
             return read_answer(said, request)

@@ -10,7 +10,7 @@ from prowess.agent.tools.plan import Access, Plan
 from prowess.conversation.async_calls import Answers, call_async
 from prowess.gate.approvals import Approvals, GivenAnswers, Permit
 from prowess.gate.permissions import AgentRules, decide
-from prowess.model.permission import STRICTNESS, Action, Decision, Request, Rule
+from prowess.model.permission import STRICTNESS, Action, ApprovalRequest, Decision, Rule
 from prowess.ports import Approver
 from prowess.text.globs import matches_wildcard
 from prowess.text.permission_rules import AGENT_TOOLS, RuleError, parse_rule_text
@@ -86,7 +86,7 @@ def _judge_access(plan: Plan, access: Access, rules: AgentRules, granted: Grante
 
 
 def _decide_name(permission: str, name: str, rules: AgentRules) -> Decision:
-    return decide(Request(permission=permission, patterns=(name,), always=()), rules)
+    return decide(ApprovalRequest(permission=permission, patterns=(name,), always=()), rules)
 
 
 def _covers(rule: Rule, plan: Plan, access: Access) -> bool:
@@ -159,14 +159,14 @@ class Gatekeeper:
         return await call_async(call, self._approver)
 
 
-def _make_request(plan: Plan, decision: Decision) -> Request:
+def _make_request(plan: Plan, decision: Decision) -> ApprovalRequest:
     names = tuple(access.names[0] for access in plan.accesses)
     metadata: dict[str, object] = {"tool": plan.title.split()[0], "title": plan.title}
     if plan.details:
         metadata["details"] = list(plan.details)
     if plan.diff:
         metadata["diff"] = plan.diff
-    return Request(
+    return ApprovalRequest(
         permission=plan.permissions[0],
         patterns=names,
         always=names,

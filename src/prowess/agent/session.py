@@ -47,7 +47,7 @@ from prowess.errors.agent import ModelUnavailable, UnknownAgent
 from prowess.gate.approvals import Approvals
 from prowess.machine.event_loop import run_in_thread
 from prowess.machine.project_files import ProjectFiles
-from prowess.model.activation import Activation, Requests
+from prowess.model.activation import Activation, SkillRequests
 from prowess.ports import Approver
 from prowess.present.tokens import estimate_tokens
 from prowess.runtime import Skills
@@ -276,7 +276,7 @@ class Session:
         for name in message.skills:
             tokens = estimate_tokens(message.text) if len(message.skills) == 1 else 0
             self._emit(SkillLoaded(name=name, by="user", tokens=tokens))
-            requests = message.requests.get(name, Requests())
+            requests = message.requests.get(name, SkillRequests())
             if name in message.untrusted:
                 requests = msgspec.structs.replace(requests, allowed_tools=())
             if requests.fork:
@@ -357,7 +357,9 @@ class Session:
             raise UsageError(f"The sub-agent did not finish: {result.reason}.")
         return result.answer
 
-    async def _fork(self, name: str, prompt: str, requests: Requests, *, depth: int) -> LoopResult:
+    async def _fork(
+        self, name: str, prompt: str, requests: SkillRequests, *, depth: int
+    ) -> LoopResult:
         """Run a skill in a sub-agent with its own window; the rules of the session apply to it."""
         if (requests.agent or "") not in _GENERAL:
             raise UnknownAgent(requests.agent or "", _GENERAL[1:])
@@ -372,7 +374,7 @@ class Session:
             self._main.context.turn.refusals.extend(worker.context.turn.refusals)
         return result
 
-    def _apply(self, requests: Requests, worker: _Worker) -> None:
+    def _apply(self, requests: SkillRequests, worker: _Worker) -> None:
         turn = worker.context.turn
         turn.granted = turn.granted.add(requests.allowed_tools, requests.disallowed_tools)
         worker.loop.use(

@@ -11,12 +11,12 @@ from typing import Protocol, TypeVar
 
 from prowess.errors.activation import ApprovalNeeded
 from prowess.machine.event_loop import run_in_thread
-from prowess.model.permission import Answer, Request
+from prowess.model.permission import ApprovalAnswer, ApprovalRequest
 from prowess.ports import Approver
 
 T_co = TypeVar("T_co", covariant=True)
 T = TypeVar("T")
-Answers = Mapping[str, Answer | Exception]
+Answers = Mapping[str, ApprovalAnswer | Exception]
 """Answers by the keys of requests; in place of one, the error that came of asking."""
 
 
@@ -36,7 +36,7 @@ async def call_async(call: Call[T], approver: Approver | None, answers: Answers 
     if approver is None or answers is not None:
         return await _run(call, answers)
     # An approver that is not async may wait for a key to be pressed, so the call's thread asks it.
-    given: dict[str, Answer | Exception] | None = None
+    given: dict[str, ApprovalAnswer | Exception] | None = None
     if iscoroutinefunction(approver.ask):
         given = {}
     while True:
@@ -54,7 +54,7 @@ async def _run(call: Call[T], answers: Answers | None) -> T:
     )
 
 
-async def _ask(approver: Approver, request: Request) -> Answer | Exception:
+async def _ask(approver: Approver, request: ApprovalRequest) -> ApprovalAnswer | Exception:
     """An approver's answer, or its error, which the repeated call judges like any other."""
     try:
         answer = approver.ask(request)

@@ -19,7 +19,7 @@ from prowess.gate.approvals import Permit
 from prowess.gate.permissions import decide, find_unallowed, request_skill
 from prowess.gate.visibility import judge_invocation
 from prowess.model.outcome import State
-from prowess.model.permission import Action, Decision, Request
+from prowess.model.permission import Action, ApprovalRequest, Decision
 from prowess.model.skill import Scope, Skill
 from prowess.profiles.schema.profile import Profile
 from prowess.telemetry import observe
@@ -65,7 +65,7 @@ def authorize_skill(
 
 def authorize_commands(
     skill: Skill,
-    request: Request,
+    request: ApprovalRequest,
     services: Services,
     view: SnapshotView,
     *,
@@ -125,7 +125,7 @@ def _describe_requests(skill: Skill, profile: Profile) -> dict[str, Any]:
 
 
 def _identify(
-    skill: Skill, request: Request, services: Services, get_digest: Callable[[], str]
+    skill: Skill, request: ApprovalRequest, services: Services, get_digest: Callable[[], str]
 ) -> str:
     """What an approval is bound to: the skill's files, and what its header asks for."""
     if skill.is_computed:
@@ -144,7 +144,7 @@ def _digest_values(values: Any) -> str:
 
 
 def _settle(
-    skill: Skill, request: Request, decision: Decision, services: Services, *, digest: str
+    skill: Skill, request: ApprovalRequest, decision: Decision, services: Services, *, digest: str
 ) -> Permit:
     if decision.action is not Action.ASK:
         return _ask(skill, request, decision, services, digest=digest)
@@ -155,7 +155,7 @@ def _settle(
 
 
 def _ask(
-    skill: Skill, request: Request, decision: Decision, services: Services, *, digest: str
+    skill: Skill, request: ApprovalRequest, decision: Decision, services: Services, *, digest: str
 ) -> Permit:
     try:
         return services.approvals.settle(

@@ -13,7 +13,7 @@ from prowess.activate.skill_requests import read_requests
 from prowess.conversation.current_skills import SnapshotView
 from prowess.conversation.services import Services
 from prowess.diagnostics import Diagnostic, diagnose
-from prowess.model.activation import Requests
+from prowess.model.activation import SkillRequests
 from prowess.model.skill import Document, Skill, SkillCall
 from prowess.model.usage import Caller
 from prowess.profiles.schema.body import ArgumentRules
@@ -32,7 +32,7 @@ class RenderedBody(msgspec.Struct, frozen=True, kw_only=True):
 
     text: str
     digest: str = ""
-    requests: Requests = Requests()
+    requests: SkillRequests = SkillRequests()
     ran_commands: bool = False
     blocks: tuple[Mapping[str, Any], ...] = ()
     folder: str | None = None

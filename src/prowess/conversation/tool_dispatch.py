@@ -23,9 +23,9 @@ from prowess.conversation.current_skills import SnapshotView
 from prowess.conversation.services import Services
 from prowess.conversation.skill_environment import find_environment
 from prowess.errors import ProwessError
-from prowess.errors.activation import Cancelled, ToolFailed, UntrustedTool
+from prowess.errors.activation import Cancelled, CommandToolFailed, UntrustedTool
 from prowess.machine.event_loop import wait_for
-from prowess.model.permission import Request
+from prowess.model.permission import ApprovalRequest
 from prowess.model.skill import Skill
 from prowess.ports import Runner
 from prowess.shell.configured_tools import make_tool, render_template
@@ -85,7 +85,7 @@ def _authorize_tool(
     if configured is None or name in services.project.tools.by_name:
         return
     text = render_template(configured.command)
-    request = Request(
+    request = ApprovalRequest(
         permission="bash",
         patterns=(text,),
         always=(text,),
@@ -127,8 +127,8 @@ def _mask_error(error: ProwessError, masker: Masker, *, tool: str) -> ProwessErr
     """An error that says the same without the secrets, and has no cause."""
     if isinstance(error, Cancelled):
         return Cancelled(masker.mask(error.doing))
-    cause = error.cause if isinstance(error, ToolFailed) else str(error)
-    return ToolFailed(tool, masker.mask(cause))
+    cause = error.cause if isinstance(error, CommandToolFailed) else str(error)
+    return CommandToolFailed(tool, masker.mask(cause))
 
 
 def _list_chain(error: BaseException) -> Iterator[BaseException]:

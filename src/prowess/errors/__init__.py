@@ -29,7 +29,7 @@
     ├── SettingError             a settings file has a wrong value; has file, line and key
     ├── SwitchError              an environment variable of a host has a value it refuses
     ├── CodeFailed               a function that was passed to Prowess failed
-    │   ├── ToolFailed           a tool that runs a command returned an error
+    │   ├── CommandToolFailed    a tool that runs a command returned an error
     │   └── PromptFailed         a skill that is defined in code could not build its prompt
     ├── Cancelled                the work was cancelled
     ├── CommandRefused           an argument cannot be passed safely to a command inside a skill

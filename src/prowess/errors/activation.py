@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from prowess.errors import MOST_SHOWN, ProwessError, UnknownName, UsageError, shorten
-from prowess.model.permission import Request
+from prowess.model.permission import ApprovalRequest
 
 
 class Unavailable(UsageError):
@@ -51,7 +51,7 @@ class ApprovalNeeded(ProwessError):
 
     exit_code = 5
 
-    def __init__(self, request: Request) -> None:
+    def __init__(self, request: ApprovalRequest) -> None:
         self.request = request
         self.key = request.key
         super().__init__(request)
@@ -133,7 +133,7 @@ class CodeFailed(ProwessError):
         super().__init__(name, cause)
 
 
-class ToolFailed(CodeFailed):
+class CommandToolFailed(CodeFailed):
     """A tool that was called instead of the model failed."""
 
     def __str__(self) -> str:
@@ -259,3 +259,7 @@ def _shorten(command: str, most: int = 200) -> str:
     first, _, rest = command.strip().partition("\n")
     is_whole = not rest and len(first) <= most
     return first if is_whole else first[: most - 1] + "…"
+
+
+# The earlier name of this class, for code that still imports it.
+ToolFailed = CommandToolFailed

@@ -10,7 +10,14 @@ import msgspec
 
 from prowess.errors import MachineError
 from prowess.errors.activation import ApprovalNeeded
-from prowess.model.permission import Action, Answer, Approval, Decision, Reply, Request
+from prowess.model.permission import (
+    Action,
+    Approval,
+    ApprovalAnswer,
+    ApprovalChoice,
+    ApprovalRequest,
+    Decision,
+)
 from prowess.ports import ApprovalStore, Approver
 
 By = Literal["rule", "approval", "person", "nobody"]
@@ -52,10 +59,10 @@ class GivenAnswers:
     came of asking for it, which is raised.
     """
 
-    def __init__(self, answers: Mapping[str, Answer | Exception]) -> None:
+    def __init__(self, answers: Mapping[str, ApprovalAnswer | Exception]) -> None:
         self._answers = answers
 
-    def ask(self, request: Request) -> Answer:
+    def ask(self, request: ApprovalRequest) -> ApprovalAnswer:
         """The answer that was given for this very request."""
         answer = self._answers.get(request.key)
         if answer is None:
@@ -81,7 +88,7 @@ class Approvals:
 
     def settle(
         self,
-        request: Request,
+        request: ApprovalRequest,
         decision: Decision,
         *,
         location: str,
@@ -115,12 +122,14 @@ class Approvals:
         saved = self._store.find(permission, pattern, location)
         return saved or self._unsaved.find(permission, pattern, location)
 
-    def _record(self, answer: Answer, request: Request, *, location: str, digest: str) -> Permit:
-        if answer.reply is Reply.REJECT:
+    def _record(
+        self, answer: ApprovalAnswer, request: ApprovalRequest, *, location: str, digest: str
+    ) -> Permit:
+        if answer.reply is ApprovalChoice.REJECT:
             return Permit(
                 granted=False, by="person", reason="it was rejected", feedback=answer.feedback
             )
-        if answer.reply is Reply.ONCE:
+        if answer.reply is ApprovalChoice.ONCE:
             return Permit(granted=True, by="person", reason="it was approved once")
         warning = None
         for pattern in request.always:
@@ -151,7 +160,9 @@ def _cover(approved: Sequence[Approval | None], digest: str) -> bool:
     return all(approval is not None and approval.digest == digest for approval in approved)
 
 
-def _note_change(request: Request, approved: Sequence[Approval | None], digest: str) -> Request:
+def _note_change(
+    request: ApprovalRequest, approved: Sequence[Approval | None], digest: str
+) -> ApprovalRequest:
     """Tell the person who is asked if the skill has changed since it was approved."""
     for approval in approved:
         if approval is not None and approval.digest != digest:
@@ -160,7 +171,7 @@ def _note_change(request: Request, approved: Sequence[Approval | None], digest: 
     return request
 
 
-def _make_key(request: Request, location: str, digest: str) -> str:
+def _make_key(request: ApprovalRequest, location: str, digest: str) -> str:
     """What an answer is bound to: everything that is asked, and the content of the skill."""
     import hashlib
     import json
@@ -170,7 +181,7 @@ def _make_key(request: Request, location: str, digest: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _ask(approver: Approver, request: Request) -> Answer:
+def _ask(approver: Approver, request: ApprovalRequest) -> ApprovalAnswer:
     """The answer of an approver. One that has to be awaited is left to whoever has a loop."""
     answer = approver.ask(request)
     if not isinstance(answer, Awaitable):

@@ -11,7 +11,7 @@ from prowess.errors import SwitchError, UsageError
 from prowess.model.facts import Facts
 from prowess.model.origin import Origin
 from prowess.model.outcome import Note, State
-from prowess.model.permission import STRICTNESS, Action, Decision, Request, Rule
+from prowess.model.permission import STRICTNESS, Action, ApprovalRequest, Decision, Rule
 from prowess.model.settings import Settings
 from prowess.model.skill import Manifest
 from prowess.profiles.schema.resolution import PermissionRules
@@ -172,16 +172,18 @@ def _parse_text(action: Action, text: str, tools: Tools) -> Rule:
     return rule
 
 
-def request_skill(name: str, manifest: Manifest | None = None) -> Request:
+def request_skill(name: str, manifest: Manifest | None = None) -> ApprovalRequest:
     """The request to use a skill. A name such as `folder:deploy` is also that of `deploy`."""
     aliases = manifest.aliases if manifest else ()
     short = name.rpartition(":")[2]
     if short != name:
         aliases = (*aliases, short)
-    return Request(permission=_SKILL, patterns=(name,), always=(name,), aliases=aliases)
+    return ApprovalRequest(permission=_SKILL, patterns=(name,), always=(name,), aliases=aliases)
 
 
-def decide(request: Request, rules: AgentRules, manifest: Manifest | None = None) -> Decision:
+def decide(
+    request: ApprovalRequest, rules: AgentRules, manifest: Manifest | None = None
+) -> Decision:
     """What the rules say about a request; of several patterns the strictest answer applies.
 
     `manifest` is that of the requested skill, if there is one: some hosts ask for skills that
@@ -191,7 +193,7 @@ def decide(request: Request, rules: AgentRules, manifest: Manifest | None = None
     return max(decisions, key=lambda decision: STRICTNESS[decision.action])
 
 
-def find_unallowed(request: Request, rules: AgentRules) -> Decision | None:
+def find_unallowed(request: ApprovalRequest, rules: AgentRules) -> Decision | None:
     """The decision to ask, where no rule is about something that needs one; None where all have."""
     written, given = rules.about(request.permission)
     for pattern, rule in request.unless_allowed.items():
@@ -207,7 +209,7 @@ def find_unallowed(request: Request, rules: AgentRules) -> Decision | None:
 
 
 def _decide_one(
-    name: str, request: Request, rules: AgentRules, manifest: Manifest | None
+    name: str, request: ApprovalRequest, rules: AgentRules, manifest: Manifest | None
 ) -> Decision:
     aliases = request.aliases if rules.table.deny_aliases else ()
     if rules.fold:

@@ -13,7 +13,7 @@ IN_CODE = "<built-in>"
 """The location of a skill that is defined in code."""
 
 
-class Requests(
+class SkillRequests(
     msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, repr_omit_defaults=True
 ):
     """What a skill's header asks of its agent; the agent may refuse any of it.
@@ -55,8 +55,12 @@ class Activation(
     files: tuple[str, ...] = ()
     more_files: int = 0
     metadata: Mapping[str, str] = msgspec.field(default_factory=dict)
-    requests: Requests = Requests()
+    requests: SkillRequests = SkillRequests()
     repeated: bool = False
     trusted: bool = True
     blocks: tuple[Mapping[str, Any], ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
+
+
+# The earlier name of this class, for code that still imports it.
+Requests = SkillRequests

@@ -44,7 +44,7 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
         return f"`{self.text or f'{self.permission}.{self.pattern}: {self.action.value}'}`{where}"
 
 
-class Request(msgspec.Struct, frozen=True, kw_only=True):
+class ApprovalRequest(msgspec.Struct, frozen=True, kw_only=True):
     """What an agent wants to do: a permission, for which names, and what “always” would cover.
 
     `aliases` are other names of the same thing. `note` tells the person who is asked what is
@@ -71,18 +71,18 @@ class Decision(msgspec.Struct, frozen=True):
     rule: Rule | None = None
 
 
-class Reply(str, Enum):
-    """What a person who is asked can answer."""
+class ApprovalChoice(str, Enum):
+    """What a person who is asked can choose."""
 
     ONCE = "once"
     ALWAYS = "always"
     REJECT = "reject"
 
 
-class Answer(msgspec.Struct, frozen=True):
-    """A person's reply; a rejection may say what to do instead."""
+class ApprovalAnswer(msgspec.Struct, frozen=True):
+    """What a person chose; a rejection may say what to do instead."""
 
-    reply: Reply
+    reply: ApprovalChoice
     feedback: str | None = None
 
 
@@ -99,3 +99,7 @@ class Approval(msgspec.Struct, frozen=True, kw_only=True):
     def key(self) -> tuple[str, str, str]:
         """What identifies an approval; there is at most one for each."""
         return self.permission, self.pattern, self.location
+
+
+# The earlier names of these classes, for code that still imports them.
+Request, Answer, Reply = ApprovalRequest, ApprovalAnswer, ApprovalChoice

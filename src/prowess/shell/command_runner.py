@@ -16,7 +16,7 @@ from prowess.diagnostics import Diagnostic, diagnose
 from prowess.errors.activation import CommandFailed, CommandRefused
 from prowess.model.command import Command, Finished
 from prowess.model.facts import Facts
-from prowess.model.permission import Request
+from prowess.model.permission import ApprovalRequest
 from prowess.model.skill import DeclaredArgument, LoadedFrom, Scope, Skill
 from prowess.model.usage import Caller
 from prowess.ports import Runner
@@ -245,7 +245,9 @@ def find_seconds(rules: EmbeddedCommandRules, facts: Facts) -> float:
     return int(milliseconds) / 1_000 if is_set else rules.seconds
 
 
-def request_commands(skill: Skill, commands: Sequence[Command], by: Caller = "user") -> Request:
+def request_commands(
+    skill: Skill, commands: Sequence[Command], by: Caller = "user"
+) -> ApprovalRequest:
     """The request to run the commands of a skill, for the rules and for the person who is asked.
 
     Rules are compared with each command as it is written and with every program in it, so that
@@ -258,7 +260,7 @@ def request_commands(skill: Skill, commands: Sequence[Command], by: Caller = "us
     patterns = tuple(dict.fromkeys((*texts, *inner, *(program.text for program in programs))))
     shown = dict.fromkeys(command.readable or command.text for command in commands)
     chosen = programs if by == "model" else ()
-    return Request(
+    return ApprovalRequest(
         permission="bash",
         patterns=patterns,
         always=patterns,

@@ -10,7 +10,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 
 from prowess.activate.slash.dispatch import CommandTool, ToolRun
-from prowess.errors.activation import ToolFailed
+from prowess.errors.activation import CommandToolFailed
 from prowess.model.command import Command, Finished
 from prowess.model.settings import DeclaredTool
 from prowess.ports import Runner
@@ -68,12 +68,12 @@ def make_tool(
     def function(params: Mapping[str, str], run: ToolRun) -> str:
         refusal = explain_refusal(declared.command, params)
         if refusal is not None:
-            raise ToolFailed(name, refusal)
+            raise CommandToolFailed(name, refusal)
         argv = build_argv(declared.command, params)
         command = Command(text=render_template(declared.command), argv=argv, env=run.env, cwd=cwd)
         finished = runner.run(command, is_cancelled=lambda: run.cancel.is_cancelled)
         if finished.code != 0:
-            raise ToolFailed(name, _explain_failure(finished, run.masker))
+            raise CommandToolFailed(name, _explain_failure(finished, run.masker))
         return render_output(finished, run.masker) if finished.left_out else finished.output
 
     return CommandTool(name=name, function=function, description=declared.description or "")

@@ -23,7 +23,7 @@ from prowess.activate.slash.commands import SlashCommand, build_commands
 from prowess.errors import InvalidName, MachineError
 from prowess.errors.activation import PromptFailed
 from prowess.machine.event_loop import wait_for
-from prowess.model.activation import Requests
+from prowess.model.activation import SkillRequests
 from prowess.model.outcome import Claim, Note, Outcome, State
 from prowess.model.settings import Settings
 from prowess.model.skill import Candidate, LoadedFrom, Manifest, Scope, Skill
@@ -140,7 +140,7 @@ def test_every_field_of_a_definition_reaches_commands_requests_and_the_catalog()
     assert index.by_name["verify"].argument_hint == "<what>"
     asked, found = read_requests(defined.manifest, rules.requests)
     assert found == ()
-    assert asked == Requests(
+    assert asked == SkillRequests(
         model="haiku",
         fork=True,
         background=False,

@@ -24,7 +24,7 @@ from prowess.activate.slash.dispatch import (
 )
 from prowess.activate.slash.parser import Call, parse_command
 from prowess.errors import SettingError
-from prowess.errors.activation import Cancelled, ToolFailed, UnknownTool
+from prowess.errors.activation import Cancelled, CommandToolFailed, UnknownTool
 from prowess.machine.event_loop import wait_for
 from prowess.model.command import Command, Finished
 from prowess.model.settings import DeclaredTool
@@ -226,7 +226,7 @@ def test_a_tool_that_raises_has_failed_and_its_trace_is_kept():
     def break_down(params, call):
         raise ValueError("no such city\nat all")
 
-    with pytest.raises(ToolFailed) as caught:
+    with pytest.raises(CommandToolFailed) as caught:
         call_tool(make(break_down))
     assert str(caught.value) == "The tool “weather_fetch” failed: ValueError: no such city at all."
     assert isinstance(caught.value.__cause__, ValueError)
@@ -274,7 +274,7 @@ def test_an_asynchronous_tool_is_waited_for():
 
 
 def test_an_asynchronous_tool_that_has_to_wait_needs_somebody_who_can():
-    with pytest.raises(ToolFailed) as caught:
+    with pytest.raises(CommandToolFailed) as caught:
         call_tool(make(fetch_later))
     assert str(caught.value) == (
         "The tool “weather_fetch” failed: the callback is async, but no event-loop runner was provided."
@@ -380,7 +380,7 @@ SHELL = "it was not run: a shell would run an argument as code"
 )  # fmt: skip
 def test_a_shell_that_would_run_what_was_typed_is_refused_and_not_started(command, why):
     runner = Runs()
-    with pytest.raises(ToolFailed) as caught:
+    with pytest.raises(CommandToolFailed) as caught:
         call_tool(
             make_tool("weather_fetch", DeclaredTool(command=tuple(command)), runner), "a; touch PWN"
         )
@@ -397,7 +397,7 @@ def test_a_script_of_the_template_gets_what_was_typed_as_its_parameter():
 
 def test_more_than_a_program_can_be_given_is_refused_with_its_size():
     runner = Runs()
-    with pytest.raises(ToolFailed) as caught:
+    with pytest.raises(CommandToolFailed) as caught:
         call_tool(
             make_tool("weather_fetch", DeclaredTool(command=("prog",)), runner), "x" * 200_000
         )
@@ -411,7 +411,7 @@ def test_a_program_that_fails_is_told_with_the_end_of_its_output():
         DeclaredTool(command=("p",)),
         Runs(Finished(code=3, output="x" * 3_000 + " end\n")),
     )
-    with pytest.raises(ToolFailed) as caught:
+    with pytest.raises(CommandToolFailed) as caught:
         call_tool(tool)
     lead = "The tool “weather_fetch” failed: the program exited with code 3 and wrote: …xxx"
     assert str(caught.value).startswith(lead)
@@ -420,13 +420,13 @@ def test_a_program_that_fails_is_told_with_the_end_of_its_output():
 
 def test_a_program_that_was_stopped_is_told():
     tool = make_tool("weather_fetch", DeclaredTool(command=("p",)), Runs(Finished(code=None)))
-    with pytest.raises(ToolFailed, match="stopped at its time limit"):
+    with pytest.raises(CommandToolFailed, match="stopped at its time limit"):
         call_tool(tool)
 
 
 def test_a_nul_character_cannot_be_given_to_a_program():
     runner = Runs()
-    with pytest.raises(ToolFailed, match="NUL"):
+    with pytest.raises(CommandToolFailed, match="NUL"):
         call_tool(make_tool("weather_fetch", DeclaredTool(command=("p",)), runner), "a\0b")
     assert runner.seen == []
 

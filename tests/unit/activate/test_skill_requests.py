@@ -6,19 +6,19 @@ import pytest
 
 from prowess.activate.hooks import Hook, list_hooks
 from prowess.activate.skill_requests import read_requests
-from prowess.model.activation import Requests
+from prowess.model.activation import SkillRequests
 from prowess.model.skill import Manifest
 from prowess.profiles.load import load_profile
 from tests.workspace import Workspace
 
 
-def ask(host: str = "prowess", **fields) -> Requests:
+def ask(host: str = "prowess", **fields) -> SkillRequests:
     found, diagnostics = read_requests(Manifest(**fields), load_profile(host).requests)
     assert diagnostics == ()
     return found
 
 
-def told(host: str = "prowess", **fields) -> tuple[Requests, list[str]]:
+def told(host: str = "prowess", **fields) -> tuple[SkillRequests, list[str]]:
     found, diagnostics = read_requests(
         Manifest(**fields), load_profile(host).requests, file="/s/SKILL.md"
     )
@@ -27,7 +27,7 @@ def told(host: str = "prowess", **fields) -> tuple[Requests, list[str]]:
 
 
 def test_a_header_that_asks_for_nothing_gives_the_empty_value():
-    assert ask() == Requests()
+    assert ask() == SkillRequests()
 
 
 @pytest.mark.seed("C-09", "C-10", "C-15", "C-16")
@@ -46,7 +46,7 @@ def test_every_field_is_one_value():
         allowed_tools=("Read", "Bash(git *)"),
         disallowed_tools=("Write",),
         hooks=hooks,
-    ) == Requests(
+    ) == SkillRequests(
         model="sonnet",
         effort="xhigh",
         fork=True,
@@ -84,18 +84,18 @@ def test_the_document_of_claude_code_knows_numbers_as_effort_and_its_release_kno
     assert ask("claude-code@documented", effort=7).effort == 7
     assert ask("claude-code", effort="xhigh").effort == "xhigh"
     assert told("claude-code", effort=7) == (
-        Requests(),
+        SkillRequests(),
         ["effort: `effort` is “7”; use low, medium, high, xhigh, max."],
     )
     assert told("claude-code@documented", effort="xhigh") == (
-        Requests(),
+        SkillRequests(),
         ["effort: `effort` is “xhigh”; use low, medium, high, max or a number."],
     )
 
 
 def test_what_only_a_fork_can_have_is_reported_without_one():
     assert told(background=True, agent="Explore") == (
-        Requests(),
+        SkillRequests(),
         [
             "background: `background` has no effect without `context: fork`.",
             "agent: `agent` has no effect without `context: fork`.",
@@ -114,7 +114,7 @@ def test_a_host_whose_skills_only_instruct_heeds_none_of_it(host):
         allowed_tools=("x",),
         hooks={"x": "broken"},
     )
-    assert asked == Requests()
+    assert asked == SkillRequests()
 
 
 def test_a_real_header_is_read(workspace: Workspace):
@@ -126,7 +126,7 @@ def test_a_real_header_is_read(workspace: Workspace):
     skills = workspace.open("claude-code")
     asked, found = read_requests(skills.get("x").manifest, skills.profile.requests)
     assert found == ()
-    assert asked == Requests(
+    assert asked == SkillRequests(
         model="haiku",
         effort="max",
         fork=True,
@@ -145,7 +145,7 @@ def test_variables_in_the_names_of_tools_are_filled():
         load_profile("claude-code").requests,
         expand=lambda text: text.replace("${DIR}", "/s"),
     )
-    assert asked == Requests(
+    assert asked == SkillRequests(
         allowed_tools=("Bash(/s/run *)", "Read"), disallowed_tools=("Edit(/s/**)",)
     )
 
@@ -245,7 +245,7 @@ def test_a_matcher_cannot_take_forever():
     ],
 )
 def test_hooks_of_another_shape_are_left_out_and_reported(hooks, problem):
-    assert told(hooks=hooks) == (Requests(), [problem])
+    assert told(hooks=hooks) == (SkillRequests(), [problem])
     kept, _ = told(hooks={**hooks, "Other": [group(RUN)]})
     assert kept.hooks == {"Other": [{"matcher": "", "hooks": [RUN]}]}
 

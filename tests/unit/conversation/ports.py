@@ -11,13 +11,13 @@ import msgspec
 
 from prowess.errors import MachineError
 from prowess.model.command import Command, Finished
-from prowess.model.permission import Answer, Reply, Request
+from prowess.model.permission import ApprovalAnswer, ApprovalChoice, ApprovalRequest
 from prowess.runtime import Skills
 from prowess.state.trust import TrustFile
 
-ONCE = Answer(Reply.ONCE)
-ALWAYS = Answer(Reply.ALWAYS)
-REJECT = Answer(Reply.REJECT)
+ONCE = ApprovalAnswer(ApprovalChoice.ONCE)
+ALWAYS = ApprovalAnswer(ApprovalChoice.ALWAYS)
+REJECT = ApprovalAnswer(ApprovalChoice.REJECT)
 
 
 class Person:
@@ -25,11 +25,11 @@ class Person:
     was asked.
     """
 
-    def __init__(self, *answers: Answer) -> None:
-        self.asked: list[Request] = []
+    def __init__(self, *answers: ApprovalAnswer) -> None:
+        self.asked: list[ApprovalRequest] = []
         self._answers = list(answers)
 
-    def ask(self, request: Request) -> Answer:
+    def ask(self, request: ApprovalRequest) -> ApprovalAnswer:
         """The next answer."""
         self.asked.append(request)
         return self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]

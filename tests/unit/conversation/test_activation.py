@@ -15,8 +15,8 @@ from prowess.conversation.conversation import Conversation
 from prowess.errors import UnknownSkill
 from prowess.errors.activation import Cancelled, NotPermitted
 from prowess.gate.permissions import parse_given
-from prowess.model.activation import Activation, Requests
-from prowess.model.permission import Answer, Request
+from prowess.model.activation import Activation, SkillRequests
+from prowess.model.permission import ApprovalAnswer, ApprovalRequest
 from prowess.model.usage import Caller
 from prowess.ports import FolderItem, Head
 from prowess.profiles.load import load_profile
@@ -58,7 +58,7 @@ class Office(MemoryFiles):
         assert self.conversation.snapshot.outcomes
         self.noted.clear()
 
-    def ask(self, request: Request) -> Answer:
+    def ask(self, request: ApprovalRequest) -> ApprovalAnswer:
         """Once."""
         self.noted.append(f"ask {' '.join(request.patterns)}")
         return ONCE
@@ -93,7 +93,7 @@ def test_a_call_looks_up_asks_collects_and_builds_in_this_order() -> None:
         title="Loaded skill: pdf",
         files=(f"{ROOT}/pdf/a.md",),
         metadata={"name": "pdf", "dir": f"{ROOT}/pdf"},
-        requests=Requests(),
+        requests=SkillRequests(),
     )
     assert office.noted[:2] == ["read /pdf/SKILL.md", "list /pdf"]
 

@@ -20,7 +20,7 @@ import pytest
 from prowess.conversation.conversation import Conversation
 from prowess.errors.activation import ApprovalNeeded, Cancelled, NotPermitted
 from prowess.machine.event_loop import run_in_thread
-from prowess.model.permission import Answer, Request
+from prowess.model.permission import ApprovalAnswer, ApprovalRequest
 from tests.unit.conversation.ports import ALWAYS, ONCE, REJECT, Person, Recorder, trust
 from tests.unit.machine.test_processes import wait_until_gone
 from tests.workspace import Workspace, skill_text
@@ -178,12 +178,12 @@ class Suspended(Exception):
 class AsyncPerson:
     """An approver that answers in the event loop in which it is asked."""
 
-    def __init__(self, answer: Answer | Exception) -> None:
-        self.asked: list[Request] = []
+    def __init__(self, answer: ApprovalAnswer | Exception) -> None:
+        self.asked: list[ApprovalRequest] = []
         self.loops: list[asyncio.AbstractEventLoop] = []
         self._answer = answer
 
-    async def ask(self, request: Request) -> Answer:
+    async def ask(self, request: ApprovalRequest) -> ApprovalAnswer:
         self.asked.append(request)
         self.loops.append(asyncio.get_running_loop())
         await asyncio.sleep(0)
@@ -251,7 +251,7 @@ class Raises:
     def __init__(self, error: Exception) -> None:
         self.error = error
 
-    def ask(self, request: Request) -> Answer:
+    def ask(self, request: ApprovalRequest) -> ApprovalAnswer:
         raise self.error
 
 
@@ -291,7 +291,7 @@ def test_an_approver_that_fails_with_an_ordinary_error_refuses(
 # Answers
 
 
-def find_question(chat: Conversation, name: str = "pdf", arguments: str = "") -> Request:
+def find_question(chat: Conversation, name: str = "pdf", arguments: str = "") -> ApprovalRequest:
     with pytest.raises(ApprovalNeeded) as caught:
         chat.activate(name, arguments, by="model", answers={})
     return caught.value.request
@@ -337,7 +337,7 @@ class Busy:
     def __init__(self) -> None:
         self.most = self.asked = self.now = 0
 
-    def ask(self, request: Request) -> Answer:
+    def ask(self, request: ApprovalRequest) -> ApprovalAnswer:
         self.now += 1
         self.asked += 1
         self.most = max(self.most, self.now)
@@ -376,7 +376,7 @@ def test_an_approver_may_return_something_to_be_awaited(asking: Workspace) -> No
     person = AsyncPerson(ONCE)
 
     class Wrapped:
-        def ask(self, request: Request) -> Awaitable[Answer]:
+        def ask(self, request: ApprovalRequest) -> Awaitable[ApprovalAnswer]:
             return person.ask(request)
 
     chat = asking.open().conversation(approver=Wrapped())
@@ -400,7 +400,7 @@ def test_waiting_for_a_person_holds_no_thread(asking: Workspace) -> None:
         gate = asyncio.Event()
 
         class Waiting:
-            async def ask(self, request: Request) -> Answer:
+            async def ask(self, request: ApprovalRequest) -> ApprovalAnswer:
                 await gate.wait()
                 return ONCE
 

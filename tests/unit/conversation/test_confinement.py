@@ -8,7 +8,7 @@ import os
 
 import pytest
 
-from prowess.errors.activation import CommandFailed, NotPermitted, ToolFailed
+from prowess.errors.activation import CommandFailed, CommandToolFailed, NotPermitted
 from prowess.model.sandbox import SandboxSupport
 from prowess.runtime import Skills
 from tests.unit.conversation.ports import ALWAYS, ONCE, Person, trust
@@ -114,7 +114,7 @@ def test_a_configured_tool_is_confined_too(trusted: Workspace) -> None:
     chat = open_here(trusted).conversation()
     chat.run("/copy inside")
     assert (trusted.project / "inside").exists()
-    with pytest.raises(ToolFailed, match="ran in a sandbox"):
+    with pytest.raises(CommandToolFailed, match="ran in a sandbox"):
         chat.run(f"/copy {trusted.root}/outside")
     assert not (trusted.root / "outside").exists()
 

@@ -15,7 +15,7 @@ import pytest
 
 from prowess.activate.slash.dispatch import Cancel, ToolFunction, ToolReply, ToolRun
 from prowess.errors import MachineError, UsageError
-from prowess.errors.activation import Cancelled, ToolFailed, UnknownTool, UntrustedTool
+from prowess.errors.activation import Cancelled, CommandToolFailed, UnknownTool, UntrustedTool
 from prowess.model.command import Finished
 from prowess.runtime import Skills
 from tests.unit.conversation.ports import Keyring, Recorder, trust
@@ -126,7 +126,7 @@ def test_a_declared_program_that_fails_tells_the_end_of_its_output(workspace: Wo
     workspace.skill(f"{ROOT}/go", **TO_TOOL)
     workspace.write("home/.config/prowess/prowess.toml", '[tools.exec]\ncommand = ["x"]\n')
     runner = Recorder(lambda command: Finished(code=3, output="no such city\n"))
-    with pytest.raises(ToolFailed) as caught:
+    with pytest.raises(CommandToolFailed) as caught:
         workspace.open().conversation(runner=runner).run("/go y")
     assert caught.value.cause == "the program exited with code 3 and wrote: no such city"
     with pytest.raises(MachineError):
@@ -234,14 +234,14 @@ def raise_inside(error: BaseException, cause: BaseException | None = None) -> To
     [
         MachineError("open", f"https://x/?key={SECRET}", "no"),
         UsageError(SECRET),
-        ToolFailed("inner", SECRET),
+        CommandToolFailed("inner", SECRET),
         RuntimeError(SECRET),
         RuntimeError("nothing secret"),
         MachineError("open", "x", "nothing secret"),
     ],
 )
 def test_no_error_of_a_tool_takes_the_key_along(workspace: Workspace, error: Exception) -> None:
-    with pytest.raises(ToolFailed) as caught:
+    with pytest.raises(CommandToolFailed) as caught:
         run_with_key(workspace, raise_inside(error))
     failed = caught.value
     assert (failed.name, failed.__cause__, failed.__context__) == ("exec", None, None)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from prowess.activate.code_skills import DefinedSkill
 from prowess.activate.ledger import Ledger, LedgerEntry, LedgerRecorder
 from prowess.errors import ProwessError
-from prowess.model.activation import Requests
+from prowess.model.activation import SkillRequests
 from prowess.present.tokens import estimate_tokens
 from tests.unit.conversation.ports import plain
 from tests.workspace import Workspace
@@ -173,7 +173,7 @@ def test_what_a_skill_asks_of_its_agent_is_one_value(workspace: Workspace) -> No
         "---\nBody\n",
     )
     made = workspace.open().activate("pdf")
-    assert made.requests == Requests(
+    assert made.requests == SkillRequests(
         model="opus",
         effort="high",
         fork=True,
@@ -195,7 +195,7 @@ def test_what_a_skill_asks_of_its_agent_is_one_value(workspace: Workspace) -> No
 
 def test_a_host_that_does_not_heed_a_field_is_asked_for_nothing(workspace: Workspace) -> None:
     workspace.skill("home/.config/opencode/skills/pdf", allowed_tools="Read", model="opus")
-    assert workspace.open("opencode").activate("pdf").requests == Requests()
+    assert workspace.open("opencode").activate("pdf").requests == SkillRequests()
 
 
 def test_an_activation_leaves_the_entries_before_it_alone_but_for_the_same_skills_text(

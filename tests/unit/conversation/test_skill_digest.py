@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from prowess.conversation.skill_digest import digest_contents
-from prowess.model.permission import Action, Answer, Reply, Request, Rule
+from prowess.model.permission import Action, ApprovalAnswer, ApprovalChoice, ApprovalRequest, Rule
 from prowess.testing import MemoryFiles
 from tests.unit.activate.skills import make_outcome
 from tests.workspace import Workspace
@@ -50,9 +50,9 @@ def test_an_approval_for_good_ends_when_a_script_of_the_skill_changes(workspace:
     asked: list[str | None] = []
 
     class Person:
-        def ask(self, request: Request) -> Answer:
+        def ask(self, request: ApprovalRequest) -> ApprovalAnswer:
             asked.append(request.note)
-            return Answer(Reply.ALWAYS)
+            return ApprovalAnswer(ApprovalChoice.ALWAYS)
 
     chat = workspace.open(rules=[Rule(action=Action.ASK)]).conversation(approver=Person())
     tool = chat.tool()

@@ -13,7 +13,7 @@ import pytest
 from prowess.conversation.conversation import Conversation
 from prowess.errors import UnknownSkill, UsageError
 from prowess.errors.activation import NotPermitted, Unavailable
-from prowess.model.permission import Answer, Reply
+from prowess.model.permission import ApprovalAnswer, ApprovalChoice
 from prowess.state.approvals import approvals_path
 from tests.unit.conversation.ports import ALWAYS, ONCE, REJECT, Person, Recorder, plain
 from tests.workspace import Workspace, skill_text
@@ -160,7 +160,7 @@ def test_a_rejection_carries_what_the_person_said(workspace: Workspace) -> None:
     workspace.skill(f"{ROOT}/pdf")
     workspace.write("home/.config/prowess/prowess.toml", ASK)
     conversation = workspace.open().conversation(
-        approver=Person(Answer(Reply.REJECT, "use doc instead"))
+        approver=Person(ApprovalAnswer(ApprovalChoice.REJECT, "use doc instead"))
     )
     answer = conversation.tool().answer({"name": "pdf"})
     assert (answer.is_error, answer.text) == (

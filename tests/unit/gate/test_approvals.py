@@ -8,7 +8,14 @@ import pytest
 from prowess.errors import MachineError
 from prowess.gate.approvals import Approvals, MemoryApprovals, Permit
 from prowess.gate.permissions import request_skill
-from prowess.model.permission import Action, Answer, Approval, Decision, Reply, Request
+from prowess.model.permission import (
+    Action,
+    Approval,
+    ApprovalAnswer,
+    ApprovalChoice,
+    ApprovalRequest,
+    Decision,
+)
 from prowess.ports import ApprovalStore
 
 ASK = Decision(Action.ASK, "the rule `skill: ask` requires approval")
@@ -22,11 +29,11 @@ REMEMBERED = Permit(
 class Person:
     """An `Approver` who has made up their mind, and remembers what they were asked."""
 
-    def __init__(self, reply: Reply, feedback: str | None = None) -> None:
-        self.answer = Answer(reply, feedback)
-        self.asked: list[Request] = []
+    def __init__(self, reply: ApprovalChoice, feedback: str | None = None) -> None:
+        self.answer = ApprovalAnswer(reply, feedback)
+        self.asked: list[ApprovalRequest] = []
 
-    def ask(self, request: Request) -> Answer:
+    def ask(self, request: ApprovalRequest) -> ApprovalAnswer:
         self.asked.append(request)
         return self.answer
 
@@ -51,7 +58,7 @@ def settle(
 
 @pytest.mark.parametrize(("action", "granted"), [(Action.ALLOW, True), (Action.DENY, False)])
 def test_what_a_rule_decides_is_not_asked(action: Action, granted: bool) -> None:
-    person = Person(Reply.ALWAYS)
+    person = Person(ApprovalChoice.ALWAYS)
     permit = settle(approvals(), person, decision=Decision(action, "a rule says so"))
     assert permit == Permit(granted=granted, by="rule", reason="a rule says so")
     assert person.asked == []
@@ -59,13 +66,13 @@ def test_what_a_rule_decides_is_not_asked(action: Action, granted: bool) -> None
 
 @pytest.mark.seed("O-40", "O-41")
 def test_the_person_is_asked_for_the_name_and_told_what_always_covers() -> None:
-    person = Person(Reply.ONCE)
+    person = Person(ApprovalChoice.ONCE)
     assert settle(approvals(), person) == Permit(
         granted=True, by="person", reason="it was approved once"
     )
     (asked,) = person.asked
     assert asked.key
-    assert msgspec.structs.replace(asked, key="") == Request(
+    assert msgspec.structs.replace(asked, key="") == ApprovalRequest(
         permission="skill", patterns=("pdf",), always=("pdf",), metadata={}
     )
 
@@ -73,8 +80,8 @@ def test_the_person_is_asked_for_the_name_and_told_what_always_covers() -> None:
 @pytest.mark.seed("O-41")
 def test_always_is_remembered_for_that_name_only_and_once_is_not() -> None:
     kept = approvals()
-    settle(kept, Person(Reply.ONCE))
-    person = Person(Reply.ALWAYS)
+    settle(kept, Person(ApprovalChoice.ONCE))
+    person = Person(ApprovalChoice.ALWAYS)
     assert [settle(kept, person), settle(kept, person), settle(kept, person, name="deploy")] == [
         BY_PERSON,
         REMEMBERED,
@@ -84,7 +91,7 @@ def test_always_is_remembered_for_that_name_only_and_once_is_not() -> None:
 
 
 def test_a_rejection_carries_the_feedback_and_is_not_remembered() -> None:
-    kept, person = approvals(), Person(Reply.REJECT, "use the other one")
+    kept, person = approvals(), Person(ApprovalChoice.REJECT, "use the other one")
     rejected = Permit(
         granted=False, by="person", reason="it was rejected", feedback="use the other one"
     )
@@ -101,7 +108,7 @@ def test_where_nobody_can_be_asked_the_answer_is_no() -> None:
 
 
 def test_a_changed_skill_is_asked_for_again_and_the_person_is_told_that_it_changed() -> None:
-    kept, person = approvals(), Person(Reply.ALWAYS)
+    kept, person = approvals(), Person(ApprovalChoice.ALWAYS)
     settle(kept, person)
     assert settle(kept, person, digest="sha256:2") == BY_PERSON
     assert [request.note for request in person.asked] == [
@@ -113,21 +120,21 @@ def test_a_changed_skill_is_asked_for_again_and_the_person_is_told_that_it_chang
 
 
 def test_an_approval_is_for_one_place_so_that_no_other_skill_takes_the_name_over() -> None:
-    kept, person = approvals(), Person(Reply.ALWAYS)
+    kept, person = approvals(), Person(ApprovalChoice.ALWAYS)
     settle(kept, person)
     settle(kept, person, location="/other/pdf/SKILL.md")
     assert [request.note for request in person.asked] == [None, None]
 
 
 def test_the_approval_of_a_skill_called_star_covers_nothing_else() -> None:
-    kept, person = approvals(), Person(Reply.ALWAYS)
+    kept, person = approvals(), Person(ApprovalChoice.ALWAYS)
     settle(kept, person, name="*")
     assert settle(kept, None, name="pdf").granted is False
 
 
 def test_a_denial_outweighs_an_approval() -> None:
     kept = approvals()
-    settle(kept, Person(Reply.ALWAYS))
+    settle(kept, Person(ApprovalChoice.ALWAYS))
     assert settle(kept, None, decision=Decision(Action.DENY, "no")).granted is False
 
 
@@ -137,7 +144,7 @@ class FullDisk(MemoryApprovals):
 
 
 def test_an_approval_that_cannot_be_written_holds_for_now_and_says_so() -> None:
-    kept, person = approvals(FullDisk()), Person(Reply.ALWAYS)
+    kept, person = approvals(FullDisk()), Person(ApprovalChoice.ALWAYS)
     assert settle(kept, person) == Permit(
         granted=True,
         by="person",
@@ -149,5 +156,5 @@ def test_an_approval_that_cannot_be_written_holds_for_now_and_says_so() -> None:
 
 def test_approvals_of_two_sessions_share_a_store() -> None:
     store = MemoryApprovals()
-    settle(approvals(store), Person(Reply.ALWAYS))
+    settle(approvals(store), Person(ApprovalChoice.ALWAYS))
     assert settle(approvals(store), None) == REMEMBERED

@@ -19,7 +19,7 @@ from prowess.gate.permissions import (
     section_removed,
 )
 from prowess.model.outcome import Note, State
-from prowess.model.permission import Action, Decision, Request
+from prowess.model.permission import Action, ApprovalRequest, Decision
 from prowess.model.settings import Origin, Settings
 from prowess.model.skill import Manifest
 from prowess.profiles.load import load_profile
@@ -549,12 +549,14 @@ def test_a_given_rule_that_cannot_be_read_is_an_error_that_says_what_is_allowed(
 @pytest.mark.seed("O-40")
 def test_the_request_for_a_skill_has_its_name_as_pattern_and_as_what_always_covers() -> None:
     request = request_skill("pdf")
-    assert request == Request(permission="skill", patterns=("pdf",), always=("pdf",), metadata={})
+    assert request == ApprovalRequest(
+        permission="skill", patterns=("pdf",), always=("pdf",), metadata={}
+    )
 
 
 def test_of_several_patterns_the_strictest_answer_holds(workspace: Workspace) -> None:
     rules = opencode(workspace, {"permission": {"skill": {"a": "ask", "b": "deny"}}})
-    request = Request(patterns=("x", "a", "b"), always=())
+    request = ApprovalRequest(patterns=("x", "a", "b"), always=())
     assert decide(request, rules).action is Action.DENY
 
 

@@ -18,7 +18,7 @@ from prowess.errors.activation import CommandFailed, CommandRefused
 from prowess.machine.facts import current_facts
 from prowess.machine.processes import ProcessRunner
 from prowess.model.command import Command, FilledProgram, Finished
-from prowess.model.permission import Request
+from prowess.model.permission import ApprovalRequest
 from prowess.model.skill import LoadedFrom, Scope
 from prowess.profiles.load import load_profile
 from prowess.shell.command_runner import (
@@ -456,7 +456,9 @@ def test_the_request_to_run_commands_names_each_once(workspace: Workspace) -> No
     commands = draft("!`b $0` !`a` !`b $0`", "x").commands
     patterns = ("b $0", "a", "b x")
     metadata = {"skill": "mine", "location": location, "commands": ["b x", "a"]}
-    request = Request(permission="bash", patterns=patterns, always=patterns, metadata=metadata)
+    request = ApprovalRequest(
+        permission="bash", patterns=patterns, always=patterns, metadata=metadata
+    )
     assert request_commands(skill, commands) == request
     assert request_commands(skill, commands, "model") == msgspec.structs.replace(
         request,

@@ -14,7 +14,7 @@ import msgspec
 from prowess.activate.async_results import Wait, describe_failure, settle
 from prowess.diagnostics import Diagnostic, diagnose
 from prowess.errors import ProwessError
-from prowess.errors.activation import Cancelled, ToolFailed, UnknownTool
+from prowess.errors.activation import Cancelled, CommandToolFailed, UnknownTool
 from prowess.model.skill import Manifest
 from prowess.text.masking import Masker
 
@@ -182,7 +182,7 @@ def dispatch(
 ) -> ToolReply:
     """Call the tool that a command goes to, with the arguments as typed; its text is the reply.
 
-    Raises `UnknownTool`, `Cancelled`, and `ToolFailed` if the tool itself raises.
+    Raises `UnknownTool`, `Cancelled`, and `CommandToolFailed` if the tool itself raises.
     """
     tool = tools.get(target.tool_name)
     if run.cancel.is_cancelled:
@@ -196,7 +196,7 @@ def dispatch(
         # A tool that calls `sys.exit` must not end the agent.
         if run.cancel.is_cancelled:
             raise Cancelled(f"the tool “{tool.name}” was stopped") from error
-        raise ToolFailed(tool.name, describe_failure(error)) from error
+        raise CommandToolFailed(tool.name, describe_failure(error)) from error
     return ToolReply(text=find_text(result) or DONE, tool=tool.name, run_id=run.id, result=result)
 
 

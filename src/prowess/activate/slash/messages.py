@@ -16,7 +16,7 @@ from prowess.activate.slash.commands import SlashCommand
 from prowess.activate.slash.parser import Call, Mention, Notice
 from prowess.activate.wrappers import render_folder_line
 from prowess.diagnostics import Diagnostic
-from prowess.model.activation import Requests
+from prowess.model.activation import SkillRequests
 from prowess.profiles.schema.commands import CommandRules, MessageShape
 from prowess.text.markup import escape_tags, escape_text, escape_xml, tidy_line, tidy_path
 
@@ -62,7 +62,7 @@ class Message(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     kind: Literal["user", "custom"] = "user"
     skills: tuple[str, ...] = ()
     details: Mapping[str, str] = msgspec.field(default_factory=dict)
-    requests: Mapping[str, Requests] = msgspec.field(default_factory=dict)
+    requests: Mapping[str, SkillRequests] = msgspec.field(default_factory=dict)
     blocks: tuple[Mapping[str, Any], ...] = ()
     untrusted: tuple[str, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()

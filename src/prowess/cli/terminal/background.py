@@ -11,7 +11,7 @@ from typing import Generic, TypeVar
 from prowess.activate.slash.dispatch import Cancel
 from prowess.cli.terminal.progress import Progress
 from prowess.machine.interrupts import ENDING, Stopped, catch_interrupts
-from prowess.model.permission import Answer, Reply, Request
+from prowess.model.permission import ApprovalAnswer, ApprovalChoice, ApprovalRequest
 from prowess.ports import Approver
 
 T = TypeVar("T")
@@ -24,9 +24,9 @@ _SECONDS_TO_END = 5.0
 class _Question:
     """A question on its way to the main thread, and the queue that its answer comes back on."""
 
-    def __init__(self, request: Request) -> None:
+    def __init__(self, request: ApprovalRequest) -> None:
         self.request = request
-        self.answer: queue.SimpleQueue[Answer] = queue.SimpleQueue()
+        self.answer: queue.SimpleQueue[ApprovalAnswer] = queue.SimpleQueue()
 
 
 # None in place of a question: the work is done, or was stopped.
@@ -40,7 +40,7 @@ class _QueueApprover:
         self._questions = questions
         self._cancel = cancel
 
-    def ask(self, request: Request) -> Answer:
+    def ask(self, request: ApprovalRequest) -> ApprovalAnswer:
         question = _Question(request)
         self._questions.put(question)
         while not self._cancel.is_cancelled:
@@ -48,7 +48,7 @@ class _QueueApprover:
                 return question.answer.get(timeout=_POLL_SECONDS)
             except queue.Empty:
                 pass
-        return Answer(Reply.REJECT)
+        return ApprovalAnswer(ApprovalChoice.REJECT)
 
 
 class BackgroundWork(Generic[T]):
@@ -97,7 +97,7 @@ class BackgroundWork(Generic[T]):
                     pass
         return None
 
-    def _ask(self, request: Request) -> Answer:
+    def _ask(self, request: ApprovalRequest) -> ApprovalAnswer:
         assert self._approver is not None
         try:
             self._is_asking = True
@@ -105,12 +105,16 @@ class BackgroundWork(Generic[T]):
             if self._stopped is None:
                 answer = self._approver.ask(request)
                 # In a terminal nothing is awaited; an answer that has to be is none.
-                return answer if isinstance(answer, Answer) else Answer(Reply.REJECT)
+                return (
+                    answer
+                    if isinstance(answer, ApprovalAnswer)
+                    else ApprovalAnswer(ApprovalChoice.REJECT)
+                )
         except KeyboardInterrupt:
             pass
         finally:
             self._is_asking = False
-        return Answer(Reply.REJECT)
+        return ApprovalAnswer(ApprovalChoice.REJECT)
 
     def _stop(self, number: int) -> None:
         """Handle a signal. Further ones may arrive meanwhile and change nothing."""

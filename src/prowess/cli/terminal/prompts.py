@@ -9,13 +9,13 @@ from typing import Any
 import click
 
 from prowess.machine.interrupts import wait_until_readable
-from prowess.model.permission import Answer, Reply, Request
+from prowess.model.permission import ApprovalAnswer, ApprovalChoice, ApprovalRequest
 from prowess.text.display import escape_line, escape_text
 
 _REPLIES = {
-    **dict.fromkeys(("o", "once", "y", "yes"), Reply.ONCE),
-    **dict.fromkeys(("a", "always"), Reply.ALWAYS),
-    **dict.fromkeys(("r", "reject", "n", "no", ""), Reply.REJECT),
+    **dict.fromkeys(("o", "once", "y", "yes"), ApprovalChoice.ONCE),
+    **dict.fromkeys(("a", "always"), ApprovalChoice.ALWAYS),
+    **dict.fromkeys(("r", "reject", "n", "no", ""), ApprovalChoice.REJECT),
 }
 
 
@@ -48,28 +48,30 @@ class TerminalApprover:
     def __init__(self, is_kept: Callable[[], bool]) -> None:
         self._is_kept = is_kept
 
-    def ask(self, request: Request) -> Answer:
+    def ask(self, request: ApprovalRequest) -> ApprovalAnswer:
         """Allow once, allow always, or reject."""
         for line in _describe(request):
             click.echo(line, err=True)
         while (reply := self._ask_reply()) is None:
             pass
-        if reply is Reply.ALWAYS and not self._is_kept():
+        if reply is ApprovalChoice.ALWAYS and not self._is_kept():
             click.echo(
                 'Remembered for this run only; set `approvals = "disk"` in your own prowess.toml'
                 " to keep it.",
                 err=True,
             )
-        if reply is not Reply.REJECT:
-            return Answer(reply)
-        return Answer(reply, ask_line("What should be done instead? (Enter to skip)") or None)
+        if reply is not ApprovalChoice.REJECT:
+            return ApprovalAnswer(reply)
+        return ApprovalAnswer(
+            reply, ask_line("What should be done instead? (Enter to skip)") or None
+        )
 
-    def _ask_reply(self) -> Reply | None:
+    def _ask_reply(self) -> ApprovalChoice | None:
         typed = ask_line("Allow once, always, or reject? [o/a/R]")
-        return Reply.REJECT if typed is None else _REPLIES.get(typed.lower())
+        return ApprovalChoice.REJECT if typed is None else _REPLIES.get(typed.lower())
 
 
-def _describe(request: Request) -> list[str]:
+def _describe(request: ApprovalRequest) -> list[str]:
     """What approval is asked for, and what is special about it this time."""
     details = request.metadata
     if "tool" in details:
