@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from prowess import Delivery, Key
+from prowess.activate.slash.messages import Delivery, Key
 from prowess.agent import Session
 from prowess.agent.events import Event, MessageDelivered, MessageQueued, ToolStarted, TurnEnded
 from prowess.errors import UsageError
