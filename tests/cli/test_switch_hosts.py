@@ -300,3 +300,29 @@ def test_the_help_says_what_is_written_where(terminal, command):
         "[[skills.config]]",
     ):
         assert words in told
+
+
+@pytest.mark.parametrize(
+    ("host", "file", "key"),
+    [
+        ("gemini", "project/.gemini/settings.json", "skills.disabled"),
+        ("qwen", "project/.qwen/settings.json", "skills.disabled"),
+        ("copilot", "home/.copilot/settings.json", "disabledSkills"),
+        ("crush", "project/crush.json", "options.disabled_skills"),
+    ],
+)
+def test_a_list_of_disabled_names_is_edited(terminal, monkeypatch, host, file, key):
+    monkeypatch.setenv("GEMINI_CLI_TRUST_WORKSPACE", "true")
+    terminal.skill("project/.agents/skills/a")
+    terminal.skill("project/.agents/skills/b")
+
+    def list_states() -> list[str]:
+        found = terminal.json("list", "--all", "--host", host)["skills"]
+        return [one["state"] for one in found if one["name"] in ("a", "b")]
+
+    shape = terminal.json("disable", "a", "--host", host)
+    assert (shape["key"], shape["file"]) == (key, terminal.path(file))
+    assert list_states() == ["disabled", "ready"]
+    terminal.json("disable", "b", "--host", host)
+    terminal.json("enable", "a", "--host", host)
+    assert list_states() == ["ready", "disabled"]

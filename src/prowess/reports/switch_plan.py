@@ -385,11 +385,17 @@ class _HostPlanner(_Planner):
         return UsageError(f"“{outcome.name}” {what} in {self._title}{reason}. Nothing was written.")
 
 
+# Settings that are lists of disabled skills; both fill the same field.
+_DISABLED_LISTS = ("disabled_extensions", "disabled")
+
+
 def _is_decided_by(outcome: Outcome, switch: Switch) -> bool:
     """Whether the switch is what keeps the skill off."""
     if switch.setting == "permissions":
         return outcome.state is State.DENIED
     rule = outcome.rule or ""
     if rule.startswith("overrides."):
-        return switch.setting != "disabled_extensions"
+        return switch.setting not in _DISABLED_LISTS
+    if rule == "disabled_extensions":
+        return switch.setting in _DISABLED_LISTS
     return rule == switch.setting

@@ -13,7 +13,7 @@ import msgspec
 
 from prowess.errors import ProwessError
 from prowess.profiles.schema.settings import SettingsFileRule
-from prowess.settings.edit.json5 import set_json5
+from prowess.settings.edit.json5 import add_json5_entry, remove_json5_entry, set_json5
 from prowess.settings.edit.toml import (
     append_lines,
     check_name,
@@ -88,13 +88,14 @@ _BELOW: dict[str, Callable[[str], Path]] = {
     "visibility": lambda name: (name,),
     "overrides": lambda name: (name, "enabled"),
     "disabled_extensions": lambda name: (),
+    "disabled": lambda name: (),
     "override_list": lambda name: (),
     "permissions": lambda name: ("skill", name),
 }
 # The settings that can be edited in each format.
 _EDITABLE = {
-    "json": ("visibility", "overrides", "permissions"),
-    "json5": ("visibility", "overrides", "permissions"),
+    "json": ("visibility", "overrides", "disabled", "permissions"),
+    "json5": ("visibility", "overrides", "disabled", "permissions"),
     "yaml": ("disabled_extensions",),
     "toml": ("override_list",),
 }
@@ -115,6 +116,9 @@ def _get_value(switch: Switch, change: Change) -> str | bool:
 
 
 def _set_json5(switch: Switch, text: str, change: Change, file: str) -> str | None:
+    if switch.setting == "disabled":
+        edit = remove_json5_entry if change.enabled else add_json5_entry
+        return edit(text, switch.find_path(change.name), change.name, file=file)
     value = _get_value(switch, change)
     return set_json5(text, switch.find_path(change.name), value=value, file=file)
 
@@ -191,7 +195,10 @@ _EDITS: dict[Format, Callable[[Switch, str, Change, str], str | None]] = {
 
 
 def _render_json5(switch: Switch, change: Change) -> str:
-    shown = json.dumps(_get_value(switch, change))
+    if switch.setting == "disabled" and change.enabled:
+        return f"`{switch.key}` without `{json.dumps(change.name, ensure_ascii=False)}`"
+    value = [change.name] if switch.setting == "disabled" else _get_value(switch, change)
+    shown = json.dumps(value, ensure_ascii=False)
     first, *rest = switch.find_path(change.name)
     for part in reversed(rest):
         shown = f"{{ {json.dumps(part, ensure_ascii=False)}: {shown} }}"

@@ -1,4 +1,4 @@
-"""Edit a host's JSON file in place: set one value."""
+"""Edit a host's JSON file in place: set one value, or add an entry to a list or remove it."""
 
 from __future__ import annotations
 
@@ -25,6 +25,95 @@ def set_json5(text: str, path: Path, *, value: str | bool, file: str) -> str | N
     if edited is None or _parse(edited, file) != _merge(data, path, value):
         return None
     return bom + edited
+
+
+def add_json5_entry(text: str, path: Path, entry: str, *, file: str) -> str | None:
+    """The text with an entry added to the list at a path of keys; None if there is no safe edit."""
+    data = parse_json5(text, file)
+    entries = _look_up(data, path)
+    if entries is None:
+        return set_json5_list(text, path, [entry], file=file)
+    if not isinstance(entries, list):
+        return None
+    if entry in entries:
+        return text
+    found = _find_list(text, path)
+    if found is None:
+        return None
+    at = found.close.start if found.is_empty else found.last.end
+    line = text.rfind("\n", 0, found.first.start) + 1
+    indent = text[line : found.first.start]
+    # The first entry has a line of its own, so the new one gets one, too.
+    has_lines = not found.is_empty and line > found.start and not indent.strip()
+    newline = "\r\n" if "\r\n" in text else "\n"
+    blank = f"{newline}{indent}" if has_lines else "" if found.is_empty else " "
+    shown = json.dumps(entry, ensure_ascii=False)
+    edited = f"{text[:at]}{found.comma}{blank}{shown}{text[at:]}"
+    return edited if _parse(edited, file) == _merge(data, path, [*entries, entry]) else None
+
+
+def remove_json5_entry(text: str, path: Path, entry: str, *, file: str) -> str | None:
+    """The text without an entry of the list at a path of keys; None if there is no safe edit.
+
+    Where the entry itself is not in the list, one that differs only in case is removed.
+    """
+    data = parse_json5(text, file)
+    entries = _look_up(data, path)
+    if not isinstance(entries, list):
+        return text if entries is None else None
+    texts = [one for one in entries if isinstance(one, str)]
+    alike = [one for one in texts if one.lower() == entry.lower()]
+    wanted = [one for one in alike if one == entry] or alike
+    if not wanted:
+        return text
+    found = _find_list(text, path)
+    span = None if found is None else _find_entry(text, found, entries.index(wanted[0]))
+    if span is None:
+        return None
+    edited = text[: span[0]] + text[span[1] :]
+    rest = list(entries)
+    rest.remove(wanted[0])
+    return edited if _parse(edited, file) == _merge(data, path, rest) else None
+
+
+def set_json5_list(text: str, path: Path, entries: list[str], *, file: str) -> str | None:
+    """The text with a list at a path of keys that is not there yet; None if it can't be added."""
+    data = parse_json5(text, file)
+    body = text.removeprefix("\ufeff")
+    edited = _propose(body, path, entries)
+    if edited is None or _parse(edited, file) != _merge(data, path, entries):
+        return None
+    return text[: len(text) - len(body)] + edited
+
+
+def _look_up(data: Any, path: Path) -> Any:
+    for part in path:
+        data = data.get(part) if isinstance(data, dict) else None
+    return data
+
+
+def _find_list(text: str, path: Path) -> _Table | None:
+    spans = {span.path: span for span in scan_json5(text) if span.kind == "key"}
+    if path not in spans:
+        return None
+    found = _find_value(text, spans[path].end)
+    return _find_table(text, found.start) if found is not None and found.text == "[" else None
+
+
+def _find_entry(text: str, found: _Table, index: int) -> tuple[int, int] | None:
+    """Where an entry of a list of plain values is, together with a comma beside it."""
+    tokens = [one for one in read_json5_tokens(text, found.start) if one.start < found.close.start]
+    values = [place for place, one in enumerate(tokens) if one.kind in ("word", "text")]
+    if index >= len(values):
+        return None
+    place = values[index]
+    start, end = tokens[place].start, tokens[place].end
+    if place + 1 < len(tokens) and tokens[place + 1].kind == "comma":
+        # Up to the next entry, so that no blank stays behind.
+        after = tokens[place + 2].start if place + 2 < len(tokens) else tokens[place + 1].end
+        return start, after
+    before = tokens[place - 1]
+    return (before.start, end) if before.kind == "comma" else (start, end)
 
 
 def _parse(text: str, file: str) -> Any:
