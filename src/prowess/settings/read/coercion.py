@@ -330,7 +330,7 @@ def _read_plugin_only(value: SettingValue) -> Iterator[Entry]:
     """Whether only plugins may add skills: for everything, or for the kinds in a list."""
     kinds = _strings(value) if isinstance(value.data, list) else None
     is_locked = _bool(value) if kinds is None else "skills" in kinds
-    yield ("toggles", "own_skills"), not is_locked, value
+    yield ("toggles", "plugin_only"), is_locked, value
 
 
 # What makes an entry of a path list a filter.
@@ -424,7 +424,7 @@ _WHOLE: dict[str, Callable[[SettingValue], Iterator[Entry]]] = {
 _FILLED = {
     "visibility": "overrides",
     "override_list": "overrides",
-    "plugin_only": "toggles",
+    "plugin_only": "toggles.plugin_only",
     "declared_tools": "tools",
     "agents": "permissions",
     "rules": "permissions",
@@ -447,7 +447,8 @@ def get_field(setting: str) -> tuple[str, str | None]:
         return _SINGLE[setting][0], None
     head, _, name = setting.partition(".")
     if head in _FILLED:
-        return _FILLED[head], None
+        field, _, entry = _FILLED[head].partition(".")
+        return field, entry or None
     return head, name or None
 
 
