@@ -7,6 +7,7 @@ import base64
 import os
 import subprocess
 import sys
+import threading
 
 import pytest
 
@@ -178,3 +179,35 @@ def test_an_approver_that_fails_refuses(play, shelf):
 
     (answer,) = play(shelf.open(), [{"name": "anchor"}], approver=Broken()).answers
     assert "the approver failed (OSError: the window was closed)" in answer.text
+
+
+def test_waiting_for_people_holds_no_threads(shelf):
+    from prowess.adapters.anthropic import MessageSkills
+
+    people = 60
+    call = {"type": "tool_use", "id": "1", "name": "skill", "input": {"name": "anchor"}}
+
+    async def play():
+        answered, waiting = asyncio.Event(), []
+
+        class Slow:
+            async def ask(self, request):
+                waiting.append(request)
+                await answered.wait()
+                return ONCE
+
+        offered = MessageSkills(shelf.open(), approver=Slow())
+        tasks = [asyncio.create_task(offered.answer_async([call], [])) for _ in range(people)]
+        while len(waiting) < people:
+            await asyncio.sleep(0.01)
+        await asyncio.sleep(0.1)
+        ours = [one for one in threading.enumerate() if one.name == "prowess"]
+        # The threads of the event loop's own pool are free for others.
+        assert await asyncio.wait_for(asyncio.to_thread(lambda: "free"), 10) == "free"
+        answered.set()
+        results = await asyncio.gather(*tasks)
+        return len(ours), {result["content"][0]["text"] for (result,) in results}
+
+    threads, texts = asyncio.run(play())
+    assert threads == 0
+    assert texts == {shelf.loaded("anchor", "Drop it.")}

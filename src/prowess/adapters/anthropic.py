@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Unpack
@@ -80,15 +81,21 @@ class MessageSkills:
     async def answer_async(
         self, content: Iterable[Any], messages: Messages, *, run: Any = None
     ) -> list[ToolResultBlockParam]:
-        """As `answer`, for `AsyncAnthropic`: the work is done in other threads."""
-        calls, context = self._prepare(content, messages, run)
-        return [
-            _render(
-                call,
-                await self._offer.call_async(call["name"], call.get("input"), _at(context, call)),
+        """As `answer`, for `AsyncAnthropic`: all calls at once, in other threads."""
+        calls, context = await asyncio.to_thread(self._prepare, content, messages, run)
+        under_way = [
+            asyncio.ensure_future(
+                self._offer.call_async(call["name"], call.get("input"), _at(context, call))
             )
             for call in calls
         ]
+        try:
+            outputs = await asyncio.gather(*under_way)
+        finally:
+            # If one fails or the task is cancelled, the others end, too.
+            for one in under_way:
+                one.cancel()
+        return [_render(call, output) for call, output in zip(calls, outputs, strict=True)]
 
     def _open(self, run: Any) -> Conversation:
         return self._offer.open(run, run if isinstance(run, str) else None)
