@@ -34,6 +34,9 @@ TEMPLATE = """\
 # folders = ["tools/skills"]
 # plugins = ["tools/my-plugin"]
 
+# The host whose rules commands use if they name none; the variable PROWESS_HOST comes before it.
+# host = "claude-code"
+
 # Count how often each skill is offered and used, on this machine only; `prowess usage` shows it.
 # usage = false
 
