@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 
 import msgspec
 
@@ -12,7 +13,7 @@ from prowess.conversation.services import Services
 from prowess.machine.sandbox import find_support
 from prowess.model.command import Command, Finished
 from prowess.model.sandbox import SandboxPolicy
-from prowess.ports import Runner
+from prowess.ports import FileSystem, Runner, Stamp
 from prowess.shell.sandbox_policy import build_policy
 from prowess.state.folders import state_folder
 from prowess.telemetry import observe
@@ -24,25 +25,73 @@ _REFUSED = re.compile(
     "|connection refused|name resolution|resolve host",
     re.IGNORECASE,
 )
+# Beside the hooks. In a worktree `.git` is a file, and `commondir` leads to another folder of git.
+_GIT_FILES = (".git/config", ".git/config.worktree", ".git/commondir")
+_MOST_NAMED = 5
 
 
 class ConfinedRunner:
-    """A `Runner` that gives every command the same sandbox."""
+    """A `Runner` that gives every command the same sandbox.
 
-    def __init__(self, runner: Runner, policy: SandboxPolicy) -> None:
+    Git runs hooks, and programs that its configuration names, outside of any sandbox. A program
+    that changes those in `repository`, seen through `files`, is reported in its own output.
+    """
+
+    def __init__(
+        self,
+        runner: Runner,
+        policy: SandboxPolicy,
+        *,
+        files: FileSystem | None = None,
+        repository: str | None = None,
+    ) -> None:
         self._runner = runner
         self._policy = policy
+        self._files = files
+        self._repository = repository
 
     def run(self, command: Command, *, is_cancelled: Callable[[], bool] | None = None) -> Finished:
         """Run a command in the sandbox; where that may be why it failed, its output says so."""
         confined = msgspec.structs.replace(command, sandbox=self._policy)
+        before = self._stamp_git()
         finished = self._runner.run(confined, is_cancelled=is_cancelled)
+        changed = {name for name, _ in before.items() ^ self._stamp_git().items()}
+        if changed:
+            finished = _add_note(finished, "output", _describe_changes(sorted(changed)))
         hint = _find_hint(finished, self._policy)
         if hint is None:
             return finished
-        field = "tail" if finished.left_out else "output"
-        text = f"{getattr(finished, field).rstrip()}\n[{hint}]\n"
-        return msgspec.structs.replace(finished, **{field: text.lstrip("\n")})
+        return _add_note(finished, "tail" if finished.left_out else "output", hint)
+
+    def _stamp_git(self) -> dict[str, Stamp]:
+        """What decides which programs git runs, by path in the repository, each with its stamp."""
+        files, repository = self._files, self._repository
+        if files is None or repository is None:
+            return {}
+        try:
+            hooks = files.list_folder(f"{repository}/.git/hooks")
+        except OSError:
+            hooks = []
+        names = (*_GIT_FILES, *(f".git/hooks/{item.name}" for item in hooks))
+        stamps: dict[str, Stamp] = {}
+        for name in names:
+            with suppress(OSError):
+                stamps[name] = files.get_stamp(f"{repository}/{name}")
+        return stamps
+
+
+def _add_note(finished: Finished, field: str, note: str) -> Finished:
+    text = f"{getattr(finished, field).rstrip()}\n[{note}]\n"
+    return msgspec.structs.replace(finished, **{field: text.lstrip("\n")})
+
+
+def _describe_changes(names: Sequence[str]) -> str:
+    shown = ", ".join(names[:_MOST_NAMED])
+    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+    return (
+        f"The command changed {shown}{more}. Git runs what they say outside the sandbox, so they"
+        " should be checked."
+    )
 
 
 class ObservedRunner:
@@ -88,7 +137,10 @@ def _find_runner(name: str, services: Services, view: SnapshotView) -> tuple[Run
         support = find_support()
         if support.engine is None:
             return services.runner, support.reason
-    return ConfinedRunner(services.runner, policy), None
+    runner = ConfinedRunner(
+        services.runner, policy, files=services.files, repository=snapshot.repository
+    )
+    return runner, None
 
 
 def _find_hint(finished: Finished, policy: SandboxPolicy) -> str | None:

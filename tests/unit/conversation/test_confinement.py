@@ -132,3 +132,30 @@ def test_without_a_sandbox_a_configured_tool_is_asked_about_too(
     open_here(trusted).conversation(approver=person).run("/make made")
     assert (trusted.project / "made").exists()
     assert len(person.asked) == 1
+
+
+@pytest.mark.parametrize(
+    ("command", "changed"),
+    [
+        ("echo evil > .git/hooks/pre-commit", ".git/hooks/pre-commit"),
+        ("echo evil > .git/config", ".git/config"),
+        ("rm .git/hooks/own", ".git/hooks/own"),
+        ("echo ../evil > .git/commondir; echo evil > .git/config", ".git/commondir, .git/config"),
+    ],
+)
+def test_a_command_that_changes_what_git_runs_is_reported(
+    trusted: Workspace, command: str, changed: str
+) -> None:
+    trusted.write("project/.git/config", "[core]\n")
+    trusted.write("project/.git/hooks/own", "#!/bin/sh\n")
+    write_skill(trusted, command)
+    assert f"[The command changed {changed}. Git runs what they say outside the sandbox" in run(
+        trusted
+    )
+
+
+def test_ordinary_work_in_a_repository_is_not_reported(trusted: Workspace) -> None:
+    trusted.write("project/.git/config", "[core]\n")
+    trusted.write("project/.git/hooks/own", "#!/bin/sh\n")
+    write_skill(trusted, "echo x > made; cat .git/config .git/hooks/own; echo x > .git/index")
+    assert "[The command changed" not in run(trusted)
