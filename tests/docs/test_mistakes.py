@@ -16,6 +16,11 @@ HOSTS = {
     "OpenClaw": ("openclaw", "skills"),
     "oh-my-pi": ("omp", ".omp/skills"),
     "Codex": ("codex", ".agents/skills"),
+    "Gemini CLI": ("gemini", ".gemini/skills"),
+    "Copilot CLI": ("copilot", ".github/skills"),
+    "pi": ("pi", ".pi/skills"),
+    "Qwen Code": ("qwen", ".qwen/skills"),
+    "Crush": ("crush", ".crush/skills"),
     "Prowess": ("prowess", ".prowess/skills"),
 }
 
@@ -81,9 +86,8 @@ def load_table() -> dict[str, dict[str, str]]:
 
 def scan(host: str, path: str, text: str) -> Snapshot:
     files = MemoryFiles({f"/nowhere/project/{path}": text})
-    return Skills(
-        "/nowhere/project", host=host, files=files, facts=make_facts("/nowhere/home")
-    ).snapshot
+    facts = make_facts("/nowhere/home", env={"GEMINI_CLI_TRUST_WORKSPACE": "true"})
+    return Skills("/nowhere/project", host=host, files=files, facts=facts).snapshot
 
 
 def describe(snapshot: Snapshot, meant: str) -> str:
