@@ -31,8 +31,15 @@ _PAGES = {
     "CODES": "What each diagnostic code means, by its name: [diagnostic codes](diagnostics.md).",
     "Profile": "Its keys are those of a profile file: [profiles](profiles.md).",
 }
-# What ports take and return, beside what belongs to skills.
-_PORT_VALUES = ["Discovered", "Search"]
+# What ports take and return, by place.
+_PORT_VALUES = {
+    "prowess.model.command": ["Command", "Finished"],
+    "prowess.model.outcome": ["Claim"],
+    "prowess.model.permission": ["Approval"],
+    "prowess.model.skill": ["Document", "SkillCall"],
+    "prowess.model.usage": ["Usage"],
+    "prowess.ports": ["Discovered", "Search"],
+}
 ADAPTERS = Path(__file__).parent.parent / "src" / "prowess" / "adapters"
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _DEFINITIONS = (ast.ClassDef, *_FUNCTIONS)
@@ -73,10 +80,11 @@ def list_places() -> dict[str, list[str]]:
         place, _, name = f"prowess.{target}".rpartition(".")
         if name not in prowess.__all__:
             places.setdefault(place, []).append(name)
+    for place, names in _PORT_VALUES.items():
+        places.setdefault(place, []).extend(names)
     # Ports have a section of their own.
-    places.setdefault("prowess.ports", []).extend(_PORT_VALUES)
-    places["prowess.ports"] = sorted({*places["prowess.ports"]} - set(list_ports()))
-    return places
+    ports = set(list_ports())
+    return {place: sorted({*names} - ports) for place, names in places.items()}
 
 
 def list_ports() -> list[str]:
