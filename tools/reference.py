@@ -111,6 +111,8 @@ _SETTINGS = {
     "enabled_providers": "Providers to read that the host skips by default.",
     "disabled_providers": "Providers to skip.",
     "disabled_extensions": "Disabled skills, each as `skill:NAME`.",
+    "default_disabled": "Skills that are disabled unless `enabled_names` has them.",
+    "enabled_names": "Skills that are enabled although `default_disabled` has them.",
     "disabled_levels": "Levels whose skills are disabled, in the host's own words.",
     "ignored": "Name patterns; skills that match one are disabled.",
     "included": "Name patterns; if there are any, skills that match none are disabled.",

@@ -48,6 +48,17 @@ def test_levels_names_and_folders_are_set_in_both_files(workspace):
     assert list(workspace.listed(workspace.scan("qwen"))) == ["c"]
 
 
+def test_what_is_disabled_by_default_can_be_enabled_but_not_what_is_disabled(workspace):
+    workspace.write(
+        "home/.qwen/settings.json",
+        '{"skills": {"defaultDisabled": ["A", "b", "c"], "disabled": ["c"]}}',
+    )
+    workspace.write("project/.qwen/settings.json", '{"skills": {"enabled": ["a", "C"]}}')
+    for name in ("a", "b", "c", "d"):
+        workspace.skill(f"project/.qwen/skills/{name}")
+    assert list(workspace.listed(workspace.scan("qwen"))) == ["a", "d"]
+
+
 @pytest.mark.parametrize(
     ("header", "description"),
     [

@@ -122,6 +122,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     enabled_providers: tuple[str, ...] = ()
     disabled_providers: tuple[str, ...] = ()
     disabled_extensions: tuple[str, ...] = ()
+    default_disabled: tuple[str, ...] = ()
+    enabled_names: tuple[str, ...] = ()
     disabled_levels: tuple[str, ...] = ()
     ignored: tuple[str, ...] = ()
     included: tuple[str, ...] = ()

@@ -44,6 +44,17 @@ def _disabled_any_case(claim: Claim, settings: Settings) -> Disabled | None:
     return None
 
 
+def _disabled_by_default(claim: Claim, settings: Settings) -> Disabled | None:
+    name = claim.name.lower()
+    if any(entry.lower() == name for entry in settings.enabled_names):
+        return None
+    for entry in settings.default_disabled:
+        if entry.lower() == name:
+            origin = settings.entry_origin("default_disabled", entry)
+            return f"it is disabled by default (`{entry}`)", "default_disabled", origin
+    return None
+
+
 def _disabled_level(claim: Claim, settings: Settings) -> Disabled | None:
     level = claim.candidate.root.source.level
     if level not in settings.disabled_levels:
@@ -143,6 +154,7 @@ FILTERS: dict[str, Filter] = {
     "enabled": _all_disabled,
     "disabled-extension": _disabled_extension,
     "disabled-any-case": _disabled_any_case,
+    "disabled-by-default": _disabled_by_default,
     "disabled-level": _disabled_level,
     "toggle": _toggle,
     "ignored": _ignored,
@@ -164,6 +176,7 @@ def choose_filters(rules: ResolutionRules, settings: Settings, root: Root) -> tu
         "enabled": settings.enabled,
         "disabled-extension": not settings.disabled_extensions,
         "disabled-any-case": not settings.disabled_extensions,
+        "disabled-by-default": not settings.default_disabled,
         "disabled-level": not settings.disabled_levels,
         "toggle": root.disabled_by is None and provider_is_on,
         "ignored": not settings.ignored,

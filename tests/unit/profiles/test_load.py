@@ -264,7 +264,7 @@ MINE = 'name = "mine"\nextends = "spec"\n'
         (
             f'{MINE}[resolution]\nfilter_order = ["ignore"]\n',
             "/x/mine.toml:4: `resolution.filter_order[0]` must be one of enabled, "
-            "disabled-extension, disabled-any-case, disabled-level, toggle, ",
+            "disabled-extension, disabled-any-case, disabled-by-default, disabled-level, toggle, ",
         ),
         (
             f'{MINE}[gate]\nhidden_by = ["name"]\n',

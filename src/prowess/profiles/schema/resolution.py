@@ -21,6 +21,7 @@ Filter = Literal[
     "enabled",
     "disabled-extension",
     "disabled-any-case",
+    "disabled-by-default",
     "disabled-level",
     "toggle",
     "ignored",

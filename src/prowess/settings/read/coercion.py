@@ -374,6 +374,8 @@ _SINGLE: dict[str, tuple[str, Convert]] = {
     "disabled_providers": ("disabled_providers", _strings),
     "disabled_extensions": ("disabled_extensions", _strings),
     "disabled": ("disabled_extensions", _skill_ids),
+    "default_disabled": ("default_disabled", _strings),
+    "enabled_names": ("enabled_names", _strings),
     "disabled_levels": ("disabled_levels", _strings),
     "ignored": ("ignored", _strings),
     "included": ("included", _strings),
