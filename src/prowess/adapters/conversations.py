@@ -33,22 +33,22 @@ class Conversations:
         self._lock = threading.Lock()
 
     def get(
-        self, id: str | None, *, saved: str | None = None, open: Open | None = None
+        self, id: str | None, *, saved: str | None = None, opener: Open | None = None
     ) -> Conversation:
         """The conversation of an id; the one that was given, where there was only one.
 
-        `saved` is for one that is not open here: another process may have served it before. `open`
-        opens a new one in place of `Skills.conversation`.
+        `saved` is for one that is not open here: another process may have served it before.
+        `opener` opens a new one in place of `Skills.conversation`.
         """
         if isinstance(self.skills, Conversation):
             return self.skills
-        open = open or self.skills.conversation
+        opener = opener or self.skills.conversation
         if id is None:
-            return open(session=None, saved=saved)
+            return opener(session=None, saved=saved)
         with self._lock:
             found = self._open.get(id)
         # Opened without the lock: it reads settings, and other people's runs need not wait.
-        found = found or open(session=id, saved=saved)
+        found = found or opener(session=id, saved=saved)
         with self._lock:
             found = self._open.setdefault(id, found)
             self._open.move_to_end(id)

@@ -174,7 +174,7 @@ class SkillOffer:
             return found
         open = self._open_conversation
         opener = partial(open, context) if open is not None else None
-        return self._conversations.get(found or id, saved=saved, open=opener)
+        return self._conversations.get(found or id, saved=saved, opener=opener)
 
     def render_instructions(self, conversation: Conversation) -> str:
         """How to load skills, the list of them, and the bodies that always apply; "" for none.
