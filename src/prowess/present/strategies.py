@@ -114,14 +114,21 @@ def deal_in_turn(lines: LineBudget) -> list[Choice]:
     longest = max(len(lines.text(index)) for index in lines.indexes)
     bound = _find_largest(0, longest, fits)
     dealt = [lines.text(index)[:bound] for index in lines.indexes]
-    # The last round is dealt until the room ends.
     left = lines.room - sum(lines.cost(index, text) for index, text in enumerate(dealt))
-    for index in lines.indexes:
-        one_more = lines.text(index)[: bound + 1]
-        left -= lines.cost(index, one_more) - lines.cost(index, dealt[index])
-        if left < 0:
-            break
-        dealt[index] = one_more
+    # The last rounds are dealt until nobody can take one more. Where lines are rounded up, some
+    # characters cost nothing even when the room is full.
+    growing = [index for index in lines.indexes if len(lines.text(index)) > bound]
+    while growing:
+        growing = [index for index in growing if len(dealt[index]) < len(lines.text(index))]
+        grown = []
+        for index in growing:
+            one_more = lines.text(index)[: len(dealt[index]) + 1]
+            cost = lines.cost(index, one_more) - lines.cost(index, dealt[index])
+            if cost <= left:
+                left -= cost
+                dealt[index] = one_more
+                grown.append(index)
+        growing = grown
     return [lines.show(index, text) for index, text in enumerate(dealt)]
 
 

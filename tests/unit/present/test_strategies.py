@@ -247,7 +247,34 @@ def test_codex_deals_characters_in_turn():
     assert [line.text for line in catalog.lines] == ["1234567", "12", "1234567"]
     assert [line.shown for line in catalog.lines] == [Shown.SHORTENED, Shown.WHOLE, Shown.SHORTENED]
     smaller = show(items, "codex", characters=24 + 20 + 20)
-    assert [line.text for line in smaller.lines] == ["1234", "12", "123"]
+    # The last four bytes go to the first, which fills them.
+    assert [line.text for line in smaller.lines] == ["1234567", "12", "123"]
+
+
+def make_codex_items(count: int) -> list[CatalogItem]:
+    """So many skills of a user, and the four that the release listed beside them."""
+    root, system = "/home/u/.agents/skills", "/home/u/.codex/skills/.system"
+    own = ("imagegen", "openai-docs", "skill-creator", "skill-installer")
+    placed = [(f"s{number:04}", root, "user", 1) for number in range(count)]
+    placed += [(name, system, "bundled", 0) for name in own]
+    return [
+        CatalogItem(
+            name=name,
+            description="d" * 300,
+            location=f"{folder}/{name}/SKILL.md",
+            root=folder,
+            scope=scope,
+            order=order,
+        )
+        for name, folder, scope, order in placed
+    ]
+
+
+def test_codex_shortens_and_leaves_out_as_was_measured():
+    small = show(make_codex_items(200), "codex", context_tokens=100_000)
+    assert show_counts(small) == {"name-only": 53, "shortened": 151}
+    large = show(make_codex_items(1_000), "codex", context_tokens=272_000)
+    assert show_counts(large) == {"left-out": 402, "name-only": 602}
 
 
 def test_codex_leaves_out_the_last_names_where_not_all_fit():
