@@ -112,6 +112,8 @@ class Reader:
             code, printed = self._run(f"prowess validate '{path}'")
             if code:
                 raise ValueError(printed)
+        elif path.parent.name == "agents":
+            assert yaml.safe_load(block.text.split("---\n")[1])["name"] == path.stem, block.place
         elif path.name == "prowess.toml":
             if findings := prowess.Skills(self.workspace).settings().diagnostics:
                 raise ValueError(str(findings[0]))

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+from prowess.agent.definitions import AgentDefinition
 from prowess.discover.context import ContextFiles
-from prowess.text.markup import escape_tags, escape_xml, tidy_path
+from prowess.text.markup import escape_tags, escape_xml, tidy_line, tidy_path
 
 _BASE = """\
 You are an agent that works in a project on the user's computer. Use the tools to do what the user \
@@ -12,7 +15,9 @@ When a call is refused, do not try to do the same in another way: say what you w
 When you are done, say briefly what you did and what you found."""
 
 
-def render_instructions(*, cwd: str, platform: str, context: ContextFiles) -> str:
+def render_instructions(
+    *, cwd: str, platform: str, context: ContextFiles, agents: Iterable[AgentDefinition] = ()
+) -> str:
     """The instructions of the main agent and of its sub-agents. They stay the same for a session,
     so that a provider can cache them.
     """
@@ -26,4 +31,8 @@ def render_instructions(*, cwd: str, platform: str, context: ContextFiles) -> st
         parts.append(
             f'<context_file path="{escape_xml(tidy_path(file.path))}">\n{text}\n</context_file>'
         )
+    listed = [f"- {tidy_line(one.name)}: {tidy_line(one.description)}" for one in agents]
+    # The general agent alone is in the description of the tool.
+    if len(listed) > 1:
+        parts.append("\n".join(("Agents for the tool Task:", *listed)))
     return "\n\n".join(parts)

@@ -19,6 +19,7 @@ from pydantic_ai.models import Model
 from prowess.activate.slash.dispatch import ToolReply
 from prowess.activate.slash.messages import Delivery, Key, Message, find_delivery
 from prowess.activate.slash.parser import Notice
+from prowess.agent.definitions import GENERAL, AgentDefinition, AgentDefinitions
 from prowess.agent.events import (
     VERSION,
     Event,
@@ -39,15 +40,17 @@ from prowess.agent.sandbox import ReadOnlyRunner, find_bash_sandbox, open_runner
 from prowess.agent.session_file import EndRecord, SavedSession, SessionFile, join_messages
 from prowess.agent.tools.bash import BashSandbox, BashTool
 from prowess.agent.tools.files import FileTools
+from prowess.agent.tools.plan import Access, Plan
 from prowess.agent.toolset import CallContext, NoCallLog, Turn, build_toolset
 from prowess.conversation.conversation import Conversation
 from prowess.errors import ProwessError, UsageError
 from prowess.errors.activation import NotPermitted, Unavailable, UntrustedTool
-from prowess.errors.agent import ModelUnavailable, UnknownAgent
+from prowess.errors.agent import ModelUnavailable
 from prowess.gate.approvals import Approvals
 from prowess.machine.event_loop import run_in_thread
 from prowess.machine.project_files import ProjectFiles
 from prowess.model.activation import Activation, SkillRequests
+from prowess.model.permission import Action
 from prowess.ports import Approver
 from prowess.present.tokens import estimate_tokens
 from prowess.runtime import Skills
@@ -56,7 +59,6 @@ from prowess.state.approvals import ApprovalFile, approvals_path
 # A skill that runs in a sub-agent may load one that does, too, but not without end.
 _MOST_DEPTH = 3
 USUAL_LIMITS = Limits()
-_GENERAL = ("", "general-purpose")
 _NOT_ALLOWED = (NotPermitted, Unavailable, UntrustedTool)
 
 
@@ -106,6 +108,12 @@ class Session:
         saved = resume.conversation if resume else None
         self.conversation = skills.conversation(
             session=self.id, approver=approver, saved=saved, runner=self._find_skill_runner()
+        )
+        self._definitions = AgentDefinitions(
+            (snapshot.cwd, self._root, self._facts.home),
+            skills.project.files,
+            skills.profile.header,
+            skills.profile.limits,
         )
         self._history: list[ModelMessage] = []
         if resume is not None:
@@ -293,7 +301,14 @@ class Session:
             self._main.loop.history = self._history
         return self._main
 
-    async def _open_worker(self, name: str, model: Model, *, depth: int) -> _Worker:
+    async def _open_worker(
+        self,
+        name: str,
+        model: Model,
+        *,
+        depth: int,
+        definition: AgentDefinition | None = None,
+    ) -> _Worker:
         conversation = self.conversation
         if depth:
             # A child has its own window, so it must not know what the parent has loaded.
@@ -320,12 +335,19 @@ class Session:
         files = FileTools(self._project_files, self._runner, lambda: _list_folders(conversation))
         window = model.context_window
         options = {} if window is None else {"context_tokens": window}
-        toolset = build_toolset(context, files, BashTool(self._find_sandbox), **options)
+        toolset = build_toolset(
+            context,
+            files,
+            BashTool(self._find_sandbox),
+            self._make_task(lambda: worker, depth),
+            only=None if definition is None else definition.tools,
+            **options,
+        )
         loop = AgentLoop(
             name,
             model,
             toolset,
-            self._instructions,
+            _add_prompt(self._instructions, definition),
             emit=self._emit,
             on_response=self._note_response,
             on_messages=self._note_messages if depth == 0 else _ignore,
@@ -361,18 +383,74 @@ class Session:
         self, name: str, prompt: str, requests: SkillRequests, *, depth: int
     ) -> LoopResult:
         """Run a skill in a sub-agent with its own window; the rules of the session apply to it."""
-        if (requests.agent or "") not in _GENERAL:
-            raise UnknownAgent(requests.agent or "", _GENERAL[1:])
+        definition = self._definitions.get(requests.agent or "")
+        return await self._run_child(name, prompt, definition, requests, depth=depth)
+
+    async def _run_child(
+        self,
+        name: str,
+        prompt: str,
+        definition: AgentDefinition,
+        requests: SkillRequests,
+        *,
+        depth: int,
+    ) -> LoopResult:
         if depth > _MOST_DEPTH:
             raise UsageError(f"Sub-agents cannot be nested more than {_MOST_DEPTH} deep.")
-        model = self._find_model(requests.model, agent=name) or self.models.open(agent=name)
-        worker = await self._open_worker(name, model, depth=depth)
+        wanted = requests.model or definition.model
+        model = self._find_model(wanted, agent=name) or self.models.open(agent=name)
+        worker = await self._open_worker(name, model, depth=depth, definition=definition)
         worker.begin_turn()
         self._apply(msgspec.structs.replace(requests, model=None), worker)
-        result = await worker.loop.work(prompt, self.limits, self._token)
+        preloaded = await self._preload(definition, worker)
+        result = await worker.loop.work("\n\n".join((*preloaded, prompt)), self.limits, self._token)
         if self._main is not None:
             self._main.context.turn.refusals.extend(worker.context.turn.refusals)
         return result
+
+    async def _preload(self, definition: AgentDefinition, worker: _Worker) -> list[str]:
+        """The bodies of the skills that a definition has loaded, as far as the rules allow them."""
+        texts = []
+        for name in definition.skills:
+            activation = await worker.context.conversation.activate_async(name, by="model")
+            tokens = estimate_tokens(activation.text)
+            agent = worker.context.agent
+            self._emit(SkillLoaded(agent=agent, name=name, by="agent", tokens=tokens))
+            texts.append(activation.text)
+        return texts
+
+    def _make_task(self, get_worker: Callable[[], _Worker], depth: int) -> Callable[..., Plan]:
+        """The tool with which an agent gives a task to another one."""
+
+        def task(prompt: str, agent: str = GENERAL) -> Plan:
+            """Give a task to a sub-agent, and get its answer.
+
+            It has a window of its own, so tell it everything that it needs to know.
+
+            Args:
+                prompt: The task.
+                agent: The kind of agent.
+            """
+            definition = self._definitions.get(agent)
+
+            async def delegate() -> str:
+                result = await self._run_child(
+                    definition.name, prompt, definition, SkillRequests(), depth=depth + 1
+                )
+                if result.status != "done":
+                    raise UsageError(f"The sub-agent did not finish: {result.reason}.")
+                return result.answer
+
+            return Plan(
+                title=f"Task {definition.name}",
+                permissions=("task",),
+                accesses=(Access(names=(definition.name,)),),
+                default=Action.ALLOW,
+                delegate=delegate,
+                details=(prompt,),
+            )
+
+        return task
 
     def _apply(self, requests: SkillRequests, worker: _Worker) -> None:
         turn = worker.context.turn
@@ -411,7 +489,10 @@ class Session:
     def _render(self) -> str:
         context = self.skills.context_files()
         return render_instructions(
-            cwd=self.skills.cwd, platform=self._facts.platform, context=context
+            cwd=self.skills.cwd,
+            platform=self._facts.platform,
+            context=context,
+            agents=self._definitions.load().values(),
         )
 
     def _open_file(self, resume: SavedSession | None, *, fork: bool) -> SessionFile:
@@ -518,3 +599,9 @@ def _make_reason(error: ProwessError) -> str:
 
 def _ignore(messages: Sequence[ModelMessage]) -> None:
     """The messages of a sub-agent are not those of the session."""
+
+
+def _add_prompt(instructions: str, definition: AgentDefinition | None) -> str:
+    """The instructions of a sub-agent: those of the session, then those of its definition."""
+    own = definition.prompt if definition is not None else ""
+    return f"{instructions}\n\n{own}" if own else instructions

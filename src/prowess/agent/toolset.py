@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Container
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -149,7 +149,7 @@ class GuardedToolset(WrapperToolset[Any]):
             reason = f"Not permitted: {permit.reason.rstrip('.')}.{feedback}"
             raise _Refused(reason, is_open=permit.by in ("person", "nobody"))
         context.log.note_call(state.call, state.tool, plan.title)
-        answer = await run_in_thread(plan.run)
+        answer = await _perform(plan)
         if plan.touched is not None:
             await self._touch(plan.touched)
         return answer
@@ -194,6 +194,13 @@ class GuardedToolset(WrapperToolset[Any]):
             self.context.emit(SkillsWoken(agent=self.context.agent, names=names))
 
 
+async def _perform(plan: Plan) -> str:
+    if plan.delegate is not None:
+        return await plan.delegate()
+    assert plan.run is not None
+    return await run_in_thread(plan.run)
+
+
 @dataclass
 class _CallState:
     tool: str
@@ -212,14 +219,23 @@ def _explain(error: ProwessError) -> str:
     return f"{error} {error.hint}" if error.hint else str(error)
 
 
-TOOLS = ("Read", "Write", "Edit", "Glob", "Grep", "Bash")
+TOOLS = ("Read", "Write", "Edit", "Glob", "Grep", "Bash", "Task")
 _CHANGING = ("Write", "Edit", "Bash")
 
 
 def build_toolset(
-    context: CallContext, files: FileTools, bash: BashTool, **catalog_options: Any
+    context: CallContext,
+    files: FileTools,
+    bash: BashTool,
+    task: Callable[..., Plan],
+    *,
+    only: Container[str] | None = None,
+    **catalog_options: Any,
 ) -> AbstractToolset[Any]:
-    """The tools of an agent: files, commands, and the tool that loads skills."""
+    """The tools of an agent: files, commands, sub-agents, and those for skills.
+
+    `only` are the ones it may have, except for those for skills; None is all.
+    """
     functions: tuple[Callable[..., Plan], ...] = (
         files.read,
         files.write,
@@ -227,12 +243,14 @@ def build_toolset(
         files.glob,
         files.grep,
         bash.bash,
+        task,
     )
     planned = FunctionToolset[Any](
         [
             # Whatever changes something waits for the calls before it, and those after it wait.
             Tool(function, name=name, sequential=name in _CHANGING)
             for function, name in zip(functions, TOOLS, strict=True)
+            if only is None or name in only
         ]
     )
     skills = SkillToolset(

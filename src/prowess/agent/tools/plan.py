@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import msgspec
@@ -29,14 +29,16 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     `permissions` are what rules call this kind of call, `accesses` what it needs. `default` applies
     where no rule does. `details` and `diff` are for the person who is asked. `touched` is the file
     that it reads or writes. `asks_because` says why a person is asked even where a rule allows it.
-    `run` does it, in a thread of its own, and returns the answer.
+    `run` does it, in a thread of its own, and returns the answer; `delegate` in its place leaves it
+    to another agent.
     """
 
     title: str
     permissions: tuple[str, ...]
     accesses: tuple[Access, ...]
     default: Action
-    run: Callable[[IsCancelled], str]
+    run: Callable[[IsCancelled], str] | None = None
+    delegate: Callable[[], Awaitable[str]] | None = None
     details: tuple[str, ...] = ()
     diff: str = ""
     touched: str | None = None

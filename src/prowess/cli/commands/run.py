@@ -71,9 +71,10 @@ def command(
 
     TEXT is interpreted as the host would. If the skill's header names a tool for its command, the
     tool is called and its reply printed; prowess.toml declares tools. Everything else goes to the
-    model of --model or of your settings, with the tools Read, Write, Edit, Glob, Grep and Bash, and
-    the skills here. Reading inside the project needs no permission; for everything else you are
-    asked, unless a rule such as `--allow 'Bash(git *)'` decides. With --json every event is a line.
+    model of --model or of your settings, with the tools Read, Write, Edit, Glob, Grep, Bash and
+    Task, and the skills here. Reading inside the project needs no permission; for everything else
+    you are asked, unless a rule such as `--allow 'Bash(git *)'` decides. With --json every event is
+    a line.
 
     Without a model, a command gives the message that a model would receive, and for any other text
     the best skill is named.

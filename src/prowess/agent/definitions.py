@@ -1,0 +1,126 @@
+"""Definitions of sub-agents: Markdown files in the folders of the hosts, one agent each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import msgspec
+
+from prowess.errors.agent import UnknownAgent
+from prowess.parse.header.fast import read_header
+from prowess.ports import FileSystem
+from prowess.profiles.schema.header import HeaderRules
+from prowess.profiles.schema.roots import Limits
+
+GENERAL = "general-purpose"
+"""The sub-agent that needs no definition: the instructions and tools of the session."""
+
+_FOLDERS = (
+    ".prowess/agents",
+    ".agents/agents",
+    ".claude/agents",
+    ".opencode/agents",
+    ".opencode/agent",
+    ".omp/agents",
+)
+_SUFFIX = ".md"
+_MOST_BYTES = 1 << 20
+# opencode has tools in a table that turns them on or off, with names in lower case.
+_SPELLINGS = {name.lower(): name for name in ("Read", "Write", "Edit", "Glob", "Grep", "Bash")}
+
+
+class AgentDefinition(msgspec.Struct, frozen=True, kw_only=True):
+    """A sub-agent: what it is for, what it is told, and what it may use.
+
+    `tools` are the only ones of the agent's own tools that it has; None is all. `skills` are loaded
+    before it begins.
+    """
+
+    name: str
+    description: str = ""
+    prompt: str = ""
+    tools: tuple[str, ...] | None = None
+    model: str | None = None
+    skills: tuple[str, ...] = ()
+    file: str = ""
+
+
+class AgentDefinitions:
+    """The definitions in a project and in the user's home, read when they are first needed.
+
+    `folders` are searched in this order; the first definition of a name counts.
+    """
+
+    def __init__(
+        self, folders: tuple[str, ...], files: FileSystem, rules: HeaderRules, limits: Limits
+    ) -> None:
+        self._folders = folders
+        self._files = files
+        self._rules = rules
+        self._limits = limits
+
+    def load(self) -> dict[str, AgentDefinition]:
+        """Every definition by its name, the general one first."""
+        found = {GENERAL: AgentDefinition(name=GENERAL, description="Any task.")}
+        for path in self._list_paths():
+            definition = self._read(path)
+            if definition is not None:
+                found.setdefault(definition.name, definition)
+        return found
+
+    def get(self, name: str) -> AgentDefinition:
+        """The definition of a name; "" is the general one. Raises `UnknownAgent`."""
+        found = self.load()
+        definition = found.get(name or GENERAL)
+        if definition is None:
+            raise UnknownAgent(name, found)
+        return definition
+
+    def _list_paths(self) -> Iterator[str]:
+        for base in dict.fromkeys(self._folders):
+            for folder in _FOLDERS:
+                try:
+                    items = self._files.list_folder(f"{base}/{folder}")
+                except OSError:
+                    continue
+                for item in items:
+                    if item.kind == "file" and item.name.endswith(_SUFFIX):
+                        yield f"{base}/{folder}/{item.name}"
+
+    def _read(self, path: str) -> AgentDefinition | None:
+        try:
+            data = self._files.read_head(path, _MOST_BYTES).data
+        except OSError:
+            return None
+        reading = read_header(data, rules=self._rules, limits=self._limits)
+        fields = reading.frontmatter
+        stem = path.rpartition("/")[2].removesuffix(_SUFFIX)
+        name = fields.get("name")
+        return AgentDefinition(
+            name=name if isinstance(name, str) and name.strip() else stem,
+            description=str(fields.get("description") or ""),
+            prompt=reading.text.strip(),
+            tools=_read_tools(fields.get("tools")),
+            model=fields["model"] if isinstance(fields.get("model"), str) else None,
+            skills=_read_words(fields.get("skills")),
+            file=path,
+        )
+
+
+def _read_tools(value: Any) -> tuple[str, ...] | None:
+    """The tools of a definition; None where it names none."""
+    if isinstance(value, Mapping):
+        off = {str(name).lower() for name, is_on in value.items() if not is_on}
+        return tuple(name for lower, name in _SPELLINGS.items() if lower not in off)
+    words = _read_words(value)
+    if not words or "*" in words:
+        return None
+    return tuple(_SPELLINGS.get(word.partition("(")[0].lower(), word) for word in words)
+
+
+def _read_words(value: Any) -> tuple[str, ...]:
+    words = value.split(",") if isinstance(value, str) else value
+    if not isinstance(words, list | tuple):
+        return ()
+    return tuple(str(word).strip() for word in words if str(word).strip())

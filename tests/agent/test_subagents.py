@@ -1,0 +1,162 @@
+"""Sub-agents: started by the tool Task or by a skill, with definitions of the hosts."""
+
+from __future__ import annotations
+
+import pytest
+
+from prowess.agent.events import SkillLoaded, ToolFinished, ToolStarted
+from tests.agent.studio import Asked, Studio, call, pick, say
+from tests.agent.test_session import Seen
+
+
+def define(studio: Studio, path: str, body: str = "You review code.\n", **fields: str) -> None:
+    lines = [f"{name}: {value}" for name, value in fields.items()]
+    studio.workspace.write(path, "\n".join(("---", *lines, "---", body)))
+
+
+def test_a_task_is_done_by_a_sub_agent_and_only_its_answer_comes_back(studio):
+    studio.write("flag.txt", "red\n")
+    ended, events = studio.run(
+        call("Task", prompt="Which colour?"),
+        {
+            **call("Read", file_path="flag.txt"),
+            "agent": "general-purpose",
+            "expect": ["Which colour?"],
+        },
+        {**say("Red."), "agent": "general-purpose"},
+        {**say("It is red."), "expect": ["Red."]},
+    )
+    assert (ended.status, ended.answer) == ("done", "It is red.")
+    assert [(one.agent, one.title) for one in pick(events, ToolStarted)] == [
+        ("", "Task general-purpose"),
+        ("general-purpose", "Read flag.txt"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "project/.prowess/agents/x.md",
+        "project/.agents/agents/x.md",
+        "project/.claude/agents/x.md",
+        "project/.opencode/agents/x.md",
+        "project/.opencode/agent/x.md",
+        "project/.omp/agents/x.md",
+        "home/.claude/agents/x.md",
+    ],
+)
+def test_definitions_of_the_hosts_are_found_and_listed(studio, path):
+    define(studio, path, name="reviewer", description="Reviews code.")
+    ended, _ = studio.run(
+        {**call("Task", agent="reviewer", prompt="Look."), "expect": ["- reviewer: Reviews code."]},
+        {**say("Good."), "agent": "reviewer", "expect": ["You review code.", "Look."]},
+        say("All good."),
+    )
+    assert (ended.status, ended.answer) == ("done", "All good."), ended.reason
+
+
+def test_a_definition_without_a_name_has_that_of_its_file_and_the_project_comes_first(studio):
+    define(studio, "home/.claude/agents/reviewer.md", "From home.\n")
+    define(studio, "project/.claude/agents/reviewer.md", "From the project.\n")
+    ended, _ = studio.run(
+        call("Task", agent="reviewer", prompt="Look."),
+        {**say("Good."), "agent": "reviewer", "expect": ["From the project."]},
+        say("Done."),
+    )
+    assert ended.status == "done", ended.reason
+
+
+def test_an_agent_that_does_not_exist_is_an_answer_with_those_that_do(studio):
+    define(studio, "project/.claude/agents/reviewer.md", description="Reviews.")
+    ended, events = studio.run(call("Task", agent="reviewr", prompt="x"), say("Sorry."))
+    (done,) = pick(events, ToolFinished)
+    assert done.output == (
+        "There is no agent “reviewr”; the agents are general-purpose, reviewer."
+        " Did you mean “reviewer”?"
+    )
+    assert ended.status == "done"
+
+
+def test_a_definition_chooses_tools(studio):
+    define(studio, "project/.claude/agents/reader.md", tools="Read, Grep")
+    define(studio, "project/.opencode/agent/looker.md", tools="{bash: false, write: false}")
+    offered: dict[str, set[str]] = {}
+
+    class Tools(Seen):
+        async def _stream(self, messages, info):
+            offered[f"request {len(offered)}"] = {tool.name for tool in info.function_tools}
+            async for piece in super()._stream(messages, info):
+                yield piece
+
+    studio.skill("one", context="fork", agent="reader")
+    studio.skill("two", context="fork", agent="looker")
+    session = studio.open(model=Tools().model)
+    session.run("/one")
+    session.run("/two")
+    own = {"Read", "Write", "Edit", "Glob", "Grep", "Bash", "Task"}
+    assert [tools & own for tools in offered.values()] == [
+        {"Read", "Grep"},
+        {"Read", "Edit", "Glob", "Grep"},
+    ]
+
+
+@pytest.mark.seed("P-38")
+def test_sub_agents_receive_the_skills_of_their_session_and_a_definition_preloads(studio):
+    studio.host = "omp@documented"
+    studio.workspace.skill("project/.omp/skills/tides", description="Tides.", body="Read it.\n")
+    define(studio, "project/.omp/agents/sailor.md", skills="tides")
+    listed = ["- tides: Tides."]
+    ended, events = studio.run(
+        {**call("Task", prompt="a"), "expect": listed},
+        {**say("1"), "agent": "general-purpose", "expect": listed},
+        call("Task", agent="sailor", prompt="b"),
+        {**say("2"), "agent": "sailor", "expect": [*listed, "Read it."]},
+        say("Done."),
+    )
+    assert ended.status == "done", ended.reason
+    loaded = [(one.agent, one.name, one.by) for one in pick(events, SkillLoaded)]
+    assert loaded == [("sailor", "tides", "agent")]
+
+
+def test_rules_are_about_tasks_too_and_reach_the_children(studio):
+    refused, _ = studio.run(
+        call("Task", prompt="x"), say("No."), rules={"deny": ["Task(general-purpose)"]}
+    )
+    assert refused.status == "done"
+    asked = Asked()
+    _, events = studio.run(
+        call("Task", prompt="x"),
+        {"calls": [{"tool": "Bash", "input": {"command": "rm x"}}], "agent": "general-purpose"},
+        {"calls": [{"tool": "Bash", "input": {"command": "ls"}}], "agent": "general-purpose"},
+        {**say("Tried."), "agent": "general-purpose"},
+        say("Done."),
+        rules={"deny": ["Bash(rm *)"]},
+        approver=asked,
+    )
+    outcomes = [(one.tool, one.outcome) for one in pick(events, ToolFinished)]
+    assert outcomes == [("Bash", "refused"), ("Bash", "done"), ("Task", "done")]
+    assert [request.patterns for request in asked.requests] == [("ls",)]
+
+
+def test_tasks_are_not_nested_without_end(studio):
+    deep = [
+        {"calls": [{"tool": "Task", "input": {"prompt": "deeper"}}], "agent": "general-purpose"}
+        for _ in range(3)
+    ]
+    up = [{**say("up"), "agent": "general-purpose"} for _ in range(3)]
+    ended, events = studio.run(call("Task", prompt="x"), *deep, *up, say("Done."))
+    assert ended.status == "done", ended.reason
+    outputs = [one.output for one in pick(events, ToolFinished)]
+    assert outputs[0] == "Sub-agents cannot be nested more than 3 deep."
+
+
+def test_the_model_of_a_definition_is_used(studio, monkeypatch):
+    studio.workspace.write(
+        "home/.config/prowess/prowess.toml", '[agent.models]\nsmall = "openai:mini"\n'
+    )
+    define(studio, "project/.claude/agents/quick.md", model="small")
+    studio.skill("fast", context="fork", agent="quick")
+    small = Seen("From the small one.")
+    monkeypatch.setattr("prowess.agent.models.load_model", lambda name, env: small.model)
+    session = studio.open(model=Seen("From the usual one.").model)
+    assert session.run("/fast").answer == "From the small one."
