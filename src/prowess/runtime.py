@@ -398,7 +398,11 @@ class Skills:
 
     @property
     def default_conversation(self) -> Conversation:
-        """The conversation that the methods below use. It has no id and no approver."""
+        """The conversation that the methods below use. It has no id and no approver.
+
+        It is for scripts and for programs of one person: everybody who uses these methods is in it.
+        A program that serves others opens a `conversation` for each.
+        """
         with self._scan_lock:
             if self._conversation is None:
                 self._conversation = self.conversation()

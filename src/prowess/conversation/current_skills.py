@@ -86,6 +86,7 @@ class CurrentSkills:
         self._services = services
         self._keep = None if services.chosen is None else services.chosen.allows
         self._lock = threading.RLock()
+        self._chosen: tuple[Snapshot, Snapshot] | None = None
         self._view: SnapshotView | None = None
         # Most conversations wake nothing, and then the scan is what they see.
         self._dormant: DormantSkills | None = None
@@ -116,7 +117,12 @@ class CurrentSkills:
         def choose() -> Snapshot:
             return drop_outcomes(snapshot, chosen) or services.project.scan(keep=chosen.allows)[0]
 
-        return services.project.filtered.get(snapshot, chosen.key, choose)
+        kept = self._chosen
+        if kept is None or kept[0] is not snapshot:
+            found = services.project.filtered.get(snapshot, chosen.key, choose)
+            # Kept here as well: the project keeps only the latest few hundred.
+            kept = self._chosen = (snapshot, found)
+        return kept[1]
 
     @property
     def awake(self) -> frozenset[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from prowess.conversation.conversation import Conversation
 from prowess.errors import UnknownSkill
 from prowess.model.skill import Skill
 from prowess.runtime import Skills
@@ -71,6 +72,21 @@ def test_conversations_with_the_same_choice_share_one_snapshot_and_catalog(skill
     assert one.snapshot is two.snapshot
     assert one.catalog() is two.catalog()
     assert skills.conversation(exclude=["pdf"]).snapshot is not one.snapshot
+
+
+def test_a_function_is_asked_once_for_each_skill_however_many_conversations_there_are(
+    skills: Skills,
+) -> None:
+    asked: list[str] = []
+
+    def open_chat(number: int) -> Conversation:
+        return skills.conversation(allow=lambda skill: asked.append(f"{number}") or True)  # type: ignore[func-returns-value]
+
+    chats = [open_chat(number) for number in range(400)]
+    for _ in range(3):
+        for chat in chats:
+            chat.catalog()
+    assert len(asked) == 400 * len(skills.snapshot.skills)
 
 
 def test_what_a_function_raises_is_not_swallowed(skills: Skills) -> None:

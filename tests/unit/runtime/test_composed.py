@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from prowess.activate.code_skills import DefinedSkill
-from prowess.errors import InvalidName, MachineError, UnknownSkill, UsageError
+from prowess.errors import InvalidName, MachineError, UnknownHost, UnknownSkill, UsageError
 from prowess.errors.activation import AddressError
 from prowess.model.outcome import Claim, State
 from prowess.model.skill import Candidate, LoadedFrom, Root, Scope, Skill, Source
@@ -208,6 +208,15 @@ def test_anything_else_is_refused(wrong: Any) -> None:
 def test_wrong_options_are_refused(options: dict[str, Any]) -> None:
     with pytest.raises(UsageError):
         Files(PDF, **options)
+
+
+def test_the_host_may_be_a_profile_of_ones_own(tmp_path: Path) -> None:
+    profile = tmp_path / "mine.toml"
+    profile.write_text('name = "mine"\nextends = "prowess"\n[tool]\nname = "use_skill"\n')
+    skills = Skills.of(Files(PDF), host=str(profile))
+    assert (names(skills), skills.conversation().tool().name) == (["pdf"], "use_skill")
+    with pytest.raises(UnknownHost):
+        Skills.of(Files(PDF), host="nobody")
 
 
 # Who wins

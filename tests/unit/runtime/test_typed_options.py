@@ -34,6 +34,7 @@ WRONG = [
 ]
 
 
+@pytest.mark.slow
 def test_misspelt_options_are_errors_for_mypy(tmp_path: Path) -> None:
     program = tmp_path / "program.py"
     program.write_text(PROGRAM.replace("{wrong}", "\n".join(WRONG)))
