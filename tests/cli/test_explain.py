@@ -441,3 +441,18 @@ def test_a_file_that_is_not_named_skill_md_is_said(terminal):
     )
     shape = json.loads(terminal.run("explain", "x", "--host", "claude-code", "--json").out)
     assert [one["code"] for one in shape["misnamed"]] == ["wrong-file-name"]
+
+
+def test_a_folder_that_a_list_of_paths_names_says_which_file_lists_it(terminal):
+    terminal.skill("home/more/x")
+    terminal.write("home/.pi/agent/settings.json", '{"skills": ["~/more", "!y"]}')
+    out = terminal.run("explain", "x", "--host", "pi").out
+    assert "searched because `skills` lists it (~/.pi/agent/settings.json:1)" in out
+    rows = terminal.json("config", "--host", "pi")["settings"]
+    assert [row["value"] for row in rows] == [[terminal.path("home/more"), "!y"]]
+
+
+def test_a_folder_that_two_rules_name_is_counted_once(terminal):
+    terminal.skill("home/.agents/skills/x")
+    out = terminal.run("explain", "x", "--host", "copilot").out
+    assert "root 5 of 5 (user, personal-agents)" in out

@@ -177,7 +177,11 @@ def _drop_repeated(planned: list[Root], *, later_wins: bool) -> tuple[Root, ...]
         is_on, other_is_on = root.disabled_by is None, other.disabled_by is None
         if is_on > other_is_on or (later_wins and is_on == other_is_on):
             kept[root.path] = root
-    return tuple(root for root in planned if kept[root.path] is root)
+    roots = [root for root in planned if kept[root.path] is root]
+    if len(roots) == len(planned):
+        return tuple(roots)
+    # People count the roots that are searched, so a dropped one leaves no gap.
+    return tuple(msgspec.structs.replace(root, order=order) for order, root in enumerate(roots))
 
 
 def _interleave(

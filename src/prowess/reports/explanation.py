@@ -311,6 +311,12 @@ _LISTED_IN = {"{custom}": "custom_folders", "{plugin}": "plugin_folders"}
 def _explain_why_searched(root: Root, templates: Sequence[str], context: _Context) -> str:
     # What a user wrote explains a root better than the place it happens to be in.
     written = " ".join(templates)
+    listed = context.snapshot.settings.skill_paths.get(root.path_list)
+    if listed is not None and root.path in listed.paths:
+        setting = f"skill_paths.{root.path_list}"
+        files = [context.profile.settings[id] for id in context.profile.settings_order]
+        origin = context.snapshot.settings.origin(setting)
+        return f"`{get_file_key(setting, files).key}` lists it ({origin})"
     for placeholder, setting in _LISTED_IN.items():
         if placeholder in written:
             profile = context.profile

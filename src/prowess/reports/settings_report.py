@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from prowess.diagnostics import Diagnostic
-from prowess.model.settings import Origin, Settings
+from prowess.model.settings import Origin, PathList, Settings
 from prowess.ports import FileSystem
 from prowess.profiles.schema.profile import Profile
 from prowess.profiles.schema.settings import SettingsFileRule
@@ -88,6 +88,8 @@ def _make_row(
     described: Described, settings: Settings, profile: Profile, places: Places
 ) -> SettingRow:
     key, value, origin = described
+    if isinstance(value, PathList):
+        value = [*value.paths, *value.filters]
     # Spelled as in the file that sets it, or else as in the first file that could.
     setting_it = [rule for path, rule in places if path == origin.file]
     others = [profile.settings[id] for id in profile.settings_order]
