@@ -20,6 +20,13 @@ def test_read_numbers_lines_and_says_how_to_read_on(studio):
     )
 
 
+def test_one_answer_does_not_fill_the_window(studio):
+    studio.write("long.txt", ("x" * 1_000 + "\n") * 500)
+    output = studio.use("Read", file_path="long.txt").output
+    assert len(output) < 101_000
+    assert output.endswith("more characters; ask for less]")
+
+
 def test_read_of_odd_files_is_an_answer_not_an_end(studio):
     studio.write("empty.txt")
     (studio.project / "bin").write_bytes(b"a\0b")

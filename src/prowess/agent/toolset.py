@@ -196,9 +196,17 @@ class GuardedToolset(WrapperToolset[Any]):
 
 async def _perform(plan: Plan) -> str:
     if plan.delegate is not None:
-        return await plan.delegate()
+        return _bound(await plan.delegate())
     assert plan.run is not None
-    return await run_in_thread(plan.run)
+    return _bound(await run_in_thread(plan.run))
+
+
+def _bound(answer: str) -> str:
+    """An answer that leaves room for others: one call must not fill the window."""
+    if len(answer) <= _MOST_CHARACTERS:
+        return answer
+    left = len(answer) - _MOST_CHARACTERS
+    return f"{answer[:_MOST_CHARACTERS]}\n[{left:,} more characters; ask for less]"
 
 
 @dataclass
@@ -220,6 +228,7 @@ def _explain(error: ProwessError) -> str:
 
 
 TOOLS = ("Read", "Write", "Edit", "Glob", "Grep", "Bash", "Task")
+_MOST_CHARACTERS = 100_000
 _CHANGING = ("Write", "Edit", "Bash")
 
 
