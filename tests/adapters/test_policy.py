@@ -240,3 +240,26 @@ def test_openai_agents_take_a_tool_away_and_follow_a_fork(skills):
     items: list[Any] = result.to_input_list()
     outputs = [item["output"] for item in items if item.get("type") == "function_call_output"]
     assert outputs[-1] == "Pearls."
+
+
+@pytest.mark.parametrize("is_granted", [True, False])
+def test_openai_agents_need_no_approval_for_the_tools_of_a_skill(skills, is_granted):
+    @function_tool(needs_approval=True)
+    def look() -> str:
+        """Look."""
+        return "a ship"
+
+    model = ScriptedModel(
+        [
+            [function_call("skill", {"name": "free"}, call_id="1")],
+            [function_call("look", {}, call_id="2")],
+            [assistant_message(DONE)],
+        ]
+    )
+    agent = add_skills(
+        OpenAIAgent(name="sailor", tools=[look], model=model),
+        skills,
+        policy=SkillPolicy(allowed_tools=is_granted),
+    )
+    result = asyncio.run(Runner.run(agent, "Ahoy", run_config=QUIET))
+    assert bool(result.interruptions) is not is_granted

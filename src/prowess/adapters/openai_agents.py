@@ -74,9 +74,9 @@ def add_skills(
     unless the option `conversation` finds it. Without either, a run is on its own.
     """
     offer = SkillOffer(skills, **options)
-    offer.applied = frozenset({"disallowed-tools", "context"})
+    offer.applied = frozenset({"allowed-tools", "disallowed-tools", "context"})
     requests = _Requests(offer.load_tool.name)
-    own_tools = [_make_forbiddable(tool, requests) for tool in agent.tools]
+    own_tools = [_apply_granted(tool, requests) for tool in agent.tools]
     return agent.clone(
         instructions=_make_instructions(offer, agent.instructions),
         tools=[*own_tools, *(_make_tool(tool, offer, requests) for tool in offer.tools)],
@@ -360,11 +360,11 @@ async def _follow(agent: Agent[Any], context: ToolContext[Any], text: str) -> st
     return str(result.final_output)
 
 
-def _make_forbiddable(tool: Tool, requests: _Requests) -> Tool:
-    """A tool of the agent that is not there while a skill forbids it."""
+def _apply_granted(tool: Tool, requests: _Requests) -> Tool:
+    """A tool of the agent that skills can forbid, or free of its approval."""
     if not isinstance(tool, FunctionTool):
         return tool
-    is_enabled = tool.is_enabled
+    is_enabled, needs_approval = tool.is_enabled, tool.needs_approval
 
     async def is_left(context: RunContextWrapper[Any], agent: AgentBase[Any]) -> bool:
         if requests.get_granted(context).forbids(tool.name):
@@ -372,7 +372,20 @@ def _make_forbiddable(tool: Tool, requests: _Requests) -> Tool:
         said = is_enabled(context, agent) if callable(is_enabled) else is_enabled
         return bool(await said if inspect.isawaitable(said) else said)
 
-    return dataclasses.replace(tool, is_enabled=is_left)
+    async def is_asked(
+        context: RunContextWrapper[Any], parameters: dict[str, Any], call_id: str
+    ) -> bool:
+        if requests.get_granted(context).allows(tool.name):
+            return False
+        if callable(needs_approval):
+            return await needs_approval(context, parameters, call_id)
+        return needs_approval
+
+    changed = dataclasses.replace(tool, is_enabled=is_left)
+    if needs_approval is False:
+        # The SDK asks about some calls of any tool that has a function for this.
+        return changed
+    return dataclasses.replace(changed, needs_approval=is_asked)
 
 
 def _open(offer: SkillOffer, context: RunContextWrapper[Any]) -> Conversation:

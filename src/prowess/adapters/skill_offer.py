@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from functools import partial
 from importlib.util import find_spec
 from inspect import isawaitable, iscoroutinefunction
-from typing import Any, NoReturn, TypedDict
+from typing import Any, NoReturn, TypedDict, cast
 
 import msgspec
 
@@ -241,8 +241,10 @@ class SkillOffer:
     def _find_approver(self, context: CallContext) -> Approver | None:
         """Who is asked about a call: whom the option names, or whom the conversation has."""
         given = self._approver
-        found = given(context.run) if callable(given) else given
-        return found or context.conversation.approver
+        # An approver is told by its method: it may be callable for reasons of its own.
+        is_function = given is not None and not hasattr(given, "ask")
+        found = cast(FindApprover, given)(context.run) if is_function else given
+        return cast(Approver | None, found) or context.conversation.approver
 
     def _run_asking(
         self, name: str, parameters: Any, context: CallContext, approver: Approver | None
