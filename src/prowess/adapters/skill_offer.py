@@ -172,8 +172,9 @@ class SkillOffer:
         found = self._find_conversation(context) if self._find_conversation is not None else None
         if isinstance(found, Conversation):
             return found
-        open = self._open_conversation
-        opener = partial(open, context) if open is not None else None
+        opener = None
+        if self._open_conversation is not None:
+            opener = partial(self._open_conversation, context)
         return self._conversations.get(found or id, saved=saved, opener=opener)
 
     def render_instructions(self, conversation: Conversation) -> str:
@@ -243,8 +244,8 @@ class SkillOffer:
         given = self._approver
         # An approver is told by its method: it may be callable for reasons of its own.
         is_function = given is not None and not hasattr(given, "ask")
-        found = cast(FindApprover, given)(context.run) if is_function else given
-        return cast(Approver | None, found) or context.conversation.approver
+        found = cast("FindApprover", given)(context.run) if is_function else given
+        return cast("Approver | None", found) or context.conversation.approver
 
     def _run_asking(
         self, name: str, parameters: Any, context: CallContext, approver: Approver | None
