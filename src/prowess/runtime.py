@@ -363,7 +363,7 @@ class Skills:
         approver: Approver | None = None,
         runner: Runner | None = None,
         secrets: SecretStore | None = None,
-        include: Iterable[str] | None = None,
+        include: Iterable[str] = ("*",),
         exclude: Iterable[str] = (),
         allow: Callable[[Skill], bool] | None = None,
         count: bool = True,

@@ -14,10 +14,12 @@ from prowess.adapters.approval import (
     read_approval,
 )
 from prowess.errors import UsageError
-from prowess.model.permission import Answer, Reply, Request
+from prowess.model.permission import ApprovalAnswer, ApprovalChoice, ApprovalRequest
 
-ASKED = Request(patterns=("anchor",), always=("anchor",), metadata={"skill": "anchor"}, key="k1")
-OTHER = Request(patterns=("anchor",), always=("anchor",), key="k2")
+ASKED = ApprovalRequest(
+    patterns=("anchor",), always=("anchor",), metadata={"skill": "anchor"}, key="k1"
+)
+OTHER = ApprovalRequest(patterns=("anchor",), always=("anchor",), key="k2")
 
 
 def test_a_question_is_plain_data():
@@ -34,16 +36,16 @@ def test_a_question_is_plain_data():
 @pytest.mark.parametrize(
     ("said", "answer"),
     [
-        (True, Answer(Reply.ONCE)),
-        (False, Answer(Reply.REJECT)),
-        ("always", Answer(Reply.ALWAYS)),
-        (Answer(Reply.ALWAYS), Answer(Reply.ALWAYS)),
-        ({"reply": "reject", "feedback": "Not here."}, Answer(Reply.REJECT, "Not here.")),
-        ({"reply": True, "key": "k1"}, Answer(Reply.ONCE)),
-        ({"reply": True, "key": "k0"}, Answer(Reply.REJECT, "It has changed since it was approved.")),
+        (True, ApprovalAnswer(ApprovalChoice.ONCE)),
+        (False, ApprovalAnswer(ApprovalChoice.REJECT)),
+        ("always", ApprovalAnswer(ApprovalChoice.ALWAYS)),
+        (ApprovalAnswer(ApprovalChoice.ALWAYS), ApprovalAnswer(ApprovalChoice.ALWAYS)),
+        ({"reply": "reject", "feedback": "Not here."}, ApprovalAnswer(ApprovalChoice.REJECT, "Not here.")),
+        ({"reply": True, "key": "k1"}, ApprovalAnswer(ApprovalChoice.ONCE)),
+        ({"reply": True, "key": "k0"}, ApprovalAnswer(ApprovalChoice.REJECT, "It has changed since it was approved.")),
     ],
 )  # fmt: skip
-def test_people_answer_in_many_ways(said: Any, answer: Answer):
+def test_people_answer_in_many_ways(said: Any, answer: ApprovalAnswer):
     assert read_answer(said, ASKED) == answer
 
 
@@ -55,12 +57,12 @@ def test_anything_else_is_no_answer(said: Any):
 
 def test_who_approves_a_call_has_seen_one_question():
     call = ApprovedCall()
-    assert call.answer(ASKED).reply is Reply.ONCE
-    assert call.answer(OTHER).reply is Reply.REJECT
+    assert call.answer(ASKED).reply is ApprovalChoice.ONCE
+    assert call.answer(OTHER).reply is ApprovalChoice.REJECT
 
 
 def test_an_approval_that_names_its_questions_covers_them_alone():
     call = read_approval({"key": "k2", "answered": ["k1"], "reply": "always"})
-    assert [call.answer(one).reply for one in (ASKED, OTHER)] == [Reply.ALWAYS] * 2
-    assert read_approval({"key": "k1"}).answer(OTHER).reply is Reply.REJECT
-    assert read_approval(None).answer(ASKED).reply is Reply.ONCE
+    assert [call.answer(one).reply for one in (ASKED, OTHER)] == [ApprovalChoice.ALWAYS] * 2
+    assert read_approval({"key": "k1"}).answer(OTHER).reply is ApprovalChoice.REJECT
+    assert read_approval(None).answer(ASKED).reply is ApprovalChoice.ONCE

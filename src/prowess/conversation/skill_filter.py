@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 
 import msgspec
@@ -14,6 +14,7 @@ from prowess.text.globs import matches_wildcard
 
 _LOST = (State.SHADOWED, State.DUPLICATE)
 
+EVERY_NAME = ("*",)
 Allow = Callable[[Skill], bool]
 """Whether a conversation has a skill."""
 
@@ -28,39 +29,41 @@ class SkillFilter:
 
     def __init__(
         self,
-        include: Iterable[str] | None = None,
+        include: Iterable[str] = EVERY_NAME,
         exclude: Iterable[str] = (),
         allow: Allow | None = None,
     ) -> None:
-        # A single name is not a list of its letters.
-        self.include = None if include is None else _as_names(include)
-        self.exclude = _as_names(exclude)
-        self.allow = allow
+        self._include = _as_names(include)
+        self._exclude = _as_names(exclude)
+        self._allow = allow or _allow_all
 
     @cached_property
     def key(self) -> tuple[object, ...]:
         """What tells two filters apart."""
-        return self.include, self.exclude, self.allow
+        return self._include, self._exclude, self._allow
 
     @property
     def is_empty(self) -> bool:
         """Whether every skill passes."""
-        return self.include is None and not self.exclude and self.allow is None
+        return self.key == (EVERY_NAME, (), _allow_all)
 
     def allows(self, skill: Skill) -> bool:
         """Whether a skill is in the conversation. What the function raises is passed on."""
-        if self.include is not None and not _names_skill(skill, self.include):
+        if not _names_skill(skill, self._include) or _names_skill(skill, self._exclude):
             return False
-        if _names_skill(skill, self.exclude):
-            return False
-        return self.allow is None or bool(self.allow(skill))
+        return bool(self._allow(skill))
 
     def allows_outcome(self, outcome: Outcome) -> bool:
         """Whether an outcome is in the conversation; one that could not be read is not."""
         return outcome.skill is not None and self.allows(outcome.skill)
 
 
+def _allow_all(skill: Skill) -> bool:
+    return True
+
+
 def _as_names(names: Iterable[str]) -> tuple[str, ...]:
+    # A single name is not a list of its letters.
     return (names,) if isinstance(names, str) else tuple(names)
 
 
@@ -76,9 +79,16 @@ def drop_outcomes(snapshot: Snapshot, chosen: SkillFilter) -> Snapshot | None:
     """
     kept = tuple(filter(chosen.allows_outcome, snapshot.outcomes))
     locations = {outcome.candidate.location for outcome in kept}
-    for outcome in kept:
-        lost_to = [outcome.by] if outcome.state in _LOST else []
-        lost_to += [note.by for note in outcome.notes if note.state in _LOST]
-        if any(by is not None and by not in locations for by in lost_to):
-            return None
+    winners = {winner for outcome in kept for winner in _list_winners(outcome)}
+    if not winners <= locations:
+        return None
     return msgspec.structs.replace(snapshot, outcomes=kept, diagnostics=())
+
+
+def _list_winners(outcome: Outcome) -> Iterator[str]:
+    """The files to which a skill lost its name, or which are the same file."""
+    if outcome.state in _LOST and outcome.by is not None:
+        yield outcome.by
+    for note in outcome.notes:
+        if note.state in _LOST and note.by is not None:
+            yield note.by
