@@ -8,9 +8,9 @@ from collections.abc import Callable
 import msgspec
 
 from prowess.activate.ledger import Ledger, LedgerEntry
-from prowess.activate.resources.addresses import render_address
 from prowess.model.skill import IN_MEMORY
 from prowess.profiles.schema.body import CompactionRules
+from prowess.text.addresses import render_address
 from prowess.text.markup import tidy_path
 
 _OPENED = re.compile(r"<([\w-]+)[\s>]")

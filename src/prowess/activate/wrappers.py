@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterator
 
 import msgspec
 
-from prowess.activate.resources.addresses import SCHEME, render_address
 from prowess.activate.resources.file_sample import Sample
 from prowess.model.skill import LoadedFrom, Skill
 from prowess.profiles.schema.commands import ToolRules, ToolShape
+from prowess.text.addresses import SCHEME, render_address
 from prowess.text.markup import escape_tags, escape_text, escape_xml, tidy_line, tidy_path
 
 WITHOUT_FOLDER = (LoadedFrom.COMMANDS, LoadedFrom.MCP)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 
 from prowess.activate.body.substitution import Given, find_folder, may_hold_commands, substitute
-from prowess.activate.resources.addresses import render_address
 from prowess.activate.skill_requests import read_requests
 from prowess.conversation.current_skills import SnapshotView
 from prowess.conversation.services import Services
@@ -17,6 +16,7 @@ from prowess.model.activation import SkillRequests
 from prowess.model.skill import Document, Skill, SkillCall
 from prowess.model.usage import Caller
 from prowess.profiles.schema.body import ArgumentRules
+from prowess.text.addresses import render_address
 
 if TYPE_CHECKING:
     from prowess.conversation.body_commands import CommandPlan

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from urllib.parse import quote
 
-from prowess.activate.resources.addresses import SCHEME, parse_address
+from prowess.activate.resources.addresses import parse_address
 from prowess.activate.resources.lookup import load_head
 from prowess.activate.wrappers import WITHOUT_FOLDER
 from prowess.conversation.authorization import authorize_commands
@@ -27,6 +27,7 @@ from prowess.shell.command_runner import (
     request_commands,
 )
 from prowess.shell.scripts import SHEBANG_BYTES, ScriptResult, find_interpreter, plan_script
+from prowess.text.addresses import SCHEME
 from prowess.text.masking import Masker
 
 

@@ -17,6 +17,7 @@ from prowess.model.usage import Uses
 from prowess.present.catalog import present
 from prowess.profiles.schema.catalog import BudgetRules
 from prowess.profiles.schema.profile import Profile
+from prowess.text.addresses import render_address
 
 
 def describe_skill(
@@ -36,7 +37,8 @@ def describe_skill(
         description=skill.description or "",
         when_to_use=manifest.when_to_use or "",
         argument_hint=manifest.argument_hint or "",
-        location=skill.location,
+        # A model can read what is in memory only by its address.
+        location=render_address(skill.name) if skill.is_in_memory else skill.location,
         source=skill.source.label,
         label=skill.label or "",
         group="" if root is None else root.group,

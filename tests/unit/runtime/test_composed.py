@@ -116,11 +116,15 @@ def test_files_in_memory_are_read_by_their_addresses() -> None:
 
 @pytest.mark.parametrize("host", ["opencode", "claude-code", "openclaw", "omp", "codex", "spec"])
 def test_every_host_can_have_them(host: str, folder: Path) -> None:
-    skills = Skills.of(Folder(folder), Files(PDF), host=host)
-    assert names(skills) == ["one", "pdf", "two"]
-    text = skills.conversation().activate("pdf").text
+    always = {"tone/SKILL.md": skill_text("tone", always="true")}
+    skills = Skills.of(Folder(folder), Files({**PDF, **always}), host=host)
+    # The standard knows no `always`.
+    assert names(skills) == ["one", "pdf", *(["tone"] if host != "spec" else []), "two"]
+    chat = skills.conversation()
+    text = chat.activate("pdf").text
     assert "See ref.md." in text
-    assert "/@memory" not in text
+    shown = (text, chat.catalog().prompt, chat.instructions(), chat.tool().description)
+    assert [part for part in shown if "/@memory" in part] == []
 
 
 def test_names_that_need_escapes_are_found_by_the_address_that_is_shown() -> None:

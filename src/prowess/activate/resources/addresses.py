@@ -9,8 +9,8 @@ import msgspec
 
 from prowess.activate.resources.line_ranges import Lines, split_lines
 from prowess.errors.activation import AddressError
+from prowess.text.addresses import SCHEME
 
-SCHEME = "skill://"
 Dots = Literal["refuse", "fold"]
 
 _END = re.compile(r"[?#]")
@@ -65,14 +65,6 @@ def parse_address(url: str, *, dots: Dots = "refuse", with_lines: bool = False) 
         lines=lines,
         literal=path,
     )
-
-
-def render_address(name: str, path: str = "") -> str:
-    """The address of a skill, or of one of its files."""
-    from urllib.parse import quote
-
-    address = SCHEME + quote(name, safe=":@", errors="surrogatepass")
-    return f"{address}/{quote(path, safe='/@', errors='surrogatepass')}" if path else address
 
 
 def _get_path(url: str, raw: str, dots: Dots) -> str:

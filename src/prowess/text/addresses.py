@@ -1,0 +1,13 @@
+"""The addresses of skills and their files, as models are shown them."""
+
+from __future__ import annotations
+
+SCHEME = "skill://"
+
+
+def render_address(name: str, path: str = "") -> str:
+    """The address of a skill, or of one of its files."""
+    from urllib.parse import quote
+
+    address = SCHEME + quote(name, safe=":@", errors="surrogatepass")
+    return f"{address}/{quote(path, safe='/@', errors='surrogatepass')}" if path else address
