@@ -206,6 +206,15 @@ def test_a_command_that_goes_to_a_tool_needs_no_model(studio):
     session.close()
 
 
+def test_a_refusal_is_of_its_turn_only(studio):
+    studio.workspace.write(
+        "home/.config/prowess/prowess.toml", '[tools.tide]\ncommand = ["echo", "tide"]\n'
+    )
+    studio.skill("tide", command_dispatch="tool", command_tool="tide")
+    session = studio.open(call("Bash", command="ls"), say("No."))
+    assert [session.run(text).status for text in ("x", "/tide")] == ["refused", "done"]
+
+
 def test_allowed_tools_of_a_trusted_skill_need_no_approval_during_the_turn(studio):
     studio.skill("count", allowed_tools="Bash(echo *)")
     studio.trust()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from prowess.agent.events import SkillLoaded, ToolFinished, ToolStarted
+from prowess.agent.events import RequestFinished, SkillLoaded, ToolFinished, ToolStarted
 from tests.agent.studio import Asked, Studio, call, pick, say
 from tests.agent.test_session import Seen
 
@@ -27,6 +27,9 @@ def test_a_task_is_done_by_a_sub_agent_and_only_its_answer_comes_back(studio):
         {**say("It is red."), "expect": ["Red."]},
     )
     assert (ended.status, ended.answer) == ("done", "It is red.")
+    # What sub-agents take is part of the turn.
+    spent = pick(events, RequestFinished)
+    assert (ended.requests, ended.input_tokens) == (4, sum(one.input_tokens for one in spent))
     assert [(one.agent, one.title) for one in pick(events, ToolStarted)] == [
         ("", "Task general-purpose"),
         ("general-purpose", "Read flag.txt"),

@@ -1,0 +1,341 @@
+"""The agents of a session: the main one, and sub-agents that skills and tasks start."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable, Sequence
+
+import msgspec
+from pydantic_ai import CancellationToken
+from pydantic_ai.messages import ModelMessage
+from pydantic_ai.models import Model
+
+from prowess.activate.slash.messages import Message
+from prowess.agent.definitions import GENERAL, AgentDefinition, AgentDefinitions
+from prowess.agent.events import Event, SkillLoaded, Warned
+from prowess.agent.instructions import render_instructions
+from prowess.agent.loop import AgentLoop, Limits, LoopResult
+from prowess.agent.models import ModelSource
+from prowess.agent.permissions import Gatekeeper
+from prowess.agent.sandbox import ReadOnlyRunner, find_bash_sandbox, open_runner
+from prowess.agent.tools.bash import BashSandbox, BashTool
+from prowess.agent.tools.files import FileTools
+from prowess.agent.tools.plan import Access, Plan
+from prowess.agent.toolset import CallContext, CallLog, Turn, build_toolset
+from prowess.conversation.conversation import Conversation
+from prowess.errors import UsageError
+from prowess.errors.agent import ModelUnavailable
+from prowess.gate.approvals import Approvals
+from prowess.machine.event_loop import run_in_thread
+from prowess.machine.project_files import ProjectFiles
+from prowess.model.activation import Activation, SkillRequests
+from prowess.model.permission import Action
+from prowess.ports import Approver
+from prowess.present.tokens import estimate_tokens
+from prowess.runtime import Skills
+from prowess.state.approvals import ApprovalFile, approvals_path
+
+# A skill that runs in a sub-agent may load one that does, too, but not without end.
+_MOST_DEPTH = 3
+
+
+class Worker:
+    """An agent: its loop, what its tools need, and how many agents are above it."""
+
+    def __init__(self, loop: AgentLoop, context: CallContext, *, depth: int) -> None:
+        self.loop = loop
+        self.context = context
+        self.depth = depth
+
+
+class Workers:
+    """Makes the agents of one session, and lets them work. The rules of the session hold for all.
+
+    `token` interrupts the turn that is running. `refusals` are the calls of the turn that needed an
+    approval and got none, whoever made them.
+    """
+
+    def __init__(
+        self,
+        skills: Skills,
+        models: ModelSource,
+        approver: Approver | None,
+        *,
+        session: str,
+        limits: Limits,
+        read_only: bool,
+        log: CallLog,
+        emit: Callable[[Event], None],
+        wait_until_shown: Callable[[], Awaitable[None]],
+    ) -> None:
+        self.token = CancellationToken()
+        self.refusals: list[str] = []
+        self._spent = LoopResult()
+        self._skills = skills
+        self._models = models
+        self._approver = approver
+        self._session = session
+        self._limits = limits
+        self._log = log
+        self._emit = emit
+        self._wait_until_shown = wait_until_shown
+        facts, snapshot = skills.facts, skills.snapshot
+        self._root = snapshot.repository or snapshot.cwd
+        self._runner = open_runner(facts, read_only=read_only)
+        self._files = ProjectFiles(self._root, snapshot.cwd, home=facts.home)
+        is_kept = skills.project.load_own_settings().approvals == "disk"
+        store = ApprovalFile(approvals_path(facts)) if is_kept else None
+        self._gatekeeper = Gatekeeper(
+            Approvals(store, now=lambda: time.strftime("%Y-%m-%d")),
+            approver,
+            project=self._root,
+            home=facts.home,
+            read_only=read_only,
+        )
+        self._definitions = AgentDefinitions(
+            (snapshot.cwd, self._root, facts.home),
+            skills.project.files,
+            skills.profile.header,
+            skills.profile.limits,
+        )
+        self._instructions: str | None = None
+
+    def open_conversation(self, saved: str | None = None) -> Conversation:
+        """A conversation with the skills, for one agent."""
+        # In a read-only session the commands of skills cannot write either.
+        runner = self._runner if isinstance(self._runner, ReadOnlyRunner) else None
+        return self._skills.conversation(
+            session=self._session, approver=self._approver, saved=saved, runner=runner
+        )
+
+    async def open(
+        self,
+        name: str,
+        model: Model,
+        conversation: Conversation,
+        *,
+        depth: int = 0,
+        definition: AgentDefinition | None = None,
+        on_messages: Callable[[Sequence[ModelMessage]], None] = lambda messages: None,
+        on_delivered: Callable[[str], None] = lambda id: None,
+    ) -> Worker:
+        """A new agent with its own window."""
+        if self._instructions is None:
+            self._instructions = await run_in_thread(lambda is_cancelled: self._render())
+        own = definition.prompt if definition is not None else ""
+
+        async def activated(activation: Activation) -> str | None:
+            return await self._load_for_model(activation, worker)
+
+        context = CallContext(
+            agent=name,
+            conversation=conversation,
+            gatekeeper=self._gatekeeper,
+            get_rules=lambda: self._skills.project.gather_rules(conversation.snapshot.settings),
+            emit=self._emit,
+            wait_until_shown=self._wait_until_shown,
+            log=self._log,
+            activated=activated,
+        )
+        window = model.context_window
+        toolset = build_toolset(
+            context,
+            FileTools(self._files, self._runner, lambda: _list_folders(conversation)),
+            BashTool(self._find_sandbox),
+            self._make_task(depth),
+            only=None if definition is None else definition.tools,
+            **({} if window is None else {"context_tokens": window}),
+        )
+        loop = AgentLoop(
+            name,
+            model,
+            toolset,
+            "\n\n".join(filter(None, (self._instructions, own))),
+            emit=self._emit,
+            on_response=self._models.record,
+            on_messages=on_messages,
+            on_delivered=on_delivered,
+        )
+        worker = Worker(loop, context, depth=depth)
+        return worker
+
+    def begin_turn(self) -> None:
+        """Forget what happened in the last turn."""
+        self.refusals = []
+        self._spent = LoopResult()
+
+    def reset(self, worker: Worker) -> None:
+        """Forget what skills of the last turn asked for."""
+        worker.loop.begin_turn()
+        worker.context.turn = Turn(refusals=self.refusals)
+
+    async def work(self, worker: Worker, prompt: str) -> LoopResult:
+        """Let the main agent work; what its sub-agents took is part of the result."""
+        result = await worker.loop.work(prompt, self._limits, self.token)
+        return _add_usage(result, self._spent)
+
+    async def load_typed(self, message: Message, worker: Worker) -> LoopResult | None:
+        """Apply what the skills of a typed message ask for; the result of one that runs apart."""
+        for name in message.skills:
+            tokens = estimate_tokens(message.text) if len(message.skills) == 1 else 0
+            self._emit(SkillLoaded(name=name, by="user", tokens=tokens))
+            requests = message.requests.get(name, SkillRequests())
+            if name in message.untrusted:
+                requests = msgspec.structs.replace(requests, allowed_tools=())
+            if requests.fork:
+                definition = self._definitions.get(requests.agent or "")
+                return await self._run_child(name, message.text, definition, requests, depth=1)
+            self._apply(requests, worker)
+        return None
+
+    async def _load_for_model(self, activation: Activation, worker: Worker) -> str | None:
+        """Apply what a skill asks for that a model loaded.
+
+        Returns the result of one that runs apart, which takes the place of its text.
+        """
+        name, agent = activation.name, worker.context.agent
+        tokens = estimate_tokens(activation.text)
+        self._emit(SkillLoaded(agent=agent, name=name, by="model", tokens=tokens))
+        requests = activation.requests
+        if not activation.trusted:
+            requests = msgspec.structs.replace(requests, allowed_tools=())
+        if not requests.fork:
+            self._apply(requests, worker)
+            return None
+        # The text goes to the child and not into this conversation.
+        worker.context.conversation.forget(name)
+        definition = self._definitions.get(requests.agent or "")
+        return await self._delegate(
+            name, activation.text, definition, requests, depth=worker.depth + 1
+        )
+
+    def _make_task(self, depth: int) -> Callable[..., Plan]:
+        """The tool with which an agent gives a task to another one."""
+
+        def task(prompt: str, agent: str = GENERAL) -> Plan:
+            """Give a task to a sub-agent, and get its answer.
+
+            It has a window of its own, so tell it everything that it needs to know.
+
+            Args:
+                prompt: The task.
+                agent: The kind of agent.
+            """
+            definition = self._definitions.get(agent)
+            name = definition.name
+
+            async def delegate() -> str:
+                return await self._delegate(
+                    name, prompt, definition, SkillRequests(), depth=depth + 1
+                )
+
+            return Plan(
+                title=f"Task {name}",
+                permissions=("task",),
+                accesses=(Access(names=(name,)),),
+                default=Action.ALLOW,
+                delegate=delegate,
+                details=(prompt,),
+            )
+
+        return task
+
+    async def _delegate(
+        self,
+        name: str,
+        prompt: str,
+        definition: AgentDefinition,
+        requests: SkillRequests,
+        *,
+        depth: int,
+    ) -> str:
+        """The answer of a sub-agent. Raises `UsageError` where it did not finish."""
+        result = await self._run_child(name, prompt, definition, requests, depth=depth)
+        if result.status != "done":
+            raise UsageError(f"The sub-agent did not finish: {result.reason}.")
+        return result.answer
+
+    async def _run_child(
+        self,
+        name: str,
+        prompt: str,
+        definition: AgentDefinition,
+        requests: SkillRequests,
+        *,
+        depth: int,
+    ) -> LoopResult:
+        """Let a sub-agent work. It does not know what the agents above it have loaded or said."""
+        if depth > _MOST_DEPTH:
+            raise UsageError(f"Sub-agents cannot be nested more than {_MOST_DEPTH} deep.")
+        wanted = requests.model or definition.model
+        model = self._find_model(wanted, agent=name) or self._models.open(agent=name)
+        conversation = self.open_conversation()
+        child = await self.open(name, model, conversation, depth=depth, definition=definition)
+        self.reset(child)
+        self._apply(msgspec.structs.replace(requests, model=None), child)
+        texts = [*await self._preload(definition, child), prompt]
+        result = await child.loop.work("\n\n".join(texts), self._limits, self.token)
+        self._spent = _add_usage(self._spent, result)
+        return result
+
+    async def _preload(self, definition: AgentDefinition, worker: Worker) -> list[str]:
+        """The texts of the skills that a definition has loaded. The rules apply to them."""
+        texts = []
+        for name in definition.skills:
+            activation = await worker.context.conversation.activate_async(name, by="model")
+            tokens = estimate_tokens(activation.text)
+            agent = worker.context.agent
+            self._emit(SkillLoaded(agent=agent, name=name, by="agent", tokens=tokens))
+            texts.append(activation.text)
+        return texts
+
+    def _apply(self, requests: SkillRequests, worker: Worker) -> None:
+        """Grant what a skill asks for, until the turn ends."""
+        turn, agent = worker.context.turn, worker.context.agent
+        turn.granted = turn.granted.add(requests.allowed_tools, requests.disallowed_tools)
+        worker.loop.use(self._find_model(requests.model, agent=agent), requests.effort)
+
+    def _find_model(self, name: str | None, *, agent: str) -> Model | None:
+        """The model that a skill asks for; None leaves it as it is, with a warning if unknown."""
+        if name is None:
+            return None
+        try:
+            return self._models.find(name, agent=agent)
+        except ModelUnavailable as error:
+            message = f"{error} The model of the session is used."
+            self._emit(Warned(agent=agent, code="model-unavailable", message=message))
+            return None
+
+    def _find_sandbox(self) -> BashSandbox:
+        return find_bash_sandbox(
+            self._skills.project.load_own_settings(),
+            self._skills.facts,
+            self._runner,
+            project=self._root,
+            cwd=self._skills.cwd,
+        )
+
+    def _render(self) -> str:
+        return render_instructions(
+            cwd=self._skills.cwd,
+            platform=self._skills.facts.platform,
+            context=self._skills.context_files(),
+            agents=self._definitions.load().values(),
+        )
+
+
+def _list_folders(conversation: Conversation) -> list[str]:
+    """The folders of the skills that the model may load."""
+    return [skill.folder for skill in conversation.snapshot.skills if skill.folder]
+
+
+def _add_usage(result: LoopResult, other: LoopResult) -> LoopResult:
+    """A result with what another one took besides."""
+    costs = [one.cost for one in (result, other) if one.cost is not None]
+    return msgspec.structs.replace(
+        result,
+        requests=result.requests + other.requests,
+        input_tokens=result.input_tokens + other.input_tokens,
+        output_tokens=result.output_tokens + other.output_tokens,
+        cost=sum(costs) if costs else None,
+    )
