@@ -17,13 +17,17 @@ from prowess.runtime import Skills
 CASES = Path(__file__).parent / "cases"
 
 
-def load_cases(host: str) -> list[Any]:
-    """Every recorded case of a host that has a tree, as pytest parameters named by their files."""
+def load_cases(host: str, *, with_key: str = "skills") -> list[Any]:
+    """Every recorded case of a host in which `expect` has a key, as pytest parameters named by
+    their files.
+    """
     import pytest
 
     found = sorted((CASES / host).glob("*.json"))
     cases = [(path.stem, json.loads(path.read_text(encoding="utf-8"))) for path in found]
-    return [pytest.param(case, id=name) for name, case in cases if "expect" in case]
+    return [
+        pytest.param(case, id=name) for name, case in cases if with_key in case.get("expect", {})
+    ]
 
 
 class Tree:

@@ -234,7 +234,7 @@ def list_modules(conversation: Conversation, *call: str, by: Caller) -> set[str]
     return entered
 
 
-@pytest.mark.parametrize(("by", "most"), [("user", 21), ("model", 25)])
+@pytest.mark.parametrize(("by", "most"), [("user", 20), ("model", 25)])
 def test_a_plain_activation_passes_few_modules(
     workspace: Workspace, monkeypatch: pytest.MonkeyPatch, by: Caller, most: int
 ) -> None:
