@@ -185,6 +185,20 @@ def test_without_the_extra_commands_still_run(terminal):
     assert 'Run `pip install "prowess[agent]"`.' in done.stderr
 
 
+def test_more_messages_come_from_stdin_as_lines(terminal):
+    # Whether the line comes while the model answers or after, its answer is the second one.
+    model = script(terminal, {"text": "One."}, {"text": "Two.", "expect": ["more"]})
+    done = subprocess.run(
+        [sys.executable, "-m", "prowess", "run", "x", "--model", model, "--input", "jsonl"],
+        cwd=terminal.project,
+        input='{"text": "more"}\n',
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert (done.returncode, done.stdout.split()) == (0, ["One.", "Two."]), done.stderr
+
+
 # At a terminal
 
 

@@ -29,6 +29,7 @@ from prowess.agent.events import (
     TurnStarted,
     Warned,
 )
+from prowess.agent.input_lines import converse
 from prowess.agent.loop import Limits, LoopResult
 from prowess.agent.models import ModelSource
 from prowess.agent.session_file import EndRecord, SavedSession, SessionFile, join_messages
@@ -131,6 +132,14 @@ class Session:
         if self._sync is None:
             self._sync = asyncio.Runner()
         return self._sync.run(self._collect(text, on_event))
+
+    def converse(
+        self, text: str, read_line: Callable[[], str], *, on_event: Callable[[Event], object]
+    ) -> TurnEnded:
+        """Run turns from synchronous code, with more input from lines; see `input_lines`."""
+        if self._sync is None:
+            self._sync = asyncio.Runner()
+        return self._sync.run(converse(self, text, read_line, on_event))
 
     async def queue(self, text: str, *, key: Key = Key.SEND) -> Delivery:
         """Take what the user typed while the model works: text, or a command such as `/name`.

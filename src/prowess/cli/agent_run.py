@@ -47,6 +47,7 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
     go_on: bool = False
     resume: str | None = None
     fork: bool = False
+    input: str | None = None
 
     @property
     def needs_model(self) -> bool:
@@ -81,6 +82,11 @@ def model_options(command: F) -> F:
             click.option("--record", metavar="FILE", help="Write a script that replays the run."),
             click.option("--continue", "go_on", is_flag=True, help="Go on with the last session."),
             click.option("--resume", metavar="ID", help="Go on with this session."),
+            click.option(
+                "--input",
+                type=click.Choice(["jsonl"]),
+                help='Read more messages from stdin, a line each: {"text": "…"}.',
+            ),
             click.option("--fork", is_flag=True, help="Go on as a new session."),
         )
     ):
@@ -110,6 +116,8 @@ def run_session(skills: Skills, text: str, options: RunOptions, *, as_json: bool
             fork=options.fork,
         ) as session:
             _interrupt_with(cancel, session.interrupt)
+            if options.input is not None:
+                return session.converse(text, sys.stdin.readline, on_event=show)
             return session.run(text, on_event=show)
 
     def is_kept() -> bool:
