@@ -259,7 +259,3 @@ def _shorten(command: str, most: int = 200) -> str:
     first, _, rest = command.strip().partition("\n")
     is_whole = not rest and len(first) <= most
     return first if is_whole else first[: most - 1] + "…"
-
-
-# The earlier name of this class, for code that still imports it.
-ToolFailed = CommandToolFailed

@@ -60,7 +60,3 @@ class Activation(
     trusted: bool = True
     blocks: tuple[Mapping[str, Any], ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
-
-
-# The earlier name of this class, for code that still imports it.
-Requests = SkillRequests

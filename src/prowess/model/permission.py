@@ -99,7 +99,3 @@ class Approval(msgspec.Struct, frozen=True, kw_only=True):
     def key(self) -> tuple[str, str, str]:
         """What identifies an approval; there is at most one for each."""
         return self.permission, self.pattern, self.location
-
-
-# The earlier names of these classes, for code that still imports them.
-Request, Answer, Reply = ApprovalRequest, ApprovalAnswer, ApprovalChoice
