@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 import threading
+from typing import Any
 
 import pytest
 
@@ -150,7 +151,7 @@ def test_a_conversation_is_the_only_one_where_it_was_given(shelf):
 class AsyncPerson(Person):
     """A person who takes a while."""
 
-    async def ask(self, request):
+    async def ask(self, request):  # type: ignore[override]
         await asyncio.sleep(0)
         return super().ask(request)
 
@@ -205,7 +206,7 @@ def test_waiting_for_people_holds_no_threads(shelf):
         # The threads of the event loop's own pool are free for others.
         assert await asyncio.wait_for(asyncio.to_thread(lambda: "free"), 10) == "free"
         answered.set()
-        results = await asyncio.gather(*tasks)
+        results: list[Any] = await asyncio.gather(*tasks)
         return len(ours), {result["content"][0]["text"] for (result,) in results}
 
     threads, texts = asyncio.run(play())

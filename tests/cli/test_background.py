@@ -21,7 +21,9 @@ REQUEST = ApprovalRequest(permission="skill", patterns=("greet",), always=("gree
 
 def ask_once(cancel: Cancel, approver: Approver | None) -> ApprovalAnswer:
     assert approver is not None
-    return approver.ask(REQUEST)
+    answer = approver.ask(REQUEST)
+    assert isinstance(answer, ApprovalAnswer)
+    return answer
 
 
 class Yes:

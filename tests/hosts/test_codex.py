@@ -404,9 +404,8 @@ def mentioned(workspace: Workspace, text: str) -> list[str]:
         return []
     assert isinstance(message, Message)
     blocks = [part for part in message.parts if part.startswith("<skill>")]
-    return [
-        workspace.relative(block.partition("<path>")[2].partition("</path>")[0]) for block in blocks
-    ]
+    paths = [block.partition("<path>")[2].partition("</path>")[0] for block in blocks]
+    return [str(workspace.relative(path)) for path in paths]
 
 
 @pytest.mark.parametrize(
