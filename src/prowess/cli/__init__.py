@@ -23,8 +23,11 @@ def _run_process() -> int:
         import gc
 
         gc.set_threshold(200_000, 20, 50)
-        _import_msgspec_alone()
-        from prowess.cli.app import run
+        from prowess.machine.interrupts import delay_interrupts
+
+        with delay_interrupts():
+            _import_msgspec_alone()
+            from prowess.cli.app import run
 
         try:
             return run()

@@ -18,6 +18,7 @@ from prowess.cli.terminal.error_output import (
     wants_json,
 )
 from prowess.errors import nearest_names
+from prowess.machine.interrupts import delay_interrupts
 
 
 class Exit(IntEnum):
@@ -92,7 +93,9 @@ class Commands(click.Group):
         """Import the command of that name."""
         if cmd_name not in COMMANDS:
             return None
-        module = import_module(f"prowess.cli.commands.{COMMANDS[cmd_name][0]}")
+        # msgspec crashes the interpreter when Ctrl-C hits it while it defines a type.
+        with delay_interrupts():
+            module = import_module(f"prowess.cli.commands.{COMMANDS[cmd_name][0]}")
         command: click.Command = module.command
         return command
 

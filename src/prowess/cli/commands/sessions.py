@@ -7,7 +7,7 @@ import os
 import click
 
 from prowess.cli.app import Exit
-from prowess.cli.options import json_option
+from prowess.cli.options import complete_hosts, json_option
 from prowess.cli.terminal.out import print_json
 from prowess.machine.facts import current_facts
 from prowess.text.display import escape_line
@@ -15,15 +15,22 @@ from prowess.text.display import escape_line
 
 @click.command("sessions")
 @click.option("--all", "every", is_flag=True, help="Also list sessions of other folders.")
+@click.option(
+    "--host",
+    metavar="NAME",
+    shell_complete=complete_hosts,
+    help="List only the sessions that answer as this host.",
+)
 @json_option
-def command(every: bool, as_json: bool) -> int:
+def command(every: bool, host: str | None, as_json: bool) -> int:
     """List the sessions of `prowess run` in this folder, newest first.
 
     `prowess run --continue` goes on with the newest one, `prowess run --resume ID` with any.
     """
     from prowess.agent.session_file import list_sessions
 
-    sessions = list_sessions(current_facts(), cwd=None if every else os.getcwd())
+    found = list_sessions(current_facts(), cwd=None if every else os.getcwd())
+    sessions = [one for one in found if host in (None, one.header.host)]
     if as_json:
         shaped = [
             {
