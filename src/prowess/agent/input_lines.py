@@ -8,21 +8,38 @@ prompt.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Literal
+from typing import Literal, Protocol
 
 import msgspec
 
-from prowess.activate.slash.messages import Key
+from prowess.activate.slash.messages import Delivery, Key
 from prowess.agent.events import Event, TurnEnded, Warned
 from prowess.errors import ProwessError
 from prowess.machine.event_loop import run_in_thread
 
-if TYPE_CHECKING:
-    from prowess.agent.session import Session
-
 _KEYS = {"send": Key.SEND, "follow-up": Key.FOLLOW_UP}
+
+
+class Turns(Protocol):
+    """What takes the lines: a session."""
+
+    def send(self, text: str) -> AsyncIterator[Event]:
+        """Run one turn."""
+        ...
+
+    async def queue(self, text: str, *, key: Key = Key.SEND) -> Delivery:
+        """Take a message while the model works."""
+        ...
+
+    def take_undelivered(self) -> tuple[str, ...]:
+        """What the model has not received."""
+        ...
+
+    def interrupt(self) -> None:
+        """Stop the turn."""
+        ...
 
 
 class InputLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -34,7 +51,7 @@ class InputLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 async def converse(
-    session: Session,
+    session: Turns,
     first: str,
     read_line: Callable[[], str],
     show: Callable[[Event], object],
@@ -89,7 +106,7 @@ class _Arrivals:
 
 
 async def _read(
-    session: Session,
+    session: Turns,
     read_line: Callable[[], str],
     show: Callable[[Event], object],
     arrivals: _Arrivals,
@@ -107,7 +124,7 @@ async def _read(
         arrivals.end()
 
 
-async def _take(session: Session, line: InputLine) -> None:
+async def _take(session: Turns, line: InputLine) -> None:
     if line.interrupt:
         session.interrupt()
     if line.text:
