@@ -11,6 +11,7 @@ from pydantic_ai.models.function import AgentInfo, FunctionModel
 from pydantic_ai.models.test import TestModel
 from pydantic_ai.profiles import ModelProfile
 
+from prowess.activate.code_skills import DefinedSkill
 from prowess.agent import Limits, Session
 from prowess.agent.events import (
     Event,
@@ -204,6 +205,21 @@ def test_a_command_that_goes_to_a_tool_needs_no_model(studio):
     ended = session.run("hello")
     assert (ended.status, ended.reason.partition(".")[0]) == ("failed", "No model is configured")
     session.close()
+
+
+def test_images_that_a_typed_skill_brings_are_not_left_out_silently(studio):
+    image = {"type": "image", "source": {"type": "url", "url": "https://example.org/flag.png"}}
+    session = studio.open(say("Done."))
+    session.skills.define(
+        DefinedSkill(
+            name="flag",
+            description="Shows a flag.",
+            get_prompt=lambda arguments, context: [{"type": "text", "text": "Hoist it."}, image],
+        )
+    )
+    events: list[Event] = []
+    session.run("/flag", on_event=events.append)
+    assert [one.code for one in pick(events, Warned)] == ["blocks-left-out"]
 
 
 def test_a_refusal_is_of_its_turn_only(studio):

@@ -176,6 +176,9 @@ class Workers:
 
     async def load_typed(self, message: Message, worker: Worker) -> LoopResult | None:
         """Apply what the skills of a typed message ask for; the result of one that runs apart."""
+        if message.blocks:
+            said = f"{len(message.blocks)} images or files of the skill do not reach the model."
+            self._emit(Warned(code="blocks-left-out", message=said))
         for name in message.skills:
             tokens = estimate_tokens(message.text) if len(message.skills) == 1 else 0
             self._emit(SkillLoaded(name=name, by="user", tokens=tokens))
