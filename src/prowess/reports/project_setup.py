@@ -91,6 +91,10 @@ TEMPLATE = """\
 # [agents.plan.permissions]
 # skill = "ask"
 
+# The model of `prowess run`. Only ~/.config/prowess/prowess.toml can set this.
+# [agent]
+# model = "anthropic:claude-sonnet-4-5"
+
 # Programs that a skill's command can call without the model; its header names one in
 # `command-tool`. {argument} becomes the text that was typed, always as one argument.
 # [tools.tide]

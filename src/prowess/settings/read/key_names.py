@@ -26,10 +26,10 @@ def get_file_key(name: str, rules: Iterable[SettingsFileRule]) -> FileKey:
     If no file has a key for it, the name itself.
     """
     for rule in rules:
-        found = list(_list_file_keys(name, rule))
-        if found:
-            # opencode has two keys for agents; the last is the one in use.
-            return found[-1] if name.startswith("agents.") else found[0]
+        # Where a file has two keys for one setting, as opencode for agents, the first is the usual.
+        found = next(_list_file_keys(name, rule), None)
+        if found is not None:
+            return found
         if not rule.is_own and name.startswith("config."):
             return FileKey(name.removeprefix("config."))
     return FileKey(name)
