@@ -73,6 +73,26 @@ def test_the_model_that_tries_every_tool_loads_a_skill(shelf):
     assert [entry.by for entry in conversation.ledger.entries] == ["model"]
 
 
+def test_a_tenant_is_sent_no_name_of_another_tenants_skills(shelf):
+    skills = shelf.open()
+    sent = []
+
+    def answer(messages, info):
+        schemas = [tool.parameters_json_schema for tool in info.function_tools]
+        sent.append(f"{info.instructions} {schemas}")
+        return ModelResponse(parts=[TextPart(DONE)])
+
+    toolset = SkillToolset(
+        skills,
+        open_conversation=lambda ctx, **given: skills.conversation(include=ctx.deps, **given),
+    )
+    agent = Agent(FunctionModel(answer), deps_type=list, toolsets=[toolset])
+    for tenant in (["tides"], ["anchor"], ["tides"]):
+        run(agent, deps=tenant)
+    assert ["tides" in text for text in sent] == [True, False, True]
+    assert ["anchor" in text for text in sent] == [False, True, False]
+
+
 def test_parameters_that_are_no_object_are_to_be_corrected(shelf):
     agent = Agent(
         make_model(("skill", '["tides"]'), ("skill", "{")), toolsets=[SkillToolset(shelf.talk())]

@@ -7,6 +7,7 @@ import base64
 import copy
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn, Unpack
+from weakref import WeakKeyDictionary
 
 from prowess.activate.loaded_tags import LoadedSkill
 from prowess.adapters.approval import describe_question, read_approval
@@ -89,7 +90,8 @@ class SkillToolset(AbstractToolset[Any]):
         self._offer.applied = frozenset({"context"})
         self._id = id
         self._max_retries = max_retries
-        self._examples: list[str] | None = None
+        # Of each conversation: one person's skills are not to be named to another.
+        self._examples: WeakKeyDictionary[Conversation, list[str]] = WeakKeyDictionary()
 
     @property
     def id(self) -> str:
@@ -108,8 +110,8 @@ class SkillToolset(AbstractToolset[Any]):
 
     async def get_tools(self, ctx: RunContext[Any]) -> dict[str, ToolsetTool[Any]]:
         """The tools."""
-        tools = await asyncio.to_thread(self._list_tools, ctx)
-        return {tool.name: self._make_tool(tool) for tool in tools}
+        tools, examples = await asyncio.to_thread(self._list_tools, ctx)
+        return {tool.name: self._make_tool(tool, examples) for tool in tools}
 
     async def call_tool(
         self, name: str, tool_args: dict[str, Any], ctx: RunContext[Any], tool: ToolsetTool[Any]
@@ -147,18 +149,21 @@ class SkillToolset(AbstractToolset[Any]):
     def _list_loaded(self, ctx: RunContext[Any]) -> tuple[LoadedSkill, ...]:
         return list_loaded_skills(ctx.messages, tool=self._offer.load_tool.name)
 
-    def _list_tools(self, ctx: RunContext[Any]) -> tuple[OfferedTool, ...]:
+    def _list_tools(self, ctx: RunContext[Any]) -> tuple[tuple[OfferedTool, ...], list[str]]:
+        """The tools that a request needs, and names of skills to try them with."""
         conversation = self.conversation(ctx)
-        if self._examples is None:
+        examples = self._examples.get(conversation)
+        if examples is None:
             # Found once: a schema that changes would invalidate the provider's cache.
-            self._examples = self._offer.list_examples(conversation)
-        return self._offer.list_tools(conversation)
+            examples = self._offer.list_examples(conversation)
+            self._examples[conversation] = examples
+        return self._offer.list_tools(conversation), examples
 
-    def _make_tool(self, tool: OfferedTool) -> ToolsetTool[Any]:
+    def _make_tool(self, tool: OfferedTool, examples: Sequence[str]) -> ToolsetTool[Any]:
         definition = ToolDefinition(
             name=tool.name,
             description=tool.description,
-            parameters_json_schema=_add_examples(tool, self._examples or ()),
+            parameters_json_schema=_add_examples(tool, examples),
         )
         return ToolsetTool[Any](
             toolset=self,
