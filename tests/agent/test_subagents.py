@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from prowess.agent.events import RequestFinished, SkillLoaded, ToolFinished, ToolStarted
+from prowess.agent.loop import Limits
 from tests.agent.studio import Asked, Studio, call, pick, say
 from tests.agent.test_session import Seen
 
@@ -163,3 +164,54 @@ def test_the_model_of_a_definition_is_used(studio, monkeypatch):
     monkeypatch.setattr("prowess.agent.models.load_model", lambda name, env: small.model)
     session = studio.open(model=Seen("From the usual one.").model)
     assert session.run("/fast").answer == "From the small one."
+
+
+def test_what_a_skill_of_the_turn_disallows_no_sub_agent_may_do(studio):
+    studio.skill("dis", disallowed_tools="Bash")
+    child = {"agent": "general-purpose"}
+    ended, events = studio.run(
+        call("Task", prompt="Go."),
+        {**call("Bash", command="touch x"), **child},
+        {**call("Task", prompt="Deeper."), **child},
+        {**call("Bash", command="touch x"), **child},
+        {**say("No."), **child},
+        {**say("No."), **child},
+        say("No."),
+        text="/dis",
+        rules={"allow": ["Bash"]},
+    )
+    outcomes = [(one.tool, one.outcome) for one in pick(events, ToolFinished)]
+    assert outcomes == [
+        ("Bash", "refused"),
+        ("Bash", "refused"),
+        ("Task", "done"),
+        ("Task", "done"),
+    ]
+    assert (ended.status, (studio.project / "x").exists()) == ("done", False)
+
+
+def test_the_agents_of_a_turn_share_its_limit(studio):
+    studio.write("a.txt", "A\n")
+    read = {**call("Read", file_path="a.txt"), "agent": "general-purpose"}
+    ended, events = studio.run(
+        call("Task", prompt="Go."),
+        *[read] * 9,
+        say("never"),
+        limits=Limits(turns=3),
+    )
+    assert (ended.status, ended.requests) == ("budget", 3)
+    assert ended.reason == "the limit of 3 requests to the model was reached"
+    assert len(pick(events, RequestFinished)) == 3
+
+
+def test_what_a_typed_sub_agent_and_its_own_took_is_counted(studio):
+    studio.skill("apart", context="fork")
+    ended, events = studio.run(
+        {**call("Task", prompt="Deeper."), "agent": "apart"},
+        {**say("Below."), "agent": "general-purpose"},
+        {**say("Above."), "agent": "apart"},
+        text="/apart",
+    )
+    assert (ended.status, ended.requests) == ("done", 3), ended.reason
+    spent = pick(events, RequestFinished)
+    assert ended.input_tokens == sum(one.input_tokens for one in spent)

@@ -97,13 +97,13 @@ def test_json_is_one_event_per_line(terminal):
             [call("Glob", pattern="*"), {"text": "never"}],
             ("--max-turns", "1"),
             7,
-            "Stopped: the limit of 1 requests to the model was reached.",
+            "Stopped: the limit of 1 request to the model was reached.",
         ),
         (
             [call("Bash", command="sleep 60"), {"text": "never"}],
             ("--max-time", "1", "--allow", "Bash"),
             7,
-            "Stopped: the limit of 1 seconds was reached.",
+            "Stopped: the limit of 1 second was reached.",
         ),
         (
             [call("Write", file_path="a", content="x"), {"text": "No."}],

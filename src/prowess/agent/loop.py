@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
@@ -17,7 +18,6 @@ from pydantic_ai.exceptions import (
     ModelHTTPError,
     RunCancelled,
     RunTimedOut,
-    UsageLimitExceeded,
     UserError,
 )
 from pydantic_ai.messages import (
@@ -61,19 +61,66 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LoopResult(msgspec.Struct, kw_only=True):
-    """How the work of a turn ended, and what it took."""
+    """How the work of an agent ended."""
 
     status: Status = "done"
     answer: str = ""
     reason: str = ""
-    requests: int = 0
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cost: float | None = None
 
 
-class _CostReached(Exception):
-    """The turn has cost more than it may."""
+class Spending:
+    """What all agents of one turn have used so far, and the limits that they share."""
+
+    def __init__(self, limits: Limits) -> None:
+        self.requests = 0
+        self.input_tokens = 0
+        self.output_tokens = 0
+        self.cost: float | None = None
+        self._limits = limits
+        self._begun = 0
+        self._started = time.monotonic()
+
+    @property
+    def seconds_left(self) -> float | None:
+        """The time that is left; None is no limit."""
+        if self._limits.seconds is None:
+            return None
+        used = time.monotonic() - self._started
+        # pydantic-ai takes no limit of zero.
+        return max(self._limits.seconds - used, 0.001)
+
+    def begin_request(self) -> None:
+        """Count a request before it is sent, because agents may work at the same time."""
+        most = self._limits.turns
+        if most is not None and self._begun >= most:
+            requests = "1 request" if most == 1 else f"{most:,} requests"
+            raise _LimitReached(f"the limit of {requests} to the model was reached")
+        self.check_cost()
+        self._begun += 1
+
+    def add(self, response: ModelResponse, cost: float | None) -> None:
+        """Count what an answer took."""
+        self.requests += 1
+        self.input_tokens += response.usage.input_tokens
+        self.output_tokens += response.usage.output_tokens
+        if cost is not None:
+            self.cost = (self.cost or 0.0) + cost
+
+    def check_cost(self) -> None:
+        """Stop an agent once the turn has cost too much."""
+        most = self._limits.cost
+        if most is not None and (self.cost or 0.0) >= most:
+            raise _LimitReached(f"the limit of ${most:g} was reached")
+
+    def explain_timeout(self) -> str:
+        """Why the turn stops once its time is up."""
+        seconds = self._limits.seconds or 0.0
+        unit = "second" if seconds == 1 else "seconds"
+        return f"the limit of {seconds:g} {unit} was reached"
+
+
+class _LimitReached(Exception):
+    """The turn may not use more; the message says of what."""
 
 
 class AgentLoop:
@@ -133,7 +180,7 @@ class AgentLoop:
             return None
 
     async def work(
-        self, prompt: str | Sequence[Any], limits: Limits, token: CancellationToken
+        self, prompt: str | Sequence[Any], spending: Spending, token: CancellationToken
     ) -> LoopResult:
         """Let the model work on a prompt until it stops. Errors of the model become the result."""
         result = LoopResult()
@@ -143,20 +190,17 @@ class AgentLoop:
             async with self._agent.iter(
                 prompt,
                 message_history=before,
-                usage_limits=UsageLimits(request_limit=limits.turns),
+                # The agents of a turn share its limit, which `spending` watches.
+                usage_limits=UsageLimits(request_limit=None),
                 cancellation_token=token,
-                timeout=limits.seconds,
+                timeout=spending.seconds_left,
             ) as run:
                 self._run = run
-                await self._follow(run, result, limits, known=len(before))
-        except UsageLimitExceeded:
-            result.status = "budget"
-            result.reason = f"the limit of {limits.turns} requests to the model was reached"
-        except _CostReached:
-            result.status, result.reason = "budget", f"the limit of ${limits.cost:g} was reached"
+                await self._follow(run, result, spending, known=len(before))
+        except _LimitReached as limit:
+            result.status, result.reason = "budget", str(limit)
         except RunTimedOut:
-            result.status = "budget"
-            result.reason = f"the limit of {limits.seconds:g} seconds was reached"
+            result.status, result.reason = "budget", spending.explain_timeout()
         except RunCancelled:
             result.status, result.reason = "interrupted", "the user stopped it"
         except ProwessError as error:
@@ -175,18 +219,18 @@ class AgentLoop:
         return result
 
     async def _follow(
-        self, run: AgentRun[Any, Any], result: LoopResult, limits: Limits, *, known: int
+        self, run: AgentRun[Any, Any], result: LoopResult, spending: Spending, *, known: int
     ) -> None:
         """Walk through the steps of a run, and report each as it happens."""
         async for node in run:
             if Agent.is_model_request_node(node):
+                spending.begin_request()
                 async with node.stream(run.ctx) as stream:
                     async for event in stream:
                         self._report_part(event)
             elif Agent.is_call_tools_node(node):
-                self._finish_request(node.model_response, result)
-                if limits.cost is not None and (result.cost or 0.0) >= limits.cost:
-                    raise _CostReached
+                self._finish_request(node.model_response, result, spending)
+                spending.check_cost()
                 async with node.stream(run.ctx) as calls:
                     async for event in calls:
                         # The toolset reports calls itself, because it knows more about them.
@@ -209,13 +253,11 @@ class AgentLoop:
             case PartDeltaEvent(delta=ThinkingPartDelta(content_delta=str(text))) if text:
                 self._emit(ThinkingDelta(agent=self.name, text=text))
 
-    def _finish_request(self, response: ModelResponse, result: LoopResult) -> None:
+    def _finish_request(
+        self, response: ModelResponse, result: LoopResult, spending: Spending
+    ) -> None:
         usage, cost = response.usage, _find_cost(response)
-        result.requests += 1
-        result.input_tokens += usage.input_tokens
-        result.output_tokens += usage.output_tokens
-        if cost is not None:
-            result.cost = (result.cost or 0.0) + cost
+        spending.add(response, cost)
         result.answer = response.text or result.answer
         self._emit(
             RequestFinished(

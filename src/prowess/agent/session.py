@@ -41,8 +41,6 @@ from prowess.machine.event_loop import run_in_thread
 from prowess.ports import Approver
 from prowess.runtime import Skills
 
-# A skill that runs in a sub-agent may load one that does, too, but not without end.
-_MOST_DEPTH = 3
 USUAL_LIMITS = Limits()
 _NOT_ALLOWED = (NotPermitted, Unavailable, UntrustedTool)
 
@@ -226,16 +224,17 @@ class Session:
         if refusals and result.status == "done":
             result.status, result.reason = "refused", refusals[0].rstrip(".")
         self._save_end(result, before)
+        spent = self._workers.spending
         self._emit(
             TurnEnded(
                 turn=self._turns,
                 status=result.status,
                 answer=result.answer,
                 reason=result.reason,
-                requests=result.requests,
-                input_tokens=result.input_tokens,
-                output_tokens=result.output_tokens,
-                cost=result.cost,
+                requests=spent.requests,
+                input_tokens=spent.input_tokens,
+                output_tokens=spent.output_tokens,
+                cost=spent.cost,
             )
         )
 
@@ -297,14 +296,15 @@ class Session:
         messages = None
         if self._noted != self._history[before:]:
             messages = msgspec.Raw(ModelMessagesTypeAdapter.dump_json(self._history[before:]))
+        spent = self._workers.spending
         end = EndRecord(
             turn=self._turns,
             status=result.status,
             conversation=self.conversation.save(),
             messages=messages,
-            input_tokens=result.input_tokens,
-            output_tokens=result.output_tokens,
-            cost=result.cost,
+            input_tokens=spent.input_tokens,
+            output_tokens=spent.output_tokens,
+            cost=spent.cost,
         )
         try:
             self._file.end_turn(end)

@@ -14,9 +14,9 @@ from prowess.activate.slash.messages import Message
 from prowess.agent.definitions import GENERAL, AgentDefinition, AgentDefinitions
 from prowess.agent.events import Event, SkillLoaded, Warned
 from prowess.agent.instructions import render_instructions
-from prowess.agent.loop import AgentLoop, Limits, LoopResult
+from prowess.agent.loop import AgentLoop, Limits, LoopResult, Spending
 from prowess.agent.models import ModelSource
-from prowess.agent.permissions import Gatekeeper
+from prowess.agent.permissions import Gatekeeper, Granted
 from prowess.agent.sandbox import ReadOnlyRunner, find_bash_sandbox, open_runner
 from prowess.agent.tools.bash import BashSandbox, BashTool
 from prowess.agent.tools.files import FileTools
@@ -52,7 +52,7 @@ class Workers:
     """Makes the agents of one session, and lets them work. The rules of the session hold for all.
 
     `token` interrupts the turn that is running. `refusals` are the calls of the turn that needed an
-    approval and got none, whoever made them.
+    approval and got none, whoever made them. `spending` is what all agents of the turn have used.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class Workers:
     ) -> None:
         self.token = CancellationToken()
         self.refusals: list[str] = []
-        self._spent = LoopResult()
+        self.spending = Spending(limits)
         self._skills = skills
         self._models = models
         self._approver = approver
@@ -142,7 +142,7 @@ class Workers:
             context,
             FileTools(self._files, self._runner, lambda: _list_folders(conversation)),
             BashTool(self._find_sandbox),
-            self._make_task(depth),
+            self._make_task(lambda: worker),
             only=None if definition is None else definition.tools,
             **({} if window is None else {"context_tokens": window}),
         )
@@ -162,17 +162,17 @@ class Workers:
     def begin_turn(self) -> None:
         """Forget what happened in the last turn."""
         self.refusals = []
-        self._spent = LoopResult()
+        self.spending = Spending(self._limits)
 
-    def reset(self, worker: Worker) -> None:
-        """Forget what skills of the last turn asked for."""
+    def reset(self, worker: Worker, *, parent: Worker | None = None) -> None:
+        """Forget what skills of the last turn asked for. What a parent may not do, no child may."""
+        inherited = () if parent is None else parent.context.turn.granted.disallowed
         worker.loop.begin_turn()
-        worker.context.turn = Turn(refusals=self.refusals)
+        worker.context.turn = Turn(Granted(disallowed=inherited), refusals=self.refusals)
 
     async def work(self, worker: Worker, prompt: str) -> LoopResult:
-        """Let the main agent work; what its sub-agents took is part of the result."""
-        result = await worker.loop.work(prompt, self._limits, self.token)
-        return _add_usage(result, self._spent)
+        """Let the main agent work."""
+        return await worker.loop.work(prompt, self.spending, self.token)
 
     async def load_typed(self, message: Message, worker: Worker) -> LoopResult | None:
         """Apply what the skills of a typed message ask for; the result of one that runs apart."""
@@ -187,7 +187,7 @@ class Workers:
                 requests = msgspec.structs.replace(requests, allowed_tools=())
             if requests.fork:
                 definition = self._definitions.get(requests.agent or "")
-                return await self._run_child(name, message.text, definition, requests, depth=1)
+                return await self._run_child(name, message.text, definition, requests, worker)
             self._apply(requests, worker)
         return None
 
@@ -208,11 +208,9 @@ class Workers:
         # The text goes to the child and not into this conversation.
         worker.context.conversation.forget(name)
         definition = self._definitions.get(requests.agent or "")
-        return await self._delegate(
-            name, activation.text, definition, requests, depth=worker.depth + 1
-        )
+        return await self._delegate(name, activation.text, definition, requests, worker)
 
-    def _make_task(self, depth: int) -> Callable[..., Plan]:
+    def _make_task(self, get_worker: Callable[[], Worker]) -> Callable[..., Plan]:
         """The tool with which an agent gives a task to another one."""
 
         def task(prompt: str, agent: str = GENERAL) -> Plan:
@@ -228,9 +226,7 @@ class Workers:
             name = definition.name
 
             async def delegate() -> str:
-                return await self._delegate(
-                    name, prompt, definition, SkillRequests(), depth=depth + 1
-                )
+                return await self._delegate(name, prompt, definition, SkillRequests(), get_worker())
 
             return Plan(
                 title=f"Task {name}",
@@ -249,11 +245,10 @@ class Workers:
         prompt: str,
         definition: AgentDefinition,
         requests: SkillRequests,
-        *,
-        depth: int,
+        parent: Worker,
     ) -> str:
         """The answer of a sub-agent. Raises `UsageError` where it did not finish."""
-        result = await self._run_child(name, prompt, definition, requests, depth=depth)
+        result = await self._run_child(name, prompt, definition, requests, parent)
         if result.status != "done":
             raise UsageError(f"The sub-agent did not finish: {result.reason}.")
         return result.answer
@@ -264,22 +259,20 @@ class Workers:
         prompt: str,
         definition: AgentDefinition,
         requests: SkillRequests,
-        *,
-        depth: int,
+        parent: Worker,
     ) -> LoopResult:
         """Let a sub-agent work. It does not know what the agents above it have loaded or said."""
+        depth = parent.depth + 1
         if depth > _MOST_DEPTH:
             raise UsageError(f"Sub-agents cannot be nested more than {_MOST_DEPTH} deep.")
         wanted = requests.model or definition.model
         model = self._find_model(wanted, agent=name) or self._models.open(agent=name)
         conversation = self.open_conversation()
         child = await self.open(name, model, conversation, depth=depth, definition=definition)
-        self.reset(child)
+        self.reset(child, parent=parent)
         self._apply(msgspec.structs.replace(requests, model=None), child)
         texts = [*await self._preload(definition, child), prompt]
-        result = await child.loop.work("\n\n".join(texts), self._limits, self.token)
-        self._spent = _add_usage(self._spent, result)
-        return result
+        return await child.loop.work("\n\n".join(texts), self.spending, self.token)
 
     async def _preload(self, definition: AgentDefinition, worker: Worker) -> list[str]:
         """The texts of the skills that a definition has loaded. The rules apply to them."""
@@ -330,15 +323,3 @@ class Workers:
 def _list_folders(conversation: Conversation) -> list[str]:
     """The folders of the skills that the model may load."""
     return [skill.folder for skill in conversation.snapshot.skills if skill.folder]
-
-
-def _add_usage(result: LoopResult, other: LoopResult) -> LoopResult:
-    """A result with what another one took besides."""
-    costs = [one.cost for one in (result, other) if one.cost is not None]
-    return msgspec.structs.replace(
-        result,
-        requests=result.requests + other.requests,
-        input_tokens=result.input_tokens + other.input_tokens,
-        output_tokens=result.output_tokens + other.output_tokens,
-        cost=sum(costs) if costs else None,
-    )
