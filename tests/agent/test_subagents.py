@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from prowess.agent.events import RequestFinished, SkillLoaded, ToolFinished, ToolStarted
+from prowess.agent.events import (
+    Event,
+    RequestFinished,
+    SkillLoaded,
+    ToolFinished,
+    ToolStarted,
+    Warned,
+)
 from prowess.agent.loop import Limits
 from tests.agent.studio import Asked, Studio, call, pick, say
 from tests.agent.test_session import Seen
@@ -215,3 +222,37 @@ def test_what_a_typed_sub_agent_and_its_own_took_is_counted(studio):
     assert (ended.status, ended.requests) == ("done", 3), ended.reason
     spent = pick(events, RequestFinished)
     assert ended.input_tokens == sum(one.input_tokens for one in spent)
+
+
+@pytest.mark.parametrize("trusted", [True, False])
+def test_a_project_chooses_no_model_that_the_user_has_not_named(studio, monkeypatch, trusted):
+    if trusted:
+        studio.trust()
+    define(studio, "project/.claude/agents/evil.md", model="ollama:evil")
+    define(studio, "home/.claude/agents/mine.md", model="ollama:mine")
+    studio.skill("defined", context="fork", agent="evil")
+    studio.skill("asked", model="ollama:evil")
+    studio.skill("apart", context="fork", model="ollama:evil")
+    studio.skill("own", context="fork", agent="mine")
+    contacted = []
+
+    def load(name, env):
+        contacted.append(name)
+        return Seen("Other.").model
+
+    monkeypatch.setattr("prowess.agent.models.load_model", load)
+    session = studio.open(model=Seen("Usual.").model)
+    for command in ("/defined", "/asked", "/apart"):
+        events: list[Event] = []
+        assert session.run(command, on_event=events.append).answer == "Usual.", command
+        (warning,) = pick(events, Warned)
+        assert (warning.code, "ollama:evil" in warning.message) == ("model-unavailable", True)
+    assert contacted == []
+    assert session.run("/own").answer == "Other."
+    assert contacted == ["ollama:mine"]
+
+
+def test_a_skill_of_the_user_may_name_any_model(studio, monkeypatch):
+    studio.workspace.skill("home/.agents/skills/mine", model="ollama:mine")
+    monkeypatch.setattr("prowess.agent.models.load_model", lambda name, env: Seen(name).model)
+    assert studio.open(model=Seen("Usual.").model).run("/mine").answer == "ollama:mine"

@@ -111,6 +111,19 @@ class ModelSource:
         full = find_model_name(name, self._settings, inherited=self.name)
         return None if full in (None, self.name) else self._load(str(full))
 
+    def check_project_choice(self, name: str | None) -> None:
+        """Raise `ModelUnavailable` for a model that a skill or agent of a project may not choose.
+
+        A model is where everything is sent that the agent reads, so only the user names new ones.
+        """
+        known = (None, "", INHERIT, self.name, *self._settings.models)
+        # A short name that nobody explains is an error of its own.
+        if self._script is not None or name in known or ":" not in str(name):
+            return
+        problem = "a project may only choose from `[agent.models]` in your own settings"
+        remedy = f'Add `NAME = "{name}"` to `[agent.models]`, and ask for NAME.'
+        raise ModelUnavailable(str(name), problem, remedy=remedy)
+
     def record(self, response: ModelResponse, agent: str) -> None:
         """Write down an answer, where that is wanted."""
         if self._recorder is not None:

@@ -30,6 +30,7 @@ from prowess.machine.event_loop import run_in_thread
 from prowess.machine.project_files import ProjectFiles
 from prowess.model.activation import Activation, SkillRequests
 from prowess.model.permission import Action
+from prowess.model.skill import Scope
 from prowess.ports import Approver
 from prowess.present.tokens import estimate_tokens
 from prowess.runtime import Skills
@@ -37,6 +38,8 @@ from prowess.state.approvals import ApprovalFile, approvals_path
 
 # A skill that runs in a sub-agent may load one that does, too, but not without end.
 _MOST_DEPTH = 3
+# Skills that no project or server can add.
+_OWN_SCOPES = frozenset((Scope.USER, Scope.MANAGED, Scope.BUNDLED))
 
 
 class Worker:
@@ -182,9 +185,12 @@ class Workers:
         for name in message.skills:
             tokens = estimate_tokens(message.text) if len(message.skills) == 1 else 0
             self._emit(SkillLoaded(name=name, by="user", tokens=tokens))
-            requests = message.requests.get(name, SkillRequests())
-            if name in message.untrusted:
-                requests = msgspec.structs.replace(requests, allowed_tools=())
+            requests = self._limit(
+                message.requests.get(name, SkillRequests()),
+                worker,
+                skill=name,
+                is_trusted=name not in message.untrusted,
+            )
             if requests.fork:
                 definition = self._definitions.get(requests.agent or "")
                 return await self._run_child(name, message.text, definition, requests, worker)
@@ -199,9 +205,9 @@ class Workers:
         name, agent = activation.name, worker.context.agent
         tokens = estimate_tokens(activation.text)
         self._emit(SkillLoaded(agent=agent, name=name, by="model", tokens=tokens))
-        requests = activation.requests
-        if not activation.trusted:
-            requests = msgspec.structs.replace(requests, allowed_tools=())
+        requests = self._limit(
+            activation.requests, worker, skill=name, is_trusted=activation.trusted
+        )
         if not requests.fork:
             self._apply(requests, worker)
             return None
@@ -265,7 +271,7 @@ class Workers:
         depth = parent.depth + 1
         if depth > _MOST_DEPTH:
             raise UsageError(f"Sub-agents cannot be nested more than {_MOST_DEPTH} deep.")
-        wanted = requests.model or definition.model
+        wanted = requests.model or self._permit_definition(definition)
         model = self._find_model(wanted, agent=name) or self._models.open(agent=name)
         conversation = self.open_conversation()
         child = await self.open(name, model, conversation, depth=depth, definition=definition)
@@ -291,6 +297,38 @@ class Workers:
         turn.granted = turn.granted.add(requests.allowed_tools, requests.disallowed_tools)
         worker.loop.use(self._find_model(requests.model, agent=agent), requests.effort)
 
+    def _limit(
+        self, requests: SkillRequests, worker: Worker, *, skill: str, is_trusted: bool
+    ) -> SkillRequests:
+        """What a skill asks for, without what it may not have."""
+        if not is_trusted:
+            requests = msgspec.structs.replace(requests, allowed_tools=())
+        found = [one for one in worker.context.conversation.snapshot.skills if one.name == skill]
+        if found and all(one.scope in _OWN_SCOPES for one in found):
+            return requests
+        model = self._permit_model(requests.model, agent=worker.context.agent)
+        return msgspec.structs.replace(requests, model=model)
+
+    def _permit_definition(self, definition: AgentDefinition) -> str | None:
+        """The model of a definition; a file of the user's home may name any."""
+        folder = definition.file.rsplit("/", 3)[0]
+        if folder == self._skills.facts.home:
+            return definition.model
+        return self._permit_model(definition.model, agent=definition.name)
+
+    def _permit_model(self, name: str | None, *, agent: str) -> str | None:
+        """The model that a project asks for; None, with a warning, where it may not choose it."""
+        try:
+            self._models.check_project_choice(name)
+        except ModelUnavailable as error:
+            self._warn_model(error, agent)
+            return None
+        return name
+
+    def _warn_model(self, error: ModelUnavailable, agent: str) -> None:
+        message = f"{error} The model of the session is used."
+        self._emit(Warned(agent=agent, code="model-unavailable", message=message))
+
     def _find_model(self, name: str | None, *, agent: str) -> Model | None:
         """The model that a skill asks for; None leaves it as it is, with a warning if unknown."""
         if name is None:
@@ -298,8 +336,7 @@ class Workers:
         try:
             return self._models.find(name, agent=agent)
         except ModelUnavailable as error:
-            message = f"{error} The model of the session is used."
-            self._emit(Warned(agent=agent, code="model-unavailable", message=message))
+            self._warn_model(error, agent)
             return None
 
     def _find_sandbox(self) -> BashSandbox:
