@@ -11,6 +11,7 @@ from langchain.agents.middleware import SummarizationMiddleware
 from langchain.tools import ToolRuntime, tool
 from langchain_core.messages import HumanMessage, SystemMessage, ToolMessage
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.types import Command
 
 from prowess.adapters.langchain import (
     SkillMiddleware,
@@ -143,3 +144,70 @@ def test_what_woke_is_in_the_state_of_the_graph(shelf):
     say(other, "ann")
     say(other, "bob")
     assert ["- charts: " in seen[0].text for seen in model.seen] == [True, False]
+
+
+def test_what_woke_elsewhere_is_awake_where_the_thread_is_already_open(shelf):
+    """Two processes with one checkpointer take turns with a thread."""
+    saver = InMemorySaver()
+    skills = shelf.open()
+    config = {"configurable": {"thread_id": "ann"}}
+    chart = str(shelf.workspace.project / "charts" / "north.svg")
+
+    def make_agent(model):
+        middleware = SkillMiddleware(skills)
+
+        @tool
+        def look(runtime: ToolRuntime) -> str:
+            """Look at the chart."""
+            middleware.conversation(runtime).touched(chart)
+            return "a chart"
+
+        return create_agent(model, tools=[look], middleware=[middleware], checkpointer=saver)
+
+    def say(agent):
+        agent.invoke({"messages": [HumanMessage("Ahoy")]}, config)
+
+    model = make_model([])
+    one, two = make_agent(model), make_agent(make_model([("look", {})]))
+    say(one)
+    say(two)
+    say(one)
+    assert ["- charts: " in seen[0].text for seen in model.seen] == [False, True]
+    third = make_model([])
+    say(make_agent(third))
+    assert "- charts: " in third.seen[0][0].text
+
+
+def test_an_answer_that_cannot_be_read_is_asked_for_again(shelf):
+    config = {"configurable": {"thread_id": "ann"}}
+    agent = create_agent(
+        make_model([{"name": "anchor"}]),
+        middleware=[SkillMiddleware(shelf.open(), suspend=True)],
+        checkpointer=InMemorySaver(),
+    )
+    first = agent.invoke({"messages": [HumanMessage("Ahoy")]}, config)
+    again = agent.invoke(Command(resume="yes"), config)
+    twice = agent.invoke(Command(resume={"reply": "perhaps"}), config)
+    asked = [result["__interrupt__"][0].value for result in (first, again, twice)]
+    assert [question.pop("problem", None) for question in asked] == [
+        None,
+        "An approval is answered with true, false, once, always or reject, not 'yes'.",
+        "An approval is answered with true, false, once, always or reject, not 'perhaps'.",
+    ]
+    assert asked[0] == asked[1] == asked[2]
+    messages = agent.invoke(Command(resume=True), config)["messages"]
+    assert messages[2].text == shelf.loaded("anchor", "Drop it.")
+
+
+@pytest.mark.parametrize("added", [{"self": 1}, {"runtime": {"x": 1}}, {"config": {}}, {"x": 1}])
+def test_what_a_model_adds_to_the_parameters_is_ignored(shelf, added):
+    wanted = {"name": "天气", **added}
+    agent = create_agent(make_model([wanted]), middleware=[SkillMiddleware(shelf.open())])
+    for messages in (
+        agent.invoke({"messages": [HumanMessage("Ahoy")]})["messages"],
+        asyncio.run(agent.ainvoke({"messages": [HumanMessage("Ahoy")]}))["messages"],
+    ):
+        assert "看云 & 风。" in messages[2].text
+    alone = skill_tools(shelf.talk())[0]
+    assert alone.invoke(dict(wanted)) == shelf.wrapped("天气", "看云 & 风。")
+    assert asyncio.run(alone.ainvoke(dict(wanted))).startswith("The skill “天气” is already")

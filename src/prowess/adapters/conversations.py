@@ -37,8 +37,9 @@ class Conversations:
     ) -> Conversation:
         """The conversation of an id; the one that was given, where there was only one.
 
-        `saved` is for one that is not open here: another process may have served it before.
-        `opener` opens a new one in place of `Skills.conversation`.
+        `saved` is what the library kept of it. Another process may have served it since, so what
+        woke there is awake here as well. `opener` opens a new one in place of
+        `Skills.conversation`.
         """
         if isinstance(self.skills, Conversation):
             return self.skills
@@ -46,12 +47,14 @@ class Conversations:
         if id is None:
             return opener(session=None, saved=saved)
         with self._lock:
-            found = self._open.get(id)
+            known = self._open.get(id)
         # Opened without the lock: it reads settings, and other people's runs need not wait.
-        found = found or opener(session=id, saved=saved)
+        opened = known or opener(session=id, saved=saved)
         with self._lock:
-            found = self._open.setdefault(id, found)
+            found = self._open.setdefault(id, opened)
             self._open.move_to_end(id)
             while len(self._open) > self._most:
                 self._open.popitem(last=False)
+        if saved is not None and (known is not None or found is not opened):
+            found.wake_saved(saved)
         return found

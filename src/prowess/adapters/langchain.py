@@ -22,6 +22,7 @@ from prowess.adapters.skill_offer import (
 )
 from prowess.adapters.skill_tools import CallContext, OfferedTool, ToolOutput
 from prowess.conversation.conversation import Conversation
+from prowess.errors import UsageError
 from prowess.model.permission import ApprovalAnswer, ApprovalRequest
 from prowess.runtime import Skills
 
@@ -196,6 +197,21 @@ def compact_skills(
     return [_make_survivors(text)] if text else []
 
 
+class _SkillTool(StructuredTool):
+    """A tool that ignores what a model adds to the parameters of the schema."""
+
+    def _parse_input(
+        self, tool_input: str | dict[str, Any], tool_call_id: str | None
+    ) -> str | dict[str, Any]:
+        parsed = super()._parse_input(tool_input, tool_call_id)
+        if isinstance(parsed, str):
+            return parsed
+        # They become keyword arguments: `self` or `runtime` of a model's own would break the call.
+        kept = {name: value for name, value in parsed.items() if name in self.args}
+        runtime = parsed.get("runtime")
+        return {**kept, "runtime": runtime} if isinstance(runtime, ToolRuntime) else kept
+
+
 def _make_tool(tool: OfferedTool, offer: SkillOffer) -> StructuredTool:
     def call(runtime: ToolRuntime = None, **parameters: Any) -> Rendered:  # type: ignore[assignment]
         return _render(offer.call(tool.name, parameters, _make_context(offer, runtime)))
@@ -204,7 +220,7 @@ def _make_tool(tool: OfferedTool, offer: SkillOffer) -> StructuredTool:
         context = await asyncio.to_thread(_make_context, offer, runtime)
         return _render(await offer.call_async(tool.name, parameters, context))
 
-    return StructuredTool.from_function(
+    return _SkillTool.from_function(
         call,
         call_async,
         name=tool.name,
@@ -241,7 +257,15 @@ def _make_context(offer: SkillOffer, runtime: Any) -> CallContext:
 
 def _interrupt(request: ApprovalRequest) -> ApprovalAnswer:
     """Suspend the graph; when it is resumed, the call is repeated and gets the answer here."""
-    return read_answer(interrupt(describe_question(request)), request)
+    question = describe_question(request)
+    while True:
+        said = interrupt(question)
+        try:
+            return read_answer(said, request)
+        except UsageError as error:
+            # The graph keeps what was said and repeats it each time it is resumed. To raise this
+            # would end every later attempt, too, so the person is asked again.
+            question = {**question, "problem": str(error)}
 
 
 def _open(offer: SkillOffer, runtime: Any, state: Any) -> Conversation:

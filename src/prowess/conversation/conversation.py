@@ -329,6 +329,11 @@ class Conversation:
         data["folders"] = sorted(self._skills.folders)
         return json.dumps(data, indent=1) + "\n"
 
+    def wake_saved(self, saved: str) -> None:
+        """What woke in another copy of this conversation, which `save` gave, is awake here, too."""
+        paths = {key: _parse_paths(saved, key) for key in ("awake", "folders")}
+        self._skills.add(**paths)
+
     def _with_answers(self, answers: Answers | None) -> Services:
         """The services of one call; with answers, those are all that its approver knows."""
         if answers is None:

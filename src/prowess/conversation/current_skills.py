@@ -143,6 +143,17 @@ class CurrentSkills:
                 self._dormant = DormantSkills(self._services.project, keep=self._keep)
             return self._dormant.touch(path, self._find_base())
 
+    def add(self, *, awake: Iterable[str] = (), folders: Iterable[str] = ()) -> None:
+        """What woke and was found elsewhere is awake and known here, too."""
+        with self._lock:
+            new_awake = frozenset(awake) - self.awake
+            new_folders = frozenset(folders) - self.folders
+            if not new_awake and not new_folders:
+                return
+            if self._dormant is None:
+                self._dormant = DormantSkills(self._services.project, keep=self._keep)
+            self._dormant.add(awake=new_awake, folders=new_folders)
+
     def refresh(self, *skills: Skill | None) -> bool:
         """Scan again if the file of one of these skills has changed since; whether it has."""
         if not any(self._is_stale(skill) for skill in skills if skill is not None):

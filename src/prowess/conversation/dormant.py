@@ -81,6 +81,11 @@ class DormantSkills:
         ready = [outcomes[at] for at in positions if outcomes[at].state is State.READY]
         return tuple(outcome.skill for outcome in ready if outcome.skill is not None)
 
+    def add(self, *, awake: Iterable[str], folders: Iterable[str]) -> None:
+        """Files of skills that woke elsewhere, and folders in which skills were found."""
+        self._watch = msgspec.structs.replace(self._watch, awake=self._watch.awake.union(awake))
+        self._saved_folders += tuple(folders)
+
     def _wake(self, scanned: _ScannedSkills) -> Snapshot:
         """The snapshot with what woke awake, made once for each watch."""
         snapshot, watch = scanned.snapshot, self._watch

@@ -125,6 +125,13 @@ def test_a_saved_conversation_goes_on_with_what_was_awake_and_found(workspace: W
     assert names(second) == names(first) == ["near", "py"]
     assert second.activate("near", "x", by="model").repeated
     assert second.save() == saved
+    open_already = skills.conversation(session="c-1")
+    assert names(open_already) == []
+    open_already.wake_saved(saved)
+    assert names(open_already) == ["near", "py"]
+    assert open_already.ledger.entries == ()
+    open_already.wake_saved("{")
+    assert open_already.save() == first.save(with_ledger=False)
     # What git ignores by now is judged anew.
     workspace.write("project/.gitignore", "a/\n")
     assert names(workspace.open().conversation(saved=saved)) == ["py"]
