@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from prowess.agent.events import Event, SessionStarted, ToolFinished, Warned
+from prowess.agent.events import Event, SessionStarted, TextDelta, ToolFinished, Warned
 from prowess.agent.session_file import list_sessions, load_session
 from prowess.errors import MachineError, UsageError
 from prowess.machine.append_file import AppendFile
@@ -230,3 +230,43 @@ def test_an_approver_is_asked_again_after_a_resume(studio):
     again = resume(studio, session.id, call("Bash", command="echo a"), say("2"), approver=asked)
     again.run("y")
     assert len(asked.requests) == 1
+
+
+def test_an_unknown_outcome_is_kept_until_the_model_has_been_told(studio):
+    session = studio.open(call("Bash", command="echo x"), say("1"), rules={"allow": ["Bash"]})
+    session.run("one")
+    session.close()
+    path = studio.workspace.home / f".local/state/prowess/sessions/{session.id}.jsonl"
+    lines = path.read_text().splitlines(keepends=True)
+    kinds = [json.loads(line).get("kind") for line in lines]
+    path.write_text("".join(lines[: kinds.index("call") + 1]))
+    # Neither a model that is not installed nor a skill that runs apart tells the model.
+    broken = resume(studio, session.id, model="nobody:x")
+    assert broken.run("go on").status == "failed"
+    broken.close()
+    studio.skill("apart", context="fork")
+    apart = resume(studio, session.id, {**say("Apart."), "agent": "apart"})
+    assert apart.run("/apart").answer == "Apart."
+    apart.close()
+    for is_told in (True, False):
+        seen = Seen("I look first.")
+        events: list[Event] = []
+        again = resume(studio, session.id, model=seen.model)
+        again.run("go on", on_event=events.append)
+        again.close()
+        codes = [one.code for one in pick(events, Warned)]
+        assert codes == (["unknown-outcome"] if is_told else [])
+        assert ("- Bash echo x" in list_texts(seen)[-1]) is is_told
+
+
+def test_a_skill_that_ran_apart_is_part_of_the_session(studio):
+    studio.skill("apart", context="fork")
+    session = studio.open({**say("It is blue."), "agent": "apart"})
+    events: list[Event] = []
+    session.run("/apart now", on_event=events.append)
+    session.close()
+    own = [one.text for one in pick(events, TextDelta) if not one.agent]
+    assert own == ["It is blue."]
+    seen = Seen("Blue, I said.")
+    resume(studio, session.id, model=seen.model).run("Which colour?")
+    assert list_texts(seen) == ["/apart now", "It is blue.", "Which colour?"]

@@ -11,6 +11,10 @@ from pydantic_ai import CancellationToken
 from pydantic_ai.messages import (
     ModelMessage,
     ModelMessagesTypeAdapter,
+    ModelRequest,
+    ModelResponse,
+    TextPart,
+    UserPromptPart,
     repair_messages,
 )
 from pydantic_ai.models import Model
@@ -32,7 +36,13 @@ from prowess.agent.events import (
 from prowess.agent.input_lines import converse
 from prowess.agent.loop import Limits, LoopResult
 from prowess.agent.models import ModelSource
-from prowess.agent.session_file import EndRecord, SavedSession, SessionFile, join_messages
+from prowess.agent.session_file import (
+    CallRecord,
+    EndRecord,
+    SavedSession,
+    SessionFile,
+    join_messages,
+)
 from prowess.agent.toolset import NoCallLog
 from prowess.agent.workers import Worker, Workers
 from prowess.errors import ProwessError, UsageError
@@ -75,7 +85,9 @@ class Session:
         self._file = self._open_file(resume, fork=fork) if keep else None
         self.id = self._file.header.id if self._file else f"unsaved-{time.time_ns():x}"
         self._turns = len(resume.turns) if resume else 0
-        self._resumed = resume
+        self._is_resumed = resume is not None
+        # Calls that may have happened before, until the model has been told of them.
+        self._unknown = resume.unknown if resume else ()
         self._workers = Workers(
             skills,
             self.models,
@@ -252,12 +264,23 @@ class Session:
         if isinstance(typed, Message):
             forked = await self._workers.load_typed(typed, worker)
             if forked is not None:
-                return forked
-        if self._resumed is not None and self._resumed.unknown:
-            prompt = f"{_render_unknown(self._resumed)}\n\n{prompt}"
-        self._resumed = None
+                return self._keep_forked(text, forked, worker)
+        if self._unknown:
+            prompt = f"{_render_unknown(self._unknown)}\n\n{prompt}"
         result = await self._workers.work(worker, prompt)
         self._history = worker.loop.history
+        return result
+
+    def _keep_forked(self, text: str, result: LoopResult, worker: Worker) -> LoopResult:
+        """Show the answer of a skill that ran apart, and let the main agent know of it."""
+        if not result.answer:
+            return result
+        self._emit(TextDelta(text=result.answer))
+        if result.status == "done":
+            question = ModelRequest(parts=[UserPromptPart(text)])
+            pair = (question, ModelResponse(parts=[TextPart(result.answer)]))
+            self._history = worker.loop.history = [*self._history, *pair]
+            self._note_messages(pair)
         return result
 
     async def _open_main(self) -> Worker:
@@ -284,6 +307,18 @@ class Session:
         if self._file is not None:
             self._noted += messages
             self._file.note_messages(ModelMessagesTypeAdapter.dump_json(list(messages)))
+        self._note_told(messages)
+
+    def _note_told(self, messages: Sequence[ModelMessage]) -> None:
+        """Forget calls of unknown outcome once the messages that are kept tell of them."""
+        if not self._unknown:
+            return
+        notice = _render_unknown(self._unknown)
+        if not any(_has_prompt(message, notice) for message in messages):
+            return
+        self._unknown = ()
+        if self._file is not None:
+            self._file.note_told()
 
     def _note_delivered(self, id: str) -> None:
         if self._waiting.pop(id, None) is not None:
@@ -308,6 +343,8 @@ class Session:
         )
         try:
             self._file.end_turn(end)
+            # A request that failed is kept, too, and goes to the model with the next one.
+            self._note_told(self._history[before:])
         except ProwessError as error:
             self._emit(Warned(code="session-not-saved", message=str(error)))
 
@@ -322,10 +359,10 @@ class Session:
                 cwd=self.skills.cwd,
                 host=self.skills.host,
                 model=self.models.name or "",
-                resumed=self._resumed is not None,
+                resumed=self._is_resumed,
             )
         )
-        for call in self._resumed.unknown if self._resumed else ():
+        for call in self._unknown:
             message = (
                 f"It is not known whether this was done before the session ended: {call.title}"
             )
@@ -341,13 +378,19 @@ class Session:
             self._events.put_nowait(event)
 
 
-def _render_unknown(resumed: SavedSession) -> str:
-    listed = "\n".join(f"- {call.title}" for call in resumed.unknown)
+def _render_unknown(calls: Sequence[CallRecord]) -> str:
+    listed = "\n".join(f"- {call.title}" for call in calls)
     return (
         "The session ended while these calls were running. Nobody knows whether they were done:\n"
         f"{listed}\n"
         "Find out before you do anything like them again, and ask the user if you cannot."
     )
+
+
+def _has_prompt(message: ModelMessage, text: str) -> bool:
+    """Whether a message has a prompt that begins with a text."""
+    prompts = (part.content for part in message.parts if isinstance(part, UserPromptPart))
+    return any(isinstance(prompt, str) and prompt.startswith(text) for prompt in prompts)
 
 
 def _make_reason(error: ProwessError) -> str:

@@ -65,6 +65,10 @@ class ResultRecord(_Record, frozen=True, kw_only=True, tag="result"):
     outcome: Outcome
 
 
+class ToldRecord(_Record, frozen=True, kw_only=True, tag="told"):
+    """The model has been told of the calls so far whose outcome is unknown."""
+
+
 class EndRecord(_Record, frozen=True, kw_only=True, tag="end"):
     """A turn is over.
 
@@ -81,7 +85,7 @@ class EndRecord(_Record, frozen=True, kw_only=True, tag="end"):
     cost: float | None = None
 
 
-Record = TurnRecord | MessagesRecord | CallRecord | ResultRecord | EndRecord
+Record = TurnRecord | MessagesRecord | CallRecord | ResultRecord | ToldRecord | EndRecord
 _RECORDS: msgspec.json.Decoder[Record] = msgspec.json.Decoder(Record)
 
 
@@ -120,8 +124,8 @@ class SavedSession(msgspec.Struct, kw_only=True):
 
     @property
     def unknown(self) -> tuple[CallRecord, ...]:
-        """The calls of the last turn that may or may not have happened."""
-        return self.turns[-1].unknown if self.turns else ()
+        """The calls that may or may not have happened, and of which the model does not know yet."""
+        return tuple(call for turn in self.turns for call in turn.unknown)
 
 
 class SessionFile:
@@ -170,6 +174,10 @@ class SessionFile:
     def note_result(self, call: str, outcome: Outcome) -> None:
         """Write down that a call has ended."""
         self._append(ResultRecord(call=call, outcome=outcome), sync=True)
+
+    def note_told(self) -> None:
+        """Write down that the model knows of every call whose outcome is unknown."""
+        self._append(ToldRecord(), sync=True)
 
     def end_turn(self, end: EndRecord) -> None:
         """Write down the end of a turn; afterwards it is never lost."""
@@ -235,6 +243,9 @@ def _add(session: SavedSession, record: Record) -> None:
             turn.calls[call] = record
         case ResultRecord(call=call):
             turn.calls.pop(call, None)
+        case ToldRecord():
+            for one in session.turns:
+                one.calls.clear()
         case EndRecord(messages=messages):
             turn.end = record
             turn.calls.clear()
