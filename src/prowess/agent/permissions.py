@@ -60,6 +60,10 @@ def judge(plan: Plan, rules: AgentRules, granted: Granted, *, home: str) -> Deci
         for access in plan.accesses
     ]
     decision = max(decisions, key=lambda one: STRICTNESS[one.action])
+    unnamed = [one for one in plan.accesses if one.must_name and not _is_named(one, plan, rules)]
+    if unnamed and decision.action is Action.ALLOW:
+        reason = f"only a rule with `{unnamed[0].must_name}` in its pattern allows it"
+        return Decision(Action.ASK, reason)
     if plan.asks_because is not None and decision.action is Action.ALLOW:
         reason = f"programs cannot be sandboxed on this machine ({plan.asks_because})"
         return Decision(Action.ASK, reason)
@@ -95,10 +99,20 @@ def _covers(rule: Rule, plan: Plan, access: Access) -> bool:
     return any(matches_wildcard(name, rule.pattern) for name in access.names)
 
 
+def _is_named(access: Access, plan: Plan, rules: AgentRules) -> bool:
+    """Whether a rule that allows this has the name that it must have in its pattern."""
+    return any(
+        rule.action is Action.ALLOW
+        and access.must_name in rule.pattern
+        and _covers(rule, plan, access)
+        for rule in (*rules.written, *rules.given)
+    )
+
+
 def _explain_outside(plan: Plan, access: Access) -> str:
     tool = plan.title.split()[0]
     tool = tool if tool in _PERMISSION_OF_TOOL else "Edit"
-    return f"it is outside the project; the rule `{tool}({access.names[-1]})` would allow it"
+    return f"{access.closed_because}; the rule `{tool}({access.names[-1]})` would allow it"
 
 
 def _select_absolute(rules: AgentRules, home: str) -> AgentRules:

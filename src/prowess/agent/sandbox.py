@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import msgspec
 
 from prowess.agent.tools.bash import BashSandbox
+from prowess.agent.tools.files import SpecialPaths
 from prowess.conversation.confinement import ConfinedRunner
 from prowess.errors import MachineError
 from prowess.machine.processes import ProcessRunner
 from prowess.machine.sandbox import find_support
 from prowess.model.command import Command, Finished
 from prowess.model.facts import Facts
-from prowess.model.sandbox import SandboxPolicy
+from prowess.model.sandbox import CREDENTIALS, SandboxPolicy
 from prowess.model.settings import Settings
-from prowess.ports import Runner
+from prowess.ports import FileSystem, Runner
 from prowess.shell.sandbox_policy import build_policy
 from prowess.state.folders import state_folder
 
@@ -45,10 +46,33 @@ def open_runner(facts: Facts, *, read_only: bool) -> Runner:
     return ReadOnlyRunner(runner) if read_only else runner
 
 
+def find_special_paths(
+    settings: Settings, facts: Facts, skills: Iterable[str] = ()
+) -> SpecialPaths:
+    """What the file tools treat apart: the same files are hidden from programs in the sandbox."""
+    config = facts.env.get("XDG_CONFIG_HOME") or f"{facts.home}/.config"
+    credentials = (f"{facts.home}/{name}" for name in CREDENTIALS)
+    return SpecialPaths(
+        skills=tuple(skills),
+        hidden=(*credentials, state_folder(facts), *settings.sandbox.hide),
+        config=(f"{config}/prowess",),
+    )
+
+
 def find_bash_sandbox(
-    settings: Settings, facts: Facts, runner: Runner, *, project: str, cwd: str
+    settings: Settings,
+    facts: Facts,
+    runner: Runner,
+    *,
+    project: str,
+    cwd: str,
+    files: FileSystem,
+    repository: str | None,
 ) -> BashSandbox:
-    """The sandbox of the Bash tool, as the user's settings have it now."""
+    """The sandbox of the Bash tool, as the user's settings have it now.
+
+    Changes of what git runs in `repository`, seen through `files`, are noted in the output.
+    """
     policy = build_policy(
         settings.sandbox,
         "",
@@ -61,4 +85,5 @@ def find_bash_sandbox(
     support = find_support()
     if support.engine is None:
         return BashSandbox(runner=runner, cwd=cwd, unconfined=support.reason)
-    return BashSandbox(runner=ConfinedRunner(runner, policy), cwd=cwd)
+    confined = ConfinedRunner(runner, policy, files=files, repository=repository)
+    return BashSandbox(runner=confined, cwd=cwd)

@@ -16,10 +16,15 @@ from prowess.agent.events import Event, SkillLoaded, Warned
 from prowess.agent.instructions import render_instructions
 from prowess.agent.loop import AgentLoop, Limits, LoopResult, Spending
 from prowess.agent.models import ModelSource
-from prowess.agent.permissions import Gatekeeper, Granted
-from prowess.agent.sandbox import ReadOnlyRunner, find_bash_sandbox, open_runner
+from prowess.agent.permissions import Gatekeeper, Granted, judge
+from prowess.agent.sandbox import (
+    ReadOnlyRunner,
+    find_bash_sandbox,
+    find_special_paths,
+    open_runner,
+)
 from prowess.agent.tools.bash import BashSandbox, BashTool
-from prowess.agent.tools.files import FileTools
+from prowess.agent.tools.files import FileTools, SpecialPaths
 from prowess.agent.tools.plan import Access, Plan
 from prowess.agent.toolset import CallContext, CallLog, Turn, build_toolset
 from prowess.conversation.conversation import Conversation
@@ -29,7 +34,7 @@ from prowess.gate.approvals import Approvals
 from prowess.machine.event_loop import run_in_thread
 from prowess.machine.project_files import ProjectFiles
 from prowess.model.activation import Activation, SkillRequests
-from prowess.model.permission import Action
+from prowess.model.permission import Action, Decision
 from prowess.model.skill import Scope
 from prowess.ports import Approver
 from prowess.present.tokens import estimate_tokens
@@ -143,7 +148,12 @@ class Workers:
         window = model.context_window
         toolset = build_toolset(
             context,
-            FileTools(self._files, self._runner, lambda: _list_folders(conversation)),
+            FileTools(
+                self._files,
+                self._runner,
+                lambda: self._find_special_paths(conversation),
+                lambda: self._open_judge(context),
+            ),
             BashTool(self._find_sandbox),
             self._make_task(lambda: worker),
             only=None if definition is None else definition.tools,
@@ -346,7 +356,18 @@ class Workers:
             self._runner,
             project=self._root,
             cwd=self._skills.cwd,
+            files=self._skills.project.files,
+            repository=self._skills.snapshot.repository,
         )
+
+    def _find_special_paths(self, conversation: Conversation) -> SpecialPaths:
+        settings = self._skills.project.load_own_settings()
+        return find_special_paths(settings, self._skills.facts, _list_folders(conversation))
+
+    def _open_judge(self, context: CallContext) -> Callable[[Plan], Decision]:
+        """What judges plans as the gatekeeper does, by the rules as they are now."""
+        rules, granted = context.get_rules(), context.turn.granted
+        return lambda plan: judge(plan, rules, granted, home=self._skills.facts.home)
 
     def _render(self) -> str:
         return render_instructions(

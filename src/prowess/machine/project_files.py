@@ -145,11 +145,6 @@ class ProjectFiles:
         return FilePlace(path=path, shown=shown, is_inside=is_inside)
 
 
-def is_below_any(path: str, folders: tuple[str, ...]) -> bool:
-    """Whether a real path is one of these folders or inside one, their links resolved."""
-    return any(_is_below(path, os.path.realpath(folder)) for folder in folders)
-
-
 def _is_below(path: str, folder: str) -> bool:
     return path == folder or path.startswith(folder.rstrip("/") + "/")
 

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import difflib
 import posixpath
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 
+import msgspec
+
 from prowess.agent.tools.plan import Access, IsCancelled, Plan
+from prowess.discover.links import is_inside
 from prowess.errors import UsageError
 from prowess.errors.activation import Cancelled
-from prowess.machine.project_files import FilePlace, FileText, ProjectFiles, is_below_any
+from prowess.machine.project_files import FilePlace, FileText, ProjectFiles
 from prowess.model.command import Command
-from prowess.model.permission import Action
+from prowess.model.permission import Action, Decision
 from prowess.ports import Runner
 from prowess.text.globs import find_match
 
@@ -23,22 +26,59 @@ _GREP_SECONDS = 30.0
 _GREP_BYTES = 60_000
 # As many as fit on a command line anywhere.
 _GREP_FILES = 400
-_MOST_DIFF_LINES = 400
+_GIT = ".git"
+
+
+class SpecialPaths(msgspec.Struct, frozen=True, kw_only=True):
+    """Files and folders with rules of their own, wherever the project is.
+
+    `skills` are those of the skills that the model may load, which it may read. `hidden` are
+    credentials and the state of Prowess, `config` is its settings folder: for these a rule must
+    name the path. A skill in the settings folder can be read, one among credentials cannot.
+    """
+
+    skills: tuple[str, ...] = ()
+    hidden: tuple[str, ...] = ()
+    config: tuple[str, ...] = ()
+
+    def find_closed_reason(self, place: FilePlace) -> str | None:
+        """Why a file cannot be read without a rule that names it; None if it can."""
+        if is_inside(place.path, self.hidden):
+            return "it is hidden from the agent, as credentials are"
+        if is_inside(place.path, self.skills):
+            return None
+        return self._find_general_reason(place)
+
+    def find_locked_reason(self, place: FilePlace) -> str | None:
+        """Why a file cannot be written without a rule that names it; None if it can."""
+        if is_inside(place.path, self.hidden):
+            return "it is hidden from the agent, as credentials are"
+        return self._find_general_reason(place)
+
+    def _find_general_reason(self, place: FilePlace) -> str | None:
+        if is_inside(place.path, self.config):
+            return "it belongs to the settings of Prowess"
+        return None if place.is_inside else "it is outside the project"
 
 
 class FileTools:
     """The tools that work with files. Each method plans one call.
 
-    `list_skill_folders` gives the folders of the skills that the model may load, which it may read
-    wherever they are.
+    `find_special` gives the paths that are special now. `open_judge` gives what judges plans by the
+    rules as they are now, as is done with every plan before it is carried out.
     """
 
     def __init__(
-        self, files: ProjectFiles, runner: Runner, list_skill_folders: Callable[[], Sequence[str]]
+        self,
+        files: ProjectFiles,
+        runner: Runner,
+        find_special: Callable[[], SpecialPaths],
+        open_judge: Callable[[], Callable[[Plan], Decision]],
     ) -> None:
         self._files = files
         self._runner = runner
-        self._list_skill_folders = list_skill_folders
+        self._find_special = find_special
+        self._open_judge = open_judge
 
     def read(self, file_path: str, offset: int = 1, limit: int = MOST_LINES) -> Plan:
         """Read a text file; its lines come back numbered.
@@ -63,10 +103,11 @@ class FileTools:
             content: The whole text of the file.
         """
         place = self._files.locate(file_path)
-        old = self._find_old(place)
-        new = FileText(content, has_crlf=old is not None and old.has_crlf)
-        verb = "Write" if old is None else "Overwrite"
-        return self._plan_change(f"{verb} {place.shown}", ("write", "edit"), place, old, new)
+
+        def change(old: FileText | None) -> FileText:
+            return FileText(content, has_crlf=old is not None and old.has_crlf)
+
+        return self._plan_change("Write", ("write", "edit"), place, change)
 
     def edit(
         self, file_path: str, old_string: str, new_string: str, *, replace_all: bool = False
@@ -80,12 +121,14 @@ class FileTools:
             replace_all: Replace every occurrence.
         """
         place = self._files.locate(file_path)
-        old = self._find_old(place)
-        if old is None:
-            raise UsageError(f"There is no file {place.shown}; create it with Write.")
-        text = _replace_text(old.text, old_string, new_string, replace_all=replace_all)
-        new = FileText(text, has_crlf=old.has_crlf)
-        return self._plan_change(f"Edit {place.shown}", ("edit",), place, old, new)
+
+        def change(old: FileText | None) -> FileText:
+            if old is None:
+                raise UsageError(f"There is no file {place.shown}; create it with Write.")
+            text = _replace_text(old.text, old_string, new_string, replace_all=replace_all)
+            return FileText(text, has_crlf=old.has_crlf)
+
+        return self._plan_change("Edit", ("edit",), place, change)
 
     def glob(self, pattern: str, path: str = ".") -> Plan:
         """List files whose path matches a pattern, such as `src/**/*.py`.
@@ -100,15 +143,17 @@ class FileTools:
         # A pattern without a folder matches names at any depth, as people mean it.
         globs = (pattern,) if "/" in pattern else (pattern, f"**/{pattern}")
 
+        permissions = ("glob", "read")
+
         def run(is_cancelled: IsCancelled) -> str:
             found = (
                 one.shown
-                for one in self._files.list_files(place, is_cancelled=is_cancelled)
+                for one in self._list_readable(place, permissions, is_cancelled)
                 if find_match(posixpath.relpath(one.path, place.path), globs) is not None
             )
             return _list_some(list(islice(found, MOST_FOUND + 1)), "files")
 
-        return self._plan_read(f"Glob {pattern}", ("glob", "read"), place, run)
+        return self._plan_read(f"Glob {pattern}", permissions, place, run)
 
     def grep(
         self, pattern: str, path: str = ".", glob: str = "", *, ignore_case: bool = False
@@ -124,16 +169,17 @@ class FileTools:
         place = self._files.locate(path)
         globs = (glob, f"**/{glob}") if glob else ("**",)
         options = ("-i",) if ignore_case else ()
+        permissions = ("grep", "read")
 
         def run(is_cancelled: IsCancelled) -> str:
             files = [
                 one
-                for one in self._files.list_files(place, is_cancelled=is_cancelled)
+                for one in self._list_readable(place, permissions, is_cancelled)
                 if find_match(one.shown, globs) is not None
             ]
             return _list_some(self._search(pattern, options, files, is_cancelled), "lines")
 
-        return self._plan_read(f"Grep {pattern}", ("grep", "read"), place, run)
+        return self._plan_read(f"Grep {pattern}", permissions, place, run)
 
     def _search(
         self,
@@ -164,6 +210,26 @@ class FileTools:
                 break
         return found
 
+    def _list_readable(
+        self, place: FilePlace, permissions: tuple[str, ...], is_cancelled: IsCancelled
+    ) -> Iterator[FilePlace]:
+        """The files at a place that the rules let the model read.
+
+        Permission for the search covers those about which a person would be asked by the same rule.
+        """
+        judge, special = self._open_judge(), self._resolve_special()
+
+        def decide(one: FilePlace) -> Decision:
+            access = _access(one, special.find_closed_reason(one))
+            return judge(_make_read_plan("Read", permissions, access))
+
+        own = decide(place)
+        for one in self._files.list_files(place, is_cancelled=is_cancelled):
+            decision = decide(one)
+            is_covered = decision.action is Action.ASK and decision.rule == own.rule
+            if decision.action is Action.ALLOW or is_covered:
+                yield one
+
     def _plan_read(
         self,
         title: str,
@@ -173,47 +239,82 @@ class FileTools:
         *,
         touched: str | None = None,
     ) -> Plan:
-        is_open = place.is_inside or is_below_any(place.path, tuple(self._list_skill_folders()))
-        access = Access(names=(place.shown, place.path), needs_rule=not is_open)
-        return Plan(
-            title=title,
-            permissions=permissions,
-            accesses=(access,),
-            default=Action.ALLOW,
-            run=run,
-            touched=touched,
-        )
+        access = _access(place, self._resolve_special().find_closed_reason(place))
+        if touched is None and self._files.find_kind(place) == "folder":
+            # A rule for everything in a folder is also one for a search of it.
+            names = (*access.names, f"{place.path}/*")
+            access = msgspec.structs.replace(access, names=names)
+        plan = _make_read_plan(title, permissions, access)
+        return msgspec.structs.replace(plan, run=run, touched=touched)
 
     def _plan_change(
         self,
-        title: str,
+        tool: str,
         permissions: tuple[str, ...],
         place: FilePlace,
-        old: FileText | None,
-        new: FileText,
+        change: Callable[[FileText | None], FileText],
     ) -> Plan:
+        access = _access(place, self._resolve_special().find_locked_reason(place))
+        if _GIT in place.path.casefold().split("/"):
+            access = msgspec.structs.replace(access, must_name=f"{_GIT}/")
+        is_there = self._files.find_kind(place) is not None
+        verb = "Overwrite" if tool == "Write" and is_there else tool
+        refused = Plan(
+            title=f"{verb} {place.shown}",
+            permissions=permissions,
+            accesses=(access,),
+            default=Action.ASK,
+            run=_fail_after_denial,
+            touched=place.path,
+            is_write=True,
+        )
+        # What the rules deny is not even read: an answer about the old text would tell of it.
+        if self._open_judge()(refused).action is Action.DENY:
+            return refused
+        old = self._files.find_text(place)
+        new = change(old)
+
         def run(is_cancelled: IsCancelled) -> str:
             # What was approved is the change from this text; another text needs another approval.
-            if self._find_old(place) != old:
+            if self._files.find_text(place) != old:
                 raise UsageError(f"{place.shown} has changed meanwhile; read it again.")
             self._files.write_text(place, new)
             return f"{'Created' if old is None else 'Changed'} {place.shown}."
 
-        access = Access(names=(place.shown, place.path), needs_rule=not place.is_inside)
-        return Plan(
-            title=title,
-            permissions=permissions,
-            accesses=(access,),
-            default=Action.ASK,
+        return msgspec.structs.replace(
+            refused,
             run=run,
             diff=_render_diff(place.shown, old.text if old else "", new.text),
-            touched=place.path,
-            is_write=True,
         )
 
-    def _find_old(self, place: FilePlace) -> FileText | None:
-        # The text of a file outside is not read before a rule allows it.
-        return self._files.find_text(place) if place.is_inside else None
+    def _resolve_special(self) -> SpecialPaths:
+        """The special paths with their links resolved, so that they can be compared as text."""
+        special = self._find_special()
+
+        def resolve(paths: Sequence[str]) -> tuple[str, ...]:
+            return tuple(self._files.locate(path).path for path in paths)
+
+        return SpecialPaths(
+            skills=resolve(special.skills),
+            hidden=resolve(special.hidden),
+            config=resolve(special.config),
+        )
+
+
+def _access(place: FilePlace, closed: str | None) -> Access:
+    names = (place.shown, place.path)
+    if closed is None:
+        return Access(names=names)
+    return Access(names=names, needs_rule=True, closed_because=closed)
+
+
+def _make_read_plan(title: str, permissions: tuple[str, ...], access: Access) -> Plan:
+    return Plan(title=title, permissions=permissions, accesses=(access,), default=Action.ALLOW)
+
+
+def _fail_after_denial(is_cancelled: IsCancelled) -> str:
+    # Reached only if the rules change between the plan and its judgement.
+    raise UsageError("The rules have changed meanwhile; try again.")
 
 
 def _number_lines(text: FileText, offset: int, limit: int) -> str:
@@ -254,14 +355,11 @@ def _replace_text(text: str, old: str, new: str, *, replace_all: bool) -> str:
 
 
 def _render_diff(name: str, old: str, new: str) -> str:
-    """The change as a unified diff, without the end of a very long one."""
+    """The change as a unified diff, whole: a person who is asked must see all of it."""
     lines = difflib.unified_diff(
         old.splitlines(), new.splitlines(), f"a/{name}", f"b/{name}", lineterm=""
     )
-    shown = list(islice(lines, _MOST_DIFF_LINES + 1))
-    if len(shown) > _MOST_DIFF_LINES:
-        shown[-1] = "[the rest of the change is not shown]"
-    return "\n".join(shown)
+    return "\n".join(lines)
 
 
 def _list_some(found: Sequence[str], what: str) -> str:

@@ -17,10 +17,14 @@ class Access(msgspec.Struct, frozen=True, kw_only=True):
 
     `names` are its spellings, which rules are compared with. `needs_rule` is True for what no
     default allows, such as a path outside the project; a rule must then name it by its whole path.
+    `closed_because` says why. Where `must_name` is not empty, a person is asked unless the pattern
+    of a rule that allows it has this text in it.
     """
 
     names: tuple[str, ...]
     needs_rule: bool = False
+    closed_because: str = "it is outside the project"
+    must_name: str = ""
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
