@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
 
@@ -11,6 +11,7 @@ from prowess.conversation.async_calls import Answers, call_async
 from prowess.gate.approvals import Approvals, GivenAnswers, Permit
 from prowess.gate.permissions import AgentRules, decide
 from prowess.model.permission import STRICTNESS, Action, ApprovalRequest, Decision, Rule
+from prowess.model.settings import Settings
 from prowess.ports import Approver
 from prowess.text.globs import matches_wildcard
 from prowess.text.permission_rules import AGENT_TOOLS, RuleError, parse_rule_text
@@ -50,6 +51,29 @@ def _parse_tools(action: Action, texts: Iterable[str]) -> list[Rule]:
         if rule is not None:
             found.append(rule)
     return found
+
+
+def gather_tool_rules(settings: Settings, gather: Callable[[Settings], AgentRules]) -> AgentRules:
+    """The rules about tools: those of `gather`, without what a project or the host allows.
+
+    Trust changes nothing about a project, because the model can write to its files. A host allows
+    tools for its own agent, which asks in other ways. Rules about skills are left as they are.
+    """
+    # Done before rules are merged, because a grant can replace a denial of the user there.
+    kept = tuple(rule for rule in settings.permissions if not _is_project_grant(rule, settings))
+    rules = gather(msgspec.structs.replace(settings, permissions=kept))
+    written = tuple(rule for rule in rules.written if not _is_host_grant(rule))
+    return msgspec.structs.replace(rules, written=written)
+
+
+def _is_project_grant(rule: Rule, settings: Settings) -> bool:
+    is_tool_grant = rule.action is Action.ALLOW and rule.permission != "skill"
+    return is_tool_grant and rule.origin.file in settings.project_files
+
+
+def _is_host_grant(rule: Rule) -> bool:
+    # Every rule of a person has an origin: a file, a variable or the command line.
+    return rule.action is Action.ALLOW and rule.origin.file is None
 
 
 def judge(plan: Plan, rules: AgentRules, granted: Granted, *, home: str) -> Decision:

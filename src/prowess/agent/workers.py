@@ -16,7 +16,7 @@ from prowess.agent.events import Event, SkillLoaded, Warned
 from prowess.agent.instructions import render_instructions
 from prowess.agent.loop import AgentLoop, Limits, LoopResult, Spending
 from prowess.agent.models import ModelSource
-from prowess.agent.permissions import Gatekeeper, Granted, judge
+from prowess.agent.permissions import Gatekeeper, Granted, gather_tool_rules, judge
 from prowess.agent.sandbox import (
     ReadOnlyRunner,
     find_bash_sandbox,
@@ -31,6 +31,7 @@ from prowess.conversation.conversation import Conversation
 from prowess.errors import UsageError
 from prowess.errors.agent import ModelUnavailable
 from prowess.gate.approvals import Approvals
+from prowess.gate.permissions import AgentRules
 from prowess.machine.event_loop import run_in_thread
 from prowess.machine.project_files import ProjectFiles
 from prowess.model.activation import Activation, SkillRequests
@@ -139,7 +140,7 @@ class Workers:
             agent=name,
             conversation=conversation,
             gatekeeper=self._gatekeeper,
-            get_rules=lambda: self._skills.project.gather_rules(conversation.snapshot.settings),
+            get_rules=lambda: self._gather_rules(conversation),
             emit=self._emit,
             wait_until_shown=self._wait_until_shown,
             log=self._log,
@@ -348,6 +349,10 @@ class Workers:
         except ModelUnavailable as error:
             self._warn_model(error, agent)
             return None
+
+    def _gather_rules(self, conversation: Conversation) -> AgentRules:
+        settings = conversation.snapshot.settings
+        return gather_tool_rules(settings, self._skills.project.gather_rules)
 
     def _find_sandbox(self) -> BashSandbox:
         return find_bash_sandbox(
