@@ -7,6 +7,8 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
+from types import SimpleNamespace
+from uuid import UUID
 
 import pytest
 from agents import Agent, OpenAIChatCompletionsModel, RunConfig, Runner, SQLiteSession
@@ -157,6 +159,48 @@ def test_a_filter_that_shortens_keeps_the_skills(shelf):
     loaded = shelf.loaded("天气", "看云 & 风。")
     seen = [sum(loaded in str(item.get("content")) for item in call.input) for call in model.calls]
     assert seen == [0, 1, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("context", "session"),
+    [
+        ({"session_id": UUID(int=7)}, str(UUID(int=7))),
+        ({"thread_id": 0}, "0"),
+        (SimpleNamespace(conversation_id=None, session_id=12), "12"),
+    ],
+)
+def test_an_id_need_not_be_a_string(shelf, context, session):
+    skills, opened = shelf.open(), []
+
+    def open_conversation(run, **given):
+        opened.append(given["session"])
+        return skills.conversation(**given)
+
+    agent = add_skills(
+        Agent(name="sailor", model=make_model([{"name": "tides"}])),
+        skills,
+        open_conversation=open_conversation,
+    )
+    asyncio.run(Runner.run(agent, "Ahoy", context=context, run_config=QUIET))
+    assert opened == [session]
+
+
+@pytest.mark.parametrize("context", [None, {}, {"session_id": ""}, {"session_id": None}])
+def test_without_an_id_nothing_is_shared(shelf, context):
+    skills, opened = shelf.open(), []
+
+    def open_conversation(run, **given):
+        opened.append(given["session"])
+        return skills.conversation(**given)
+
+    agent = add_skills(
+        Agent(name="sailor", model=make_model([])), skills, open_conversation=open_conversation
+    )
+    for _ in range(2):
+        asyncio.run(Runner.run(agent, "Ahoy", context=context, run_config=QUIET))
+        agent.model = make_model([])
+    assert len(opened) > 1
+    assert set(opened) == {None}
 
 
 def test_the_history_of_a_session_says_what_the_model_has(shelf):

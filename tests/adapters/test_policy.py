@@ -12,7 +12,7 @@ from agents.testing import ScriptedModel, assistant_message, function_call
 from langchain.agents import create_agent
 from langchain_core.messages import HumanMessage
 from langchain_core.tools import tool as langchain_tool
-from pydantic_ai import Agent, ApprovalRequired, RunContext
+from pydantic_ai import Agent, ApprovalRequired, DeferredToolRequests, RunContext
 from pydantic_ai.capabilities import ProcessHistory
 from pydantic_ai.messages import (
     ModelMessagesTypeAdapter,
@@ -50,6 +50,7 @@ ASKED = SkillRequests(
 )
 EVERYTHING = SkillPolicy(models={"opus": "big"}, effort=True, allowed_tools=True, fork=True)
 ROOT = "project/.agents/skills"
+UNASKED = "The sub-agent needs approval for look, which it cannot ask for."
 
 
 @pytest.fixture
@@ -177,6 +178,53 @@ def test_pydantic_ai_lets_a_sub_agent_follow_a_fork(skills):
     policy = SkillPolicy(fork=True)
     agent = Agent(FunctionModel(answer), capabilities=[SkillCapability(skills, policy=policy)])
     assert asyncio.run(agent.run("Ahoy")).output == "Pearls."
+
+
+def test_pydantic_ai_says_that_a_sub_agent_cannot_ask_for_an_approval(skills):
+    def answer(messages, info):
+        prompt = str(messages[0].parts[0].content)
+        if "Dive." in prompt:
+            return ModelResponse(parts=[ToolCallPart("look", {}), ToolCallPart("look", {})])
+        if len(messages) == 1:
+            return ModelResponse(parts=[ToolCallPart(*load("deep"))])
+        (part,) = messages[-1].parts
+        return ModelResponse(parts=[TextPart(f"{part.outcome}: {part.content}")])
+
+    agent = Agent(
+        FunctionModel(answer),
+        capabilities=[SkillCapability(skills, policy=SkillPolicy(fork=True))],
+        output_type=[str, DeferredToolRequests],
+    )
+
+    @agent.tool_plain(requires_approval=True)
+    def look() -> str:
+        return "a ship"
+
+    assert asyncio.run(agent.run("Ahoy")).output == f"failed: {UNASKED}"
+
+
+def test_openai_agents_say_that_a_sub_agent_cannot_ask_for_an_approval(skills):
+    @function_tool(needs_approval=True)
+    def look() -> str:
+        """Look."""
+        return "a ship"
+
+    model = ScriptedModel(
+        [
+            [function_call("skill", {"name": "deep"}, call_id="1")],
+            [function_call("look", {}, call_id="2")],
+            [assistant_message(DONE)],
+        ]
+    )
+    agent = add_skills(
+        OpenAIAgent(name="sailor", tools=[look], model=model),
+        skills,
+        policy=SkillPolicy(fork=True),
+    )
+    result = asyncio.run(Runner.run(agent, "Ahoy", run_config=QUIET))
+    items: list[Any] = result.to_input_list()
+    outputs = [item["output"] for item in items if item.get("type") == "function_call_output"]
+    assert (outputs, result.final_output) == ([UNASKED], DONE)
 
 
 def test_pydantic_ai_gives_skills_back_that_another_capability_drops(skills):

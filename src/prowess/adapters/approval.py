@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from prowess.errors import UsageError
@@ -29,6 +29,12 @@ def describe_question(request: ApprovalRequest) -> dict[str, Any]:
         "metadata": dict(request.metadata),
         "key": request.key,
     }
+
+
+def explain_unasked(tools: Iterable[str]) -> str:
+    """What a model is told about a sub-agent whose calls of these tools need an approval."""
+    names = ", ".join(dict.fromkeys(tools))
+    return f"The sub-agent needs approval for {names}, which it cannot ask for."
 
 
 def read_answer(value: Any, request: ApprovalRequest) -> ApprovalAnswer:

@@ -23,7 +23,7 @@ class Conversations:
 
     A conversation keeps what is awake in it, and the approvals that were given in it. Those used
     least recently are dropped: what the model has is read from its messages, so a dropped one loses
-    nothing else. A run without an id gets a conversation of its own, never one that is shared.
+    nothing else. Without an id each call gets a conversation of its own, never one that is shared.
     """
 
     def __init__(self, skills: Skills | Conversation, *, most: int = MOST_CONVERSATIONS) -> None:

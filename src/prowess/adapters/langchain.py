@@ -59,7 +59,7 @@ class SkillMiddleware(AgentMiddleware[Any, Any, Any]):
     """Adds the tools for skills, and the list of them to the system message of each request.
 
     One middleware serves any number of people: a run's conversation is that of its `thread_id`,
-    unless the option `conversation` finds another. Without either, a run is on its own. Skills
+    unless the option `conversation` finds another. Without either, each call is on its own. Skills
     that a summary dropped from the messages are given back, if this comes after the middleware that
     summarises. Put it last, so that it sees the messages as the model gets them.
     """

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, NoReturn, Unpack
 from weakref import WeakKeyDictionary
 
 from prowess.activate.loaded_tags import LoadedSkill
-from prowess.adapters.approval import ApprovedCall
+from prowess.adapters.approval import ApprovedCall, explain_unasked
 from prowess.adapters.bounded import BoundedDict
 from prowess.adapters.compaction import find_lost, render_survivors
 from prowess.adapters.media import parse_block
@@ -71,7 +71,8 @@ def add_skills(
 
     One agent serves any number of people. A run's conversation is named by `conversation_id`,
     `session_id` or `thread_id` of the context that you give `Runner.run`, as an attribute or a key,
-    unless the option `conversation` finds it. Without either, a run is on its own.
+    unless the option `conversation` finds it. Without either, each call is on its own: nothing
+    stays awake, and “always” is not kept.
     """
     offer = SkillOffer(skills, **options)
     offer.applied = frozenset({"allowed-tools", "disallowed-tools", "context"})
@@ -357,6 +358,9 @@ async def _follow(agent: Agent[Any], context: ToolContext[Any], text: str) -> st
         )
     finally:
         _in_fork.reset(token)
+    if result.interruptions:
+        # The sub-agent's run ends with this call, so nobody could resume it with the answers.
+        return explain_unasked(item.tool_name or "a tool" for item in result.interruptions)
     return str(result.final_output)
 
 
@@ -394,7 +398,9 @@ def _open(offer: SkillOffer, context: RunContextWrapper[Any]) -> Conversation:
         given.get(name) if isinstance(given, Mapping) else getattr(given, name, None)
         for name in _ID_NAMES
     )
-    return offer.open(context, next((id for id in ids if isinstance(id, str)), None))
+    # An empty id is none: it would be shared by everybody who has not got one.
+    found = (str(id) for id in ids if id not in (None, ""))
+    return offer.open(context, next(found, None))
 
 
 def _make_message(text: str) -> list[TResponseInputItem]:

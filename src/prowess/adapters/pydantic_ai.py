@@ -10,7 +10,7 @@ from typing import Any, NoReturn, Unpack
 from weakref import WeakKeyDictionary
 
 from prowess.activate.loaded_tags import LoadedSkill
-from prowess.adapters.approval import describe_question, read_approval
+from prowess.adapters.approval import describe_question, explain_unasked, read_approval
 from prowess.adapters.compaction import find_lost, render_survivors
 from prowess.adapters.media import parse_block
 from prowess.adapters.policy import FIELDS, Granted, keep_granted, merge_granted, parse_granted
@@ -144,6 +144,10 @@ class SkillToolset(AbstractToolset[Any]):
         result = await ctx.agent.run(
             output.text, deps=ctx.deps, usage=ctx.usage, metadata=dict(_IN_FORK)
         )
+        if isinstance(result.output, DeferredToolRequests):
+            # The sub-agent's run ends with this call, so nobody could resume it with the answers.
+            waiting = (*result.output.approvals, *result.output.calls)
+            raise ToolFailed(explain_unasked(call.tool_name for call in waiting))
         return str(result.output)
 
     def _list_loaded(self, ctx: RunContext[Any]) -> tuple[LoadedSkill, ...]:
