@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from prowess.discover.links import is_inside
 from prowess.errors.agent import UnknownAgent
 from prowess.parse.header.fast import read_header
 from prowess.ports import FileSystem
@@ -49,22 +50,32 @@ class AgentDefinition(msgspec.Struct, frozen=True, kw_only=True):
 class AgentDefinitions:
     """The definitions in a project and in the user's home, read when they are first needed.
 
-    `folders` are searched in this order; the first definition of a name counts.
+    `folders` are searched in this order, `home` after them; the first definition of a name counts.
+    Links in a project lead nowhere but into these folders and into `trusted_links`.
     """
 
     def __init__(
-        self, folders: tuple[str, ...], files: FileSystem, rules: HeaderRules, limits: Limits
+        self,
+        folders: tuple[str, ...],
+        files: FileSystem,
+        rules: HeaderRules,
+        limits: Limits,
+        *,
+        home: str,
+        trusted_links: tuple[str, ...] = (),
     ) -> None:
         self._folders = folders
         self._files = files
         self._rules = rules
         self._limits = limits
+        self._home = home
+        self._trusted_links = trusted_links
 
     def load(self) -> dict[str, AgentDefinition]:
         """Every definition by its name, the general one first."""
         found = {GENERAL: AgentDefinition(name=GENERAL, description="Any task.")}
-        for path in self._list_paths():
-            definition = self._read(path)
+        for path, real in self._list_paths():
+            definition = self._read(path, real)
             if definition is not None:
                 found.setdefault(definition.name, definition)
         return found
@@ -77,20 +88,39 @@ class AgentDefinitions:
             raise UnknownAgent(name, found)
         return definition
 
-    def _list_paths(self) -> Iterator[str]:
-        for base in dict.fromkeys(self._folders):
+    def _list_paths(self) -> Iterator[tuple[str, str]]:
+        """The files of definitions, each with its real path."""
+        for base in dict.fromkeys((*self._folders, self._home)):
+            bounds = self._find_bounds(base)
             for folder in _FOLDERS:
                 try:
                     items = self._files.list_folder(f"{base}/{folder}")
                 except OSError:
                     continue
                 for item in items:
-                    if item.kind == "file" and item.name.endswith(_SUFFIX):
-                        yield f"{base}/{folder}/{item.name}"
+                    path = f"{base}/{folder}/{item.name}"
+                    if item.kind != "file" or not item.name.endswith(_SUFFIX):
+                        continue
+                    real = self._files.find_real_path(path)
+                    if real is not None and is_inside(real, bounds):
+                        yield path, real
 
-    def _read(self, path: str) -> AgentDefinition | None:
+    def _find_bounds(self, base: str) -> tuple[str, ...]:
+        """Where links may lead. A project must not have the user's other files sent to a model."""
+        home = self._resolve(self._home)
+        # In home and above it the user's own files are, also those in a folder that is a link.
+        if is_inside(home, (self._resolve(base),)):
+            return ("/",)
+        known = [self._resolve(folder) for folder in (base, *self._folders)]
+        narrow = [folder for folder in known if not is_inside(home, (folder,))]
+        return (*narrow, *map(self._resolve, self._trusted_links))
+
+    def _resolve(self, path: str) -> str:
+        return self._files.find_real_path(path) or path
+
+    def _read(self, path: str, real: str) -> AgentDefinition | None:
         try:
-            data = self._files.read_head(path, _MOST_BYTES).data
+            data = self._files.read_real_head(real, _MOST_BYTES).data
         except OSError:
             return None
         reading = read_header(data, rules=self._rules, limits=self._limits)
@@ -101,7 +131,7 @@ class AgentDefinitions:
             name=name if isinstance(name, str) and name.strip() else stem,
             description=str(fields.get("description") or ""),
             prompt=reading.text.strip(),
-            tools=_read_tools(fields.get("tools")),
+            tools=_read_tools(fields["tools"]) if "tools" in fields else None,
             model=fields["model"] if isinstance(fields.get("model"), str) else None,
             skills=_read_words(fields.get("skills")),
             file=path,
@@ -109,12 +139,13 @@ class AgentDefinitions:
 
 
 def _read_tools(value: Any) -> tuple[str, ...] | None:
-    """The tools of a definition; None where it names none."""
+    """The tools that a definition has; None is all, which only `*` means."""
     if isinstance(value, Mapping):
-        off = {str(name).lower() for name, is_on in value.items() if not is_on}
-        return tuple(name for lower, name in _SPELLINGS.items() if lower not in off)
+        switches = {str(name).lower(): bool(is_on) for name, is_on in value.items()}
+        others = switches.get("*", True)
+        return tuple(name for lower, name in _SPELLINGS.items() if switches.get(lower, others))
     words = _read_words(value)
-    if not words or "*" in words:
+    if "*" in words:
         return None
     return tuple(_SPELLINGS.get(word.partition("(")[0].lower(), word) for word in words)
 

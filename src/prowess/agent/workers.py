@@ -28,6 +28,7 @@ from prowess.agent.tools.files import FileTools, SpecialPaths
 from prowess.agent.tools.plan import Access, Plan
 from prowess.agent.toolset import CallContext, CallLog, Turn, build_toolset
 from prowess.conversation.conversation import Conversation
+from prowess.discover.links import is_inside
 from prowess.errors import UsageError
 from prowess.errors.agent import ModelUnavailable
 from prowess.gate.approvals import Approvals
@@ -37,7 +38,7 @@ from prowess.machine.project_files import ProjectFiles
 from prowess.model.activation import Activation, SkillRequests
 from prowess.model.permission import Action, Decision
 from prowess.model.skill import Scope
-from prowess.ports import Approver
+from prowess.ports import Approver, FileSystem
 from prowess.present.tokens import estimate_tokens
 from prowess.runtime import Skills
 from prowess.state.approvals import ApprovalFile, approvals_path
@@ -102,10 +103,12 @@ class Workers:
             read_only=read_only,
         )
         self._definitions = AgentDefinitions(
-            (snapshot.cwd, self._root, facts.home),
+            (snapshot.cwd, self._root),
             skills.project.files,
             skills.profile.header,
             skills.profile.limits,
+            home=facts.home,
+            trusted_links=skills.settings().trusted_links,
         )
         self._instructions: str | None = None
 
@@ -367,7 +370,10 @@ class Workers:
 
     def _find_special_paths(self, conversation: Conversation) -> SpecialPaths:
         settings = self._skills.project.load_own_settings()
-        return find_special_paths(settings, self._skills.facts, _list_folders(conversation))
+        files = self._skills.project.files
+        trusted = [files.find_real_path(one) for one in self._skills.settings().trusted_links]
+        folders = _list_folders(conversation, files, (self._files.root, *trusted))
+        return find_special_paths(settings, self._skills.facts, folders)
 
     def _open_judge(self, context: CallContext) -> Callable[[Plan], Decision]:
         """What judges plans as the gatekeeper does, by the rules as they are now."""
@@ -383,6 +389,24 @@ class Workers:
         )
 
 
-def _list_folders(conversation: Conversation) -> list[str]:
-    """The folders of the skills that the model may load."""
-    return [skill.folder for skill in conversation.snapshot.skills if skill.folder]
+def _list_folders(
+    conversation: Conversation, files: FileSystem, bounds: Sequence[str | None]
+) -> list[str]:
+    """The folders of the skills that the model may load; of a skill that is one file, that file.
+
+    A link in a project opens nothing outside `bounds`.
+    """
+    found = []
+    for skill in conversation.snapshot.skills:
+        is_flat = skill.file is not None and _get_name(skill.file).upper() != "SKILL.MD"
+        path = skill.file if is_flat else skill.folder
+        real = files.find_real_path(path) if path else None
+        if real is None:
+            continue
+        if skill.scope is not Scope.PROJECT or is_inside(real, bounds):
+            found.append(real)
+    return found
+
+
+def _get_name(path: str) -> str:
+    return path.replace("\\", "/").rpartition("/")[2]
