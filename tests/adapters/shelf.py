@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from prowess.activate.code_skills import DefinedSkill
-from prowess.activate.loaded_tags import digest_activation
+from prowess.activate.ledger import digest_activation
 from prowess.conversation.conversation import Conversation
 from prowess.gate.permissions import parse_given
 from prowess.model.activation import IN_CODE, Activation
@@ -144,8 +144,10 @@ class Shelf:
 def tag(text: str, name: str, version: str, media: int = 0) -> str:
     """A text and the tag that says which version of a skill it is."""
     more = f' media="{media}"' if media else ""
+    check = hashlib.sha256(f"{len(text)}:{text}".encode()).hexdigest()[:16]
     return (
-        f'{text}\n<skill_loaded name="{name}" digest="{version}" characters="{len(text)}"{more}/>'
+        f'{text}\n<skill_loaded name="{name}" digest="{version}" text="{check}"'
+        f' characters="{len(text)}"{more}/>'
     )
 
 

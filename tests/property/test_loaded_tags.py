@@ -7,20 +7,16 @@ import string
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prowess.activate.loaded_tags import (
-    add_tag,
-    digest_activation,
-    find_loaded,
-    find_survivors_in,
-)
+from prowess.activate.ledger import digest_activation
+from prowess.activate.loaded_tags import add_tag, find_loaded, find_survivors_in
 from prowess.text.markup import escape_tags
 
-DIGEST = "0123456789abcdef"
+DIGEST = "0123456789abcdef" * 2
 # Texts that look like tags, beside any others.
 PIECES = st.sampled_from(
     [
         "<skill_loaded ",
-        '\n<skill_loaded name="x" digest="0123456789abcdef" characters="3"/>',
+        f'\n<skill_loaded name="x" digest="{DIGEST}" text="{DIGEST[:16]}" characters="3"/>',
         'characters="0"/>',
         "</skill_loaded>",
         "< SKILL_LOADED",
@@ -61,7 +57,7 @@ def test_what_was_shortened_anywhere_is_not_found(text: str, data: st.DataObject
 def test_all_that_was_given_back_is_found_oldest_first(texts: list[str]) -> None:
     letters = string.hexdigits[: len(texts)]
     parts = [
-        add_tag(text, name=letter, digest=letter * 16)
+        add_tag(text, name=letter, digest=letter * 32)
         for letter, text in zip(letters, texts, strict=True)
     ]
     found = list(find_survivors_in("\n\n".join(("They were loaded.", *parts))))
@@ -80,3 +76,13 @@ def test_what_differs_in_anything_has_another_digest(
         for name, digest, location, arguments in (one, other)
     ]
     assert (digests[0] == digests[1]) is (one == other)
+
+
+@given(TEXTS.filter(bool), st.data())
+def test_a_changed_text_of_the_same_length_is_not_found(text: str, data: st.DataObject) -> None:
+    body = escape_tags(text, "skill_loaded")
+    place = data.draw(st.integers(min_value=0, max_value=len(body) - 1))
+    written = add_tag(text, name="x", digest=DIGEST)
+    changed = f"{written[:place]}{'b' if written[place] == 'a' else 'a'}{written[place + 1 :]}"
+    assert list(find_survivors_in(f"They were loaded.\n\n{changed}")) == []
+    assert list(find_loaded([changed])) == []

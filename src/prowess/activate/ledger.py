@@ -6,8 +6,9 @@ conversation under way. A ledger is saved as JSON, so that any agent can keep it
 
 from __future__ import annotations
 
+import hashlib
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import msgspec
@@ -166,6 +167,32 @@ class LedgerRecorder:
             index = self._latest.get(name)
             entry = self._entries[index] if index is not None else None
         return entry if entry is not None and entry.loaded else None
+
+    def find_all(self, name: str) -> tuple[LedgerEntry, ...]:
+        """Every activation of a skill that is still in the conversation, oldest first."""
+        with self.lock:
+            if name not in self._latest:
+                return ()
+            return tuple(entry for entry in self._entries if entry.loaded and entry.name == name)
+
+
+def digest_activation(name: str, *, digest: str, location: str, arguments: str) -> str:
+    """32 hex digits: 16 for one version of a skill at one place, 16 for that and its arguments."""
+    parts = (name, digest, location)
+    return digest_parts(*parts) + digest_parts(*parts, arguments)
+
+
+def is_any_loaded(loaded: Iterable[str], name: str, *, digest: str, location: str) -> bool:
+    """Whether a version of a skill is among the loaded ones, whatever its arguments were."""
+    start = digest_parts(name, digest, location)
+    return any(version.startswith(start) for version in loaded)
+
+
+def digest_parts(*parts: str) -> str:
+    """16 hex digits that stand for these texts."""
+    # Lengths keep parts apart: no value can pretend to be the end of another.
+    text = "".join(f"{len(part)}:{part}" for part in parts)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def render_ledger(ledger: Ledger) -> str:

@@ -7,18 +7,18 @@ with a tag, and read from the tags which skills the model has, in which version.
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Iterable, Iterator
 from html import unescape
 
 import msgspec
 
+from prowess.activate.ledger import digest_parts
 from prowess.text.markup import escape_tags, escape_xml, tidy_line
 
 _TAG = "skill_loaded"
 _WRITTEN = re.compile(
-    rf'\n<{_TAG} name="([^"]*)" digest="([0-9a-f]{{16}})"'
+    rf'\n<{_TAG} name="([^"]*)" digest="([0-9a-f]{{32}})" text="([0-9a-f]{{16}})"'
     r' characters="(\d{1,9})"(?: media="(\d+)")?/>'
 )
 
@@ -36,18 +36,13 @@ class LoadedSkill(msgspec.Struct, frozen=True):
     has_media: bool = False
 
 
-def digest_activation(name: str, *, digest: str, location: str, arguments: str) -> str:
-    """16 hex digits that stand for one version of a skill, at one place, with these arguments."""
-    parts = (name, digest, location, arguments)
-    # Lengths keep parts apart: no value can pretend to be the end of another.
-    text = "".join(f"{len(part)}:{part}" for part in parts)
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
-
-
 def add_tag(text: str, *, name: str, digest: str, media: int = 0) -> str:
     """The text of a skill, ending with its tag. Whatever in it looks like a tag no longer does."""
     body = escape_tags(text, _TAG)
-    attributes = f'name="{escape_xml(tidy_line(name))}" digest="{digest}" characters="{len(body)}"'
+    attributes = (
+        f'name="{escape_xml(tidy_line(name))}" digest="{digest}" text="{digest_parts(body)}"'
+        f' characters="{len(body)}"'
+    )
     if media:
         attributes += f' media="{media}"'
     return f"{body}\n<{_TAG} {attributes}/>"
@@ -56,26 +51,33 @@ def add_tag(text: str, *, name: str, digest: str, media: int = 0) -> str:
 def find_loaded(answers: Iterable[str]) -> Iterator[LoadedSkill]:
     """The skills in the answers of the tool that loads them, oldest first.
 
-    Only an answer that is complete counts. One that was shortened, wherever that was, is not what
-    the model was once given.
+    Only an answer that is complete counts. One that was shortened or changed, wherever that was, is
+    not what the model was once given.
     """
     for answer in answers:
         whole = answer.rstrip()
         tag = _find_last_tag(whole)
-        if tag is not None and tag.end() == len(whole) and int(tag[3]) == tag.start():
-            yield _read_tag(tag, whole[: tag.start()])
+        if tag is None or tag.end() != len(whole) or int(tag[4]) != tag.start():
+            continue
+        text = whole[: tag.start()]
+        if digest_parts(text) == tag[3]:
+            yield _read_tag(tag, text)
 
 
 def find_survivors_in(message: str) -> Iterator[LoadedSkill]:
     """The skills in a message that gave them back after a compaction, oldest first.
 
-    The skills in it are separated by empty lines, the newest first.
+    The skills in it are separated by empty lines, the newest first. One whose text is not the one
+    that its tag was written for does not count.
     """
     tags = list(_WRITTEN.finditer(message))
     for tag in reversed(tags):
-        start = tag.start() - int(tag[3])
-        if start >= 2 and message[start - 2 : start] == "\n\n":
-            yield _read_tag(tag, message[start : tag.start()])
+        start = tag.start() - int(tag[4])
+        if start < 2 or message[start - 2 : start] != "\n\n":
+            continue
+        text = message[start : tag.start()]
+        if digest_parts(text) == tag[3]:
+            yield _read_tag(tag, text)
 
 
 def _find_last_tag(text: str) -> re.Match[str] | None:
@@ -84,4 +86,4 @@ def _find_last_tag(text: str) -> re.Match[str] | None:
 
 
 def _read_tag(tag: re.Match[str], text: str) -> LoadedSkill:
-    return LoadedSkill(unescape(tag[1]), tag[2], text, has_media=bool(tag[4]))
+    return LoadedSkill(unescape(tag[1]), tag[2], text, has_media=bool(tag[5]))

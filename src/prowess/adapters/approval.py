@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
-from typing import Any
+import json
+import threading
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import Any, TypeVar
 
+from prowess.adapters.bounded import BoundedDict
 from prowess.errors import UsageError
 from prowess.model.permission import ApprovalAnswer, ApprovalChoice, ApprovalRequest
 
+_Answer = TypeVar("_Answer")
 _ASKED_TWICE = (
     "It needs a second approval in one call. Allow one of the two with a rule, or give the adapter"
     " an approver."
@@ -87,6 +91,47 @@ class ApprovedCall:
             if self._answered == 1
             else ApprovalAnswer(ApprovalChoice.REJECT, _ASKED_TWICE)
         )
+
+
+class ShownQuestions:
+    """The questions that suspended a call, so that an answer is used for no other question.
+
+    A library repeats a call when it is answered, and many say only yes or no then. A question is
+    known by its key, which stands for everything that is asked and the skill's content. They are
+    known in this process alone: in another one, only an answer that repeats the key is checked.
+    """
+
+    def __init__(self) -> None:
+        self._keys: BoundedDict[tuple[str, str, str, int], frozenset[str]] = BoundedDict()
+        self._lock = threading.Lock()
+
+    def bind(
+        self, tool: str, parameters: Any, call_id: str, ask: Callable[[ApprovalRequest], _Answer]
+    ) -> Callable[[ApprovalRequest], _Answer | ApprovalAnswer]:
+        """As `ask`, for one call: remembers a question that suspends it, and checks an answer."""
+        call = (tool, call_id, json.dumps(parameters, default=repr, sort_keys=True))
+        count = 0
+
+        def ask_checked(request: ApprovalRequest) -> _Answer | ApprovalAnswer:
+            nonlocal count
+            place, count = (*call, count), count + 1
+            try:
+                answer = ask(request)
+            except UsageError:
+                # It was answered, though not in a way that can be used.
+                raise
+            except BaseException:
+                # What suspends a call is an exception of the library's own.
+                with self._lock:
+                    self._keys[place] = self._keys.get(place, frozenset()) | {request.key}
+                raise
+            with self._lock:
+                shown = self._keys.get(place)
+            if call_id and shown is not None and request.key not in shown:
+                return ApprovalAnswer(ApprovalChoice.REJECT, _CHANGED)
+            return answer
+
+        return ask_checked
 
 
 def read_approval(metadata: Any) -> ApprovedCall:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from prowess.activate.ledger import Ledger, LedgerEntry
-from prowess.activate.loaded_tags import LoadedSkill, add_tag, digest_activation
+from prowess.activate.ledger import Ledger, LedgerEntry, digest_activation
+from prowess.activate.loaded_tags import LoadedSkill, add_tag
 from prowess.activate.survival import Survivor
 from prowess.conversation.conversation import Conversation
 from prowess.runtime import Skills

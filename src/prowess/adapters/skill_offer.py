@@ -19,6 +19,7 @@ import msgspec
 
 from prowess.activate.loaded_tags import LoadedSkill, find_loaded, find_survivors_in
 from prowess.activate.model_tool import explain_error
+from prowess.adapters.approval import ShownQuestions
 from prowess.adapters.compaction import SURVIVED
 from prowess.adapters.conversations import MOST_CONVERSATIONS, Conversations
 from prowess.adapters.policy import SkillPolicy
@@ -137,6 +138,7 @@ class SkillOffer:
         self._format = format
         self._texts: OrderedDict[int, tuple[Catalog, str]] = OrderedDict()
         self._claims = _Claims()
+        self._shown = ShownQuestions()
         tools = describe_tools(skills.profile.tool, ranker=ranker)
         wanted = {"read": read_files, "run": run_scripts, "find": find_skills}
         self._tools = {tool.name: tool for tool in tools if wanted.get(tool.kind, True)}
@@ -261,6 +263,8 @@ class SkillOffer:
             ask = context.suspend
         else:
             return self._run(name, parameters, context)
+        if approver is None:
+            ask = self._shown.bind(name, parameters, context.call_id, ask)
         answers: dict[str, ApprovalAnswer | Exception] = {}
         while True:
             try:
@@ -347,7 +351,11 @@ class _Claims:
         try:
             yield
         except BaseException:
-            version = output.activation.version if output.activation is not None else ""
+            activation = output.activation
+            version = activation.version if activation is not None else ""
+            if activation is not None and not activation.repeated:
+                # The ledger has it already, but the model never gets the text.
+                context.conversation.forget(activation.name)
             with self._lock:
                 claimed = self._by_response.get(context.response, {})
                 if claimed.get(version) == context.call_id:

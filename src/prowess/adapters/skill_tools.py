@@ -176,7 +176,8 @@ def _describe_load(rules: ToolRules) -> OfferedTool:
             again=again,
         )
         text = activation.text
-        if activation.version and not activation.repeated:
+        # Where nobody reads the messages, a tag would only cost tokens.
+        if context.loaded is not None and not activation.repeated:
             text = add_tag(
                 text,
                 name=activation.name,
@@ -199,6 +200,7 @@ def _read_file(parameters: Any, context: CallContext) -> ToolOutput:
         _read_text(parameters, "url", tool=READ),
         answers=context.answers,
         is_cancelled=context.is_cancelled,
+        loaded=context.loaded,
     )
     if not resource.data:
         return ToolOutput(text=resource.content)
@@ -213,6 +215,7 @@ def _run_script(parameters: Any, context: CallContext) -> ToolOutput:
         _read_texts(parameters, "arguments", tool=RUN),
         answers=context.answers,
         is_cancelled=context.is_cancelled,
+        loaded=context.loaded,
     )
     return ToolOutput(text=result.text)
 

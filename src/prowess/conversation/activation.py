@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Container
+from collections.abc import Callable, Collection
 from functools import cache
 
-from prowess.activate.ledger import LedgerEntry, LedgerRecorder
-from prowess.activate.loaded_tags import digest_activation
+from prowess.activate.ledger import LedgerEntry, LedgerRecorder, digest_activation
 from prowess.activate.resources.file_sample import Sample, sample_files
 from prowess.activate.wrappers import (
     SkillContent,
@@ -47,7 +46,7 @@ def activate_skill(
     skills: CurrentSkills,
     ledger: LedgerRecorder,
     is_cancelled: Callable[[], bool] | None = None,
-    loaded: Container[str] | None = None,
+    loaded: Collection[str] | None = None,
     again: bool = False,
 ) -> Activation:
     """Load a skill: look it up, authorize it, render its body, wrap it and record it.
@@ -83,15 +82,14 @@ def activate_skill(
     if not grant.requests:
         body = withhold_requests(skill, body)
 
-    version = ""
+    version = digest_activation(
+        skill.name, digest=body.digest, location=skill.location, arguments=arguments
+    )
     # What commands wrote may be new although the file is not.
     is_repeated = by == "model" and not again and not body.ran_commands
     if loaded is None:
         is_repeated = is_repeated and _is_loaded(skill, body, arguments, ledger)
     else:
-        version = digest_activation(
-            skill.name, digest=body.digest, location=skill.location, arguments=arguments
-        )
         is_repeated = is_repeated and version in loaded
     folder, sample = find_own_folder(skill), Sample()
     if is_repeated:

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Unpack
 
 import msgspec
 
-from prowess.activate.ledger import Ledger, LedgerRecorder, parse_ledger, render_ledger
+from prowess.activate.ledger import (
+    Ledger,
+    LedgerRecorder,
+    is_any_loaded,
+    parse_ledger,
+    render_ledger,
+)
 from prowess.activate.model_tool import ModelTool, describe_tool, parse_call
 from prowess.activate.resources.addresses import parse_address
 from prowess.activate.resources.lookup import Resource, resolve
@@ -122,7 +128,7 @@ class Conversation:
         by: Caller = "user",
         answers: Answers | None = None,
         is_cancelled: Callable[[], bool] | None = None,
-        loaded: Container[str] | None = None,
+        loaded: Collection[str] | None = None,
         again: bool = False,
     ) -> Activation:
         """Load a skill into the conversation.
@@ -224,21 +230,23 @@ class Conversation:
         seconds: float | None = None,
         answers: Answers | None = None,
         is_cancelled: Callable[[], bool] | None = None,
+        loaded: Collection[str] | None = None,
     ) -> ScriptResult:
         """Run a script in the folder of a skill, such as `scripts/fill.py`, with these arguments.
 
         It runs like a command in the skill's body: in the working folder, in the sandbox, with the
         skill's variables, if the skill is trusted and the rules allow it. A model needs permission
         to load the skill, unless it is loaded, and its arguments are approved unless a rule allows
-        them. `seconds` replaces the host's time limit; `answers` are those of `activate`. Raises
-        `UnknownSkill`, `Unavailable`, `NotPermitted`, `AddressError` and `ScriptRefused`.
+        them. `seconds` replaces the host's time limit; `answers` and `loaded` are those of
+        `activate`. Raises `UnknownSkill`, `Unavailable`, `NotPermitted`, `AddressError` and
+        `ScriptRefused`.
         """
         # Few conversations run scripts, and the modules that run programs take long to import.
         from prowess.conversation.scripts import run_script
 
         services = self._with_answers(answers)
-        skill = self._get_readable(name, by, services)
-        if by == "model" and self._recorder.find(name) is None:
+        skill = self._get_readable(name, by, services, loaded)
+        if by == "model" and not self._is_loaded(skill, loaded):
             self._check_awake(name)
         return run_script(
             skill,
@@ -276,17 +284,18 @@ class Conversation:
         by: Caller = "model",
         answers: Answers | None = None,
         is_cancelled: Callable[[], bool] | None = None,
+        loaded: Collection[str] | None = None,
     ) -> Resource:
         """The file or folder that a `skill://` address names.
 
-        A model needs the same permission as for loading the skill, unless it has loaded it;
-        `answers` are those of `activate`. Raises `UnknownSkill`, `Unavailable`, `NotPermitted` and
-        `AddressError`.
+        A model needs the same permission as for loading the skill, unless it has loaded it as it is
+        now; `answers` and `loaded` are those of `activate`. Raises `UnknownSkill`, `Unavailable`,
+        `NotPermitted` and `AddressError`.
         """
         services = self._with_answers(answers)
         rules = services.profile.resources
         address = parse_address(url, dots=rules.dots, with_lines=True)
-        self._get_readable(address.name, by, services)
+        self._get_readable(address.name, by, services, loaded)
         return resolve(address, self._skills.view.readable, services.files, rules=rules)
 
     async def read_async(
@@ -340,7 +349,9 @@ class Conversation:
             return self._services
         return msgspec.structs.replace(self._services, approver=GivenAnswers(answers))
 
-    def _get_readable(self, name: str, by: Caller, services: Services) -> Skill:
+    def _get_readable(
+        self, name: str, by: Caller, services: Services, loaded: Collection[str] | None
+    ) -> Skill:
         """A skill whose files the caller may use. Raises what `read` does."""
         view = self._skills.view
         skill = view.readable.get(name)
@@ -353,9 +364,29 @@ class Conversation:
             if outcome is not None and outcome.name == name and outcome.state in _UNREADABLE:
                 raise Unavailable(outcome.name, outcome.state.value, outcome.reason or "")
             raise UnknownSkill(name, view.readable)
-        if by == "model" and self._recorder.find(skill.name) is None:
+        if by == "model" and not self._is_loaded(skill, loaded):
             authorize_skill(skill, services, view, get_digest=lambda: skill.digest)
         return skill
+
+    def _is_loaded(self, skill: Skill, loaded: Collection[str] | None) -> bool:
+        """Whether a skill is loaded as it is now, so that its files need no permission.
+
+        Where the messages say what the model has, the ledger counts only for what the user loaded.
+        A call that is repeated after an approval then asks the same questions in the same order,
+        whatever other calls wrote into the ledger meanwhile.
+        """
+        entries = self._recorder.find_all(skill.name)
+        if loaded is not None:
+            entries = tuple(entry for entry in entries if entry.by == "user")
+        if not entries and not loaded:
+            return False
+        if skill.is_computed:
+            # Its text may differ at every call, and making it runs code.
+            return bool(entries)
+        digest = skill.digest
+        if any((entry.digest, entry.location) == (digest, skill.file or "") for entry in entries):
+            return True
+        return is_any_loaded(loaded or (), skill.name, digest=digest, location=skill.location)
 
     def _check_awake(self, name: str) -> None:
         """Raise `Unavailable` for a dormant skill, which a model cannot load either."""

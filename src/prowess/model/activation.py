@@ -39,11 +39,11 @@ class Activation(
 
     `text` is the whole text, in the host's shape; `title` and `metadata` go with it. `files` are a
     sample of the files in the skill's folder, and `more_files` counts the rest. `digest` is that of
-    the SKILL.md; `version` stands for it, the location and the arguments together, and is set only
-    for callers who keep account of versions. `repeated` marks a skill that was already loaded and
-    unchanged, for which the text is a single line. `blocks` are content blocks other than text,
-    which only skills defined in code have. `trusted` is False if the skill asks for tools or hooks
-    and the user does not trust its project: ask before you grant them.
+    the SKILL.md; `version` stands for it, the location and the arguments together. `repeated` marks
+    a skill that was already loaded and unchanged, for which the text is a single line. `blocks` are
+    content blocks other than text, which only skills defined in code have. `trusted` is False if
+    the skill asks for tools or hooks and the user does not trust its project: ask before you grant
+    them.
     """
 
     name: str

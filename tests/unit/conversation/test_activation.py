@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from prowess.activate.ledger import digest_activation
 from prowess.activate.model_tool import render_unknown
 from prowess.activate.slash.commands import build_commands
 from prowess.conversation.conversation import Conversation
@@ -90,6 +91,12 @@ def test_a_call_looks_up_asks_collects_and_builds_in_this_order() -> None:
         text=TEXT,
         folder=f"{ROOT}/pdf",
         digest=office.skills.get("pdf").digest,
+        version=digest_activation(
+            "pdf",
+            digest=loaded.digest,
+            location=f"{ROOT}/pdf/SKILL.md",
+            arguments="",
+        ),
         title="Loaded skill: pdf",
         files=(f"{ROOT}/pdf/a.md",),
         metadata={"name": "pdf", "dir": f"{ROOT}/pdf"},
