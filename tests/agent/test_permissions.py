@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from prowess.model.permission import ApprovalChoice
+from tests.agent.studio import Asked, call, say
+
 GRANTS = [
     ("prowess", "prowess.toml", '[permissions]\nbash = "allow"\nwrite = "allow"\nedit = "allow"\n'),
     ("prowess", "prowess.toml", '[permissions]\n"*" = "allow"\n'),
@@ -51,3 +54,89 @@ def test_a_dropped_grant_does_not_take_a_denial_of_the_user_along(studio):
     assert studio.use("Bash", command="true").outcome == "done"
     assert studio.use("Bash", command="rm x").outcome == "refused"
     assert studio.read("x") == "x"
+
+
+DEEP = "(" * 41 + "git status; touch x" + ")" * 41
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "./git status",
+        "PATH=$PWD:$PATH git status",
+        "env -C . ./git status",
+        "git log <<END\n$(touch x)\nEND",
+        DEEP,
+        "git status > x",
+        "git status 2>x",
+        "git status >/dev/null/../x",
+        "git log <(touch x)",
+        'git log "$(touch x)"',
+        "git log `touch x`",
+        "git $X",
+        "git pu[s]h",
+        "git {status,x}",
+        "git status & git log",
+        "(git status)",
+        "git() { touch x; }",
+        "git status\\\n#\\\n> x",
+        '"git status" x',
+        "! git status",
+        "~/git status",
+    ],
+)
+def test_a_wildcard_covers_only_plain_commands(studio, command):
+    studio.write("git", "#!/bin/sh\ntouch x\n").chmod(0o755)
+    rules = {"allow": ["Bash(git *)", "Bash(env *)"]}
+    assert studio.use("Bash", rules=rules, command=command).outcome == "refused"
+    assert not (studio.project / "x").exists()
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "echo a",
+        "echo 'a $b' \"c;d\" e\\ f HEAD~1 a#b",
+        "echo a && echo b || echo c; echo d | echo e\necho f",
+        "echo a 2>&1 >/dev/null; echo b 2> /dev/null; echo c >&2",
+        "echo a \\\n  b",
+    ],
+)
+def test_a_wildcard_covers_plain_commands(studio, command):
+    rules = {"allow": ["Bash(echo *)"]}
+    assert studio.use("Bash", rules=rules, command=command).outcome == "done"
+
+
+def test_the_exact_text_and_all_commands_can_be_allowed(studio):
+    command = "echo a > x"
+    for rule in (f"Bash({command})", "Bash(*)", "Bash"):
+        assert studio.use("Bash", rules={"allow": [rule]}, command=command).outcome == "done"
+    denied = {"allow": ["Bash"], "deny": ["Bash(rm *)"]}
+    for command in ("/bin/rm x > y", "A=1 rm x", "env rm x"):
+        assert studio.use("Bash", rules=denied, command=command).outcome == "refused"
+    assert studio.read("x") == "a\n"
+
+
+def test_always_covers_the_exact_command_and_the_exact_change(studio):
+    asked = Asked(ApprovalChoice.ALWAYS)
+    long = "line\n" * 1_000
+    answers = [
+        call("Bash", command="echo a"),
+        call("Bash", command="echo a > x"),
+        call("Bash", command="echo a > y"),
+        call("Bash", command="echo a"),
+        call("Write", file_path="a.txt", content="a\n"),
+        call("Write", file_path="a.txt", content="b\n"),
+        call("Write", file_path="b.txt", content=f"{long}a\n"),
+        call("Write", file_path="b.txt", content=f"{long}b\n"),
+    ]
+    studio.run(*answers, say("Done."), approver=asked)
+    assert [request.patterns[0] for request in asked.requests] == [
+        "echo a",
+        "echo a > x",
+        "echo a > y",
+        "a.txt",
+        "a.txt",
+        "b.txt",
+        "b.txt",
+    ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
@@ -97,13 +98,10 @@ def judge(plan: Plan, rules: AgentRules, granted: Granted, *, home: str) -> Deci
 def _judge_access(plan: Plan, access: Access, rules: AgentRules, granted: Granted) -> Decision:
     for rule in granted.disallowed:
         if _covers(rule, plan, access):
-            return Decision(Action.DENY, f"a skill of this turn disallows `{rule.text}`")
-    found = [
-        decision
-        for permission in plan.permissions
-        for name in access.names
-        if (decision := _decide_name(permission, name, rules)).rule is not None
-    ]
+            return Decision(Action.DENY, f"a skill of this turn disallows `{_name_tool(rule)}`")
+    found = _decide_names(plan, access.names, rules)
+    if not found and access.whole is not None:
+        found = _decide_names(plan, (access.whole,), _select_exact(rules, access.whole))
     if found:
         return max(found, key=lambda one: STRICTNESS[one.action])
     if access.needs_rule:
@@ -113,14 +111,42 @@ def _judge_access(plan: Plan, access: Access, rules: AgentRules, granted: Grante
     return Decision(plan.default, f"no rule matches and the default is `{plan.default.value}`")
 
 
-def _decide_name(permission: str, name: str, rules: AgentRules) -> Decision:
-    return decide(ApprovalRequest(permission=permission, patterns=(name,), always=()), rules)
+def _name_tool(rule: Rule) -> str:
+    """A rule of a skill as its header has it, without the action."""
+    return rule.text.removeprefix(f"{rule.action.value}: ")
+
+
+def _decide_names(plan: Plan, names: Iterable[str], rules: AgentRules) -> list[Decision]:
+    """What rules say about each name; nothing where none is about it."""
+    decisions = [
+        decide(ApprovalRequest(permission=permission, patterns=(name,), always=()), rules)
+        for permission in plan.permissions
+        for name in names
+    ]
+    return [decision for decision in decisions if decision.rule is not None]
 
 
 def _covers(rule: Rule, plan: Plan, access: Access) -> bool:
+    """Whether the rule of a skill is about something that a call needs."""
     if rule.permission not in plan.permissions:
         return False
-    return any(matches_wildcard(name, rule.pattern) for name in access.names)
+    if any(matches_wildcard(name, rule.pattern) for name in access.names):
+        return True
+    if access.whole is None or not _is_about_whole(rule, access.whole):
+        return False
+    return matches_wildcard(access.whole, rule.pattern)
+
+
+def _is_about_whole(rule: Rule, text: str) -> bool:
+    """Whether a rule counts for a whole text. To allow it, a rule must say it, or be for all."""
+    return rule.action is not Action.ALLOW or rule.pattern in ("*", text)
+
+
+def _select_exact(rules: AgentRules, text: str) -> AgentRules:
+    """The rules that count for a whole text."""
+    written = tuple(rule for rule in rules.written if _is_about_whole(rule, text))
+    given = tuple(rule for rule in rules.given if _is_about_whole(rule, text))
+    return msgspec.structs.replace(rules, written=written, given=given)
 
 
 def _is_named(access: Access, plan: Plan, rules: AgentRules) -> bool:
@@ -179,17 +205,22 @@ class Gatekeeper:
         self._read_only = read_only
 
     async def settle(self, plan: Plan, rules: AgentRules, granted: Granted) -> Permit:
-        """Grant or refuse a call. “Always” covers the same call in the same project."""
+        """Grant or refuse a call.
+
+        “Always” covers the same call in the same project: for Bash the exact text of the command.
+        For a change of a file it counts once, because no two changes are the same.
+        """
         # Commands may run in a read-only session, because their sandbox keeps them from writing.
         if self._read_only and plan.is_write and plan.touched is not None:
             return Permit(granted=False, by="rule", reason="the session is read-only")
         decision = judge(plan, rules, granted, home=self._home)
         request = _make_request(plan, decision)
+        digest = _hash_call(plan)
 
         def call(*, answers: Answers | None = None, is_cancelled: object = None) -> Permit:
             approver = self._approver if answers is None else GivenAnswers(answers)
             return self._approvals.settle(
-                request, decision, location=self._project, digest="", approver=approver
+                request, decision, location=self._project, digest=digest, approver=approver
             )
 
         if decision.action is not Action.ASK:
@@ -197,8 +228,16 @@ class Gatekeeper:
         return await call_async(call, self._approver)
 
 
+def _hash_call(plan: Plan) -> str:
+    """What an “always” is bound to besides the names: everything that the person was shown."""
+    shown = "\0".join((plan.title, *plan.details))
+    return hashlib.sha256(shown.encode("utf-8", "surrogatepass")).hexdigest()
+
+
 def _make_request(plan: Plan, decision: Decision) -> ApprovalRequest:
-    names = tuple(access.names[0] for access in plan.accesses)
+    shown = (access.whole or access.names[0] for access in plan.accesses)
+    names = tuple(dict.fromkeys(shown))
+    is_change = plan.is_write and plan.touched is not None
     metadata: dict[str, object] = {"tool": plan.title.split()[0], "title": plan.title}
     if plan.details:
         metadata["details"] = list(plan.details)
@@ -207,7 +246,7 @@ def _make_request(plan: Plan, decision: Decision) -> ApprovalRequest:
     return ApprovalRequest(
         permission=plan.permissions[0],
         patterns=names,
-        always=names,
+        always=() if is_change else names,
         metadata=metadata,
         note=None if decision.rule is None else f"Asked because {decision.reason}.",
     )

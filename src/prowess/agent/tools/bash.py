@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import msgspec
@@ -11,12 +12,29 @@ from prowess.errors import UsageError
 from prowess.model.command import Command, Finished
 from prowess.model.permission import Action
 from prowess.ports import Runner
-from prowess.shell.quotes import Refusal
+from prowess.shell.program_words import unwrap
 from prowess.shell.scanner import BashScanner, list_commands
 
 SECONDS = 120.0
 MOST_SECONDS = 600.0
 _OUTPUT_BYTES = 30_000
+
+# What a plain command consists of. A word ends where bash ends it, and nothing in it is expanded.
+_PLAIN_TOKEN = re.compile(
+    r"""
+    (?P<blank>  (?: [ \t] | \\\n )+ )
+  | (?P<joint>  && | \|\| | [;|\n] )
+  | (?P<silent> (?: [0-9]?>&[12] | (?: [0-9]?>>? | &> )[ ]?/dev/null | [0-9]?<[ ]?/dev/null )
+                (?= [ \t\n;|] | $ ) )
+  | (?P<word>   (?![\#~]) (?: [^\x00-\x20\x7f'"\\$`*?\[{()<>;&|]
+                | '[^']*' | "(?: [^"\\$`] | \\[^\n] )*" | \\[^\n] )+ )
+    """,
+    re.VERBOSE,
+)
+_PROGRAM = re.compile(r"[A-Za-z0-9_.+:-]+")
+_KEYWORDS = frozenset(
+    "case coproc do done elif else esac fi for function if in select then time until while".split()
+)
 
 
 class BashSandbox(msgspec.Struct, frozen=True, kw_only=True):
@@ -72,18 +90,52 @@ class BashTool:
 
 
 def _list_accesses(command: str) -> tuple[Access, ...]:
-    """Every program that a command starts; the whole text where it cannot be taken apart.
+    """Every program that a command starts, and the whole text of one that is not plain.
 
     `git status && rm x` needs permission for both programs, whatever a rule says about `git *`.
+    Nor does such a rule allow what only the whole text shows, such as the file that `git status`
+    is written to.
     """
-    try:
-        BashScanner(command).read()
-        programs = [" ".join(words) for words in list_commands(command)[0]]
-    except Refusal:
-        programs = []
-    if not programs:
-        return (Access(names=(command,)),)
-    return tuple(Access(names=(program,)) for program in dict.fromkeys(programs))
+    listed, _ = list_commands(command)
+    programs = dict.fromkeys(" ".join(words) for words in listed)
+    accesses = [Access(names=(program,), whole=command) for program in programs]
+    if not programs or not _is_plain(command):
+        accesses.append(Access(names=(), whole=command))
+    return tuple(accesses)
+
+
+def _is_plain(command: str) -> bool:
+    """Whether a command is only programs of `$PATH` with literal arguments, one after the other.
+
+    This lists what is plain and guesses nothing: assignments, expansions, redirections to files,
+    here-documents, subshells, keywords and programs with a folder are not.
+    """
+    at, is_start = 0, True
+    while at < len(command):
+        token = _PLAIN_TOKEN.match(command, at)
+        if token is None:
+            return False
+        if token.lastgroup == "word":
+            if is_start and not _is_program(token[0]):
+                return False
+            is_start = False
+        elif token.lastgroup == "joint":
+            is_start = True
+        at = token.end()
+    return not _starts_path(command)
+
+
+def _is_program(word: str) -> bool:
+    return _PROGRAM.fullmatch(word) is not None and word not in _KEYWORDS
+
+
+def _starts_path(command: str) -> bool:
+    """Whether `env`, `sudo` or the like starts a program that is named with its folder."""
+    scanner = BashScanner(command)
+    scanner.read()
+    return any(
+        words[-len(started) :] != started for words in scanner.commands for started in unwrap(words)
+    )
 
 
 def render_result(finished: Finished, command: Command) -> str:

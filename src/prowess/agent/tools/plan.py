@@ -19,9 +19,11 @@ class Access(msgspec.Struct, frozen=True, kw_only=True):
     default allows, such as a path outside the project; a rule must then name it by its whole path.
     `closed_because` says why. Where `must_name` is not empty, a person is asked unless the pattern
     of a rule that allows it has this text in it.
+    `whole` is a text that only rules without wildcards allow, or those about everything.
     """
 
     names: tuple[str, ...]
+    whole: str | None = None
     needs_rule: bool = False
     closed_because: str = "it is outside the project"
     must_name: str = ""
