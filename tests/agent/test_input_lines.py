@@ -71,7 +71,7 @@ def test_lines_that_make_no_sense_are_told_and_ignored(studio):
     events = converse(
         studio,
         [SLOW, say("Done.")],
-        ["rubbish\n", {"txt": "x"}, {"text": "x", "key": "never"}],
+        ["rubbish\n", {"txt": "x"}, {"text": "x", "key": "never"}, '{"text":"\udcff"}\n'],
     )
-    assert [one.code for one in pick(events, Warned)] == ["input-ignored"] * 3
+    assert [one.code for one in pick(events, Warned)] == ["input-ignored"] * 4
     assert pick(events, TurnEnded)[-1].status == "done"

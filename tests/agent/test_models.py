@@ -73,7 +73,7 @@ def test_a_key_that_is_missing_is_named(monkeypatch):
 def test_a_provider_that_does_not_exist_is_said_to_be_unknown():
     with pytest.raises(ModelUnavailable) as error:
         load_model("nobody:x", env={})
-    assert "unknown model: nobody:x" in str(error.value)
+    assert "there is no provider “nobody”" in str(error.value)
 
 
 def test_openai_with_an_address_of_its_own_uses_the_chat_api(monkeypatch):

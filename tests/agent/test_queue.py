@@ -8,7 +8,15 @@ import pytest
 
 from prowess.activate.slash.messages import Delivery, Key
 from prowess.agent import Session
-from prowess.agent.events import Event, MessageDelivered, MessageQueued, ToolStarted, TurnEnded
+from prowess.agent.events import (
+    Event,
+    MessageDelivered,
+    MessageQueued,
+    SkillLoaded,
+    ToolFinished,
+    ToolStarted,
+    TurnEnded,
+)
 from prowess.errors import UsageError
 from tests.agent.studio import Studio, call, pick, say
 
@@ -119,3 +127,44 @@ def test_a_command_that_is_not_available_is_an_error_and_is_not_queued(studio):
 
     asyncio.run(run())
     assert session.undelivered == ()
+
+
+def test_the_commands_of_a_queued_skill_run_once(studio):
+    studio.host = "claude-code"
+    studio.trust()
+    studio.workspace.skill("project/.claude/skills/emb", body="Now: !`echo x >> runs`\n")
+    session = studio.open(say("1"), say("2"), SLOW, say("never"), rules=RULES)
+    session.run("begin")
+    assert asyncio.run(session.queue("/emb")) is Delivery.PROMPT
+    assert not (studio.project / "runs").exists()
+    (text,) = session.take_undelivered()
+    assert session.run(text).answer == "2"
+    assert studio.read("runs") == "x\n"
+
+
+def test_a_skill_that_steers_is_reported_and_disallows_its_tools(studio):
+    studio.skill("dis", disallowed_tools="Bash")
+    session = studio.open(SLOW, call("Bash", command="touch x"), say("Done."), rules=RULES)
+    events, deliveries = work(studio, session, ("/dis", Key.SEND))
+    assert deliveries == [Delivery.STEER]
+    assert [(one.name, one.by) for one in pick(events, SkillLoaded)] == [("dis", "user")]
+    assert [one.outcome for one in pick(events, ToolFinished)] == ["done", "refused"]
+    assert not (studio.project / "x").exists()
+
+
+def test_a_skill_that_runs_apart_waits_for_the_next_turn(studio):
+    studio.skill("apart", context="fork")
+    session = studio.open(SLOW, say("1"), {**say("2"), "agent": "apart"}, rules=RULES)
+    _, deliveries = work(studio, session, ("/apart", Key.SEND))
+    assert (deliveries, session.undelivered) == ([Delivery.PROMPT], ("/apart",))
+    (text,) = session.take_undelivered()
+    assert session.run(text).answer == "2"
+
+
+@pytest.mark.parametrize("text", ["", " \n", "a\udcff"])
+def test_what_no_model_can_be_sent_is_an_error(studio, text):
+    session = studio.open(say("never"))
+    with pytest.raises(UsageError, match="The prompt is"):
+        session.run(text)
+    with pytest.raises(UsageError, match="The prompt is"):
+        asyncio.run(session.queue(text))

@@ -241,3 +241,19 @@ def test_ctrl_c_ends_the_programs_and_keeps_the_turn(terminal):
     assert find_running(MARK) == []
     (session,) = terminal.json("sessions")["sessions"]
     assert (session["turns"], session["unknown_outcomes"]) == (1, [])
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "code", "said"),
+    [
+        ("", (), 2, "The prompt is empty."),
+        ("\udcff", (), 2, "The prompt is not valid UTF-8."),
+        ("x", ("--output", "none/x"), 4, "Could not write none/x: there is no folder "),
+        ("x", ("--model", "script:"), 2, "`script:` needs a file: `script:FILE`."),
+        ("x", ("--model", "foo:x"), 6, "there is no provider “foo”"),
+    ],
+)
+def test_what_cannot_work_is_said_before_the_model_runs(terminal, text, options, code, said):
+    model = script(terminal, {"text": "never"})
+    answer = terminal.run("run", text, "--model", model, *options)
+    assert (answer.code, answer.out, said in answer.err) == (code, "", True), answer.err

@@ -117,6 +117,9 @@ async def _read(
                 continue
             try:
                 await _take(session, msgspec.json.decode(line, type=InputLine))
+            except UnicodeEncodeError:
+                # Bytes that are no UTF-8 are read as lone surrogates.
+                show(Warned(code="input-ignored", message="The line is not valid UTF-8."))
             except (msgspec.DecodeError, ProwessError) as error:
                 show(Warned(code="input-ignored", message=str(error)))
             arrivals.note()

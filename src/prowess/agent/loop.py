@@ -157,6 +157,11 @@ class AgentLoop:
             model_settings=lambda context: self._find_settings(),
         )
 
+    @property
+    def is_working(self) -> bool:
+        """Whether the model works on a prompt."""
+        return self._run is not None
+
     def use(self, model: Model | None, effort: str | int | None) -> None:
         """Use another model or effort for the rest of the turn; None leaves each as it is."""
         self._turn_model = model or self._turn_model

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from prowess.agent.script import Recorder, Script, load_script, replay
-from prowess.errors import MissingExtra
+from prowess.errors import MissingExtra, UsageError
 from prowess.errors.agent import ModelUnavailable, NoModel, UnknownModel
 from prowess.model.facts import Facts
 from prowess.model.settings import AgentSettings
@@ -88,7 +88,10 @@ class ModelSource:
         else:
             self._given, self.name = wanted, wanted.model_name
         if self.name is not None and self.name.startswith(SCRIPT) and self._given is None:
-            self._script = load_script(self.name.removeprefix(SCRIPT), files)
+            file = self.name.removeprefix(SCRIPT)
+            if not file:
+                raise UsageError("`script:` needs a file: `script:FILE`.")
+            self._script = load_script(file, files)
         self._recorder = None if record is None else Recorder(record)
 
     def open(self, agent: str = "") -> Model:
@@ -160,6 +163,11 @@ def _explain(name: str, error: Exception) -> ModelUnavailable:
     if variable is not None:
         problem = f"the environment variable {variable[1]} is not set"
         return ModelUnavailable(name, problem, remedy=f"Set {variable[1]} and try again.")
-    first = str(error).partition(". ")[0].rstrip(".")
     remedy = "Name it as `provider:name`, such as `anthropic:claude-sonnet-4-5`."
+    first = str(error).partition(". ")[0].rstrip(".")
+    if first.startswith("Unknown model:"):
+        # The provider is what it does not know; names of models are not checked here.
+        return ModelUnavailable(
+            name, f"there is no provider “{name.partition(':')[0]}”", remedy=remedy
+        )
     return ModelUnavailable(name, first[:1].lower() + first[1:], remedy=remedy)

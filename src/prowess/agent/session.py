@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
+from typing import NamedTuple
 
 import msgspec
 from pydantic_ai import CancellationToken
@@ -45,6 +46,7 @@ from prowess.agent.session_file import (
 )
 from prowess.agent.toolset import NoCallLog
 from prowess.agent.workers import Worker, Workers
+from prowess.conversation.slash_commands import RunResult
 from prowess.errors import ProwessError, UsageError
 from prowess.errors.activation import NotPermitted, Unavailable, UntrustedTool
 from prowess.machine.event_loop import run_in_thread
@@ -53,6 +55,13 @@ from prowess.runtime import Skills
 
 USUAL_LIMITS = Limits()
 _NOT_ALLOWED = (NotPermitted, Unavailable, UntrustedTool)
+
+
+class _Waiting(NamedTuple):
+    """What was typed and has not reached the model; `typed` if it was interpreted already."""
+
+    text: str
+    typed: RunResult | None = None
 
 
 class Session:
@@ -106,7 +115,9 @@ class Session:
             # Calls without a result are closed, or pydantic-ai would refuse or repeat them.
             self._history = repair_messages(kept)
         self._noted: list[ModelMessage] = []
-        self._waiting: dict[str, str] = {}
+        self._waiting: dict[str, _Waiting] = {}
+        # What became of texts that were interpreted and then did not reach the model.
+        self._interpreted: dict[str, RunResult] = {}
         self._main: Worker | None = None
         self._events: asyncio.Queue[Event | None] | None = None
         self._started = False
@@ -119,6 +130,7 @@ class Session:
 
         The last one is `TurnEnded`. Whoever stops iterating interrupts the turn.
         """
+        _check_text(text)
         if self._events is not None:
             raise UsageError("The session is still working on a turn.")
         queue: asyncio.Queue[Event | None] = asyncio.Queue()
@@ -158,30 +170,38 @@ class Session:
         when it would stop (`FOLLOW_UP`). If no model is at work it is a plain prompt, which `send`
         takes; it is in `undelivered` until then.
         """
-        loop = self._main.loop if self._main is not None and self._events is not None else None
-        typed = await self.conversation.run_async(text, key=key, streaming=loop is not None)
+        _check_text(text)
+        loop = self._main.loop if self._main is not None else None
+        if loop is None or not loop.is_working:
+            # `send` interprets it; a command in it must not run twice.
+            return self._keep_prompt(text)
+        typed = await self.conversation.run_async(text, key=key, streaming=True)
         if isinstance(typed, Notice):
             raise UsageError(typed.message)
+        if not loop.is_working or _runs_apart(typed):
+            return self._keep_prompt(text, typed)
         if isinstance(typed, ToolReply):
             self._emit(TextDelta(text=typed.text))
             return Delivery.STEER
-        delivery = find_delivery(key, streaming=loop is not None)
-        id = loop.enqueue(typed.text, steer=delivery is Delivery.STEER) if loop else None
+        delivery = find_delivery(key, streaming=True)
+        id = loop.enqueue(typed.text, steer=delivery is Delivery.STEER)
         if id is None:
-            self._waiting[f"prompt-{len(self._waiting)}-{time.time_ns():x}"] = text
-            return Delivery.PROMPT
-        self._waiting[id] = text
+            return self._keep_prompt(text, typed)
+        self._waiting[id] = _Waiting(text, typed)
         self._emit(MessageQueued(id=id, text=text, delivery=delivery.value))
         return delivery
 
     @property
     def undelivered(self) -> tuple[str, ...]:
         """What was queued and has not reached the model, as it was typed: nothing typed is lost."""
-        return tuple(self._waiting.values())
+        return tuple(one.text for one in self._waiting.values())
 
     def take_undelivered(self) -> tuple[str, ...]:
         """What `undelivered` has, for someone who sends it again; afterwards it is empty."""
         texts = self.undelivered
+        for one in self._waiting.values():
+            if one.typed is not None:
+                self._interpreted[one.text] = one.typed
         self._waiting.clear()
         return texts
 
@@ -252,7 +272,9 @@ class Session:
 
     async def _answer(self, text: str) -> LoopResult:
         """What comes of a typed text: a tool's reply, a refusal, or the work of the model."""
-        typed = await self.conversation.run_async(text)
+        typed = self._interpreted.pop(text, None)
+        if typed is None:
+            typed = await self.conversation.run_async(text)
         if isinstance(typed, Notice):
             return LoopResult(status="refused", reason=typed.message.rstrip("."))
         if isinstance(typed, ToolReply):
@@ -321,8 +343,17 @@ class Session:
             self._file.note_told()
 
     def _note_delivered(self, id: str) -> None:
-        if self._waiting.pop(id, None) is not None:
-            self._emit(MessageDelivered(id=id))
+        waiting = self._waiting.pop(id, None)
+        if waiting is None:
+            return
+        self._emit(MessageDelivered(id=id))
+        if self._main is not None and isinstance(waiting.typed, Message):
+            self._workers.apply_typed(waiting.typed, self._main)
+
+    def _keep_prompt(self, text: str, typed: RunResult | None = None) -> Delivery:
+        """Keep a text for the next turn, with what became of it if it was interpreted."""
+        self._waiting[f"prompt-{len(self._waiting)}-{time.time_ns():x}"] = _Waiting(text, typed)
+        return Delivery.PROMPT
 
     def _save_end(self, result: LoopResult, before: int) -> None:
         if self._file is None:
@@ -376,6 +407,21 @@ class Session:
     def _emit(self, event: Event) -> None:
         if self._events is not None:
             self._events.put_nowait(event)
+
+
+def _check_text(text: str) -> None:
+    """Raise `UsageError` for what no model can be sent."""
+    if not text.strip():
+        raise UsageError("The prompt is empty.")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise UsageError("The prompt is not valid UTF-8.") from None
+
+
+def _runs_apart(typed: RunResult) -> bool:
+    """Whether a sub-agent answers, which cannot steer the model that works."""
+    return isinstance(typed, Message) and any(one.fork for one in typed.requests.values())
 
 
 def _render_unknown(calls: Sequence[CallRecord]) -> str:

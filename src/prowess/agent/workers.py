@@ -193,6 +193,15 @@ class Workers:
 
     async def load_typed(self, message: Message, worker: Worker) -> LoopResult | None:
         """Apply what the skills of a typed message ask for; the result of one that runs apart."""
+        forked = self.apply_typed(message, worker)
+        if forked is None:
+            return None
+        name, requests = forked
+        definition = self._definitions.get(requests.agent or "")
+        return await self._run_child(name, message.text, definition, requests, worker)
+
+    def apply_typed(self, message: Message, worker: Worker) -> tuple[str, SkillRequests] | None:
+        """Apply what the skills of a typed message ask for; the first one that must run apart."""
         if message.blocks:
             said = f"{len(message.blocks)} images or files of the skill do not reach the model."
             self._emit(Warned(code="blocks-left-out", message=said))
@@ -206,8 +215,7 @@ class Workers:
                 is_trusted=name not in message.untrusted,
             )
             if requests.fork:
-                definition = self._definitions.get(requests.agent or "")
-                return await self._run_child(name, message.text, definition, requests, worker)
+                return name, requests
             self._apply(requests, worker)
         return None
 

@@ -97,7 +97,10 @@ def model_options(command: F) -> F:
 def run_session(skills: Skills, text: str, options: RunOptions, *, as_json: bool) -> int:
     """Run one turn of a session, and return its exit code."""
     from prowess.agent import Limits, Session
+    from prowess.machine.atomic_write import check_writable, rewrite_aside
 
+    if options.output is not None:
+        check_writable(options.output)
     usual = Limits()
     limits = Limits(
         turns=options.max_turns or usual.turns, cost=options.max_cost, seconds=options.max_time
@@ -117,7 +120,7 @@ def run_session(skills: Skills, text: str, options: RunOptions, *, as_json: bool
         ) as session:
             _interrupt_with(cancel, session.interrupt)
             if options.input is not None:
-                return session.converse(text, sys.stdin.readline, on_event=show)
+                return session.converse(text, _read_line, on_event=show)
             return session.run(text, on_event=show)
 
     def is_kept() -> bool:
@@ -126,8 +129,6 @@ def run_session(skills: Skills, text: str, options: RunOptions, *, as_json: bool
     approver = TerminalApprover(is_kept) if can_ask() else None
     ended = BackgroundWork(work, doing=None, approver=approver).run()
     if options.output is not None:
-        from prowess.machine.atomic_write import rewrite_aside
-
         rewrite_aside(options.output, f"{ended.answer}\n".encode("utf-8", "backslashreplace"))
     return _CODES[ended.status]
 
@@ -156,6 +157,11 @@ def _interrupt_with(cancel: Cancel, interrupt: Callable[[], None]) -> None:
         interrupt()
 
     threading.Thread(target=wait, daemon=True).start()
+
+
+def _read_line() -> str:
+    """A line of stdin, whatever the locale; bytes that are no UTF-8 become lone surrogates."""
+    return sys.stdin.buffer.readline().decode("utf-8", "surrogateescape")
 
 
 def _print_event(event: Event) -> None:

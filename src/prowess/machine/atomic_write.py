@@ -71,6 +71,18 @@ def rewrite_aside(path: str, data: bytes) -> None:
     write_aside(real, data, like=like)
 
 
+def check_writable(path: str) -> None:
+    """Raise `MachineError` for a file that could not be written, before anything is at stake."""
+    real = os.path.realpath(path)
+    folder = os.path.dirname(real)
+    if os.path.isdir(real):
+        raise MachineError("write", path, "it is a folder")
+    if not os.path.isdir(folder):
+        raise MachineError("write", path, f"there is no folder {folder}")
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise MachineError("write", path, f"the folder {folder} is not writable")
+
+
 def _take_after(descriptor: int, other: os.stat_result) -> None:
     """Give a new file the owner and permissions of the one it replaces."""
     if os.name != "posix":

@@ -21,7 +21,7 @@ from prowess.cli.options import AgentOptions, agent_options, open_skills, scan_o
 from prowess.cli.terminal.out import echo_diagnostics, print_exact, print_json
 from prowess.conversation.conversation import Conversation
 from prowess.conversation.slash_commands import RunResult
-from prowess.errors import ProwessError
+from prowess.errors import ProwessError, UsageError
 from prowess.errors.agent import NoModel
 from prowess.reports.activation_output import shape_run_result
 from prowess.reports.json_output import shape_scan
@@ -81,6 +81,8 @@ def command(
     """
     skills = open_skills(host, add_dirs, bare=bare, agent=agent)
     typed = join_words(text)
+    if not typed.strip():
+        raise UsageError("The prompt is empty.")
     if run.needs_model or skills.project.load_own_settings().agent.model is not None:
         return run_session(skills, typed, run, as_json=as_json)
 
