@@ -270,7 +270,7 @@ def test_nobody_to_ask_means_refused_and_the_turn_says_so(studio):
     assert (ended.status, ended.answer) == ("refused", "I could not.")
     (done,) = pick(events, ToolFinished)
     assert done.output == (
-        "Not permitted: no rule matches and the default is `ask`, and there is no one to ask."
+        "Write needs approval or `--allow 'Write(…)'`, and there is no one to ask."
     )
     assert not (studio.project / "a.txt").exists()
 

@@ -302,7 +302,7 @@ def test_for_a_model_rules_hold_and_without_a_terminal_nobody_can_be_asked(termi
     assert terminal.run("activate", "greet", "--by", "model", "--ask", "greet") == (
         5,
         "",
-        "prowess: Not permitted to use the skill “greet”: the rule `ask: Skill(greet)` in the command line "
+        "prowess: Not permitted to use the skill “greet”: the rule `ask: Skill(greet)` on the command line "
         "requires approval, and there is no one to ask.\n",
     )
     answer = terminal.run("activate", "greet", "--by", "model", "--deny", "greet", "--json")

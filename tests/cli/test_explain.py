@@ -295,12 +295,12 @@ def test_a_rule_that_asks_or_allows_is_told_and_silence_is_not(terminal):
     assert explain_gate(terminal, "x") == ["it can be offered", shown, "ready"]
     assert explain_gate(terminal, "x", "--ask", "x") == [
         "it can be offered",
-        "permission: ask, because the rule `ask: Skill(x)` in the command line requires approval",
+        "permission: ask, because the rule `ask: Skill(x)` on the command line requires approval",
         shown,
         "ready",
     ]
     assert explain_gate(terminal, "x", "--allow", "x")[1] == (
-        "permission: allow, because the rule `allow: Skill(x)` in the command line allows it"
+        "permission: allow, because the rule `allow: Skill(x)` on the command line allows it"
     )
     terminal.skill("project/.agents/skills/x", allowed_tools="Read")
     assert (

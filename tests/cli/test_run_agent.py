@@ -90,7 +90,7 @@ def test_json_is_one_event_per_line(terminal):
             [call("Write", file_path="a", content="x"), {"text": "No."}],
             (),
             5,
-            "Not finished: Not permitted: no rule matches",
+            "Refused: Write needs approval or `--allow 'Write(…)'`",
         ),
         ([call("Glob", pattern="*")], (), 6, "Failed: "),
         (

@@ -108,6 +108,9 @@ def _judge_access(plan: Plan, access: Access, rules: AgentRules, granted: Grante
         return Decision(Action.DENY, _explain_outside(plan, access))
     if any(_covers(rule, plan, access) for rule in granted.allowed):
         return Decision(Action.ALLOW, "a skill of this turn has it in its `allowed-tools`")
+    if plan.default is Action.ASK:
+        tool = plan.permissions[0].capitalize()
+        return Decision(Action.ASK, f"{tool} needs approval or `--allow '{tool}(…)'`")
     return Decision(plan.default, f"no rule matches and the default is `{plan.default.value}`")
 
 

@@ -146,7 +146,8 @@ class GuardedToolset(WrapperToolset[Any]):
         permit = await context.gatekeeper.settle(plan, context.get_rules(), context.turn.granted)
         if not permit.granted:
             feedback = f" The user says: {permit.feedback}" if permit.feedback else ""
-            reason = f"Not permitted: {permit.reason.rstrip('.')}.{feedback}"
+            prefix = "" if permit.by == "nobody" else "Not permitted: "
+            reason = f"{prefix}{permit.reason.rstrip('.')}.{feedback}"
             raise _Refused(reason, is_open=permit.by in ("person", "nobody"))
         context.log.note_call(state.call, state.tool, plan.title)
         answer = await _perform(plan)

@@ -14,8 +14,7 @@ import msgspec
 
 from prowess.errors import ProwessError
 from prowess.machine.facts import current_facts
-from prowess.model.origin import Origin
-from prowess.model.permission import Rule
+from prowess.model.permission import COMMAND_LINE, Rule
 from prowess.profiles.schema.profile import Profile
 from prowess.runtime import Skills
 from prowess.text.permission_rules import SKILL_TOOLS, Tools
@@ -190,7 +189,7 @@ def _parse_rules(
         allow=map(as_rule, allow), ask=map(as_rule, ask), deny=map(as_rule, deny), tools=tools
     )
     # A decision names the origin of its rule, here too, where that is no file.
-    return tuple(msgspec.structs.replace(rule, origin=Origin("the command line")) for rule in rules)
+    return tuple(msgspec.structs.replace(rule, origin=COMMAND_LINE) for rule in rules)
 
 
 def _as_rule(text: str, tools: Tools = SKILL_TOOLS) -> str:

@@ -22,6 +22,10 @@ class Action(str, Enum):
 STRICTNESS: dict[Action, int] = {action: rank for rank, action in enumerate(Action)}
 
 
+COMMAND_LINE = Origin("the command line")
+"""The origin of rules that are options of a command."""
+
+
 class Rule(msgspec.Struct, frozen=True, kw_only=True):
     """One rule: its permission and its names, both with wildcards, and what it says.
 
@@ -40,7 +44,9 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
     weak: bool = False
 
     def __str__(self) -> str:
-        where = f" in {self.origin}" if self.origin.file is not None else ""
+        where = ""
+        if self.origin.file is not None:
+            where = f" {'on' if self.origin == COMMAND_LINE else 'in'} {self.origin}"
         return f"`{self.text or f'{self.permission}.{self.pattern}: {self.action.value}'}`{where}"
 
 

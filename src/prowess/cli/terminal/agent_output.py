@@ -23,7 +23,7 @@ from prowess.text.display import escape_line, escape_text
 _MOST_TITLE = 100
 _MOST_DIFF_LINES = 60
 _ENDINGS = {
-    "refused": "Not finished",
+    "refused": "Refused",
     "failed": "Failed",
     "budget": "Stopped",
     "interrupted": "Interrupted",
