@@ -43,6 +43,8 @@ class Observation:
 
 
 _UNSEEN = Observation()
+# Ends an operation that is repeated once someone has answered. By its name: nothing is imported.
+_SUSPENSION = "ApprovalNeeded"
 
 
 def observe(operation: Operation, **attributes: Value | None) -> Observation:
@@ -115,12 +117,18 @@ class _Watched(Observation):
     ) -> None:
         seconds = time.perf_counter() - self._began
         failure = kind.__name__ if kind is not None else None
+        is_suspended = failure == _SUSPENSION
+        if is_suspended:
+            failure = None
+            self.note(suspended=True)
         if self._logger is not None:
             self._log(seconds, failure)
         if self._span is None:
             return
         self._end_span(failure)
-        self._measure(seconds, failure)
+        if not is_suspended:
+            # It is measured when it is repeated.
+            self._measure(seconds, failure)
         self._current.__exit__(kind, error, traceback)
 
     def _log(self, seconds: float, failure: str | None) -> None:

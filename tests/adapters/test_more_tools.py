@@ -12,7 +12,11 @@ from typing import Any
 
 import pytest
 
+from prowess import Files, Skills
 from prowess.adapters.conversations import Conversations
+from prowess.adapters.skill_offer import SkillOffer
+from prowess.adapters.skill_tools import CallContext
+from prowess.errors.activation import ScriptRefused
 from prowess.model.permission import ApprovalAnswer, ApprovalChoice
 from tests.adapters.shelf import Answered
 from tests.adapters.test_every_adapter import EXTRAS
@@ -212,3 +216,28 @@ def test_waiting_for_people_holds_no_threads(shelf):
     threads, texts = asyncio.run(play())
     assert threads == 0
     assert texts == {shelf.loaded("anchor", "Drop it.")}
+
+
+@pytest.mark.parametrize(
+    ("lines", "read"),
+    [
+        ("20-22", "line 20\nline 21\nline 22\n\n[2 more lines; read on with :23]"),
+        ("22-", "line 22\nline 23\nline 24"),
+        ("22", "line 22\nline 23\nline 24"),
+    ],
+)
+def test_only_the_lines_that_were_asked_for_are_read(lines, read):
+    text = "\n".join(f"line {number}" for number in range(1, 25))
+    header = "---\nname: a\ndescription: Tides.\n---\n"
+    skills = Skills.of(Files({"a/SKILL.md": header, "a/f.md": text, "a/x.sh": "echo"}))
+    context = CallContext(conversation=skills.conversation())
+    url = f"skill://a/f.md:{lines}"
+    assert SkillOffer(skills).call("read_skill_file", {"url": url}, context).text == read
+
+
+def test_a_script_of_a_source_without_trust_says_how_to_trust_it():
+    header = "---\nname: a\ndescription: Tides.\n---\n"
+    skills = Skills.of(Files({"a/SKILL.md": header, "a/x.sh": "echo"}))
+    with pytest.raises(ScriptRefused, match="its source is not trusted") as caught:
+        skills.conversation().run_script("a", "x.sh", by="user")
+    assert "`trust=True`" in str(caught.value.hint)

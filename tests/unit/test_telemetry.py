@@ -16,7 +16,7 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from prowess.errors import UnknownSkill
-from prowess.errors.activation import CommandFailed, NotPermitted
+from prowess.errors.activation import ApprovalNeeded, CommandFailed, NotPermitted
 from prowess.model.command import Finished
 from prowess.telemetry import observe
 from tests.unit.conversation.ports import ONCE, Person, Recorder
@@ -181,3 +181,15 @@ def test_an_observation_lets_errors_through() -> None:
         raise KeyError("x")
     (span,) = named("run")
     assert dict(span.attributes or {}) == {"error.type": "KeyError"}
+
+
+def test_a_call_that_asks_first_did_not_fail(workspace: Workspace) -> None:
+    workspace.write(USER_FILE, '[permissions.skill]\n"*" = "ask"\n')
+    workspace.skill(f"{ROOT}/asked-first")
+    with pytest.raises(ApprovalNeeded):
+        workspace.open().conversation().activate("asked-first", by="model", answers={})
+    for (span,) in (named("activate"), named("approve")):
+        assert (span.attributes or {})["prowess.suspended"] is True
+        assert "error.type" not in (span.attributes or {})
+        assert span.status.status_code is trace.StatusCode.UNSET
+    assert "asked-first" not in str(READER.get_metrics_data())

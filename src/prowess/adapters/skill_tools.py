@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
@@ -28,6 +29,7 @@ READ = "read_skill_file"
 RUN = "run_skill_script"
 FIND = "find_skills"
 _MOST_FOUND = 10
+_OPEN_RANGE = re.compile(r"(:\d{1,9})-\s*\Z")
 _LOAD_TEXT = (
     "Loads a skill into the conversation: instructions for one kind of task, and where its files"
     " are. Your instructions list the skills. Call it as soon as a task matches one of them, before"
@@ -118,7 +120,7 @@ def describe_tools(rules: ToolRules, *, ranker: Ranker | None = None) -> tuple[O
                 {
                     "url": _make_text(
                         "`skill://NAME/PATH`, for example skill://pdf/reference.md; with"
-                        " `:20-60` at its end only these lines."
+                        " `:20-60` at its end only these lines, with `:20-` all from line 20."
                     )
                 }
             ),
@@ -197,10 +199,12 @@ def _describe_load(rules: ToolRules) -> OfferedTool:
 
 def _read_file(parameters: Any, context: CallContext) -> ToolOutput:
     resource = context.conversation.read(
-        _read_text(parameters, "url", tool=READ),
+        # Elsewhere `:20-` is part of a name, as hosts read it; models mean “to the end”.
+        _OPEN_RANGE.sub(r"\1", _read_text(parameters, "url", tool=READ)),
         answers=context.answers,
         is_cancelled=context.is_cancelled,
         loaded=context.loaded,
+        exact=True,
     )
     if not resource.data:
         return ToolOutput(text=resource.content)

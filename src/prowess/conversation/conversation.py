@@ -285,15 +285,19 @@ class Conversation:
         answers: Answers | None = None,
         is_cancelled: Callable[[], bool] | None = None,
         loaded: Collection[str] | None = None,
+        exact: bool = False,
     ) -> Resource:
         """The file or folder that a `skill://` address names.
 
         A model needs the same permission as for loading the skill, unless it has loaded it as it is
-        now; `answers` and `loaded` are those of `activate`. Raises `UnknownSkill`, `Unavailable`,
+        now; `answers` and `loaded` are those of `activate`. Lines come with the context that the
+        host adds, unless they are to be `exact`. Raises `UnknownSkill`, `Unavailable`,
         `NotPermitted` and `AddressError`.
         """
         services = self._with_answers(answers)
         rules = services.profile.resources
+        if exact:
+            rules = msgspec.structs.replace(rules, lines_before=0, lines_after=0)
         address = parse_address(url, dots=rules.dots, with_lines=True)
         self._get_readable(address.name, by, services, loaded)
         return resolve(address, self._skills.view.readable, services.files, rules=rules)

@@ -20,6 +20,7 @@ from prowess.model.command import Command, Finished
 from prowess.model.skill import Skill
 from prowess.model.usage import Caller
 from prowess.shell.command_runner import (
+    NOT_RUN_HINTS,
     NOT_RUN_REASONS,
     cut_tail,
     find_seconds,
@@ -49,7 +50,7 @@ def run_script(
     """
     not_run = find_reason_not_to_run(skill, services, view)
     if not_run is not None:
-        raise ScriptRefused(script, NOT_RUN_REASONS[not_run])
+        raise ScriptRefused(script, NOT_RUN_REASONS[not_run], NOT_RUN_HINTS[not_run])
     environment = find_environment(skill, services, view)
     command = _plan(
         skill, script, argv, services=services, env=environment.variables, seconds=seconds

@@ -7,6 +7,7 @@ from functools import cached_property
 
 import msgspec
 
+from prowess.errors import UsageError
 from prowess.model.outcome import Outcome, State
 from prowess.model.skill import Skill
 from prowess.model.snapshot import Snapshot
@@ -63,6 +64,8 @@ def _allow_all(skill: Skill) -> bool:
 
 
 def _as_names(names: Iterable[str]) -> tuple[str, ...]:
+    if callable(names):
+        raise UsageError("`include` and `exclude` take names of skills; a function is `allow=`.")
     # A single name is not a list of its letters.
     return (names,) if isinstance(names, str) else tuple(names)
 

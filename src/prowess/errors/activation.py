@@ -206,10 +206,15 @@ class ScriptRefused(ProwessError):
 
     exit_code = 4
 
-    def __init__(self, script: str, why: str) -> None:
+    def __init__(self, script: str, why: str, advice: str | None = None) -> None:
         self.script = script
         self.why = why
-        super().__init__(script, why)
+        self.advice = advice
+        super().__init__(script, why, advice)
+
+    @property
+    def hint(self) -> str | None:
+        return self.advice
 
     def __str__(self) -> str:
         return f"The script `{_shorten(self.script)}` was not run: {self.why}."

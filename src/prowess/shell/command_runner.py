@@ -28,7 +28,7 @@ from prowess.shell.quotes import PREFIX, FilledCommand, Refusal
 from prowess.shell.scanner import fill_argv, fill_bash, list_commands
 from prowess.text.masking import Masker
 
-NotRun = Literal["mcp", "remote", "untrusted", "off"]
+NotRun = Literal["mcp", "remote", "source", "untrusted", "off"]
 """Why the commands of a skill stay text."""
 
 NO_OUTPUT = "(no output)"
@@ -37,12 +37,14 @@ _TAIL = 2_000
 NOT_RUN_REASONS: Mapping[NotRun, str] = {
     "mcp": "it comes from an MCP server",
     "remote": "it comes from a remote source",
+    "source": "its source is not trusted",
     "untrusted": "its project is not trusted",
     "off": "commands in skills are turned off",
 }
-_HINTS: Mapping[NotRun, str | None] = {
+NOT_RUN_HINTS: Mapping[NotRun, str | None] = {
     "mcp": "Commands from MCP servers never run; read the text and run what is needed yourself.",
     "remote": "Install the skill after reading it; then its commands can run.",
+    "source": "Make the source with `trust=True` if what is in it may run.",
     "untrusted": None,
     "off": "Set `shell_commands` to true in the settings to let commands run.",
 }
@@ -124,7 +126,10 @@ def find_not_run(
         return "remote"
     if switched_on is False and skill.scope not in rules.exempt:
         return "off"
-    return None if is_trusted else "untrusted"
+    if is_trusted:
+        return None
+    # What is in memory belongs to no project: the program that made the source decides.
+    return "source" if skill.is_in_memory else "untrusted"
 
 
 def draft_body(
@@ -334,4 +339,4 @@ def _diagnose(
     for command in commands:
         first = command.text.splitlines()[0]
         message = f"The command `{first}` was not run because {NOT_RUN_REASONS[not_run]}."
-        yield diagnose("command-not-run", message, file=file, hint=_HINTS[not_run])
+        yield diagnose("command-not-run", message, file=file, hint=NOT_RUN_HINTS[not_run])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from prowess.conversation.conversation import Conversation
-from prowess.errors import UnknownSkill
+from prowess.errors import UnknownSkill, UsageError
 from prowess.model.skill import Skill
 from prowess.runtime import Skills
 from prowess.sources import Files
@@ -108,3 +108,10 @@ def test_a_skill_that_wakes_must_be_among_the_chosen(workspace: Workspace) -> No
         workspace.write(f"project/{path}")
         chat.touched(workspace.path(f"project/{path}"))
     assert [skill.name for skill in chat.snapshot.skills] == ["csv"]
+
+
+def test_a_function_in_place_of_names_is_a_mistake_that_names_the_right_option(
+    skills: Skills,
+) -> None:
+    with pytest.raises(UsageError, match="`allow=`"):
+        skills.conversation(include=lambda skill: True)  # type: ignore[arg-type]
