@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from typing import Any
 
 import pytest
 from langchain.agents import create_agent
@@ -179,7 +180,7 @@ def test_what_woke_elsewhere_is_awake_where_the_thread_is_already_open(shelf):
 
 
 def test_an_answer_that_cannot_be_read_is_asked_for_again(shelf):
-    config = {"configurable": {"thread_id": "ann"}}
+    config: Any = {"configurable": {"thread_id": "ann"}}
     agent = create_agent(
         make_model([{"name": "anchor"}]),
         middleware=[SkillMiddleware(shelf.open(), suspend=True)],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 import pytest
 
@@ -90,7 +91,8 @@ def test_after_a_failed_callback_the_files_of_a_skill_need_permission():
     def fail(activation, run):
         raise RuntimeError("no database")
 
-    for loaded in (frozenset(), None):
+    no_version: frozenset[str] = frozenset()
+    for loaded in (no_version, None):
         context = CallContext(conversation=conversation, loaded=loaded)
         with pytest.raises(RuntimeError):
             SkillOffer(skills, approver=Yes(), on_activation=fail).call(*BOTH[0], context)
@@ -148,12 +150,12 @@ def test_langchain_asks_the_same_questions_at_every_replay():
     agent = create_agent(
         model, middleware=[SkillMiddleware(skills, suspend=True)], checkpointer=InMemorySaver()
     )
-    config = {"configurable": {"thread_id": "t"}}
+    config: Any = {"configurable": {"thread_id": "t"}}
     result = asyncio.run(agent.ainvoke({"messages": [HumanMessage("Ahoy")]}, config))
     asked = []
     while questions := result.get("__interrupt__"):
         asked += [question.value["permission"] for question in questions]
-        answers = Command(resume={question.id: True for question in questions})
+        answers: Command[Any] = Command(resume={question.id: True for question in questions})
         result = asyncio.run(agent.ainvoke(answers, config))
     assert asked == ["skill", "skill", "bash"]
     assert result["messages"][3].content == "hi secret"
@@ -189,7 +191,7 @@ def test_openai_agents_uses_no_approval_for_what_changed_meanwhile(tmp_path):
     assert "It has changed since it was approved." in output
 
 
-class _Always(dict):
+class _Always(dict[str, ApprovalAnswer]):
     """Says yes once to every question."""
 
     def get(self, key, default=None):
