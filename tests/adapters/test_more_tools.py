@@ -99,12 +99,14 @@ def test_an_agent_is_built_in_an_event_loop_without_reading_files(adapter, shelf
             "pydantic_ai": "SkillToolset",
             "openai_agents": "skill_tools",
         }[name]
-        getattr(adapter, make)(skills)
+        return getattr(adapter, make)(skills)
 
     read = skills.project.files
+    # Whatever touched a file now would fail.
     skills.project.files = None
-    asyncio.run(build())
+    built = asyncio.run(build())
     skills.project.files = read
+    assert built is not None
 
 
 def test_a_library_that_fails_to_import_keeps_its_own_error(name, tmp_path):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 
 import pytest
 from pydantic_ai.messages import ModelMessage
@@ -416,14 +417,19 @@ def test_an_interrupt_ends_the_turn_and_the_next_one_goes_on(studio):
 def test_whoever_stops_listening_interrupts_the_turn(studio):
     session = studio.open(call("Bash", command="sleep 60"), rules={"allow": ["Bash"]})
 
-    async def leave() -> None:
+    async def leave() -> bool:
         events = session.send("x")
+        has_started = False
         async for event in events:
             if isinstance(event, ToolStarted):
+                has_started = True
                 break
         await events.aclose()
+        return has_started
 
-    asyncio.run(asyncio.wait_for(leave(), 20))
+    began = time.monotonic()
+    assert asyncio.run(asyncio.wait_for(leave(), 40)) is True
+    assert time.monotonic() - began < 40, "the command of a minute went on"
 
 
 def test_an_error_of_the_model_is_the_end_of_the_turn_not_of_the_program(studio):

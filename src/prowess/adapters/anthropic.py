@@ -10,7 +10,7 @@ from typing import Any, Unpack
 import msgspec
 
 from prowess.activate.loaded_tags import LoadedSkill
-from prowess.adapters.compaction import find_lost, render_survivors
+from prowess.adapters.compaction import render_lost
 from prowess.adapters.skill_offer import (
     OfferOptions,
     SkillOffer,
@@ -142,12 +142,7 @@ def compact_skills(
 
     Without the messages from `before`, the ledger of a conversation says what was loaded.
     """
-    tool, lost = skills.profile.tool.name, None
-    if before is not None:
-        lost = find_lost(
-            list_loaded_skills(before, tool=tool), list_loaded_skills(after, tool=tool)
-        )
-    text = render_survivors(skills, lost)
+    text = render_lost(skills, list_loaded_skills, before, after)
     return [{"role": "user", "content": [{"type": "text", "text": text}]}] if text else []
 
 

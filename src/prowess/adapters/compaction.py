@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Protocol, TypeVar
 
 from prowess.activate.ledger import Ledger, LedgerEntry, digest_activation
 from prowess.activate.loaded_tags import LoadedSkill, add_tag
 from prowess.activate.survival import Survivor
 from prowess.conversation.conversation import Conversation
 from prowess.runtime import Skills
+
+Messages_contra = TypeVar("Messages_contra", contravariant=True)
+
+
+class ListLoaded(Protocol[Messages_contra]):
+    """Reads from the messages of one library which skills a model has."""
+
+    def __call__(self, messages: Messages_contra, /, *, tool: str) -> tuple[LoadedSkill, ...]:
+        """The skills that the results of `tool` loaded, and those that were given back."""
+        ...
+
 
 SURVIVED = (
     "The conversation was shortened. These skills were loaded before and still apply. Do not load"
@@ -34,6 +46,23 @@ def render_survivors(
     if not kept:
         return ""
     return "\n\n".join((SURVIVED, *(_render(one, versions[one.name]) for one in kept)))
+
+
+def render_lost(
+    skills: Skills | Conversation,
+    list_loaded: ListLoaded[Messages_contra],
+    before: Messages_contra | None,
+    after: Messages_contra,
+) -> str:
+    """The text that gives back what messages lost when they were shortened; "" for nothing.
+
+    Without the messages from `before`, the ledger of a conversation says what was loaded.
+    """
+    if before is None:
+        return render_survivors(skills)
+    tool = skills.profile.tool.name
+    lost = find_lost(list_loaded(before, tool=tool), list_loaded(after, tool=tool))
+    return render_survivors(skills, lost)
 
 
 def find_lost(

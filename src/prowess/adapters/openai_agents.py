@@ -16,7 +16,7 @@ from weakref import WeakKeyDictionary
 from prowess.activate.loaded_tags import LoadedSkill
 from prowess.adapters.approval import ApprovedCall, explain_unasked
 from prowess.adapters.bounded import BoundedDict
-from prowess.adapters.compaction import find_lost, render_survivors
+from prowess.adapters.compaction import find_lost, render_lost, render_survivors
 from prowess.adapters.media import parse_block
 from prowess.adapters.policy import Granted, merge_granted
 from prowess.adapters.skill_offer import (
@@ -134,12 +134,7 @@ def compact_skills(
 
     Without the items from `before`, the ledger of a conversation says what was loaded.
     """
-    tool, lost = skills.profile.tool.name, None
-    if before is not None:
-        lost = find_lost(
-            list_loaded_skills(before, tool=tool), list_loaded_skills(after, tool=tool)
-        )
-    return _make_message(render_survivors(skills, lost))
+    return _make_message(render_lost(skills, list_loaded_skills, before, after))
 
 
 def list_loaded_skills(

@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 
 from prowess.activate.loaded_tags import LoadedSkill
 from prowess.adapters.approval import describe_question, explain_unasked, read_approval
-from prowess.adapters.compaction import find_lost, render_survivors
+from prowess.adapters.compaction import find_lost, render_lost, render_survivors
 from prowess.adapters.media import parse_block
 from prowess.adapters.policy import FIELDS, Granted, keep_granted, merge_granted, parse_granted
 from prowess.adapters.skill_offer import (
@@ -331,12 +331,7 @@ def compact_skills(
 
     Without the messages from `before`, the ledger of a conversation says what was loaded.
     """
-    tool, lost = skills.profile.tool.name, None
-    if before is not None:
-        lost = find_lost(
-            list_loaded_skills(before, tool=tool), list_loaded_skills(after, tool=tool)
-        )
-    text = render_survivors(skills, lost)
+    text = render_lost(skills, list_loaded_skills, before, after)
     return [_make_survivors(text)] if text else []
 
 
