@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping
 from operator import attrgetter
 from typing import Any
 
-from prowess.activate.hooks import check_hooks
 from prowess.diagnostics import Diagnostic, diagnose
 from prowess.model.activation import SkillRequests
 from prowess.model.skill import Manifest
 from prowess.profiles.schema.commands import RequestRules
+from prowess.text.hooks import check_hooks
 
 _INHERIT = "inherit"
 _get_requests = attrgetter(
@@ -108,7 +108,13 @@ class _RequestReader:
         hooks = self._manifest.hooks
         if hooks is None or not self._heeds("hooks"):
             return {}
-        return check_hooks(hooks, self._rules, self.diagnostics, file=self._file)
+        return check_hooks(
+            hooks,
+            self.diagnostics,
+            events=self._rules.hook_events,
+            types=self._rules.hook_types,
+            file=self._file,
+        )
 
     def _heeds(self, field: str) -> bool:
         return field in self._rules.fields

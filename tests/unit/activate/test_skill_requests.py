@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from prowess.activate.hooks import Hook, list_hooks
 from prowess.activate.skill_requests import read_requests
 from prowess.model.activation import SkillRequests
+from prowess.model.hooks import Hook
 from prowess.model.skill import Manifest
 from prowess.profiles.load import load_profile
+from prowess.text.hooks import list_hooks, matches_hook
 from tests.workspace import Workspace
 
 
@@ -175,13 +176,12 @@ def test_hooks_are_listed_with_their_event_their_matcher_and_whether_once():
             event="PreToolUse",
             matcher="Bash|Edit",
             kind="command",
-            fields={**RUN, "once": True},
+            command="run",
             once=True,
+            source="skill",
         ),
-        Hook(
-            event="PreToolUse", matcher="", kind="prompt", fields={"type": "prompt", "prompt": "p"}
-        ),
-        Hook(event="Stop", matcher="", kind="command", fields={**RUN, "timeout": 5}),
+        Hook(event="PreToolUse", matcher="", kind="prompt", source="skill"),
+        Hook(event="Stop", matcher="", kind="command", command="run", timeout=5, source="skill"),
     )
 
 
@@ -199,12 +199,12 @@ def test_hooks_are_listed_with_their_event_their_matcher_and_whether_once():
 )
 def test_a_matcher_is_names_with_wildcards(matcher, matched):
     (hook,) = list_hooks(ask(hooks={"PreToolUse": [group(RUN, matcher=matcher)]}).hooks)
-    assert {tool for tool in ("Bash", "Edit", "mcp__x__y") if hook.matches(tool)} == matched
+    assert {tool for tool in ("Bash", "Edit", "mcp__x__y") if matches_hook(hook, tool)} == matched
 
 
 def test_a_matcher_cannot_take_forever():
     (hook,) = list_hooks(ask(hooks={"PreToolUse": [group(RUN, matcher="*a" * 200 + "b")]}).hooks)
-    assert hook.matches("a" * 5_000) is False
+    assert matches_hook(hook, "a" * 5_000) is False
     assert told(hooks={"PreToolUse": [group(RUN, matcher="(a+)+$")]})[1] == [
         "hooks.PreToolUse[0].matcher: `hooks.PreToolUse[0].matcher` must be names of tools, separated by "
         "`|`, with `*` as a wildcard."

@@ -1,55 +1,99 @@
-"""The hooks of a skill: their events, the tools they are for, and whether they run once."""
+"""Read hooks in Claude Code's shape: by event, groups of a matcher and its hooks."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
-
-import msgspec
 
 from prowess.diagnostics import Diagnostic, diagnose
 from prowess.errors import nearest_names
-from prowess.profiles.schema.commands import RequestRules
+from prowess.model.hooks import USUAL_TIMEOUT, Hook, HookSource
+from prowess.model.origin import Origin
 from prowess.text.globs import matches_wildcard
+
+# Those of Claude Code. Prowess's agent runs some of them; others are no mistake.
+EVENTS = (
+    "PreToolUse",
+    "PostToolUse",
+    "PostToolUseFailure",
+    "PermissionRequest",
+    "UserPromptSubmit",
+    "UserPromptExpansion",
+    "Notification",
+    "Stop",
+    "SubagentStart",
+    "SubagentStop",
+    "PreCompact",
+    "PostCompact",
+    "SessionStart",
+    "SessionEnd",
+)
 
 # Names with `.*` or `*` for anything, separated by `|`. No other regular expressions are accepted,
 # because the pattern comes from a skill and could be written to take forever.
 _ALTERNATIVES = re.compile(r"\^?\(?([\w:./*-]*(?:\|[\w:./*-]*)*)\)?\$?")
 
 
-class Hook(msgspec.Struct, frozen=True, kw_only=True):
-    """One hook: its event, the tools it is for ("" for all), its kind, and all fields as written.
+def parse_hooks(
+    data: object,
+    *,
+    source: HookSource,
+    name: str = "",
+    root: str | None = None,
+    file: str | None = None,
+    types: Sequence[str] = ("command",),
+) -> tuple[tuple[Hook, ...], tuple[Diagnostic, ...]]:
+    """The hooks in Claude Code's shape, and what is wrong with the rest.
 
-    With `once` it runs only the first time.
+    `data` is a table of events, each with a list of groups: what `hooks` has in a settings file, in
+    the header of a skill and in a plugin's `hooks.json`. Only hooks of the given `types` count.
     """
-
-    event: str
-    matcher: str
-    kind: str
-    fields: Mapping[str, Any]
-    once: bool = False
-
-    def matches(self, subject: str) -> bool:
-        """Whether the hook is for a tool, or for another subject of its event."""
-        patterns = _read_matcher(self.matcher) or ()
-        return any(pattern == "" or matches_wildcard(subject, pattern) for pattern in patterns)
+    found: list[Diagnostic] = []
+    if not isinstance(data, Mapping):
+        _Report(found, file).wrong("field-type", "hooks", "must be a table of events")
+        return (), tuple(found)
+    checked = check_hooks(data, found, events=EVENTS, types=types, file=file)
+    return list_hooks(checked, source=source, name=name, root=root, file=file), tuple(found)
 
 
-def list_hooks(hooks: Mapping[str, Any]) -> tuple[Hook, ...]:
+def list_hooks(
+    hooks: Mapping[str, Any],
+    *,
+    source: HookSource = "skill",
+    name: str = "",
+    root: str | None = None,
+    file: str | None = None,
+) -> tuple[Hook, ...]:
     """Every hook of a checked table, in the order in which they are written."""
     return tuple(
         Hook(
             event=event,
             matcher=group["matcher"],
             kind=hook["type"],
+            command=hook.get("command", ""),
+            timeout=hook.get("timeout", USUAL_TIMEOUT),
             once=hook.get("once", False),
-            fields=hook,
+            source=source,
+            name=name,
+            root=root,
+            origin=Origin(file),
         )
         for event, groups in hooks.items()
         for group in groups
         for hook in group["hooks"]
     )
+
+
+def matches_hook(hook: Hook, subject: str) -> bool:
+    """Whether a hook is for a tool, or for another subject of its event."""
+    patterns = _read_matcher(hook.matcher) or ()
+    return any(pattern == "" or matches_wildcard(subject, pattern) for pattern in patterns)
+
+
+def is_matcher(text: str) -> bool:
+    """Whether a text can be the matcher of a hook."""
+    return _read_matcher(text) is not None
 
 
 class _Report:
@@ -67,25 +111,27 @@ class _Report:
 
 def check_hooks(
     hooks: Mapping[str, Any],
-    rules: RequestRules,
     found: list[Diagnostic],
     *,
+    events: Collection[str],
+    types: Collection[str],
     file: str | None = None,
 ) -> dict[str, list[dict[str, Any]]]:
     """The usable part of a table of hooks: by event, groups of a matcher and its hooks.
 
-    An event that the host does not know is reported but kept, because an agent may know more.
+    An event that is not one of `events` is reported but kept, because an agent may know more. No
+    `events` are any.
     """
     report = _Report(found, file)
     checked: dict[str, list[dict[str, Any]]] = {}
     for event, groups in hooks.items():
         path = f"hooks.{event}"
-        if rules.hook_events and event not in rules.hook_events:
-            nearest = nearest_names(event, rules.hook_events, most=1)
+        if events and event not in events:
+            nearest = nearest_names(event, events, most=1)
             instead = (
                 f"did you mean `{nearest[0]}`?"
                 if nearest
-                else f"the events are {', '.join(rules.hook_events)}"
+                else f"the events are {', '.join(events)}"
             )
             report.wrong("field-value", path, f"is not an event of this host; {instead}")
         if not isinstance(groups, list):
@@ -95,14 +141,14 @@ def check_hooks(
                 "must be a list of groups, each with `hooks` and an optional `matcher`",
             )
             continue
-        kept = list(_check_groups(groups, path, rules, report))
+        kept = list(_check_groups(groups, path, types, report))
         if kept:
             checked[event] = kept
     return checked
 
 
 def _check_groups(
-    groups: list[Any], path: str, rules: RequestRules, report: _Report
+    groups: list[Any], path: str, types: Collection[str], report: _Report
 ) -> Iterator[dict[str, Any]]:
     for number, group in enumerate(groups):
         place = f"{path}[{number}]"
@@ -117,7 +163,7 @@ def _check_groups(
                 "must be names of tools, separated by `|`, with `*` as a wildcard",
             )
             continue
-        hooks = list(_check_each(group["hooks"], f"{place}.hooks", rules, report))
+        hooks = list(_check_each(group["hooks"], f"{place}.hooks", types, report))
         if hooks:
             yield {"matcher": matcher, "hooks": hooks}
 
@@ -129,18 +175,27 @@ def _read_matcher(matcher: str) -> tuple[str, ...] | None:
 
 
 def _check_each(
-    hooks: list[Any], path: str, rules: RequestRules, report: _Report
+    hooks: list[Any], path: str, types: Collection[str], report: _Report
 ) -> Iterator[dict[str, Any]]:
     for number, hook in enumerate(hooks):
         place = f"{path}[{number}]"
         kind = hook.get("type") if isinstance(hook, dict) else None
-        if kind not in rules.hook_types:
-            report.wrong("field-value", f"{place}.type", f"must be {', '.join(rules.hook_types)}")
+        if kind not in types:
+            report.wrong("field-value", f"{place}.type", f"must be {', '.join(types)}")
         elif kind == "command" and not (
             isinstance(hook.get("command"), str) and hook["command"].strip()
         ):
             report.wrong("field-type", f"{place}.command", "must be the command to run")
         elif not isinstance(hook.get("once", False), bool):
             report.wrong("field-type", f"{place}.once", "must be true or false")
+        elif not _is_timeout(hook.get("timeout", USUAL_TIMEOUT)):
+            report.wrong("field-type", f"{place}.timeout", "must be a number of seconds")
         else:
             yield dict(hook)
+
+
+def _is_timeout(value: object) -> bool:
+    # In Python true and false are numbers, too; in YAML so are `.inf` and `.nan`.
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return 0 < value < float("inf")
