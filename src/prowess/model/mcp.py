@@ -1,0 +1,93 @@
+"""MCP servers as they are configured, before anything is started or connected."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+from urllib.parse import urlsplit
+
+import msgspec
+
+from prowess.model.origin import Origin
+
+Transport = Literal["stdio", "http", "sse"]
+"""How a server is reached: a program with pipes, streamable HTTP, or the older HTTP with SSE."""
+
+_MASK = "[secret]"
+
+
+class McpServer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A server as a settings file has it. The `repr` shows no value that may be a secret.
+
+    `${VAR}` is still in the texts: it is expanded when the server is started, so that messages
+    about the server show the name of a variable and not its value.
+
+    - `name`: the name that the file has for it, which its tools and skills are named after.
+    - `transport`: `stdio` needs a `command`, the others a `url`.
+    - `env`: variables that the program gets besides the usual harmless ones.
+    - `cwd`: the folder that the program runs in; None is the working folder.
+    - `seconds`: how long to wait for an answer; None is the usual time.
+    - `enabled`: a server that is off is listed and never started.
+    - `is_trusted`: whether the user trusts the place that the server comes from. One that is not
+      trusted is never started or connected.
+    - `origin`: the file that has it.
+    - `plugin`: the plugin that brings it; empty for one of a settings file.
+    """
+
+    name: str
+    transport: Transport = "stdio"
+    command: str = ""
+    args: tuple[str, ...] = ()
+    env: Mapping[str, str] = msgspec.field(default_factory=dict)
+    cwd: str | None = None
+    url: str = ""
+    headers: Mapping[str, str] = msgspec.field(default_factory=dict)
+    seconds: float | None = None
+    enabled: bool = True
+    is_trusted: bool = True
+    origin: Origin = Origin()
+    plugin: str = ""
+
+    @property
+    def target(self) -> str:
+        """What is started or connected, for a person; without secrets that a URL may have."""
+        if self.transport == "stdio":
+            return " ".join((self.command, *self.args))
+        return hide_url_secrets(self.url)
+
+    def __rich_repr__(self) -> list[tuple[str, Any]]:
+        shown = [(field, getattr(self, field)) for field in self.__struct_fields__]
+        return [(name, _hide(name, value)) for name, value in shown]
+
+    def __repr__(self) -> str:
+        fields = ", ".join(f"{name}={value!r}" for name, value in self.__rich_repr__())
+        return f"McpServer({fields})"
+
+
+class McpProblem(msgspec.Struct, frozen=True):
+    """Why a server of a file cannot be used: its name, the field, and what is wrong with it."""
+
+    server: str
+    field: str
+    problem: str
+
+    def __str__(self) -> str:
+        subject = f"`{self.server}.{self.field}`" if self.field else f"`{self.server}`"
+        return f"The MCP server {subject} {self.problem}."
+
+
+def hide_url_secrets(url: str) -> str:
+    """A URL without user, password, query and fragment."""
+    try:
+        parts = urlsplit(url)
+        host = parts.netloc.rpartition("@")[2]
+    except ValueError:
+        return _MASK
+    query = f"?{_MASK}" if parts.query else ""
+    return f"{parts.scheme}://{host}{parts.path}{query}" if parts.scheme else url
+
+
+def _hide(name: str, value: Any) -> Any:
+    if name in ("env", "headers"):
+        return dict.fromkeys(value, _MASK)
+    return hide_url_secrets(value) if name == "url" else value
