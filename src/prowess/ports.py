@@ -14,10 +14,11 @@ import msgspec
 if TYPE_CHECKING:
     from prowess.diagnostics import Diagnostic
     from prowess.model.command import Command, Finished
+    from prowess.model.facts import Facts
     from prowess.model.outcome import Claim
     from prowess.model.permission import Approval, ApprovalAnswer, ApprovalRequest
     from prowess.model.settings import Settings
-    from prowess.model.skill import Candidate, Root, Skill
+    from prowess.model.skill import Candidate, Root, Scope, Skill
     from prowess.model.usage import Caller, Usage
 
 
@@ -116,16 +117,51 @@ class ReadingStore(Protocol[T]):
         ...
 
 
+class ScannedProject(Protocol):
+    """The project that a scan is about, for sources that look beyond the host's own folders."""
+
+    @property
+    def facts(self) -> Facts:
+        """The machine and its user."""
+        ...
+
+    @property
+    def host(self) -> str:
+        """The name of the host whose rules are followed."""
+        ...
+
+    def load_own_settings(self) -> Settings:
+        """Prowess's own settings, whichever host it answers as."""
+        ...
+
+    def is_trusted_folder(self, folder: str) -> bool:
+        """Whether the user trusts the project that a folder belongs to."""
+        ...
+
+    def plan_root(self, path: str, *, scope: Scope, provider: str) -> Root:
+        """A folder outside the host's own, to be searched as the host searches that scope.
+
+        It comes after every folder that was planned before.
+        """
+        ...
+
+    def walk(self, roots: Sequence[Root], search: Search) -> Discovered:
+        """Search folders for skills, within the limits of the scan."""
+        ...
+
+
 class Search(msgspec.Struct, frozen=True, kw_only=True):
     """What a source may know about the scan that asks it.
 
     `files` remembers listings between scans, so a source that walks folders uses it for that.
+    `project` is None where folders are searched on their own, outside any project.
     """
 
     cwd: str
     settings: Settings
     files: FileSystem
     reporter: Reporter | None = None
+    project: ScannedProject | None = None
 
 
 class Discovered(msgspec.Struct, frozen=True):

@@ -20,6 +20,8 @@ from prowess.discover.roots import (
     add_settings,
     find_extensions,
     find_ignored_folders,
+    find_rule,
+    make_root,
     plan_roots,
 )
 from prowess.errors import NotAFolder
@@ -29,12 +31,12 @@ from prowess.model.catalog import Catalog
 from prowess.model.facts import Facts
 from prowess.model.permission import Rule
 from prowess.model.settings import Settings
-from prowess.model.skill import Root, Skill
+from prowess.model.skill import Root, Scope, Skill
 from prowess.model.snapshot import Snapshot
 from prowess.parse.candidates import Parsed
-from prowess.ports import FileSystem, Reporter, SkillSource, Stamp
+from prowess.ports import Discovered, FileSystem, Reporter, Search, SkillSource, Stamp
 from prowess.profiles.load import load_profile
-from prowess.profiles.places import Places, name_places
+from prowess.profiles.places import Place, Places, name_places
 from prowess.profiles.schema.profile import Profile
 from prowess.profiles.schema.roots import Limits
 from prowess.resolve.resolution import Collision
@@ -270,18 +272,28 @@ class Project:
         places = msgspec.structs.replace(places, extension=extensions)
         limits = self.profile.limits.change(settings.limits)
         cache = self._open_cache(limits, remember=remember)
+        roots, diagnostics = self._plan_roots(places, settings, nested)
+        folders = FolderSource(
+            roots,
+            places=places,
+            limits=limits,
+            clock=time.monotonic,
+            diagnostics=(*found_before, *diagnostics),
+            thorough=self._thorough,
+        )
         scan = Scan(
             profile=self.profile,
             places=places,
             settings=settings,
             limits=limits,
             facts=self.facts,
-            sources=self._open_sources(places, settings, limits, nested, found_before),
+            sources=self._open_sources(folders),
             cache=cache,
             files=self.files,
             agent=self._agent,
             rules=self._rules,
             reporter=self._reporter,
+            project=_ScannedProject(self, places, limits, order=len(roots)),
             keep=keep,
         )
         with observe("scan", host=self.profile.name) as seen:
@@ -488,31 +500,20 @@ class Project:
         main = None if repository is None else find_main_checkout(repository, self.files)
         return msgspec.structs.replace(places, added=self._add_dirs, main_checkout=main)
 
-    def _open_sources(
-        self,
-        places: Places,
-        settings: Settings,
-        limits: Limits,
-        nested: Sequence[Root],
-        found_before: tuple[Diagnostic, ...],
-    ) -> list[SkillSource]:
-        """Where skills come from, in the order in which they are asked."""
-        roots = self.roots
-        ignored = found_before
-        if roots is None:
-            later = later_wins(self.profile.resolution)
-            roots = plan_roots(
-                self.profile, places, settings, self.facts, bare=self._bare, later_wins=later
-            )
-            ignored = find_ignored_folders(self.profile, places)
-        folders = FolderSource(
-            (*roots, *nested),
-            places=places,
-            limits=limits,
-            clock=time.monotonic,
-            diagnostics=ignored,
-            thorough=self._thorough,
+    def _plan_roots(
+        self, places: Places, settings: Settings, nested: Sequence[Root]
+    ) -> tuple[tuple[Root, ...], tuple[Diagnostic, ...]]:
+        """The folders that are searched, and what is wrong with the options that name them."""
+        if self.roots is not None:
+            return (*self.roots, *nested), ()
+        later = later_wins(self.profile.resolution)
+        roots = plan_roots(
+            self.profile, places, settings, self.facts, bare=self._bare, later_wins=later
         )
+        return (*roots, *nested), find_ignored_folders(self.profile, places)
+
+    def _open_sources(self, folders: FolderSource) -> list[SkillSource]:
+        """Where skills come from, in the order in which they are asked."""
         sources: list[SkillSource] = [folders]
         if self._sources:
             from prowess.discover.guarded_source import GuardedSource
@@ -542,3 +543,33 @@ class Project:
             remember=remember,
             earlier=earlier if earlier is not None and earlier.key == key else None,
         )
+
+
+class _ScannedProject:
+    """A project during one scan, for sources other than its folders."""
+
+    def __init__(self, project: Project, places: Places, limits: Limits, *, order: int) -> None:
+        self.facts = project.facts
+        self.host = project.profile.name
+        self._project = project
+        self._places = places
+        self._limits = limits
+        self._next_order = order
+
+    def load_own_settings(self) -> Settings:
+        return self._project.load_own_settings()
+
+    def is_trusted_folder(self, folder: str) -> bool:
+        return self._project.open_trust().is_trusted_folder(folder)
+
+    def plan_root(self, path: str, *, scope: Scope, provider: str) -> Root:
+        rule = msgspec.structs.replace(
+            find_rule(self._project.profile, scope), scope=scope, provider=provider, label=""
+        )
+        root = make_root(provider, rule, Place(path, 0), order=self._next_order)
+        self._next_order += 1
+        return root
+
+    def walk(self, roots: Sequence[Root], search: Search) -> Discovered:
+        source = FolderSource(roots, places=self._places, limits=self._limits, clock=time.monotonic)
+        return source.find(search)

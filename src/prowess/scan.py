@@ -18,7 +18,7 @@ from prowess.model.settings import Settings
 from prowess.model.skill import Root, Skill
 from prowess.model.snapshot import Snapshot
 from prowess.parse.candidates import CandidateReader, Parsed
-from prowess.ports import FileSystem, Reporter, Search, SkillSource
+from prowess.ports import FileSystem, Reporter, ScannedProject, Search, SkillSource
 from prowess.profiles.places import Places
 from prowess.profiles.schema.profile import Profile
 from prowess.profiles.schema.roots import Limits
@@ -47,6 +47,7 @@ class Scan(msgspec.Struct, frozen=True, kw_only=True):
     agent: str | None = None
     rules: tuple[Rule, ...] = ()
     reporter: Reporter | None = None
+    project: ScannedProject | None = None
     keep: Callable[[Skill], bool] | None = None
 
     def run(self) -> tuple[Snapshot, tuple[Collision, ...]]:
@@ -75,7 +76,11 @@ class Scan(msgspec.Struct, frozen=True, kw_only=True):
     def _ask_sources(self) -> tuple[list[Claim], list[Root], list[Diagnostic]]:
         """What every source found, read."""
         search = Search(
-            cwd=self.places.cwd, settings=self.settings, files=self.cache, reporter=self.reporter
+            cwd=self.places.cwd,
+            settings=self.settings,
+            files=self.cache,
+            reporter=self.reporter,
+            project=self.project,
         )
         reader = CandidateReader(
             files=self.cache,

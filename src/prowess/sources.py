@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeAlias
 import msgspec
 
 from prowess.diagnostics import Diagnostic, diagnose
-from prowess.discover.roots import make_root
+from prowess.discover.roots import find_rule, make_root
 from prowess.errors import UsageError
 from prowess.machine.memory_files import MemoryFiles
 from prowess.machine.named_files import NamedFiles
@@ -26,7 +26,6 @@ from prowess.model.skill import IN_MEMORY, Root, Scope, Skill, Source
 from prowess.ports import FileSystem, SkillSource
 from prowess.profiles.places import Place
 from prowess.profiles.schema.profile import Profile
-from prowess.profiles.schema.roots import RootRule
 from prowess.state.unpacked_files import find_refusal, split_path
 
 Contents: TypeAlias = Mapping[str, str | bytes]
@@ -36,8 +35,6 @@ Refresh: TypeAlias = Literal["auto", "manual"] | float
 """When changes are noticed: at the next request (`auto`), only by `Skills.reload` (`manual`), or
 after this many seconds.
 """
-
-_DEPTH = 6
 
 
 class _SourceOptions(msgspec.Struct, frozen=True, kw_only=True, eq=False):
@@ -210,7 +207,7 @@ class Composition:
     def _add_root(self, source: _SourceOptions, path: str, *, default_name: str) -> None:
         scope = Scope(source.scope)
         rule = msgspec.structs.replace(
-            _find_rule(self._profile, scope),
+            find_rule(self._profile, scope),
             scope=scope,
             provider=source.name or default_name,
             level=scope.value,
@@ -232,14 +229,6 @@ class Composition:
             self._watched.append(path)
         elif not isinstance(refresh, str):
             self.seconds = min(refresh, self.seconds or refresh)
-
-
-def _find_rule(profile: Profile, scope: Scope) -> RootRule:
-    """What the host demands of skills of a scope: its own rule for such folders."""
-    for rule in profile.roots.values():
-        if rule.scope is scope and rule.layout == "skills":
-            return rule
-    return RootRule(at=(), scope=scope, max_depth=_DEPTH)
 
 
 def _check(files: Any) -> dict[str, str | bytes]:

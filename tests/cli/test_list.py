@@ -281,6 +281,9 @@ def test_the_json_list_imports_nothing_that_it_does_not_need(terminal):
         "markdown_it",
         "asyncio",
         "subprocess",
+        "http",
+        "ssl",
+        "urllib.request",
     }
     assert imported & heavy == set()
 

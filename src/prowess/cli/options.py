@@ -17,6 +17,7 @@ from prowess.machine.facts import current_facts
 from prowess.model.permission import COMMAND_LINE, Rule
 from prowess.profiles.schema.profile import Profile
 from prowess.runtime import Skills
+from prowess.supply.sources import open_sources
 from prowess.text.permission_rules import SKILL_TOOLS, Tools
 
 if TYPE_CHECKING:
@@ -61,7 +62,9 @@ def complete_names(ctx: click.Context, param: click.Parameter, incomplete: str) 
     """Complete the name of a skill, for the host that was chosen so far on the line."""
     try:
         host = ctx.params.get("host") or find_default_host()
-        outcomes = Skills.open(".", host=host).snapshot.outcomes
+        # Nothing is fetched while somebody types.
+        sources = open_sources(offline=True)
+        outcomes = Skills.open(".", host=host, sources=sources).snapshot.outcomes
     except (ProwessError, OSError):
         return []
     names = {outcome.name for outcome in outcomes if outcome.name.startswith(incomplete)}
@@ -221,6 +224,7 @@ def open_skills(
         skills = Skills.open(
             ".",
             host=host,
+            sources=open_sources(),
             add_dirs=add_dirs,
             bare=bare,
             agent=agent.name,

@@ -22,6 +22,9 @@ _NO_PROVIDERS = frozenset(
     ("skills", "skill", "managed-skills", "commands", "ancestor", "added", "home", "config", "")
 )
 
+# How deep a folder is searched of a scope that the host does not know.
+_DEPTH = 6
+
 
 def plan_roots(
     profile: Profile,
@@ -244,6 +247,14 @@ def _name_condition(condition: str) -> str:
     if kind == "trusted-folder":
         return "the host does not trust the working folder"
     return name.partition("=")[0] or "every source toggle is off"
+
+
+def find_rule(profile: Profile, scope: Scope) -> RootRule:
+    """What the host demands of skills of a scope: its own rule for such folders."""
+    for rule in profile.roots.values():
+        if rule.scope is scope and rule.layout == "skills":
+            return rule
+    return RootRule(at=(), scope=scope, max_depth=_DEPTH)
 
 
 def make_root(

@@ -26,6 +26,7 @@ from prowess.errors.agent import NoModel
 from prowess.reports.activation_output import shape_run_result
 from prowess.reports.json_output import shape_scan
 from prowess.runtime import Skills
+from prowess.supply.sources import open_sources
 from prowess.text.display import escape_line, escape_text
 from prowess.text.permission_rules import AGENT_TOOLS
 
@@ -40,7 +41,8 @@ def _complete_commands(ctx: click.Context, param: click.Parameter, incomplete: s
     if ctx.params.get("text"):
         return []
     try:
-        skills = Skills.open(".", host=ctx.params.get("host") or find_default_host())
+        host = ctx.params.get("host") or find_default_host()
+        skills = Skills.open(".", host=host, sources=open_sources(offline=True))
         plain = [one for one in skills.commands().typable if is_plain_name(one.name)]
     except (ProwessError, OSError):
         return []

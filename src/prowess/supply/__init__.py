@@ -1,0 +1,1 @@
+"""Sources of skills that talk to others: remote indexes, packages, MCP servers."""
