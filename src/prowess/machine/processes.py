@@ -1,9 +1,9 @@
 """The real `Runner`: a child process that gets only what it needs, bounded in time and output.
 
-A child gets a short list of our environment variables and those of its skill, no input, and its own
-session, so that everything it starts can be stopped with it. On Linux, a program that leaves the
-session is found by a variable that all programs of a run inherit; one that also clears its
-environment is not followed.
+A child gets a short list of our environment variables and those of its skill, the input of its
+command, and its own session, so that everything it starts can be stopped with it. On Linux, a
+program that leaves the session is found by a variable that all programs of a run inherit; one that
+also clears its environment is not followed.
 """
 
 from __future__ import annotations
@@ -19,10 +19,11 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
+from typing import IO
 
 from prowess.errors import MachineError
 from prowess.errors.activation import Cancelled
-from prowess.machine.child import Child
+from prowess.machine.child import Child, Streams, open_input
 from prowess.machine.interrupts import delay_interrupts
 from prowess.model.command import Command, Finished
 from prowess.model.facts import Facts
@@ -75,18 +76,21 @@ class ProcessRunner:
             raise Cancelled(f"the command `{command.text}` was not started")
         run: _Run | None = None
         output: _Output | None = None
+        errors: _Output | None = None
         try:
             # Ctrl-C while the child starts would leave it running with nobody to stop it.
             with delay_interrupts():
                 run = self._start(command)
-                output = _Output(run.process, keep=command.output_bytes)
+                output = _Output(run.process.stdout, keep=command.output_bytes)
+                if command.separate_errors:
+                    errors = _Output(run.process.stderr, keep=command.output_bytes)
             code = _wait(run.process, output, command, is_cancelled)
         finally:
             if run is not None:
                 run.end()
-            if output is not None:
-                output.ended.wait(_GRACE)
-        return output.finish(code)
+            for stream in filter(None, (output, errors)):
+                stream.ended.wait(_GRACE)
+        return output.finish(code, errors.decode() if errors is not None else "")
 
     def _start(self, command: Command) -> _Run:
         token = secrets.token_hex(16)
@@ -96,12 +100,15 @@ class ProcessRunner:
     def _start_process(self, command: Command, mark: Mapping[str, str]) -> Child:
         env = {**self._base, **command.env, **mark}
         argv = [_get_program(command, env), *command.argv[1:]]
+        streams = Streams(command.input, command.separate_errors)
         try:
             if command.sandbox is not None:
                 from prowess.machine.sandbox import start_confined
 
-                return start_confined(argv, env=env, cwd=command.cwd, policy=command.sandbox)
-            return _start_freely(argv, env, command.cwd)
+                return start_confined(
+                    argv, env=env, cwd=command.cwd, policy=command.sandbox, streams=streams
+                )
+            return _start_freely(argv, env, command.cwd, streams)
         except (OSError, ValueError) as error:
             cause = getattr(error, "strerror", None) or str(error)
             if command.cwd is not None and not os.path.isdir(command.cwd):
@@ -109,17 +116,20 @@ class ProcessRunner:
             raise MachineError("run", command.argv[0], cause) from None
 
 
-def _start_freely(argv: list[str], env: Mapping[str, str], cwd: str | None) -> Child:
-    return subprocess.Popen(
-        argv,
-        cwd=cwd,
-        env=env,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        start_new_session=_IS_POSIX,
-        creationflags=0 if _IS_POSIX else getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
-    )
+def _start_freely(
+    argv: list[str], env: Mapping[str, str], cwd: str | None, streams: Streams
+) -> Child:
+    with open_input(streams.input) as input:
+        return subprocess.Popen(
+            argv,
+            cwd=cwd,
+            env=env,
+            stdin=input,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE if streams.separate_errors else subprocess.STDOUT,
+            start_new_session=_IS_POSIX,
+            creationflags=0 if _IS_POSIX else getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
+        )
 
 
 def _get_program(command: Command, env: Mapping[str, str]) -> str:
@@ -136,18 +146,17 @@ def _get_program(command: Command, env: Mapping[str, str]) -> str:
 class _Output:
     """The output of a process as it comes; the beginning and end are kept, the rest is counted."""
 
-    def __init__(self, process: Child, *, keep: int) -> None:
+    def __init__(self, stream: IO[bytes] | None, *, keep: int) -> None:
         self.ended = threading.Event()
         self._keep = keep
         self._head = bytearray()
         self._tail = bytearray()
         self._total = 0
         self._lock = threading.Lock()
-        threading.Thread(target=self._read, args=(process,), daemon=True).start()
-
-    def _read(self, process: Child) -> None:
-        stream = process.stdout
         assert stream is not None
+        threading.Thread(target=self._read, args=(stream,), daemon=True).start()
+
+    def _read(self, stream: IO[bytes]) -> None:
         with stream:
             while data := os.read(stream.fileno(), _CHUNK):
                 self._take(data)
@@ -160,7 +169,12 @@ class _Output:
             self._tail += data[-_TAIL_BYTES:]
             del self._tail[:-_TAIL_BYTES]
 
-    def finish(self, code: int | None) -> Finished:
+    def decode(self) -> str:
+        """The beginning as text."""
+        with self._lock:
+            return bytes(self._head).decode("utf-8", "replace")
+
+    def finish(self, code: int | None, errors: str) -> Finished:
         """The result; invalid UTF-8 is replaced, and a character that was cut in two left out."""
         with self._lock:
             left_out = self._total - len(self._head)
@@ -170,7 +184,7 @@ class _Output:
         while left_out and tail and tail[0] & 0xC0 == 0x80:
             tail = tail[1:]
         text = tail.decode("utf-8", "replace") if left_out else ""
-        return Finished(code=code, output=output, tail=text, left_out=left_out)
+        return Finished(code=code, output=output, tail=text, left_out=left_out, errors=errors)
 
 
 def _wait(

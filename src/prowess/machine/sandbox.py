@@ -17,12 +17,15 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import IO
 
-from prowess.machine.child import Child
+from prowess.machine.child import Child, Streams, open_input
 from prowess.model.sandbox import Engine, SandboxPolicy, SandboxSupport
 
-# Merges the error output into the output in the order of writing. The program and its arguments
-# are parameters of this script, never part of its text.
-_WITH_ERRORS = ("/bin/sh", "-c", 'exec "$@" 2>&1', "sh")
+# Sandlock has no files as streams, so a shell opens them inside. The first merges the error output
+# into the output in the order of writing. The file with the input, the program and its arguments
+# are parameters of these scripts, never part of their text.
+_WITH_ERRORS = 'exec "$@" 2>&1 <"$0"'
+_WITHOUT_ERRORS = 'exec "$@" <"$0"'
+_INPUT_FILE = ".prowess-input"
 _PROBE_SECONDS = 5.0
 # Devices that ordinary programs write to.
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
@@ -43,23 +46,27 @@ def find_support() -> SandboxSupport:
 
 
 def start_confined(
-    argv: Sequence[str], *, env: Mapping[str, str], cwd: str | None, policy: SandboxPolicy
+    argv: Sequence[str],
+    *,
+    env: Mapping[str, str],
+    cwd: str | None,
+    policy: SandboxPolicy,
+    streams: Streams,
 ) -> Child:
     """Start a program in the sandbox of this machine.
 
-    Its error output goes where its output goes, it has no input, and it leads a process group.
-    Raises OSError where it cannot be started.
+    It leads a process group. Raises OSError where it cannot be started.
     """
     engine = find_support().engine
     if engine is None:
         raise OSError(f"there is no sandbox on this machine ({find_support().reason})")
-    return _ENGINES[engine](argv, env, cwd, policy)
+    return _ENGINES[engine](argv, env, cwd, policy, streams)
 
 
 def _find_problem(start: _Start) -> str | None:
     """Why an engine cannot be used here; None where a program ran in it."""
     try:
-        child = start(("true",), {"PATH": os.defpath}, "/", SandboxPolicy())
+        child = start(("true",), {"PATH": os.defpath}, "/", SandboxPolicy(), Streams())
         code, output = _finish_probe(child)
     except ImportError as error:
         return f"not installed ({error})"
@@ -86,7 +93,12 @@ class _SandlockChild:
     """
 
     def __init__(
-        self, argv: Sequence[str], env: Mapping[str, str], cwd: str | None, policy: SandboxPolicy
+        self,
+        argv: Sequence[str],
+        env: Mapping[str, str],
+        cwd: str | None,
+        policy: SandboxPolicy,
+        streams: Streams,
     ) -> None:
         import sandlock
 
@@ -109,14 +121,30 @@ class _SandlockChild:
             clean_env=True,
             env={**env, "TMPDIR": self._temporary},
         )
+        errors = modes.PIPED if streams.separate_errors else modes.NULL
         try:
-            self._process = box.popen([*_WITH_ERRORS, *argv], modes.NULL, modes.PIPED, modes.NULL)
+            wrapped = [*self._redirect(streams), *argv]
+            self._process = box.popen(wrapped, modes.NULL, modes.PIPED, errors)
+        except OSError:
+            shutil.rmtree(self._temporary, ignore_errors=True)
+            raise
         except (RuntimeError, sandlock.SandlockError) as error:
             shutil.rmtree(self._temporary, ignore_errors=True)
             raise OSError(str(error)) from error
         self.pid: int = self._process.pid or -1
         self.stdout: IO[bytes] | None = self._process.stdout
+        self.stderr: IO[bytes] | None = self._process.stderr
         threading.Thread(target=self._wait, daemon=True).start()
+
+    def _redirect(self, streams: Streams) -> tuple[str, ...]:
+        """What starts a program with its input."""
+        file = "/dev/null"
+        if streams.input:
+            file = os.path.join(self._temporary, _INPUT_FILE)
+            with open(file, "wb") as output:
+                output.write(streams.input)
+        script = _WITHOUT_ERRORS if streams.separate_errors else _WITH_ERRORS
+        return "/bin/sh", "-c", script, file
 
     def poll(self) -> int | None:
         """The exit code, None while it runs."""
@@ -141,18 +169,24 @@ class _BubblewrapChild(subprocess.Popen[bytes]):
     """A program that bubblewrap runs, in namespaces of its own."""
 
     def __init__(
-        self, argv: Sequence[str], env: Mapping[str, str], cwd: str | None, policy: SandboxPolicy
+        self,
+        argv: Sequence[str],
+        env: Mapping[str, str],
+        cwd: str | None,
+        policy: SandboxPolicy,
+        streams: Streams,
     ) -> None:
         self._temporary = tempfile.mkdtemp(prefix="prowess-run-")
         try:
-            super().__init__(
-                [*_list_bubblewrap_options(policy, self._temporary, cwd), *argv],
-                env={**env, "TMPDIR": self._temporary},
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
+            with open_input(streams.input) as input:
+                super().__init__(
+                    [*_list_bubblewrap_options(policy, self._temporary, cwd), *argv],
+                    env={**env, "TMPDIR": self._temporary},
+                    stdin=input,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE if streams.separate_errors else subprocess.STDOUT,
+                    start_new_session=True,
+                )
         except BaseException:
             shutil.rmtree(self._temporary, ignore_errors=True)
             raise

@@ -22,8 +22,10 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
 
     `text` is the command as its author wrote it, which is what people are asked about. `env` are
     the variables it gets beside those that every program needs; they may hold secrets and are never
-    shown. `shell` is the kind of shell that `argv` starts, "" where there is none. `seconds` and
-    `output_bytes` bound it; `sandbox` says what it may touch, None where nothing confines it.
+    shown. `shell` is the kind of shell that `argv` starts, "" where there is none. `input` is what
+    it can read from stdin. With `separate_errors` its error output is kept apart from its output.
+    `seconds` and `output_bytes` bound it; `sandbox` says what it may touch, None where nothing
+    confines it.
     `readable` is the command with the caller's arguments in it, quoted, and `programs` are the
     programs that get them; both are empty where it takes none.
     """
@@ -33,6 +35,8 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
     env: Mapping[str, str] = msgspec.field(default_factory=dict)
     cwd: str | None = None
     shell: str = ""
+    input: bytes = b""
+    separate_errors: bool = False
     seconds: float = 120.0
     output_bytes: int = 30_000
     sandbox: SandboxPolicy | None = None
@@ -59,10 +63,12 @@ class Finished(msgspec.Struct, frozen=True, kw_only=True):
     output.
 
     Where the output was longer than allowed, `output` is its beginning, `tail` its end, and
-    `left_out` the number of bytes that `output` lacks.
+    `left_out` the number of bytes that `output` lacks. `errors` is the beginning of the error
+    output where it was kept apart.
     """
 
     code: int | None
     output: str = ""
     tail: str = ""
     left_out: int = 0
+    errors: str = ""

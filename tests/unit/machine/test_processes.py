@@ -262,3 +262,39 @@ def test_a_program_that_runs_prowess_takes_the_programs_of_that_along(tmp_path: 
     with pytest.raises(Cancelled):
         runner.run(outer, is_cancelled=has_started)
     assert wait_until_gone(int(file.read_text()))
+
+
+# Input
+
+
+BIG = bytes(range(256)) * 20_000
+
+
+def test_a_program_reads_its_input_to_the_end() -> None:
+    assert run("cat", input=b"one\ntwo") == Finished(code=0, output="one\ntwo")
+    assert run("wc -c", input=BIG).output.strip() == str(len(BIG))
+
+
+def test_a_program_without_input_reads_nothing() -> None:
+    assert run("cat; echo end") == Finished(code=0, output="end\n")
+
+
+@pytest.mark.parametrize("script", ["exit 3", "head -c 1 >/dev/null; exit 3", "exec <&-; exit 3"])
+def test_a_program_that_does_not_read_its_input_ends_as_usual(script: str) -> None:
+    assert run(script, input=BIG) == Finished(code=3)
+
+
+def test_a_program_that_reads_and_writes_much_does_not_get_stuck() -> None:
+    done = run("cat; cat /dev/zero | head -c 300000", input=BIG, output_bytes=10)
+    assert (done.code, done.left_out) == (0, len(BIG) + 300_000 - 10)
+
+
+def test_errors_can_be_kept_apart() -> None:
+    done = run("echo out; echo err >&2; exit 2", separate_errors=True)
+    assert done == Finished(code=2, output="out\n", errors="err\n")
+
+
+def test_a_flood_of_errors_is_cut() -> None:
+    script = "head -c 3000000 /dev/zero | tr '\\0' x >&2; echo ok"
+    done = run(script, separate_errors=True, output_bytes=100)
+    assert done == Finished(code=0, output="ok\n", errors="x" * 100)

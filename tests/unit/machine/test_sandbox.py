@@ -175,6 +175,16 @@ def test_output_and_errors_come_in_the_order_of_writing(engine, box):
     assert box.run("echo a; echo b >&2; echo c").output == "a\nb\nc\n"
 
 
+def test_input_and_errors_have_streams_of_their_own(engine, box):
+    big = b"x" * 5_000_000
+    argv = ("bash", "-c", "wc -c; echo wrong >&2; exit 2")
+    policy = SandboxPolicy(writable=(str(box.project),))
+    done = box.start(argv, policy, input=big, separate_errors=True)
+    assert done == Finished(code=2, output=f"{len(big)}\n", errors="wrong\n")
+    unread = box.start(("bash", "-c", "exit 4"), policy, input=big)
+    assert unread == Finished(code=4)
+
+
 def test_arguments_arrive_unchanged(engine, box):
     words = ("$(touch canary)", "`id`", "a b", "", "'\"", "\n", "*", "-x", "ü")
     finished = box.run('printf "<%s>" "$@"', *words)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from prowess.model.hooks import Hook
@@ -25,7 +27,7 @@ def test_a_table_of_events_becomes_hooks_that_know_whose_they_are():
     hooks, diagnostics = parse_hooks(
         data, source="plugin", name="tides", root="/p/tides", file="/p/tides/hooks/hooks.json"
     )
-    whose = {
+    whose: Any = {
         "source": "plugin",
         "name": "tides",
         "root": "/p/tides",
