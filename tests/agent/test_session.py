@@ -251,6 +251,18 @@ def test_allowed_tools_of_a_skill_from_an_untrusted_project_are_asked_about(stud
     assert [request.permission for request in asked.requests] == ["bash"]
 
 
+def test_tools_that_no_one_can_approve_are_left_out_and_said_to_be(studio):
+    studio.skill("count", allowed_tools="Bash(echo *)")
+    studio.trust()
+    answers = (call("skill", name="count"), call("Bash", command="echo a"), say("1"))
+    ended, events = studio.run(*answers)
+    assert [one.code for one in pick(events, Warned)] == ["request-withheld"]
+    assert ended.status == "refused"
+    ended, events = studio.run(*answers, rules={"allow": ["Skill(count)"]})
+    assert (ended.status, pick(events, Warned)) == ("done", [])
+    assert pick(events, ToolFinished)[0].output.startswith('<skill_content name="count">')
+
+
 def test_allowed_tools_do_not_undo_a_rule(studio):
     studio.skill("count", allowed_tools="Bash(echo *)")
     studio.trust()

@@ -1,29 +1,30 @@
-"""One whole task from a script file: an issue, a skill and its script, two edits, tests, a commit."""
+"""One whole task from a script file: an issue, a skill and its script, two edits, tests, a commit.
+
+The project and the script are in `examples/fix-issue`; the transcript is in the docs.
+"""
 
 from __future__ import annotations
 
 import json
 import os
+import re
+import shlex
+import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from prowess.agent.events import SkillLoaded, ToolFinished, ToolStarted
 from tests.agent.studio import Studio, pick
-from tests.workspace import skill_text
+from tests.docs.pages import ROOT, load_blocks
+from tests.docs.reader import compare
 
-SCRIPT = Path(__file__).parent / "whole_task.jsonl"
-RULES = {
-    "allow": [
-        "Edit(src/*)",
-        "Edit(tests/*)",
-        "Bash(python3 *)",
-        "Bash(git add *)",
-        "Bash(git commit *)",
-        "Bash(git log *)",
-    ]
-}
+EXAMPLE = ROOT / "examples" / "fix-issue"
+SCRIPT = EXAMPLE / "session.jsonl"
+PAGE = ROOT / "docs" / "guides" / "a-whole-task.md"
+ALLOWED = ["Skill(fix-issue)", "Edit(src/*)", "Edit(tests/*)", "Bash(*scripts/where.py *)"]
 
 
 def git(folder: Path, *arguments: str) -> str:
@@ -38,27 +39,8 @@ def git(folder: Path, *arguments: str) -> str:
 def project(studio: Studio) -> Path:
     """A repository with a bug, an issue that describes it, and a skill for such issues."""
     project = studio.project
-    (project / ".git").rmdir()
-    studio.write("issues/42.md", "# 42: high water is rounded down\n\nround() it to 1 digit.\n")
-    studio.write("src/tides.py", "def height(metres):\n    return int(metres)\n")
-    studio.write(
-        "tests/test_tides.py",
-        "import sys\nsys.path.insert(0, 'src')\nfrom tides import height\n"
-        "assert height(3.0) == 3\nprint('ok')\n",
-    )
-    studio.write(
-        ".agents/skills/fix-issue/SKILL.md",
-        skill_text(
-            "fix-issue",
-            "Fixes a numbered issue. Use when someone names an issue.",
-            "1. Run scripts/where.py with the number; it names the file.\n"
-            "2. Fix the file, add a test, run the tests.\n3. Commit as `Fix #NUMBER: TITLE`.\n",
-        ),
-    )
-    studio.write(
-        ".agents/skills/fix-issue/scripts/where.py",
-        "import sys\nprint(f'issue {sys.argv[1]}: src/tides.py')\n",
-    )
+    shutil.rmtree(project)
+    shutil.copytree(EXAMPLE, project, ignore=shutil.ignore_patterns("session.jsonl"))
     git(project, "init", "-q")
     for key, value in (("user.name", "Ada"), ("user.email", "ada@example.org")):
         git(project, "config", key, value)
@@ -68,10 +50,17 @@ def project(studio: Studio) -> Path:
     return project
 
 
+def check_repository(project: Path) -> None:
+    assert git(project, "log", "--format=%s") == "Fix #42: high water is rounded down\nBegin\n"
+    assert git(project, "status", "--porcelain") == ""
+    assert "round(metres, 1)" in (project / "src/tides.py").read_text(encoding="utf-8")
+
+
 @pytest.mark.needs("git", "python3")
 def test_a_model_fixes_an_issue_from_reading_it_to_the_commit(studio, project):
-    rules = {**RULES, "allow": [*RULES["allow"], "Bash(*where.py*)"]}
-    ended, events = studio.run(text="Fix issue 42.", model=f"script:{SCRIPT}", rules=rules)
+    ended, events = studio.run(
+        text="Fix issue 42.", model=f"script:{SCRIPT}", rules={"allow": ALLOWED}
+    )
     outcomes = [(one.tool, one.outcome, one.output) for one in pick(events, ToolFinished)]
     assert [outcome for _, outcome, _ in outcomes] == ["done"] * len(outcomes), outcomes
     assert (ended.status, ended.answer) == (
@@ -89,9 +78,27 @@ def test_a_model_fixes_an_issue_from_reading_it_to_the_commit(studio, project):
         "Bash",
     ]
     assert [one.name for one in pick(events, SkillLoaded)] == ["fix-issue"]
-    assert git(project, "log", "--format=%s") == "Fix #42: high water is rounded down\nBegin\n"
-    assert git(project, "status", "--porcelain") == ""
-    assert "round(metres, 1)" in studio.read("src/tides.py")
+    check_repository(project)
+
+
+@pytest.mark.needs("git", "python3")
+def test_the_transcript_in_the_docs_is_what_the_command_prints(studio, project):
+    shown = next(block for block in load_blocks(PAGE) if "prowess run" in block.text)
+    command, _, transcript = shown.text.removeprefix("$ ").partition("\n")
+    arguments = shlex.split(command.replace("../session.jsonl", str(SCRIPT)))[1:]
+    done = subprocess.run(
+        [sys.executable, "-m", "prowess", *arguments],
+        cwd=project,
+        env={**studio.facts.env, "PYTHONPATH": str(ROOT / "src"), "LANG": "C.UTF-8"},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stdout
+    compare(re.sub(r"\b[0-9a-f]{7} Fix", "4a1c9e0 Fix", done.stdout), transcript, str(PAGE))
+    check_repository(project)
 
 
 def test_the_script_of_the_task_is_valid_json_lines():

@@ -8,7 +8,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from pydantic_ai import FunctionToolset, ModelRetry, RunContext, Tool, ToolFailed
+from pydantic_ai import FunctionToolset, ModelRetry, RunContext, Tool, ToolFailed, ToolReturn
 from pydantic_ai.toolsets import AbstractToolset, CombinedToolset, ToolsetTool, WrapperToolset
 
 from prowess.adapters.pydantic_ai import SkillToolset
@@ -180,7 +180,7 @@ class GuardedToolset(WrapperToolset[Any]):
                 call=state.call,
                 tool=state.tool,
                 outcome=outcome,
-                output=answer if isinstance(answer, str) else str(answer),
+                output=_render_answer(answer),
                 seconds=round(seconds, 3),
             )
         )
@@ -200,6 +200,14 @@ async def _perform(plan: Plan) -> str:
         return _bound(await plan.delegate())
     assert plan.run is not None
     return _bound(await run_in_thread(plan.run))
+
+
+def _render_answer(answer: Any) -> str:
+    """What a tool answered, as text; pictures and files are for the model only."""
+    if isinstance(answer, ToolReturn):
+        answer = answer.return_value
+    parts = answer if isinstance(answer, list) else [answer]
+    return "\n".join(part for part in parts if isinstance(part, str))
 
 
 def _bound(answer: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 
 import msgspec
 from pydantic_ai import CancellationToken
@@ -28,6 +28,7 @@ from prowess.agent.tools.files import FileTools, SpecialPaths
 from prowess.agent.tools.plan import Access, Plan
 from prowess.agent.toolset import CallContext, CallLog, Turn, build_toolset
 from prowess.conversation.conversation import Conversation
+from prowess.diagnostics import Diagnostic
 from prowess.discover.links import is_inside
 from prowess.errors import UsageError
 from prowess.errors.agent import ModelUnavailable
@@ -205,6 +206,7 @@ class Workers:
         if message.blocks:
             said = f"{len(message.blocks)} images or files of the skill do not reach the model."
             self._emit(Warned(code="blocks-left-out", message=said))
+        self._warn(message.diagnostics)
         for name in message.skills:
             tokens = estimate_tokens(message.text) if len(message.skills) == 1 else 0
             self._emit(SkillLoaded(name=name, by="user", tokens=tokens))
@@ -227,6 +229,7 @@ class Workers:
         name, agent = activation.name, worker.context.agent
         tokens = estimate_tokens(activation.text)
         self._emit(SkillLoaded(agent=agent, name=name, by="model", tokens=tokens))
+        self._warn(activation.diagnostics, agent=agent)
         requests = self._limit(
             activation.requests, worker, skill=name, is_trusted=activation.trusted
         )
@@ -310,8 +313,17 @@ class Workers:
             tokens = estimate_tokens(activation.text)
             agent = worker.context.agent
             self._emit(SkillLoaded(agent=agent, name=name, by="agent", tokens=tokens))
+            self._warn(activation.diagnostics, agent=agent)
             texts.append(activation.text)
         return texts
+
+    def _warn(self, findings: Iterable[Diagnostic], *, agent: str = "") -> None:
+        """Show what the user should know about a skill that was loaded."""
+        for one in findings:
+            # Said by the adapter, which does not know that the agent itself grants requests.
+            if one.code == "request-not-granted":
+                continue
+            self._emit(Warned(agent=agent, code=one.code, message=one.message))
 
     def _apply(self, requests: SkillRequests, worker: Worker) -> None:
         """Grant what a skill asks for, until the turn ends."""

@@ -1,0 +1,5 @@
+"""Heights above chart datum."""
+
+
+def height(metres: float) -> float:
+    return int(metres)
