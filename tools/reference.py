@@ -144,6 +144,7 @@ _SETTINGS = {
     "overrides": "Settings for one skill, by its name.",
     "sandbox": "What programs of skills may access: [`[sandbox]`](#sandbox).",
     "agent": "Which model `prowess run` uses: [`[agent]`](#agent).",
+    "mcp_servers": "MCP servers, by name: [`[mcp.servers.NAME]`](#mcpserversname).",
     "tools": "Programs that commands of skills can be sent to, by the name in `command-tool`. "
     "`command` is the program with its arguments; `{argument}` stands for what the user typed.",
 }
@@ -156,8 +157,11 @@ _OTHER_TARGETS = {
     "`enabled`",
     "no_shell_commands": "`shell_commands`, inverted",
     "declared_tools": "`tools`",
+    "mcp_disabled": "names of `mcp_servers` that are off",
+    "mcp_folders": "`mcp_servers` of single folders, by path",
     "raw": "fields that skills can require (`requires.config`)",
 }
+_NOT_SET_OF_SERVERS = {"name", "is_trusted", "origin", "plugin"}
 _NOT_SET_BY_USERS = {
     "raw",
     "override_names",
@@ -172,6 +176,7 @@ _NOT_SET_BY_USERS = {
 
 def render_settings() -> str:
     """Every setting, the keys of prowess.toml, and the keys of the hosts' own files."""
+    from prowess.model.mcp import McpServer
     from prowess.model.sandbox import SandboxOverride, SandboxSettings
     from prowess.model.settings import AgentSettings, Override, Settings
     from prowess.profiles.load import known_hosts, load_profile
@@ -192,6 +197,7 @@ def render_settings() -> str:
         f"## `sandbox`\n\n{_struct_table(SandboxSettings)}",
         f"## `sandbox.skills.NAME`\n\n{_struct_table(SandboxOverride)}",
         f"## `agent`\n\n{_struct_table(AgentSettings)}",
+        f"## `mcp.servers.NAME`\n\n{_struct_table(McpServer, leave_out=_NOT_SET_OF_SERVERS)}",
     ]
     for name in known_hosts():
         profile = load_profile(name)

@@ -90,6 +90,7 @@ def test_the_page_on_settings_names_all_that_a_project_may_not_set():
     page = (ROOT / "docs" / "guides" / "settings.md").read_text(encoding="utf-8")
     table = page.partition("## What a project can't set")[2].partition("\n## ")[0]
     written = {"trusted_links": "discovery.trusted_links", "overrides": "skills"}
+    written["mcp_servers"] = "mcp.servers"
     for head, *rest in USERS_OWN:
         key = ".".join(
             [written.get(head, head), *("NAME" if part == "*" else part for part in rest)]

@@ -24,8 +24,12 @@ class McpServer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     - `name`: the name that the file has for it, which its tools and skills are named after.
     - `transport`: `stdio` needs a `command`, the others a `url`.
+    - `command`: the program.
+    - `args`: its arguments.
     - `env`: variables that the program gets besides the usual harmless ones.
     - `cwd`: the folder that the program runs in; None is the working folder.
+    - `url`: the address.
+    - `headers`: HTTP headers, such as `Authorization`.
     - `seconds`: how long to wait for an answer; None is the usual time.
     - `enabled`: a server that is off is listed and never started.
     - `is_trusted`: whether the user trusts the place that the server comes from. One that is not

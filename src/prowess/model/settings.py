@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from prowess.diagnostics import Diagnostic
+from prowess.model.mcp import McpServer
 from prowess.model.origin import Origin
 from prowess.model.permission import Rule
 from prowess.model.sandbox import SandboxSettings
@@ -109,6 +110,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     - `agent_entries`: the settings for single agents, by name.
     - `override_names`: what `overrides` are found by: a skill's own key or its name (`either`), or
       the name only if it has no key (`key`).
+    - `mcp_servers`: the MCP servers, also those that are off. Of a project's file none is trusted.
     - `raw`: the host's own merged configuration, for skills that require one of its fields.
     - `origins`: the origin of every value, by its dotted name (`enabled`, `overrides.pdf.enabled`).
     - `entries`: the origin of every list entry, by the name of the list.
@@ -155,6 +157,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     tools: Mapping[str, DeclaredTool] = msgspec.field(default_factory=dict)
     sandbox: SandboxSettings = SandboxSettings()
     agent: AgentSettings = AgentSettings()
+    mcp_servers: Mapping[str, McpServer] = msgspec.field(default_factory=dict)
     raw: Mapping[str, Any] = msgspec.field(default_factory=dict)
     origins: Mapping[str, Origin] = msgspec.field(default_factory=dict)
     entries: Mapping[str, Mapping[str, Origin]] = msgspec.field(default_factory=dict)

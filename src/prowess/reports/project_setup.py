@@ -95,6 +95,12 @@ TEMPLATE = """\
 # [agent]
 # model = "anthropic:claude-sonnet-4-5"
 
+# MCP servers, whose tools `prowess run` can use. Those of a project need `prowess trust`.
+# [mcp.servers.tides]
+# command = "tide-server"
+# args = ["--harbour", "brest"]
+# env = { TIDE_KEY = "${TIDE_KEY}" }
+
 # Programs that a skill's command can call without the model; its header names one in
 # `command-tool`. {argument} becomes the text that was typed, always as one argument.
 # [tools.tide]

@@ -251,6 +251,8 @@ def _find_place(skills: Skills, target: str) -> _SettingPlace | None:
 
 def _find_prefix(rule: SettingsFileRule, target: str) -> tuple[str, ...] | None:
     """The key that something is set below in a file; None where the file does not have it."""
+    if target == "raw" and rule.only_keys:
+        return None
     if target == "raw" and not rule.refuse_unknown:
         # A host's own file is its configuration, from the top.
         return ()

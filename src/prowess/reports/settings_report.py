@@ -72,13 +72,18 @@ def load_settings_report(skills: Skills) -> SettingsReport:
     """Every setting of the host that applies here."""
     profile, settings = skills.profile, skills.settings()
     places = list_settings_places(profile, skills.find_places())
+
+    def counts(path: str, rule: SettingsFileRule) -> bool:
+        # The many places where a host may have MCP servers are of interest where it has any.
+        return path in settings.files or not rule.only_keys
+
     described = describe_settings(settings, profile)
     described += _describe_configuration(settings, profile, places, skills.project.files)
     return SettingsReport(
         host=profile.name,
         edition=profile.edition,
         cwd=skills.cwd,
-        files={path: path in settings.files for path, _ in places},
+        files={path: path in settings.files for path, rule in places if counts(path, rule)},
         rows=tuple(_make_row(one, settings, profile, places) for one in described),
         diagnostics=settings.diagnostics,
     )
@@ -123,7 +128,7 @@ def _load_lines(
 ) -> dict[tuple[str, ...], Origin]:
     found: dict[tuple[str, ...], Origin] = {}
     for path, rule in places:
-        if path not in settings.files:
+        if path not in settings.files or rule.only_keys:
             continue
         text = disk.read_head(path, MOST_BYTES).data.decode("utf-8", "replace")
         prefix = ("config",) if rule.is_own else ()

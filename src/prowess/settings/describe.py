@@ -140,6 +140,17 @@ def _describe_agent(
         yield key, agent.models[name], settings.origin(key)
 
 
+def _describe_servers(
+    field: str, settings: Settings, profile: Profile, names: set[str]
+) -> Iterator[Described]:
+    if not settings.mcp_servers:
+        yield field, {}, Origin()
+    for name in sorted(settings.mcp_servers):
+        server = settings.mcp_servers[name]
+        target = server.target if server.enabled else f"{server.target} (off)"
+        yield f"{field}.{name}", target, server.origin
+
+
 # Tables with defaults in the profile, and the names in them.
 _DEFAULTS_IN_PROFILE = {"limits": Limits.__struct_fields__, "budget": BUDGET_NAMES}
 
@@ -166,6 +177,7 @@ _DESCRIBE: dict[str, Describe] = {
     "agent_entries": _describe_agents,
     "sandbox": _describe_sandbox,
     "agent": _describe_agent,
+    "mcp_servers": _describe_servers,
     "limits": _describe_numbers,
     "budget": _describe_numbers,
     # What skills can require has a function of its own below.

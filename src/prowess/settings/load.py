@@ -6,9 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from prowess.diagnostics import Diagnostic, diagnose
 from prowess.errors import SettingError, nearest_names
 from prowess.model.facts import Facts
+from prowess.model.mcp import McpProblem, McpServer
 from prowess.model.permission import Rule
 from prowess.model.sandbox import SandboxOverride, SandboxSettings
 from prowess.model.settings import AgentEntry, AgentSettings, Origin, Override, Settings
@@ -22,6 +25,8 @@ if TYPE_CHECKING:
     from prowess.settings.read.file_mapping import FileSettings
 
 MOST_BYTES = 1 << 20
+# Claude Code keeps its history in the file that has its servers.
+MOST_BYTES_OF_OTHERS = 1 << 24
 
 Values = dict[tuple[str, ...], tuple[Any, Origin]]
 
@@ -109,7 +114,12 @@ class _Loader:
 
     def load_file(self, path: str, kind: str, rule: SettingsFileRule) -> FileSettings:
         """What a file sets. Raises a `SettingError`."""
-        return self.read_text(_load_text(path, kind, self.files), path, rule)
+        if not rule.only_keys:
+            return self.read_text(_load_text(path, kind, self.files), path, rule)
+        text = _load_text(path, kind, self.files, MOST_BYTES_OF_OTHERS)
+        if len(text) > MOST_BYTES:
+            text = _pick_keys(text, rule)
+        return self.read_text(text, path, rule)
 
     def read_text(self, text: str, path: str, rule: SettingsFileRule) -> FileSettings:
         """What the text of a file or a variable sets. Raises a `SettingError`."""
@@ -201,6 +211,9 @@ class _Gathered:
     def _add_values(self, rule: SettingsFileRule, found: Values) -> None:
         if not rule.is_own:
             for key, value in found.items():
+                if key[0] == "mcp_servers" and key in self.users:
+                    # The user's own prowess.toml has a server with that name.
+                    continue
                 if key[0] in rule.join and key in self.values:
                     joined = dict.fromkeys((*self.values[key][0], *value[0]))
                     self.values[key] = tuple(joined), value[1]
@@ -227,6 +240,7 @@ class _Gathered:
         agents = {name: AgentEntry(**one) for name, one in fields.pop("agent_entries", {}).items()}
         sandbox = _build_sandbox(fields.pop("sandbox", {}))
         agent = AgentSettings(**fields.pop("agent", {}))
+        servers, refused = self._build_servers(fields)
         # A toggle that the host does not have is reported below and decides nothing.
         given = fields.pop("toggles", {})
         toggles = {name: given.get(name, one.default) for name, one in profile.toggles.items()}
@@ -239,14 +253,37 @@ class _Gathered:
             agent_entries=agents,
             sandbox=sandbox,
             agent=agent,
+            mcp_servers=servers,
             origins=origins,
             entries=self._list_entries(),
             permissions=tuple(self.rules),
             raw=self.raw,
             files=tuple(self.files),
             project_files=tuple(self.project_files),
-            diagnostics=(*self.diagnostics, *_find_unknown_toggles(profile, origins)),
+            diagnostics=(
+                *self.diagnostics,
+                *refused,
+                *_find_unknown_toggles(profile, origins),
+            ),
         )
+
+    def _build_servers(
+        self, fields: dict[str, Any]
+    ) -> tuple[dict[str, McpServer], list[Diagnostic]]:
+        """The MCP servers, and why others in the files of hosts can't be used."""
+        switches = fields.pop("mcp_enabled", {})
+        servers: dict[str, McpServer] = {}
+        refused = []
+        for name, found in fields.pop("mcp_servers", {}).items():
+            if isinstance(found, McpProblem):
+                origin = self.values[("mcp_servers", name)][1]
+                refused.append(
+                    diagnose("setting-ignored", str(found), file=origin.file, line=origin.line)
+                )
+            else:
+                enabled = switches.get(name, found.enabled)
+                servers[name] = msgspec.structs.replace(found, enabled=enabled)
+        return servers, refused
 
     def _list_entries(self) -> dict[str, dict[str, Origin]]:
         """The origins of list entries, without those that a later file replaced."""
@@ -301,18 +338,29 @@ def _find_unknown_toggles(profile: Profile, origins: Mapping[str, Origin]) -> It
         )
 
 
-def _load_text(path: str, kind: str, files: FileSystem) -> str:
+def _pick_keys(text: str, rule: SettingsFileRule) -> str:
+    """A large JSON object with only the keys that the rule names; as it is if it is none."""
+    wanted = {key.partition(".")[0] for key in rule.keys}
+    try:
+        found = msgspec.json.decode(text, type=dict[str, msgspec.Raw])
+    except (msgspec.MsgspecError, RecursionError):
+        return text
+    picked = {key: value for key, value in found.items() if key in wanted}
+    return msgspec.json.encode(picked).decode()
+
+
+def _load_text(path: str, kind: str, files: FileSystem, most: int = MOST_BYTES) -> str:
     if kind != "file":
         found = "a folder" if kind == "folder" else "a pipe or a device"
         raise SettingError(path, None, None, f"expected a regular file, found {found}")
     try:
-        head = files.read_head(path, MOST_BYTES)
+        head = files.read_head(path, most)
     except OSError as error:
         reason = error.strerror or str(error)
         problem = f"can't read the file ({reason[:1].lower()}{reason[1:]})"
         raise SettingError(path, None, None, problem) from None
-    if head.size > MOST_BYTES:
-        problem = f"the file has {head.size:,} bytes; at most {MOST_BYTES:,} are read"
+    if head.size > most:
+        problem = f"the file has {head.size:,} bytes; at most {most:,} are read"
         raise SettingError(path, None, None, problem)
     try:
         return head.data.decode("utf-8")

@@ -70,16 +70,14 @@ def parse_mcp_servers(
     servers: list[McpServer] = []
     problems: list[McpProblem] = []
     for name, fields in data.items():
-        found = parse_mcp_server(str(name), fields, origin=origin)
+        found = parse_mcp_server(
+            str(name), fields, origin=origin, plugin=plugin, is_trusted=is_trusted
+        )
         if isinstance(found, McpProblem):
             problems.append(found)
         else:
-            servers.append(_complete(found, plugin=plugin, is_trusted=is_trusted))
+            servers.append(found)
     return McpServers(tuple(servers), tuple(problems))
-
-
-def _complete(server: McpServer, *, plugin: str, is_trusted: bool) -> McpServer:
-    return msgspec.structs.replace(server, plugin=plugin, is_trusted=is_trusted)
 
 
 class _Wrong(ValueError):
@@ -90,7 +88,14 @@ class _Wrong(ValueError):
         super().__init__(problem)
 
 
-def parse_mcp_server(name: str, data: Any, *, origin: Origin = _NOWHERE) -> McpServer | McpProblem:
+def parse_mcp_server(
+    name: str,
+    data: Any,
+    *,
+    origin: Origin = _NOWHERE,
+    plugin: str = "",
+    is_trusted: bool = True,
+) -> McpServer | McpProblem:
     """One server, or what is wrong with it. Values that may be secret are never repeated."""
     if not _NAME.fullmatch(name):
         return McpProblem(name[:64], "", "has a name that tools cannot be named after")
@@ -98,9 +103,10 @@ def parse_mcp_server(name: str, data: Any, *, origin: Origin = _NOWHERE) -> McpS
         found = describe_value(data, is_secret=True)
         return McpProblem(name, "", f"must be a table; got {found}")
     try:
-        return _read(name, data, origin)
+        server = _read(name, data, origin)
     except _Wrong as wrong:
         return McpProblem(name, wrong.field, str(wrong))
+    return msgspec.structs.replace(server, plugin=plugin, is_trusted=is_trusted)
 
 
 def _read(name: str, data: Mapping[str, Any], origin: Origin) -> McpServer:

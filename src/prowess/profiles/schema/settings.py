@@ -25,6 +25,8 @@ class SettingsFileRule(Table, frozen=True):
       every key that is not listed.
     - `about_skills`: tables that only contain settings for skills, so unknown keys are reported.
     - `also`: further keys the host knows, which set nothing here.
+    - `only_keys`: keep nothing of the file but what `keys` name: it is large, or about other
+      things.
     - `refuse_unknown`: reject unknown keys. Without `keys`, the file is a prowess.toml.
     - `join`: settings whose lists are added to those of the files before instead of replacing them.
     - `relative_to`: what relative paths are relative to: the working folder or the file.
@@ -45,6 +47,7 @@ class SettingsFileRule(Table, frozen=True):
     keys: dict[str, str] = msgspec.field(default_factory=dict)
     about_skills: tuple[str, ...] = ()
     also: tuple[str, ...] = ()
+    only_keys: bool = False
     refuse_unknown: bool = False
     join: tuple[str, ...] = ()
     relative_to: Literal["cwd", "file"] = "cwd"

@@ -51,6 +51,7 @@ OWN_KEYS: Mapping[str, str] = {
     "tools": "declared_tools",
     "sandbox": "sandbox",
     "agent": "agent",
+    "mcp.servers": "mcp_servers",
     "config": "raw",
 }
 
@@ -88,7 +89,7 @@ def read_settings(
     entries: dict[str, dict[str, Origin]] = {}
     rules: list[Rule] = []
     # prowess.toml is not a host's configuration; only its `config` table counts as one.
-    raw: dict[str, Any] = {} if rule.refuse_unknown else document.data
+    raw: dict[str, Any] = {} if rule.refuse_unknown or rule.only_keys else document.data
     for target, value, source in _read_entries(document, keys):
         if target == ("raw",):
             raw = merge(raw, value)
@@ -105,7 +106,8 @@ def read_settings(
             # A value that is set again counts from here, where the order of entries matters.
             values.pop(target, None)
             values[target] = value, source.origin
-    diagnostics = () if rule.refuse_unknown else _find_misspelt(document, keys)
+    is_strange = rule.refuse_unknown or rule.only_keys
+    diagnostics = () if is_strange else _find_misspelt(document, keys)
     return FileSettings(values, entries, tuple(rules), raw, diagnostics)
 
 

@@ -30,7 +30,8 @@ def get_file_key(name: str, rules: Iterable[SettingsFileRule]) -> FileKey:
         found = next(_list_file_keys(name, rule), None)
         if found is not None:
             return found
-        if not rule.is_own and name.startswith("config."):
+        is_configuration = not rule.is_own and not rule.only_keys
+        if is_configuration and name.startswith("config."):
             return FileKey(name.removeprefix("config."))
     return FileKey(name)
 

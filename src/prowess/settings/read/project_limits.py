@@ -78,6 +78,12 @@ def _check_secret(proposed: ProjectValue) -> str | None:
     return "your own prowess.toml already sets it"
 
 
+def _check_server(proposed: ProjectValue) -> str | None:
+    if proposed.users is None:
+        return None
+    return "your own prowess.toml has a server with that name"
+
+
 _SANDBOX = SandboxSettings()
 _LOOSENS = "a project can tighten the sandbox but not loosen it"
 
@@ -112,6 +118,7 @@ USERS_OWN: Mapping[tuple[str, ...], Callable[[ProjectValue], str | None]] = {
     ("overrides", "*", "api_key"): _check_secret,
     ("overrides", "*", "api_key_from"): _check_secret,
     ("tools", "*"): _check_tool,
+    ("mcp_servers", "*"): _check_server,
     ("agent", "model"): _forbid_model,
     ("agent", "models", "*"): _forbid_model,
     ("sandbox", "mode"): _check_sandbox,

@@ -1,0 +1,48 @@
+"""Which MCP servers may be started: the user's own, and those of projects that the user trusts."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+
+import msgspec
+
+from prowess.model.mcp import McpServer
+from prowess.ports import TrustPolicy
+
+
+def mark_trusted(
+    servers: Iterable[McpServer], trust: TrustPolicy, *, project: str, home: str
+) -> Iterator[McpServer]:
+    """The servers with what is known now about whether the user trusts each.
+
+    A settings file counts as the user's own only outside the folder `project`: a variable such as
+    `CLAUDE_CONFIG_DIR` can lead back into it.
+    """
+    for server in servers:
+        is_own = server.is_trusted and not _lies_in(server.origin.file, project, home)
+        is_trusted = is_own or _is_trusted_file(server.origin.file, trust)
+        yield msgspec.structs.replace(server, is_trusted=is_trusted)
+
+
+def _is_trusted_file(file: str | None, trust: TrustPolicy) -> bool:
+    if file is None or not os.path.isabs(file):
+        return False
+    # A link in a project leads to a file of another one; both must be trusted.
+    folders = {os.path.dirname(file), os.path.dirname(os.path.realpath(file))}
+    return all(map(trust.is_trusted_folder, folders))
+
+
+def _lies_in(file: str | None, project: str, home: str) -> bool:
+    """Whether a file is inside a project. A project around the whole home contains nothing."""
+    # A variable has a name such as `$OPENCODE_CONFIG_CONTENT`, and is the user's own.
+    if file is None or not os.path.isabs(file):
+        return False
+    root = os.path.realpath(project)
+    if _is_inside(os.path.realpath(home), root):
+        return False
+    return _is_inside(os.path.realpath(file), root)
+
+
+def _is_inside(path: str, folder: str) -> bool:
+    return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)
