@@ -11,6 +11,16 @@ from prowess.model.origin import Origin
 HookSource = Literal["user", "project", "plugin", "skill"]
 """Whose hook it is: the user's own settings, a project's settings, a plugin or a skill."""
 
+AGENT_EVENTS = (
+    "SessionStart",
+    "UserPromptSubmit",
+    "PreToolUse",
+    "PostToolUse",
+    "Stop",
+    "SubagentStop",
+)
+"""The events at which Prowess's own agent runs hooks. Hosts have more."""
+
 USUAL_TIMEOUT = 60.0
 """The seconds that a hook may take if it does not say."""
 

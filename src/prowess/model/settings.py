@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from prowess.diagnostics import Diagnostic
+from prowess.model.hooks import Hook
 from prowess.model.mcp import McpServer
 from prowess.model.origin import Origin
 from prowess.model.permission import Rule
@@ -151,6 +152,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     host: str | None = None
     usage: bool | None = None
     permissions: tuple[Rule, ...] = ()
+    hooks: tuple[Hook, ...] = ()
     limits: Mapping[str, float] = msgspec.field(default_factory=dict)
     budget: Mapping[str, float] = msgspec.field(default_factory=dict)
     overrides: Mapping[str, Override] = msgspec.field(default_factory=dict)

@@ -101,6 +101,13 @@ TEMPLATE = """\
 # args = ["--harbour", "brest"]
 # env = { TIDE_KEY = "${TIDE_KEY}" }
 
+# Commands that `prowess run` runs at an event, if you trust this project.
+# [[hooks]]
+# event = "PostToolUse"
+# matcher = "Write|Edit"
+# command = "make format"
+# timeout = 30
+
 # Programs that a skill's command can call without the model; its header names one in
 # `command-tool`. {argument} becomes the text that was typed, always as one argument.
 # [tools.tide]

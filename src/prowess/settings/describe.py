@@ -79,6 +79,16 @@ def _describe_rules(
         yield key, rule.text, rule.origin
 
 
+def _describe_hooks(
+    field: str, settings: Settings, profile: Profile, names: set[str]
+) -> Iterator[Described]:
+    if not settings.hooks:
+        yield field, (), Origin()
+    for hook in settings.hooks:
+        matcher = f"({hook.matcher})" if hook.matcher else ""
+        yield field, f"{hook.event}{matcher}: {hook.command or hook.kind}", hook.origin
+
+
 def _describe_overrides(
     field: str, settings: Settings, profile: Profile, names: set[str]
 ) -> Iterator[Described]:
@@ -173,6 +183,7 @@ def _describe_nothing(
 
 _DESCRIBE: dict[str, Describe] = {
     "permissions": _describe_rules,
+    "hooks": _describe_hooks,
     "overrides": _describe_overrides,
     "agent_entries": _describe_agents,
     "sandbox": _describe_sandbox,

@@ -11,6 +11,7 @@ import msgspec
 from prowess.diagnostics import Diagnostic, diagnose
 from prowess.errors import SettingError, nearest_names
 from prowess.model.facts import Facts
+from prowess.model.hooks import Hook
 from prowess.model.mcp import McpProblem, McpServer
 from prowess.model.permission import Rule
 from prowess.model.sandbox import SandboxOverride, SandboxSettings
@@ -182,6 +183,7 @@ class _Gathered:
         self.users: Values = {}
         self.entries: dict[str, dict[str, Origin]] = {}
         self.rules: list[Rule] = []
+        self.hooks: list[Hook] = []
         self.raw: dict[str, Any] = {}
         self.diagnostics: list[Diagnostic] = []
         self.files: list[str] = []
@@ -195,6 +197,7 @@ class _Gathered:
         for key, origins in found.entries.items():
             self.entries.setdefault(key, {}).update(origins)
         self.rules += found.rules
+        self.hooks += found.hooks
         self.raw = merge(self.raw, found.raw)
         self.diagnostics += found.diagnostics
         self.files.append(path)
@@ -257,6 +260,7 @@ class _Gathered:
             origins=origins,
             entries=self._list_entries(),
             permissions=tuple(self.rules),
+            hooks=tuple(self.hooks),
             raw=self.raw,
             files=tuple(self.files),
             project_files=tuple(self.project_files),

@@ -188,13 +188,14 @@ def _check_each(
             report.wrong("field-type", f"{place}.command", "must be the command to run")
         elif not isinstance(hook.get("once", False), bool):
             report.wrong("field-type", f"{place}.once", "must be true or false")
-        elif not _is_timeout(hook.get("timeout", USUAL_TIMEOUT)):
+        elif not is_timeout(hook.get("timeout", USUAL_TIMEOUT)):
             report.wrong("field-type", f"{place}.timeout", "must be a number of seconds")
         else:
             yield dict(hook)
 
 
-def _is_timeout(value: object) -> bool:
+def is_timeout(value: object) -> bool:
+    """Whether a value can be the time limit of a hook, in seconds."""
     # In Python true and false are numbers, too; in YAML so are `.inf` and `.nan`.
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False

@@ -15,6 +15,7 @@ from prowess.profiles.places import expand_user_path
 from prowess.profiles.schema.roots import Limits
 from prowess.settings.formats.document import SettingValue
 from prowess.settings.formats.key_spans import Path
+from prowess.settings.read.hooks import read_hooks
 from prowess.settings.read.permission_rules import (
     read_agent,
     read_permissions,
@@ -470,6 +471,7 @@ _NAMED: dict[str, ReadNamed] = {
 # Settings that are read as a whole.
 _WHOLE: dict[str, Callable[[SettingValue], Iterator[Entry]]] = {
     "permissions": read_permissions,
+    "hooks": read_hooks,
     "tools": read_tools,
     "override_list": _read_override_list,
     "plugin_only": _read_plugin_only,

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from prowess.diagnostics import Diagnostic
 from prowess.errors import ProfileError
+from prowess.model.hooks import Hook
 from prowess.model.origin import Origin
 from prowess.model.permission import Rule
 from prowess.profiles.merge import merge
@@ -25,6 +26,7 @@ from prowess.settings.formats.document import (
 )
 from prowess.settings.formats.key_spans import Path
 from prowess.settings.read.coercion import Entry, is_setting, read_named, read_setting
+from prowess.settings.read.hooks import DIAGNOSTICS, HOOKS
 from prowess.settings.read.permission_rules import RULES
 
 # The keys of prowess.toml. `config` is for skills that require a field of the configuration.
@@ -41,6 +43,7 @@ OWN_KEYS: Mapping[str, str] = {
     "limits": "limits",
     "budget": "budget",
     "permissions": "permissions",
+    "hooks": "hooks",
     "agents": "agents",
     "approvals": "approvals",
     "trust": "trust",
@@ -66,6 +69,7 @@ class FileSettings(NamedTuple):
     values: dict[Path, tuple[Any, Origin]]
     entries: dict[str, dict[str, Origin]]
     rules: tuple[Rule, ...]
+    hooks: tuple[Hook, ...]
     raw: dict[str, Any]
     diagnostics: tuple[Diagnostic, ...]
 
@@ -88,6 +92,8 @@ def read_settings(
     values: dict[Path, tuple[Any, Origin]] = {}
     entries: dict[str, dict[str, Origin]] = {}
     rules: list[Rule] = []
+    hooks: list[Hook] = []
+    diagnostics: list[Diagnostic] = []
     # prowess.toml is not a host's configuration; only its `config` table counts as one.
     raw: dict[str, Any] = {} if rule.refuse_unknown or rule.only_keys else document.data
     for target, value, source in _read_entries(document, keys):
@@ -95,6 +101,10 @@ def read_settings(
             raw = merge(raw, value)
         elif target == RULES:
             rules.append(value)
+        elif target == HOOKS:
+            hooks.append(value)
+        elif target == DIAGNOSTICS:
+            diagnostics.append(value)
         elif len(target) == 1 and isinstance(source.data, list):
             # Two keys of one file can fill the same list; neither is dropped.
             before = values[target][0] if target in values else ()
@@ -106,9 +116,9 @@ def read_settings(
             # A value that is set again counts from here, where the order of entries matters.
             values.pop(target, None)
             values[target] = value, source.origin
-    is_strange = rule.refuse_unknown or rule.only_keys
-    diagnostics = () if is_strange else _find_misspelt(document, keys)
-    return FileSettings(values, entries, tuple(rules), raw, diagnostics)
+    if not (rule.refuse_unknown or rule.only_keys):
+        diagnostics += _find_misspelt(document, keys)
+    return FileSettings(values, entries, tuple(rules), tuple(hooks), raw, tuple(diagnostics))
 
 
 def _find_misspelt(document: SettingsDocument, keys: Mapping[str, str]) -> tuple[Diagnostic, ...]:

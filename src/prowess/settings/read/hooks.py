@@ -1,0 +1,97 @@
+"""Read hooks from settings files. Hooks of all files add up, as permission rules do."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from prowess.model.hooks import AGENT_EVENTS, USUAL_TIMEOUT, Hook, HookSource
+from prowess.settings.formats.document import SettingValue
+from prowess.settings.formats.key_spans import Path
+from prowess.text.hooks import is_matcher, is_timeout, parse_hooks
+
+HOOKS = ("hooks",)
+DIAGNOSTICS = ("diagnostics",)
+"""The path of a finding about a file of a host, the rest of which counts."""
+
+Entry = tuple[Path, Any, SettingValue]
+
+_KEYS = ("event", "matcher", "command", "timeout", "once")
+# Those of Claude Code. The agent runs commands and says that it does not run the others.
+_TYPES = ("command", "prompt", "agent", "http", "mcp_tool")
+
+
+def read_hooks(value: SettingValue) -> Iterator[Entry]:
+    """The hooks of a file: a list of tables in prowess.toml, Claude Code's shape in others."""
+    source: HookSource = "project" if value.document.rule.is_project else "user"
+    if value.document.rule.refuse_unknown:
+        if not isinstance(value.data, list):
+            raise value.wrong("a list of tables, each written `[[hooks]]`")
+        for item in value.items():
+            yield HOOKS, _read_hook(item, source), item
+        return
+    hooks, diagnostics = parse_hooks(
+        value.data, source=source, file=value.document.file, types=_TYPES
+    )
+    for hook in hooks:
+        # In Claude Code only hooks of skills run once.
+        yield HOOKS, msgspec.structs.replace(hook, once=False, origin=value.origin), value
+    for diagnostic in diagnostics:
+        path = tuple(re.findall(r"[^.\[\]]+", diagnostic.field or ""))
+        line = value.document.find_line(path)
+        yield DIAGNOSTICS, msgspec.structs.replace(diagnostic, line=line), value
+
+
+def _read_hook(item: SettingValue, source: HookSource) -> Hook:
+    fields = dict(item.children())
+    for name, child in fields.items():
+        if name not in _KEYS:
+            raise child.unknown([f"hooks.{known}" for known in _KEYS])
+    for name in ("event", "command"):
+        if name not in fields:
+            raise item.refuse(f"has no `{name}`")
+    event, command, matcher = (
+        _get_string(fields.get(name)) for name in ("event", "command", "matcher")
+    )
+    if event not in AGENT_EVENTS:
+        raise fields["event"].wrong(f"one of {', '.join(AGENT_EVENTS)}")
+    if not command.strip():
+        raise fields["command"].wrong("the command to run")
+    if not is_matcher(matcher):
+        raise fields["matcher"].wrong("names of tools, separated by `|`, with `*` as a wildcard")
+    return Hook(
+        event=event,
+        command=command,
+        matcher=matcher,
+        timeout=_read_timeout(fields.get("timeout")),
+        once=_read_once(fields.get("once")),
+        source=source,
+        origin=item.origin,
+    )
+
+
+def _get_string(value: SettingValue | None) -> str:
+    if value is None:
+        return ""
+    if not isinstance(value.data, str):
+        raise value.wrong("a string")
+    return value.data
+
+
+def _read_timeout(value: SettingValue | None) -> float:
+    if value is None:
+        return USUAL_TIMEOUT
+    if not is_timeout(value.data):
+        raise value.wrong("a number of seconds")
+    return float(value.data)
+
+
+def _read_once(value: SettingValue | None) -> bool:
+    if value is None:
+        return False
+    if not isinstance(value.data, bool):
+        raise value.wrong("true or false")
+    return value.data
