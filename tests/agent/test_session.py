@@ -92,6 +92,7 @@ def test_the_schema_names_every_kind_of_event():
         "thinking",
         "tool-started",
         "tool-finished",
+        "hook-finished",
         "request-finished",
         "stream-cut",
         "warning",

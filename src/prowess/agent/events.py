@@ -24,6 +24,7 @@ STATUS_TEXT = """\
 """What each status of a turn means, for the reference."""
 
 Outcome = Literal["done", "failed", "refused"]
+HookOutcome = Literal["done", "blocked", "failed"]
 
 
 class AgentEvent(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="event"):
@@ -113,6 +114,24 @@ class ToolFinished(AgentEvent, frozen=True, kw_only=True, tag="tool-finished"):
     seconds: float = 0.0
 
 
+class HookFinished(AgentEvent, frozen=True, kw_only=True, tag="hook-finished"):
+    """A hook ran at the event `hook`, such as `PreToolUse`, for the tool call `call` if it has one.
+
+    `source` is `user`, `project`, `plugin` or `skill`, and `name` that of the plugin or skill.
+    `blocked` means that it refused something; a hook that `failed` has no effect. `message` is what
+    it says, or what is wrong with it.
+    """
+
+    hook: str
+    command: str
+    source: str
+    outcome: HookOutcome
+    name: str = ""
+    call: str = ""
+    message: str = ""
+    seconds: float = 0.0
+
+
 class RequestFinished(AgentEvent, frozen=True, kw_only=True, tag="request-finished"):
     """The model has answered one request. `cost` is in US dollars, None where no price is known."""
 
@@ -160,6 +179,7 @@ Event = (
     | ThinkingDelta
     | ToolStarted
     | ToolFinished
+    | HookFinished
     | RequestFinished
     | StreamCut
     | Warned

@@ -9,6 +9,7 @@ import click
 
 from prowess.agent.events import (
     Event,
+    HookFinished,
     SkillLoaded,
     SkillsWoken,
     StreamCut,
@@ -52,6 +53,8 @@ class AgentPrinter:
                 self._note(f"+ skill {escape_line(event.name)}{tokens}, by the {event.by}")
             case SkillsWoken():
                 self._note(f"+ now available: {escape_line(', '.join(event.names))}")
+            case HookFinished() if event.message or event.outcome != "done":
+                self._note(_describe_hook(event))
             case StreamCut():
                 self._note(f"The answer was cut off: {escape_line(event.reason)}.")
             case Warned():
@@ -110,6 +113,13 @@ class AgentPrinter:
 def _name_call(event: ToolStarted) -> str:
     agent = f"[{escape_line(event.agent)}] " if event.agent else ""
     return f"· {agent}{_shorten(event.title)}"
+
+
+def _describe_hook(event: HookFinished) -> str:
+    owner = f" of {escape_line(event.name)}" if event.name else ""
+    outcome = "" if event.outcome == "done" else f" {event.outcome}"
+    message = f": {_shorten(event.message)}" if event.message else ""
+    return f"! {event.hook} hook{owner} `{_shorten(event.command)}`{outcome}{message}"
 
 
 def _shorten(text: str) -> str:

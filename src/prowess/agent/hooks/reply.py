@@ -1,0 +1,136 @@
+"""What a hook answers: its exit code and output, read as Claude Code documents them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal
+
+import msgspec
+
+from prowess.model.command import Command, Finished
+from prowess.text.markup import escape_text, tidy_block
+
+HookDecision = Literal["", "allow", "ask", "deny"]
+
+MOST_OUTPUT = 100_000
+# As in Claude Code. A hook runs often, so that its words must not fill the window.
+_MOST_CONTEXT = 10_000
+_MOST_REASON = 2_000
+_BLOCKS = 2
+# Events of which plain output is context for the model.
+_TELLING = ("SessionStart", "UserPromptSubmit")
+# Events that nothing can block.
+_UNSTOPPABLE = ("SessionStart",)
+_STRICTNESS: Mapping[HookDecision, int] = {"": 0, "allow": 1, "ask": 2, "deny": 3}
+
+
+class HookReply(msgspec.Struct, frozen=True, kw_only=True):
+    """What a hook says about an event.
+
+    `decision` is "" if it has none; `deny` also stands for `block`. `input` takes the place of a
+    tool's input. `message` is for the user. With `stops` the turn ends. `failure` says why the hook
+    counts for nothing.
+    """
+
+    decision: HookDecision = ""
+    reason: str = ""
+    context: str = ""
+    input: Mapping[str, Any] | None = None
+    message: str = ""
+    stops: bool = False
+    failure: str = ""
+
+
+class _Specific(msgspec.Struct, frozen=True, rename="camel"):
+    hook_event_name: str = ""
+    permission_decision: Literal["allow", "ask", "deny"] | None = None
+    permission_decision_reason: str = ""
+    updated_input: dict[str, Any] | None = None
+    additional_context: str = ""
+
+
+class _Output(msgspec.Struct, frozen=True, rename="camel"):
+    decision: Literal["approve", "allow", "block", "deny"] | None = None
+    reason: str = ""
+    continue_: bool = msgspec.field(default=True, name="continue")
+    stop_reason: str = ""
+    system_message: str = ""
+    hook_specific_output: _Specific = _Specific()
+
+
+_DECODER = msgspec.json.Decoder(_Output)
+_OLD_DECISIONS: Mapping[str | None, HookDecision] = {
+    None: "",
+    "approve": "allow",
+    "allow": "allow",
+    "block": "deny",
+    "deny": "deny",
+}
+
+
+def parse_reply(event: str, finished: Finished, command: Command) -> HookReply:
+    """What a hook that ended says."""
+    errors = _shorten(finished.errors, _MOST_REASON)
+    if finished.code is None:
+        return HookReply(failure=f"it was stopped after {command.seconds:g} seconds")
+    if finished.code == _BLOCKS and event not in _UNSTOPPABLE:
+        return HookReply(decision="deny", reason=errors or "the hook gives no reason")
+    if finished.code != 0:
+        said = f": {errors}" if errors else ""
+        return HookReply(failure=f"it ended with exit code {finished.code}{said}")
+    if finished.left_out:
+        return HookReply(failure=f"it printed more than {command.output_bytes:,} bytes")
+    output = finished.output.strip()
+    if output.startswith("{"):
+        return _parse_output(output)
+    return HookReply(context=_shorten(output, _MOST_CONTEXT) if event in _TELLING else "")
+
+
+def _parse_output(text: str) -> HookReply:
+    try:
+        output = _DECODER.decode(text)
+    except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
+        return HookReply(failure=f"its JSON cannot be read: {error}")
+    specific = output.hook_specific_output
+    reason = specific.permission_decision_reason or output.reason
+    if not output.continue_:
+        reason = output.stop_reason or reason
+    return HookReply(
+        decision=specific.permission_decision or _OLD_DECISIONS[output.decision],
+        reason=_shorten(reason, _MOST_REASON),
+        context=_shorten(specific.additional_context, _MOST_CONTEXT),
+        input=specific.updated_input,
+        message=_shorten(output.system_message, _MOST_REASON),
+        stops=not output.continue_,
+    )
+
+
+def merge_replies(replies: Iterable[HookReply]) -> HookReply:
+    """What all hooks of an event say together: the strictest decision, and every context.
+
+    Of several that change the input the last one counts.
+    """
+    merged = HookReply()
+    for reply in replies:
+        if reply.failure:
+            continue
+        if _STRICTNESS[reply.decision] > _STRICTNESS[merged.decision]:
+            merged = msgspec.structs.replace(merged, decision=reply.decision, reason=reply.reason)
+        if reply.stops and not merged.stops:
+            merged = msgspec.structs.replace(merged, stops=True, reason=reply.reason)
+        context = "\n\n".join(filter(None, (merged.context, reply.context)))
+        changed = merged.input if reply.input is None else reply.input
+        merged = msgspec.structs.replace(merged, context=context, input=changed)
+    return merged
+
+
+def render_context(event: str, text: str) -> str:
+    """What a hook adds for the model, marked as what it is."""
+    return f'<hook_context event="{event}">\n{escape_text(tidy_block(text))}\n</hook_context>'
+
+
+def _shorten(text: str, most: int) -> str:
+    text = text.strip()
+    if len(text) <= most:
+        return text
+    return f"{text[:most]}\n[{len(text) - most:,} more characters left out]"
