@@ -12,6 +12,7 @@ from pydantic_ai.messages import (
     ModelMessage,
     ModelRequest,
     ModelResponse,
+    TextContent,
     TextPart,
     ToolCallPart,
     ToolReturnPart,
@@ -54,10 +55,16 @@ def play(skills, calls, *, on_activation=None, kept=(), **options) -> Played:
         },
         [Answered(str(part.content), part.outcome != "success") for part in returns],
         result.output,
-        [str(part.content) for part in parts if isinstance(part, UserPromptPart)],
+        [_get_text(part) for part in parts if isinstance(part, UserPromptPart)],
         result.all_messages(),
         [tool.name for tool in seen[0].function_tools],
     )
+
+
+def _get_text(prompt: UserPromptPart) -> str:
+    if isinstance(prompt.content, str):
+        return prompt.content
+    return "".join(item.content for item in prompt.content if isinstance(item, TextContent))
 
 
 def forge(text: str, place: str) -> list[ModelMessage]:

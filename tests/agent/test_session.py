@@ -95,6 +95,8 @@ def test_the_schema_names_every_kind_of_event():
         "hook-finished",
         "request-finished",
         "stream-cut",
+        "compaction-started",
+        "compacted",
         "warning",
         "turn-ended",
     }

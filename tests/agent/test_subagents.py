@@ -12,7 +12,7 @@ from prowess.agent.events import (
     ToolStarted,
     Warned,
 )
-from prowess.agent.loop import Limits
+from prowess.agent.turn import Limits
 from tests.agent.studio import Asked, Studio, call, pick, say
 from tests.agent.test_session import Seen
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Protocol, TypeVar
 
 from prowess.activate.ledger import Ledger, LedgerEntry, digest_activation
@@ -39,13 +39,24 @@ def render_survivors(
     conversation = skills if isinstance(skills, Conversation) else skills.conversation()
     ledger = conversation.ledger if loaded is None else _make_ledger(loaded, conversation)
     # A ledger made from messages has the version where others have the file's digest.
-    versions = {
-        entry.name: _get_version(entry, is_read=loaded is not None) for entry in ledger.loaded
+    versions = list_versions(ledger) if loaded is None else _list_digests(ledger)
+    return render_kept(conversation.compact(ledger).kept, versions)
+
+
+def list_versions(ledger: Ledger) -> dict[str, str]:
+    """The version of each loaded skill, as the messages of a model have it."""
+    return {
+        entry.name: digest_activation(
+            entry.name, digest=entry.digest, location=entry.location, arguments=entry.arguments
+        )
+        for entry in ledger.loaded
     }
-    kept = conversation.compact(ledger).kept
-    if not kept:
-        return ""
-    return "\n\n".join((SURVIVED, *(_render(one, versions[one.name]) for one in kept)))
+
+
+def render_kept(kept: Iterable[Survivor], versions: Mapping[str, str]) -> str:
+    """The text that gives these skills back, each marked with its version; "" for none."""
+    texts = [_render(one, versions[one.name]) for one in kept]
+    return "\n\n".join((SURVIVED, *texts)) if texts else ""
 
 
 def render_lost(
@@ -98,12 +109,8 @@ def _make_ledger(loaded: Iterable[LoadedSkill], conversation: Conversation) -> L
     return Ledger(tuple(entries))
 
 
-def _get_version(entry: LedgerEntry, *, is_read: bool) -> str:
-    if is_read:
-        return entry.digest
-    return digest_activation(
-        entry.name, digest=entry.digest, location=entry.location, arguments=entry.arguments
-    )
+def _list_digests(ledger: Ledger) -> dict[str, str]:
+    return {entry.name: entry.digest for entry in ledger.loaded}
 
 
 def _render(survivor: Survivor, version: str) -> str:

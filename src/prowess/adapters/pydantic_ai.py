@@ -47,6 +47,7 @@ try:
         ModelMessage,
         ModelRequest,
         ModelResponse,
+        TextContent,
         ToolReturnPart,
         UserPromptPart,
     )
@@ -266,7 +267,7 @@ class SkillCapability(AbstractCapability[Any]):
         lost = find_lost(self._before, self._list_loaded(request_context.messages))
         if lost:
             text = await asyncio.to_thread(render_survivors, self._skills, lost)
-            message = _make_survivors(text)
+            message = build_survivors(text)
             # First, where it never comes between a call and its result.
             request_context.messages = [message, *request_context.messages]
             ctx.messages.insert(0, message)
@@ -313,11 +314,12 @@ def list_loaded_skills(
         if isinstance(part, ToolReturnPart) and part.tool_name == tool
     ]
     survivors = [
-        str(part.content)
+        item.content
         for request in requests
-        if request.metadata == _GIVEN_BACK
         for part in request.parts
-        if isinstance(part, UserPromptPart)
+        if isinstance(part, UserPromptPart) and not isinstance(part.content, str)
+        for item in part.content
+        if isinstance(item, TextContent) and item.metadata == _GIVEN_BACK
     ]
     return list_loaded(answers, survivors)
 
@@ -332,11 +334,14 @@ def compact_skills(
     Without the messages from `before`, the ledger of a conversation says what was loaded.
     """
     text = render_lost(skills, list_loaded_skills, before, after)
-    return [_make_survivors(text)] if text else []
+    return [build_survivors(text)] if text else []
 
 
-def _make_survivors(text: str) -> ModelRequest:
-    return ModelRequest(parts=[UserPromptPart(content=text)], metadata=dict(_GIVEN_BACK))
+def build_survivors(text: str) -> ModelRequest:
+    """The message that gives skills back, from their text."""
+    # Marked in the text itself: pydantic-ai merges neighbouring requests and drops their metadata.
+    content = [TextContent(text, metadata=dict(_GIVEN_BACK))]
+    return ModelRequest(parts=[UserPromptPart(content=content)])
 
 
 def _make_suspension(ctx: RunContext[Any]) -> Callable[[ApprovalRequest], ApprovalAnswer]:

@@ -15,12 +15,12 @@ from prowess.errors import MissingExtra
 
 if TYPE_CHECKING:
     from prowess.agent import events
-    from prowess.agent.loop import Limits
     from prowess.agent.session import Session
+    from prowess.agent.turn import Limits
 
 __all__ = ["Limits", "Session", "events"]
 
-_HOMES = {"Limits": "prowess.agent.loop", "Session": "prowess.agent.session"}
+_HOMES = {"Limits": "prowess.agent.turn", "Session": "prowess.agent.session"}
 
 
 def __getattr__(name: str) -> Any:

@@ -148,6 +148,51 @@ class StreamCut(AgentEvent, frozen=True, kw_only=True, tag="stream-cut"):
     reason: str
 
 
+class CompactionStarted(AgentEvent, frozen=True, kw_only=True, tag="compaction-started"):
+    """The conversation is being compacted: the model is asked for a summary.
+
+    `automatic` if it came near the `window` of the model, and not because the user asked for it.
+    `tokens` is about how many the next request would have.
+    """
+
+    tokens: int
+    window: int
+    automatic: bool = False
+
+
+class Compacted(AgentEvent, frozen=True, kw_only=True, tag="compacted"):
+    """A `summary` has taken the place of older messages.
+
+    Besides it, the first prompt, the latest `messages` (their number) and the loaded `skills` are
+    kept; of those, `shortened` ones end with a note where the rest is. `dropped` skills are no
+    longer loaded. The tokens are those of the next request, estimated.
+    """
+
+    tokens_before: int
+    tokens_after: int
+    messages: int = 0
+    skills: tuple[str, ...] = ()
+    shortened: tuple[str, ...] = ()
+    dropped: tuple[str, ...] = ()
+    summary: str = ""
+    automatic: bool = False
+
+    def describe(self) -> str:
+        """What was kept, as sentences."""
+        kept = ["a summary", "the first prompt"]
+        if self.messages:
+            kept.append(f"the last {self.messages:,} messages")
+        if self.skills:
+            kept.append(f"the skills {', '.join(self.skills)}")
+        size = f"from about {self.tokens_before:,} to {self.tokens_after:,} tokens"
+        lines = [f"Compacted {size}; kept: {', '.join(kept)}."]
+        if self.shortened:
+            lines.append(f"Shortened: {', '.join(self.shortened)}.")
+        if self.dropped:
+            lines.append(f"No longer loaded: {', '.join(self.dropped)}.")
+        return " ".join(lines)
+
+
 class Warned(AgentEvent, frozen=True, kw_only=True, tag="warning"):
     """Something the user should know, which ends nothing."""
 
@@ -182,6 +227,8 @@ Event = (
     | HookFinished
     | RequestFinished
     | StreamCut
+    | CompactionStarted
+    | Compacted
     | Warned
     | TurnEnded
 )

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import msgspec
 from pydantic_ai import Agent, AgentRun, CancellationToken, UsageLimits
 from pydantic_ai.capabilities import SelectModel
 from pydantic_ai.exceptions import (
@@ -23,6 +21,7 @@ from pydantic_ai.exceptions import (
 from pydantic_ai.messages import (
     EnqueuedMessagesEvent,
     ModelMessage,
+    ModelRequest,
     ModelResponse,
     PartDeltaEvent,
     PartStartEvent,
@@ -39,88 +38,20 @@ from pydantic_ai.toolsets import AbstractToolset
 from prowess.agent.events import (
     Event,
     RequestFinished,
-    Status,
     StreamCut,
     TextDelta,
     ThinkingDelta,
 )
+from prowess.agent.turn import LimitReached, LoopResult, Spending
 from prowess.errors import ProwessError
+
+if TYPE_CHECKING:
+    from prowess.agent.compaction import Compactor
 
 _LOG = logging.getLogger(__name__)
 # Of tools that do not exist, and of arguments that do not fit, a model may name some in a row.
 _RETRIES = 5
 _EFFORTS: tuple[ThinkingEffort, ...] = ("minimal", "low", "medium", "high", "xhigh", "max")
-
-
-class Limits(msgspec.Struct, frozen=True, kw_only=True):
-    """What one turn may take: requests to the model, US dollars, seconds. None is no limit."""
-
-    turns: int | None = 100
-    cost: float | None = None
-    seconds: float | None = None
-
-
-class LoopResult(msgspec.Struct, kw_only=True):
-    """How the work of an agent ended."""
-
-    status: Status = "done"
-    answer: str = ""
-    reason: str = ""
-
-
-class Spending:
-    """What all agents of one turn have used so far, and the limits that they share."""
-
-    def __init__(self, limits: Limits) -> None:
-        self.requests = 0
-        self.input_tokens = 0
-        self.output_tokens = 0
-        self.cost: float | None = None
-        self._limits = limits
-        self._begun = 0
-        self._started = time.monotonic()
-
-    @property
-    def seconds_left(self) -> float | None:
-        """The time that is left; None is no limit."""
-        if self._limits.seconds is None:
-            return None
-        used = time.monotonic() - self._started
-        # pydantic-ai takes no limit of zero.
-        return max(self._limits.seconds - used, 0.001)
-
-    def begin_request(self) -> None:
-        """Count a request before it is sent, because agents may work at the same time."""
-        most = self._limits.turns
-        if most is not None and self._begun >= most:
-            requests = "1 request" if most == 1 else f"{most:,} requests"
-            raise _LimitReached(f"the limit of {requests} to the model was reached")
-        self.check_cost()
-        self._begun += 1
-
-    def add(self, response: ModelResponse, cost: float | None) -> None:
-        """Count what an answer took."""
-        self.requests += 1
-        self.input_tokens += response.usage.input_tokens
-        self.output_tokens += response.usage.output_tokens
-        if cost is not None:
-            self.cost = (self.cost or 0.0) + cost
-
-    def check_cost(self) -> None:
-        """Stop an agent once the turn has cost too much."""
-        most = self._limits.cost
-        if most is not None and (self.cost or 0.0) >= most:
-            raise _LimitReached(f"the limit of ${most:g} was reached")
-
-    def explain_timeout(self) -> str:
-        """Why the turn stops once its time is up."""
-        seconds = self._limits.seconds or 0.0
-        unit = "second" if seconds == 1 else "seconds"
-        return f"the limit of {seconds:g} {unit} was reached"
-
-
-class _LimitReached(Exception):
-    """The turn may not use more; the message says of what."""
 
 
 class AgentLoop:
@@ -137,8 +68,10 @@ class AgentLoop:
         on_response: Callable[[ModelResponse, str], None],
         on_messages: Callable[[Sequence[ModelMessage]], None],
         on_delivered: Callable[[str], None],
+        compactor: Compactor | None = None,
     ) -> None:
         self.name = name
+        self.compactor = compactor
         self.history: list[ModelMessage] = []
         self._model = model
         self._turn_model: Model | None = None
@@ -153,9 +86,14 @@ class AgentLoop:
             instructions=instructions,
             toolsets=[toolset],
             retries=_RETRIES,
-            capabilities=[SelectModel(lambda context: self._turn_model or self._model)],
+            capabilities=[SelectModel(lambda context: self.model)],
             model_settings=lambda context: self._find_settings(),
         )
+
+    @property
+    def model(self) -> Model:
+        """The model of the turn."""
+        return self._turn_model or self._model
 
     @property
     def is_working(self) -> bool:
@@ -170,6 +108,8 @@ class AgentLoop:
     def begin_turn(self) -> None:
         """Forget what applied to the turn before."""
         self._turn_model, self._effort = None, None
+        if self.compactor is not None:
+            self.compactor.begin_turn()
 
     def enqueue(self, text: str, *, steer: bool) -> str | None:
         """Give the model a message while it works: before the next request, or when it would stop.
@@ -202,7 +142,7 @@ class AgentLoop:
             ) as run:
                 self._run = run
                 await self._follow(run, result, spending, known=len(before))
-        except _LimitReached as limit:
+        except LimitReached as limit:
             result.status, result.reason = "budget", str(limit)
         except RunTimedOut:
             result.status, result.reason = "budget", spending.explain_timeout()
@@ -229,6 +169,8 @@ class AgentLoop:
         """Walk through the steps of a run, and report each as it happens."""
         async for node in run:
             if Agent.is_model_request_node(node):
+                if await self._compact(run, node.request):
+                    known = len(run.ctx.state.message_history)
                 spending.begin_request()
                 async with node.stream(run.ctx) as stream:
                     async for event in stream:
@@ -244,6 +186,17 @@ class AgentLoop:
             if len(messages) > known:
                 self._on_messages(messages[known:])
                 known = len(messages)
+
+    async def _compact(self, run: AgentRun[Any, Any], pending: ModelRequest) -> bool:
+        """Shorten the messages if the next request needs it; whether that was done."""
+        if self.compactor is None:
+            return False
+        state = run.ctx.state
+        messages = await self.compactor.compact_if_full(state.message_history, pending, self.model)
+        if messages is None:
+            return False
+        state.message_history = messages
+        return True
 
     def _report_part(self, event: Any) -> None:
         match event:

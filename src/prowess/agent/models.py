@@ -104,6 +104,10 @@ class ModelSource:
             raise NoModel
         return self._load(self.name)
 
+    def share(self, model: Model, agent: str) -> Model:
+        """A model for another agent, too. A script has answers of its own for each."""
+        return model if self._script is None else replay(self._script, agent)
+
     def find(self, name: str, *, agent: str = "") -> Model | None:
         """The model that a skill asks for; None if that is the one of the session.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -22,7 +22,7 @@ from pydantic_ai.models import Model
 
 from prowess.activate.slash.dispatch import ToolReply
 from prowess.activate.slash.messages import Delivery, Key, Message, find_delivery
-from prowess.activate.slash.parser import Notice
+from prowess.activate.slash.parser import Notice, Plain
 from prowess.agent.events import (
     VERSION,
     Event,
@@ -35,7 +35,6 @@ from prowess.agent.events import (
     Warned,
 )
 from prowess.agent.input_lines import converse
-from prowess.agent.loop import Limits, LoopResult
 from prowess.agent.models import ModelSource
 from prowess.agent.session_file import (
     CallRecord,
@@ -45,6 +44,7 @@ from prowess.agent.session_file import (
     join_messages,
 )
 from prowess.agent.toolset import NoCallLog
+from prowess.agent.turn import Limits, LoopResult
 from prowess.agent.workers import Worker, Workers
 from prowess.conversation.slash_commands import RunResult
 from prowess.errors import ProwessError, UsageError
@@ -54,6 +54,7 @@ from prowess.ports import Approver
 from prowess.runtime import Skills
 
 USUAL_LIMITS = Limits()
+_OWN_COMMANDS = ("/compact", "/clear")
 _NOT_ALLOWED = (NotPermitted, Unavailable, UntrustedTool)
 
 
@@ -114,6 +115,8 @@ class Session:
             kept = ModelMessagesTypeAdapter.validate_python(join_messages(resume.turns))
             # Calls without a result are closed, or pydantic-ai would refuse or repeat them.
             self._history = repair_messages(kept)
+        # Where the messages of the turn begin, and those of them that are in the file.
+        self._turn_start = 0
         self._noted: list[ModelMessage] = []
         self._waiting: dict[str, _Waiting] = {}
         # What became of texts that were interpreted and then did not reach the model.
@@ -125,17 +128,41 @@ class Session:
 
     # Turns
 
-    async def send(self, text: str) -> AsyncIterator[Event]:
+    def send(self, text: str) -> AsyncIterator[Event]:
         """Run one turn with what the user typed, and give its events as they happen.
 
-        The last one is `TurnEnded`. Whoever stops iterating interrupts the turn.
+        The last one is `TurnEnded`. Whoever stops iterating interrupts the turn. `/compact` and
+        `/clear` do what the methods do, unless a skill has that name.
         """
+        return self._stream_turn(text, lambda: self._answer(text))
+
+    def compact(self, instructions: str = "") -> AsyncIterator[Event]:
+        """Replace the messages so far by a summary that the model makes; a turn as in `send`.
+
+        `instructions` say what the summary is to have. `Compacted` says what is kept. A turn that
+        does not end as `done` has changed nothing.
+        """
+        text = f"/compact {instructions}".strip()
+        return self._stream_turn(text, lambda: self._compact(instructions))
+
+    def clear(self) -> None:
+        """Forget the conversation: the next turn begins with no messages and no loaded skills.
+
+        The session goes on, also on disk. Raises `UsageError` while a turn is running.
+        """
+        if self._events is not None:
+            raise UsageError("The session is still working on a turn.")
+        self._clear()
+
+    async def _stream_turn(
+        self, text: str, work: Callable[[], Awaitable[LoopResult]]
+    ) -> AsyncIterator[Event]:
         _check_text(text)
         if self._events is not None:
             raise UsageError("The session is still working on a turn.")
         queue: asyncio.Queue[Event | None] = asyncio.Queue()
         self._events, self._workers.token = queue, CancellationToken()
-        task = asyncio.create_task(self._run_turn(text))
+        task = asyncio.create_task(self._run_turn(text, work))
         task.add_done_callback(lambda _: queue.put_nowait(None))
         try:
             while (event := await queue.get()) is not None:
@@ -178,7 +205,7 @@ class Session:
         typed = await self.conversation.run_async(text, key=key, streaming=True)
         if isinstance(typed, Notice):
             raise UsageError(typed.message)
-        if not loop.is_working or _runs_apart(typed):
+        if not loop.is_working or _runs_apart(typed) or _find_own_command(typed):
             return self._keep_prompt(text, typed)
         if isinstance(typed, ToolReply):
             self._emit(TextDelta(text=typed.text))
@@ -234,11 +261,11 @@ class Session:
         assert ended is not None
         return ended
 
-    async def _run_turn(self, text: str) -> None:
+    async def _run_turn(self, text: str, work: Callable[[], Awaitable[LoopResult]]) -> None:
         self._announce()
         self._turns += 1
         self._emit(TurnStarted(turn=self._turns, text=text))
-        before = len(self._history)
+        self._turn_start = len(self._history)
         self._noted.clear()
         self._workers.begin_turn()
         try:
@@ -247,7 +274,7 @@ class Session:
             if self._main is not None:
                 # Skills that were added or changed since the last turn are there in this one.
                 await run_in_thread(lambda is_cancelled: self.skills.reload())
-            result = await self._answer(text)
+            result = await work()
         except _NOT_ALLOWED as error:
             result = LoopResult(status="refused", reason=_make_reason(error))
         except ProwessError as error:
@@ -255,7 +282,7 @@ class Session:
         refusals = self._workers.refusals
         if refusals and result.status == "done":
             result.status, result.reason = "refused", refusals[0].rstrip(".")
-        self._save_end(result, before)
+        self._save_end(result)
         spent = self._workers.spending
         self._emit(
             TurnEnded(
@@ -278,8 +305,10 @@ class Session:
         if isinstance(typed, Notice):
             return LoopResult(status="refused", reason=typed.message.rstrip("."))
         if isinstance(typed, ToolReply):
-            self._emit(TextDelta(text=typed.text))
-            return LoopResult(answer=typed.text)
+            return self._reply(typed.text)
+        command = _find_own_command(typed)
+        if command is not None:
+            return await self._run_own_command(*command)
         worker = await self._open_main()
         self._workers.reset(worker)
         prompt = typed.text
@@ -292,6 +321,38 @@ class Session:
         result = await self._workers.work(worker, prompt)
         self._history = worker.loop.history
         return result
+
+    def _reply(self, text: str) -> LoopResult:
+        """Answer without a model."""
+        self._emit(TextDelta(text=text))
+        return LoopResult(answer=text)
+
+    async def _run_own_command(self, name: str, arguments: str) -> LoopResult:
+        if name == "compact":
+            return await self._compact(arguments)
+        self._clear()
+        return self._reply("The conversation is cleared.")
+
+    async def _compact(self, instructions: str) -> LoopResult:
+        if not self._history:
+            return self._reply("There is nothing to compact yet.")
+        worker = await self._open_main()
+        self._workers.reset(worker)
+        compactor, model = worker.loop.compactor, worker.loop.model
+        assert compactor is not None
+        done = await compactor.compact(self._history, model, instructions=instructions)
+        if done.messages is not None:
+            self._history = worker.loop.history = done.messages
+        return done.result
+
+    def _clear(self) -> None:
+        conversation = self._workers.open_conversation()
+        if self._file is not None:
+            self._file.replace_history(b"[]", conversation.save())
+        self.conversation = conversation
+        # The agent belongs to the old conversation.
+        self._main = None
+        self._history, self._noted, self._turn_start = [], [], 0
 
     def _keep_forked(self, text: str, result: LoopResult, worker: Worker) -> LoopResult:
         """Show the answer of a skill that ran apart, and let the main agent know of it."""
@@ -314,6 +375,7 @@ class Session:
                 self.conversation,
                 on_messages=self._note_messages,
                 on_delivered=self._note_delivered,
+                on_compacted=self._replace_history,
             )
             self._main.loop.history = self._history
         return self._main
@@ -330,6 +392,13 @@ class Session:
             self._noted += messages
             self._file.note_messages(ModelMessagesTypeAdapter.dump_json(list(messages)))
         self._note_told(messages)
+
+    def _replace_history(self, messages: Sequence[ModelMessage]) -> None:
+        """Write down the messages after a compaction; from now on they are those of the turn."""
+        if self._file is not None:
+            dumped = ModelMessagesTypeAdapter.dump_json(list(messages))
+            self._file.replace_history(dumped, self.conversation.save())
+        self._noted, self._turn_start = list(messages), 0
 
     def _note_told(self, messages: Sequence[ModelMessage]) -> None:
         """Forget calls of unknown outcome once the messages that are kept tell of them."""
@@ -355,13 +424,14 @@ class Session:
         self._waiting[f"prompt-{len(self._waiting)}-{time.time_ns():x}"] = _Waiting(text, typed)
         return Delivery.PROMPT
 
-    def _save_end(self, result: LoopResult, before: int) -> None:
+    def _save_end(self, result: LoopResult) -> None:
         if self._file is None:
             return
         # Usually every message of the turn is in the file already.
         messages = None
-        if self._noted != self._history[before:]:
-            messages = msgspec.Raw(ModelMessagesTypeAdapter.dump_json(self._history[before:]))
+        made = self._history[self._turn_start :]
+        if self._noted != made:
+            messages = msgspec.Raw(ModelMessagesTypeAdapter.dump_json(made))
         spent = self._workers.spending
         end = EndRecord(
             turn=self._turns,
@@ -375,7 +445,7 @@ class Session:
         try:
             self._file.end_turn(end)
             # A request that failed is kept, too, and goes to the model with the next one.
-            self._note_told(self._history[before:])
+            self._note_told(made)
         except ProwessError as error:
             self._emit(Warned(code="session-not-saved", message=str(error)))
 
@@ -422,6 +492,14 @@ def _check_text(text: str) -> None:
 def _runs_apart(typed: RunResult) -> bool:
     """Whether a sub-agent answers, which cannot steer the model that works."""
     return isinstance(typed, Message) and any(one.fork for one in typed.requests.values())
+
+
+def _find_own_command(typed: RunResult) -> tuple[str, str] | None:
+    """A command of the session itself and its arguments, where no skill has the name."""
+    if not isinstance(typed, Plain):
+        return None
+    word, _, arguments = typed.text.strip().partition(" ")
+    return (word[1:], arguments.strip()) if word in _OWN_COMMANDS else None
 
 
 def _render_unknown(calls: Sequence[CallRecord]) -> str:

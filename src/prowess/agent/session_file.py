@@ -69,6 +69,16 @@ class ToldRecord(_Record, frozen=True, kw_only=True, tag="told"):
     """The model has been told of the calls so far whose outcome is unknown."""
 
 
+class HistoryRecord(_Record, frozen=True, kw_only=True, tag="history"):
+    """These messages replace all before: the conversation was compacted or cleared.
+
+    `conversation` is what `Conversation.save` gave.
+    """
+
+    messages: msgspec.Raw
+    conversation: str
+
+
 class EndRecord(_Record, frozen=True, kw_only=True, tag="end"):
     """A turn is over.
 
@@ -85,7 +95,9 @@ class EndRecord(_Record, frozen=True, kw_only=True, tag="end"):
     cost: float | None = None
 
 
-Record = TurnRecord | MessagesRecord | CallRecord | ResultRecord | ToldRecord | EndRecord
+Record = (
+    TurnRecord | MessagesRecord | CallRecord | ResultRecord | ToldRecord | HistoryRecord | EndRecord
+)
 _RECORDS: msgspec.json.Decoder[Record] = msgspec.json.Decoder(Record)
 
 
@@ -105,22 +117,20 @@ class SavedTurn(msgspec.Struct, kw_only=True):
 
 
 class SavedSession(msgspec.Struct, kw_only=True):
-    """A session as it was kept. `is_damaged` if its end could not be read."""
+    """A session as it was kept. `is_damaged` if its end could not be read.
+
+    `conversation` is what the conversation saved last.
+    """
 
     header: SessionHeader
     turns: list[SavedTurn] = []
+    conversation: str | None = None
     is_damaged: bool = False
 
     @property
     def title(self) -> str:
         """The beginning of what the user typed first."""
         return " ".join(self.turns[0].text.split())[:80] if self.turns else ""
-
-    @property
-    def conversation(self) -> str | None:
-        """What the conversation saved at the end of the last finished turn."""
-        ended = [turn.end for turn in self.turns if turn.end is not None]
-        return ended[-1].conversation if ended else None
 
     @property
     def unknown(self) -> tuple[CallRecord, ...]:
@@ -178,6 +188,11 @@ class SessionFile:
     def note_told(self) -> None:
         """Write down that the model knows of every call whose outcome is unknown."""
         self._append(ToldRecord(), sync=True)
+
+    def replace_history(self, messages: bytes, conversation: str) -> None:
+        """Write down messages that replace all before. Where that fails, the old ones count."""
+        record = HistoryRecord(messages=msgspec.Raw(messages), conversation=conversation)
+        self._append(record, sync=True)
 
     def end_turn(self, end: EndRecord) -> None:
         """Write down the end of a turn; afterwards it is never lost."""
@@ -246,9 +261,15 @@ def _add(session: SavedSession, record: Record) -> None:
         case ToldRecord():
             for one in session.turns:
                 one.calls.clear()
+        case HistoryRecord(messages=messages):
+            for one in session.turns:
+                one.messages = []
+            turn.messages = [messages]
+            session.conversation = record.conversation
         case EndRecord(messages=messages):
             turn.end = record
             turn.calls.clear()
+            session.conversation = record.conversation
             if messages is not None:
                 turn.messages = [messages]
 

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import time
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from typing import Any
 
 import msgspec
-from pydantic_ai import CancellationToken
+from pydantic_ai import CancellationToken, FunctionToolset
 from pydantic_ai.messages import ModelMessage
 from pydantic_ai.models import Model
 
 from prowess.activate.slash.messages import Message
+from prowess.agent.compaction import AGENT, INSTRUCTIONS, Compactor
 from prowess.agent.definitions import GENERAL, AgentDefinition, AgentDefinitions
-from prowess.agent.events import Event, SkillLoaded, Warned
+from prowess.agent.events import Event, SkillLoaded, TextDelta, ThinkingDelta, Warned
 from prowess.agent.instructions import render_instructions
-from prowess.agent.loop import AgentLoop, Limits, LoopResult, Spending
+from prowess.agent.loop import AgentLoop
 from prowess.agent.models import ModelSource
 from prowess.agent.permissions import Gatekeeper, Granted, gather_tool_rules, judge
 from prowess.agent.sandbox import (
@@ -27,6 +29,7 @@ from prowess.agent.tools.bash import BashSandbox, BashTool
 from prowess.agent.tools.files import FileTools, SpecialPaths
 from prowess.agent.tools.plan import Access, Plan
 from prowess.agent.toolset import CallContext, CallLog, Turn, build_toolset
+from prowess.agent.turn import Limits, LoopResult, Spending
 from prowess.conversation.conversation import Conversation
 from prowess.diagnostics import Diagnostic
 from prowess.discover.links import is_inside
@@ -46,6 +49,7 @@ from prowess.state.approvals import ApprovalFile, approvals_path
 
 # A skill that runs in a sub-agent may load one that does, too, but not without end.
 _MOST_DEPTH = 3
+_SPOKEN = (TextDelta, ThinkingDelta)
 # Skills that no project or server can add.
 _OWN_SCOPES = frozenset((Scope.USER, Scope.MANAGED, Scope.BUNDLED))
 
@@ -94,7 +98,9 @@ class Workers:
         self._root = snapshot.repository or snapshot.cwd
         self._runner = open_runner(facts, read_only=read_only)
         self._files = ProjectFiles(self._root, snapshot.cwd, home=facts.home)
-        is_kept = skills.project.load_own_settings().approvals == "disk"
+        own = skills.project.load_own_settings()
+        self._settings = own.agent
+        is_kept = own.approvals == "disk"
         store = ApprovalFile(approvals_path(facts)) if is_kept else None
         self._gatekeeper = Gatekeeper(
             Approvals(store, now=lambda: time.strftime("%Y-%m-%d")),
@@ -131,6 +137,7 @@ class Workers:
         definition: AgentDefinition | None = None,
         on_messages: Callable[[Sequence[ModelMessage]], None] = lambda messages: None,
         on_delivered: Callable[[str], None] = lambda id: None,
+        on_compacted: Callable[[Sequence[ModelMessage]], None] = lambda messages: None,
     ) -> Worker:
         """A new agent with its own window."""
         if self._instructions is None:
@@ -173,9 +180,32 @@ class Workers:
             on_response=self._models.record,
             on_messages=on_messages,
             on_delivered=on_delivered,
+            compactor=Compactor(
+                name,
+                conversation,
+                self._settings,
+                summarize=lambda prompt: self._summarize(prompt, worker),
+                save=on_compacted,
+                emit=self._emit,
+            ),
         )
         worker = Worker(loop, context, depth=depth)
         return worker
+
+    async def _summarize(self, prompt: str, worker: Worker) -> LoopResult:
+        """Let the model of an agent summarize its conversation."""
+        loop = AgentLoop(
+            AGENT,
+            self._models.share(worker.loop.model, AGENT),
+            FunctionToolset[Any](),
+            INSTRUCTIONS,
+            # The summary is part of another event.
+            emit=lambda event: None if isinstance(event, _SPOKEN) else self._emit(event),
+            on_response=self._models.record,
+            on_messages=lambda messages: None,
+            on_delivered=lambda id: None,
+        )
+        return await loop.work(prompt, self.spending, self.token)
 
     def begin_turn(self) -> None:
         """Forget what happened in the last turn."""

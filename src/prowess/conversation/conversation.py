@@ -313,17 +313,24 @@ class Conversation:
         """A file was read, written or edited: the skills that woke, which stay awake."""
         return self._skills.touch(os.path.join(self._services.cwd, path))
 
-    def compact(self, ledger: Ledger | None = None) -> Survival:
+    def compact(self, ledger: Ledger | None = None, *, most: int | None = None) -> Survival:
         """The conversation was shortened: what of the loaded skills to give back to the model.
 
-        A `ledger` says what the model had before, in place of what was recorded here.
+        A `ledger` says what the model had before, in place of what was recorded here. `most` is a
+        limit on tokens below that of the host, for a small window.
         """
         rules = self._services.profile.compaction
+        if most is not None and most < rules.tokens:
+            rules = msgspec.structs.replace(rules, tokens=most)
         with self._recorder.lock:
             before = self.ledger if ledger is None else ledger
             survival = find_survivors(before, rules, count=estimate_tokens)
             self._recorder.ledger = compact(before, survival)
         return survival
+
+    def restore(self, ledger: Ledger) -> None:
+        """The conversation is as it was before: for a `compact` that could not be completed."""
+        self._recorder.ledger = ledger
 
     def forget(self, *names: str) -> None:
         """These skills are no longer in the conversation; without names, none is."""

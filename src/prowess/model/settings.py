@@ -97,10 +97,15 @@ class AgentSettings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
 
     - `model`: the model of `prowess run`, as `provider:name`.
     - `models`: short names for models, such as those that skills ask for (`haiku`).
+    - `context_window`: the tokens that a conversation may have, in place of what is known of the
+      model. Models of which nothing is known have 64,000.
+    - `compact_at`: the share of the window at which a conversation is compacted; 0 is never.
     """
 
     model: str | None = None
     models: Mapping[str, str] = msgspec.field(default_factory=dict)
+    context_window: int | None = None
+    compact_at: float = 0.8
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):

@@ -94,6 +94,8 @@ TEMPLATE = """\
 # The model of `prowess run`. Only ~/.config/prowess/prowess.toml can set this.
 # [agent]
 # model = "anthropic:claude-sonnet-4-5"
+# context_window = 128000
+# compact_at = 0.8
 
 # MCP servers, whose tools `prowess run` can use. Those of a project need `prowess trust`.
 # [mcp.servers.tides]

@@ -144,7 +144,9 @@ def _describe_agent(
     field: str, settings: Settings, profile: Profile, names: set[str]
 ) -> Iterator[Described]:
     agent = settings.agent
-    yield f"{field}.model", agent.model, settings.origin(f"{field}.model")
+    for name in ("model", "context_window", "compact_at"):
+        key = f"{field}.{name}"
+        yield key, getattr(agent, name), settings.origin(key)
     for name in sorted(agent.models):
         key = f"{field}.models.{name}"
         yield key, agent.models[name], settings.origin(key)

@@ -27,6 +27,21 @@ def test_the_users_file_chooses_the_model_and_its_short_names(workspace: Workspa
     assert settings.origin("agent.models.sonnet").line == 6
 
 
+def test_the_users_file_says_when_a_conversation_is_compacted(workspace: Workspace) -> None:
+    text = "[agent]\ncontext_window = 32768\ncompact_at = 0\n"
+    workspace.write(OWN, text)
+    expected = AgentSettings(context_window=32_768, compact_at=0.0)
+    assert workspace.open().settings().agent == expected
+    workspace.write(OWN, "")
+    workspace.write("project/prowess.toml", text)
+    settings = workspace.open().settings()
+    assert settings.agent == AgentSettings()
+    assert [one.field for one in settings.diagnostics] == [
+        "agent.context_window",
+        "agent.compact_at",
+    ]
+
+
 def test_a_project_cannot_choose_a_model(workspace: Workspace) -> None:
     workspace.write("project/prowess.toml", TEXT)
     settings = workspace.open().settings()
@@ -43,6 +58,8 @@ def test_a_project_cannot_choose_a_model(workspace: Workspace) -> None:
         ("[agent]\nmodle = 'x'\n", "agent.model"),
         ("[agent]\nmodel = 3\n", "a string"),
         ("[agent]\nmodels = 'x'\n", "table"),
+        ("[agent]\ncontext_window = -1\n", "whole number"),
+        ("[agent]\ncompact_at = 1.5\n", "share"),
     ],
 )
 def test_a_wrong_value_is_refused(workspace: Workspace, text: str, said: str) -> None:

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 import click
 
 from prowess.agent.events import (
+    Compacted,
+    CompactionStarted,
     Event,
     HookFinished,
     SkillLoaded,
@@ -57,6 +59,10 @@ class AgentPrinter:
                 self._note(_describe_hook(event))
             case StreamCut():
                 self._note(f"The answer was cut off: {escape_line(event.reason)}.")
+            case CompactionStarted():
+                self._note(f"Compacting about {event.tokens:,} tokens…")
+            case Compacted():
+                self._note(escape_line(event.describe()))
             case Warned():
                 self._note(f"warning: {escape_line(event.message)} ({event.code})")
             case TurnEnded():

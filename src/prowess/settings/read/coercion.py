@@ -6,7 +6,7 @@ Reading one gives entries: a path in `Settings`, the converted value, and the va
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from prowess.model.mcp import McpProblem
@@ -270,13 +270,22 @@ def _read_agent_entry(name: str, value: SettingValue) -> Iterator[Entry]:
             yield ("agent_entries", name, field), convert(found), found
 
 
-_AGENT_KEYS = ("model", "models")
+def _share_or_never(value: SettingValue) -> float:
+    return 0.0 if _is_number(value.data) and value.data == 0 else _share(value)
+
+
+_AGENT_VALUES: Mapping[str, Convert] = {
+    "model": _string,
+    "context_window": _count,
+    "compact_at": _share_or_never,
+}
+_AGENT_KEYS = (*_AGENT_VALUES, "models")
 
 
 def _read_own_agent(name: str, value: SettingValue) -> Iterator[Entry]:
     """One key of `[agent]`, which is about Prowess's own agent."""
-    if name == "model":
-        yield ("agent", name), _string(value), value
+    if name in _AGENT_VALUES:
+        yield ("agent", name), _AGENT_VALUES[name](value), value
     elif name == "models":
         for alias, model in value.children():
             yield ("agent", name, alias), _string(model), model

@@ -37,6 +37,11 @@ def _forbid_model(proposed: ProjectValue) -> str | None:
     return "only your own prowess.toml can choose a model"
 
 
+def _forbid_window(proposed: ProjectValue) -> str | None:
+    # Every compaction is a request that the user pays for.
+    return "only your own prowess.toml can say when a conversation is compacted"
+
+
 def _check_limit(proposed: ProjectValue) -> str | None:
     most = proposed.users
     if most is None:
@@ -121,6 +126,8 @@ USERS_OWN: Mapping[tuple[str, ...], Callable[[ProjectValue], str | None]] = {
     ("mcp_servers", "*"): _check_server,
     ("agent", "model"): _forbid_model,
     ("agent", "models", "*"): _forbid_model,
+    ("agent", "context_window"): _forbid_window,
+    ("agent", "compact_at"): _forbid_window,
     ("sandbox", "mode"): _check_sandbox,
     ("sandbox", "network"): _check_sandbox,
     ("sandbox", "write"): _check_sandbox,

@@ -1,0 +1,84 @@
+"""One turn as numbers: what it may take, what it has taken, and how the work of an agent ended."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from prowess.agent.events import Status
+
+if TYPE_CHECKING:
+    from pydantic_ai.messages import ModelResponse
+
+
+class Limits(msgspec.Struct, frozen=True, kw_only=True):
+    """What one turn may take: requests to the model, US dollars, seconds. None is no limit."""
+
+    turns: int | None = 100
+    cost: float | None = None
+    seconds: float | None = None
+
+
+class LoopResult(msgspec.Struct, kw_only=True):
+    """How the work of an agent ended."""
+
+    status: Status = "done"
+    answer: str = ""
+    reason: str = ""
+
+
+class Spending:
+    """What all agents of one turn have used so far, and the limits that they share."""
+
+    def __init__(self, limits: Limits) -> None:
+        self.requests = 0
+        self.input_tokens = 0
+        self.output_tokens = 0
+        self.cost: float | None = None
+        self._limits = limits
+        self._begun = 0
+        self._started = time.monotonic()
+
+    @property
+    def seconds_left(self) -> float | None:
+        """The time that is left; None is no limit."""
+        if self._limits.seconds is None:
+            return None
+        used = time.monotonic() - self._started
+        # pydantic-ai takes no limit of zero.
+        return max(self._limits.seconds - used, 0.001)
+
+    def begin_request(self) -> None:
+        """Count a request before it is sent, because agents may work at the same time."""
+        most = self._limits.turns
+        if most is not None and self._begun >= most:
+            requests = "1 request" if most == 1 else f"{most:,} requests"
+            raise LimitReached(f"the limit of {requests} to the model was reached")
+        self.check_cost()
+        self._begun += 1
+
+    def add(self, response: ModelResponse, cost: float | None) -> None:
+        """Count what an answer took."""
+        self.requests += 1
+        self.input_tokens += response.usage.input_tokens
+        self.output_tokens += response.usage.output_tokens
+        if cost is not None:
+            self.cost = (self.cost or 0.0) + cost
+
+    def check_cost(self) -> None:
+        """Stop an agent once the turn has cost too much."""
+        most = self._limits.cost
+        if most is not None and (self.cost or 0.0) >= most:
+            raise LimitReached(f"the limit of ${most:g} was reached")
+
+    def explain_timeout(self) -> str:
+        """Why the turn stops once its time is up."""
+        seconds = self._limits.seconds or 0.0
+        unit = "second" if seconds == 1 else "seconds"
+        return f"the limit of {seconds:g} {unit} was reached"
+
+
+class LimitReached(Exception):
+    """The turn may not use more; the message says of what."""
