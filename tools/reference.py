@@ -146,6 +146,8 @@ _SETTINGS = {
     "sandbox": "What programs of skills may access: [`[sandbox]`](#sandbox).",
     "agent": "Which model `prowess run` uses: [`[agent]`](#agent).",
     "mcp_servers": "MCP servers, by name: [`[mcp.servers.NAME]`](#mcpserversname).",
+    "features": "Skills that ship with Prowess and are off by default: "
+    "[the skills that ship](../guides/bundled-skills.md).",
     "tools": "Programs that commands of skills can be sent to, by the name in `command-tool`. "
     "`command` is the program with its arguments; `{argument}` stands for what the user typed.",
 }

@@ -99,7 +99,7 @@ def test_a_tool_that_is_not_there_is_told_with_those_that_are(terminal):
     assert answer == (
         3,
         "",
-        "prowess: There is no tool named “tied”; the tools are tide.\nDid you mean “tide”?\n",
+        "prowess: There is no tool named “tied”; the tools are lorem-ipsum, tide.\nDid you mean “tide”?\n",
     )
     error = json.loads(terminal.run("run", "/moon", "--json").out)["error"]
     assert (error["kind"], error["nearest"]) == ("unknown-tool", ["tide"])
@@ -221,16 +221,16 @@ def test_a_mistyped_command_has_the_nearest_and_exit_code_3(terminal):
 
 
 def test_plain_text_is_told_with_the_commands_there_are(terminal):
-    assert terminal.run("run", "hello there") == (
-        3,
-        "",
-        "This is not a command here; a model would receive the text unchanged. No skill can be used as a command here.\n",
-    )
+    # Those that ship are always there.
+    said = "This is not a command here; a model would receive the text unchanged. Commands here: "
+    answer = terminal.run("run", "hello there")
+    assert (answer.code, answer.out, answer.err.startswith(said)) == (3, "", True)
+    assert "/lorem-ipsum" in answer.err
     for number in range(10):
         terminal.skill(f"project/.agents/skills/s{number}")
     assert terminal.run("run", "hello there").err == (
         "This is not a command here; a model would receive the text unchanged. "
-        "Commands here: /s0, /s1, /s2, /s3, /s4, /s5, /s6, /s7 and 2 more.\n"
+        "Commands here: /lorem-ipsum, /s0, /s1, /s2, /s3, /s4, /s5, /s6 and 3 more.\n"
     )
 
 

@@ -211,20 +211,27 @@ def open_skills(
     progress: Progress | None = None,
     warn: bool = True,
     thorough: bool = False,
+    shipped: bool = False,
 ) -> Skills:
     """The skills of the working folder, scanned; a slow scan shows its progress.
 
     A `progress` that is given belongs to longer work and goes on after the scan. With `warn`,
     options that the host ignores are reported on stderr. A `thorough` scan also finds skills where
-    the host does not search.
+    the host does not search. With `shipped` the skills of Prowess's own agent are among them.
     """
     from prowess.cli.terminal.progress import Progress
+
+    sources = open_sources()
+    if shipped:
+        from prowess.supply.bundled import BundledSource
+
+        sources = (*sources, BundledSource())
 
     with nullcontext(progress) if progress is not None else Progress() as reporter:
         skills = Skills.open(
             ".",
             host=host,
-            sources=open_sources(),
+            sources=sources,
             add_dirs=add_dirs,
             bare=bare,
             agent=agent.name,
@@ -236,6 +243,10 @@ def open_skills(
         )
         # Scanned here, so that the progress ends with the scan; the snapshot is kept.
         _ = skills.snapshot
+    if shipped:
+        from prowess.agent.shipped.commands import register_commands
+
+        register_commands(skills)
     if warn and add_dirs:
         warn_of_ignored_options(skills.snapshot)
     return skills

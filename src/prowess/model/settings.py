@@ -108,6 +108,20 @@ class AgentSettings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     compact_at: float = 0.8
 
 
+FEATURES = (
+    "keybindings",
+    "memory",
+    "dream",
+    "hunter",
+    "loop",
+    "schedule-remote-agents",
+    "claude-api",
+    "claude-in-chrome",
+    "run-skill-generator",
+)
+"""What `[features]` can turn on in Prowess's own agent; all of it is off by default."""
+
+
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """The settings for one scan. The `repr` leaves out secrets.
 
@@ -165,6 +179,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     sandbox: SandboxSettings = SandboxSettings()
     agent: AgentSettings = AgentSettings()
     mcp_servers: Mapping[str, McpServer] = msgspec.field(default_factory=dict)
+    features: Mapping[str, bool] = msgspec.field(default_factory=dict)
     raw: Mapping[str, Any] = msgspec.field(default_factory=dict)
     origins: Mapping[str, Origin] = msgspec.field(default_factory=dict)
     entries: Mapping[str, Mapping[str, Origin]] = msgspec.field(default_factory=dict)

@@ -110,6 +110,11 @@ TEMPLATE = """\
 # command = "make format"
 # timeout = 30
 
+# Skills of Prowess's own agent that are off by default. Only ~/.config/prowess/prowess.toml can
+# turn them on.
+# [features]
+# loop = true
+
 # Programs that a skill's command can call without the model; its header names one in
 # `command-tool`. {argument} becomes the text that was typed, always as one argument.
 # [tools.tide]

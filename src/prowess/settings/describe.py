@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from prowess.model.settings import Origin, Override, Settings
+from prowess.model.settings import FEATURES, Origin, Override, Settings
 from prowess.profiles.schema.profile import Profile
 from prowess.profiles.schema.roots import Limits
 from prowess.settings.read.coercion import BUDGET_NAMES, get_field
@@ -163,6 +163,14 @@ def _describe_servers(
         yield f"{field}.{name}", target, server.origin
 
 
+def _describe_features(
+    field: str, settings: Settings, profile: Profile, names: set[str]
+) -> Iterator[Described]:
+    for name in FEATURES:
+        key = f"{field}.{name}"
+        yield key, settings.features.get(name, False), settings.origin(key)
+
+
 # Tables with defaults in the profile, and the names in them.
 _DEFAULTS_IN_PROFILE = {"limits": Limits.__struct_fields__, "budget": BUDGET_NAMES}
 
@@ -191,6 +199,7 @@ _DESCRIBE: dict[str, Describe] = {
     "sandbox": _describe_sandbox,
     "agent": _describe_agent,
     "mcp_servers": _describe_servers,
+    "features": _describe_features,
     "limits": _describe_numbers,
     "budget": _describe_numbers,
     # What skills can require has a function of its own below.

@@ -10,6 +10,7 @@ from prowess.cli.options import AgentOptions, agent_options, open_skills, scan_o
 from prowess.cli.terminal.out import print_json
 from prowess.errors import UsageError
 from prowess.model.outcome import Outcome
+from prowess.model.skill import Scope
 from prowess.model.snapshot import Snapshot
 from prowess.reports.json_output import shape_list
 from prowess.runtime import Skills
@@ -18,6 +19,12 @@ from prowess.runtime import Skills
 @click.command("list")
 @click.option("--all", "show_all", is_flag=True, help="Show every candidate, whatever its state.")
 @click.option("--unused", is_flag=True, help="Show the skills that are ready but were never used.")
+@click.option(
+    "--source",
+    metavar="NAME",
+    help="Show only the skills of one source or scope, such as user; bundled has those of"
+    " Prowess's own agent.",
+)
 @click.option(
     "--touched",
     multiple=True,
@@ -29,6 +36,7 @@ from prowess.runtime import Skills
 def command(
     show_all: bool,
     unused: bool,
+    source: str | None,
     touched: tuple[str, ...],
     agent: AgentOptions,
     host: str,
@@ -45,9 +53,19 @@ def command(
         raise UsageError("--all and --unused cannot be used together.")
     if touched and unused:
         raise UsageError("--touched and --unused cannot be used together.")
-    skills = open_skills(host, add_dirs, bare=bare, agent=agent, warn=False, thorough=show_all)
+    skills = open_skills(
+        host,
+        add_dirs,
+        bare=bare,
+        agent=agent,
+        warn=False,
+        thorough=show_all,
+        shipped=source == Scope.BUNDLED.value,
+    )
     snapshot = _touch(skills, touched) if touched else skills.snapshot
     outcomes = _choose_outcomes(skills, snapshot, show_all=show_all, unused=unused)
+    if source is not None:
+        outcomes = _select_source(outcomes, source)
     if as_json:
         print_json(shape_list(snapshot, outcomes))
         return 0
@@ -61,9 +79,10 @@ def command(
     def open_host(other: str) -> Skills:
         return open_skills(other, add_dirs, bare=bare, agent=agent, warn=False, thorough=show_all)
 
-    # Nothing was touched for the other editions, so they cannot be compared with --touched. All are
+    # Nothing was touched for the other editions, so they cannot be compared with
+    # --touched, and a part is not compared. All are
     # scanned before the first line is printed, because progress shows where the answer will be.
-    others = () if touched else tuple(load_other_editions(skills, host, open_host))
+    others = () if touched or source else tuple(load_other_editions(skills, host, open_host))
     print_outcomes(snapshot, outcomes, show_all=show_all, others=others)
     return 0
 
@@ -76,6 +95,22 @@ def _choose_outcomes(
 
         return find_unused(skills)
     return snapshot.outcomes if show_all else snapshot.shown
+
+
+def _select_source(outcomes: tuple[Outcome, ...], wanted: str) -> tuple[Outcome, ...]:
+    """The outcomes of one source or scope. Raises `UsageError`, which names those there are."""
+
+    def list_names(outcome: Outcome) -> set[str]:
+        root = outcome.candidate.root
+        return {root.scope.value, root.source.label, root.source.provider} - {""}
+
+    found = tuple(one for one in outcomes if wanted in list_names(one))
+    if not found:
+        known = sorted({name for one in outcomes for name in list_names(one)})
+        raise UsageError(
+            f"No skill here is from “{wanted}”; the sources are {', '.join(known) or 'none'}."
+        )
+    return found
 
 
 def _touch(skills: Skills, files: tuple[str, ...]) -> Snapshot:

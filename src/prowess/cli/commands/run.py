@@ -81,7 +81,7 @@ def command(
     Without a model, a command gives the message that a model would receive, and for any other text
     the best skill is named.
     """
-    skills = open_skills(host, add_dirs, bare=bare, agent=agent)
+    skills = open_skills(host, add_dirs, bare=bare, agent=agent, shipped=True)
     typed = join_words(text)
     if not typed.strip():
         raise UsageError("The prompt is empty.")

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from prowess.model.mcp import McpProblem
-from prowess.model.settings import DeclaredTool, PathList
+from prowess.model.settings import FEATURES, DeclaredTool, PathList
 from prowess.profiles.places import expand_user_path
 from prowess.profiles.schema.roots import Limits
 from prowess.settings.formats.document import SettingValue
@@ -343,6 +343,12 @@ def _read_servers_of_folders(value: SettingValue) -> Iterator[Entry]:
                 yield from _read_disabled_servers(fields[key])
 
 
+def _read_feature(name: str, value: SettingValue) -> Iterator[Entry]:
+    if name not in FEATURES:
+        raise value.unknown([f"features.{known}" for known in FEATURES])
+    yield ("features", name), _bool(value), value
+
+
 _TOOL_KEYS = ("command", "description")
 
 
@@ -470,6 +476,7 @@ _NAMED: dict[str, ReadNamed] = {
     "sandbox": _read_sandbox,
     "agent": _read_own_agent,
     "mcp_servers": _read_mcp_server,
+    "features": _read_feature,
     "agents": read_agent,
     "agent_entries": _read_agent_entry,
     "rules": read_rule_list,

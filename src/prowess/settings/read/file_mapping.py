@@ -55,6 +55,7 @@ OWN_KEYS: Mapping[str, str] = {
     "sandbox": "sandbox",
     "agent": "agent",
     "mcp.servers": "mcp_servers",
+    "features": "features",
     "config": "raw",
 }
 

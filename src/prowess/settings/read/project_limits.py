@@ -42,6 +42,12 @@ def _forbid_window(proposed: ProjectValue) -> str | None:
     return "only your own prowess.toml can say when a conversation is compacted"
 
 
+def _forbid_feature(proposed: ProjectValue) -> str | None:
+    if proposed.value is False or proposed.users is True:
+        return None
+    return "only your own prowess.toml can turn features on"
+
+
 def _check_limit(proposed: ProjectValue) -> str | None:
     most = proposed.users
     if most is None:
@@ -128,6 +134,7 @@ USERS_OWN: Mapping[tuple[str, ...], Callable[[ProjectValue], str | None]] = {
     ("agent", "models", "*"): _forbid_model,
     ("agent", "context_window"): _forbid_window,
     ("agent", "compact_at"): _forbid_window,
+    ("features", "*"): _forbid_feature,
     ("sandbox", "mode"): _check_sandbox,
     ("sandbox", "network"): _check_sandbox,
     ("sandbox", "write"): _check_sandbox,

@@ -1,0 +1,1 @@
+"""What the skills that ship need beside their instructions: commands and tools in code."""

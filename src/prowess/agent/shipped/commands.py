@@ -1,0 +1,41 @@
+"""The commands of shipped skills that go to code and not to the model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import TypeAlias
+
+from prowess.activate.slash.dispatch import ToolRun
+from prowess.errors import UsageError
+from prowess.model.skill import Scope
+from prowess.runtime import Skills
+
+ShippedCommand: TypeAlias = Callable[[str, Skills, ToolRun], str]
+"""Carries out a command: what was typed after its name, the skills it was typed in, and the run."""
+
+# By the name that `command-tool` has in the skill's header: the module, and the function in it.
+# They are imported when the command is typed.
+COMMANDS: Mapping[str, tuple[str, str]] = {
+    "lorem-ipsum": ("prowess.agent.shipped.lorem_ipsum", "run_command"),
+}
+
+
+def register_commands(skills: Skills) -> None:
+    """Let the commands of the skills that ship be carried out."""
+    for name, (module, function) in COMMANDS.items():
+        skills.register_tool(name, _make_tool(skills, module, function))
+
+
+def _make_tool(
+    skills: Skills, module: str, function: str
+) -> Callable[[Mapping[str, str], ToolRun], str]:
+    def run(parameters: Mapping[str, str], tool_run: ToolRun) -> str:
+        name = parameters["skillName"]
+        if skills.get(name).scope is not Scope.BUNDLED:
+            # Otherwise any project could make a harmless name start one of these.
+            raise UsageError(f"Only a skill that ships can use this tool, and “{name}” does not.")
+        command: ShippedCommand = getattr(import_module(module), function)
+        return command(parameters["command"], skills, tool_run)
+
+    return run
