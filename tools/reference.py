@@ -117,7 +117,10 @@ _SETTINGS = {
     "ignored": "Name patterns; skills that match one are disabled.",
     "included": "Name patterns; if there are any, skills that match none are disabled.",
     "custom_folders": "More folders to search.",
-    "remote_urls": "URLs of skill collections.",
+    "remote_urls": "URLs of servers that offer skills.",
+    "sources": "Servers that offer skills, by a name of your choice: "
+    "[`[sources.NAME]`](#sourcesname).",
+    "network": "When and for how long servers are asked: [`[network]`](#network).",
     "plugin_folders": "Plugin folders whose skills are read.",
     "host": "The host to use where a command names none; PROWESS_HOST takes precedence.",
     "enabled_plugins": "Plugins that are on or off, each as `PLUGIN@MARKETPLACE`.",
@@ -181,7 +184,13 @@ def render_settings() -> str:
     """Every setting, the keys of prowess.toml, and the keys of the hosts' own files."""
     from prowess.model.mcp import McpServer
     from prowess.model.sandbox import SandboxOverride, SandboxSettings
-    from prowess.model.settings import AgentSettings, Override, Settings
+    from prowess.model.settings import (
+        AgentSettings,
+        NetworkSettings,
+        Override,
+        RemoteSettings,
+        Settings,
+    )
     from prowess.profiles.load import known_hosts, load_profile
 
     intro = (
@@ -201,6 +210,8 @@ def render_settings() -> str:
         f"## `sandbox.skills.NAME`\n\n{_struct_table(SandboxOverride)}",
         f"## `agent`\n\n{_struct_table(AgentSettings)}",
         f"## `mcp.servers.NAME`\n\n{_struct_table(McpServer, leave_out=_NOT_SET_OF_SERVERS)}",
+        f"## `sources.NAME`\n\n{_struct_table(RemoteSettings)}",
+        f"## `network`\n\n{_struct_table(NetworkSettings)}",
     ]
     for name in known_hosts():
         profile = load_profile(name)

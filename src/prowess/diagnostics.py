@@ -98,6 +98,78 @@ CODES: dict[str, Code] = {
         "A source of skills failed.",
         "Its skills are missing; the others are not affected. Report it to its author.",
     ),
+    # Remote sources
+    "source-url-invalid": _error(
+        "The URL of a source cannot be used.", "Write it as `https://HOST/PATH`."
+    ),
+    "source-insecure": _error(
+        "The URL of a source is not encrypted.", "Use https; plain http is for this machine only."
+    ),
+    "source-private-address": _error(
+        "A source leads to an address in a private network.",
+        "If you trust it, set `private = true` for it in your own prowess.toml.",
+    ),
+    "source-downgraded": _error(
+        "A source redirects from https to http.", "Report it to the owner of the server."
+    ),
+    "source-other-origin": _error(
+        "A source refers to another server than its own.",
+        "Add the other server as a source of its own if you trust it.",
+    ),
+    "source-path-escapes": _error(
+        "A source names a file outside the folder of its skill.",
+        "Report it to the owner of the server; nothing was written.",
+    ),
+    "source-digest-mismatch": _error(
+        "A fetched file is not the one that the index describes.",
+        "Try again later; if it stays, report it to the owner of the server.",
+    ),
+    "source-entry-invalid": _warning(
+        "An index describes a skill that cannot be fetched.", "Report it to the owner."
+    ),
+    "source-index-invalid": _error(
+        "The index of a source cannot be read.",
+        "Check the URL; it must lead to an index.json that lists skills.",
+    ),
+    "source-archive-invalid": _error(
+        "The archive of a skill is refused.", "Report it to the owner of the server."
+    ),
+    "source-too-large": _error(
+        "A source has more than may be fetched.", "Fetch fewer or smaller skills from it."
+    ),
+    "source-encoding": _error(
+        "A server compresses what should be sent as it is.", "Report it to the owner."
+    ),
+    "source-file-missing": _warning(
+        "A file of a remote skill could not be fetched.",
+        "The skill is used without it; run `prowess sources refresh` to try again.",
+    ),
+    "source-unreachable": _warning(
+        "A source cannot be reached.", "Check the URL and your network connection."
+    ),
+    "source-http-error": _warning(
+        "A server refuses to send a file.", "Check the URL, or try again later."
+    ),
+    "source-timeout": _warning(
+        "A source took too long.",
+        "Run `prowess sources refresh`, which waits longer.",
+    ),
+    "source-stale": _warning(
+        "Skills of a source could not be updated; the earlier ones are used.",
+        "Run `prowess sources refresh` to try again.",
+    ),
+    "source-paused": _warning(
+        "A source that failed a short time ago was not asked again.",
+        "Run `prowess sources refresh` to try again now.",
+    ),
+    "source-offline": _warning(
+        "A source has never been fetched, and nothing is fetched offline.",
+        "Run `prowess sources refresh` while you are online.",
+    ),
+    "source-untrusted": _warning(
+        "A project that is not trusted names a source, which is not asked.",
+        "Run `prowess trust` if you trust the project, or add the source to your own prowess.toml.",
+    ),
     "root-missing": _warning(
         "A folder named by a setting or an option does not exist.",
         "Create the folder, or correct the setting.",

@@ -115,7 +115,7 @@ def test_what_nobody_set_is_shown_with_what_holds_then(terminal):
 
 def test_a_host_shows_what_its_own_files_can_set_and_nothing_else(terminal):
     keys = [one["key"] for one in terminal.json("config", "--host", "opencode")["settings"]]
-    assert keys == ["custom_folders", "permissions", "mcp_servers"]
+    assert keys == ["custom_folders", "remote_urls", "permissions", "mcp_servers"]
     rows = {
         one["key"]: one["value"]
         for one in terminal.json("config", "--host", "openclaw")["settings"]

@@ -221,7 +221,7 @@ def open_skills(
     """
     from prowess.cli.terminal.progress import Progress
 
-    sources = open_sources()
+    sources = () if bare else open_sources()
     if shipped:
         from prowess.supply.bundled import BundledSource
 

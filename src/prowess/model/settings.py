@@ -122,6 +122,36 @@ FEATURES = (
 """What `[features]` can turn on in Prowess's own agent; all of it is off by default."""
 
 
+class RemoteSettings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The settings under `[sources.NAME]`: a server that offers skills.
+
+    - `url`: the URL of the server, of a folder on it, or of its index (`….json`).
+    - `enabled`: `false` leaves its skills out without removing it.
+    - `private`: `true` allows a host name that leads to an address in a private network.
+    """
+
+    url: str
+    enabled: bool = True
+    private: bool = False
+
+
+class NetworkSettings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The settings under `[network]`.
+
+    - `offline`: `true` fetches nothing; what was fetched before is used.
+    - `seconds`: how long one source may keep a command waiting.
+    - `refresh_seconds`: how long `prowess sources refresh` waits for one source.
+    - `max_age_hours`: how old fetched skills may be before they are fetched again.
+    - `retry_minutes`: how long a source that failed is left alone.
+    """
+
+    offline: bool = False
+    seconds: float = 2.0
+    refresh_seconds: float = 60.0
+    max_age_hours: float = 24.0
+    retry_minutes: float = 5.0
+
+
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """The settings for one scan. The `repr` leaves out secrets.
 
@@ -151,6 +181,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     included: tuple[str, ...] = ()
     custom_folders: tuple[str, ...] = ()
     remote_urls: tuple[str, ...] = ()
+    sources: Mapping[str, RemoteSettings] = msgspec.field(default_factory=dict)
+    network: NetworkSettings = NetworkSettings()
     plugin_folders: tuple[str, ...] = ()
     enabled_plugins: Mapping[str, bool] = msgspec.field(default_factory=dict)
     root_markers: tuple[str, ...] | None = None

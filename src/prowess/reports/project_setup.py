@@ -83,6 +83,17 @@ TEMPLATE = """\
 # characters = 8000
 # per_item = 500
 
+# Servers that offer skills; `prowess sources` lists them. Those of a project are asked once you
+# trust it. `private = true` for a name in your own network counts only in your own file.
+# [sources.team]
+# url = "https://skills.example.com"
+
+# When servers are asked. Only ~/.config/prowess/prowess.toml can set this.
+# [network]
+# offline = true
+# seconds = 2
+# max_age_hours = 24
+
 # Which skills an agent may use: allow, ask or deny. In each file the last rule that matches counts;
 # among files the strictest.
 # [permissions.skill]

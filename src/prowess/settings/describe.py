@@ -171,6 +171,14 @@ def _describe_features(
         yield key, settings.features.get(name, False), settings.origin(key)
 
 
+def _describe_network(
+    field: str, settings: Settings, profile: Profile, names: set[str]
+) -> Iterator[Described]:
+    for name, value in msgspec.structs.asdict(settings.network).items():
+        key = f"{field}.{name}"
+        yield key, value, settings.origin(key)
+
+
 # Tables with defaults in the profile, and the names in them.
 _DEFAULTS_IN_PROFILE = {"limits": Limits.__struct_fields__, "budget": BUDGET_NAMES}
 
@@ -200,6 +208,7 @@ _DESCRIBE: dict[str, Describe] = {
     "agent": _describe_agent,
     "mcp_servers": _describe_servers,
     "features": _describe_features,
+    "network": _describe_network,
     "limits": _describe_numbers,
     "budget": _describe_numbers,
     # What skills can require has a function of its own below.

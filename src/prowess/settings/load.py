@@ -15,7 +15,14 @@ from prowess.model.hooks import Hook
 from prowess.model.mcp import McpProblem, McpServer
 from prowess.model.permission import Rule
 from prowess.model.sandbox import SandboxOverride, SandboxSettings
-from prowess.model.settings import AgentEntry, AgentSettings, Origin, Override, Settings
+from prowess.model.settings import (
+    AgentEntry,
+    AgentSettings,
+    NetworkSettings,
+    Origin,
+    Override,
+    Settings,
+)
 from prowess.ports import FileSystem
 from prowess.profiles.places import Place, Places, expand
 from prowess.profiles.schema.profile import Profile
@@ -244,6 +251,7 @@ class _Gathered:
         sandbox = _build_sandbox(fields.pop("sandbox", {}))
         agent = AgentSettings(**fields.pop("agent", {}))
         servers, refused = self._build_servers(fields)
+        network = NetworkSettings(**fields.pop("network", {}))
         # A toggle that the host does not have is reported below and decides nothing.
         given = fields.pop("toggles", {})
         toggles = {name: given.get(name, one.default) for name, one in profile.toggles.items()}
@@ -257,6 +265,7 @@ class _Gathered:
             sandbox=sandbox,
             agent=agent,
             mcp_servers=servers,
+            network=network,
             origins=origins,
             entries=self._list_entries(),
             permissions=tuple(self.rules),

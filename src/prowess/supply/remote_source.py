@@ -1,14 +1,24 @@
-"""Remote indexes as a source of skills."""
+"""Remote indexes as a source of skills: fetched when that is due, then walked like folders."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+import msgspec
+
+from prowess.diagnostics import Diagnostic
 from prowess.model.outcome import Claim
-from prowess.model.skill import Candidate
-from prowess.ports import Discovered, ManifestReader, Search
+from prowess.model.settings import NetworkSettings, Settings
+from prowess.model.skill import Candidate, Scope
+from prowess.ports import Discovered, ManifestReader, ScannedProject, Search
+from prowess.supply.configured_indexes import list_indexes
 
 
 class RemoteSource:
-    """The `SkillSource` over every remote index that the settings name."""
+    """The `SkillSource` over every remote index that the settings name.
+
+    With `offline` nothing is fetched, whatever the settings say.
+    """
 
     name = "remote"
 
@@ -17,8 +27,34 @@ class RemoteSource:
 
     def find(self, search: Search) -> Discovered:
         """The skills of every index, from its cache where that is fresh."""
-        return Discovered()
+        indexes = list_indexes(search.settings)
+        if not indexes or search.project is None:
+            return Discovered()
+        # Imported late: most projects name no index, and then nothing of this is needed.
+        from prowess.supply.remote_sync import sync_indexes
+
+        project = search.project
+        network = _get_network(project, search.settings, offline=self._offline)
+        synced = sync_indexes(indexes, project, network, reporter=search.reporter)
+        roots = [
+            project.plan_root(one.folder, scope=Scope.REMOTE, provider=one.index.name)
+            for one in synced
+            if one.folder is not None
+        ]
+        found = project.walk(roots, search) if roots else Discovered()
+        diagnostics: Iterable[Diagnostic] = (
+            finding for one in synced for finding in one.diagnostics
+        )
+        return Discovered(found.candidates, (*diagnostics, *found.diagnostics), found.roots)
 
     def read(self, candidate: Candidate, reader: ManifestReader) -> Claim:
         """Read the header of a downloaded SKILL.md."""
         return reader.read_file(candidate)
+
+
+def _get_network(project: ScannedProject, settings: Settings, *, offline: bool) -> NetworkSettings:
+    """How the network is used: as Prowess's own settings say, whichever host it answers as."""
+    own = settings if project.host == "prowess" else project.load_own_settings()
+    switch = project.facts.env.get("PROWESS_OFFLINE", "").strip().lower()
+    is_offline = offline or own.network.offline or switch not in ("", "0", "false", "no")
+    return msgspec.structs.replace(own.network, offline=is_offline)

@@ -6,11 +6,12 @@ Reading one gives entries: a path in `Settings`, the converted value, and the va
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from prowess.model.mcp import McpProblem
-from prowess.model.settings import FEATURES, DeclaredTool, PathList
+from prowess.model.settings import FEATURES, DeclaredTool, PathList, RemoteSettings
 from prowess.profiles.places import expand_user_path
 from prowess.profiles.schema.roots import Limits
 from prowess.settings.formats.document import SettingValue
@@ -349,6 +350,39 @@ def _read_feature(name: str, value: SettingValue) -> Iterator[Entry]:
     yield ("features", name), _bool(value), value
 
 
+_SOURCE_KEYS: dict[str, Convert] = {"url": _string, "enabled": _bool, "private": _bool}
+_SOURCE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+
+
+def _read_remote(name: str, value: SettingValue) -> Iterator[Entry]:
+    """A remote source as a whole: if two files name it, the later one counts, not a mixture."""
+    if not _SOURCE_NAME.fullmatch(name):
+        raise value.refuse("is not a name: use letters, digits, `.`, `_` and `-`")
+    fields = dict(value.children())
+    for key, child in fields.items():
+        if key not in _SOURCE_KEYS:
+            raise child.unknown([f"sources.{name}.{known}" for known in _SOURCE_KEYS])
+    if "url" not in fields:
+        raise value.refuse("has no `url`; add the address of the server")
+    converted = {key: _SOURCE_KEYS[key](child) for key, child in fields.items()}
+    yield ("sources", name), RemoteSettings(**converted), value
+
+
+_NETWORK: dict[str, Convert] = {
+    "offline": _bool,
+    "seconds": _amount,
+    "refresh_seconds": _amount,
+    "max_age_hours": _amount,
+    "retry_minutes": _amount,
+}
+
+
+def _read_network(name: str, value: SettingValue) -> Iterator[Entry]:
+    if name not in _NETWORK:
+        raise value.unknown([f"network.{known}" for known in _NETWORK])
+    yield ("network", name), _NETWORK[name](value), value
+
+
 _TOOL_KEYS = ("command", "description")
 
 
@@ -477,6 +511,8 @@ _NAMED: dict[str, ReadNamed] = {
     "agent": _read_own_agent,
     "mcp_servers": _read_mcp_server,
     "features": _read_feature,
+    "sources": _read_remote,
+    "network": _read_network,
     "agents": read_agent,
     "agent_entries": _read_agent_entry,
     "rules": read_rule_list,

@@ -56,6 +56,8 @@ OWN_KEYS: Mapping[str, str] = {
     "agent": "agent",
     "mcp.servers": "mcp_servers",
     "features": "features",
+    "sources": "sources",
+    "network": "network",
     "config": "raw",
 }
 

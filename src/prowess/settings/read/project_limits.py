@@ -83,6 +83,18 @@ def _check_tool(proposed: ProjectValue) -> str | None:
     return "your own prowess.toml declares a tool with that name"
 
 
+def _check_source(proposed: ProjectValue) -> str | None:
+    if proposed.users is not None:
+        return "your own prowess.toml has a source with that name"
+    if proposed.value.private:
+        return "only your own prowess.toml can allow private addresses"
+    return None
+
+
+def _forbid_network(proposed: ProjectValue) -> str | None:
+    return "only your own prowess.toml can say how the network is used"
+
+
 def _check_secret(proposed: ProjectValue) -> str | None:
     if proposed.users is None:
         return None
@@ -130,6 +142,8 @@ USERS_OWN: Mapping[tuple[str, ...], Callable[[ProjectValue], str | None]] = {
     ("overrides", "*", "api_key_from"): _check_secret,
     ("tools", "*"): _check_tool,
     ("mcp_servers", "*"): _check_server,
+    ("sources", "*"): _check_source,
+    ("network", "*"): _forbid_network,
     ("agent", "model"): _forbid_model,
     ("agent", "models", "*"): _forbid_model,
     ("agent", "context_window"): _forbid_window,

@@ -1,0 +1,102 @@
+"""Unpack archives from the network in memory, within bounds: .tar.gz and .zip.
+
+Only ordinary files come out. A link, a device, a path that leaves the folder or more bytes than
+allowed refuse the whole archive.
+"""
+
+from __future__ import annotations
+
+import io
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Iterator
+
+from prowess.state.unpacked_files import find_refusal
+
+_GZIP = b"\x1f\x8b"
+_ZIP = b"PK\x03\x04"
+# What the headers and padding of a tar file may add to its files.
+_TAR_BLOCK = 1024
+
+
+class InvalidArchive(ValueError):
+    """An archive that is not unpacked, and why."""
+
+
+def unpack_archive(data: bytes, *, most_bytes: int, most_files: int) -> dict[str, bytes]:
+    """The files of an archive by their paths. Raises `InvalidArchive`."""
+    if data.startswith(_GZIP):
+        found = _unpack_tar(_decompress(data, most_bytes + most_files * 2 * _TAR_BLOCK))
+    elif data.startswith(_ZIP):
+        found = _unpack_zip(data, most_bytes)
+    else:
+        raise InvalidArchive("it is neither a .tar.gz nor a .zip file")
+    files: dict[str, bytes] = {}
+    total = 0
+    try:
+        for path, content in found:
+            total += len(content)
+            if len(files) >= most_files:
+                raise InvalidArchive(f"it has more than {most_files} files")
+            if total > most_bytes:
+                raise InvalidArchive(f"it has more than {most_bytes:,} bytes when unpacked")
+            if path in files:
+                raise InvalidArchive(f"it has {path[:100]!r} twice")
+            files[path] = content
+    except (tarfile.TarError, zipfile.BadZipFile, zlib.error, EOFError, OSError) as error:
+        raise InvalidArchive(f"it is damaged ({error})") from error
+    except (NotImplementedError, RuntimeError, ValueError, UnicodeError) as error:
+        if isinstance(error, InvalidArchive):
+            raise
+        raise InvalidArchive(f"it cannot be unpacked ({error})") from error
+    return files
+
+
+def _decompress(data: bytes, limit: int) -> bytes:
+    """The contents of a gzip file, of which at most `limit` bytes are ever made."""
+    try:
+        engine = zlib.decompressobj(wbits=31)
+        content = engine.decompress(data, limit + 1)
+    except zlib.error as error:
+        raise InvalidArchive(f"it is damaged ({error})") from error
+    if len(content) > limit:
+        raise InvalidArchive(f"it has more than {limit:,} bytes when unpacked")
+    if not engine.eof:
+        raise InvalidArchive("it ends early")
+    return content
+
+
+def _unpack_tar(content: bytes) -> Iterator[tuple[str, bytes]]:
+    with tarfile.open(fileobj=io.BytesIO(content), mode="r:") as archive:
+        for member in archive:
+            if member.isdir():
+                continue
+            path = _check_path(member.name)
+            file = archive.extractfile(member) if member.isreg() else None
+            if file is None:
+                raise InvalidArchive(f"{path[:100]!r} in it is not an ordinary file")
+            yield path, file.read()
+
+
+def _unpack_zip(data: bytes, most_bytes: int) -> Iterator[tuple[str, bytes]]:
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        for member in archive.infolist():
+            if member.is_dir():
+                continue
+            path = _check_path(member.filename)
+            # The upper half has the mode of a Unix file; 0 where none was written.
+            kind = member.external_attr >> 16 & 0o170000
+            if kind not in (0, 0o100000):
+                raise InvalidArchive(f"{path[:100]!r} in it is not an ordinary file")
+            with archive.open(member) as file:
+                # What the archive says about sizes may be wrong, so the bytes are counted.
+                yield path, file.read(most_bytes + 1)
+
+
+def _check_path(path: str) -> str:
+    plain = path.removeprefix("./")
+    refusal = find_refusal(plain)
+    if refusal is not None or "\\" in plain:
+        raise InvalidArchive(f"{path[:100]!r} in it is refused: {refusal or 'it has a backslash'}")
+    return "/".join(part for part in plain.split("/") if part not in ("", "."))

@@ -1,0 +1,55 @@
+"""The remote indexes that settings name."""
+
+from __future__ import annotations
+
+import msgspec
+
+from prowess.model.origin import Origin
+from prowess.model.settings import Settings
+
+
+class ConfiguredIndex(msgspec.Struct, frozen=True, kw_only=True):
+    """A remote index that settings name.
+
+    `kind` is `opencode` for a URL in its settings, where the index has one place only, and `any`
+    otherwise. `is_own` says whether it is in a prowess.toml and `is_project` whether the file came
+    with the project.
+    """
+
+    name: str
+    url: str
+    kind: str = "any"
+    private: bool = False
+    is_own: bool = True
+    is_project: bool = False
+    origin: Origin = Origin()
+
+
+def list_indexes(settings: Settings) -> list[ConfiguredIndex]:
+    """The remote indexes that the settings of a scan name, in their order; none that is off."""
+    if not settings.sources and not settings.remote_urls:
+        return []
+    found = [
+        ConfiguredIndex(
+            name=name,
+            url=source.url,
+            private=source.private,
+            is_project=settings.is_from_project(f"sources.{name}"),
+            origin=settings.origin(f"sources.{name}"),
+        )
+        for name, source in settings.sources.items()
+        if source.enabled
+    ]
+    for url in dict.fromkeys(settings.remote_urls):
+        origin = settings.entry_origin("remote_urls", url)
+        found.append(
+            ConfiguredIndex(
+                name=url,
+                url=url,
+                kind="opencode",
+                is_own=False,
+                is_project=origin.file in settings.project_files,
+                origin=origin,
+            )
+        )
+    return found

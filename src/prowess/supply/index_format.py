@@ -1,0 +1,222 @@
+"""The formats of remote indexes: what a server says it has, checked before anything is fetched.
+
+Three are in use. opencode's `index.json` and the older `.well-known/skills` (0.1.0) list the files
+of each skill. `.well-known/agent-skills` (0.2.0) gives each skill the URL of a SKILL.md or of an
+archive, with a digest; an earlier draft of it gives every file a digest.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+from urllib.parse import quote, unquote, urljoin, urlsplit
+
+import msgspec
+
+from prowess.diagnostics import Diagnostic, diagnose
+from prowess.state.unpacked_files import find_refusal
+
+SKILL_FILE = "SKILL.md"
+MOST_SKILLS = 1_000
+MOST_FILES = 512
+"""How many files a skill may have; what hosts of skills over MCP must accept, too."""
+
+_SCHEMA = re.compile(r"https://schemas\.agentskills\.io/discovery/(\d+\.\d+\.\d+)/schema\.json")
+_VERSIONS = ("0.1.0", "0.2.0")
+_DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
+_MOST_NAME = 128
+_MOST_PATH = 512
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+
+
+class RemoteFile(msgspec.Struct, frozen=True):
+    """A file to fetch: its path in the skill, its URL, and its digest if the index has one."""
+
+    path: str
+    url: str
+    digest: str | None = None
+
+
+class RemoteEntry(msgspec.Struct, frozen=True, kw_only=True):
+    """One skill of an index: a list of files, or one archive that has them.
+
+    `version` is what changes when the skill does. With `is_whole` the skill is used only if every
+    file was fetched; otherwise SKILL.md is enough.
+    """
+
+    name: str
+    files: tuple[RemoteFile, ...] = ()
+    archive: RemoteFile | None = None
+    version: str | None = None
+    digest: str | None = None
+    is_whole: bool = False
+
+
+class ParsedIndex(msgspec.Struct, frozen=True):
+    """The skills of an index that can be fetched, and what is wrong with it."""
+
+    entries: tuple[RemoteEntry, ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+
+class InvalidIndex(ValueError):
+    """A text that is no index at all."""
+
+
+class _Refused(Exception):
+    """An entry that is not used: a diagnostic code and a reason."""
+
+    def __init__(self, code: str, reason: str) -> None:
+        super().__init__(reason)
+        self.code = code
+        self.reason = reason
+
+
+def parse_index(data: bytes, url: str) -> ParsedIndex:
+    """The skills that the index at a URL names. Raises `InvalidIndex`."""
+    try:
+        index = msgspec.json.decode(data)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise InvalidIndex(f"it is not JSON ({error})") from None
+    if not isinstance(index, dict) or not isinstance(index.get("skills"), list):
+        raise InvalidIndex("it is not an object with a list of `skills`")
+    _check_version(index)
+    items = index["skills"]
+    if len(items) > MOST_SKILLS:
+        raise InvalidIndex(f"it has {len(items):,} skills; at most {MOST_SKILLS:,} are allowed")
+    parse = _parse_artifact if "$schema" in index else _parse_files
+    entries: dict[str, RemoteEntry] = {}
+    diagnostics = []
+    for position, item in enumerate(items):
+        try:
+            entry = parse(_check_entry(item), url)
+            if entry.name.casefold() in entries:
+                raise _Refused("source-entry-invalid", "its name appears twice in the index")
+        except _Refused as refusal:
+            diagnostics.append(_report(refusal, item, position, url))
+        else:
+            entries[entry.name.casefold()] = entry
+    return ParsedIndex(tuple(entries.values()), tuple(diagnostics))
+
+
+def _check_version(index: dict[str, Any]) -> None:
+    """Raise for an index of a version that is not known; the standard says not to use it."""
+    schema = index.get("$schema")
+    if schema is not None:
+        match = _SCHEMA.fullmatch(schema) if isinstance(schema, str) else None
+        if match is None or match[1] not in _VERSIONS:
+            raise InvalidIndex(f"its version is not known ($schema {str(schema)[:100]!r})")
+    version = index.get("version")
+    is_known = not isinstance(version, str) or version.startswith("0.")
+    if not is_known:
+        raise InvalidIndex(f"its version is not known ({str(version)[:40]!r})")
+
+
+def _check_entry(item: Any) -> dict[str, Any]:
+    """An entry with a name that can be a folder."""
+    if not isinstance(item, dict):
+        raise _Refused("source-entry-invalid", "it is not an object")
+    name = item.get("name")
+    if not isinstance(name, str) or not name.strip():
+        raise _Refused("source-entry-invalid", "it has no `name`")
+    if len(name) > _MOST_NAME:
+        raise _Refused("source-entry-invalid", f"its name has more than {_MOST_NAME} characters")
+    _check_path(name, "its name")
+    return item
+
+
+def _check_path(path: str, what: str) -> None:
+    """Raise for a path that would leave its folder, on any platform, or that cannot be a file."""
+    # A server may decode a path once more than we do.
+    for spelling in (path, unquote(path)):
+        refusal = find_refusal(spelling)
+        if refusal is not None:
+            raise _Refused("source-path-escapes", f"{what} {path[:100]!r} is refused: {refusal}")
+    parts = path.split("/")
+    is_plain = "\\" not in path and not _CONTROL.search(path) and "." not in parts
+    if not is_plain or not all(parts) or len(path) > _MOST_PATH:
+        raise _Refused("source-path-escapes", f"{what} {path[:100]!r} is not a plain path")
+
+
+def _parse_files(item: dict[str, Any], url: str) -> RemoteEntry:
+    """An entry with a list of files: opencode's, 0.1.0 and the earlier draft of 0.2.0."""
+    listed = item.get("files")
+    if not isinstance(listed, list):
+        raise _Refused("source-entry-invalid", "it has no list of `files`")
+    if len(listed) > MOST_FILES:
+        reason = f"it has {len(listed):,} files; at most {MOST_FILES} are allowed"
+        raise _Refused("source-too-large", reason)
+    name = item["name"]
+    files = tuple(_parse_file(one, name, url) for one in listed)
+    if all(one.path != SKILL_FILE for one in files):
+        raise _Refused("source-entry-invalid", f"its files have no {SKILL_FILE}")
+    _check_nesting([one.path for one in files])
+    version = item.get("version")
+    has_digests = all(one.digest is not None for one in files)
+    digest = _read_digest(item) if has_digests and "digest" in item else None
+    is_versioned = isinstance(version, str)
+    return RemoteEntry(
+        name=name,
+        files=tuple({one.path: one for one in files}.values()),
+        version=version if is_versioned else digest,
+        digest=digest,
+        is_whole=is_versioned or has_digests,
+    )
+
+
+def _check_nesting(paths: list[str]) -> None:
+    """Raise where one path is both a file and the folder of another file."""
+    folders = {path[:end] for path in paths for end, one in enumerate(path) if one == "/"}
+    both = folders & set(paths)
+    if both:
+        raise _Refused("source-entry-invalid", f"{min(both)[:100]!r} is a file and a folder")
+
+
+def _parse_file(listed: Any, name: str, url: str) -> RemoteFile:
+    digest = None
+    if isinstance(listed, dict):
+        digest = _read_digest(listed)
+        listed = listed.get("path")
+    if not isinstance(listed, str) or not listed.strip():
+        raise _Refused("source-entry-invalid", "one of its files has no path")
+    if "://" in listed or listed.startswith("//"):
+        raise _Refused("source-other-origin", f"the file {listed[:100]!r} is a URL, not a path")
+    _check_path(listed, "the path")
+    return RemoteFile(listed, urljoin(url, quote(f"{name}/{listed}")), digest)
+
+
+def _parse_artifact(item: dict[str, Any], url: str) -> RemoteEntry:
+    """An entry of 0.2.0: one URL with a digest, for a SKILL.md or an archive."""
+    kind, target = item.get("type"), item.get("url")
+    if kind not in ("skill-md", "archive"):
+        raise _Refused("source-entry-invalid", f"its type {str(kind)[:40]!r} is not known")
+    if not isinstance(target, str):
+        raise _Refused("source-entry-invalid", "it has no `url`")
+    digest = _read_digest(item)
+    try:
+        resolved = urljoin(url, target)
+        is_here = urlsplit(resolved)[:2] == urlsplit(url)[:2]
+    except ValueError:
+        raise _Refused("source-entry-invalid", f"{target[:100]!r} is not a URL") from None
+    if not is_here:
+        reason = f"its URL {resolved[:200]} is on another server than the index"
+        raise _Refused("source-other-origin", reason)
+    file = RemoteFile(SKILL_FILE, resolved, digest)
+    name = item["name"]
+    if kind == "archive":
+        return RemoteEntry(name=name, archive=file, version=digest, is_whole=True)
+    return RemoteEntry(name=name, files=(file,), version=digest, is_whole=True)
+
+
+def _read_digest(table: dict[str, Any]) -> str:
+    digest = table.get("digest")
+    if not isinstance(digest, str) or not _DIGEST.fullmatch(digest):
+        reason = "it has no `digest` of the form `sha256:` and 64 hexadecimal digits"
+        raise _Refused("source-entry-invalid", reason)
+    return digest
+
+
+def _report(refusal: _Refused, item: Any, position: int, url: str) -> Diagnostic:
+    name = item.get("name") if isinstance(item, dict) else None
+    shown = repr(name[:80]) if isinstance(name, str) else f"number {position + 1}"
+    return diagnose(refusal.code, f"The skill {shown} is not fetched: {refusal.reason}.", file=url)

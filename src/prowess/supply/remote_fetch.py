@@ -1,0 +1,296 @@
+"""Fetch a remote index with all its skills into the cache: whole, or not at all.
+
+One bad skill costs itself only; if an earlier version of it was fetched, that one stays. When the
+time is up, or the index itself is wrong, nothing changes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from urllib.parse import urlsplit, urlunsplit
+
+import msgspec
+
+from prowess.diagnostics import Diagnostic, diagnose
+from prowess.machine.http_client import FetchError, HttpSession, Response
+from prowess.ports import Reporter
+from prowess.state.remote_cache import FetchedIndex, FetchedSkill, RemoteCache
+from prowess.supply.archives import InvalidArchive, unpack_archive
+from prowess.supply.index_format import (
+    MOST_FILES,
+    SKILL_FILE,
+    InvalidIndex,
+    ParsedIndex,
+    RemoteEntry,
+    RemoteFile,
+    parse_index,
+)
+
+MOST_INDEX_BYTES = 1 << 20
+MOST_SKILL_BYTES = 16 << 20
+MOST_SOURCE_BYTES = 128 << 20
+_WORKERS = 8
+# The statuses that say that there is no index at a URL, so that the next one is tried.
+_ABSENT = (404, 410)
+
+Files = dict[str, bytes]
+
+
+class _Budget:
+    """The bytes that may still be fetched, for several threads."""
+
+    def __init__(self, most: int) -> None:
+        self._left = most
+        self._lock = threading.Lock()
+
+    @property
+    def left(self) -> int:
+        return self._left
+
+    def spend(self, count: int) -> None:
+        with self._lock:
+            self._left -= count
+        if self._left < 0:
+            message = f"the source has more than {MOST_SOURCE_BYTES:,} bytes"
+            raise FetchError("source-too-large", message)
+
+
+class _FetchedFiles(msgspec.Struct, frozen=True):
+    """What came of one skill: its files, None where it has none, and what is wrong with it."""
+
+    files: Files | None
+    version: str | None = None
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+
+def list_index_urls(kind: str, url: str) -> list[str]:
+    """Where the index of a source may be, in the order of trying.
+
+    opencode knows one place. Otherwise the URL can be that of a site with a well-known folder.
+    """
+    parts = urlsplit(url)
+    if kind != "opencode" and parts.path.endswith(".json"):
+        return [url]
+    base = parts.path.rstrip("/")
+    names = ["index.json"]
+    if kind != "opencode" and "/.well-known/" not in f"{base}/":
+        folders = (".well-known/agent-skills", ".well-known/skills")
+        names = [*(f"{folder}/index.json" for folder in folders), *names]
+    return [urlunsplit((parts.scheme, parts.netloc, f"{base}/{name}", "", "")) for name in names]
+
+
+def fetch_source(
+    kind: str,
+    url: str,
+    cache: RemoteCache,
+    *,
+    seconds: float,
+    private_hosts: frozenset[str] = frozenset(),
+    reporter: Reporter | None = None,
+    clock: Callable[[], float] = time.time,
+) -> FetchedIndex:
+    """Fetch a source into its cache. Raises `FetchError`, and `MachineError` for the disk."""
+    with HttpSession(seconds=seconds, private_hosts=private_hosts) as session:
+        location, parsed = _fetch_index(session, list_index_urls(kind, url))
+        before = cache.load()
+        fetched = _SourceFetch(session, cache, before, location, reporter).fetch(parsed.entries)
+    skills = {name: one.files for name, one in fetched.items() if one.files is not None}
+    findings = [finding for one in fetched.values() for finding in one.diagnostics]
+    index = FetchedIndex(
+        url=url,
+        fetched_at=clock(),
+        skills={
+            name: FetchedSkill(fetched[name].version, tuple(sorted(files)))
+            for name, files in skills.items()
+        },
+        diagnostics=(*parsed.diagnostics, *findings),
+    )
+    with cache.hold():
+        if _is_unchanged(skills, cache):
+            cache.keep_unchanged(index)
+        else:
+            cache.keep(skills, index)
+    return index
+
+
+def _is_unchanged(skills: Mapping[str, Files], cache: RemoteCache) -> bool:
+    """Whether the cache has these very files, so that none of them gets a new version."""
+    kept = cache.load()
+    if kept is None or kept.skills.keys() != skills.keys():
+        return False
+    return all(
+        tuple(sorted(files)) == kept.skills[name].files
+        and cache.load_files(name, kept.skills[name].files, MOST_SKILL_BYTES) == files
+        for name, files in skills.items()
+    )
+
+
+def _fetch_index(session: HttpSession, urls: list[str]) -> tuple[str, ParsedIndex]:
+    """The first index that is there, and its URL after redirects."""
+    failures: list[FetchError] = []
+    for url in urls:
+        try:
+            response = session.get(url, most_bytes=MOST_INDEX_BYTES, accept="application/json")
+            return response.url, _parse_index(response)
+        except FetchError as error:
+            is_absent = error.status in _ABSENT or error.code == "source-index-invalid"
+            if not is_absent:
+                raise
+            failures.append(error)
+    # Many sites answer every URL with a page. What no URL has is said of the last one.
+    raise failures[-1]
+
+
+def _parse_index(response: Response) -> ParsedIndex:
+    try:
+        return parse_index(response.body, response.url)
+    except InvalidIndex as error:
+        kind = response.content_type.partition(";")[0].strip()[:60]
+        sent = f", sent as {kind}" if kind and "json" not in kind else ""
+        message = f"{response.url} is not an index of skills: {error}{sent}"
+        raise FetchError("source-index-invalid", message) from error
+
+
+class _SourceFetch:
+    """Fetches the skills of one index, several files at a time."""
+
+    def __init__(
+        self,
+        session: HttpSession,
+        cache: RemoteCache,
+        before: FetchedIndex | None,
+        url: str,
+        reporter: Reporter | None,
+    ) -> None:
+        self._session = session
+        self._cache = cache
+        self._before = before.skills if before is not None else {}
+        self._url = url
+        self._reporter = reporter
+        self._budget = _Budget(MOST_SOURCE_BYTES)
+        self._done = 0
+
+    def fetch(self, entries: Iterable[RemoteEntry]) -> dict[str, _FetchedFiles]:
+        """What came of each skill, by its name. Raises `FetchError` when the time is up."""
+        found: dict[str, _FetchedFiles] = {}
+        waiting: list[tuple[RemoteEntry, list[Future[bytes]]]] = []
+        pool = ThreadPoolExecutor(_WORKERS, thread_name_prefix="prowess-fetch")
+        try:
+            for entry in entries:
+                files = self._find_cached(entry)
+                if files is not None:
+                    found[entry.name] = _FetchedFiles(files, entry.version)
+                else:
+                    wanted = entry.files if entry.archive is None else (entry.archive,)
+                    waiting.append((entry, [pool.submit(self._get, one) for one in wanted]))
+            for entry, futures in waiting:
+                found[entry.name] = self._finish(entry, futures)
+        finally:
+            # Whatever went wrong, no thread goes on fetching.
+            self._session.stop()
+            pool.shutdown(cancel_futures=True)
+        return found
+
+    def _find_cached(self, entry: RemoteEntry) -> Files | None:
+        """The files of a skill that were fetched before, if the index says they are the same."""
+        kept = self._before.get(entry.name)
+        if kept is None or entry.version is None or kept.version != entry.version:
+            return None
+        paths = tuple(sorted(one.path for one in entry.files))
+        if entry.archive is None and kept.files != paths:
+            return None
+        files = self._cache.load_files(entry.name, kept.files, MOST_SKILL_BYTES)
+        if files is None:
+            return None
+        is_intact = all(_matches(files[one.path], one.digest) for one in entry.files)
+        return files if is_intact else None
+
+    def _get(self, file: RemoteFile) -> bytes:
+        limit = min(MOST_SKILL_BYTES, self._budget.left)
+        body = self._session.get(file.url, most_bytes=limit).body
+        self._budget.spend(len(body))
+        if not _matches(body, file.digest):
+            message = f"{file.url} does not have the digest that the index gives"
+            raise FetchError("source-digest-mismatch", message)
+        return body
+
+    def _finish(self, entry: RemoteEntry, futures: list[Future[bytes]]) -> _FetchedFiles:
+        missing: list[Diagnostic] = []
+        try:
+            if entry.archive is not None:
+                files = _unpack(futures[0].result())
+            else:
+                files, missing = self._gather(entry, futures)
+            _check_skill(entry, files)
+        except FetchError as error:
+            if error.code == "source-timeout":
+                raise
+            return self._fall_back(entry, error)
+        finally:
+            self._done += 1
+            if self._reporter is not None:
+                self._reporter.progress("fetching skills", self._done)
+        # Without the version the missing files are fetched the next time.
+        return _FetchedFiles(files, None if missing else entry.version, tuple(missing))
+
+    def _gather(
+        self, entry: RemoteEntry, futures: list[Future[bytes]]
+    ) -> tuple[Files, list[Diagnostic]]:
+        """The files of a skill, and which could not be fetched if it can do without them."""
+        files: Files = {}
+        missing: list[Diagnostic] = []
+        for file, future in zip(entry.files, futures, strict=True):
+            try:
+                files[file.path] = future.result()
+            except FetchError as error:
+                is_needed = entry.is_whole or file.path == SKILL_FILE
+                if is_needed or error.code == "source-timeout":
+                    raise
+                message = f"The skill “{entry.name}” lacks a file: {error.message}."
+                missing.append(diagnose("source-file-missing", message, file=self._url))
+        return files, missing
+
+    def _fall_back(self, entry: RemoteEntry, error: FetchError) -> _FetchedFiles:
+        """The earlier version of a skill that could not be fetched, or nothing."""
+        kept = self._before.get(entry.name)
+        files = None
+        if kept is not None:
+            files = self._cache.load_files(entry.name, kept.files, MOST_SKILL_BYTES)
+        effect = "is missing" if files is None else "stays as it was"
+        message = f"The skill “{entry.name}” {effect}: {error.message}."
+        finding = diagnose(error.code, message, file=self._url)
+        version = kept.version if kept is not None else None
+        return _FetchedFiles(files, version, (finding,))
+
+
+def _unpack(data: bytes) -> Files:
+    try:
+        return unpack_archive(data, most_bytes=MOST_SKILL_BYTES, most_files=MOST_FILES)
+    except InvalidArchive as error:
+        raise FetchError("source-archive-invalid", f"its archive is refused: {error}") from error
+
+
+def _check_skill(entry: RemoteEntry, files: Files) -> None:
+    if SKILL_FILE not in files:
+        raise FetchError("source-archive-invalid", f"its archive has no {SKILL_FILE} at the top")
+    if sum(map(len, files.values())) > MOST_SKILL_BYTES:
+        raise FetchError("source-too-large", f"it has more than {MOST_SKILL_BYTES:,} bytes")
+    if entry.digest is not None and entry.digest != _digest_files(files):
+        message = "its files do not have the digest that the index gives the skill"
+        raise FetchError("source-digest-mismatch", message)
+
+
+def _matches(data: bytes, digest: str | None) -> bool:
+    return digest is None or f"sha256:{hashlib.sha256(data).hexdigest()}" == digest
+
+
+def _digest_files(files: Files) -> str:
+    """The digest of a whole skill, as the earlier draft of 0.2.0 makes it."""
+    whole = hashlib.sha256()
+    for path in sorted(files):
+        whole.update(f"{path}\0{hashlib.sha256(files[path]).hexdigest()}\n".encode())
+    return f"sha256:{whole.hexdigest()}"

@@ -1,0 +1,228 @@
+"""Bring the copies of remote indexes up to date, if that is due and allowed.
+
+All indexes are asked at the same time, so that several that hang cost no more than one. One that
+failed is left alone for a while.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Sequence
+from urllib.parse import urlsplit
+
+import msgspec
+
+from prowess.diagnostics import Diagnostic, diagnose
+from prowess.errors import MachineError
+from prowess.machine.http_client import FetchError, check_url
+from prowess.machine.network_address import is_private_name
+from prowess.model.settings import NetworkSettings
+from prowess.ports import Reporter, ScannedProject
+from prowess.state.remote_cache import RemoteCache
+from prowess.supply.configured_indexes import ConfiguredIndex
+from prowess.supply.remote_fetch import fetch_source
+
+_HOUR = 3600.0
+_MINUTE = 60.0
+
+
+class SyncedIndex(msgspec.Struct, frozen=True, kw_only=True):
+    """A remote index after a look at its cache, or after a fetch.
+
+    `folder` has its skills, None where it has none. `state` is one word: `fresh`, `stale` (older
+    than it should be), `failed` (never fetched) or `untrusted`.
+    """
+
+    index: ConfiguredIndex
+    state: str
+    folder: str | None = None
+    fetched_at: float | None = None
+    skills: int = 0
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+
+def sync_indexes(
+    indexes: Sequence[ConfiguredIndex],
+    project: ScannedProject,
+    network: NetworkSettings,
+    *,
+    force: bool = False,
+    reporter: Reporter | None = None,
+) -> list[SyncedIndex]:
+    """Every index in its order, fetched where that is due; with `force`, fetched in any case."""
+    syncs = [_Sync(one, project, network, force=force, reporter=reporter) for one in indexes]
+    threads = [threading.Thread(target=one.fetch, daemon=True) for one in syncs if one.is_due]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return [one.conclude() for one in syncs]
+
+
+class _Sync:
+    """One index: whether it is due, the fetch, and what came of it."""
+
+    def __init__(
+        self,
+        index: ConfiguredIndex,
+        project: ScannedProject,
+        network: NetworkSettings,
+        *,
+        force: bool,
+        reporter: Reporter | None,
+    ) -> None:
+        self._index = index
+        self._network = network
+        self._reporter = reporter
+        self._force = force
+        self._cache = RemoteCache.of(project.facts, index.kind, index.url)
+        self._refusal = find_refusal(index, project)
+        self._kept = self._cache.load()
+        self._earlier = self._cache.load_failure()
+        self._failure: Diagnostic | None = None
+        self._now = time.time()
+
+    @property
+    def is_due(self) -> bool:
+        """Whether to fetch it now."""
+        if self._refusal is not None or self._network.offline:
+            return False
+        is_paused = self._earlier is not None and self._now < self._earlier.retry_at
+        return self._force or (self._is_stale and not is_paused)
+
+    @property
+    def _is_stale(self) -> bool:
+        if self._kept is None:
+            return True
+        # A time in the future comes from a clock that was wrong.
+        age = self._now - self._kept.fetched_at
+        return not 0 <= age <= self._network.max_age_hours * _HOUR
+
+    def fetch(self) -> None:
+        """Fetch it, and remember a failure."""
+        network, index = self._network, self._index
+        try:
+            self._kept = fetch_source(
+                index.kind,
+                index.url,
+                self._cache,
+                seconds=network.refresh_seconds if self._force else network.seconds,
+                private_hosts=find_private_hosts(index),
+                reporter=self._reporter,
+            )
+        except FetchError as error:
+            self._fail(error.code, error.message, error.retry_after)
+        except MachineError as error:
+            self._fail("source-failed", str(error).rstrip("."), None)
+
+    def _fail(self, code: str, message: str, retry_after: float | None) -> None:
+        pause = max(self._network.retry_minutes * _MINUTE, retry_after or 0.0)
+        try:
+            self._cache.note_failure(code, message, pause=pause)
+        except MachineError as error:
+            message = f"{message}; that cannot be remembered ({str(error).rstrip('.')})"
+        self._failure = self._report(code, f"“{self._index.name}” was not fetched: {message}")
+
+    def conclude(self) -> SyncedIndex:
+        """What there is now."""
+        if self._refusal is not None:
+            state = "untrusted" if self._refusal.code == "source-untrusted" else "failed"
+            return SyncedIndex(index=self._index, state=state, diagnostics=(self._refusal,))
+        kept, trouble = self._kept, self._find_trouble()
+        if kept is None:
+            return SyncedIndex(index=self._index, state="failed", diagnostics=trouble)
+        return SyncedIndex(
+            index=self._index,
+            state="stale" if self._is_stale or self._failure is not None else "fresh",
+            folder=self._cache.skills_folder,
+            fetched_at=kept.fetched_at,
+            skills=len(kept.skills),
+            diagnostics=(*trouble, *kept.diagnostics),
+        )
+
+    def _find_trouble(self) -> tuple[Diagnostic, ...]:
+        """What to say about a fetch that failed, or that was not tried."""
+        kept = self._kept
+        age = "" if kept is None else render_age(self._now - kept.fetched_at)
+        if self._failure is not None:
+            return (self._failure,) if kept is None else (self._failure, self._report_stale(age))
+        if kept is None and self._network.offline:
+            message = f"“{self._index.name}” was never fetched, and nothing is fetched offline"
+            return (self._report("source-offline", message),)
+        if not self._is_stale or self._earlier is None or self._network.offline:
+            return ()
+        waiting = render_age(self._earlier.retry_at - self._now)
+        message = (
+            f"“{self._index.name}” is not asked for another {waiting}, because it failed:"
+            f" {self._earlier.message}"
+        )
+        paused = self._report("source-paused", message)
+        return (paused,) if kept is None else (paused, self._report_stale(age))
+
+    def _report_stale(self, age: str) -> Diagnostic:
+        message = f"The skills of “{self._index.name}” are those fetched {age} ago"
+        return self._report("source-stale", message)
+
+    def _report(self, code: str, message: str) -> Diagnostic:
+        origin = self._index.origin
+        return diagnose(code, f"{message}.", file=origin.file, line=origin.line)
+
+
+def find_refusal(index: ConfiguredIndex, project: ScannedProject) -> Diagnostic | None:
+    """Why an index is never asked: its URL is refused, or its project is not trusted."""
+    origin = index.origin
+    try:
+        check_url(index.url, find_private_hosts(index))
+    except FetchError as error:
+        message = f"“{index.name}” is not fetched: {error.message}."
+        return diagnose(error.code, message, file=origin.file, line=origin.line)
+    if not index.is_project or not _needs_trust(index) or origin.file is None:
+        return None
+    folder = origin.file.rpartition("/")[0] or "/"
+    if project.is_trusted_folder(folder):
+        return None
+    message = f"“{index.name}” is not fetched: the project that names it is not trusted."
+    return diagnose("source-untrusted", message, file=origin.file, line=origin.line)
+
+
+def _needs_trust(index: ConfiguredIndex) -> bool:
+    """Whether only a trusted project may name an index.
+
+    A host reads the URLs in its project files at once, and an answer as that host does so, too. No
+    clone gets to reach into the network around this machine by that.
+    """
+    if index.is_own:
+        return True
+    host = urlsplit(index.url).hostname or ""
+    return is_private_name(host) and not _is_loopback(host)
+
+
+def _is_loopback(host: str) -> bool:
+    return host in ("localhost", "::1") or host.startswith("127.")
+
+
+def find_private_hosts(index: ConfiguredIndex) -> frozenset[str]:
+    """The host of an index, if its setting says that it may be in a private network.
+
+    A URL with a private address, or with `localhost`, says so itself. A name does not, because
+    whoever owns it decides where it leads.
+    """
+    try:
+        host = urlsplit(index.url).hostname or ""
+    except ValueError:
+        return frozenset()
+    is_named = index.private or is_private_name(host)
+    return frozenset((host,)) if is_named else frozenset()
+
+
+_UNITS = ((86400.0, "day"), (3600.0, "hour"), (60.0, "minute"), (1.0, "second"))
+
+
+def render_age(seconds: float) -> str:
+    """A time in the largest unit that fits, such as `3 hours`."""
+    for length, unit in _UNITS:
+        count = int(seconds // length)
+        if count >= 1:
+            return f"{count} {unit}{'' if count == 1 else 's'}"
+    return "less than a second"
