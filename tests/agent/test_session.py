@@ -95,6 +95,7 @@ def test_the_schema_names_every_kind_of_event():
         "hook-finished",
         "request-finished",
         "stream-cut",
+        "task-finished",
         "compaction-started",
         "compacted",
         "warning",

@@ -132,6 +132,16 @@ class HookFinished(AgentEvent, frozen=True, kw_only=True, tag="hook-finished"):
     seconds: float = 0.0
 
 
+class TaskFinished(AgentEvent, frozen=True, kw_only=True, tag="task-finished"):
+    """A sub-agent in the background is done; the agent that started it gets its `output`."""
+
+    task: str
+    name: str
+    status: Status
+    output: str = ""
+    reason: str = ""
+
+
 class RequestFinished(AgentEvent, frozen=True, kw_only=True, tag="request-finished"):
     """The model has answered one request. `cost` is in US dollars, None where no price is known."""
 
@@ -224,6 +234,7 @@ Event = (
     | ThinkingDelta
     | ToolStarted
     | ToolFinished
+    | TaskFinished
     | HookFinished
     | RequestFinished
     | StreamCut

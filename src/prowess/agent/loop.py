@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pydantic_ai import Agent, AgentRun, CancellationToken, UsageLimits
 from pydantic_ai.capabilities import SelectModel
@@ -29,12 +29,14 @@ from pydantic_ai.messages import (
     TextPartDelta,
     ThinkingPart,
     ThinkingPartDelta,
+    UserPromptPart,
     repair_messages,
 )
 from pydantic_ai.models import Model
 from pydantic_ai.settings import ModelSettings, ThinkingEffort
 from pydantic_ai.toolsets import AbstractToolset
 
+from prowess.agent.compaction import Compactor
 from prowess.agent.events import (
     Event,
     RequestFinished,
@@ -45,9 +47,6 @@ from prowess.agent.events import (
 from prowess.agent.turn import LimitReached, LoopResult, Spending
 from prowess.errors import ProwessError
 
-if TYPE_CHECKING:
-    from prowess.agent.compaction import Compactor
-
 _LOG = logging.getLogger(__name__)
 # Of tools that do not exist, and of arguments that do not fit, a model may name some in a row.
 _RETRIES = 5
@@ -55,7 +54,11 @@ _EFFORTS: tuple[ThinkingEffort, ...] = ("minimal", "low", "medium", "high", "xhi
 
 
 class AgentLoop:
-    """One agent. Its messages are in `history`; `on_messages` gets new ones as they come about."""
+    """One agent. Its messages are in `history`; `on_messages` gets new ones as they come about.
+
+    `before_end` is awaited when the model would stop; a message that is queued meanwhile makes it
+    go on.
+    """
 
     def __init__(
         self,
@@ -69,6 +72,7 @@ class AgentLoop:
         on_messages: Callable[[Sequence[ModelMessage]], None],
         on_delivered: Callable[[str], None],
         compactor: Compactor | None = None,
+        before_end: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
         self.name = name
         self.compactor = compactor
@@ -80,6 +84,7 @@ class AgentLoop:
         self._on_response = on_response
         self._on_messages = on_messages
         self._on_delivered = on_delivered
+        self._before_end = before_end
         self._run: AgentRun[Any, Any] | None = None
         self._agent: Agent[None, str] = Agent(
             model,
@@ -123,6 +128,10 @@ class AgentLoop:
         except UserError:
             # The run has just ended.
             return None
+
+    def note(self, text: str) -> None:
+        """Add something to the messages that the model learns with the next prompt."""
+        self.history = [*self.history, ModelRequest(parts=[UserPromptPart(text)])]
 
     async def work(
         self, prompt: str | Sequence[Any], spending: Spending, token: CancellationToken
@@ -178,6 +187,8 @@ class AgentLoop:
             elif Agent.is_call_tools_node(node):
                 self._finish_request(node.model_response, result, spending)
                 spending.check_cost()
+                if self._before_end is not None and not node.model_response.tool_calls:
+                    await self._before_end()
                 async with node.stream(run.ctx) as calls:
                     async for event in calls:
                         # The toolset reports calls itself, because it knows more about them.

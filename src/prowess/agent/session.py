@@ -198,20 +198,26 @@ class Session:
         takes; it is in `undelivered` until then.
         """
         _check_text(text)
-        loop = self._main.loop if self._main is not None else None
-        if loop is None or not loop.is_working:
+        main = self._main
+        if main is None or not main.loop.is_working:
             # `send` interprets it; a command in it must not run twice.
             return self._keep_prompt(text)
         typed = await self.conversation.run_async(text, key=key, streaming=True)
         if isinstance(typed, Notice):
             raise UsageError(typed.message)
-        if not loop.is_working or _runs_apart(typed) or _find_own_command(typed):
+        if not main.loop.is_working or _find_own_command(typed):
+            return self._keep_prompt(text, typed)
+        if isinstance(typed, Message) and _runs_in_background(typed):
+            self._workers.start_typed(typed, main)
+            return Delivery.STEER
+        if _runs_apart(typed):
             return self._keep_prompt(text, typed)
         if isinstance(typed, ToolReply):
             self._emit(TextDelta(text=typed.text))
             return Delivery.STEER
         delivery = find_delivery(key, streaming=True)
-        id = loop.enqueue(typed.text, steer=delivery is Delivery.STEER)
+        id = main.loop.enqueue(typed.text, steer=delivery is Delivery.STEER)
+        main.tasks.note_message()
         if id is None:
             return self._keep_prompt(text, typed)
         self._waiting[id] = _Waiting(text, typed)
@@ -492,6 +498,12 @@ def _check_text(text: str) -> None:
 def _runs_apart(typed: RunResult) -> bool:
     """Whether a sub-agent answers, which cannot steer the model that works."""
     return isinstance(typed, Message) and any(one.fork for one in typed.requests.values())
+
+
+def _runs_in_background(message: Message) -> bool:
+    """Whether a sub-agent answers while the model that works goes on."""
+    forks = [one for one in message.requests.values() if one.fork]
+    return bool(forks) and bool(forks[0].background)
 
 
 def _find_own_command(typed: RunResult) -> tuple[str, str] | None:

@@ -12,6 +12,7 @@ from pydantic_ai.messages import ModelMessage
 from pydantic_ai.models import Model
 
 from prowess.activate.slash.messages import Message
+from prowess.agent.background import BackgroundTasks
 from prowess.agent.compaction import AGENT, INSTRUCTIONS, Compactor
 from prowess.agent.definitions import GENERAL, AgentDefinition, AgentDefinitions
 from prowess.agent.events import Event, SkillLoaded, TextDelta, ThinkingDelta, Warned
@@ -57,9 +58,12 @@ _OWN_SCOPES = frozenset((Scope.USER, Scope.MANAGED, Scope.BUNDLED))
 class Worker:
     """An agent: its loop, what its tools need, and how many agents are above it."""
 
-    def __init__(self, loop: AgentLoop, context: CallContext, *, depth: int) -> None:
+    def __init__(
+        self, loop: AgentLoop, context: CallContext, tasks: BackgroundTasks, *, depth: int
+    ) -> None:
         self.loop = loop
         self.context = context
+        self.tasks = tasks
         self.depth = depth
 
 
@@ -157,6 +161,17 @@ class Workers:
             log=self._log,
             activated=activated,
         )
+
+        def delivered(id: str) -> None:
+            tasks.note_delivered(id)
+            on_delivered(id)
+
+        tasks = BackgroundTasks(
+            name,
+            report=lambda text: worker.loop.enqueue(text, steer=True),
+            emit=self._emit,
+            log=self._log,
+        )
         window = model.context_window
         toolset = build_toolset(
             context,
@@ -179,7 +194,7 @@ class Workers:
             emit=self._emit,
             on_response=self._models.record,
             on_messages=on_messages,
-            on_delivered=on_delivered,
+            on_delivered=delivered,
             compactor=Compactor(
                 name,
                 conversation,
@@ -188,8 +203,9 @@ class Workers:
                 save=on_compacted,
                 emit=self._emit,
             ),
+            before_end=tasks.wait,
         )
-        worker = Worker(loop, context, depth=depth)
+        worker = Worker(loop, context, tasks, depth=depth)
         return worker
 
     async def _summarize(self, prompt: str, worker: Worker) -> LoopResult:
@@ -219,8 +235,13 @@ class Workers:
         worker.context.turn = Turn(Granted(disallowed=inherited), refusals=self.refusals)
 
     async def work(self, worker: Worker, prompt: str) -> LoopResult:
-        """Let the main agent work."""
-        return await worker.loop.work(prompt, self.spending, self.token)
+        """Let an agent work, until it and all that it started in the background have ended."""
+        try:
+            return await worker.loop.work(prompt, self.spending, self.token)
+        finally:
+            # An interrupt ends them, and the model learns of that with the next prompt.
+            for report in await worker.tasks.end():
+                worker.loop.note(report)
 
     async def load_typed(self, message: Message, worker: Worker) -> LoopResult | None:
         """Apply what the skills of a typed message ask for; the result of one that runs apart."""
@@ -230,6 +251,14 @@ class Workers:
         name, requests = forked
         definition = self._definitions.get(requests.agent or "")
         return await self._run_child(name, message.text, definition, requests, worker)
+
+    def start_typed(self, message: Message, worker: Worker) -> None:
+        """Let a typed skill that runs in the background begin while the agent works."""
+        forked = self.apply_typed(message, worker)
+        assert forked is not None
+        name, requests = forked
+        definition = self._definitions.get(requests.agent or "")
+        self._start_child(name, message.text, definition, requests, worker)
 
     def apply_typed(self, message: Message, worker: Worker) -> tuple[str, SkillRequests] | None:
         """Apply what the skills of a typed message ask for; the first one that must run apart."""
@@ -269,12 +298,14 @@ class Workers:
         # The text goes to the child and not into this conversation.
         worker.context.conversation.forget(name)
         definition = self._definitions.get(requests.agent or "")
+        if requests.background:
+            return self._start_child(name, activation.text, definition, requests, worker)
         return await self._delegate(name, activation.text, definition, requests, worker)
 
     def _make_task(self, get_worker: Callable[[], Worker]) -> Callable[..., Plan]:
         """The tool with which an agent gives a task to another one."""
 
-        def task(prompt: str, agent: str = GENERAL) -> Plan:
+        def task(prompt: str, agent: str = GENERAL, *, background: bool = False) -> Plan:
             """Give a task to a sub-agent, and get its answer.
 
             It has a window of its own, so tell it everything that it needs to know.
@@ -282,12 +313,14 @@ class Workers:
             Args:
                 prompt: The task.
                 agent: The kind of agent.
+                background: Go on at once; the answer comes as a message when it is done.
             """
             definition = self._definitions.get(agent)
             name = definition.name
 
             async def delegate() -> str:
-                return await self._delegate(name, prompt, definition, SkillRequests(), get_worker())
+                work = (name, prompt, definition, SkillRequests(), get_worker())
+                return self._start_child(*work) if background else await self._delegate(*work)
 
             return Plan(
                 title=f"Task {name}",
@@ -299,6 +332,19 @@ class Workers:
             )
 
         return task
+
+    def _start_child(
+        self,
+        name: str,
+        prompt: str,
+        definition: AgentDefinition,
+        requests: SkillRequests,
+        parent: Worker,
+    ) -> str:
+        """Let a sub-agent work in the background; what the parent is told now."""
+        return parent.tasks.start(
+            name, lambda: self._run_child(name, prompt, definition, requests, parent)
+        )
 
     async def _delegate(
         self,
@@ -333,7 +379,7 @@ class Workers:
         self.reset(child, parent=parent)
         self._apply(msgspec.structs.replace(requests, model=None), child)
         texts = [*await self._preload(definition, child), prompt]
-        return await child.loop.work("\n\n".join(texts), self.spending, self.token)
+        return await self.work(child, "\n\n".join(texts))
 
     async def _preload(self, definition: AgentDefinition, worker: Worker) -> list[str]:
         """The texts of the skills that a definition has loaded. The rules apply to them."""

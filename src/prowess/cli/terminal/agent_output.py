@@ -15,6 +15,7 @@ from prowess.agent.events import (
     SkillLoaded,
     SkillsWoken,
     StreamCut,
+    TaskFinished,
     TextDelta,
     ToolFinished,
     ToolStarted,
@@ -50,23 +51,12 @@ class AgentPrinter:
                 self._start_call(event)
             case ToolFinished():
                 self._finish_call(event)
-            case SkillLoaded():
-                tokens = f" ({event.tokens:,} tokens)" if event.tokens else ""
-                self._note(f"+ skill {escape_line(event.name)}{tokens}, by the {event.by}")
-            case SkillsWoken():
-                self._note(f"+ now available: {escape_line(', '.join(event.names))}")
-            case HookFinished() if event.message or event.outcome != "done":
-                self._note(_describe_hook(event))
-            case StreamCut():
-                self._note(f"The answer was cut off: {escape_line(event.reason)}.")
-            case CompactionStarted():
-                self._note(f"Compacting about {event.tokens:,} tokens…")
-            case Compacted():
-                self._note(escape_line(event.describe()))
-            case Warned():
-                self._note(f"warning: {escape_line(event.message)} ({event.code})")
             case TurnEnded():
                 self._end(event)
+            case _:
+                line = _render_line(event)
+                if line:
+                    self._note(line)
 
     def _start_call(self, event: ToolStarted) -> None:
         self._titles[event.call] = _name_call(event)
@@ -126,6 +116,35 @@ def _describe_hook(event: HookFinished) -> str:
     outcome = "" if event.outcome == "done" else f" {event.outcome}"
     message = f": {_shorten(event.message)}" if event.message else ""
     return f"! {event.hook} hook{owner} `{_shorten(event.command)}`{outcome}{message}"
+
+
+def _render_line(event: Event) -> str:
+    """What a person reads of an event that is one line; "" for nothing."""
+    match event:
+        case TaskFinished():
+            return _name_task(event)
+        case SkillLoaded():
+            tokens = f" ({event.tokens:,} tokens)" if event.tokens else ""
+            return f"+ skill {escape_line(event.name)}{tokens}, by the {event.by}"
+        case SkillsWoken():
+            return f"+ now available: {escape_line(', '.join(event.names))}"
+        case HookFinished() if event.message or event.outcome != "done":
+            return _describe_hook(event)
+        case StreamCut():
+            return f"The answer was cut off: {escape_line(event.reason)}."
+        case CompactionStarted():
+            return f"Compacting about {event.tokens:,} tokens…"
+        case Compacted():
+            return escape_line(event.describe())
+        case Warned():
+            return f"warning: {escape_line(event.message)} ({event.code})"
+        case _:
+            return ""
+
+
+def _name_task(event: TaskFinished) -> str:
+    said = event.output if event.status == "done" else f"{event.status}: {event.reason}"
+    return f"· [{escape_line(event.name)}] reports: {_fold(said)}"
 
 
 def _shorten(text: str) -> str:
