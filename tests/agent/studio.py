@@ -49,6 +49,7 @@ class Studio:
 
     def __init__(self, root: Path) -> None:
         self.host = "prowess"
+        self.env: dict[str, str] = {}
         self.workspace = Workspace(root)
         self.workspace.git()
         self.project = self.workspace.project
@@ -56,7 +57,7 @@ class Studio:
 
     @property
     def facts(self) -> Facts:
-        env = {"PATH": os.environ["PATH"], "HOME": str(self.workspace.home)}
+        env = {"PATH": os.environ["PATH"], "HOME": str(self.workspace.home), **self.env}
         return Facts(
             home=str(self.workspace.home),
             platform="linux",

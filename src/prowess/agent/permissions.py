@@ -15,7 +15,12 @@ from prowess.model.permission import STRICTNESS, Action, ApprovalRequest, Decisi
 from prowess.model.settings import Settings
 from prowess.ports import Approver
 from prowess.text.globs import matches_wildcard
-from prowess.text.permission_rules import AGENT_TOOLS, RuleError, parse_rule_text
+from prowess.text.permission_rules import (
+    AGENT_TOOLS,
+    MCP_PREFIX,
+    RuleError,
+    parse_rule_text,
+)
 
 _PERMISSION_OF_TOOL = {
     "Read": ("read",),
@@ -109,9 +114,15 @@ def _judge_access(plan: Plan, access: Access, rules: AgentRules, granted: Grante
     if any(_covers(rule, plan, access) for rule in granted.allowed):
         return Decision(Action.ALLOW, "a skill of this turn has it in its `allowed-tools`")
     if plan.default is Action.ASK:
-        tool = plan.permissions[0].capitalize()
-        return Decision(Action.ASK, f"{tool} needs approval or `--allow '{tool}(…)'`")
+        return Decision(Action.ASK, _explain_ask(plan.permissions[0]))
     return Decision(plan.default, f"no rule matches and the default is `{plan.default.value}`")
+
+
+def _explain_ask(permission: str) -> str:
+    if permission.startswith(MCP_PREFIX):
+        return f"{permission} needs approval or `--allow {permission}`"
+    tool = permission.capitalize()
+    return f"{tool} needs approval or `--allow '{tool}(…)'`"
 
 
 def _name_tool(rule: Rule) -> str:
@@ -131,7 +142,7 @@ def _decide_names(plan: Plan, names: Iterable[str], rules: AgentRules) -> list[D
 
 def _covers(rule: Rule, plan: Plan, access: Access) -> bool:
     """Whether the rule of a skill is about something that a call needs."""
-    if rule.permission not in plan.permissions:
+    if not any(matches_wildcard(one, rule.permission) for one in plan.permissions):
         return False
     if any(matches_wildcard(name, rule.pattern) for name in access.names):
         return True

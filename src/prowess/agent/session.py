@@ -243,10 +243,11 @@ class Session:
         self._workers.token.cancel()
 
     def close(self) -> None:
-        """Close the files of the session, and its event loop if it has one."""
+        """End the MCP servers of the session, and close its files and its event loop if any."""
         if self._sync is not None:
             self._sync.close()
             self._sync = None
+        self._workers.close()
         self.models.close()
         if self._file is not None:
             self._file.close()

@@ -13,6 +13,7 @@ from pydantic_ai.toolsets import AbstractToolset, CombinedToolset, ToolsetTool, 
 
 from prowess.adapters.pydantic_ai import SkillToolset
 from prowess.agent.events import Event, Outcome, SkillsWoken, ToolFinished, ToolStarted
+from prowess.agent.mcp_tools import McpTools, McpToolset
 from prowess.agent.permissions import Gatekeeper, Granted
 from prowess.agent.tools.bash import BashTool
 from prowess.agent.tools.files import FileTools
@@ -23,6 +24,7 @@ from prowess.errors.activation import NotPermitted
 from prowess.gate.permissions import AgentRules
 from prowess.machine.event_loop import run_in_thread
 from prowess.model.activation import Activation
+from prowess.text.permission_rules import MCP_PREFIX
 
 # The skills that were loaded during the call of a tool, in the task of that call.
 _loaded: ContextVar[list[Activation]] = ContextVar("loaded")
@@ -131,7 +133,7 @@ class GuardedToolset(WrapperToolset[Any]):
         # Loading a skill is judged by the conversation, everything else by the plan.
         activations: list[Activation] = []
         _loaded.set(activations)
-        if state.tool not in TOOLS:
+        if state.tool not in TOOLS and not state.tool.startswith(MCP_PREFIX):
             self._begin(state, _name_call(state), log=True)
             await context.wait_until_shown()
             answer = await super().call_tool(state.tool, state.input, ctx, tool)
@@ -247,10 +249,11 @@ def build_toolset(
     bash: BashTool,
     task: Callable[..., Plan],
     *,
+    mcp: McpTools | None = None,
     only: Container[str] | None = None,
     **catalog_options: Any,
 ) -> AbstractToolset[Any]:
-    """The tools of an agent: files, commands, sub-agents, and those for skills.
+    """The tools of an agent: files, commands, sub-agents, MCP servers, and those for skills.
 
     `only` are the ones it may have, except for those for skills; None is all.
     """
@@ -276,4 +279,7 @@ def build_toolset(
         on_activation=lambda activation, run: _loaded.get().append(activation),
         **catalog_options,
     )
-    return GuardedToolset(CombinedToolset([planned, skills]), context=context)
+    toolsets: list[AbstractToolset[Any]] = [planned, skills]
+    if mcp is not None:
+        toolsets.append(McpToolset(mcp, only))
+    return GuardedToolset(CombinedToolset(toolsets), context=context)

@@ -18,6 +18,7 @@ from prowess.agent.definitions import GENERAL, AgentDefinition, AgentDefinitions
 from prowess.agent.events import Event, SkillLoaded, TextDelta, ThinkingDelta, Warned
 from prowess.agent.instructions import render_instructions
 from prowess.agent.loop import AgentLoop
+from prowess.agent.mcp_tools import McpTools, find_servers
 from prowess.agent.models import ModelSource
 from prowess.agent.permissions import Gatekeeper, Granted, gather_tool_rules, judge
 from prowess.agent.sandbox import (
@@ -121,6 +122,7 @@ class Workers:
             home=facts.home,
             trusted_links=skills.settings().trusted_links,
         )
+        self._mcp = self._open_mcp(read_only=read_only)
         self._instructions: str | None = None
 
     def open_conversation(self, saved: str | None = None) -> Conversation:
@@ -183,6 +185,7 @@ class Workers:
             ),
             BashTool(self._find_sandbox),
             self._make_task(lambda: worker),
+            mcp=self._mcp,
             only=None if definition is None else definition.tools,
             **({} if window is None else {"context_tokens": window}),
         )
@@ -222,6 +225,11 @@ class Workers:
             on_delivered=lambda id: None,
         )
         return await loop.work(prompt, self.spending, self.token)
+
+    def close(self) -> None:
+        """End the MCP servers of the session."""
+        if self._mcp is not None:
+            self._mcp.close()
 
     def begin_turn(self) -> None:
         """Forget what happened in the last turn."""
@@ -448,6 +456,17 @@ class Workers:
         except ModelUnavailable as error:
             self._warn_model(error, agent)
             return None
+
+    def _open_mcp(self, *, read_only: bool) -> McpTools | None:
+        """The tools of MCP servers; none of them is started yet."""
+        servers = find_servers(self._skills)
+        # Nothing keeps another program from writing, so a read-only session has none.
+        if not servers or read_only:
+            return None
+        from prowess.machine.mcp.connections import McpConnections
+
+        connections = McpConnections(self._skills.facts, cwd=self._skills.cwd)
+        return McpTools(servers, connections, self._emit)
 
     def _gather_rules(self, conversation: Conversation) -> AgentRules:
         settings = conversation.snapshot.settings

@@ -18,7 +18,7 @@ from prowess.model.permission import COMMAND_LINE, Rule
 from prowess.profiles.schema.profile import Profile
 from prowess.runtime import Skills
 from prowess.supply.sources import open_sources
-from prowess.text.permission_rules import SKILL_TOOLS, Tools
+from prowess.text.permission_rules import MCP_PREFIX, SKILL_TOOLS, Tools
 
 if TYPE_CHECKING:
     from prowess.cli.terminal.progress import Progress
@@ -172,7 +172,7 @@ def agent_options(command: F, *, tools: Tools = SKILL_TOOLS) -> F:
     decorated: Any = with_agent
     what = "skills: a name, a pattern (deploy-*) or a rule (Skill(deploy))."
     if tools is not SKILL_TOOLS:
-        what = "skills (deploy-*) or tools (Bash(git *), Edit(src/*), Read)."
+        what = "skills (deploy-*) or tools (Bash(git *), Edit(src/*), Read, mcp__server__*)."
     for action, verb in (("deny", "Deny"), ("ask", "Ask before using"), ("allow", "Allow")):
         text = f"{verb} these {what}"
         decorated = click.option(f"--{action}", multiple=True, metavar="RULE", help=text)(decorated)
@@ -197,7 +197,9 @@ def _parse_rules(
 
 def _as_rule(text: str, tools: Tools = SKILL_TOOLS) -> str:
     """A rule as hosts write it; a plain name or pattern means skills, unless it is a tool's."""
-    is_tool = text.strip() == "Skill" or (tools is not SKILL_TOOLS and text.strip() in tools)
+    name = text.strip()
+    is_agents = tools is not SKILL_TOOLS
+    is_tool = name == "Skill" or (is_agents and (name in tools or name.startswith(MCP_PREFIX)))
     is_rule = "(" in text or ")" in text or not text.strip() or is_tool
     return text if is_rule else f"Skill({text})"
 

@@ -35,6 +35,7 @@
     ├── CommandRefused           an argument cannot be passed safely to a command inside a skill
     ├── ScriptRefused            a script of a skill that is not run; has the reason
     ├── CommandFailed            a command inside a skill failed; has the command and last output
+    ├── McpServerError           an MCP server that cannot be used; has its name and the problem
     └── MachineError             the machine refused: a file cannot be written, a program is missing
 
 Data first: each class has what it knows as attributes and makes its sentence from them. Surfaces

@@ -19,6 +19,9 @@ Tools = Mapping[str, Callable[[str], str]]
 """Tools by name, each with what makes a pattern of the text in parentheses."""
 
 _NAME = re.compile(r"\w*")
+MCP_PREFIX = "mcp__"
+"""How the name of a tool of an MCP server begins."""
+_MCP_RULE = re.compile(r"mcp__[\w*-]+")
 _ONE_ACTION = f"one of {', '.join(ACTIONS)}"
 
 
@@ -73,6 +76,8 @@ def parse_rule_text(action: Action, text: str, tools: Tools | None = None) -> Ru
     `RuleError`.
     """
     rule = text.strip()
+    if rule.startswith(MCP_PREFIX) and tools is not None and "WebFetch" in tools:
+        return _parse_mcp_rule(action, rule)
     tool = _NAME.match(rule)[0]  # type: ignore[index]
     patterns = SKILL_TOOLS if tools is None else tools
     if tool not in patterns:
@@ -89,6 +94,16 @@ def parse_rule_text(action: Action, text: str, tools: Tools | None = None) -> Ru
         pattern=patterns[tool](pattern),
         text=f"{action.value}: {rule}",
     )
+
+
+def _parse_mcp_rule(action: Action, rule: str) -> Rule:
+    """`mcp__server__tool`, `mcp__server__*`, or `mcp__server` for all tools of a server."""
+    if not _MCP_RULE.fullmatch(rule):
+        forms = "`mcp__SERVER`, `mcp__SERVER__TOOL` or `mcp__SERVER__*`"
+        raise RuleError((), f"must be {forms}; got “{rule}”")
+    is_server = "__" not in rule.removeprefix(MCP_PREFIX) and not rule.endswith("*")
+    permission = f"{rule}__*" if is_server else rule
+    return Rule(action=action, permission=permission, text=f"{action.value}: {rule}")
 
 
 def _parse_name(name: str) -> str:

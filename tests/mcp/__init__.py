@@ -1,0 +1,1 @@
+"""MCP servers in processes of their own, honest and lying ones."""
