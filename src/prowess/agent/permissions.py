@@ -95,8 +95,7 @@ def judge(plan: Plan, rules: AgentRules, granted: Granted, *, home: str) -> Deci
         reason = f"only a rule with `{unnamed[0].must_name}` in its pattern allows it"
         return Decision(Action.ASK, reason)
     if plan.asks_because is not None and decision.action is Action.ALLOW:
-        reason = f"programs cannot be sandboxed on this machine ({plan.asks_because})"
-        return Decision(Action.ASK, reason)
+        return Decision(Action.ASK, plan.asks_because)
     return decision
 
 
@@ -113,6 +112,11 @@ def _judge_access(plan: Plan, access: Access, rules: AgentRules, granted: Grante
         return Decision(Action.DENY, _explain_outside(plan, access))
     if any(_covers(rule, plan, access) for rule in granted.allowed):
         return Decision(Action.ALLOW, "a skill of this turn has it in its `allowed-tools`")
+    return _decide_by_default(plan)
+
+
+def _decide_by_default(plan: Plan) -> Decision:
+    """The decision where no rule is about a call."""
     if plan.default is Action.ASK:
         return Decision(Action.ASK, _explain_ask(plan.permissions[0]))
     return Decision(plan.default, f"no rule matches and the default is `{plan.default.value}`")
@@ -252,6 +256,8 @@ def _make_request(plan: Plan, decision: Decision) -> ApprovalRequest:
     shown = (access.whole or access.names[0] for access in plan.accesses)
     names = tuple(dict.fromkeys(shown))
     is_change = plan.is_write and plan.touched is not None
+    # Where a person is asked as always, there is nothing to explain.
+    is_usual = decision == _decide_by_default(plan)
     metadata: dict[str, object] = {"tool": plan.title.split()[0], "title": plan.title}
     if plan.details:
         metadata["details"] = list(plan.details)
@@ -262,5 +268,5 @@ def _make_request(plan: Plan, decision: Decision) -> ApprovalRequest:
         patterns=names,
         always=() if is_change else names,
         metadata=metadata,
-        note=None if decision.rule is None else f"Asked because {decision.reason}.",
+        note=None if is_usual else f"Asked because {decision.reason.rstrip('.')}.",
     )

@@ -34,6 +34,7 @@ from prowess.agent.events import (
     TurnStarted,
     Warned,
 )
+from prowess.agent.hooks.prompts import PromptHooks
 from prowess.agent.input_lines import converse
 from prowess.agent.models import ModelSource
 from prowess.agent.session_file import (
@@ -103,12 +104,14 @@ class Session:
             self.models,
             approver,
             session=self.id,
+            transcript=self._file.path if self._file else "",
             limits=limits,
             read_only=read_only,
             log=self._file or NoCallLog(),
             emit=self._emit,
             wait_until_shown=self._wait_until_shown,
         )
+        self._prompts = PromptHooks(self._workers.main_hooks, is_resumed=resume is not None)
         self.conversation = self._workers.open_conversation(resume.conversation if resume else None)
         self._history: list[ModelMessage] = []
         if resume is not None:
@@ -202,6 +205,9 @@ class Session:
         if main is None or not main.loop.is_working:
             # `send` interprets it; a command in it must not run twice.
             return self._keep_prompt(text)
+        refusal = await self._prompts.find_refusal(text)
+        if refusal is not None:
+            raise UsageError(f"{refusal[:1].upper()}{refusal[1:]}")
         typed = await self.conversation.run_async(text, key=key, streaming=True)
         if isinstance(typed, Notice):
             raise UsageError(typed.message)
@@ -216,10 +222,12 @@ class Session:
             self._emit(TextDelta(text=typed.text))
             return Delivery.STEER
         delivery = find_delivery(key, streaming=True)
-        id = main.loop.enqueue(typed.text, steer=delivery is Delivery.STEER)
+        prompt = self._prompts.add_context(typed.text)
+        id = main.loop.enqueue(prompt, steer=delivery is Delivery.STEER)
         main.tasks.note_message()
         if id is None:
             return self._keep_prompt(text, typed)
+        self._prompts.forget_context()
         self._waiting[id] = _Waiting(text, typed)
         self._emit(MessageQueued(id=id, text=text, delivery=delivery.value))
         return delivery
@@ -240,7 +248,7 @@ class Session:
 
     def interrupt(self) -> None:
         """Stop the turn that is running; may be called from any thread."""
-        self._workers.token.cancel()
+        self._workers.interrupt()
 
     def close(self) -> None:
         """End the MCP servers of the session, and close its files and its event loop if any."""
@@ -286,6 +294,9 @@ class Session:
             result = LoopResult(status="refused", reason=_make_reason(error))
         except ProwessError as error:
             result = LoopResult(status="failed", reason=_make_reason(error))
+        stop_reason = self._workers.hooks.stop_reason
+        if stop_reason is not None:
+            result.status, result.reason = "refused", f"a hook stopped the turn: {stop_reason}"
         refusals = self._workers.refusals
         if refusals and result.status == "done":
             result.status, result.reason = "refused", refusals[0].rstrip(".")
@@ -308,6 +319,9 @@ class Session:
         """What comes of a typed text: a tool's reply, a refusal, or the work of the model."""
         typed = self._interpreted.pop(text, None)
         if typed is None:
+            refusal = await self._prompts.find_refusal(text)
+            if refusal is not None:
+                return LoopResult(status="refused", reason=refusal.rstrip("."))
             typed = await self.conversation.run_async(text)
         if isinstance(typed, Notice):
             return LoopResult(status="refused", reason=typed.message.rstrip("."))
@@ -325,6 +339,8 @@ class Session:
                 return self._keep_forked(text, forked, worker)
         if self._unknown:
             prompt = f"{_render_unknown(self._unknown)}\n\n{prompt}"
+        prompt = self._prompts.add_context(prompt)
+        self._prompts.forget_context()
         result = await self._workers.work(worker, prompt)
         self._history = worker.loop.history
         return result

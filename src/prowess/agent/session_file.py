@@ -145,6 +145,11 @@ class SessionFile:
         self.header = header
         self._file = file
 
+    @property
+    def path(self) -> str:
+        """Where it is."""
+        return self._file.path
+
     @classmethod
     def create(
         cls, facts: Facts, *, cwd: str, host: str, parent: SavedSession | None = None

@@ -13,6 +13,8 @@ from pydantic_ai.toolsets import AbstractToolset, CombinedToolset, ToolsetTool, 
 
 from prowess.adapters.pydantic_ai import SkillToolset
 from prowess.agent.events import Event, Outcome, SkillsWoken, ToolFinished, ToolStarted
+from prowess.agent.hooks.session_hooks import AgentHooks
+from prowess.agent.hooks.tool_calls import HookedCall
 from prowess.agent.mcp_tools import McpTools, McpToolset
 from prowess.agent.permissions import Gatekeeper, Granted
 from prowess.agent.tools.bash import BashTool
@@ -72,6 +74,7 @@ class CallContext:
     wait_until_shown: Callable[[], Awaitable[None]]
     log: CallLog
     activated: Callable[[Activation], Awaitable[str | None]]
+    hooks: AgentHooks
     turn: Turn = field(default_factory=Turn)
 
 
@@ -129,6 +132,18 @@ class GuardedToolset(WrapperToolset[Any]):
     async def _carry_out(
         self, state: _CallState, ctx: RunContext[Any], tool: ToolsetTool[Any]
     ) -> Any:
+        hooked = HookedCall(self.context.hooks, state.tool, state.call)
+        refusal = await hooked.find_refusal(state.input)
+        if refusal is not None:
+            self._begin(state, _name_call(state), log=False)
+            raise _Refused(refusal, is_open=False)
+        state.input = hooked.change_input(state.input, ctx, tool)
+        answer = await self._call(state, ctx, tool, hooked)
+        return await hooked.finish(state.input, answer, ctx)
+
+    async def _call(
+        self, state: _CallState, ctx: RunContext[Any], tool: ToolsetTool[Any], hooked: HookedCall
+    ) -> Any:
         context = self.context
         # Loading a skill is judged by the conversation, everything else by the plan.
         activations: list[Activation] = []
@@ -136,6 +151,9 @@ class GuardedToolset(WrapperToolset[Any]):
         if state.tool not in TOOLS and not state.tool.startswith(MCP_PREFIX):
             self._begin(state, _name_call(state), log=True)
             await context.wait_until_shown()
+            question = hooked.plan_question(state.title)
+            if question is not None:
+                await self._settle(question)
             answer = await super().call_tool(state.tool, state.input, ctx, tool)
             for activation in activations:
                 answer = await context.activated(activation) or answer
@@ -145,17 +163,23 @@ class GuardedToolset(WrapperToolset[Any]):
         self._begin(state, plan.title, diff=plan.diff, log=False)
         # Whoever is asked about a change has seen it.
         await context.wait_until_shown()
-        permit = await context.gatekeeper.settle(plan, context.get_rules(), context.turn.granted)
-        if not permit.granted:
-            feedback = f" The user says: {permit.feedback}" if permit.feedback else ""
-            prefix = "" if permit.by == "nobody" else "Not permitted: "
-            reason = f"{prefix}{permit.reason.rstrip('.')}.{feedback}"
-            raise _Refused(reason, is_open=permit.by in ("person", "nobody"))
+        await self._settle(hooked.adjust(plan))
         context.log.note_call(state.call, state.tool, plan.title)
         answer = await _perform(plan)
         if plan.touched is not None:
             await self._touch(plan.touched)
         return answer
+
+    async def _settle(self, plan: Plan) -> None:
+        """Have a call permitted by the rules or by a person, or raise `_Refused`."""
+        context = self.context
+        permit = await context.gatekeeper.settle(plan, context.get_rules(), context.turn.granted)
+        if permit.granted:
+            return
+        feedback = f" The user says: {permit.feedback}" if permit.feedback else ""
+        prefix = "" if permit.by == "nobody" else "Not permitted: "
+        reason = f"{prefix}{permit.reason.rstrip('.')}.{feedback}"
+        raise _Refused(reason, is_open=permit.by in ("person", "nobody"))
 
     def _begin(self, state: _CallState, title: str, *, diff: str = "", log: bool) -> None:
         state.title = title

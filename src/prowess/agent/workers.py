@@ -16,6 +16,9 @@ from prowess.agent.background import BackgroundTasks
 from prowess.agent.compaction import AGENT, INSTRUCTIONS, Compactor
 from prowess.agent.definitions import GENERAL, AgentDefinition, AgentDefinitions
 from prowess.agent.events import Event, SkillLoaded, TextDelta, ThinkingDelta, Warned
+from prowess.agent.hooks.process import HookPlace, HookProcess
+from prowess.agent.hooks.session_hooks import AgentHooks, SessionHooks
+from prowess.agent.hooks.sources import gather_hooks
 from prowess.agent.instructions import render_instructions
 from prowess.agent.loop import AgentLoop
 from prowess.agent.mcp_tools import McpTools, find_servers
@@ -40,6 +43,7 @@ from prowess.errors.agent import ModelUnavailable
 from prowess.gate.approvals import Approvals
 from prowess.gate.permissions import AgentRules
 from prowess.machine.event_loop import run_in_thread
+from prowess.machine.processes import ProcessRunner
 from prowess.machine.project_files import ProjectFiles
 from prowess.model.activation import Activation, SkillRequests
 from prowess.model.permission import Action, Decision
@@ -48,6 +52,7 @@ from prowess.ports import Approver, FileSystem
 from prowess.present.tokens import estimate_tokens
 from prowess.runtime import Skills
 from prowess.state.approvals import ApprovalFile, approvals_path
+from prowess.text.hooks import list_hooks
 
 # A skill that runs in a sub-agent may load one that does, too, but not without end.
 _MOST_DEPTH = 3
@@ -82,6 +87,7 @@ class Workers:
         approver: Approver | None,
         *,
         session: str,
+        transcript: str,
         limits: Limits,
         read_only: bool,
         log: CallLog,
@@ -124,6 +130,38 @@ class Workers:
         )
         self._mcp = self._open_mcp(read_only=read_only)
         self._instructions: str | None = None
+        self.hooks = self._open_hooks(transcript)
+        self.main_hooks = self.hooks.open_agent("")
+
+    def _open_hooks(self, transcript: str) -> SessionHooks:
+        facts = self._skills.facts
+        gathered = gather_hooks(self._skills)
+        place = HookPlace(
+            session=self._session,
+            cwd=self._skills.cwd,
+            project=self._root,
+            transcript=transcript,
+        )
+        process = HookProcess(
+            place,
+            facts,
+            # The user's own hooks write what they like, also where the tools cannot.
+            ProcessRunner(facts),
+            self._runner,
+            get_sandbox=lambda: self._skills.project.load_own_settings().sandbox,
+        )
+        return SessionHooks(
+            gathered,
+            process,
+            emit=self._emit,
+            is_interrupted=lambda: self.token.cancelled,
+            interrupt=self.interrupt,
+        )
+
+    def interrupt(self) -> None:
+        """Stop the turn that is running; may be called from any thread."""
+        # Each turn has a token of its own.
+        self.token.cancel()
 
     def open_conversation(self, saved: str | None = None) -> Conversation:
         """A conversation with the skills, for one agent."""
@@ -141,6 +179,7 @@ class Workers:
         *,
         depth: int = 0,
         definition: AgentDefinition | None = None,
+        hooks: AgentHooks | None = None,
         on_messages: Callable[[Sequence[ModelMessage]], None] = lambda messages: None,
         on_delivered: Callable[[str], None] = lambda id: None,
         on_compacted: Callable[[Sequence[ModelMessage]], None] = lambda messages: None,
@@ -162,6 +201,7 @@ class Workers:
             wait_until_shown=self._wait_until_shown,
             log=self._log,
             activated=activated,
+            hooks=hooks or self.main_hooks,
         )
 
         def delivered(id: str) -> None:
@@ -234,6 +274,7 @@ class Workers:
     def begin_turn(self) -> None:
         """Forget what happened in the last turn."""
         self.refusals = []
+        self.hooks.stop_reason = None
         self.spending = Spending(self._limits)
 
     def reset(self, worker: Worker, *, parent: Worker | None = None) -> None:
@@ -245,11 +286,27 @@ class Workers:
     async def work(self, worker: Worker, prompt: str) -> LoopResult:
         """Let an agent work, until it and all that it started in the background have ended."""
         try:
-            return await worker.loop.work(prompt, self.spending, self.token)
+            return await self._work_on(worker, prompt)
         finally:
             # An interrupt ends them, and the model learns of that with the next prompt.
             for report in await worker.tasks.end():
                 worker.loop.note(report)
+
+    async def _work_on(self, worker: Worker, prompt: str) -> LoopResult:
+        """Let an agent work until it stops and hooks let it stop."""
+        result = await worker.loop.work(prompt, self.spending, self.token)
+        continued = 0
+        while result.status == "done":
+            hooks = worker.context.hooks
+            reason = await hooks.find_continuation(result.answer, continued=continued)
+            if reason is None:
+                break
+            continued += 1
+            answer = result.answer
+            told = f"A hook says that you cannot stop yet: {reason}"
+            result = await worker.loop.work(told, self.spending, self.token)
+            result.answer = result.answer or answer
+        return result
 
     async def load_typed(self, message: Message, worker: Worker) -> LoopResult | None:
         """Apply what the skills of a typed message ask for; the result of one that runs apart."""
@@ -285,7 +342,7 @@ class Workers:
             )
             if requests.fork:
                 return name, requests
-            self._apply(requests, worker)
+            self._apply(requests, worker, skill=name)
         return None
 
     async def _load_for_model(self, activation: Activation, worker: Worker) -> str | None:
@@ -301,7 +358,7 @@ class Workers:
             activation.requests, worker, skill=name, is_trusted=activation.trusted
         )
         if not requests.fork:
-            self._apply(requests, worker)
+            self._apply(requests, worker, skill=name)
             return None
         # The text goes to the child and not into this conversation.
         worker.context.conversation.forget(name)
@@ -383,9 +440,16 @@ class Workers:
         wanted = requests.model or self._permit_definition(definition)
         model = self._find_model(wanted, agent=name) or self._models.open(agent=name)
         conversation = self.open_conversation()
-        child = await self.open(name, model, conversation, depth=depth, definition=definition)
+        child = await self.open(
+            name,
+            model,
+            conversation,
+            depth=depth,
+            definition=definition,
+            hooks=self.hooks.open_agent(name, parent.context.hooks.added),
+        )
         self.reset(child, parent=parent)
-        self._apply(msgspec.structs.replace(requests, model=None), child)
+        self._apply(msgspec.structs.replace(requests, model=None), child, skill=name)
         texts = [*await self._preload(definition, child), prompt]
         return await self.work(child, "\n\n".join(texts))
 
@@ -409,18 +473,30 @@ class Workers:
                 continue
             self._emit(Warned(agent=agent, code=one.code, message=one.message))
 
-    def _apply(self, requests: SkillRequests, worker: Worker) -> None:
-        """Grant what a skill asks for, until the turn ends."""
+    def _apply(self, requests: SkillRequests, worker: Worker, *, skill: str) -> None:
+        """Grant what a skill asks for, until the turn ends; its hooks stay."""
         turn, agent = worker.context.turn, worker.context.agent
         turn.granted = turn.granted.add(requests.allowed_tools, requests.disallowed_tools)
         worker.loop.use(self._find_model(requests.model, agent=agent), requests.effort)
+        if requests.hooks:
+            folder = self._find_folder(skill, worker)
+            worker.context.hooks.add(
+                list_hooks(requests.hooks, source="skill", name=skill, root=folder)
+            )
+
+    def _find_folder(self, skill: str, worker: Worker) -> str | None:
+        found = (one for one in worker.context.conversation.snapshot.skills if one.name == skill)
+        return next((one.folder for one in found), None)
 
     def _limit(
         self, requests: SkillRequests, worker: Worker, *, skill: str, is_trusted: bool
     ) -> SkillRequests:
         """What a skill asks for, without what it may not have."""
         if not is_trusted:
-            requests = msgspec.structs.replace(requests, allowed_tools=())
+            if requests.hooks:
+                said = f"The hooks of the skill “{skill}” do not run, because it is not trusted."
+                self._emit(Warned(agent=worker.context.agent, code="hooks-untrusted", message=said))
+            requests = msgspec.structs.replace(requests, allowed_tools=(), hooks={})
         found = [one for one in worker.context.conversation.snapshot.skills if one.name == skill]
         if found and all(one.scope in _OWN_SCOPES for one in found):
             return requests

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import msgspec
@@ -13,6 +13,7 @@ import msgspec
 from prowess.agent.events import Event, HookFinished, HookOutcome, Warned
 from prowess.agent.hooks.process import HookProcess
 from prowess.agent.hooks.reply import HookReply, merge_replies
+from prowess.agent.hooks.sources import GatheredHooks
 from prowess.errors.activation import Cancelled
 from prowess.machine.event_loop import run_in_thread
 from prowess.model.hooks import Hook
@@ -21,27 +22,37 @@ from prowess.text.hooks import matches_hook
 _LOG = logging.getLogger(__name__)
 # A model that is told to go on may do the same again and again.
 MOST_CONTINUATIONS = 5
-# Events whose subject, a tool, is compared with the matcher of a hook.
+# Events with a subject that is compared with the matcher of a hook: a tool, an agent, or how a
+# session starts.
 _ABOUT_TOOLS = ("PreToolUse", "PostToolUse")
+_MATCHED = (*_ABOUT_TOOLS, "SessionStart", "SubagentStop")
 # Whose hooks can permit a call. A skill has `allowed-tools` for what it may permit.
 _MAY_ALLOW = ("user", "plugin")
 
 
 class SessionHooks:
-    """The hooks of one session. `is_interrupted` says whether the user stopped the turn."""
+    """The hooks of one session.
+
+    `is_interrupted` says whether the user stopped the turn, and `interrupt` stops it. Where a hook
+    wanted that, `stop_reason` says why, until the next turn.
+    """
 
     def __init__(
         self,
-        hooks: Sequence[Hook],
+        gathered: GatheredHooks,
         process: HookProcess,
         *,
         emit: Callable[[Event], None],
         is_interrupted: Callable[[], bool],
+        interrupt: Callable[[], None],
     ) -> None:
-        self._hooks = tuple(hooks)
+        self.stop_reason: str | None = None
+        self._hooks = gathered.hooks
+        self._warnings = list(gathered.warnings)
         self._process = process
         self._emit = emit
         self._is_interrupted = is_interrupted
+        self._interrupt = interrupt
         # Those that ran and were to run once.
         self._spent: set[Hook] = set()
 
@@ -60,12 +71,23 @@ class SessionHooks:
         added: Iterable[Hook] = (),
     ) -> HookReply:
         """Run every hook of an event, all at the same time, and merge what they say."""
+        self._warn_left()
         chosen = [one for one in (*self._hooks, *added) if self._is_due(one, event, subject)]
         if not chosen:
             return HookReply()
         self._spent.update(one for one in chosen if one.once)
         runs = [self._run_one(one, fields, agent=agent, call=call) for one in chosen]
-        return merge_replies(await asyncio.gather(*runs))
+        reply = merge_replies(await asyncio.gather(*runs))
+        if reply.stops and event in _ABOUT_TOOLS:
+            self.stop_reason = reply.reason or "it gives no reason"
+            self._interrupt()
+        return reply
+
+    def _warn_left(self) -> None:
+        """Say once which hooks do not run."""
+        warnings, self._warnings = self._warnings, []
+        for message in warnings:
+            self._emit(Warned(code="hooks-untrusted", message=message))
 
     def warn_continued(self, agent: str) -> None:
         """Say that hooks made an agent go on as often as they may."""
@@ -75,7 +97,7 @@ class SessionHooks:
     def _is_due(self, hook: Hook, event: str, subject: str) -> bool:
         if hook.event != event or hook in self._spent:
             return False
-        return event not in _ABOUT_TOOLS or matches_hook(hook, subject)
+        return event not in _MATCHED or matches_hook(hook, subject)
 
     async def _run_one(
         self, hook: Hook, fields: Mapping[str, Any], *, agent: str, call: str
@@ -144,9 +166,11 @@ class AgentHooks:
                 hook = msgspec.structs.replace(hook, event="SubagentStop")
             self._own[hook] = None
 
-    async def run(self, event: str, **fields: Any) -> HookReply:
+    async def run(self, event: str, subject: str = "", **fields: Any) -> HookReply:
         """Run the hooks of an event that is not about a tool."""
-        return await self._session.run(event, fields, agent=self._agent, added=self.added)
+        return await self._session.run(
+            event, fields, subject=subject, agent=self._agent, added=self.added
+        )
 
     async def before_tool(self, tool: str, input: Mapping[str, Any], call: str) -> HookReply:
         """Run the hooks that judge a call before it happens."""
@@ -179,10 +203,13 @@ class AgentHooks:
         `continued` is how often that has happened already.
         """
         event = "SubagentStop" if self._agent else "Stop"
-        fields = {"stop_hook_active": continued > 0, "last_assistant_message": answer}
+        fields: dict[str, Any] = {
+            "stop_hook_active": continued > 0,
+            "last_assistant_message": answer,
+        }
         if self._agent:
             fields["agent_type"] = self._agent
-        reply = await self.run(event, **fields)
+        reply = await self.run(event, self._agent, **fields)
         if reply.decision != "deny" or reply.stops:
             return None
         if continued >= MOST_CONTINUATIONS:

@@ -64,6 +64,10 @@ class BashTool:
         if not command.strip() or "\0" in command:
             raise UsageError("`command` must be a command, without null characters.")
         sandbox = self._find_sandbox()
+        # A rule is not enough then: it was written for programs in a sandbox.
+        asks_because = None
+        if sandbox.unconfined is not None:
+            asks_because = f"programs cannot be sandboxed on this machine ({sandbox.unconfined})"
         made = Command(
             text=command,
             argv=("bash", "-c", command),
@@ -83,8 +87,7 @@ class BashTool:
             default=Action.ASK,
             run=run,
             details=(command,),
-            # A rule is not enough then: it was written for programs in a sandbox.
-            asks_because=sandbox.unconfined,
+            asks_because=asks_because,
             is_write=True,
         )
 

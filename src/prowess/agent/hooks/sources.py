@@ -1,0 +1,66 @@
+"""Where hooks come from, and which of them may run: those of the user, and of what is trusted."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import msgspec
+
+from prowess.discover.links import is_inside
+from prowess.model.hooks import AGENT_EVENTS, Hook
+from prowess.model.settings import Settings
+from prowess.ports import TrustPolicy
+from prowess.runtime import Skills
+
+
+class GatheredHooks(NamedTuple):
+    """The hooks that may run, and what to say about the others."""
+
+    hooks: tuple[Hook, ...]
+    warnings: tuple[str, ...] = ()
+
+
+def gather_hooks(skills: Skills) -> GatheredHooks:
+    """The hooks of the settings, as they are when the session begins.
+
+    Changes count for the next session: a model that may write files must not give itself hooks.
+    """
+    own = skills.project.load_own_settings()
+    settings = (skills.snapshot.settings, own)
+    declared = dict.fromkeys(hook for one in settings for hook in one.hooks)
+    known = [_find_owner(hook, skills) for hook in declared if hook.event in AGENT_EVENTS]
+    trust = skills.project.open_trust()
+    runnable = tuple(hook for hook in known if _is_runnable(hook, trust, own))
+    left = len(known) - len(runnable)
+    return GatheredHooks(runnable, (_explain_left(left, own),) if left else ())
+
+
+def _find_owner(hook: Hook, skills: Skills) -> Hook:
+    """A hook with the source that its file really has.
+
+    A variable can claim that a folder of the project is the user's. In a home that is the project
+    the user's files are the user's.
+    """
+    file, files = hook.origin.file, skills.project.files
+    if hook.source != "user" or file is None:
+        return hook
+    root = files.find_real_path(skills.snapshot.repository or skills.cwd)
+    real = files.find_real_path(file)
+    home = files.find_real_path(skills.facts.home)
+    if root is None or real is None or home is None or is_inside(home, (root,)):
+        return hook
+    return msgspec.structs.replace(hook, source="project") if is_inside(real, (root,)) else hook
+
+
+def _is_runnable(hook: Hook, trust: TrustPolicy, own: Settings) -> bool:
+    if hook.source != "project":
+        return True
+    folder = (hook.origin.file or "").rpartition("/")[0]
+    return own.trust != "content" and trust.is_trusted_folder(folder or "/")
+
+
+def _explain_left(count: int, own: Settings) -> str:
+    hooks = "1 hook of this project does" if count == 1 else f"{count} hooks of this project do"
+    if own.trust == "content":
+        return f'{hooks} not run, because `trust = "content"` covers only skills.'
+    return f"{hooks} not run, because the project is not trusted; see `prowess trust`."
