@@ -35,6 +35,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     # Commands of a skill build on `activate` and `machine`; what is kept on disk on `machine`.
     ("shell", "state"),
     ("scan", "snapshot_memo", "sources"),
+    ("project_options",),
     ("project",),
     ("conversation",),
     ("runtime",),
@@ -67,6 +68,7 @@ MAY_TOUCH: dict[str, frozenset[str]] = {
     "prowess.profiles.load": frozenset({"open"}),
     # Callers may pass folders of any type; here they become absolute paths.
     "prowess.project": frozenset({"os"}),
+    "prowess.project_options": frozenset({"os"}),
     "prowess.runtime": frozenset({"os"}),
     "prowess.conversation.conversation": frozenset({"os"}),
     "prowess.sources": frozenset({"os"}),

@@ -169,6 +169,37 @@ CODES: dict[str, Code] = {
     "source-untrusted": _warning(
         "A project that is not trusted names a source, which is not asked.",
         "Run `prowess trust` if you trust the project, or add the source to your own prowess.toml.",
+    "plugin-invalid": _error(
+        "A plugin, or a part of it, cannot be used.",
+        "Fix its manifest, or report it to its author. Other plugins are not affected.",
+    ),
+    "plugin-manifest-ignored": _warning(
+        "The manifest of a plugin is not a JSON table.",
+        "Fix the file; until then the plugin's usual folders are used.",
+    ),
+    "plugin-field-unknown": _warning(
+        "The manifest of a plugin has a field that Agent Plugins does not have.",
+        "Remove it, or move it below `extensions`.",
+    ),
+    "plugin-path-outside": _error(
+        "A plugin names a path outside its own folder.",
+        "Move what it names into the plugin.",
+    ),
+    "plugin-missing": _warning(
+        "A plugin is listed as installed, but it is not there.",
+        "Install it again, or remove it from the list.",
+    ),
+    "plugin-name-differs": _info(
+        "A plugin is installed under another name than its manifest has.",
+        "Fine if intended; its skills have the name that it is installed under.",
+    ),
+    "plugin-name-taken": _warning(
+        "Two plugins have the same id; only the first is used.",
+        "Rename one of them, or remove it.",
+    ),
+    "plugin-list-unreadable": _warning(
+        "A list of plugins cannot be read.",
+        "Fix the file, or let the host write it again. Other plugins are not affected.",
     ),
     "root-missing": _warning(
         "A folder named by a setting or an option does not exist.",

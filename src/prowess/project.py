@@ -8,7 +8,7 @@ import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -18,7 +18,6 @@ from prowess.discover.folders import FolderSource
 from prowess.discover.repository import find_main_checkout, find_repository
 from prowess.discover.roots import (
     add_settings,
-    find_extensions,
     find_ignored_folders,
     find_rule,
     make_root,
@@ -59,59 +58,11 @@ if TYPE_CHECKING:
     from prowess.activate.code_skills import DefinedSkills
     from prowess.activate.slash.dispatch import CommandTools
     from prowess.gate.permissions import AgentRules
+    from prowess.model.plugin import Plugin
     from prowess.model.usage import Uses
     from prowess.ports import Ranker, TrustPolicy, UsageStore
     from prowess.sources import AnySource, Composition, Refresh
     from prowess.state.unpacked_files import PrivateUnpacker
-
-
-class Options(TypedDict, total=False):
-    """What may be said beside the folder and the host.
-
-    `facts` and `files` replace this machine. `add_dirs` are further folders to search, `bare`
-    leaves out what is not managed. `agent` and `rules` are for whom skills are opened and what it
-    may use. `places` are folders by the names that profiles use, `roots` replace those of the
-    profile, and `sources` yield skills from elsewhere. Without `cache` every file is read again.
-    With `usage`, uses are counted in a database of the user's own, unless settings say no, or in a
-    store of your own. `trust` decides which skills may run commands in place of what the user
-    trusts: all, none, or what a function says. `refresh` says when changes are noticed: at the next
-    request (`auto`), only by `reload` (`manual`), or after so many seconds. `reporter` follows the
-    progress of a scan. `thorough` also looks for skills where the host doesn't: inside other
-    skills, and deeper than it goes; they end as skipped.
-    """
-
-    facts: Facts | None
-    files: FileSystem | None
-    add_dirs: Iterable[str | os.PathLike[str]]
-    bare: bool
-    agent: str | None
-    rules: Iterable[Rule]
-    places: Mapping[str, str] | None
-    roots: Sequence[Root] | None
-    sources: Iterable[SkillSource]
-    cache: bool
-    usage: bool | UsageStore
-    trust: bool | Callable[[Skill], bool] | None
-    refresh: Refresh
-    reporter: Reporter | None
-    thorough: bool
-
-
-class CatalogOptions(TypedDict, total=False):
-    """What may be said of a catalog.
-
-    `context_tokens` is the size of the model's context window, for budgets that are a share of it.
-    `characters` and `format` replace the host's own budget and format. With a `request` and a
-    `ranker`, what fits the request comes first. Without `can_read_skill_urls` the list shows files
-    instead of `skill://` addresses.
-    """
-
-    context_tokens: int | None
-    characters: int | None
-    format: str | None
-    request: str | None
-    ranker: Ranker | None
-    can_read_skill_urls: bool
 
 
 class Project:
@@ -125,6 +76,7 @@ class Project:
         facts: Facts | None = None,
         files: FileSystem | None = None,
         add_dirs: Iterable[str | os.PathLike[str]] = (),
+        plugins: Iterable[str | os.PathLike[str]] = (),
         bare: bool = False,
         agent: str | None = None,
         rules: Iterable[Rule] = (),
@@ -167,6 +119,8 @@ class Project:
             self.is_watched = self._composition.has_watched
             self.seconds = self._composition.seconds
         self._add_dirs = tuple(os.path.abspath(folder) for folder in add_dirs)
+        self._plugin_dirs = tuple(os.path.abspath(folder) for folder in plugins)
+        self._plugin_files: tuple[str, ...] = ()
         self._bare = bare
         self._agent = agent
         self._rules = tuple(rules)
@@ -240,7 +194,8 @@ class Project:
         if composition is not None:
             roots = [path for path in roots if composition.is_watched(path)]
             others = {path: stamp for path, stamp in others.items() if composition.is_watched(path)}
-        return ChangeCheck(self.files, (*roots, *snapshot.settings.files), others)
+        watched = (*roots, *snapshot.settings.files, *self._plugin_files)
+        return ChangeCheck(self.files, watched, others)
 
     def scan(
         self, nested: Sequence[Root] = (), *, keep: Callable[[Skill], bool] | None = None
@@ -265,14 +220,14 @@ class Project:
         places = self.find_places()
         settings = self.load_settings()
         found_before = () if self._composition is None else self._composition.load()
-        places = add_settings(places, settings, agent=self._agent)
+        places = self._add_settings(places, settings)
         if settings.root_markers is not None:
             places = self._move_repository(places, settings.root_markers)
-        extensions = find_extensions(self.profile.extensions, places, settings, self.files)
-        places = msgspec.structs.replace(places, extension=extensions)
+        plugins, found_in_lists = self._find_plugins(places, settings, thorough=self._thorough)
+        found_before += found_in_lists
         limits = self.profile.limits.change(settings.limits)
         cache = self._open_cache(limits, remember=remember)
-        roots, diagnostics = self._plan_roots(places, settings, nested)
+        roots, diagnostics = self._plan_roots(places, settings, nested, plugins)
         folders = FolderSource(
             roots,
             places=places,
@@ -288,6 +243,7 @@ class Project:
             limits=limits,
             facts=self.facts,
             sources=self._open_sources(folders),
+            standard=self._load_standard(plugins),
             cache=cache,
             files=self.files,
             agent=self._agent,
@@ -302,6 +258,42 @@ class Project:
             if seen:
                 seen.note(candidates=len(snapshot.outcomes), skills=len(snapshot.skills))
         return snapshot, collisions, cache
+
+    def load_plugins(self, *, thorough: bool = True) -> tuple[Plugin, ...]:
+        """Every plugin of the host, on or off; installed packages too in a `thorough` search."""
+        if self._composition is not None:
+            return ()
+        settings = self.load_settings()
+        places = self._add_settings(self.find_places(), settings)
+        return self._find_plugins(places, settings, thorough=thorough)[0]
+
+    def _add_settings(self, places: Places, settings: Settings) -> Places:
+        has_plugins = bool(self.profile.plugins)
+        return add_settings(places, settings, agent=self._agent, has_plugins=has_plugins)
+
+    def _find_plugins(
+        self, places: Places, settings: Settings, *, thorough: bool
+    ) -> tuple[tuple[Plugin, ...], tuple[Diagnostic, ...]]:
+        """The plugins of the host, and what is wrong with them and their lists."""
+        if not self.profile.plugins or self.roots is not None:
+            return (), ()
+        from prowess.discover.plugins.find import find_plugins
+        from prowess.discover.plugins.search import PluginSearch
+
+        search = PluginSearch(
+            self.profile, places, settings, self.facts, self.files, self._plugin_dirs
+        )
+        plugins, findings = find_plugins(search, thorough=thorough)
+        own = [one for plugin in plugins for one in plugin.diagnostics]
+        self._plugin_files = tuple(
+            dict.fromkeys(one for plugin in plugins for one in _list_described(plugin))
+        )
+        return plugins, (*findings, *own)
+
+    def _load_standard(self, plugins: tuple[Plugin, ...]) -> Profile | None:
+        """The rules of the Agent Skills standard, where a plugin must follow them."""
+        is_needed = any(plugin.format == "standard" for plugin in plugins)
+        return load_named_profile("spec") if is_needed else None
 
     def offer(
         self,
@@ -501,14 +493,23 @@ class Project:
         return msgspec.structs.replace(places, added=self._add_dirs, main_checkout=main)
 
     def _plan_roots(
-        self, places: Places, settings: Settings, nested: Sequence[Root]
+        self,
+        places: Places,
+        settings: Settings,
+        nested: Sequence[Root],
+        plugins: tuple[Plugin, ...],
     ) -> tuple[tuple[Root, ...], tuple[Diagnostic, ...]]:
         """The folders that are searched, and what is wrong with the options that name them."""
         if self.roots is not None:
             return (*self.roots, *nested), ()
-        later = later_wins(self.profile.resolution)
         roots = plan_roots(
-            self.profile, places, settings, self.facts, bare=self._bare, later_wins=later
+            self.profile,
+            places,
+            settings,
+            self.facts,
+            bare=self._bare,
+            later_wins=later_wins(self.profile.resolution),
+            plugins=plugins,
         )
         return (*roots, *nested), find_ignored_folders(self.profile, places)
 
@@ -573,3 +574,8 @@ class _ScannedProject:
     def walk(self, roots: Sequence[Root], search: Search) -> Discovered:
         source = FolderSource(roots, places=self._places, limits=self._limits, clock=time.monotonic)
         return source.find(search)
+
+
+def _list_described(plugin: Plugin) -> tuple[str, ...]:
+    """The files that say that there is a plugin and what is in it."""
+    return (plugin.origin,) if plugin.manifest is None else (plugin.origin, plugin.manifest)

@@ -22,7 +22,8 @@ from prowess.model.snapshot import Snapshot
 from prowess.ports import Listener
 from prowess.profiles.places import Place, Places
 from prowess.profiles.schema.roots import RootRule
-from prowess.project import CatalogOptions, Options, Project
+from prowess.project import Project
+from prowess.project_options import CatalogOptions, Options
 
 if TYPE_CHECKING:
     from prowess.activate.code_skills import DefinedSkill

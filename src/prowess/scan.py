@@ -33,7 +33,8 @@ class Scan(msgspec.Struct, frozen=True, kw_only=True):
     """All that a scan needs, as values and ports.
 
     `sources` are asked in this order. `limits` are the profile's, with the user's changes. What
-    `keep` refuses, and what cannot be read while there is one, takes no part.
+    `keep` refuses, and what cannot be read while there is one, takes no part. `standard` are the
+    rules for roots that are read strictly, if there may be any.
     """
 
     profile: Profile
@@ -49,6 +50,7 @@ class Scan(msgspec.Struct, frozen=True, kw_only=True):
     reporter: Reporter | None = None
     project: ScannedProject | None = None
     keep: Callable[[Skill], bool] | None = None
+    standard: Profile | None = None
 
     def run(self) -> tuple[Snapshot, tuple[Collision, ...]]:
         """How every candidate ends, and the collisions that the host may report."""
@@ -89,6 +91,7 @@ class Scan(msgspec.Struct, frozen=True, kw_only=True):
             header=self.profile.header,
             fields=self.profile.fields,
             limits=self.limits,
+            standard=self.standard and (self.standard.header, self.standard.fields),
         )
         claims: list[Claim] = []
         roots: list[Root] = []

@@ -34,7 +34,7 @@ from prowess.model.catalog import Catalog
 from prowess.model.permission import ApprovalAnswer, ApprovalRequest
 from prowess.ports import Approver, Ranker
 from prowess.present.instructions import LISTED, count_left_out, render_instructions
-from prowess.project import CatalogOptions
+from prowess.project_options import CatalogOptions
 from prowess.runtime import Skills
 
 OnActivation = Callable[[Activation, Any], object]

@@ -43,7 +43,7 @@ from prowess.model.snapshot import Snapshot
 from prowess.model.usage import Caller
 from prowess.present.instructions import render_instructions
 from prowess.present.tokens import estimate_tokens
-from prowess.project import CatalogOptions
+from prowess.project_options import CatalogOptions
 from prowess.telemetry import observe
 
 if TYPE_CHECKING:

@@ -29,6 +29,9 @@ def find_candidates(walk: Walk) -> Discovered:
     if kind == "folder":
         _LAYOUTS[root.layout](walk)
         walk.finish()
+    elif kind == "file" and root.layout == "commands" and root.path.endswith(".md"):
+        name = root.path.rpartition("/")[2].removesuffix(".md")
+        _take_single_file(walk, name)
     elif kind == "file" and root.flat and root.path.endswith(".md"):
         _take_single_file(walk)
     elif kind is not None:
@@ -40,13 +43,13 @@ def find_candidates(walk: Walk) -> Discovered:
     return Discovered((*walk.candidates, *walk.skipped), tuple(walk.diagnostics))
 
 
-def _take_single_file(walk: Walk) -> None:
-    """A root that a setting names and that is itself the file of a skill."""
+def _take_single_file(walk: Walk, skill_name: str | None = None) -> None:
+    """A root that a setting or a plugin names and that is itself the file of a skill."""
     above, _, name = walk.root.path.rpartition("/")
     folder = open_folder(walk, above)
     real = walk.files.find_real_path(walk.root.path)
     is_link = real is not None and real != folder.join_real(name)
-    walk.add(folder, FolderItem(name, "file", is_link), folder.name)
+    walk.add(folder, FolderItem(name, "file", is_link), skill_name or folder.name)
 
 
 def _search_skills(walk: Walk) -> None:

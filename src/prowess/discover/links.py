@@ -11,7 +11,7 @@ from prowess.ports import FileSystem
 from prowess.profiles.places import Places
 
 # The rules that keep links inside something; under one of them a root itself may be no way out.
-_BOUNDED = ("known", "inside-root", "root-only", "never")
+_BOUNDED = ("known", "inside-root", "inside-plugin", "root-only", "never")
 
 
 class LinkRules(msgspec.Struct, frozen=True):
@@ -34,7 +34,11 @@ class LinkRules(msgspec.Struct, frozen=True):
 
     def allows_file(self, root: Root, folder: str | None, target: str | None) -> bool:
         """Whether SKILL.md itself may be a link to this target."""
-        return target is not None and _FILE_RULES[root.links](self, folder, target)
+        if target is None:
+            return False
+        if root.links == "inside-plugin":
+            return _is_in_plugin(self, root, target)
+        return _FILE_RULES[root.links](self, folder, target)
 
 
 def learn_links(
@@ -108,6 +112,10 @@ def _is_in_root_or_trusted(rules: LinkRules, root: Root, target: str) -> bool:
     return is_inside(target, (rules.roots.get(root.path), *rules.trusted))
 
 
+def _is_in_plugin(rules: LinkRules, root: Root, target: str) -> bool:
+    return is_inside(target, (root.plugin_folder or rules.roots.get(root.path),))
+
+
 def _is_in_folder(rules: LinkRules, folder: str | None, target: str) -> bool:
     return is_inside(target, (folder,))
 
@@ -117,6 +125,7 @@ _FOLDER_RULES: dict[str, Callable[[LinkRules, Root, str], bool]] = {
     "real-folder": _allow,
     "real-path": _allow,
     "inside-root": _is_in_root_or_trusted,
+    "inside-plugin": _is_in_plugin,
     "root-only": _is_in_root,
     "known": _is_known,
     "never": _refuse,

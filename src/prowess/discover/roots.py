@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
 from prowess.diagnostics import Diagnostic, diagnose
 from prowess.model.facts import Facts
+from prowess.model.plugin import Plugin
 from prowess.model.settings import PathList, Settings
 from prowess.model.skill import Root, Scope, Source
-from prowess.ports import FileSystem
 from prowess.profiles.conditions import Switches
 from prowess.profiles.places import Place, Places, expand, expand_user_path
 from prowess.profiles.schema.profile import Profile
-from prowess.profiles.schema.roots import ExtensionRules, RootRule
+from prowess.profiles.schema.roots import RootRule
 
 # Words of a path template that do not say whose folder it is.
 _NO_PROVIDERS = frozenset(
@@ -34,10 +34,12 @@ def plan_roots(
     *,
     later_wins: bool,
     bare: bool = False,
+    plugins: Sequence[Plugin] = (),
 ) -> tuple[Root, ...]:
     """Every root that the profile names, in scan order; those switched off say by what.
 
-    `later_wins` says which of two rules for the same folder is the stronger.
+    `later_wins` says which of two rules for the same folder is the stronger. The folders of
+    `plugins` are roots where the profile has a rule for them.
     """
     switches = Switches(facts.env, settings, profile.switch_words, facts.home, places.cwd)
     bare_by = _find_bare_switch(profile, switches, bare=bare)
@@ -56,11 +58,21 @@ def plan_roots(
                 disabled_by=_find_off_switch(rule, switches, bare_by, toggle),
             )
             planned.append(root)
+        for id in _as_tuple(ids) if plugins else ():
+            rule = profile.roots[id]
+            for plugin in _choose_plugins(rule, plugins):
+                off = _find_off_switch(rule, switches, bare_by, None)
+                planned += _plan_plugin(id, rule, plugin, order=len(planned), off=off)
     return _drop_repeated(_list_together(planned, profile), later_wins=later_wins)
 
 
-def add_settings(places: Places, settings: Settings, *, agent: str | None = None) -> Places:
-    """The places with the agent, and the folders that settings name."""
+def add_settings(
+    places: Places, settings: Settings, *, agent: str | None = None, has_plugins: bool = False
+) -> Places:
+    """The places with the agent, and the folders that settings name.
+
+    A profile that `has_plugins` of its own finds those that settings name with them.
+    """
     named = {**places.named, "agent": agent or settings.default_agent}
     if settings.workspace is not None:
         named["workspace"] = expand_user_path(settings.workspace, base=places.cwd, places=places)
@@ -70,67 +82,12 @@ def add_settings(places: Places, settings: Settings, *, agent: str | None = None
         named=named,
         custom=(*settings.custom_folders, *_list_paths(lists, "user")),
         project_custom=_list_paths(lists, "project"),
-        plugin=settings.plugin_folders,
+        plugin=places.plugin if has_plugins else settings.plugin_folders,
     )
 
 
 def _list_paths(lists: Mapping[str, PathList], name: str) -> tuple[str, ...]:
     return lists[name].paths if name in lists else ()
-
-
-def find_extensions(
-    rules: ExtensionRules, places: Places, settings: Settings, files: FileSystem
-) -> tuple[str, ...]:
-    """The folders of the host's extensions, in the order of their names."""
-    if rules.plugins_at:
-        return tuple(_find_plugins(rules.plugins_at, places, settings, files))
-    if not rules.at:
-        return ()
-    folders: list[str] = []
-    for place in expand(rules.at, places, up_to="folder", without_repository="folder"):
-        if files.find_kind(place.path) != "folder":
-            continue
-        try:
-            items = files.list_folder(place.path)
-        except OSError:
-            # An extension nobody can list has no skills that anybody could miss.
-            continue
-        folders += [f"{place.path}/{item.name}" for item in items if item.kind == "folder"]
-    if rules.marker:
-        folders = [one for one in folders if files.find_kind(f"{one}/{rules.marker}") == "file"]
-    return tuple(folders)
-
-
-def _find_plugins(
-    template: str, places: Places, settings: Settings, files: FileSystem
-) -> Iterator[str]:
-    """The folder of every plugin that is enabled, in its newest version."""
-    for id, is_enabled in sorted(settings.enabled_plugins.items()):
-        plugin, _, marketplace = id.rpartition("@")
-        is_name = plugin and not {"/", "\\"} & set(id) and ".." not in (plugin, marketplace)
-        if not is_enabled or not is_name:
-            continue
-        path = template.replace("{plugin_name}", plugin).replace("{marketplace}", marketplace)
-        for place in expand(path, places, up_to="folder", without_repository="folder"):
-            versions = _list_folders(place.path, files)
-            if versions:
-                yield f"{place.path}/{max(versions, key=_read_version)}"
-
-
-def _list_folders(path: str, files: FileSystem) -> list[str]:
-    if files.find_kind(path) != "folder":
-        return []
-    try:
-        return [item.name for item in files.list_folder(path) if item.kind == "folder"]
-    except OSError:
-        # A plugin nobody can list has no skills that anybody could miss.
-        return []
-
-
-def _read_version(name: str) -> list[tuple[int, str]]:
-    """A sort key for versions: numbers count as such."""
-    parts = re.findall(r"\d+|[^\d.]+", name)
-    return [(int(part), "") if part.isdigit() else (-1, part) for part in parts]
 
 
 def find_ignored_folders(profile: Profile, places: Places) -> tuple[Diagnostic, ...]:
@@ -306,7 +263,41 @@ def make_root(
         path_list=rule.path_list,
         clean_descriptions=rule.clean_descriptions,
         disabled_by=disabled_by,
+        strict=rule.strict,
     )
+
+
+def _choose_plugins(rule: RootRule, plugins: Sequence[Plugin]) -> list[Plugin]:
+    """The plugins whose folders a rule is about."""
+    formats = rule.formats
+    return [
+        plugin
+        for plugin in plugins
+        if plugin.kind in rule.plugins and (not formats or plugin.format in formats)
+    ]
+
+
+def _plan_plugin(
+    id: str, rule: RootRule, plugin: Plugin, *, order: int, off: str | None
+) -> Iterator[Root]:
+    """The roots of one plugin: each folder that it has for skills, or for commands."""
+    folders = plugin.skills if rule.part == "skills" else plugin.commands
+    if not plugin.is_enabled:
+        off = f"the plugin {plugin.id} is off"
+    level = rule.level or plugin.owner
+    label = rule.label or f"{rule.provider}:{level}"
+    for position, folder in enumerate(folders):
+        root = make_root(id, rule, Place(folder.path, 0), order=order + position, disabled_by=off)
+        yield msgspec.structs.replace(
+            root,
+            source=Source(rule.provider, level, folder.path, rule.loaded_from, label),
+            # A folder that a manifest names may be a skill itself.
+            min_depth=0 if folder.is_declared else rule.min_depth,
+            within=plugin.within,
+            plugin=plugin.id,
+            plugin_folder=plugin.real,
+            prefix=plugin.prefix,
+        )
 
 
 def _find_holder(

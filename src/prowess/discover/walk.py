@@ -181,7 +181,7 @@ class Walk:
         location = f"{path}/{item.name}"
         if item.kind == "file" and not item.is_link:
             real = location if folder.real is path else folder.join_real(item.name)
-            candidate = Candidate(location, path, name, self.root, real)
+            candidate = Candidate(location, path, name, self.root, real, prefix=self.root.prefix)
         else:
             candidate = self._make_special(folder, item, name, location)
         if self._prefixes is not None:
@@ -207,7 +207,8 @@ class Walk:
             problem = (diagnose("not-a-file", message, file=location),)
         elif not self.links.allows_file(self.root, folder.real, real):
             problem = (_report_escape(location, real),)
-        return Candidate(location, folder.path, name, self.root, real, None, problem)
+        prefix = self.root.prefix
+        return Candidate(location, folder.path, name, self.root, real, None, problem, prefix=prefix)
 
     def add_ignored(self, folder: Folder, item: FolderItem, name: str, why: Reason) -> None:
         """Keep a file that git ignores, as skipped; it does not count towards the limit."""

@@ -30,6 +30,7 @@ def current_facts() -> Facts:
         find_bin=_find_bin,
         find_path_entry=_find_path_entry,
         diagnostics=(*map(_refuse, relative), *(() if has_home else (_report_no_home(),))),
+        python_paths=tuple(filter(_holds_packages, sys.path)),
     )
 
 
@@ -44,6 +45,14 @@ def isolated_facts() -> Facts:
         env={"PATH": os.environ.get("PATH", os.defpath)},
         find_bin=_find_bin,
     )
+
+
+def _holds_packages(path: str) -> bool:
+    """Whether packages are installed in a folder of Python's path; the standard library is not."""
+    if not os.path.isabs(path) or path == os.getcwd():
+        return False
+    is_site = path.rstrip("/\\").endswith(("site-packages", "dist-packages"))
+    return is_site or not path.startswith((sys.base_prefix, sys.prefix))
 
 
 def _find_relative() -> Iterator[str]:

@@ -25,7 +25,8 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     `platform` is one of `linux`, `darwin`, `win32`; `platforms` are more of them, if the facts are
     those of several machines that work together. `note` heads the catalog if the machine is a
     remote one. `home` is `NO_HOME` if the user has none. `diagnostics` are about folders that the
-    environment names and that cannot be used.
+    environment names and that cannot be used. `python_paths` are the folders in which Python's
+    packages are installed.
     """
 
     home: str
@@ -36,6 +37,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     note: str | None = None
     platforms: tuple[str, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
+    python_paths: tuple[str, ...] = ()
 
     @property
     def has_home(self) -> bool:

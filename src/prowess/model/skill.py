@@ -64,6 +64,9 @@ class Root(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     `path_list` names the list of paths in the settings whose filters apply here.
     `instead` is the folder to search where this one does not exist. `listed_at` is the position in
     the catalog, where it is not `order`.
+    `plugin` is the id of the plugin that the folder belongs to, `plugin_folder` that plugin's real
+    folder, and `prefix` comes before the names of its skills. With `strict`, skills must follow the
+    standard exactly.
     With `clean_descriptions` descriptions are put on one line and stripped of markup.
     `disabled_by` names the setting or switch that turns the whole root off: its candidates are
     still found, so that nothing is lost, and end as disabled.
@@ -105,6 +108,10 @@ class Root(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     clean_descriptions: bool = False
     disabled_by: str | None = None
     is_fallback: bool = False
+    plugin: str = ""
+    plugin_folder: str | None = None
+    prefix: str = ""
+    strict: bool = False
 
 
 class Candidate(msgspec.Struct, frozen=True, gc=False):

@@ -58,7 +58,7 @@ class CandidateReader:
     """The `ManifestReader` of one scan: the host's rules, and what earlier scans read.
 
     Headers are read from `files`, bodies later from `plain_files`: a skill outlives the scan, and
-    must not keep its caches alive.
+    must not keep its caches alive. Roots that are `strict` are read under the rules in `standard`.
     """
 
     def __init__(
@@ -70,6 +70,7 @@ class CandidateReader:
         header: HeaderRules,
         fields: FieldRules,
         limits: Limits,
+        standard: tuple[HeaderRules, FieldRules] | None = None,
     ) -> None:
         self._files = files
         self._readings = readings
@@ -77,10 +78,22 @@ class CandidateReader:
         self._fields = fields
         self._limits = limits
         self._most_bytes = min(limits.file_bytes or MOST_BYTES, MOST_BYTES)
+        self._strict = None
+        if standard is not None:
+            self._strict = CandidateReader(
+                files=files,
+                plain_files=plain_files,
+                readings=readings,
+                header=standard[0],
+                fields=standard[1],
+                limits=limits,
+            )
         self._load_file: Loader = partial(load_file, plain_files, header, self._most_bytes)
 
     def read_file(self, candidate: Candidate) -> Claim:
         """The claim of a candidate that is a file."""
+        if candidate.root.strict and self._strict is not None:
+            return self._strict.read_file(candidate)
         if candidate.skipped is not None or candidate.diagnostics:
             return _refuse_unread(candidate)
         kept = self._readings.find_reading(candidate.location)
@@ -238,7 +251,10 @@ def _claim(
     diagnostics = parsed.diagnostics
     if diagnostics:
         diagnostics = add_file(diagnostics, candidate.location)
-    name = f"{candidate.prefix}:{parsed.name}" if candidate.prefix else parsed.name
+    name, label = parsed.name, parsed.label
+    if candidate.prefix:
+        name = f"{candidate.prefix}:{name}"
+        label = label and f"{candidate.prefix}:{label}"
     if not parsed.valid:
         return _refuse(candidate, diagnostics, name=name)
     root = candidate.root
@@ -252,7 +268,7 @@ def _claim(
         declared=parsed.manifest,
         packed_details=parsed.details,
         packed_frontmatter=parsed.frontmatter,
-        label=parsed.label,
+        label=label,
         real=candidate.real,
         stamp=stamp,
         file=file,

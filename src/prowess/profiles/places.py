@@ -17,7 +17,7 @@ from prowess.model.facts import Facts
 
 PLACEHOLDER = re.compile(r"\{(\w+)\}")
 # Placeholders that stand for any number of folders; a template has at most one of them.
-MANY = ("ancestor", "added", "custom", "project_custom", "plugin", "extension")
+MANY = ("ancestor", "added", "custom", "project_custom", "plugin")
 
 Rule = Sequence[str] | Mapping[str, str]
 
@@ -48,7 +48,6 @@ class Places(msgspec.Struct, frozen=True, kw_only=True):
     custom: tuple[str, ...] = ()
     project_custom: tuple[str, ...] = ()
     plugin: tuple[str, ...] = ()
-    extension: tuple[str, ...] = ()
 
     @property
     def paths(self) -> ModuleType:

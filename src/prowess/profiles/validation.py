@@ -47,6 +47,7 @@ _BUILT_IN_PLACES = (
     "bundled",
     "remote",
     "claude_plugins",
+    "builtin_plugins",
 )
 # Far more of anything than a machine has, and small enough for 64 bits.
 _MOST_NUMBER = 1_000_000_000_000

@@ -310,6 +310,8 @@ _LISTED_IN = {"{custom}": "custom_folders", "{plugin}": "plugin_folders"}
 
 def _explain_why_searched(root: Root, templates: Sequence[str], context: _Context) -> str:
     # What a user wrote explains a root better than the place it happens to be in.
+    if root.plugin:
+        return f"the plugin {root.plugin} has it"
     written = " ".join(templates)
     listed = context.snapshot.settings.skill_paths.get(root.path_list)
     if listed is not None and root.path in listed.paths:

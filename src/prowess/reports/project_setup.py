@@ -34,6 +34,9 @@ TEMPLATE = """\
 # folders = ["tools/skills"]
 # plugins = ["tools/my-plugin"]
 
+# Plugins that are on or off; `prowess plugins` lists them.
+# enabled_plugins = { "pydantic-ai@python" = true }
+
 # The host whose rules commands use if they name none; the variable PROWESS_HOST comes before it.
 # host = "claude-code"
 

@@ -1,6 +1,7 @@
 """The schema of a profile, one module per group of related tables.
 
 - `roots`: `[roots.NAME]`, `[limits]`, `[context]`
+- `plugins`: `[plugins.NAME]`
 - `header`: `[header]`, `[fields]`
 - `resolution`: `[resolution]`, `[gate]`, `[permissions]`
 - `settings`: `[settings.NAME]`, `[toggles.NAME]`

@@ -22,8 +22,9 @@ from prowess.profiles.schema.body import (
 from prowess.profiles.schema.catalog import BudgetRules, CatalogRules
 from prowess.profiles.schema.commands import CommandRules, RequestRules, ToolRules
 from prowess.profiles.schema.header import FieldRules, HeaderRules
+from prowess.profiles.schema.plugins import PluginRule
 from prowess.profiles.schema.resolution import GateRules, PermissionRules, ResolutionRules
-from prowess.profiles.schema.roots import ContextRules, ExtensionRules, Limits, RootRule
+from prowess.profiles.schema.roots import ContextRules, Limits, RootRule
 from prowess.profiles.schema.settings import AgentFilesRule, SettingsFileRule, ToggleRule
 
 
@@ -83,7 +84,7 @@ class Profile(Table, frozen=True):
     places: dict[str, tuple[str, ...] | dict[str, str]] = msgspec.field(default_factory=dict)
     order: tuple[str | tuple[str, ...], ...] = ()
     roots: dict[str, RootRule] = msgspec.field(default_factory=dict)
-    extensions: ExtensionRules = ExtensionRules()
+    plugins: dict[str, PluginRule] = msgspec.field(default_factory=dict)
     limits: Limits = Limits()
     header: HeaderRules = HeaderRules()
     fields: FieldRules = FieldRules()

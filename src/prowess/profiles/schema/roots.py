@@ -7,21 +7,30 @@ from typing import Literal
 
 import msgspec
 
+from prowess.model.plugin import PluginFormat
 from prowess.model.skill import LoadedFrom, Scope
 from prowess.profiles.schema import Boundary, Table
 
-Links = Literal["follow", "real-path", "inside-root", "root-only", "real-folder", "known", "never"]
+Links = Literal[
+    "follow",
+    "real-path",
+    "inside-root",
+    "inside-plugin",
+    "root-only",
+    "real-folder",
+    "known",
+    "never",
+]
 Layout = Literal["skills", "commands", "extra"]
 
 
-class RootRule(Table, frozen=True):
+class RootRule(Table, frozen=True, kw_only=True):
     """A kind of folder that is searched for skills.
 
     A path template may contain `{home}`, `{cwd}`, `{workspace}`, `{repository}` or a name from
     `[places]`, each of which stands for one folder; `{ancestor}`, which stands for the working
     folder and every folder above it, nearest first; `{added}`, `{custom}`, `{project_custom}` or
-    `{plugin}`, which stand for every folder given by an option or a setting; and `{extension}`,
-    which stands for every folder that `[extensions]` finds.
+    `{plugin}`, which stand for every folder given by an option or a setting.
 
     A condition is one of `env:NAME` (set to a true word), `env-one:NAME` (`1` or `true`),
     `env-set:NAME` (set to anything), `env-moved:NAME=~/FOLDER` (set to another folder),
@@ -29,10 +38,16 @@ class RootRule(Table, frozen=True):
     working folder).
 
     - `at`: the path templates.
+    - `plugins`: names of `[plugins.NAME]`; the folders of the plugins that they find are searched
+      too.
+    - `part`: which folders of these plugins are searched.
+    - `formats`: the formats of plugins that count; all if empty.
+    - `strict`: skills must follow the Agent Skills standard exactly, whatever the host allows
+      elsewhere.
     - `scope`: who the skills belong to.
     - `provider`: the name shown for the product the folder belongs to; taken from the template if
       empty.
-    - `level`: the host's own word for the scope.
+    - `level`: the host's own word for the scope; for plugins whose they are, if empty.
     - `label`: the full source label; `provider:level` if empty.
     - `loaded_from`: what kind of source the skills come from.
     - `layout`: how the folder is searched: for folders with a SKILL.md (`skills`), for every
@@ -60,7 +75,8 @@ class RootRule(Table, frozen=True):
       files.
     - `links`: which symlinks are followed: all of them (`follow`), those to folders inside the root
       or a trusted folder (`inside-root`), those inside the root (`root-only`), those to any folder
-      as long as SKILL.md itself is inside it (`real-folder`), those to any folder but not SKILL.md
+      as long as SKILL.md itself is inside it (`real-folder`), those inside the plugin
+      (`inside-plugin`), those to any folder but not SKILL.md
       itself, with real paths throughout (`real-path`), those inside any known root, the repository
       or a trusted folder (`known`), or none (`never`).
     - `hard_links`: accept a SKILL.md that has more than one hard link.
@@ -82,7 +98,11 @@ class RootRule(Table, frozen=True):
       and control characters.
     """
 
-    at: tuple[str, ...]
+    at: tuple[str, ...] = ()
+    plugins: tuple[str, ...] = ()
+    part: Literal["skills", "commands"] = "skills"
+    formats: tuple[PluginFormat, ...] = ()
+    strict: bool = False
     scope: Scope
     provider: str = ""
     level: str = ""
@@ -121,20 +141,6 @@ class RootRule(Table, frozen=True):
     name_pattern: str = ""
     path_list: str = ""
     clean_descriptions: bool = False
-
-
-class ExtensionRules(Table, frozen=True):
-    """Where the host's extensions are installed; each can have skills of its own.
-
-    - `at`: the path template of the folder that contains their folders.
-    - `marker`: a file that the folder of an extension must have.
-    - `plugins_at`: the path template of the folder with the versions of a plugin that the settings
-      enable as `PLUGIN@MARKETPLACE`; `{plugin_name}` and `{marketplace}` stand for the two names.
-    """
-
-    at: str = ""
-    marker: str = ""
-    plugins_at: str = ""
 
 
 class Limits(Table, frozen=True):

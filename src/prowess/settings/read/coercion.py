@@ -466,6 +466,17 @@ def _read_plugin(name: str, value: SettingValue) -> Iterator[Entry]:
         yield ("enabled_plugins", name), _bool(fields["enabled"]), fields["enabled"]
 
 
+def _read_plugin_switch(name: str, value: SettingValue) -> Iterator[Entry]:
+    # Claude Code also has lists here, which choose versions; a plugin with one is on.
+    is_list = isinstance(value.data, list) and not value.document.rule.is_own
+    yield ("enabled_plugins", name), True if is_list else _bool(value), value
+
+
+def _read_denied_plugins(value: SettingValue) -> Iterator[Entry]:
+    for item in value.items():
+        yield ("enabled_plugins", _string(item)), False, item
+
+
 # Settings
 
 # Settings with a single value: the field of `Settings` and the type.
@@ -519,6 +530,7 @@ _NAMED: dict[str, ReadNamed] = {
     "skill_paths": _read_path_list,
     "trusted_folders": _read_trusted_folder,
     "enabled_plugins": _read_plugin,
+    "plugin_switches": _read_plugin_switch,
 }
 # Settings that are read as a whole.
 _WHOLE: dict[str, Callable[[SettingValue], Iterator[Entry]]] = {
@@ -529,12 +541,15 @@ _WHOLE: dict[str, Callable[[SettingValue], Iterator[Entry]]] = {
     "plugin_only": _read_plugin_only,
     "mcp_disabled": _read_disabled_servers,
     "mcp_folders": _read_servers_of_folders,
+    "denied_plugins": _read_denied_plugins,
 }
 # The field of `Settings` that these fill, where it has another name.
 _FILLED = {
     "visibility": "overrides",
     "override_list": "overrides",
     "plugin_only": "toggles.plugin_only",
+    "plugin_switches": "enabled_plugins",
+    "denied_plugins": "enabled_plugins",
     "declared_tools": "tools",
     "mcp_disabled": "mcp_servers",
     "mcp_folders": "mcp_servers",

@@ -38,6 +38,7 @@ OWN_KEYS: Mapping[str, str] = {
     "include": "included",
     "folders": "custom_folders",
     "plugins": "plugin_folders",
+    "enabled_plugins": "plugin_switches",
     "skills": "overrides",
     "discovery.trusted_links": "trusted_links",
     "limits": "limits",

@@ -140,6 +140,7 @@ USERS_OWN: Mapping[tuple[str, ...], Callable[[ProjectValue], str | None]] = {
     ("overrides", "*", "env", "*"): _check_secret,
     ("overrides", "*", "api_key"): _check_secret,
     ("overrides", "*", "api_key_from"): _check_secret,
+    ("enabled_plugins", "*"): _check_switch,
     ("tools", "*"): _check_tool,
     ("mcp_servers", "*"): _check_server,
     ("sources", "*"): _check_source,
@@ -159,7 +160,9 @@ USERS_OWN: Mapping[tuple[str, ...], Callable[[ProjectValue], str | None]] = {
 # Lists to which every file adds, instead of replacing what was read before.
 ADDS_UP = (("disabled_extensions",), ("ignored",), ("sandbox", "hide"))
 
-_KEYS = {setting: key for key, setting in OWN_KEYS.items()} | {"tools": "tools"}
+# These settings are read by functions of another name.
+_SAME_KEYS = {"tools": "tools", "enabled_plugins": "enabled_plugins"}
+_KEYS = {setting: key for key, setting in OWN_KEYS.items()} | _SAME_KEYS
 
 
 def add_users_values(values: Values, found: Values) -> None:

@@ -1,0 +1,76 @@
+"""Plugins in folders that options and settings name, or that a host keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from prowess.diagnostics import Diagnostic, diagnose
+from prowess.discover.plugins.search import Finder, FoundPlugin, PluginSearch, list_folders
+from prowess.model.plugin import Owner
+from prowess.profiles.schema.plugins import PluginRule
+
+
+def _find_named(
+    search: PluginSearch, rule: PluginRule, findings: list[Diagnostic]
+) -> Iterator[FoundPlugin]:
+    """The folders that options name, then those of the settings. A file is an extension without
+    anything beside it.
+    """
+    settings, files = search.settings, search.files
+    for folder in search.named:
+        if files.find_kind(folder) == "folder":
+            yield from _open_named(folder, "--extension", "user", search, rule)
+    is_project = settings.is_from_project("plugin_folders")
+    owner: Owner = "project" if is_project else "user"
+    for folder in settings.plugin_folders:
+        origin = settings.entry_origin("plugin_folders", folder).file or folder
+        kind = files.find_kind(folder)
+        if kind == "folder":
+            within = search.places.cwd if is_project else None
+            for found in _open_named(folder, origin, owner, search, rule):
+                found.within = within
+                yield found
+        elif kind is None:
+            message = "A setting names this folder of a plugin, but it does not exist."
+            findings.append(diagnose("root-missing", message, file=folder))
+
+
+def _open_named(
+    folder: str, origin: str, owner: Owner, search: PluginSearch, rule: PluginRule
+) -> Iterator[FoundPlugin]:
+    """A folder that is a plugin, or the marketplace of some."""
+    if ".claude-plugin/marketplace.json" in rule.manifests:
+        from prowess.discover.plugins.registries import open_marketplace
+
+        plugins = open_marketplace(folder, origin, owner, search, rule)
+        if plugins is not None:
+            yield from plugins
+            return
+    yield FoundPlugin(folder=folder, origin=origin, owner=owner)
+
+
+def _find_in_folders(
+    search: PluginSearch, rule: PluginRule, findings: list[Diagnostic]
+) -> Iterator[FoundPlugin]:
+    """Every folder in a folder of plugins."""
+    for path in search.expand(rule):
+        for folder in list_folders(path, search.files):
+            if not rule.marker or search.files.find_kind(f"{folder}/{rule.marker}") == "file":
+                yield FoundPlugin(folder=folder, origin=path)
+
+
+def _find_between_skills(
+    search: PluginSearch, rule: PluginRule, findings: list[Diagnostic]
+) -> Iterator[FoundPlugin]:
+    """Folders between skills that have a manifest of a plugin."""
+    for path in search.expand(rule):
+        for folder in list_folders(path, search.files):
+            if any(search.files.find_kind(f"{folder}/{name}") == "file" for name in rule.manifests):
+                yield FoundPlugin(folder=folder, origin=path)
+
+
+FINDERS: dict[str, Finder] = {
+    "named": _find_named,
+    "folders": _find_in_folders,
+    "skills-folders": _find_between_skills,
+}

@@ -1,0 +1,420 @@
+"""What is in the folder of a plugin: its manifest, and the folders and files that it names.
+
+A manifest is untrusted input. It is bounded in size and depth, and every path in it must lead to
+something inside the plugin, links included. What is wrong costs only itself and is a diagnostic.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from prowess.diagnostics import Diagnostic, diagnose
+from prowess.discover.links import is_inside
+from prowess.model.plugin import PluginFolder, PluginFormat
+from prowess.ports import FileSystem
+
+# A manifest has a name, a few other fields, and perhaps some hooks.
+MOST_BYTES = 1 << 18
+# Nobody lists more folders than this by hand.
+_MOST_PATHS = 500
+_MOST_NAME = 64
+
+STANDARD_SCHEMAS = "https://agent-plugins.org/schemas/"
+STANDARD_SCHEMA = f"{STANDARD_SCHEMAS}1.0.0/plugin.schema.json"
+_STANDARD_NAME = re.compile(r"[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?")
+_STANDARD_TEXTS = ("version", "description", "homepage", "repository", "license")
+_STANDARD_FIELDS = frozenset(
+    ("$schema", "name", "author", "keywords", "extensions", *_STANDARD_TEXTS)
+)
+
+MARKETPLACE_FILES = (
+    "marketplace.json",
+    ".omp-plugin/marketplace.json",
+    ".claude-plugin/marketplace.json",
+)
+
+# The source of a plugin that is the whole folder of its marketplace.
+_WHOLE = ("./", ".")
+
+
+class ManifestError(ValueError):
+    """A file that is no JSON table, or that breaks a rule which rejects the whole plugin."""
+
+
+class PluginParts(msgspec.Struct, kw_only=True):
+    """What the folder of a plugin has."""
+
+    name: str = ""
+    manifest: str | None = None
+    format: PluginFormat = "plain"
+    version: str = ""
+    description: str = ""
+    skills: tuple[PluginFolder, ...] = ()
+    commands: tuple[PluginFolder, ...] = ()
+    agents: tuple[str, ...] = ()
+    hook_files: tuple[str, ...] = ()
+    server_files: tuple[str, ...] = ()
+    inline: Mapping[str, Any] = msgspec.field(default_factory=dict)
+    default: bool = True
+    problem: str | None = None
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+
+def read_json(files: FileSystem, path: str) -> dict[str, Any]:
+    """The table in a JSON file. Raises OSError and `ManifestError`."""
+    head = files.read_head(path, MOST_BYTES)
+    if head.size > MOST_BYTES:
+        raise ManifestError(f"it has {head.size:,} bytes; at most {MOST_BYTES:,} are read")
+    try:
+        data = msgspec.json.decode(head.data)
+    except RecursionError:
+        raise ManifestError("it is nested too deeply") from None
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise ManifestError(f"it is not valid JSON ({error})") from None
+    if not isinstance(data, dict):
+        raise ManifestError("it must be a table")
+    return data
+
+
+def find_json(files: FileSystem, path: str) -> dict[str, Any] | None:
+    """The table in a JSON file; None if there is none that can be read."""
+    if files.find_kind(path) != "file":
+        return None
+    try:
+        return read_json(files, path)
+    except (OSError, ManifestError):
+        return None
+
+
+def find_name_problem(name: object) -> str | None:
+    """Why a plugin can't have this name; None if it can."""
+    if not isinstance(name, str) or not name:
+        return "it has no name"
+    if len(name) > _MOST_NAME:
+        return f"its name has {len(name)} characters; at most {_MOST_NAME} are allowed"
+    if name.startswith(".") or not name.isprintable() or set(name) & set(" /\\:@<>\"'`"):
+        return f"its name is {name!a}; letters, digits, `-`, `_` and `.` are allowed"
+    return None
+
+
+def read_plugin(
+    folder: str,
+    manifests: Sequence[str],
+    files: FileSystem,
+    *,
+    needs_manifest: bool = False,
+    ignore_broken: bool = False,
+    entry: Mapping[str, Any] | None = None,
+) -> PluginParts:
+    """What a plugin's folder has. `entry` is what a marketplace says of it.
+
+    A manifest that is no JSON table rejects the plugin, or counts as none (`ignore_broken`).
+    """
+    reader = _FolderReader(folder, files, ignore_broken=ignore_broken)
+    for name in manifests:
+        path = f"{folder}/{name}"
+        if files.find_kind(path) != "file":
+            continue
+        parts = reader.read_manifest(path, name, entry)
+        if parts is not None:
+            return parts
+    if needs_manifest:
+        return PluginParts(problem="it has no manifest")
+    parts = reader.read_host({} if entry is None else entry, manifest=None)
+    parts.format = "plain" if entry is None else "host"
+    return parts
+
+
+class _FolderReader:
+    """Reads one plugin. `findings` are what is wrong with it so far."""
+
+    def __init__(self, folder: str, files: FileSystem, *, ignore_broken: bool) -> None:
+        self._folder = folder
+        self._files = files
+        self._ignore_broken = ignore_broken
+        self._manifest: str | None = None
+        self._real = files.find_real_path(folder)
+        self.findings: list[Diagnostic] = []
+
+    def read_manifest(
+        self, path: str, name: str, entry: Mapping[str, Any] | None
+    ) -> PluginParts | None:
+        """What a manifest says; None if it is not for this kind of plugin."""
+        if not self._is_contained(path):
+            self._note_outside(path, name)
+            return None
+        self._manifest = path
+        try:
+            data = read_json(self._files, path)
+        except (OSError, ManifestError) as error:
+            # A `plugin.json` that cannot be read says nowhere that it is of Agent Plugins.
+            is_ignored = self._ignore_broken or name == "plugin.json"
+            return self._reject(path, error, is_ignored=is_ignored)
+        read = _READERS.get(name, _FolderReader.read_host)
+        try:
+            parts = read(self, _join_entry(entry, data), manifest=path)
+        except ManifestError as error:
+            return self._reject(path, error)
+        if parts is not None:
+            parts.diagnostics = tuple(self.findings)
+        return parts
+
+    def _reject(
+        self, path: str, error: OSError | ManifestError, *, is_ignored: bool = False
+    ) -> PluginParts | None:
+        """A plugin that cannot be used; None if only its manifest counts for nothing."""
+        cause = getattr(error, "strerror", None) or str(error)
+        if is_ignored:
+            self._note("plugin-manifest-ignored", f"The manifest is ignored: {cause}.")
+            return None
+        message = f"The plugin cannot be used: {cause}."
+        finding = diagnose("plugin-invalid", message, file=path)
+        findings = (*self.findings, finding)
+        return PluginParts(manifest=path, problem=cause, diagnostics=findings)
+
+    def read_host(self, data: Mapping[str, Any], *, manifest: str | None) -> PluginParts:
+        """A plugin in Claude Code's shape, which other hosts follow."""
+        self._manifest = manifest
+        skills = list(self._list_declared(data, "skills"))
+        # Plugins that are each the whole marketplace share one `skills` folder, and list their own.
+        if not skills or data.get("source") not in _WHOLE:
+            usual = self._find_default("skills", "folder")
+            skills = [*map(PluginFolder, usual), *skills]
+        commands = list(self._list_declared(data, "commands"))
+        agents = [one.path for one in self._list_declared(data, "agents")]
+        hooks, inline_hooks = self._split_inline(data.get("hooks"), "hooks")
+        servers, inline_servers = self._split_inline(data.get("mcpServers"), "mcpServers")
+        inline = {"hooks": inline_hooks, "mcpServers": inline_servers}
+        # A manifest adds folders of skills; for commands and agents it replaces the usual ones.
+        usual_commands = map(PluginFolder, self._find_default("commands", "folder"))
+        return PluginParts(
+            name=_read_text(data, "name"),
+            manifest=manifest,
+            format="host",
+            version=_read_text(data, "version"),
+            description=_read_text(data, "description"),
+            skills=_drop_repeated(skills),
+            commands=_drop_repeated(commands or usual_commands),
+            agents=tuple(agents or self._find_default("agents", "folder")),
+            hook_files=(*self._find_default("hooks/hooks.json", "file"), *hooks),
+            server_files=(*self._find_default(".mcp.json", "file"), *servers),
+            inline={key: value for key, value in inline.items() if value},
+            default=data.get("defaultEnabled") is not False,
+            diagnostics=tuple(self.findings),
+        )
+
+    def read_standard(self, data: Mapping[str, Any], *, manifest: str | None) -> PluginParts | None:
+        """A plugin as Agent Plugins 1.0 has it; None if the file is for something else.
+
+        Most mistakes in its manifest reject the plugin; fields that it does not know do not.
+        """
+        schema = data.get("$schema")
+        if not isinstance(schema, str) or not schema.startswith(STANDARD_SCHEMAS):
+            return None
+        self._manifest = manifest
+        problem = _find_standard_problem(data)
+        if problem is not None:
+            raise ManifestError(problem)
+        for field in sorted(data.keys() - _STANDARD_FIELDS):
+            self._note("plugin-field-unknown", f"Unknown field `{field[:64]}`; it is ignored.")
+        if not isinstance(data.get("extensions", {}), dict):
+            self._note("plugin-field-unknown", "`extensions` must be a table; it is ignored.")
+        skills = self._find_default("skills", "folder")
+        return PluginParts(
+            name=data["name"],
+            manifest=manifest,
+            format="standard",
+            version=_read_text(data, "version"),
+            description=_read_text(data, "description"),
+            skills=tuple(PluginFolder(path) for path in skills),
+            server_files=tuple(self._find_default("mcp.json", "file")),
+        )
+
+    def read_package(self, data: Mapping[str, Any], *, manifest: str | None) -> PluginParts:
+        """An npm package whose `omp` or `pi` table may list folders of skills."""
+        self._manifest = manifest
+        table = data.get("omp")
+        if table is None:
+            table = data.get("pi")
+        has_list = isinstance(table, dict) and "skills" in table
+        # As in the release, a list replaces the usual folder, and one that is no list is empty.
+        given = table.get("skills") if isinstance(table, dict) else None
+        listed = given if isinstance(given, list) else []
+        parts = self.read_host({}, manifest=manifest)
+        if has_list:
+            parts.skills = _drop_repeated(self._list_declared({"skills": listed}, "skills"))
+        parts.format = "package" if isinstance(table, dict) else "plain"
+        parts.name = _name_package(_read_text(data, "name"))
+        parts.version = _read_text(data, "version")
+        parts.description = _read_text(data, "description")
+        parts.hook_files = ()
+        return parts
+
+    def read_openclaw(self, data: Mapping[str, Any], *, manifest: str | None) -> PluginParts:
+        """OpenClaw's own manifest. Only the folders of skills that it lists count."""
+        self._manifest = manifest
+        return PluginParts(
+            name=_read_text(data, "id") or _read_text(data, "name"),
+            manifest=manifest,
+            format="host",
+            version=_read_text(data, "version"),
+            description=_read_text(data, "description"),
+            skills=_drop_repeated(self._list_declared(data, "skills")),
+        )
+
+    # Paths
+
+    def _find_default(self, name: str, kind: str) -> Iterator[str]:
+        """The usual place of a part, if it is there and inside the plugin."""
+        path = f"{self._folder}/{name}"
+        if self._files.find_kind(path) != kind:
+            return
+        if self._is_contained(path):
+            yield path
+        else:
+            self._note_outside(path, name)
+
+    def _list_declared(self, data: Mapping[str, Any], field: str) -> Iterator[PluginFolder]:
+        """The places that a manifest names in a field, each a string or a list of strings."""
+        for text in self._list_texts(data.get(field), field):
+            path = self._resolve(text, field)
+            if path is not None:
+                yield PluginFolder(path, is_declared=True)
+
+    def _list_texts(self, given: Any, field: str) -> Iterator[str]:
+        items = list(given) if isinstance(given, list) else [] if given is None else [given]
+        if isinstance(given, dict):
+            # Claude Code also takes a table of commands, each with its file as `source`.
+            items = [one.get("source") for one in given.values() if isinstance(one, dict)]
+        if len(items) > _MOST_PATHS:
+            self._note(
+                "limit-reached",
+                f"`{field}` lists more than {_MOST_PATHS} paths; the rest is ignored.",
+            )
+        for item in items[:_MOST_PATHS]:
+            if isinstance(item, str) and item.strip():
+                yield item.strip()
+            else:
+                self._note("plugin-invalid", f"`{field}` must be a path or a list of paths.")
+
+    def _resolve(self, text: str, field: str) -> str | None:
+        """A path of a manifest as an absolute path; None, with a finding, if it leads outside."""
+        path = posixpath.normpath(posixpath.join(self._folder, text))
+        is_below = is_inside(path, (self._folder,)) and "\0" not in text and "\\" not in text
+        if not is_below or not self._is_contained(path):
+            self._note_outside(self._manifest or self._folder, text, field)
+            return None
+        return path
+
+    def _is_contained(self, path: str) -> bool:
+        """Whether a path is inside the plugin, with every link followed."""
+        real = self._files.find_real_path(path)
+        # What does not exist leads nowhere; searching it finds nothing.
+        return real is None or is_inside(real, (self._real,))
+
+    def _split_inline(self, given: Any, field: str) -> tuple[list[str], Any]:
+        """The files that a field names, and the table that it has itself."""
+        if isinstance(given, dict):
+            return [], given
+        paths: list[str] = []
+        inline: dict[str, Any] = {}
+        for item in given if isinstance(given, list) else [given]:
+            if isinstance(item, dict):
+                inline |= item
+            elif item is not None:
+                paths += [one.path for one in self._list_declared({field: item}, field)]
+        return paths, inline
+
+    # Findings
+
+    def _note(self, code: str, message: str) -> None:
+        self.findings.append(diagnose(code, message, file=self._manifest or self._folder))
+
+    def _note_outside(self, file: str, text: str, field: str = "") -> None:
+        named = ascii(text[:200])
+        message = f"{named} leads outside the plugin; it is ignored."
+        if field:
+            message = f"`{field}` names {named}, which is outside the plugin; it is ignored."
+        self.findings.append(diagnose("plugin-path-outside", message, file=file))
+
+
+_READERS = {
+    "plugin.json": _FolderReader.read_standard,
+    "package.json": _FolderReader.read_package,
+    "openclaw.plugin.json": _FolderReader.read_openclaw,
+}
+
+
+def _join_entry(entry: Mapping[str, Any] | None, data: dict[str, Any]) -> dict[str, Any]:
+    """What a marketplace and the plugin itself say; both may list skills."""
+    if entry is None:
+        return data
+    joined = {**entry, **data}
+    if "skills" in entry and "skills" in data:
+        joined["skills"] = [*_as_list(data["skills"]), *_as_list(entry["skills"])]
+    return joined
+
+
+def _as_list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def _read_text(data: Mapping[str, Any], field: str) -> str:
+    value = data.get(field)
+    return value.strip() if isinstance(value, str) else ""
+
+
+def _name_package(name: str) -> str:
+    """`@scope/name` → scope-name, which can come before the name of a skill."""
+    return name.removeprefix("@").replace("/", "-")
+
+
+def _drop_repeated(folders: Any) -> tuple[PluginFolder, ...]:
+    return tuple({one.path: one for one in reversed(list(folders))}.values())[::-1]
+
+
+def _find_standard_problem(data: Mapping[str, Any]) -> str | None:
+    """What rejects a manifest of Agent Plugins 1.0; None if nothing does."""
+    if data["$schema"] != STANDARD_SCHEMA:
+        return f"its version of Agent Plugins is not known ({data['$schema'][:100]})"
+    name = data.get("name")
+    is_name = isinstance(name, str) and len(name) <= _MOST_NAME and _STANDARD_NAME.fullmatch(name)
+    if not is_name or "--" in str(name) or ".." in str(name):
+        return f"its name is {str(name)[:100]!a}, which Agent Plugins does not allow"
+    for field in _STANDARD_TEXTS:
+        if field in data and not isinstance(data[field], str):
+            return f"`{field}` must be a string"
+    keywords = data.get("keywords", [])
+    if not isinstance(keywords, list) or not all(isinstance(one, str) for one in keywords):
+        return "`keywords` must be a list of strings"
+    return _find_author_problem(data.get("author", {}))
+
+
+def _find_author_problem(author: Any) -> str | None:
+    if not isinstance(author, dict):
+        return "`author` must be a table"
+    for field, value in author.items():
+        if field not in ("name", "email", "url"):
+            return f"`author` has the unknown field `{field[:64]}`"
+        if not isinstance(value, str):
+            return f"`author.{field}` must be a string"
+    return None
+
+
+def find_marketplace_entry(folder: str, plugin: str, files: FileSystem) -> dict[str, Any] | None:
+    """What a marketplace in the same folder says of a plugin that is the whole marketplace."""
+    for name in MARKETPLACE_FILES:
+        data = find_json(files, f"{folder}/{name}")
+        listed = None if data is None else data.get("plugins")
+        if not isinstance(listed, list):
+            continue
+        for entry in listed:
+            is_it = isinstance(entry, dict) and entry.get("name") == plugin
+            if is_it and entry.get("source") in _WHOLE:
+                return dict(entry)
+    return None
