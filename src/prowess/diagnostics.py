@@ -169,6 +169,7 @@ CODES: dict[str, Code] = {
     "source-untrusted": _warning(
         "A project that is not trusted names a source, which is not asked.",
         "Run `prowess trust` if you trust the project, or add the source to your own prowess.toml.",
+    ),
     "plugin-invalid": _error(
         "A plugin, or a part of it, cannot be used.",
         "Fix its manifest, or report it to its author. Other plugins are not affected.",

@@ -84,6 +84,7 @@ class Scan(msgspec.Struct, frozen=True, kw_only=True):
             reporter=self.reporter,
             project=self.project,
         )
+        standard = self.standard
         reader = CandidateReader(
             files=self.cache,
             plain_files=self.files,
@@ -91,7 +92,7 @@ class Scan(msgspec.Struct, frozen=True, kw_only=True):
             header=self.profile.header,
             fields=self.profile.fields,
             limits=self.limits,
-            standard=self.standard and (self.standard.header, self.standard.fields),
+            standard=None if standard is None else (standard.header, standard.fields),
         )
         claims: list[Claim] = []
         roots: list[Root] = []

@@ -133,7 +133,8 @@ def test_a_folder_between_skills_can_be_a_plugin(workspace: Workspace):
         write_json(workspace, f"{folder}/.claude-plugin/plugin.json", {"name": name})
         workspace.skill(f"{folder}/skills/inner", "")
     assert {skill.name for skill in workspace.scan(HOST).skills} == {"home:inner"}
-    switch(workspace, **{"project__skills-dir": True, "home__skills-dir": False})
+    switches = {"project@skills-dir": True, "home@skills-dir": False}
+    write_json(workspace, "home/.claude/settings.json", {"enabledPlugins": switches})
     assert {skill.name for skill in workspace.scan(HOST).skills} == {"project:inner"}
 
 
