@@ -28,7 +28,8 @@ _FOLDERS = (
 _SUFFIX = ".md"
 _MOST_BYTES = 1 << 20
 # opencode has tools in a table that turns them on or off, with names in lower case.
-_SPELLINGS = {name.lower(): name for name in ("Read", "Write", "Edit", "Glob", "Grep", "Bash")}
+_TOOLS = ("Read", "Write", "Edit", "Glob", "Grep", "Bash", "WebFetch")
+_SPELLINGS = {name.lower(): name for name in _TOOLS}
 
 
 class AgentDefinition(msgspec.Struct, frozen=True, kw_only=True):

@@ -125,6 +125,8 @@ def _decide_by_default(plan: Plan) -> Decision:
 def _explain_ask(permission: str) -> str:
     if permission.startswith(MCP_PREFIX):
         return f"{permission} needs approval or `--allow {permission}`"
+    if permission == "webfetch":
+        return "WebFetch needs approval or `--allow 'WebFetch(domain:…)'`"
     tool = permission.capitalize()
     return f"{tool} needs approval or `--allow '{tool}(…)'`"
 

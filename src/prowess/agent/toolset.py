@@ -20,6 +20,7 @@ from prowess.agent.permissions import Gatekeeper, Granted
 from prowess.agent.tools.bash import BashTool
 from prowess.agent.tools.files import FileTools
 from prowess.agent.tools.plan import Plan
+from prowess.agent.tools.web import WebTool
 from prowess.conversation.conversation import Conversation
 from prowess.errors import ProwessError
 from prowess.errors.activation import NotPermitted
@@ -262,7 +263,7 @@ def _explain(error: ProwessError) -> str:
     return f"{error} {error.hint}" if error.hint else str(error)
 
 
-TOOLS = ("Read", "Write", "Edit", "Glob", "Grep", "Bash", "Task")
+TOOLS = ("Read", "Write", "Edit", "Glob", "Grep", "Bash", "WebFetch", "Task")
 _MOST_CHARACTERS = 100_000
 _CHANGING = ("Write", "Edit", "Bash")
 
@@ -271,13 +272,14 @@ def build_toolset(
     context: CallContext,
     files: FileTools,
     bash: BashTool,
+    web: WebTool,
     task: Callable[..., Plan],
     *,
     mcp: McpTools | None = None,
     only: Container[str] | None = None,
     **catalog_options: Any,
 ) -> AbstractToolset[Any]:
-    """The tools of an agent: files, commands, sub-agents, MCP servers, and those for skills.
+    """The tools of an agent: files, commands, the web, sub-agents, MCP servers, and for skills.
 
     `only` are the ones it may have, except for those for skills; None is all.
     """
@@ -288,6 +290,7 @@ def build_toolset(
         files.glob,
         files.grep,
         bash.bash,
+        web.fetch,
         task,
     )
     planned = FunctionToolset[Any](

@@ -33,6 +33,7 @@ from prowess.agent.sandbox import (
 from prowess.agent.tools.bash import BashSandbox, BashTool
 from prowess.agent.tools.files import FileTools, SpecialPaths
 from prowess.agent.tools.plan import Access, Plan
+from prowess.agent.tools.web import WebTool
 from prowess.agent.toolset import CallContext, CallLog, Turn, build_toolset
 from prowess.agent.turn import Limits, LoopResult, Spending
 from prowess.conversation.conversation import Conversation
@@ -224,6 +225,7 @@ class Workers:
                 lambda: self._open_judge(context),
             ),
             BashTool(self._find_sandbox),
+            WebTool(lambda: self._skills.project.load_own_settings().agent.private_hosts),
             self._make_task(lambda: worker),
             mcp=self._mcp,
             only=None if definition is None else definition.tools,

@@ -99,6 +99,8 @@ class AgentSettings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     - `models`: short names for models, such as those that skills ask for (`haiku`).
     - `context_window`: the tokens that a conversation may have, in place of what is known of the
       model. Models of which nothing is known have 64,000.
+    - `private_hosts`: hosts that WebFetch may reach although they are on this machine or in a
+      private network.
     - `compact_at`: the share of the window at which a conversation is compacted; 0 is never.
     """
 
@@ -106,6 +108,7 @@ class AgentSettings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     models: Mapping[str, str] = msgspec.field(default_factory=dict)
     context_window: int | None = None
     compact_at: float = 0.8
+    private_hosts: tuple[str, ...] = ()
 
 
 FEATURES = (

@@ -129,9 +129,9 @@ def _parse_path(path: str) -> str:
 
 
 def _parse_address(address: str) -> str:
-    """`domain:example.org` matches every page of a host."""
-    domain = address.removeprefix("domain:")
-    return address or "*" if domain == address else f"*://{domain}/*"
+    """`domain:example.org` matches every page of a host, `domain:*.example.org` those below it."""
+    # Kept as it is: as a pattern for addresses, the wildcard could match a path or a query.
+    return address.lower() if address.startswith("domain:") else address or "*"
 
 
 SKILL_TOOLS: Tools = {"Skill": _parse_name, "Bash": _parse_command}

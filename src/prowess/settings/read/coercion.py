@@ -279,6 +279,7 @@ _AGENT_VALUES: Mapping[str, Convert] = {
     "model": _string,
     "context_window": _count,
     "compact_at": _share_or_never,
+    "private_hosts": lambda value: tuple(map(str.lower, _names(value))),
 }
 _AGENT_KEYS = (*_AGENT_VALUES, "models")
 

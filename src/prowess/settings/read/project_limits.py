@@ -48,6 +48,10 @@ def _forbid_feature(proposed: ProjectValue) -> str | None:
     return "only your own prowess.toml can turn features on"
 
 
+def _forbid_hosts(proposed: ProjectValue) -> str | None:
+    return "only your own prowess.toml can open a private network to the agent"
+
+
 def _check_limit(proposed: ProjectValue) -> str | None:
     most = proposed.users
     if most is None:
@@ -149,6 +153,7 @@ USERS_OWN: Mapping[tuple[str, ...], Callable[[ProjectValue], str | None]] = {
     ("agent", "models", "*"): _forbid_model,
     ("agent", "context_window"): _forbid_window,
     ("agent", "compact_at"): _forbid_window,
+    ("agent", "private_hosts"): _forbid_hosts,
     ("features", "*"): _forbid_feature,
     ("sandbox", "mode"): _check_sandbox,
     ("sandbox", "network"): _check_sandbox,
