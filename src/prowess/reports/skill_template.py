@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -13,6 +13,7 @@ from prowess.errors import InvalidName, UsageError
 from prowess.parse.lint.checks import lint_skill
 from prowess.parse.manifest.names import MOST_NAME, is_standard
 from prowess.profiles.load import load_profile
+from prowess.state.unpacked_files import find_refusal
 
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9 ,.;()/’'-]* [A-Za-z0-9 ,.;()/’'-]*[A-Za-z0-9.)]")
 _UNPRINTABLE = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
@@ -95,20 +96,38 @@ def _name_character(character: str) -> str:
     return f"“{character}”" if character.isprintable() else f"U+{ord(character):04X}"
 
 
-def render_skill(name: str, description: str | None, resources: Sequence[str]) -> RenderedSkill:
-    """The files of a new skill. Raises a `UsageError` if its description would not be valid."""
+def render_skill(
+    name: str,
+    description: str | None,
+    resources: Sequence[str] = (),
+    *,
+    body: str | None = None,
+    files: Mapping[str, str] | None = None,
+) -> RenderedSkill:
+    """The files of a new skill: a template, or with this body and these files beside it.
+
+    Raises a `UsageError` if the skill would not be valid.
+    """
     title = name.replace("-", " ")
     described = _DESCRIPTION.format(title=title) if description is None else _clean(description)
     header = f"---\nname: {_quote_name(name)}\ndescription: {quote(described)}\n---\n\n"
-    body = _BODY.format(heading=title[0].upper() + title[1:])
+    if body is None:
+        body = _BODY.format(heading=title[0].upper() + title[1:])
     added = [_RESOURCES[word] for word in resources]
     if added:
         body += "\n## Files\n\n" + "".join(f"- {one.line}\n" for one in added)
-    files = {one.path: one.content.encode() for one in added}
+    contents = {one.path: one.content.encode() for one in added}
+    for path, text in (files or {}).items():
+        refusal = find_refusal(path)
+        if refusal is not None:
+            raise UsageError(f"“{path}” cannot be a file of a skill: {refusal}.")
+        contents[path] = text.encode()
     # Written last: a folder with a SKILL.md in it is a complete skill.
-    files["SKILL.md"] = (header + body).encode()
-    _check(header + body, name, files)
-    return RenderedSkill(files, frozenset(path for path in files if path.startswith("scripts/")))
+    contents.pop("SKILL.md", None)
+    contents["SKILL.md"] = (header + body).encode()
+    _check(header + body, name, contents)
+    scripts = frozenset(path for path in contents if path.startswith("scripts/"))
+    return RenderedSkill(contents, scripts)
 
 
 def _check(text: str, name: str, files: dict[str, bytes]) -> None:

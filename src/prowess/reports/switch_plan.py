@@ -82,7 +82,7 @@ def apply_plan(plan: SwitchPlan) -> None:
         rewrite_aside(path, text.encode())
 
 
-class _EditedFiles:
+class EditedFiles:
     """A file system as it would be after some edits of settings files."""
 
     def __init__(self, files: FileSystem) -> None:
@@ -135,7 +135,7 @@ class _Planner:
         self.skills = skills
         self.name = name
         self.user = user
-        self.files = _EditedFiles(skills.project.files)
+        self.files = EditedFiles(skills.project.files)
         self.places = skills.find_places()
         self.settings_files = list_settings_places(skills.profile, self.places)
         self.top = self.places.repository or self.places.cwd

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prowess.errors import InvalidName, ProwessError, SettingError
-from prowess.settings.edit.toml import set_skill_enabled
+from prowess.settings.edit.toml import set_skill_enabled, set_toml_value
 from tests.unit.settings.writers import KEYS, LEAVES, VALUES, TomlWriter
 
 NAMES = KEYS | st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
@@ -153,7 +153,7 @@ def test_a_switch_that_cannot_be_replaced_safely_is_left_to_the_user():
             "[skills.pdf]\nenabled = [1]\n", "pdf", enabled=True, file="/p/prowess.toml"
         )
     assert str(raised.value) == (
-        "/p/prowess.toml: can't set `enabled` for the skill “pdf” safely; write `enabled = "
+        "/p/prowess.toml: can't set `enabled` safely; write `enabled = "
         "true` under `[skills.pdf]` by hand."
     )
 
@@ -162,3 +162,33 @@ def test_a_name_that_no_file_can_hold_is_refused():
     with pytest.raises(InvalidName) as raised:
         set_skill_enabled("", "\udc80", enabled=True)
     assert raised.value.why == "it is not valid Unicode, so it can't be written"
+
+
+@pytest.mark.parametrize(
+    ("text", "path", "value", "after"),
+    [
+        ("", ("usage",), "true", "usage = true\n"),
+        (
+            "# mine\n[limits]\nx = 1\n",
+            ("usage",),
+            "true",
+            "usage = true\n# mine\n[limits]\nx = 1\n",
+        ),
+        ("usage = false # why\n", ("usage",), "true", "usage = true # why\n"),
+        ("[agent]\n# which\n", ("agent", "model"), '"a:b"', '[agent]\nmodel = "a:b"\n# which\n'),
+        ("x = 1\n", ("agent", "models", "h"), '"a:b"', 'x = 1\n\n[agent.models]\nh = "a:b"\n'),
+        ("agent = { model = 'a:b' }\n", ("agent", "model"), '"c:d"', 'agent = { model = "c:d" }\n'),
+    ],
+)
+def test_a_value_is_set_where_it_belongs_and_all_else_stays(text, path, value, after):
+    assert set_toml_value(text, path, value) == after
+
+
+def test_a_list_is_left_to_the_user():
+    with pytest.raises(ProwessError, match=r"write `ignore = .* above the first table by hand"):
+        set_toml_value("ignore = ['a']\n", ("ignore",), '["b"]')
+
+
+def test_a_value_below_one_that_is_no_table_is_refused():
+    with pytest.raises(ProwessError, match=r"`agent\.model` can't be set: a key above it is no"):
+        set_toml_value("agent = 3\n", ("agent", "model"), '"a:b"')

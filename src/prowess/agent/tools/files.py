@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import posixpath
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 
 import msgspec
 
+from prowess.agent.tools.differences import render_difference
 from prowess.agent.tools.plan import Access, IsCancelled, Plan
 from prowess.discover.links import is_inside
 from prowess.errors import UsageError
@@ -284,7 +284,7 @@ class FileTools:
         return msgspec.structs.replace(
             refused,
             run=run,
-            diff=_render_diff(place.shown, old.text if old else "", new.text),
+            diff=render_difference(place.shown, old.text if old else "", new.text),
         )
 
     def _resolve_special(self) -> SpecialPaths:
@@ -352,14 +352,6 @@ def _replace_text(text: str, old: str, new: str, *, replace_all: bool) -> str:
             f"`old_string` occurs {count} times; add lines around it, or set `replace_all`."
         )
     return text.replace(old, new)
-
-
-def _render_diff(name: str, old: str, new: str) -> str:
-    """The change as a unified diff, whole: a person who is asked must see all of it."""
-    lines = difflib.unified_diff(
-        old.splitlines(), new.splitlines(), f"a/{name}", f"b/{name}", lineterm=""
-    )
-    return "\n".join(lines)
 
 
 def _list_some(found: Sequence[str], what: str) -> str:

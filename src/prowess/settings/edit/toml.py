@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from functools import reduce
 from typing import Any
 
 from prowess.errors import InvalidName, ProwessError
@@ -53,43 +54,76 @@ def _set_field(text: str, name: str, field: str, value: str, *, file: str) -> st
         raise ProwessError(
             f"{file}: `skills` must contain a table for each skill, so “{name}” can't be set there."
         )
+    return set_toml_value(text, ("skills", name, field), value, file=file)
+
+
+def set_toml_value(text: str, path: Path, value: str, *, file: str = "the settings") -> str:
+    """The text with a value at a path of keys; `value` is written as TOML, such as `"on"`.
+
+    What else is in the text stays as it is, comments too. Raises a `SettingError` if the text is
+    not TOML, and a `ProwessError` if there is no safe edit.
+    """
+    data = parse_toml(text, file)
+    if any(not isinstance(table, dict) for table in _list_tables(data, path)):
+        raise ProwessError(f"{file}: `{'.'.join(path)}` can't be set: a key above it is no table.")
+    *tables, field = path
     bom, body = _split_bom(text)
-    wanted = merge(_parse(body), {"skills": {name: _parse(f"{field} = {value}")}})
-    for proposal in _propose_field(body, name, field, value):
-        if _is_wanted(proposal, wanted) and _has_same_type(proposal, wanted, name, field):
+    entry = _parse(f"{quote_key(field)} = {value}")
+    wanted = merge(_parse(body), reduce(lambda inner, key: {key: inner}, reversed(tables), entry))
+    for proposal in _propose_value(body, path, value):
+        if _is_wanted(proposal, wanted) and _has_same_type(proposal, wanted, path):
             return bom + proposal
-    header = f"[skills.{quote_key(name)}]"
+    header = ".".join(map(quote_key, tables))
+    place = f"under `[{header}]`" if tables else "above the first table"
     raise ProwessError(
-        f"{file}: can't set `{field}` for the skill “{name}” safely; "
-        f"write `{field} = {value}` under `{header}` by hand."
+        f"{file}: can't set `{field}` safely; write `{quote_key(field)} = {value}` {place} by hand."
     )
 
 
-def _has_same_type(proposal: str, wanted: dict[str, Any], name: str, field: str) -> bool:
+def _list_tables(data: Any, path: Path) -> Iterator[Any]:
+    """What is at each key above the last one, as far as it exists."""
+    for key in path[:-1]:
+        if not isinstance(data, dict) or key not in data:
+            return
+        data = data[key]
+        yield data
+
+
+def _has_same_type(proposal: str, wanted: dict[str, Any], path: Path) -> bool:
     # 1 equals True, so comparing the data is not enough.
-    found = _parse(proposal)["skills"][name][field]
-    return type(found) is type(wanted["skills"][name][field])
+    return type(_look_up(_parse(proposal), path)) is type(_look_up(wanted, path))
 
 
-def _propose_field(text: str, name: str, field: str, value: str) -> Iterator[str]:
+def _look_up(data: Any, path: Path) -> Any:
+    for key in path:
+        data = data[key]
+    return data
+
+
+def _propose_value(text: str, path: Path, value: str) -> Iterator[str]:
     """Edits in order of preference, from the value that is there to a new table."""
-    key = quote_key(name)
-    entry = f"{field} = {value}"
-    table, above = ("skills", name), ("skills",)
-    edits: tuple[tuple[Path, Callable[[KeySpan], str]], ...] = (
-        ((*table, field), lambda span: replace_value(text, span, value)),
-        (table, lambda span: insert_below_header(text, span, entry)),
-        (table, lambda span: _insert_in_braces(text, span, entry)),
-        (table, lambda span: _insert_beside(text, span, entry)),
-        (above, lambda span: _insert_in_braces(text, span, f"{key} = {{ {entry} }}")),
-    )
+    table, above = path[:-1], path[:-2]
+    entry = f"{quote_key(path[-1])} = {value}"
+    dotted = ".".join(map(quote_key, table))
+    edits: list[tuple[Path, Callable[[KeySpan], str]]] = [
+        (path, lambda span: replace_value(text, span, value))
+    ]
+    if table:
+        name = quote_key(table[-1])
+        edits += [
+            (table, lambda span: insert_below_header(text, span, entry)),
+            (table, lambda span: _insert_in_braces(text, span, entry)),
+            (table, lambda span: _insert_beside(text, span, entry)),
+            (above, lambda span: _insert_in_braces(text, span, f"{name} = {{ {entry} }}")),
+        ]
     spans = list(scan_toml(text))
-    for path, edit in edits:
+    for at, edit in edits:
         for span in spans:
-            if span.path == path:
+            if span.path == at:
                 yield edit(span)
-    yield append_lines(text, [f"[skills.{key}]", entry])
-    yield _newline(text).join([f"skills.{key}.{entry}", text])
+    if table:
+        yield append_lines(text, [f"[{dotted}]", entry])
+    yield _newline(text).join([f"{dotted}.{entry}" if table else entry, text])
 
 
 # Entries of a list
