@@ -25,7 +25,14 @@ class Shipped(NamedTuple):
     programs: tuple[str, ...] = ()
 
 
-SHIPPED = (Shipped("lorem-ipsum"),)
+SHIPPED = (
+    Shipped("update-config"),
+    Shipped("verify"),
+    Shipped("lorem-ipsum"),
+    Shipped("skillify"),
+    Shipped("remember"),
+    Shipped("simplify"),
+)
 """Every skill that ships, in the order of registration."""
 
 
