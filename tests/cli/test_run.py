@@ -230,7 +230,7 @@ def test_plain_text_is_told_with_the_commands_there_are(terminal):
         terminal.skill(f"project/.agents/skills/s{number}")
     assert terminal.run("run", "hello there").err == (
         "This is not a command here; a model would receive the text unchanged. "
-        "Commands here: /lorem-ipsum, /s0, /s1, /s2, /s3, /s4, /s5, /s6 and 3 more.\n"
+        "Commands here: /lorem-ipsum, /remember, /s0, /s1, /s2, /s3, /s4, /s5 and 8 more.\n"
     )
 
 

@@ -17,6 +17,7 @@ from prowess.agent.hooks.session_hooks import AgentHooks
 from prowess.agent.hooks.tool_calls import HookedCall
 from prowess.agent.mcp_tools import McpTools, McpToolset
 from prowess.agent.permissions import Gatekeeper, Granted
+from prowess.agent.shipped.tools import TOOLS_OF_SKILLS
 from prowess.agent.tools.bash import BashTool
 from prowess.agent.tools.files import FileTools
 from prowess.agent.tools.plan import Plan
@@ -149,7 +150,7 @@ class GuardedToolset(WrapperToolset[Any]):
         # Loading a skill is judged by the conversation, everything else by the plan.
         activations: list[Activation] = []
         _loaded.set(activations)
-        if state.tool not in TOOLS and not state.tool.startswith(MCP_PREFIX):
+        if not _is_planned(state.tool):
             self._begin(state, _name_call(state), log=True)
             await context.wait_until_shown()
             question = hooked.plan_question(state.title)
@@ -268,6 +269,11 @@ _MOST_CHARACTERS = 100_000
 _CHANGING = ("Write", "Edit", "Bash")
 
 
+def _is_planned(tool: str) -> bool:
+    """Whether a tool gives a plan of what it would do, as all do but those for skills."""
+    return tool in TOOLS or tool in TOOLS_OF_SKILLS or tool.startswith(MCP_PREFIX)
+
+
 def build_toolset(
     context: CallContext,
     files: FileTools,
@@ -275,13 +281,15 @@ def build_toolset(
     web: WebTool,
     task: Callable[..., Plan],
     *,
+    shipped: AbstractToolset[Any],
     mcp: McpTools | None = None,
     only: Container[str] | None = None,
     **catalog_options: Any,
 ) -> AbstractToolset[Any]:
     """The tools of an agent: files, commands, the web, sub-agents, MCP servers, and for skills.
 
-    `only` are the ones it may have, except for those for skills; None is all.
+    `shipped` are those of the skills that ship. `only` are the ones it may have, except for those
+    for skills; None is all.
     """
     functions: tuple[Callable[..., Plan], ...] = (
         files.read,
@@ -306,7 +314,7 @@ def build_toolset(
         on_activation=lambda activation, run: _loaded.get().append(activation),
         **catalog_options,
     )
-    toolsets: list[AbstractToolset[Any]] = [planned, skills]
+    toolsets: list[AbstractToolset[Any]] = [planned, skills, shipped]
     if mcp is not None:
         toolsets.append(McpToolset(mcp, only))
     return GuardedToolset(CombinedToolset(toolsets), context=context)

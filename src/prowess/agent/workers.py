@@ -30,6 +30,7 @@ from prowess.agent.sandbox import (
     find_special_paths,
     open_runner,
 )
+from prowess.agent.shipped.toolset import open_shipped_tools
 from prowess.agent.tools.bash import BashSandbox, BashTool
 from prowess.agent.tools.files import FileTools, SpecialPaths
 from prowess.agent.tools.plan import Access, Plan
@@ -227,6 +228,7 @@ class Workers:
             BashTool(self._find_sandbox),
             WebTool(lambda: self._skills.project.load_own_settings().agent.private_hosts),
             self._make_task(lambda: worker),
+            shipped=open_shipped_tools(self._skills, conversation),
             mcp=self._mcp,
             only=None if definition is None else definition.tools,
             **({} if window is None else {"context_tokens": window}),

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from prowess.agent.shipped.remember import HEADING, SortedMemory, add_memory, plan_memories
 from prowess.agent.shipped.tools import ShippedTools
+from prowess.agent.tools.plan import Plan
 from prowess.errors import UsageError
 from prowess.state.memories import Memory
 from tests.agent.studio import Studio
@@ -24,7 +25,7 @@ def tools(studio: Studio) -> ShippedTools:
     return ShippedTools(studio.skills())
 
 
-def carry_out(plan) -> str:
+def carry_out(plan: Plan) -> str:
     assert plan.run is not None
     return plan.run(lambda: False)
 

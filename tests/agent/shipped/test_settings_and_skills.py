@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from prowess.agent.shipped.tools import ShippedTools
+from prowess.agent.tools.plan import Plan
 from prowess.errors import ProwessError
 from tests.agent.studio import Studio
 
@@ -16,7 +17,7 @@ def tools(studio: Studio) -> ShippedTools:
     return ShippedTools(studio.skills())
 
 
-def carry_out(plan) -> str:
+def carry_out(plan: Plan) -> str:
     assert plan.run is not None
     return plan.run(lambda: False)
 

@@ -1,0 +1,68 @@
+"""Tools of the skills that ship, through a session: there while the skill is, never without."""
+
+from __future__ import annotations
+
+import pytest
+
+from prowess.agent import Session
+from prowess.agent.events import Event, ToolFinished
+from prowess.runtime import Skills
+from prowess.supply.bundled import BundledSource
+from tests.agent.studio import Asked, Studio, call, pick, say
+
+
+def run(studio: Studio, text: str, *answers, approver=None):
+    skills = Skills(
+        studio.project, facts=studio.facts, cache=False, sources=(BundledSource(),), rules=()
+    )
+    events: list[Event] = []
+    with Session(skills, model=studio.script(*answers), approver=approver) as session:
+        ended = session.run(text, on_event=events.append)
+    return ended, events
+
+
+def test_a_tool_is_there_once_its_skill_is_loaded_and_asks_before_it_changes_anything(studio):
+    asked = Asked()
+    set_usage = call("SetSetting", key="usage", value=False)
+    ended, events = run(
+        studio, "/update-config count nothing", set_usage, say("Done."), approver=asked
+    )
+    assert ended.status == "done", ended.reason
+    assert [(one.tool, one.outcome) for one in pick(events, ToolFinished)] == [
+        ("SetSetting", "done")
+    ]
+    assert len(asked.requests) == 1
+    assert studio.read("prowess.toml") == "usage = false\n"
+
+
+def test_without_its_skill_a_tool_does_not_exist(studio):
+    set_usage = call("SetSetting", key="usage", value=False)
+    _, events = run(studio, "Count nothing.", set_usage, say("I can't."), approver=Asked())
+    assert [one.outcome for one in pick(events, ToolFinished)] == []
+    assert not (studio.project / "prowess.toml").exists()
+
+
+def test_a_skill_of_the_project_with_that_name_gets_no_tool(studio):
+    studio.skill("update-config")
+    set_usage = call("SetSetting", key="usage", value=False)
+    _, events = run(studio, "/update-config x", set_usage, say("I can't."), approver=Asked())
+    assert [one.outcome for one in pick(events, ToolFinished)] == []
+    assert not (studio.project / "prowess.toml").exists()
+
+
+def test_with_nobody_to_ask_nothing_is_changed(studio):
+    set_usage = call("SetSetting", key="usage", value=False)
+    ended, _ = run(studio, "/update-config x", set_usage, say("I can't."))
+    assert ended.status == "refused"
+    assert not (studio.project / "prowess.toml").exists()
+
+
+@pytest.mark.seed("C-108")
+@pytest.mark.needs("python3")
+def test_verify_finds_how_the_project_is_run(studio):
+    studio.write("Makefile", "run:\n\techo hi\ntest: run\n\techo ok\nX := 1\n")
+    studio.write("package.json", '{"scripts": {"dev": "vite"}}')
+    find = call("run_skill_script", skill="verify", script="scripts/find_commands.py", arguments=[])
+    _, events = run(studio, "/verify", find, say("Works."), approver=Asked())
+    (finished,) = pick(events, ToolFinished)
+    assert finished.output == "make run\nmake test\nnpm run dev  # vite"
