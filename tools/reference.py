@@ -141,7 +141,7 @@ _SETTINGS = {
     "approved; then commands are asked about again whenever a file of the skill changes.",
     "usage": "Whether to count how often skills are offered and used.",
     "permissions": "Rules for which agent may use which skill.",
-    "hooks": "Commands that the agent runs at events.",
+    "hooks": "Commands that the agent runs at events: [hooks](../guides/hooks.md).",
     "limits": "Limits of a scan, by a key of [`[limits]`](profiles.md#limits).",
     "budget": "Room for the catalog, by a key of [`[budget]`](profiles.md#budget): `share`, "
     "`characters`, `skills` or `per_item`.",

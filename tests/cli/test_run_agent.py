@@ -63,6 +63,32 @@ def test_what_a_model_says_cannot_steer_a_terminal(terminal):
     assert answer.out.startswith("a\\x1b[2Jb\n")
 
 
+def test_hooks_that_refuse_or_fail_are_shown(terminal):
+    hooks = {"PreToolUse": "printf 'no\\033[2J' >&2; exit 2", "Stop": "exit 3"}
+    tables = [
+        f"[[hooks]]\nevent = {json.dumps(event)}\ncommand = {json.dumps(command)}\n"
+        for event, command in hooks.items()
+    ]
+    terminal.write("home/.config/prowess/prowess.toml", "\n".join(tables))
+    terminal.write("project/a.txt", "one\n")
+    answers = [call("Read", file_path="a.txt"), {"text": "Done."}]
+    answer = terminal.run("run", "x", "--model", script(terminal, *answers))
+    assert (answer.code, answer.out) == (0, "Done.\n")
+    assert answer.err.splitlines()[:-1] == [
+        "! PreToolUse hook `printf 'no\\033[2J' >&2; exit 2` blocked: no\\x1b[2J",
+        "· Read a.txt",
+        "  refused: A hook refused the call: no\\x1b[2J",
+        "! Stop hook `exit 3` failed: it ended with exit code 3",
+    ]
+    answer = terminal.run("run", "x", "--model", script(terminal, *answers), "--json")
+    events = [json.loads(line) for line in answer.out.splitlines()]
+    ran = [one for one in events if one["event"] == "hook-finished"]
+    assert [(one["hook"], one["source"], one["outcome"]) for one in ran] == [
+        ("PreToolUse", "user", "blocked"),
+        ("Stop", "user", "failed"),
+    ]
+
+
 def test_json_is_one_event_per_line(terminal):
     model = script(terminal, call("Write", file_path="a", content="x"), {"text": "旗"})
     answer = terminal.run("run", "x", "--model", model, "--json")

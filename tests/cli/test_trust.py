@@ -32,8 +32,11 @@ def write_all(terminal: Terminal) -> None:
     terminal.skill("home/.agents/skills/mine", body="!`mine`\n")
     terminal.write(
         "project/prowess.toml",
-        '[tools.tide]\ncommand = ["tide", "of {argument}"]\n\n[skills.log]\nenv = { ZONE = "value-of-zone" }\n',
+        '[tools.tide]\ncommand = ["tide", "of {argument}"]\n\n[skills.log]\nenv = { ZONE = "value-of-zone" }\n'
+        '\n[[hooks]]\nevent = "Stop"\ncommand = "make check"\n',
     )
+    judge = {"PreToolUse": [{"hooks": [{"type": "command", "command": "./judge"}]}]}
+    terminal.write("project/.claude/settings.json", json.dumps({"hooks": judge}, indent=1))
     terminal.write("home/.config/prowess/prowess.toml", '[tools.own]\ncommand = ["own"]\n')
 
 
@@ -54,6 +57,12 @@ def test_it_shows_everything_that_would_run(terminal):
         "  .claude/skills/hooked/SKILL.md\n"
         "    Stop: ./stop.sh\n"
         "    Start\n"
+        "\n"
+        "Hooks of the project, in `prowess run`:\n"
+        "  .claude/settings.json:2\n"
+        "    PreToolUse: ./judge\n"
+        "  prowess.toml:7\n"
+        "    Stop: make check\n"
         "\n"
         "Programs that skills call as tools:\n"
         "  prowess.toml:1\n"
@@ -90,6 +99,15 @@ def test_the_same_as_json(terminal):
             },
         ],
         "tools": [{"name": "tide", "command": "tide 'of {argument}'", "file": settings, "line": 1}],
+        "hooks": [
+            {
+                "event": "PreToolUse",
+                "command": "./judge",
+                "file": terminal.path("project/.claude/settings.json"),
+                "line": 2,
+            },
+            {"event": "Stop", "command": "make check", "file": settings, "line": 7},
+        ],
         "variables": [{"name": "log: ZONE", "file": settings, "line": 5}],
         "unread": [],
         "is_cut": False,

@@ -28,6 +28,8 @@ _SKILL_FILE = "SKILL.md"
 _SETTINGS_FILE = "prowess.toml"
 _MOST_BYTES = 1 << 24
 
+# The hosts whose files have hooks that the agent runs, whichever host is asked about now.
+_HOSTS_WITH_HOOKS = ("claude-code",)
 # The fields of a hook that say what it does.
 _HOOK_ACTIONS = ("command", "url", "prompt")
 
@@ -58,13 +60,14 @@ class TrustPreview(msgspec.Struct, frozen=True):
     skills: tuple[RunnableSkill, ...] = ()
     tools: tuple[DeclaredSetting, ...] = ()
     variables: tuple[DeclaredSetting, ...] = ()
+    hooks: tuple[DeclaredSetting, ...] = ()
     unread: tuple[str, ...] = ()
     is_cut: bool = False
 
     @property
     def is_empty(self) -> bool:
         """Whether nothing would run."""
-        return not (self.skills or self.tools or self.variables)
+        return not (self.skills or self.tools or self.variables or self.hooks)
 
     def shape(self) -> dict[str, Any]:
         """As JSON."""
@@ -73,6 +76,10 @@ class TrustPreview(msgspec.Struct, frozen=True):
             "tools": [
                 {"name": one.name, "command": one.command, **msgspec.to_builtins(one.origin)}
                 for one in self.tools
+            ],
+            "hooks": [
+                {"event": one.name, "command": one.command, **msgspec.to_builtins(one.origin)}
+                for one in self.hooks
             ],
             "variables": [
                 {"name": one.name, **msgspec.to_builtins(one.origin)} for one in self.variables
@@ -105,10 +112,15 @@ def preview_trust(
     loose = [one for one in _read_loose(everywhere.folders, views[0]) if one.location not in known]
     settings = [one.project.load_own_settings() for one in views]
     settings += _load_nested_settings(everywhere.folders, views[0].project.files)
+    hosts_with_hooks = dict.fromkeys((*hosts, *_HOSTS_WITH_HOOKS))
+    host_settings = [Skills(cwd, host=by).settings() for cwd in folders for by in hosts_with_hooks]
     return TrustPreview(
         skills=tuple(sorted((*skills, *loose), key=lambda one: (one.name, one.location))),
         tools=_sort_settings(declared for one in settings for declared in _list_tools(one)),
         variables=_sort_settings(declared for one in settings for declared in _list_variables(one)),
+        hooks=_sort_settings(
+            declared for one in (*settings, *host_settings) for declared in _list_hooks(one)
+        ),
         unread=tuple(unread),
         is_cut=everywhere.is_cut or any(is_cut for _, is_cut in nested),
     )
@@ -230,6 +242,12 @@ def _list_tools(settings: Settings) -> Iterator[DeclaredSetting]:
         key = f"tools.{name}"
         if settings.is_from_project(key):
             yield DeclaredSetting(name, settings.origin(key), render_template(tool.command))
+
+
+def _list_hooks(settings: Settings) -> Iterator[DeclaredSetting]:
+    for hook in settings.hooks:
+        if hook.source == "project":
+            yield DeclaredSetting(hook.event, hook.origin, hook.command or f"({hook.kind})")
 
 
 def _list_variables(settings: Settings) -> Iterator[DeclaredSetting]:

@@ -156,6 +156,7 @@ def _print_preview(root: str, preview: TrustPreview, *, kind: str) -> None:
     hooks = [(file, one.hooks) for file, one in skills if one.hooks]
     _print_group("Commands in skills, each time the skill is loaded", commands)
     _print_group("Hooks of skills, in agents that run hooks", hooks)
+    _print_group("Hooks of the project, in `prowess run`", _group_settings(preview.hooks, root))
     tools = _group_settings(preview.tools, root)
     _print_group("Programs that skills call as tools", tools)
     variables = _group_settings(preview.variables, root)
