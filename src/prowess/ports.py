@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from prowess.model.permission import Approval, ApprovalAnswer, ApprovalRequest
     from prowess.model.settings import Settings
     from prowess.model.skill import Candidate, Root, Scope, Skill
+    from prowess.model.source_status import SourceStatus
     from prowess.model.usage import Caller, Usage
 
 
@@ -168,11 +169,13 @@ class Discovered(msgspec.Struct, frozen=True):
     """What a source found: candidates in scan order, and diagnostics that belong to none of them.
 
     `roots` are the folders that were searched; a source that searches none leaves them out.
+    `statuses` say how each source behind this one is doing, for `prowess sources`.
     """
 
     candidates: tuple[Candidate, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
     roots: tuple[Root, ...] = ()
+    statuses: tuple[SourceStatus, ...] = ()
 
 
 class ManifestReader(Protocol):

@@ -93,7 +93,7 @@ class Project:
     ) -> None:
         self.cwd = os.path.abspath(path)
         self.roots = roots
-        self._sources = tuple(sources)
+        self.sources = tuple(sources)
         # A file system in memory has folders only where it has files; an empty one is no mistake.
         self._kinds_of_cwd = ("folder",) if files is None else ("folder", None)
         if composed is None:
@@ -153,7 +153,7 @@ class Project:
         composition = Composition(sources, profile, LocalFiles())
         self.files = composition.files
         self.roots = composition.roots
-        self._sources = composition.sources
+        self.sources = composition.sources
         self._kinds_of_cwd = ("folder", None)
         return composition
 
@@ -516,10 +516,10 @@ class Project:
     def _open_sources(self, folders: FolderSource) -> list[SkillSource]:
         """Where skills come from, in the order in which they are asked."""
         sources: list[SkillSource] = [folders]
-        if self._sources:
+        if self.sources:
             from prowess.discover.guarded_source import GuardedSource
 
-            sources += map(GuardedSource, self._sources)
+            sources += map(GuardedSource, self.sources)
         if self._defined is not None:
             from prowess.activate.code_skills import CodeSource
             from prowess.machine.event_loop import wait_for

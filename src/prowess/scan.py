@@ -17,8 +17,16 @@ from prowess.model.permission import Rule
 from prowess.model.settings import Settings
 from prowess.model.skill import Root, Skill
 from prowess.model.snapshot import Snapshot
+from prowess.model.source_status import SourceStatus
 from prowess.parse.candidates import CandidateReader, Parsed
-from prowess.ports import FileSystem, Reporter, ScannedProject, Search, SkillSource
+from prowess.ports import (
+    Discovered,
+    FileSystem,
+    Reporter,
+    ScannedProject,
+    Search,
+    SkillSource,
+)
 from prowess.profiles.places import Places
 from prowess.profiles.schema.profile import Profile
 from prowess.profiles.schema.roots import Limits
@@ -55,7 +63,8 @@ class Scan(msgspec.Struct, frozen=True, kw_only=True):
     def run(self) -> tuple[Snapshot, tuple[Collision, ...]]:
         """How every candidate ends, and the collisions that the host may report."""
         profile, settings = self.profile, self.settings
-        claims, roots, diagnostics = self._ask_sources()
+        claims, found = self._ask_sources()
+        diagnostics = list(found.diagnostics)
         if self.keep is not None:
             claims = [one for one in claims if one.skill is not None and self.keep(one.skill)]
             diagnostics = []
@@ -68,15 +77,16 @@ class Scan(msgspec.Struct, frozen=True, kw_only=True):
             cwd=self.places.cwd,
             repository=self.places.repository,
             settings=settings,
-            roots=tuple(roots),
+            roots=found.roots,
             outcomes=_conclude(claims),
             listed=frozenset(profile.resolution.listed),
             diagnostics=(*self.facts.diagnostics, *settings.diagnostics, *diagnostics),
+            sources=found.statuses,
         )
         return snapshot, collisions
 
-    def _ask_sources(self) -> tuple[list[Claim], list[Root], list[Diagnostic]]:
-        """What every source found, read."""
+    def _ask_sources(self) -> tuple[list[Claim], Discovered]:
+        """What every source found, read; and all else that they found, together."""
         search = Search(
             cwd=self.places.cwd,
             settings=self.settings,
@@ -97,16 +107,19 @@ class Scan(msgspec.Struct, frozen=True, kw_only=True):
         claims: list[Claim] = []
         roots: list[Root] = []
         diagnostics: list[Diagnostic] = []
+        statuses: list[SourceStatus] = []
         for source in self.sources:
             found = source.find(search)
             roots += found.roots
             diagnostics += found.diagnostics
+            statuses += found.statuses
             read = source.read
             for candidate in found.candidates:
                 if self.reporter is not None and len(claims) % _PROGRESS_STEP == 0:
                     self.reporter.progress("reading skills", len(claims))
                 claims.append(read(candidate, reader))
-        return claims, roots, diagnostics
+        together = Discovered((), tuple(diagnostics), tuple(roots), tuple(statuses))
+        return claims, together
 
     def _gate(self, claims: Iterable[Claim]) -> None:
         """Note what keeps each skill from being offered."""

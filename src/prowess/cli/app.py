@@ -52,6 +52,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "run": ("run", "Let a model do a task, or run a command such as `/name arguments`."),
     "sessions": ("sessions", "List the sessions of `prowess run`."),
     "read": ("read", "Print what a skill:// URL points to."),
+    "sources": ("sources", "Show where skills come from, and fetch from servers."),
     "trust": ("trust", "Trust a project so that its skills can run commands."),
     "cost": ("cost", "Show how many tokens skills cost, per request and when used."),
     "check": ("check", "Show every problem with the skills here."),

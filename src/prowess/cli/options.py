@@ -17,7 +17,7 @@ from prowess.machine.facts import current_facts
 from prowess.model.permission import COMMAND_LINE, Rule
 from prowess.profiles.schema.profile import Profile
 from prowess.runtime import Skills
-from prowess.supply.sources import open_sources
+from prowess.supply.sources import RefreshRequest, open_sources
 from prowess.text.permission_rules import MCP_PREFIX, SKILL_TOOLS, Tools
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 DEFAULT_HOST = "prowess"
 # What stands for every agent, where a command takes several hosts.
 ALL_HOSTS = "all"
+_OFFLINE = "prowess.offline"
 
 F = TypeVar("F", bound=Callable[..., Any])
 _PLAIN_NAME = re.compile(r"\w[\w.:-]*")
@@ -119,6 +120,27 @@ host_option = click.option(
     " in PROWESS_HOST or prowess.toml.",
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+
+
+def _note_offline(ctx: click.Context, param: click.Parameter, offline: bool) -> None:
+    if offline:
+        ctx.meta[_OFFLINE] = True
+
+
+def is_offline() -> bool:
+    """Whether the command line says to fetch nothing."""
+    context = click.get_current_context(silent=True)
+    return context is not None and _OFFLINE in context.meta
+
+
+# Kept with the click context, because every command that scans heeds it and none passes it on.
+offline_option = click.option(
+    "--offline",
+    is_flag=True,
+    expose_value=False,
+    callback=_note_offline,
+    help="Fetch nothing; use what was fetched before.",
+)
 add_dir_option = click.option(
     "--add-dir",
     "add_dirs",
@@ -145,8 +167,8 @@ def render_host_option(snapshot: Snapshot) -> str:
 
 
 def scan_options(command: F) -> F:
-    """Add the options of every command that scans: --host, --add-dir, --bare, --json."""
-    for option in (json_option, bare_option, add_dir_option, host_option):
+    """Add the options of every command that scans: --host, --add-dir, --bare, --offline, --json."""
+    for option in (json_option, offline_option, bare_option, add_dir_option, host_option):
         command = option(command)
     return command
 
@@ -214,16 +236,18 @@ def open_skills(
     warn: bool = True,
     thorough: bool = False,
     shipped: bool = False,
+    refresh: RefreshRequest | None = None,
 ) -> Skills:
     """The skills of the working folder, scanned; a slow scan shows its progress.
 
     A `progress` that is given belongs to longer work and goes on after the scan. With `warn`,
     options that the host ignores are reported on stderr. A `thorough` scan also finds skills where
     the host does not search. With `shipped` the skills of Prowess's own agent are among them.
+    A `refresh` asks servers again.
     """
     from prowess.cli.terminal.progress import Progress
 
-    sources = () if bare else open_sources()
+    sources = () if bare else open_sources(offline=is_offline(), refresh=refresh)
     if shipped:
         from prowess.supply.bundled import BundledSource
 

@@ -37,8 +37,9 @@ def authorize_skill(
 ) -> Grant:
     """Let a model load a skill. What a user asks for needs no permission.
 
-    `get_digest` reads the text that will be loaded, because an approval covers that text alone. It
-    is called only where someone is asked. Raises `Unavailable` and `NotPermitted`.
+    What comes from a server is asked about unless a rule of the user allows it. `get_digest` reads
+    the text that will be loaded, because an approval covers that text alone. It is called only
+    where someone is asked. Raises `Unavailable` and `NotPermitted`.
     """
     profile, manifest = services.profile, skill.declared
     invocation = judge_invocation(
@@ -49,6 +50,9 @@ def authorize_skill(
         raise Unavailable(skill.name, State.HIDDEN.value, reason)
     request = request_skill(skill.name, manifest)
     decision = decide(request, view.rules, manifest)
+    needs_approval = skill.is_foreign and not _is_allowed_by_user(decision, view)
+    if needs_approval and decision.action is Action.ALLOW:
+        decision = Decision(Action.ASK, "it comes from a server, which nobody has approved yet")
     if decision.action is Action.ALLOW:
         return Grant()
     request = msgspec.structs.replace(request, metadata=_describe_requests(skill, profile))
@@ -57,10 +61,21 @@ def authorize_skill(
         digest = _identify(skill, request, services, get_digest)
     permit = _settle(skill, request, decision, services, digest=digest)
     was_not_asked = permit.by == "nobody" and decision.rule is None
-    if was_not_asked and profile.permissions.default is Action.ALLOW:
+    is_harmless = was_not_asked and not needs_approval
+    if is_harmless and profile.permissions.default is Action.ALLOW:
         # Only the tools and hooks in the header needed an approval, not the instructions.
         return Grant(requests=False)
     return Grant(diagnostics=_check(permit, f"use the skill “{skill.name}”"))
+
+
+def _is_allowed_by_user(decision: Decision, view: SnapshotView) -> bool:
+    """Whether a rule of the user or the program allows a skill, not one of host or project."""
+    rule = decision.rule
+    if rule is None or decision.action is not Action.ALLOW:
+        return False
+    file = rule.origin.file
+    is_written = file is not None and file not in view.settings.project_files
+    return is_written or rule in view.rules.given
 
 
 def authorize_commands(

@@ -11,6 +11,7 @@ from prowess.diagnostics import diagnose
 from prowess.errors import MachineError, ProwessError
 from prowess.model.outcome import Claim, Note, State
 from prowess.model.skill import Candidate, Document, Skill, SkillCall
+from prowess.model.source_status import SourceStatus
 from prowess.ports import Discovered, ManifestReader, Search, SkillSource
 
 
@@ -26,10 +27,14 @@ class GuardedSource:
         try:
             found = self._source.find(search)
             candidates = tuple(map(_check_candidate, found.candidates))
-            return Discovered(candidates, tuple(found.diagnostics), tuple(found.roots))
+            diagnostics, roots = tuple(found.diagnostics), tuple(found.roots)
+            return Discovered(candidates, diagnostics, roots, tuple(found.statuses))
         except Exception as error:
-            message = f"{self._describe(error)}; its skills are missing."
-            return Discovered(diagnostics=(diagnose("source-failed", message),))
+            finding = diagnose("source-failed", f"{self._describe(error)}; its skills are missing.")
+            status = SourceStatus(
+                name=self.name, kind="other", location="", state="failed", diagnostics=(finding,)
+            )
+            return Discovered(diagnostics=(finding,), statuses=(status,))
 
     def read(self, candidate: Candidate, reader: ManifestReader) -> Claim:
         """What the source says of a candidate; an invalid one, where it fails."""

@@ -283,6 +283,11 @@ class Skill(msgspec.Struct, frozen=True, kw_only=True, eq=False, gc=False):
         return self.location.startswith(f"{IN_MEMORY}/")
 
     @property
+    def is_foreign(self) -> bool:
+        """Whether it comes from a server, remote or MCP, which can change it at any time."""
+        return self.scope is Scope.REMOTE or self.source.loaded_from is LoadedFrom.MCP
+
+    @property
     def frontmatter(self) -> Mapping[str, Any]:
         """The whole header, including unknown fields."""
         return _read_fields(self.packed_frontmatter) if self.packed_frontmatter else {}

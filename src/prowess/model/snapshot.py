@@ -12,6 +12,7 @@ from prowess.diagnostics import Diagnostic
 from prowess.model.outcome import Outcome, State
 from prowess.model.settings import Settings
 from prowess.model.skill import Root, Skill
+from prowess.model.source_status import SourceStatus
 
 _LOST = (State.SHADOWED, State.DUPLICATE)
 
@@ -21,7 +22,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, eq=False, weakref=True
 
     `outcomes` are in the order of their names. `listed` are the states that the host's own list
     shows; `diagnostics` has what belongs to no candidate (a root that is a file, a limit that was
-    reached).
+    reached). `sources` are those that are no folder of the host: servers, packages, plugins.
     """
 
     host: str
@@ -33,6 +34,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, eq=False, weakref=True
     outcomes: tuple[Outcome, ...]
     listed: frozenset[State]
     diagnostics: tuple[Diagnostic, ...] = ()
+    sources: tuple[SourceStatus, ...] = ()
 
     @property
     def skills(self) -> tuple[Skill, ...]:

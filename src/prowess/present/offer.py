@@ -80,7 +80,8 @@ def describe_ready(
             continue
         override = overrides.get(skill.name)
         body = None
-        if inject and skill.declared.always:
+        # What a server sends is read by a model only after somebody has approved it.
+        if inject and skill.declared.always and not skill.is_foreign:
             try:
                 body = skill.content
             except ProwessError as error:

@@ -143,8 +143,15 @@ class _Planner:
 
     def scan(self) -> Snapshot:
         """What the host would see after the edits."""
-        cwd, facts = self.skills.cwd, self.skills.facts
-        return Skills(cwd, host=self._host, facts=facts, files=self.files).snapshot
+        project = self.skills.project
+        edited = Skills(
+            project.cwd,
+            host=self._host,
+            facts=project.facts,
+            files=self.files,
+            sources=project.sources,
+        )
+        return edited.snapshot
 
     def render_reason(self, outcome: Outcome) -> str:
         """Why a skill is in its state, and the file that says so."""

@@ -23,7 +23,7 @@ from prowess.errors.activation import TooWide
 from prowess.machine.ownership import find_other_writer
 from prowess.machine.project_identity import find_identity, has_identity
 from prowess.model.facts import Facts
-from prowess.model.skill import LoadedFrom, Scope, Skill
+from prowess.model.skill import Scope, Skill
 from prowess.state.folders import state_folder
 from prowess.state.private_list import PrivateList
 
@@ -51,11 +51,6 @@ def trust_path(facts: Facts) -> str:
     return os.path.join(state_folder(facts), "trust.json")
 
 
-def is_foreign(skill: Skill) -> bool:
-    """Whether a skill comes from an MCP server or a remote source, which are never trusted."""
-    return skill.scope is Scope.REMOTE or skill.source.loaded_from is LoadedFrom.MCP
-
-
 class GivenTrust:
     """A `TrustPolicy` that the program decides and no file.
 
@@ -68,7 +63,7 @@ class GivenTrust:
 
     def is_trusted(self, skill: Skill) -> bool:
         """Whether a skill may run commands."""
-        return not is_foreign(skill) and self._decide(skill) is True
+        return not skill.is_foreign and self._decide(skill) is True
 
     def is_trusted_folder(self, folder: str) -> bool:
         """Whether the program trusts the whole project."""
@@ -111,7 +106,7 @@ class TrustFile:
         trusted: that of the link, of its folder and of its file. What comes from an MCP server or a
         remote source is never trusted.
         """
-        if is_foreign(skill):
+        if skill.is_foreign:
             return False
         if skill.file is None:
             return skill.scope in _OWN

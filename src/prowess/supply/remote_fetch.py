@@ -17,7 +17,6 @@ import msgspec
 
 from prowess.diagnostics import Diagnostic, diagnose
 from prowess.machine.http_client import FetchError, HttpSession, Response
-from prowess.ports import Reporter
 from prowess.state.remote_cache import FetchedIndex, FetchedSkill, RemoteCache
 from prowess.supply.archives import InvalidArchive, unpack_archive
 from prowess.supply.index_format import (
@@ -38,6 +37,8 @@ _WORKERS = 8
 _ABSENT = (404, 410)
 
 Files = dict[str, bytes]
+Watch = Callable[[int, int], None]
+"""Told how many skills were fetched, and how many there are to fetch."""
 
 
 class _Budget:
@@ -90,14 +91,14 @@ def fetch_source(
     *,
     seconds: float,
     private_hosts: frozenset[str] = frozenset(),
-    reporter: Reporter | None = None,
+    watch: Watch | None = None,
     clock: Callable[[], float] = time.time,
 ) -> FetchedIndex:
     """Fetch a source into its cache. Raises `FetchError`, and `MachineError` for the disk."""
     with HttpSession(seconds=seconds, private_hosts=private_hosts) as session:
         location, parsed = _fetch_index(session, list_index_urls(kind, url))
         before = cache.load()
-        fetched = _SourceFetch(session, cache, before, location, reporter).fetch(parsed.entries)
+        fetched = _SourceFetch(session, cache, before, location, watch).fetch(parsed.entries)
     skills = {name: one.files for name, one in fetched.items() if one.files is not None}
     findings = [finding for one in fetched.values() for finding in one.diagnostics]
     index = FetchedIndex(
@@ -164,15 +165,16 @@ class _SourceFetch:
         cache: RemoteCache,
         before: FetchedIndex | None,
         url: str,
-        reporter: Reporter | None,
+        watch: Watch | None,
     ) -> None:
         self._session = session
         self._cache = cache
         self._before = before.skills if before is not None else {}
         self._url = url
-        self._reporter = reporter
+        self._watch = watch
         self._budget = _Budget(MOST_SOURCE_BYTES)
         self._done = 0
+        self._total = 0
 
     def fetch(self, entries: Iterable[RemoteEntry]) -> dict[str, _FetchedFiles]:
         """What came of each skill, by its name. Raises `FetchError` when the time is up."""
@@ -187,6 +189,7 @@ class _SourceFetch:
                 else:
                     wanted = entry.files if entry.archive is None else (entry.archive,)
                     waiting.append((entry, [pool.submit(self._get, one) for one in wanted]))
+            self._total = len(waiting)
             for entry, futures in waiting:
                 found[entry.name] = self._finish(entry, futures)
         finally:
@@ -232,8 +235,8 @@ class _SourceFetch:
             return self._fall_back(entry, error)
         finally:
             self._done += 1
-            if self._reporter is not None:
-                self._reporter.progress("fetching skills", self._done)
+            if self._watch is not None:
+                self._watch(self._done, self._total)
         # Without the version the missing files are fetched the next time.
         return _FetchedFiles(files, None if missing else entry.version, tuple(missing))
 

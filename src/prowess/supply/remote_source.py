@@ -2,28 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable
 
 import msgspec
 
-from prowess.diagnostics import Diagnostic
 from prowess.model.outcome import Claim
 from prowess.model.settings import NetworkSettings, Settings
 from prowess.model.skill import Candidate, Scope
-from prowess.ports import Discovered, ManifestReader, ScannedProject, Search
+from prowess.ports import Discovered, ManifestReader, Reporter, ScannedProject, Search
 from prowess.supply.configured_indexes import list_indexes
 
 
 class RemoteSource:
     """The `SkillSource` over every remote index that the settings name.
 
-    With `offline` nothing is fetched, whatever the settings say.
+    With `offline` nothing is fetched, whatever the settings say. `refresh` fetches an index by its
+    name, or all of them, although what was fetched before is not old; only the first scan does.
     """
 
     name = "remote"
 
-    def __init__(self, *, offline: bool = False) -> None:
+    def __init__(
+        self,
+        *,
+        offline: bool = False,
+        refresh: str | bool = False,
+        watch: Callable[[str, int, int], None] | None = None,
+    ) -> None:
         self._offline = offline
+        self._refresh = refresh
+        self._watch = watch
 
     def find(self, search: Search) -> Discovered:
         """The skills of every index, from its cache where that is fresh."""
@@ -34,25 +42,37 @@ class RemoteSource:
         from prowess.supply.remote_sync import sync_indexes
 
         project = search.project
-        network = _get_network(project, search.settings, offline=self._offline)
-        synced = sync_indexes(indexes, project, network, reporter=search.reporter)
+        network = get_network(project, search.settings, offline=self._offline)
+        refresh, self._refresh = self._refresh, False
+        synced = sync_indexes(
+            indexes, project, network, refresh=refresh, watch=self._watch or _watch(search.reporter)
+        )
         roots = [
             project.plan_root(one.folder, scope=Scope.REMOTE, provider=one.index.name)
             for one in synced
             if one.folder is not None
         ]
         found = project.walk(roots, search) if roots else Discovered()
-        diagnostics: Iterable[Diagnostic] = (
-            finding for one in synced for finding in one.diagnostics
+        trouble = [finding for one in synced for finding in one.diagnostics]
+        return Discovered(
+            found.candidates,
+            (*trouble, *found.diagnostics),
+            found.roots,
+            tuple(one.describe() for one in synced),
         )
-        return Discovered(found.candidates, (*diagnostics, *found.diagnostics), found.roots)
 
     def read(self, candidate: Candidate, reader: ManifestReader) -> Claim:
         """Read the header of a downloaded SKILL.md."""
         return reader.read_file(candidate)
 
 
-def _get_network(project: ScannedProject, settings: Settings, *, offline: bool) -> NetworkSettings:
+def _watch(reporter: Reporter | None) -> Callable[[str, int, int], None] | None:
+    if reporter is None:
+        return None
+    return lambda source, done, total: reporter.progress("fetching skills", done)
+
+
+def get_network(project: ScannedProject, settings: Settings, *, offline: bool) -> NetworkSettings:
     """How the network is used: as Prowess's own settings say, whichever host it answers as."""
     own = settings if project.host == "prowess" else project.load_own_settings()
     switch = project.facts.env.get("PROWESS_OFFLINE", "").strip().lower()

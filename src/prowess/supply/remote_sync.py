@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from urllib.parse import urlsplit
 
 import msgspec
@@ -18,7 +19,8 @@ from prowess.errors import MachineError
 from prowess.machine.http_client import FetchError, check_url
 from prowess.machine.network_address import is_private_name
 from prowess.model.settings import NetworkSettings
-from prowess.ports import Reporter, ScannedProject
+from prowess.model.source_status import SourceState, SourceStatus
+from prowess.ports import ScannedProject
 from prowess.state.remote_cache import RemoteCache
 from prowess.supply.configured_indexes import ConfiguredIndex
 from prowess.supply.remote_fetch import fetch_source
@@ -30,16 +32,27 @@ _MINUTE = 60.0
 class SyncedIndex(msgspec.Struct, frozen=True, kw_only=True):
     """A remote index after a look at its cache, or after a fetch.
 
-    `folder` has its skills, None where it has none. `state` is one word: `fresh`, `stale` (older
-    than it should be), `failed` (never fetched) or `untrusted`.
+    `folder` has its skills, None where it has none.
     """
 
     index: ConfiguredIndex
-    state: str
+    state: SourceState
     folder: str | None = None
     fetched_at: float | None = None
-    skills: int = 0
     diagnostics: tuple[Diagnostic, ...] = ()
+
+    def describe(self) -> SourceStatus:
+        """How it is doing."""
+        return SourceStatus(
+            name=self.index.name,
+            kind="remote",
+            location=self.index.url,
+            state=self.state,
+            folder=self.folder,
+            fetched_at=self.fetched_at,
+            diagnostics=self.diagnostics,
+            origin=self.index.origin,
+        )
 
 
 def sync_indexes(
@@ -47,11 +60,18 @@ def sync_indexes(
     project: ScannedProject,
     network: NetworkSettings,
     *,
-    force: bool = False,
-    reporter: Reporter | None = None,
+    refresh: str | bool = False,
+    watch: Callable[[str, int, int], None] | None = None,
 ) -> list[SyncedIndex]:
-    """Every index in its order, fetched where that is due; with `force`, fetched in any case."""
-    syncs = [_Sync(one, project, network, force=force, reporter=reporter) for one in indexes]
+    """Every index in its order, fetched where that is due.
+
+    `refresh` fetches the one of a name, or all, in any case. `watch` is told the name of an index
+    and how many of its skills were fetched.
+    """
+    syncs = [
+        _Sync(one, project, network, force=refresh in (True, one.name), watch=watch)
+        for one in indexes
+    ]
     threads = [threading.Thread(target=one.fetch, daemon=True) for one in syncs if one.is_due]
     for thread in threads:
         thread.start()
@@ -70,17 +90,18 @@ class _Sync:
         network: NetworkSettings,
         *,
         force: bool,
-        reporter: Reporter | None,
+        watch: Callable[[str, int, int], None] | None,
     ) -> None:
         self._index = index
         self._network = network
-        self._reporter = reporter
+        self._watch = None if watch is None else partial(watch, index.name)
         self._force = force
         self._cache = RemoteCache.of(project.facts, index.kind, index.url)
         self._refusal = find_refusal(index, project)
         self._kept = self._cache.load()
         self._earlier = self._cache.load_failure()
         self._failure: Diagnostic | None = None
+        self._is_fetched = False
         self._now = time.time()
 
     @property
@@ -93,11 +114,11 @@ class _Sync:
 
     @property
     def _is_stale(self) -> bool:
-        if self._kept is None:
-            return True
+        if self._kept is None or self._is_fetched:
+            return not self._is_fetched
         # A time in the future comes from a clock that was wrong.
         age = self._now - self._kept.fetched_at
-        return not 0 <= age <= self._network.max_age_hours * _HOUR
+        return not -_MINUTE <= age <= self._network.max_age_hours * _HOUR
 
     def fetch(self) -> None:
         """Fetch it, and remember a failure."""
@@ -109,12 +130,14 @@ class _Sync:
                 self._cache,
                 seconds=network.refresh_seconds if self._force else network.seconds,
                 private_hosts=find_private_hosts(index),
-                reporter=self._reporter,
+                watch=self._watch,
             )
         except FetchError as error:
             self._fail(error.code, error.message, error.retry_after)
         except MachineError as error:
             self._fail("source-failed", str(error).rstrip("."), None)
+        else:
+            self._is_fetched, self._earlier = True, None
 
     def _fail(self, code: str, message: str, retry_after: float | None) -> None:
         pause = max(self._network.retry_minutes * _MINUTE, retry_after or 0.0)
@@ -126,18 +149,19 @@ class _Sync:
 
     def conclude(self) -> SyncedIndex:
         """What there is now."""
+        self._now = time.time()
         if self._refusal is not None:
-            state = "untrusted" if self._refusal.code == "source-untrusted" else "failed"
+            is_untrusted = self._refusal.code == "source-untrusted"
+            state: SourceState = "untrusted" if is_untrusted else "failed"
             return SyncedIndex(index=self._index, state=state, diagnostics=(self._refusal,))
         kept, trouble = self._kept, self._find_trouble()
         if kept is None:
             return SyncedIndex(index=self._index, state="failed", diagnostics=trouble)
         return SyncedIndex(
             index=self._index,
-            state="stale" if self._is_stale or self._failure is not None else "fresh",
+            state="stale" if self._is_stale or self._failure is not None else "ready",
             folder=self._cache.skills_folder,
             fetched_at=kept.fetched_at,
-            skills=len(kept.skills),
             diagnostics=(*trouble, *kept.diagnostics),
         )
 

@@ -9,14 +9,34 @@ skills = Skills.open(".", sources=open_sources())
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TypeAlias
+
+import msgspec
+
 from prowess.ports import SkillSource
 from prowess.supply.remote_source import RemoteSource
 
+WatchFetch: TypeAlias = Callable[[str, int, int], None]
+"""Told the name of a source, how many of its skills were fetched, and how many there are."""
 
-def open_sources(*, offline: bool = False) -> tuple[SkillSource, ...]:
+
+class RefreshRequest(msgspec.Struct, frozen=True):
+    """Ask sources again, whatever was fetched before: the one of a name, or all."""
+
+    name: str | None = None
+    watch: WatchFetch | None = None
+
+
+def open_sources(
+    *, offline: bool = False, refresh: RefreshRequest | None = None
+) -> tuple[SkillSource, ...]:
     """The sources in the order in which they are asked; none does anything before a scan.
 
     Each takes what it needs from the settings of the scan, so one that is not configured costs
     nothing. With `offline` nothing is fetched, and what was fetched before is used.
     """
-    return (RemoteSource(offline=offline),)
+    if refresh is None:
+        return (RemoteSource(offline=offline),)
+    remote = RemoteSource(offline=offline, refresh=refresh.name or True, watch=refresh.watch)
+    return (remote,)

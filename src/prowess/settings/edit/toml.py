@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import reduce
 from typing import Any
 
@@ -28,6 +28,7 @@ _INLINE_TABLE = re.compile(r"[ \t]*=[ \t]*\{([ \t]*\})?")
 _REST_OF_LINE = re.compile(r"[^\n]*\n?")
 _REST_OF_ENTRY_LINE = re.compile(r"[ \t]*,?[ \t]*(?:#[^\n]*)?\r?\n")
 _COMMA_AFTER = re.compile(r"[ \t]*,[ \t]*")
+_COMMENTS_BEFORE = re.compile(r"(?:^[ \t]*#[^\n]*\n)+\Z", re.MULTILINE)
 _COMMA_BEFORE = re.compile(r",[ \t]*\Z")
 
 
@@ -180,6 +181,76 @@ def propose_item_removal(text: str, start: int, end: int) -> Iterator[str]:
     yield text[:start] + text[end:]
 
 
+# Tables
+
+
+def add_table(
+    text: str, path: Path, values: Mapping[str, str], *, file: str = "the settings"
+) -> str:
+    """The text of a prowess.toml with a new table of strings at its end.
+
+    Raises a `SettingError` if the text is not TOML, and a `ProwessError` if there is no safe edit.
+    """
+    bom, body = _split_bom(text)
+    wanted: dict[str, Any] = dict(values)
+    for part in reversed(path):
+        wanted = {part: wanted}
+    parse_toml(text, file)
+    header = ".".join(map(quote_key, path))
+    lines = [f"[{header}]", *(f"{key} = {_quote(value)}" for key, value in values.items())]
+    proposal = append_lines(body, lines)
+    if _is_wanted(proposal, merge(_parse(body), wanted)):
+        return bom + proposal
+    raise ProwessError(f"{file}: can't add `[{header}]` safely; write it by hand.")
+
+
+def remove_table(text: str, path: Path, *, file: str = "the settings") -> str:
+    """The text of a prowess.toml without a table that has a header. Raises like the above."""
+    bom, body = _split_bom(text)
+    parse_toml(text, file)
+    wanted = _parse(body)
+    above = wanted
+    for part in path[:-1]:
+        above = above.get(part, {})
+    above.pop(path[-1], None)
+    for proposal in _propose_table_removal(body, path):
+        # Without its last table, the one above it may be gone as well.
+        if _drop_empty(_parse_or_none(proposal)) == _drop_empty(wanted):
+            return bom + proposal
+    header = ".".join(map(quote_key, path))
+    raise ProwessError(f"{file}: can't remove `[{header}]` safely; remove it by hand.")
+
+
+def _propose_table_removal(text: str, path: Path) -> Iterator[str]:
+    headers = [span for span in scan_toml(text) if span.kind == "table"]
+    for span in headers:
+        if span.path != path:
+            continue
+        start = text.rfind("\n", 0, span.start) + 1
+        later = [text.rfind("\n", 0, one.start) + 1 for one in headers if one.start > span.start]
+        end = min(later, default=len(text))
+        # Comments right above the next table belong to it.
+        kept = _COMMENTS_BEFORE.search(text, start, end)
+        yield text[:start] + text[kept.start() if kept is not None and later else end :]
+
+
+def _drop_empty(data: Any) -> Any:
+    if not isinstance(data, dict):
+        return data
+    return {key: _drop_empty(value) for key, value in data.items() if value != {}}
+
+
+def _parse_or_none(text: str) -> dict[str, Any] | None:
+    try:
+        return _parse(text)
+    except ValueError:
+        return None
+
+
+def _quote(value: str) -> str:
+    return f'"{"".join(map(_escape, value))}"'
+
+
 # Shared with other TOML files
 
 
@@ -193,9 +264,7 @@ def check_name(name: str) -> None:
 
 def quote_key(name: str) -> str:
     """A part of a TOML key, in quotes if it needs them."""
-    if _BARE.fullmatch(name):
-        return name
-    return f'"{"".join(map(_escape, name))}"'
+    return name if _BARE.fullmatch(name) else _quote(name)
 
 
 def _escape(character: str) -> str:

@@ -1,0 +1,75 @@
+"""Add servers to the user's own prowess.toml, and remove them."""
+
+from __future__ import annotations
+
+from prowess.errors import MachineError, UsageError, nearest_names
+from prowess.machine.atomic_write import rewrite_aside
+from prowess.machine.facts import current_facts
+from prowess.machine.http_client import FetchError, check_url
+from prowess.model.facts import Facts
+from prowess.model.settings import RemoteSettings
+from prowess.ports import FileSystem
+from prowess.project import Project
+from prowess.settings.edit.toml import add_table, remove_table
+from prowess.settings.load import MOST_BYTES, list_settings_places
+from prowess.settings.read.file_mapping import read_settings
+from prowess.state.remote_cache import RemoteCache
+from prowess.supply.configured_indexes import ConfiguredIndex
+from prowess.supply.remote_sync import find_private_hosts
+
+
+def add_source(name: str, url: str, *, facts: Facts | None = None) -> str:
+    """Add a server under a name of your choice; returns the file. Raises `UsageError`."""
+    own = _OwnSettings(facts or current_facts())
+    before = own.load()
+    if name in before:
+        raise UsageError(f"There is a source “{name}” already, with the URL {before[name].url}.")
+    try:
+        check_url(url, find_private_hosts(ConfiguredIndex(name=name, url=url)))
+    except FetchError as error:
+        raise UsageError(f"This URL cannot be a source: {error.message}.") from error
+    text = add_table(own.text, ("sources", name), {"url": url}, file=own.file)
+    own.write(text)
+    return own.file
+
+
+def remove_source(name: str, *, facts: Facts | None = None) -> str:
+    """Remove a server, with what was fetched from it; returns the file. Raises `UsageError`."""
+    own = _OwnSettings(facts or current_facts())
+    before = own.load()
+    if name not in before:
+        nearest = nearest_names(name, before)
+        hint = f" Did you mean {' or '.join(nearest)}?" if nearest else ""
+        raise UsageError(f"Your own prowess.toml has no source “{name}”.{hint}")
+    own.write(remove_table(own.text, ("sources", name), file=own.file))
+    RemoteCache.of(own.facts, "any", before[name].url).remove()
+    return own.file
+
+
+class _OwnSettings:
+    """The user's own prowess.toml."""
+
+    def __init__(self, facts: Facts) -> None:
+        self.facts = facts
+        project = Project(facts.home, "prowess", facts=facts)
+        self._places = project.find_places()
+        listed = list_settings_places(project.profile, self._places)
+        self.file, self._rule = next(one for one in listed if not one[1].is_project)
+        self.text = _load_text(self.file, project.files)
+
+    def load(self) -> dict[str, RemoteSettings]:
+        """The servers in it, by name. Raises a `SettingError`."""
+        found = read_settings(self.text, self.file, self._rule, self._places, profile="prowess")
+        return {path[1]: value for path, (value, _) in found.values.items() if path[0] == "sources"}
+
+    def write(self, text: str) -> None:
+        rewrite_aside(self.file, text.encode())
+
+
+def _load_text(file: str, files: FileSystem) -> str:
+    if files.find_kind(file) is None:
+        return ""
+    try:
+        return files.read_head(file, MOST_BYTES).data.decode("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise MachineError("read", file, str(error)) from error

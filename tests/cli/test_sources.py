@@ -1,0 +1,190 @@
+"""`prowess sources`: where skills come from, fetched on demand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.cli.terminal import Terminal
+from tests.remote_server import RemoteServer
+
+
+@pytest.fixture
+def server() -> Iterator[RemoteServer]:
+    with RemoteServer() as running:
+        yield running
+
+
+def configure(terminal: Terminal, server: RemoteServer, more: str = "") -> None:
+    terminal.write(
+        "home/.config/prowess/prowess.toml", f'[sources.team]\nurl = "{server.url}"\n{more}'
+    )
+
+
+def find(answer: dict[str, Any], name: str) -> dict[str, Any]:
+    return next(one for one in answer["sources"] if one["name"] == name)
+
+
+def test_every_source_is_listed_with_its_state_and_its_skills(
+    terminal: Terminal, server: RemoteServer
+) -> None:
+    server.offer("deploy", "review")
+    configure(terminal, server)
+    terminal.skill("project/.agents/skills/local")
+    answer = terminal.run("sources")
+    assert (answer.code, answer.err) == (0, "")
+    rows = [line.split() for line in answer.out.splitlines()]
+    assert rows[0] == ["SOURCE", "KIND", "STATE", "AGE", "SKILLS", "WHERE"]
+    assert ["agents:project", "folder", "ready", "1", ".agents/skills"] in rows
+    [team] = [row for row in rows if row[0] == "team"]
+    assert (team[1:3], team[-2:]) == (["remote", "ready"], ["2", server.url])
+
+
+def test_json_has_what_the_table_has(terminal: Terminal, server: RemoteServer) -> None:
+    server.offer("deploy")
+    configure(terminal, server)
+    team = find(terminal.json("sources"), "team")
+    assert team.pop("fetched_at") is not None
+    assert team == {
+        "name": "team",
+        "kind": "remote",
+        "state": "ready",
+        "location": server.url,
+        "skills": 1,
+        "origin": {"file": terminal.path("home/.config/prowess/prowess.toml"), "line": 1},
+        "diagnostics": [],
+    }
+
+
+def test_a_source_in_trouble_says_what_is_wrong(terminal: Terminal, server: RemoteServer) -> None:
+    server.routes["/.well-known/agent-skills/index.json"] = 500
+    configure(terminal, server)
+    answer = terminal.run("sources")
+    assert answer.code == 0
+    assert "answers 500" in answer.out
+    assert find(terminal.json("sources"), "team")["state"] == "failed"
+
+
+def test_refresh_fetches_what_is_not_old_yet(terminal: Terminal, server: RemoteServer) -> None:
+    server.offer("deploy")
+    configure(terminal, server)
+    assert terminal.json("list")["counts"] == {"ready": 1}
+    server.offer("deploy", "review")
+    assert terminal.json("list")["counts"] == {"ready": 1}
+    assert find(terminal.json("sources", "refresh"), "team")["skills"] == 2
+    assert terminal.json("list")["counts"] == {"ready": 2}
+
+
+def test_refresh_of_one_leaves_the_others(terminal: Terminal, server: RemoteServer) -> None:
+    server.offer("a", base="/one")
+    server.offer("b", base="/two")
+    terminal.write(
+        "home/.config/prowess/prowess.toml",
+        f'[sources.one]\nurl = "{server.url}/one"\n[sources.two]\nurl = "{server.url}/two"\n',
+    )
+    terminal.run("list")
+    server.requests.clear()
+    assert terminal.run("sources", "refresh", "two").code == 0
+    assert {path.split("/")[1] for path in server.requests} == {"two"}
+    unknown = terminal.run("sources", "refresh", "tow")
+    assert (unknown.code, unknown.out) == (2, "")
+    assert "There is no server “tow” to fetch from. Did you mean two?" in unknown.err
+
+
+def test_refresh_that_fails_keeps_the_skills_and_has_an_exit_code(
+    terminal: Terminal, server: RemoteServer
+) -> None:
+    server.offer("deploy")
+    configure(terminal, server)
+    terminal.run("list")
+    server.stop()
+    answer = terminal.run("sources", "refresh")
+    assert answer.code == 4
+    assert "source-stale" in answer.out
+    assert terminal.json("list")["counts"] == {"ready": 1}
+
+
+def test_offline_fetches_nothing(terminal: Terminal, server: RemoteServer) -> None:
+    server.offer("deploy")
+    configure(terminal, server)
+    answer = terminal.json("list", "--offline")
+    assert ([one["code"] for one in answer["diagnostics"]], server.requests) == (
+        ["source-offline"],
+        [],
+    )
+    refused = terminal.run("sources", "refresh", "--offline")
+    assert (refused.code, server.requests) == (2, [])
+
+
+def test_bare_asks_no_server(terminal: Terminal, server: RemoteServer) -> None:
+    server.offer("deploy")
+    configure(terminal, server)
+    assert terminal.json("list", "--bare")["skills"] == []
+    assert server.requests == []
+
+
+def test_add_writes_a_source_and_remove_takes_it_away(
+    terminal: Terminal, server: RemoteServer
+) -> None:
+    server.offer("deploy")
+    file = terminal.write(
+        "home/.config/prowess/prowess.toml", "# Mine.\nusage = false\n\n# Last.\n[toggles]\n"
+    )
+    before = file.read_text()
+    assert terminal.run("sources", "add", "team", server.url).code == 0
+    assert file.read_text() == f'{before}\n[sources.team]\nurl = "{server.url}"\n'
+    assert terminal.json("list")["counts"] == {"ready": 1}
+    again = terminal.run("sources", "add", "team", server.url)
+    assert (again.code, "already" in again.err) == (2, True)
+    assert terminal.run("sources", "remove", "team").code == 0
+    assert file.read_text().rstrip() == before.rstrip()
+    assert terminal.json("list")["counts"] == {}
+    assert terminal.run("sources", "remove", "team").code == 2
+
+
+def test_remove_leaves_what_belongs_to_the_next_table(
+    terminal: Terminal, server: RemoteServer
+) -> None:
+    file = terminal.write(
+        "home/.config/prowess/prowess.toml",
+        '[sources.a]\nurl = "https://a.example"\n\n# About b.\n[sources.b]\n'
+        'url = "https://b.example"\n',
+    )
+    assert terminal.run("sources", "remove", "a").code == 0
+    assert file.read_text() == '# About b.\n[sources.b]\nurl = "https://b.example"\n'
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["ftp://x.example", "http://x.example", "https://me:pw@x.example", "nonsense", "https://"],
+)
+def test_add_refuses_a_url_that_could_never_be_fetched(terminal: Terminal, url: str) -> None:
+    answer = terminal.run("sources", "add", "team", url)
+    assert (answer.code, answer.out) == (2, "")
+    assert "cannot be a source" in answer.err
+
+
+@pytest.mark.parametrize(
+    "arguments", [("add", "x"), ("remove",), ("refresh", "x", "y"), ("remove", "x", "y")]
+)
+def test_arguments_that_are_missing_or_too_many_are_said(
+    terminal: Terminal, arguments: tuple[str, ...]
+) -> None:
+    assert terminal.run("sources", *arguments).code == 2
+
+
+def test_a_remote_skill_can_be_shown_explained_and_disabled(
+    terminal: Terminal, server: RemoteServer
+) -> None:
+    server.offer("deploy")
+    configure(terminal, server)
+    assert terminal.run("show", "deploy").code == 0
+    explained = terminal.run("explain", "deploy")
+    assert (explained.code, "team" in explained.out) == (0, True)
+    disabled = terminal.run("disable", "deploy")
+    assert (disabled.code, disabled.err) == (0, "")
+    assert terminal.json("list")["counts"] == {"disabled": 1}
+    assert terminal.run("enable", "deploy").code == 0
+    assert terminal.json("list")["counts"] == {"ready": 1}
