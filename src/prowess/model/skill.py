@@ -251,7 +251,8 @@ class Skill(msgspec.Struct, frozen=True, kw_only=True, eq=False, gc=False):
 
     The body is not kept: `load`, `content` and `digest` ask the skill's source for it each time.
     Values that a caller could change are kept packed: `frontmatter` and `manifest` return fresh
-    ones. `declared` is the manifest as stages need it, without `metadata` and `install`.
+    ones. `declared` is the manifest as stages need it, without `metadata` and `install`. Those are
+    in `packed_details`, unless `metadata` is the only one and the same as in the header.
 
     `location` says where the skill is, for people and in JSON; `file` is the path of its SKILL.md,
     None where it is in no file on this machine. `real` is that path without links and `stamp` the
@@ -301,7 +302,9 @@ class Skill(msgspec.Struct, frozen=True, kw_only=True, eq=False, gc=False):
     def manifest(self) -> Manifest:
         """What the author declared, checked."""
         if not self.packed_details:
-            return msgspec.structs.replace(self.declared, metadata=dict(self.declared.metadata))
+            given = self.declared.metadata or self.frontmatter.get("metadata")
+            metadata = dict(given) if isinstance(given, Mapping) else {}
+            return msgspec.structs.replace(self.declared, metadata=metadata)
         details = _read_details(self.packed_details)
         return msgspec.structs.replace(
             self.declared, metadata=details.metadata, hooks=details.hooks, install=details.install

@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from functools import partial
+from typing import Any
 
 import msgspec
 
@@ -201,7 +202,7 @@ class CandidateReader:
             understood.name,
             _pack(reading.frontmatter),
             understood.manifest,
-            _take_details(understood.manifest),
+            _take_details(understood.manifest, reading.frontmatter),
             description,
             understood.label,
             understood.hidden_because,
@@ -277,17 +278,21 @@ def _claim(
     return Claim(candidate, name, skill, [], diagnostics, parsed.hidden_because)
 
 
-def _take_details(manifest: Manifest) -> bytes:
-    """Take the mappings that no stage of a scan needs out of a manifest, and pack them."""
-    if not (manifest.metadata or manifest.install or manifest.hooks):
-        return b""
-    packed = _pack(
-        {"metadata": manifest.metadata, "hooks": manifest.hooks, "install": manifest.install}
-    )
+def _take_details(manifest: Manifest, frontmatter: dict[str, Any]) -> bytes:
+    """Take the mappings that no stage of a scan needs out of a manifest, and pack them.
+
+    Nothing is packed if the only one is `metadata` as the header has it: a skill finds it there.
+    """
+    metadata = manifest.metadata
+    packed = b""
+    is_in_header = not metadata or metadata is frontmatter.get("metadata")
+    if manifest.install or manifest.hooks or not is_in_header:
+        packed = _pack({"metadata": metadata, "hooks": manifest.hooks, "install": manifest.install})
+        _set(manifest, "install", ())
     # The manifest was made a moment ago and nobody else has it; a changed copy would cost more
     # than everything else here.
-    _set(manifest, "metadata", {})
-    _set(manifest, "install", ())
+    if metadata:
+        _set(manifest, "metadata", {})
     return packed
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import time
 import zlib
-from operator import attrgetter
 from typing import Any, Generic, TypeVar
 
 import msgspec
@@ -21,8 +20,6 @@ from prowess.machine.ownership import find_other_writer
 from prowess.ports import FileSystem, FolderItem, Head, KeptReading, Stamp
 
 T = TypeVar("T")
-
-_is_link = attrgetter("is_link")
 
 _FORMAT = 2
 # A file that changes again within one tick of the clock after it was read keeps its stamp. What is
@@ -47,8 +44,7 @@ class ScanCache(Generic[T]):
     """A `FileSystem` that remembers listings, and a store of what was read from files.
 
     They are kept in the file at `path`, and with `remember` also in this object, which the next
-    scan gets as its `earlier` one. `listed` are the folders of this scan with the versions that
-    were listed, None for one that may change again without another version.
+    scan gets as its `earlier` one.
     """
 
     def __init__(
@@ -64,7 +60,6 @@ class ScanCache(Generic[T]):
         self._files = files
         self._remembers = remember or path is not None
         self.key = key
-        self.listed: dict[str, Stamp | None] = {}
         self._path = path
         self._started = time.time_ns()
         self._made = 0
@@ -76,6 +71,9 @@ class ScanCache(Generic[T]):
         else:
             self._old_folders, self._old_readings = earlier._folders, earlier._readings
         self._folders: dict[str, KeptFolder] = {}
+        # The other folders that were listed, with the stamps they had; None for a folder that may
+        # change again and keep its stamp.
+        self._unkept: dict[str, Stamp | None] = {}
         self._readings: dict[str, KeptReading[T]] = {}
         self.read_head = files.read_head
         self.read_real_head = files.read_real_head
@@ -108,7 +106,6 @@ class ScanCache(Generic[T]):
         kept = self._old_folders.get(path)
         if kept is not None and self.get_stamp(path) == kept.stamp:
             self._folders[path] = kept
-            self.listed[path] = kept.stamp
             return kept.items
         if not self._remembers:
             return self._files.list_folder(path)
@@ -117,9 +114,10 @@ class ScanCache(Generic[T]):
         items = self._files.list_folder(path)
         self._made += 1
         is_settled = self._is_settled(stamp)
-        self.listed[path] = stamp if is_settled else None
         if is_settled and not _has_link(items):
             self._folders[path] = KeptFolder(stamp, items)
+        else:
+            self._unkept[path] = stamp if is_settled else None
         return items
 
     def find_reading(self, location: str) -> KeptReading[T] | None:
@@ -154,10 +152,12 @@ class ScanCache(Generic[T]):
         return is_fine and newest < self._started - _TICK_NS
 
     def finish(self) -> dict[str, Stamp | None]:
-        """The folders that were listed. What an earlier scan read is let go."""
+        """The folders that were listed, with the stamps they had, None for one that may change
+        again and keep its stamp. What an earlier scan read is let go.
+        """
         self._old_folders, self._old_readings = {}, {}
-        listed, self.listed = self.listed, {}
-        return listed
+        unkept, self._unkept = self._unkept, {}
+        return {path: kept.stamp for path, kept in self._folders.items()} | unkept
 
     def save(self) -> None:
         """Write the cache if enough changed. If it cannot be written, the next scan reads more."""
@@ -181,7 +181,7 @@ class ScanCache(Generic[T]):
 
 def _has_link(items: list[FolderItem]) -> bool:
     """Whether a listing depends on more than its folder: a link's target can change alone."""
-    return any(map(_is_link, items))
+    return True in [item.is_link for item in items]
 
 
 def _forget_oldest(folder: str) -> None:

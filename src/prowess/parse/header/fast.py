@@ -18,12 +18,12 @@ from prowess.profiles.schema.roots import Limits
 __all__ = ["HeaderReading", "read_header"]
 
 _OPENING = b"---\n"
+_CLOSING = b"\n---\n"
 
 # So few brackets cannot be nested too deeply; where there are more, the slow way counts levels.
 _FEW_BRACKETS = 16
 _SAFE_DEPTH = 64
 _COLLECTIONS = (dict, list)
-_TEXT = {str}
 # What the parser takes for the end of a line, and most hosts do not.
 _SEPARATOR = re.compile("[\x85\u2028\u2029]")
 
@@ -43,11 +43,10 @@ def _read_plain(data: bytes, rules: HeaderRules, limits: Limits) -> HeaderReadin
     end = _find_plain_end(data, limits)
     if end < 0:
         return None
-    header = data[len(_OPENING) : end + 1]
-    if _has_specials(header) or _differs_for_host(data, header, rules):
-        return None
     try:
-        text = header.decode()
+        text = data[len(_OPENING) : end + 1].decode()
+        if _has_specials(text) or _differs_for_host(data, text, rules):
+            return None
         if not data.isascii():
             # Bytes in the body that are not UTF-8 are reported, too.
             data.decode()
@@ -56,69 +55,98 @@ def _read_plain(data: bytes, rules: HeaderRules, limits: Limits) -> HeaderReadin
         value = parse_natively(text)
     except Exception:
         return None
-    if type(value) is not dict or set(map(type, value)) != _TEXT:
+    if type(value) is not dict or not value:
         return None
-    if rules.fallback and _needs_fallback(value, rules):
+    if (rules.fallback or rules.scalar_fields) and _needs_second_look(value, rules):
         return None
-    if rules.scalar_fields and find_wrong_type(value, rules) is not None:
+    others = _find_others(value)
+    if others is None:
         return None
-    # Of the values of a scan nearly all are text, and so is all of `metadata`: only others need a
-    # look, and C finds them faster than a loop.
-    others = [item for item in value.values() if type(item) is not str and not _is_text(item)]
     depth = (limits.yaml_depth or _SAFE_DEPTH) - 1
     for item in others:
         if type(item) in _COLLECTIONS and not is_clean(item, depth, tags=False):
             return None
     if others or rules.values == "text" or not rules.dates_are_text:
-        value = _convert_values(value, header, rules)
-    return HeaderReading(value, undecoded=data[end + len(b"\n---\n") :])
+        value = _convert_values(value, text, rules)
+    return HeaderReading(value, data=data, body_start=end + len(_CLOSING))
 
 
-def _needs_fallback(value: dict[str, Any], rules: HeaderRules) -> bool:
-    from prowess.parse.repair.fallbacks import needs_fallback
+def _needs_second_look(value: dict[str, Any], rules: HeaderRules) -> bool:
+    """Whether the host reads this header in another way, or refuses the type of a value."""
+    if rules.fallback:
+        from prowess.parse.repair.fallbacks import needs_fallback
 
-    return needs_fallback(value, rules)
+        if needs_fallback(value, rules):
+            return True
+    return bool(rules.scalar_fields) and find_wrong_type(value, rules) is not None
+
+
+def _find_others(value: dict[Any, Any]) -> list[Any] | None:
+    """The values that are not text; None if a key isn't.
+
+    Of the values of a scan nearly all are text, and so is all of `metadata`: only others need a
+    closer look.
+    """
+    others = []
+    for key, item in value.items():
+        if type(key) is not str:
+            return None
+        if type(item) is not str and not _is_text(item):
+            others.append(item)
+    return others
 
 
 def _is_text(item: Any) -> bool:
-    """Whether a value is a mapping of nothing but text."""
-    return type(item) is dict and set(map(type, item)) == set(map(type, item.values())) == _TEXT
+    """Whether a value is a mapping of nothing but text, and not an empty one."""
+    if type(item) is not dict:
+        return False
+    for key, value in item.items():
+        if type(key) is not str or type(value) is not str:
+            return False
+    return bool(item)
 
 
 def _find_plain_end(data: bytes, limits: Limits) -> int:
     """Where the line before a plain closing fence ends; -1 where the fences are anything else."""
-    end = data.find(b"\n---", 3)
-    if end < 0 or data[end + 4 : end + 5] != b"\n" or not data.startswith(_OPENING):
+    if data[: len(_OPENING)] != _OPENING:
+        return -1
+    end = data.find(b"\n---", len(_OPENING) - 1)
+    if end < 0 or data[end : end + len(_CLOSING)] != _CLOSING:
         return -1
     return -1 if end > limits.header_bytes > 0 else end
 
 
-def _has_specials(header: bytes) -> bool:
+# These checks search text: in bytes, `in` first takes its operand for a number, and making the
+# error that it then drops takes ten times as long as the search.
+
+
+def _has_specials(header: str) -> bool:
     """Whether there may be comments, odd line ends, tags, aliases, or deeply nested brackets."""
-    if b" #" in header or b"\r" in header or b"!" in header:
+    if " #" in header or "\r" in header or "!" in header:
         return True
-    if b"&" in header and b"*" in header:
+    if "&" in header and "*" in header:
         return True
-    return header.count(b"[") + header.count(b"{") > _FEW_BRACKETS
+    has_brackets = "[" in header or "{" in header
+    return has_brackets and header.count("[") + header.count("{") > _FEW_BRACKETS
 
 
-def _differs_for_host(data: bytes, header: bytes, rules: HeaderRules) -> bool:
+def _differs_for_host(data: bytes, header: str, rules: HeaderRules) -> bool:
     """Whether the host ends the header elsewhere, strips something first, or merges mappings."""
-    if rules.close == "anywhere" and b"---" in header:
+    if rules.close == "anywhere" and "---" in header:
         return True
-    if rules.tabs == "spaces" and b"\t" in header:
+    if rules.tabs == "spaces" and "\t" in header:
         return True
-    if rules.merge_keys and b"<<" in header:
+    if rules.merge_keys and "<<" in header:
         return True
-    if rules.leading_zeros == "number" and b": 0" in header:
+    if rules.leading_zeros == "number" and ": 0" in header:
         return True
     return rules.strip_comments and b"<!--" in data
 
 
-def _convert_values(value: dict[str, Any], header: bytes, rules: HeaderRules) -> dict[str, Any]:
+def _convert_values(value: dict[str, Any], header: str, rules: HeaderRules) -> dict[str, Any]:
     """The values as the host makes them of their text; nothing to do where all are text anyway."""
     if rules.values == "written" and rules.dates_are_text:
-        return keep_literal_text(value, header.decode())
+        return keep_literal_text(value, header)
     if rules.values == "text" or not rules.dates_are_text:
-        return convert_values(value, header.decode(), rules)
+        return convert_values(value, header, rules)
     return value

@@ -19,22 +19,23 @@ _MOST_UNITS, _KEPT_UNITS = 100, 97
 class HeaderReading(msgspec.Struct, frozen=True):
     """What a header says: its fields, the beginning of the body behind it, and diagnostics.
 
-    It has no path, so that it can be kept for every copy of a file. `undecoded` is the body where
-    nobody had to look at it. `valid` is False where this host would not load the file because of
-    how it is written.
+    It has no path, so that it can be kept for every copy of a file. Where nobody had to look at the
+    body, it is in `data` from `body_start` on, not yet decoded or even copied. `valid` is False
+    where this host would not load the file because of how it is written.
     """
 
     frontmatter: dict[str, Any]
     body: str = ""
     diagnostics: tuple[Diagnostic, ...] = ()
     valid: bool = True
-    undecoded: bytes = b""
+    data: bytes = b""
+    body_start: int = 0
 
     @property
     def text(self) -> str:
         """The body, decoded. Few headers need it, so this is done when it is asked for."""
         # The end of what was read may be in the middle of a character, which no first line needs.
-        return self.body or self.undecoded.decode(errors="replace")
+        return self.body or self.data[self.body_start :].decode(errors="replace")
 
     @property
     def lead(self) -> str:

@@ -253,7 +253,8 @@ def read_manifest(
     if others:
         unknown = [key for key in others if key not in OPENCLAW_KEYS]
         report_misspelt(unknown[:MOST_LOOKED_UP], FIELD_NAMES, findings)
-    _separate_declared(values)
+    if "arguments" in values:
+        _separate_declared(values)
     metadata = values.get("metadata") or {}
     if (others or metadata) and _has_openclaw(others, metadata, fields):
         values.update(read_openclaw(frontmatter, metadata, fields, findings))

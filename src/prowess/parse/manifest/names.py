@@ -22,7 +22,6 @@ from prowess.profiles.schema.header import (
     NameRewrite,
 )
 
-_NAME_CHARACTERS = "abcdefghijklmnopqrstuvwxyz0123456789-"
 MOST_NAME, MOST_DESCRIPTION, MOST_COMPATIBILITY = 64, 1024, 500
 
 _MISSING = object()
@@ -72,8 +71,7 @@ def understand(
     if name in fields.reserved_names:
         message = f"`name` is “{name}”, which is reserved by this host."
         findings.append(diagnose("name-reserved", message, field="name"))
-    odd = find_refused_characters(name, fields)
-    if odd:
+    if fields.refused_characters and (odd := find_refused_characters(name, fields)):
         listed = ", ".join(f"U+{ord(character):04X}" for character in odd)
         message = f"The name contains {listed}; this host drops skills with such names."
         findings.append(diagnose("name-invalid", message, field="name"))
@@ -501,7 +499,9 @@ def _check_name(name: str, folder: str, findings: Findings) -> None:
 
 def is_standard(name: str) -> bool:
     """Whether the standard allows a name: 1 to 64 of a-z, 0-9 and single hyphens between them."""
-    if not 0 < len(name) <= MOST_NAME or name.strip(_NAME_CHARACTERS):
+    if len(name) > MOST_NAME or not name.isascii() or name != name.lower():
+        return False
+    if not name.replace("-", "").isalnum():
         return False
     return name[0] != "-" and name[-1] != "-" and "--" not in name
 
