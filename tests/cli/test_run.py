@@ -99,7 +99,7 @@ def test_a_tool_that_is_not_there_is_told_with_those_that_are(terminal):
     assert answer == (
         3,
         "",
-        "prowess: There is no tool named “tied”; the tools are lorem-ipsum, tide.\nDid you mean “tide”?\n",
+        "prowess: There is no tool named “tied”; the tools are lorem-ipsum, stuck, tide.\nDid you mean “tide”?\n",
     )
     error = json.loads(terminal.run("run", "/moon", "--json").out)["error"]
     assert (error["kind"], error["nearest"]) == ("unknown-tool", ["tide"])
@@ -230,7 +230,7 @@ def test_plain_text_is_told_with_the_commands_there_are(terminal):
         terminal.skill(f"project/.agents/skills/s{number}")
     assert terminal.run("run", "hello there").err == (
         "This is not a command here; a model would receive the text unchanged. "
-        "Commands here: /lorem-ipsum, /remember, /s0, /s1, /s2, /s3, /s4, /s5 and 8 more.\n"
+        "Commands here: /lorem-ipsum, /remember, /s0, /s1, /s2, /s3, /s4, /s5 and 9 more.\n"
     )
 
 

@@ -15,6 +15,7 @@ import msgspec
 from prowess.agent.events import Outcome, Status
 from prowess.errors import MachineError, UsageError
 from prowess.machine.append_file import AppendFile, list_newest, read_lines, unique_hex
+from prowess.machine.process_tree import get_process_id
 from prowess.model.facts import Facts
 from prowess.state.folders import state_folder
 
@@ -38,10 +39,12 @@ class _Record(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag
 
 
 class TurnRecord(_Record, frozen=True, kw_only=True, tag="turn"):
-    """A turn begins."""
+    """A turn begins, at a time in seconds since 1970, in the process with this id."""
 
     turn: int
     text: str
+    at: float = 0.0
+    pid: int = 0
 
 
 class MessagesRecord(_Record, frozen=True, kw_only=True, tag="messages"):
@@ -56,6 +59,7 @@ class CallRecord(_Record, frozen=True, kw_only=True, tag="call"):
     call: str
     tool: str
     title: str
+    at: float = 0.0
 
 
 class ResultRecord(_Record, frozen=True, kw_only=True, tag="result"):
@@ -109,6 +113,8 @@ class SavedTurn(msgspec.Struct, kw_only=True):
     messages: list[msgspec.Raw] = []
     end: EndRecord | None = None
     calls: dict[str, CallRecord] = {}
+    at: float = 0.0
+    pid: int = 0
 
     @property
     def unknown(self) -> tuple[CallRecord, ...]:
@@ -176,7 +182,7 @@ class SessionFile:
 
     def begin_turn(self, turn: int, text: str) -> None:
         """Write down what the user typed."""
-        self._append(TurnRecord(turn=turn, text=text))
+        self._append(TurnRecord(turn=turn, text=text, at=time.time(), pid=get_process_id()))
 
     def note_messages(self, messages: bytes) -> None:
         """Write down messages."""
@@ -184,7 +190,7 @@ class SessionFile:
 
     def note_call(self, call: str, tool: str, title: str) -> None:
         """Write down a call before it runs. Where that fails, it must not run."""
-        self._append(CallRecord(call=call, tool=tool, title=title), sync=True)
+        self._append(CallRecord(call=call, tool=tool, title=title, at=time.time()), sync=True)
 
     def note_result(self, call: str, outcome: Outcome) -> None:
         """Write down that a call has ended."""
@@ -251,7 +257,7 @@ def list_sessions(facts: Facts, *, cwd: str | None = None, most: int = 50) -> li
 
 def _add(session: SavedSession, record: Record) -> None:
     if isinstance(record, TurnRecord):
-        session.turns.append(SavedTurn(number=record.turn, text=record.text))
+        session.turns.append(_begin_turn(record))
         return
     if not session.turns:
         return
@@ -277,6 +283,10 @@ def _add(session: SavedSession, record: Record) -> None:
             session.conversation = record.conversation
             if messages is not None:
                 turn.messages = [messages]
+
+
+def _begin_turn(record: TurnRecord) -> SavedTurn:
+    return SavedTurn(number=record.turn, text=record.text, at=record.at, pid=record.pid)
 
 
 def join_messages(turns: Sequence[SavedTurn]) -> list[Any]:

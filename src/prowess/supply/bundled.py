@@ -32,6 +32,7 @@ SHIPPED = (
     Shipped("skillify"),
     Shipped("remember"),
     Shipped("simplify"),
+    Shipped("stuck"),
 )
 """Every skill that ships, in the order of registration."""
 

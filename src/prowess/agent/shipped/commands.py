@@ -18,6 +18,7 @@ ShippedCommand: TypeAlias = Callable[[str, Skills, ToolRun], str]
 # They are imported when the command is typed.
 COMMANDS: Mapping[str, tuple[str, str]] = {
     "lorem-ipsum": ("prowess.agent.shipped.lorem_ipsum", "run_command"),
+    "stuck": ("prowess.agent.shipped.stuck", "run_command"),
 }
 
 

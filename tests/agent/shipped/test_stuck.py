@@ -1,0 +1,102 @@
+"""`/stuck`: what a session waits for, asked from another process."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from prowess.agent.session_file import SavedSession, list_sessions
+from prowess.errors import ProwessError
+from prowess.runtime import Skills
+from prowess.supply.bundled import BundledSource
+from tests.agent.studio import Studio, call, say
+from tests.docs.pages import ROOT
+
+
+def ask(studio: Studio, text: str) -> str:
+    from prowess.agent.shipped.commands import register_commands
+
+    skills = Skills(studio.project, facts=studio.facts, cache=False, sources=(BundledSource(),))
+    register_commands(skills)
+    return skills.run(text).text
+
+
+def wait_for_call(studio: Studio) -> SavedSession:
+    end = time.monotonic() + 60
+    while time.monotonic() < end:
+        for session in list_sessions(studio.facts):
+            if session.unknown:
+                return session
+        time.sleep(0.05)
+    raise AssertionError("the command never began")
+
+
+@pytest.fixture
+def hanging(studio: Studio):
+    """A session in another process, whose command runs for a minute."""
+    model = studio.script(call("Bash", command="sleep 59"), say("Done."))
+    process = subprocess.Popen(
+        [
+            sys.executable,
+            "-m",
+            "prowess",
+            "run",
+            "Wait.",
+            "--model",
+            model,
+            "--allow",
+            "Bash(sleep *)",
+        ],
+        cwd=studio.project,
+        env={**studio.facts.env, "PYTHONPATH": str(ROOT / "src")},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        yield process, wait_for_call(studio)
+    finally:
+        process.send_signal(signal.SIGINT)
+        process.wait(timeout=60)
+
+
+@pytest.mark.slow
+@pytest.mark.seed("C-115")
+@pytest.mark.needs("ps", "sleep")
+def test_a_call_that_runs_is_named_with_its_processes(studio, hanging):
+    process, session = hanging
+    for text in ("/stuck", f"/stuck {session.header.id}"):
+        said = ask(studio, text)
+        assert said.startswith(f"Session {session.header.id}, turn 1: Wait.\n")
+        assert re.search(rf"Process {process.pid} has been on this turn for \d+ (s|min)", said)
+        assert "It waits for Bash sleep 59, which began" in said
+        assert re.search(r"^  \d+  [\d:]+  .*sleep 59$", said, re.MULTILINE), said
+
+
+@pytest.mark.slow
+@pytest.mark.needs("ps", "sleep")
+def test_a_process_that_was_killed_does_not_hang_and_what_is_unknown_is_said(studio, hanging):
+    process, session = hanging
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait(timeout=60)
+    said = ask(studio, "/stuck")
+    assert "so it does not hang" in said
+    assert f"`prowess run --resume {session.header.id}` goes on" in said
+    assert "It is unknown whether these calls happened: Bash sleep 59." in said
+
+
+@pytest.mark.needs("ps")
+def test_a_session_that_has_ended_waits_for_nothing(studio):
+    studio.run(say("Done."), text="Do it.")
+    (session,) = list_sessions(studio.facts)
+    assert "Nothing is waiting" in ask(studio, f"/stuck {session.header.id}")
+    with pytest.raises(ProwessError, match="Every session in this folder has ended its turn"):
+        ask(studio, "/stuck")
+    with pytest.raises(ProwessError, match="There is no session “nope”"):
+        ask(studio, "/stuck nope")
