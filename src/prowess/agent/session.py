@@ -7,7 +7,6 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from typing import NamedTuple
 
-import msgspec
 from pydantic_ai import CancellationToken
 from pydantic_ai.messages import (
     ModelMessage,
@@ -454,19 +453,18 @@ class Session:
         messages = None
         made = self._history[self._turn_start :]
         if self._noted != made:
-            messages = msgspec.Raw(ModelMessagesTypeAdapter.dump_json(made))
+            messages = ModelMessagesTypeAdapter.dump_json(made)
         spent = self._workers.spending
         end = EndRecord(
             turn=self._turns,
             status=result.status,
             conversation=self.conversation.save(),
-            messages=messages,
             input_tokens=spent.input_tokens,
             output_tokens=spent.output_tokens,
             cost=spent.cost,
         )
         try:
-            self._file.end_turn(end)
+            self._file.end_turn(end, messages)
             # A request that failed is kept, too, and goes to the model with the next one.
             self._note_told(made)
         except ProwessError as error:

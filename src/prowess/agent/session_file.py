@@ -93,7 +93,8 @@ class EndRecord(_Record, frozen=True, kw_only=True, tag="end"):
     turn: int
     status: Status
     conversation: str
-    messages: msgspec.Raw | None = None
+    # Not `Raw | None`, which msgspec decodes as null only.
+    messages: msgspec.Raw = msgspec.Raw()
     input_tokens: int = 0
     output_tokens: int = 0
     cost: float | None = None
@@ -205,8 +206,13 @@ class SessionFile:
         record = HistoryRecord(messages=msgspec.Raw(messages), conversation=conversation)
         self._append(record, sync=True)
 
-    def end_turn(self, end: EndRecord) -> None:
-        """Write down the end of a turn; afterwards it is never lost."""
+    def end_turn(self, end: EndRecord, messages: bytes | None = None) -> None:
+        """Write down the end of a turn; afterwards it is never lost.
+
+        `messages` replace those of the turn so far.
+        """
+        if messages is not None:
+            end = msgspec.structs.replace(end, messages=msgspec.Raw(messages))
         self._append(end, sync=True)
 
     def close(self) -> None:
@@ -281,7 +287,7 @@ def _add(session: SavedSession, record: Record) -> None:
             turn.end = record
             turn.calls.clear()
             session.conversation = record.conversation
-            if messages is not None:
+            if bytes(messages):
                 turn.messages = [messages]
 
 
