@@ -11,6 +11,7 @@ import time
 
 import pytest
 
+from prowess.activate.slash.dispatch import ToolReply
 from prowess.agent.session_file import SavedSession, list_sessions
 from prowess.errors import ProwessError
 from prowess.runtime import Skills
@@ -24,7 +25,9 @@ def ask(studio: Studio, text: str) -> str:
 
     skills = Skills(studio.project, facts=studio.facts, cache=False, sources=(BundledSource(),))
     register_commands(skills)
-    return skills.run(text).text
+    answer = skills.run(text)
+    assert isinstance(answer, ToolReply)
+    return answer.text
 
 
 def wait_for_call(studio: Studio) -> SavedSession:
