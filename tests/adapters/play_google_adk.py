@@ -87,7 +87,7 @@ def play(skills, calls, *, on_activation=None, kept=()) -> Played:
             for content in history[len(kept) :]
             for text, is_error in list_answers(content)
         ],
-        history[-1].parts[-1].text or "",
+        (history[-1].parts or [types.Part()])[-1].text or "",
         [part.text for content in contents for part in content.parts if part.text],
         history,
     )
@@ -148,7 +148,7 @@ class Crew:
 
     async def resume(self, user: str, *, approve: bool) -> Said:
         call = self._questions.pop(user)
-        asked = call.args["toolConfirmation"]
+        asked = (call.args or {})["toolConfirmation"]
         answer = {"confirmed": approve, "payload": asked["payload"]}
         response = types.FunctionResponse(
             id=call.id, name=CONFIRM, response={"response": json.dumps(answer)}
