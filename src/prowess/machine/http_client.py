@@ -236,6 +236,9 @@ class HttpSession:
             if not chunk:
                 break
             yield chunk
+        # Where the server gives no length, our own closing of the connection looks like the end.
+        if self._is_over.is_set():
+            raise TimeoutError("the time is up")
         if expected is not None and received < expected:
             raise http.client.IncompleteRead(b"", expected - received)
 
