@@ -80,6 +80,7 @@ class ModelSource:
     ) -> None:
         self._settings = settings
         self._env = facts.env
+        self._files = files
         self._script: Script | None = None
         self._loaded: dict[str, Model] = {}
         self._given: Model | None = None
@@ -87,11 +88,8 @@ class ModelSource:
             self.name = find_model_name(wanted, settings)
         else:
             self._given, self.name = wanted, wanted.model_name
-        if self.name is not None and self.name.startswith(SCRIPT) and self._given is None:
-            file = self.name.removeprefix(SCRIPT)
-            if not file:
-                raise UsageError("`script:` needs a file: `script:FILE`.")
-            self._script = load_script(file, files)
+        if self._given is None:
+            self._script = self._load_script(self.name)
         self._recorder = None if record is None else Recorder(record)
 
     def open(self, agent: str = "") -> Model:
@@ -107,6 +105,14 @@ class ModelSource:
     def share(self, model: Model, agent: str) -> Model:
         """A model for another agent, too. A script has answers of its own for each."""
         return model if self._script is None else replay(self._script, agent)
+
+    def use(self, wanted: str) -> None:
+        """Make another model that of the session. Raises `ModelUnavailable` or `UsageError`."""
+        name = find_model_name(wanted, self._settings)
+        script = self._load_script(name)
+        if script is None and name is not None:
+            self._load(name)
+        self._given, self._script, self.name = None, script, name
 
     def find(self, name: str, *, agent: str = "") -> Model | None:
         """The model that a skill asks for; None if that is the one of the session.
@@ -140,6 +146,15 @@ class ModelSource:
         """Close the file that answers are recorded in."""
         if self._recorder is not None:
             self._recorder.close()
+
+    def _load_script(self, name: str | None) -> Script | None:
+        """The script that a name stands for; None for a model."""
+        if name is None or not name.startswith(SCRIPT):
+            return None
+        file = name.removeprefix(SCRIPT)
+        if not file:
+            raise UsageError("`script:` needs a file: `script:FILE`.")
+        return load_script(file, self._files)
 
     def _load(self, name: str) -> Model:
         if name not in self._loaded:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from pydantic_ai import CancellationToken
@@ -55,6 +55,8 @@ from prowess.runtime import Skills
 
 USUAL_LIMITS = Limits()
 _OWN_COMMANDS = ("/compact", "/clear")
+# How long a scan is new: programs that open a session and use it at once need no second one.
+_FRESH_SECONDS = 1.0
 _NOT_ALLOWED = (NotPermitted, Unavailable, UntrustedTool)
 
 
@@ -73,7 +75,8 @@ class Session:
     commands that go to a tool work. The `approver` is asked where the rules say so; without one,
     that is refused. `limits` apply to each turn. `read_only` keeps every tool from writing.
     `record` is a file for a script of the session. `resume` goes on with a session that was kept,
-    as a new one with `fork`. Without `keep` nothing is written to disk.
+    as a new one with `fork`. Without `keep` nothing is written to disk. `taken` are the names of
+    commands that the program around it has itself.
     """
 
     def __init__(
@@ -88,8 +91,10 @@ class Session:
         resume: SavedSession | None = None,
         fork: bool = False,
         keep: bool = True,
+        taken: Iterable[str] = (),
     ) -> None:
         self.skills = skills
+        self._opened = time.monotonic()
         own = skills.project.load_own_settings()
         self.models = ModelSource(model, own.agent, skills.facts, skills.project.files, record)
         self._file = self._open_file(resume, fork=fork) if keep else None
@@ -109,6 +114,7 @@ class Session:
             log=self._file or NoCallLog(),
             emit=self._emit,
             wait_until_shown=self._wait_until_shown,
+            taken=taken,
         )
         self._prompts = PromptHooks(self._workers.main_hooks, is_resumed=resume is not None)
         self.conversation = self._workers.open_conversation(resume.conversation if resume else None)
@@ -130,13 +136,14 @@ class Session:
 
     # Turns
 
-    def send(self, text: str) -> AsyncIterator[Event]:
+    def send(self, text: str, *, files: Sequence[str] = ()) -> AsyncIterator[Event]:
         """Run one turn with what the user typed, and give its events as they happen.
 
-        The last one is `TurnEnded`. Whoever stops iterating interrupts the turn. `/compact` and
-        `/clear` do what the methods do, unless a skill has that name.
+        The last one is `TurnEnded`. Whoever stops iterating interrupts the turn. The model receives
+        the text of `files`, as far as the rules let it read them. `/compact` and `/clear` do what
+        the methods do, unless a skill has that name.
         """
-        return self._stream_turn(text, lambda: self._answer(text))
+        return self._stream_turn(text, lambda: self._answer(text, files))
 
     def compact(self, instructions: str = "") -> AsyncIterator[Event]:
         """Replace the messages so far by a summary that the model makes; a turn as in `send`.
@@ -192,7 +199,7 @@ class Session:
             self._sync = asyncio.Runner()
         return self._sync.run(converse(self, text, read_line, on_event))
 
-    async def queue(self, text: str, *, key: Key = Key.SEND) -> Delivery:
+    async def queue(self, text: str, *, key: Key = Key.SEND, files: Sequence[str] = ()) -> Delivery:
         """Take what the user typed while the model works: text, or a command such as `/name`.
 
         With the usual key the model gets it before its next request (`STEER`), with the other one
@@ -221,7 +228,8 @@ class Session:
             self._emit(TextDelta(text=typed.text))
             return Delivery.STEER
         delivery = find_delivery(key, streaming=True)
-        prompt = self._prompts.add_context(typed.text)
+        attached = await self._workers.attach(files, self.conversation)
+        prompt = self._prompts.add_context("\n\n".join((typed.text, *attached)))
         id = main.loop.enqueue(prompt, steer=delivery is Delivery.STEER)
         main.tasks.note_message()
         if id is None:
@@ -244,6 +252,12 @@ class Session:
                 self._interpreted[one.text] = one.typed
         self._waiting.clear()
         return texts
+
+    def use_model(self, name: str) -> None:
+        """Use another model from the next turn on. Raises `ModelUnavailable` or `UsageError`."""
+        self.models.use(name)
+        # The main agent is made again, with the same history.
+        self._main = None
 
     def interrupt(self) -> None:
         """Stop the turn that is running; may be called from any thread."""
@@ -285,7 +299,8 @@ class Session:
         try:
             if self._file is not None:
                 self._file.begin_turn(self._turns, text)
-            if self._main is not None:
+            is_old = time.monotonic() - self._opened > _FRESH_SECONDS
+            if self._main is not None or is_old:
                 # Skills that were added or changed since the last turn are there in this one.
                 await run_in_thread(lambda is_cancelled: self.skills.reload())
             result = await work()
@@ -314,7 +329,7 @@ class Session:
             )
         )
 
-    async def _answer(self, text: str) -> LoopResult:
+    async def _answer(self, text: str, files: Sequence[str]) -> LoopResult:
         """What comes of a typed text: a tool's reply, a refusal, or the work of the model."""
         typed = self._interpreted.pop(text, None)
         if typed is None:
@@ -331,7 +346,8 @@ class Session:
             return await self._run_own_command(*command)
         worker = await self._open_main()
         self._workers.reset(worker)
-        prompt = typed.text
+        attached = await self._workers.attach(files, self.conversation)
+        prompt = "\n\n".join((typed.text, *attached))
         if isinstance(typed, Message):
             forked = await self._workers.load_typed(typed, worker)
             if forked is not None:

@@ -12,6 +12,7 @@ from pydantic_ai.messages import ModelMessage
 from pydantic_ai.models import Model
 
 from prowess.activate.slash.messages import Message
+from prowess.agent.attachments import AttachedFiles
 from prowess.agent.background import BackgroundTasks
 from prowess.agent.compaction import AGENT, INSTRUCTIONS, Compactor
 from prowess.agent.definitions import GENERAL, AgentDefinition, AgentDefinitions
@@ -95,6 +96,7 @@ class Workers:
         log: CallLog,
         emit: Callable[[Event], None],
         wait_until_shown: Callable[[], Awaitable[None]],
+        taken: Iterable[str] = (),
     ) -> None:
         self.token = CancellationToken()
         self.refusals: list[str] = []
@@ -107,6 +109,7 @@ class Workers:
         self._log = log
         self._emit = emit
         self._wait_until_shown = wait_until_shown
+        self._taken = tuple(taken)
         facts, snapshot = skills.facts, skills.snapshot
         self._root = snapshot.repository or snapshot.cwd
         self._runner = open_runner(facts, read_only=read_only)
@@ -170,7 +173,11 @@ class Workers:
         # In a read-only session the commands of skills cannot write either.
         runner = self._runner if isinstance(self._runner, ReadOnlyRunner) else None
         return self._skills.conversation(
-            session=self._session, approver=self._approver, saved=saved, runner=runner
+            session=self._session,
+            approver=self._approver,
+            saved=saved,
+            runner=runner,
+            taken=self._taken,
         )
 
     async def open(
@@ -219,12 +226,7 @@ class Workers:
         window = model.context_window
         toolset = build_toolset(
             context,
-            FileTools(
-                self._files,
-                self._runner,
-                lambda: self._find_special_paths(conversation),
-                lambda: self._open_judge(context),
-            ),
+            self._open_files(conversation, lambda: self._open_judge(context)),
             BashTool(self._find_sandbox),
             WebTool(lambda: self._skills.project.load_own_settings().agent.private_hosts),
             self._make_task(lambda: worker),
@@ -274,6 +276,33 @@ class Workers:
         """End the MCP servers of the session."""
         if self._mcp is not None:
             self._mcp.close()
+
+    def _open_files(
+        self, conversation: Conversation, open_judge: Callable[[], Callable[[Plan], Decision]]
+    ) -> FileTools:
+        def find_special() -> SpecialPaths:
+            return self._find_special_paths(conversation)
+
+        return FileTools(self._files, self._runner, find_special, open_judge)
+
+    async def attach(self, paths: Sequence[str], conversation: Conversation) -> list[str]:
+        """The texts of files that the user names, as far as the rules let the model read them."""
+        if not paths:
+            return []
+
+        def open_judge() -> Callable[[Plan], Decision]:
+            rules = self._gather_rules(conversation)
+            return lambda plan: judge(plan, rules, Granted(), home=self._skills.facts.home)
+
+        attached = AttachedFiles(self._files, self._open_files(conversation, open_judge))
+        loaded = await run_in_thread(
+            lambda is_cancelled: attached.load(paths, open_judge(), is_cancelled)
+        )
+        for path in loaded.touched:
+            await run_in_thread(lambda is_cancelled, path=path: conversation.touched(path))
+        for problem in loaded.problems:
+            self._emit(Warned(code="file-not-attached", message=problem))
+        return loaded.texts
 
     def begin_turn(self) -> None:
         """Forget what happened in the last turn."""
