@@ -1,10 +1,10 @@
-"""`prowess run` with a model: a session on the terminal, from its options to its exit code."""
+"""Sessions on the command line: the options of `run` and `chat`, and a run with its exit code."""
 
 from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Container, Iterable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -22,10 +22,11 @@ from prowess.runtime import Skills
 from prowess.text.display import escape_json
 
 if TYPE_CHECKING:
+    from prowess.agent import Session
     from prowess.agent.session_file import SavedSession
 
 F = TypeVar("F", bound=Callable[..., Any])
-_CODES = {
+EXIT_CODES = {
     "done": Exit.OK,
     "refused": Exit.REFUSED,
     "failed": Exit.FAILED,
@@ -35,7 +36,7 @@ _CODES = {
 
 
 class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """The options of `run` that are about the model."""
+    """The options that are about the model."""
 
     model: str | None = None
     record: str | None = None
@@ -55,72 +56,62 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
         return any(value for value in msgspec.structs.astuple(self) if value is not None)
 
 
-def model_options(command: F) -> F:
-    """Add the options about the model, which become one argument, `run`."""
-    from functools import wraps
+def model_options(command: F, *, without: Container[str] = ()) -> F:
+    """Add the options about the model, which become one argument, `run`.
 
-    names = RunOptions.__struct_fields__
+    `without` are those that the command does not have, by the names of `RunOptions`.
+    """
+    from functools import wraps
 
     @wraps(command)
     def with_run(*arguments: Any, **options: Any) -> Any:
+        names = [name for name in RunOptions.__struct_fields__ if name in options]
         chosen = {name: options.pop(name) for name in names}
         return command(*arguments, run=RunOptions(**chosen), **options)
 
-    positive = click.IntRange(min=1)
-    amount = click.FloatRange(min=0, min_open=True)
     decorated: Any = with_run
-    for option in reversed(
-        (
-            click.option("--model", metavar="NAME", help="provider:name, or script:FILE."),
-            click.option("--max-turns", type=positive, help="Most requests to the model."),
-            click.option(
-                "--max-cost", type=amount, help="Most US dollars, where prices are known."
-            ),
-            click.option("--max-time", type=amount, help="Most seconds."),
-            click.option("--read-only", is_flag=True, help="Change nothing in the project."),
-            click.option("--output", metavar="FILE", help="Write the final answer to FILE, too."),
-            click.option("--record", metavar="FILE", help="Write a script that replays the run."),
-            click.option("--continue", "go_on", is_flag=True, help="Go on with the last session."),
-            click.option("--resume", metavar="ID", help="Go on with this session."),
-            click.option(
-                "--input",
-                type=click.Choice(["jsonl"]),
-                help='Read more messages from stdin, a line each: {"text": "…"}.',
-            ),
-            click.option("--fork", is_flag=True, help="Go on as a new session."),
-        )
-    ):
-        decorated = option(decorated)
+    for name, option in reversed(_OPTIONS.items()):
+        decorated = decorated if name in without else option(decorated)
     return decorated  # type: ignore[no-any-return]
+
+
+_POSITIVE = click.IntRange(min=1)
+_AMOUNT = click.FloatRange(min=0, min_open=True)
+_OPTIONS: dict[str, Callable[[Any], Any]] = {
+    "model": click.option("--model", metavar="NAME", help="provider:name, or script:FILE."),
+    "max_turns": click.option("--max-turns", type=_POSITIVE, help="Most requests to the model."),
+    "max_cost": click.option(
+        "--max-cost", type=_AMOUNT, help="Most US dollars, where prices are known."
+    ),
+    "max_time": click.option("--max-time", type=_AMOUNT, help="Most seconds."),
+    "read_only": click.option("--read-only", is_flag=True, help="Change nothing in the project."),
+    "output": click.option("--output", metavar="FILE", help="Write the final answer to FILE, too."),
+    "record": click.option("--record", metavar="FILE", help="Write a script that replays the run."),
+    "go_on": click.option("--continue", "go_on", is_flag=True, help="Go on with the last session."),
+    "resume": click.option("--resume", metavar="ID", help="Go on with this session."),
+    "input": click.option(
+        "--input",
+        type=click.Choice(["jsonl"]),
+        help='Read more messages from stdin, a line each: {"text": "…"}.',
+    ),
+    "fork": click.option("--fork", is_flag=True, help="Go on as a new session."),
+}
 
 
 def run_session(skills: Skills, text: str, options: RunOptions, *, as_json: bool) -> int:
     """Run one turn of a session, and return its exit code."""
-    from prowess.agent import Limits, Session
     from prowess.machine.atomic_write import check_writable, rewrite_aside
 
     if options.output is not None:
         check_writable(options.output)
-    usual = Limits()
-    limits = Limits(
-        turns=options.max_turns or usual.turns, cost=options.max_cost, seconds=options.max_time
-    )
-    show = _print_event if as_json else AgentPrinter().show
+    show = print_event if as_json else AgentPrinter().show
 
     def work(cancel: Cancel, approver: Approver | None) -> TurnEnded:
-        with Session(
-            skills,
-            model=options.model,
-            approver=approver,
-            limits=limits,
-            read_only=options.read_only,
-            record=options.record,
-            resume=_find_session(skills, options),
-            fork=options.fork,
-        ) as session:
+        resume = find_session(skills, options)
+        with open_session(skills, options, approver, resume) as session:
             _interrupt_with(cancel, session.interrupt)
             if options.input is not None:
-                return session.converse(text, _read_line, on_event=show)
+                return session.converse(text, read_line, on_event=show)
             return session.run(text, on_event=show)
 
     def is_kept() -> bool:
@@ -130,10 +121,39 @@ def run_session(skills: Skills, text: str, options: RunOptions, *, as_json: bool
     ended = BackgroundWork(work, doing=None, approver=approver).run()
     if options.output is not None:
         rewrite_aside(options.output, f"{ended.answer}\n".encode("utf-8", "backslashreplace"))
-    return _CODES[ended.status]
+    return EXIT_CODES[ended.status]
 
 
-def _find_session(skills: Skills, options: RunOptions) -> SavedSession | None:
+def open_session(
+    skills: Skills,
+    options: RunOptions,
+    approver: Approver | None,
+    resume: SavedSession | None,
+    *,
+    taken: Iterable[str] = (),
+) -> Session:
+    """The session that the options ask for, which may go on with one that was kept."""
+    from prowess.agent import Limits, Session
+
+    usual = Limits()
+    limits = Limits(
+        turns=options.max_turns or usual.turns, cost=options.max_cost, seconds=options.max_time
+    )
+    return Session(
+        skills,
+        model=options.model,
+        approver=approver,
+        limits=limits,
+        read_only=options.read_only,
+        record=options.record,
+        resume=resume,
+        fork=options.fork,
+        taken=taken,
+    )
+
+
+def find_session(skills: Skills, options: RunOptions) -> SavedSession | None:
+    """The session that the options say to go on with."""
     from prowess.agent.session_file import list_sessions, load_session
 
     if options.resume is not None:
@@ -159,11 +179,12 @@ def _interrupt_with(cancel: Cancel, interrupt: Callable[[], None]) -> None:
     threading.Thread(target=wait, daemon=True).start()
 
 
-def _read_line() -> str:
+def read_line() -> str:
     """A line of stdin, whatever the locale; bytes that are no UTF-8 become lone surrogates."""
     return sys.stdin.buffer.readline().decode("utf-8", "surrogateescape")
 
 
-def _print_event(event: Event) -> None:
+def print_event(event: Event) -> None:
+    """Print an event as a line of JSON."""
     sys.stdout.buffer.write(escape_json(render_event(event)) + b"\n")
     sys.stdout.buffer.flush()

@@ -7,7 +7,7 @@ from functools import partial
 import click
 
 from prowess.activate.slash.completion import spell
-from prowess.activate.slash.dispatch import Cancel, ToolReply
+from prowess.activate.slash.dispatch import Cancel
 from prowess.activate.slash.parser import Notice, Plain
 from prowess.cli.agent_run import RunOptions, model_options, run_session
 from prowess.cli.app import Exit
@@ -17,21 +17,18 @@ from prowess.cli.conversation_options import (
     join_words,
     run_in_conversation,
 )
+from prowess.cli.no_model import answer_without_model
 from prowess.cli.options import AgentOptions, agent_options, open_skills, scan_options
 from prowess.cli.terminal.out import echo_diagnostics, print_exact, print_json
 from prowess.conversation.conversation import Conversation
 from prowess.conversation.slash_commands import RunResult
 from prowess.errors import ProwessError, UsageError
-from prowess.errors.agent import NoModel
 from prowess.reports.activation_output import shape_run_result
 from prowess.reports.json_output import shape_scan
 from prowess.runtime import Skills
 from prowess.supply.sources import open_sources
 from prowess.text.display import escape_line, escape_text
 from prowess.text.permission_rules import AGENT_TOOLS
-
-_MOST_NAMES = 8
-_MOST_OTHERS = 4
 
 
 def _complete_commands(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
@@ -108,53 +105,8 @@ def _choose_code(result: RunResult) -> int:
 
 
 def _print_result(result: RunResult, skills: Skills) -> None:
-    if isinstance(result, Notice):
-        click.echo(escape_text(result.message), err=True)
-    elif isinstance(result, Plain):
-        click.echo(escape_text(_explain_plain(result, skills)), err=True)
-        if result.name is None:
-            _propose_skill(result.text, skills)
-    else:
-        # A reply is for people, not for a model, so its last line is ended.
-        print_exact(f"{result.text}\n" if isinstance(result, ToolReply) else result.text)
-        echo_diagnostics(result.diagnostics)
-
-
-def _explain_plain(plain: Plain, skills: Skills) -> str:
-    """Say that a text is not a command, and which ones there are."""
-    typed = "This" if plain.name is None else f"“{plain.text.split()[0]}”"
-    problem = f"{typed} is not a command here; a model would receive the text unchanged."
-    return f"{problem} {_suggest_commands(plain, skills)}"
-
-
-def _suggest_commands(plain: Plain, skills: Skills) -> str:
-    rules = skills.profile.commands
-    commands = {one.name: spell(one, rules) for one in skills.commands().typable}
-    if plain.nearest:
-        return f"Did you mean {' or '.join(f'“{commands[name]}”' for name in plain.nearest)}?"
-    if not commands:
-        return "No skill can be used as a command here."
-    first = ", ".join(list(commands.values())[:_MOST_NAMES])
-    left = len(commands) - _MOST_NAMES
-    more = f" and {left:,} more" if left > 0 else ""
-    return f"Commands here: {first}{more}."
-
-
-def _propose_skill(request: str, skills: Skills) -> None:
-    """Show the skill that fits a request best, and the message that a model would get with it."""
-    from prowess.agent.skill_match import match_skills
-    from prowess.present.word_match import WordRanker
-
-    matches = match_skills(request, skills.snapshot.skills, WordRanker())
-    if not matches:
-        return
-    best, *others = matches[:_MOST_OTHERS]
-    shared = ", ".join(f"“{word}”" for word in best.words)
-    lines = [f"The skill “{best.skill.name}” fits best: its name or description has {shared}."]
-    if others:
-        lines.append(f"Next: {', '.join(match.skill.name for match in others)}.")
-    lines.append(f"A model that loads it receives the text below. {NoModel()} {NoModel().hint}")
-    click.echo(escape_text("\n".join(lines)), err=True)
-    # Nobody counts this as a use: no model has seen it.
-    conversation = skills.conversation(count=False)
-    print_exact(conversation.activate(best.skill.name, by="model").text + "\n")
+    answer = answer_without_model(result, skills)
+    for note in answer.notes:
+        click.echo(escape_text(note), err=True)
+    print_exact(answer.text)
+    echo_diagnostics(answer.diagnostics)
