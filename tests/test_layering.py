@@ -80,6 +80,8 @@ MAY_TOUCH: dict[str, frozenset[str]] = {
     "prowess.telemetry": frozenset({"sys"}),
     # The command line has the terminal: its arguments, its streams, its width.
     "prowess.cli": frozenset({"os", "sys"}),
+    # The chat waits for keys and for the model in one event loop.
+    "prowess.cli.chat": frozenset({"asyncio"}),
     "prowess.__main__": frozenset({"sys"}),
     # Libraries that wait in an event loop get the core's answers from a worker thread.
     "prowess.adapters": frozenset({"asyncio"}),

@@ -386,6 +386,12 @@ class Project:
             return GivenTrust(self._composition.is_trusted)
         return TrustFile.of(self.facts, cwd=self.cwd)
 
+    def add_rules(self, rules: Iterable[Rule]) -> None:
+        """Give more rules, as those of the command line are given. They count at once for tools,
+        and for skills from the next scan on.
+        """
+        self._rules = (*self._rules, *rules)
+
     def gather_rules(self, settings: Settings) -> AgentRules:
         """The permission rules that hold for the agent."""
         from prowess.gate.permissions import gather_rules

@@ -12,7 +12,7 @@ from pydantic_ai.messages import ModelMessage
 from pydantic_ai.models import Model
 
 from prowess.activate.slash.messages import Message
-from prowess.agent.attachments import AttachedFiles
+from prowess.agent.attachments import AttachedFiles, Attachments
 from prowess.agent.background import BackgroundTasks
 from prowess.agent.compaction import AGENT, INSTRUCTIONS, Compactor
 from prowess.agent.definitions import GENERAL, AgentDefinition, AgentDefinitions
@@ -295,11 +295,14 @@ class Workers:
             return lambda plan: judge(plan, rules, Granted(), home=self._skills.facts.home)
 
         attached = AttachedFiles(self._files, self._open_files(conversation, open_judge))
-        loaded = await run_in_thread(
-            lambda is_cancelled: attached.load(paths, open_judge(), is_cancelled)
-        )
-        for path in loaded.touched:
-            await run_in_thread(lambda is_cancelled, path=path: conversation.touched(path))
+
+        def load(is_cancelled: Callable[[], bool]) -> Attachments:
+            found = attached.load(paths, open_judge(), is_cancelled)
+            for path in found.touched:
+                conversation.touched(path)
+            return found
+
+        loaded = await run_in_thread(load)
         for problem in loaded.problems:
             self._emit(Warned(code="file-not-attached", message=problem))
         return loaded.texts

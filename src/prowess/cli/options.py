@@ -188,7 +188,7 @@ def agent_options(command: F, *, tools: Tools = SKILL_TOOLS) -> F:
         deny: tuple[str, ...],
         **options: Any,
     ) -> Any:
-        rules = _parse_rules(allow, ask, deny, tools)
+        rules = parse_rules(allow=allow, ask=ask, deny=deny, tools=tools)
         return command(*arguments, agent=AgentOptions(agent, rules), **options)
 
     decorated: Any = with_agent
@@ -202,9 +202,14 @@ def agent_options(command: F, *, tools: Tools = SKILL_TOOLS) -> F:
     return click.option("--agent", metavar="NAME", help=agent_help)(decorated)  # type: ignore[no-any-return]
 
 
-def _parse_rules(
-    allow: tuple[str, ...], ask: tuple[str, ...], deny: tuple[str, ...], tools: Tools
+def parse_rules(
+    *,
+    allow: tuple[str, ...] = (),
+    ask: tuple[str, ...] = (),
+    deny: tuple[str, ...] = (),
+    tools: Tools = SKILL_TOOLS,
 ) -> tuple[Rule, ...]:
+    """Rules as the command line takes them; a plain name is a skill unless it is a tool."""
     if not (allow or ask or deny):
         return ()
     from prowess.gate.permissions import parse_given

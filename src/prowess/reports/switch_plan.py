@@ -1,4 +1,4 @@
-"""What to write so that one skill is enabled or disabled, found before anything is written.
+"""What to write so that one skill is enabled, disabled or shown less, found before it is written.
 
 Every edit is tried first: the folder is scanned again as if it had been written. A plan that would
 not lead to the wanted state is a `UsageError` that says what prevents it.
@@ -7,7 +7,7 @@ not lead to the wanted state is a `UsageError` that says what prevents it.
 from __future__ import annotations
 
 import posixpath
-from typing import Any
+from typing import Any, Literal, get_args
 
 import msgspec
 
@@ -19,12 +19,17 @@ from prowess.ports import FileSystem, Head
 from prowess.profiles.schema.settings import SettingsFileRule
 from prowess.runtime import Skills
 from prowess.settings.edit.host_file import Switch, find_switch, name_key
-from prowess.settings.edit.toml import remove_entries, set_skill_enabled, set_skill_visible
+from prowess.settings.edit.toml import remove_entries, set_skill_enabled, set_skill_visibility
 from prowess.settings.load import MOST_BYTES, list_settings_places
 from prowess.text.display import shorten_path
 
 # Each edit removes one obstacle; more than a few mean that the same one keeps coming back.
 _MOST_EDITS = 20
+
+
+Visibility = Literal["on", "name-only", "user-only", "off"]
+"""How much a model is shown of a skill: all, its name, nothing; or the skill is switched off."""
+VISIBILITIES: tuple[Visibility, ...] = get_args(Visibility)
 
 
 class UndoneSetting(msgspec.Struct, frozen=True):
@@ -69,11 +74,34 @@ def plan_switch(skills: Skills, host: str, name: str, *, enabled: bool, user: bo
 
     Raises `UnknownSkill`, and a `UsageError` where these files cannot lead to the wanted state.
     """
+    return _choose_planner(skills, host, name, user=user).plan(enabled=enabled)
+
+
+def _choose_planner(
+    skills: Skills, host: str, name: str, *, user: bool
+) -> _OwnPlanner | _HostPlanner:
     if not skills.snapshot.claims(name):
         raise UnknownSkill(name, {outcome.name for outcome in skills.snapshot.outcomes})
     has_own_settings = any(rule.is_own for rule in skills.profile.settings.values())
     planner = _OwnPlanner if has_own_settings else _HostPlanner
-    return planner(skills, host, name, user=user).plan(enabled=enabled)
+    return planner(skills, host, name, user=user)
+
+
+def find_visibility(outcome: Outcome, snapshot: Snapshot) -> Visibility:
+    """How the settings switch a skill."""
+    if outcome.state in _OFF:
+        return "off"
+    key = outcome.skill.declared.skill_key if outcome.skill is not None else None
+    found = snapshot.settings.find_override(key, outcome.name)
+    chosen = None if found is None else found[1].visibility
+    return next((one for one in VISIBILITIES if one == chosen), "on")
+
+
+def plan_visibility(skills: Skills, host: str, name: str, wanted: Visibility) -> SwitchPlan:
+    """Plan to switch a skill for this project. Raises like `plan_switch`."""
+    if wanted == "off":
+        return plan_switch(skills, host, name, enabled=False, user=False)
+    return _choose_planner(skills, host, name, user=False).plan_visibility(wanted)
 
 
 def apply_plan(plan: SwitchPlan) -> None:
@@ -153,6 +181,25 @@ class _Planner:
         )
         return edited.snapshot
 
+    def check_visibility(self, wanted: Visibility) -> None:
+        """Raise a `UsageError` if the edits so far do not lead to the wanted visibility."""
+        snapshot = self.scan()
+        outcome = snapshot.find(self.name)
+        if outcome is None or find_visibility(outcome, snapshot) == wanted:
+            return
+        found, key = find_visibility(outcome, snapshot), self.find_override_key(snapshot)
+        decided = snapshot.settings.origin(f"overrides.{key}.visibility")
+        where = f" by {self.shorten(str(decided))}" if decided.file is not None else ""
+        raise UsageError(f"“{self.name}” stays “{found}”{where}. Nothing was written.")
+
+    def find_override_key(self, snapshot: Snapshot) -> str:
+        """The key of the skill's settings: the one in use already, else its name."""
+        outcome = snapshot.find(self.name)
+        declared = outcome.skill.declared if outcome and outcome.skill else None
+        key = declared.skill_key if declared is not None else None
+        found = snapshot.settings.find_override(key, self.name)
+        return self.name if found is None else found[0]
+
     def render_reason(self, outcome: Outcome) -> str:
         """Why a skill is in its state, and the file that says so."""
         if outcome.origin is None:
@@ -195,6 +242,21 @@ class _OwnPlanner(_Planner):
         texts = self.files.texts
         shown = next(iter(texts), target) if target not in texts else target
         return SwitchPlan(texts, shown, not self.files.is_on_disk(shown), undone)
+
+    def plan_visibility(self, wanted: Visibility) -> SwitchPlan:
+        target = self._choose_file()
+        before = self.skills.snapshot.find(self.name)
+        undone: tuple[UndoneSetting, ...] = ()
+        if before is not None and before.state is State.DISABLED:
+            undone = tuple(self._remove_obstacles(target))
+        snapshot = self.scan()
+        outcome = snapshot.find(self.name)
+        if outcome is not None and find_visibility(outcome, snapshot) != wanted:
+            key = self.find_override_key(snapshot)
+            old = self.files.load_text(target)
+            self.files.edit(target, old, set_skill_visibility(old, key, wanted, file=target))
+            self.check_visibility(wanted)
+        return SwitchPlan(self.files.texts, target, not self.files.is_on_disk(target), undone)
 
     def _choose_file(self) -> str:
         """The strongest settings file that exists; else the one to create."""
@@ -249,7 +311,7 @@ class _OwnPlanner(_Planner):
         if obstacle.setting == "enabled":
             new = set_skill_enabled(old, key, enabled=True, file=file)
         elif obstacle.setting == "visibility":
-            new = set_skill_visible(old, key, file=file)
+            new = set_skill_visibility(old, key, "on", file=file)
         else:
             names = (outcome.name, f"skill:{outcome.name}")
             new = remove_entries(old, obstacle.setting, names, file=file)
@@ -305,6 +367,22 @@ class _HostPlanner(_Planner):
         if enabled:
             return self._plan_enabling(target, candidates)
         return self._plan_disabling(target)
+
+    def plan_visibility(self, wanted: Visibility) -> SwitchPlan:
+        candidates = [one for one in self._list_files() if one.switch.setting == "visibility"]
+        if not candidates and wanted == "on":
+            return self.plan(enabled=True)
+        if not candidates:
+            raise UsageError(
+                f"{self._title} can only switch a skill on and off. Nothing was written."
+            )
+        target = self._choose_file(candidates)
+        key = self.find_override_key(self.skills.snapshot)
+        old = self.files.load_text(target.path)
+        new = target.switch.set_visibility(old, key, wanted, file=target.path)
+        self.files.edit(target.path, old, new)
+        self.check_visibility(wanted)
+        return self._finish(target, key)
 
     def _plan_disabling(self, target: _SwitchFile) -> SwitchPlan:
         key = self._find_key(self.skills.snapshot, target.switch)

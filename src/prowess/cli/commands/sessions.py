@@ -1,4 +1,4 @@
-"""`prowess sessions`: the sessions that `prowess run` kept."""
+"""`prowess sessions`: the sessions that `prowess run` and `prowess chat` kept."""
 
 from __future__ import annotations
 
@@ -23,9 +23,10 @@ from prowess.text.display import escape_line
 )
 @json_option
 def command(every: bool, host: str | None, as_json: bool) -> int:
-    """List the sessions of `prowess run` in this folder, newest first.
+    """List the sessions of `prowess run` and `prowess chat` in this folder, newest first.
 
-    `prowess run --continue` goes on with the newest one, `prowess run --resume ID` with any.
+    `prowess run --continue` goes on with the newest one, `prowess run --resume ID` with any; so
+    does `prowess chat`.
     """
     from prowess.agent.session_file import list_sessions
 

@@ -12,7 +12,7 @@ from prowess.machine.interrupts import wait_until_readable
 from prowess.model.permission import ApprovalAnswer, ApprovalChoice, ApprovalRequest
 from prowess.text.display import escape_line, escape_text
 
-_REPLIES = {
+REPLIES = {
     **dict.fromkeys(("o", "once", "y", "yes"), ApprovalChoice.ONCE),
     **dict.fromkeys(("a", "always"), ApprovalChoice.ALWAYS),
     **dict.fromkeys(("r", "reject", "n", "no", ""), ApprovalChoice.REJECT),
@@ -50,7 +50,7 @@ class TerminalApprover:
 
     def ask(self, request: ApprovalRequest) -> ApprovalAnswer:
         """Allow once, allow always, or reject."""
-        for line in _describe(request):
+        for line in describe_request(request):
             click.echo(line, err=True)
         while (reply := self._ask_reply()) is None:
             pass
@@ -68,10 +68,10 @@ class TerminalApprover:
 
     def _ask_reply(self) -> ApprovalChoice | None:
         typed = ask_line("Allow once, always, or reject? [o/a/R]")
-        return ApprovalChoice.REJECT if typed is None else _REPLIES.get(typed.lower())
+        return ApprovalChoice.REJECT if typed is None else REPLIES.get(typed.lower())
 
 
-def _describe(request: ApprovalRequest) -> list[str]:
+def describe_request(request: ApprovalRequest) -> list[str]:
     """What approval is asked for, and what is special about it this time."""
     details = request.metadata
     if "tool" in details:

@@ -28,10 +28,11 @@ from prowess.settings.formats.toml import parse_toml, scan_toml
 
 
 class Change(NamedTuple):
-    """The skill to change, and whether to enable or disable it."""
+    """The skill to change, and whether to enable or disable it; `value` is a word for more."""
 
     name: str
     enabled: bool
+    value: str | None = None
 
     @property
     def word(self) -> str:
@@ -49,22 +50,30 @@ class Switch(msgspec.Struct, frozen=True):
         """The path of keys for one skill."""
         return (*self.key.split("."), *_BELOW[self.setting](name))
 
-    def render(self, name: str, *, enabled: bool) -> str:
-        """What to write by hand."""
-        return _BY_HAND[self.format](self, Change(name, enabled))
-
     def set(self, text: str, name: str, *, enabled: bool, file: str) -> str:
         """The text with the skill enabled or disabled. Raises if there is no safe edit."""
-        check_name(name)
-        edited = _EDITS[self.format](self, text, Change(name, enabled), file)
+        return self._edit(text, Change(name, enabled), "enable" if enabled else "disable", file)
+
+    def set_visibility(self, text: str, name: str, visibility: str, *, file: str) -> str:
+        """The text with `on`, `name-only`, `user-only` or `off` for a skill. Raises like `set`.
+
+        Only where the setting is `visibility`.
+        """
+        value = _VISIBILITY_WORDS.get(visibility, visibility)
+        change = Change(name, visibility != "off", value)
+        return self._edit(text, change, "switch", file)
+
+    def _edit(self, text: str, change: Change, verb: str, file: str) -> str:
+        check_name(change.name)
+        edited = _EDITS[self.format](self, text, change, file)
         if edited is not None:
             return edited
         line = find_line(text, self.format, tuple(self.key.split(".")))
         place = file if line is None else f"{file}:{line}"
-        word = "enable" if enabled else "disable"
+        by_hand = _BY_HAND[self.format](self, change)
         raise ProwessError(
-            f"{place}: can't {word} “{name}” safely, so nothing was written; "
-            f"write {self.render(name, enabled=enabled)} by hand."
+            f"{place}: can't {verb} “{change.name}” safely, so nothing was written; "
+            f"write {by_hand} by hand."
         )
 
 
@@ -107,7 +116,13 @@ _VALUES: dict[str, tuple[str | bool, str | bool]] = {
 }
 
 
+# How hosts spell what we call otherwise.
+_VISIBILITY_WORDS = {"user-only": "user-invocable-only"}
+
+
 def _get_value(switch: Switch, change: Change) -> str | bool:
+    if change.value is not None:
+        return change.value
     enabled, disabled = _VALUES[switch.setting]
     return enabled if change.enabled else disabled
 

@@ -43,9 +43,11 @@ def set_skill_enabled(text: str, name: str, *, enabled: bool, file: str = "the s
     return _set_field(text, name, "enabled", "true" if enabled else "false", file=file)
 
 
-def set_skill_visible(text: str, name: str, *, file: str = "the settings") -> str:
-    """The text of a prowess.toml with `visibility = "on"` for a skill. Raises like the above."""
-    return _set_field(text, name, "visibility", '"on"', file=file)
+def set_skill_visibility(
+    text: str, name: str, visibility: str, *, file: str = "the settings"
+) -> str:
+    """The text of a prowess.toml with `visibility` set for a skill. Raises like the above."""
+    return _set_field(text, name, "visibility", f'"{visibility}"', file=file)
 
 
 def _set_field(text: str, name: str, field: str, value: str, *, file: str) -> str:

@@ -1,0 +1,1 @@
+"""A conversation at the terminal: the line, its keys, completion, approvals, local commands."""

@@ -1,0 +1,85 @@
+"""Approvals inside the chat: the question above the line, the answer typed into it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from rich.console import RenderableType
+from rich.text import Text
+
+from prowess.cli.chat.output import stack
+from prowess.cli.terminal.prompts import REPLIES, describe_request
+from prowess.model.permission import ApprovalAnswer, ApprovalChoice, ApprovalRequest
+
+_ONCE_ONLY = "Allow? y: yes · n: no · or type what to do instead"
+_ANY = "Allow? y: once · a: always · n: no · or type what to do instead"
+
+
+class Question:
+    """One request, and the answer that is waited for."""
+
+    def __init__(self, request: ApprovalRequest) -> None:
+        self.request = request
+        self.answer: asyncio.Future[ApprovalAnswer] = asyncio.get_running_loop().create_future()
+
+    @property
+    def hint(self) -> str:
+        """What can be typed. “Always” is offered where it covers something."""
+        return _ANY if self.request.always else _ONCE_ONLY
+
+    def reply(self, typed: str) -> bool:
+        """Take what was typed; False if that is no answer.
+
+        Whatever is none of the usual words refuses the call, and is the reason that the model gets.
+        """
+        if not typed.strip():
+            return False
+        choice = REPLIES.get(typed.strip().lower())
+        if choice is ApprovalChoice.ALWAYS and not self.request.always:
+            return False
+        feedback = typed.strip() if choice is None else None
+        self._settle(ApprovalAnswer(choice or ApprovalChoice.REJECT, feedback))
+        return True
+
+    def refuse(self) -> None:
+        """Refuse without a reason."""
+        self._settle(ApprovalAnswer(ApprovalChoice.REJECT))
+
+    def _settle(self, answer: ApprovalAnswer) -> None:
+        if not self.answer.done():
+            self.answer.set_result(answer)
+
+
+class ChatApprover:
+    """Asks one question at a time. `print` shows it, `changed` is called when there is another."""
+
+    def __init__(
+        self,
+        print: Callable[[RenderableType], None],
+        changed: Callable[[Question | None], None],
+    ) -> None:
+        self._print = print
+        self._changed = changed
+        self._lock = asyncio.Lock()
+
+    async def ask(self, request: ApprovalRequest) -> ApprovalAnswer:
+        """Show exactly what is asked for, and wait for the answer."""
+        async with self._lock:
+            question = Question(request)
+            first, *others = describe_request(request)
+            details = [Text(line) for line in others]
+            self._print(stack(Text(first, "bold yellow"), *details))
+            self._changed(question)
+            try:
+                answer = await question.answer
+            finally:
+                self._changed(None)
+            self._print(Text(_render_answer(answer), "dim"))
+            return answer
+
+
+def _render_answer(answer: ApprovalAnswer) -> str:
+    words = {"once": "Allowed once.", "always": "Allowed always.", "reject": "Not allowed."}
+    said = f" {answer.feedback}" if answer.feedback else ""
+    return f"{words[answer.reply.value]}{said}"

@@ -1,0 +1,175 @@
+"""Chat: what becomes of a typed text, whatever shows it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import msgspec
+from rich.console import RenderableType
+
+from prowess.activate.slash.messages import Delivery, Key
+from prowess.agent.events import Event, TurnEnded
+from prowess.agent.session_file import SavedSession
+from prowess.cli.agent_run import RunOptions, find_session, open_session
+from prowess.cli.chat.local_commands import COMMANDS, find_local, load_local
+from prowess.cli.chat.mentions import find_mentions
+from prowess.cli.chat.usage import SessionUsage
+from prowess.cli.no_model import Answer, answer_without_model
+from prowess.errors import ProwessError, UsageError
+from prowess.machine.event_loop import run_in_thread
+from prowess.ports import Approver
+from prowess.runtime import Skills
+
+
+class Surface(Protocol):
+    """Where a chat is shown: a terminal, or plain lines."""
+
+    def print(self, shown: RenderableType) -> None:
+        """Show something of the chat's own: what a local command says, a note, an error."""
+        ...
+
+    def show(self, event: Event) -> None:
+        """Show something that happened in the session."""
+        ...
+
+    def answer(self, answer: Answer) -> None:
+        """Show what a text comes to without a model."""
+        ...
+
+    def restore(self, text: str) -> None:
+        """Put text back into the line, which the model has not received."""
+        ...
+
+    async def open_view(self, view: Any) -> bool:
+        """Let the user work in a view until they leave it; False where there are no views."""
+        ...
+
+    def leave(self) -> None:
+        """End the chat."""
+        ...
+
+
+class Chat:
+    """A conversation that goes on over several sessions. `turn_ends` are the ends of its turns."""
+
+    def __init__(
+        self,
+        skills: Skills,
+        host: str,
+        options: RunOptions,
+        surface: Surface,
+        approver: Approver | None,
+    ) -> None:
+        self.skills = skills
+        self.host = host
+        self.surface = surface
+        self.resumed: SavedSession | None = find_session(skills, options)
+        self.usage = SessionUsage()
+        self.is_working = False
+        self.last_end: TurnEnded | None = None
+        self._options = options
+        self._approver = approver
+        self._turn: asyncio.Task[None] | None = None
+        self.session = open_session(skills, options, approver, self.resumed, taken=COMMANDS)
+        if self.resumed is not None:
+            self.usage.add_saved(self.resumed)
+            loaded = self.session.conversation.ledger.loaded
+            self.usage.skills = list(dict.fromkeys(entry.name for entry in loaded))
+
+    async def submit(self, text: str, key: Key = Key.SEND) -> None:
+        """Do what a typed text asks for. Problems are shown."""
+        if not text.strip():
+            return
+        try:
+            await self._carry_out(text.strip(), key)
+        except ProwessError as error:
+            self.surface.print(_describe(error))
+
+    def interrupt(self) -> None:
+        """Stop what is going on."""
+        self.session.interrupt()
+        if self._turn is not None and self.session.models.name is None:
+            self._turn.cancel()
+
+    def clear(self) -> None:
+        """Begin a new session, with the model that is in use now."""
+        model = self.session.models.name
+        self.session.close()
+        fresh = msgspec.structs.replace(
+            self._options, model=model, go_on=False, resume=None, fork=False, record=None
+        )
+        self.session = open_session(self.skills, fresh, self._approver, None, taken=COMMANDS)
+        self.usage = SessionUsage()
+
+    def close(self) -> None:
+        """Close the session, which is kept."""
+        self.session.close()
+
+    async def _carry_out(self, text: str, key: Key) -> None:
+        local = find_local(text)
+        if local is not None:
+            await self._run_local(*local)
+        elif self.is_working:
+            await self._queue(text, key)
+        else:
+            self._turn = asyncio.current_task()
+            self.is_working = True
+            try:
+                await self._work(text)
+            finally:
+                self.is_working, self._turn = False, None
+
+    async def _run_local(self, name: str, arguments: str) -> None:
+        if self.is_working and not COMMANDS[name].safe_while_working:
+            raise UsageError(f"/{name} has to wait until the model is done; Esc interrupts it.")
+        await load_local(name)(self, arguments)
+
+    async def _queue(self, text: str, key: Key) -> None:
+        if self.session.models.name is None:
+            raise UsageError("A command is running; Esc interrupts it.")
+        files = find_mentions(text, self.skills.cwd)
+        delivery = await self.session.queue(text, key=key, files=files)
+        if delivery is Delivery.PROMPT and not self.is_working:
+            # The turn has ended meanwhile, so nobody else sends it.
+            for one in self.session.take_undelivered():
+                await self._carry_out(one, Key.SEND)
+
+    async def _work(self, text: str) -> None:
+        if self.session.models.name is None:
+            await self._answer_alone(text)
+        else:
+            await self._send_all((text,))
+
+    async def _send_all(self, texts: Sequence[str]) -> None:
+        """Run a turn with each text, and with what was queued and not delivered meanwhile."""
+        waiting = list(texts)
+        while waiting:
+            text = waiting.pop(0)
+            ended = await self._send(text)
+            waiting += self.session.take_undelivered()
+            if waiting and ended is not None and ended.status == "interrupted":
+                self.surface.restore("\n".join(waiting))
+                return
+
+    async def _send(self, text: str) -> TurnEnded | None:
+        ended: TurnEnded | None = None
+        files = find_mentions(text, self.skills.cwd)
+        async for event in self.session.send(text, files=files):
+            self.usage.note(event)
+            self.surface.show(event)
+            ended = event if isinstance(event, TurnEnded) else ended
+        self.last_end = ended
+        return ended
+
+    async def _answer_alone(self, text: str) -> None:
+        """Without a model, commands with a tool run, and everything else is explained."""
+        await run_in_thread(lambda is_cancelled: self.skills.reload())
+        result = await self.session.conversation.run_async(text)
+        answer = await run_in_thread(lambda is_cancelled: answer_without_model(result, self.skills))
+        self.surface.answer(answer)
+
+
+def _describe(error: ProwessError) -> str:
+    return f"{error} {error.hint}" if error.hint else str(error)

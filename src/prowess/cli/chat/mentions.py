@@ -1,0 +1,40 @@
+"""Files that are named with `@` in a typed text."""
+
+from __future__ import annotations
+
+import os
+import re
+
+_MENTION = re.compile(r'(?<!\S)@(?:"([^"\n]+)"|(\S+))')
+# What ends a sentence or a clause, and is rarely the end of a file's name.
+_PUNCTUATION = ".,;:!?)]}'\""
+
+
+def find_mentions(text: str, cwd: str) -> tuple[str, ...]:
+    """The files and folders that a text names; a word after `@` that is none stays a word."""
+    found = []
+    for quoted, word in _MENTION.findall(text):
+        path = quoted or _choose_spelling(word, cwd)
+        if path is not None and _exists(path, cwd):
+            found.append(path)
+    return tuple(dict.fromkeys(found))
+
+
+def quote_mention(path: str) -> str:
+    """How a path is typed as a mention."""
+    return f'@"{path}"' if any(map(str.isspace, path)) else f"@{path}"
+
+
+def _choose_spelling(word: str, cwd: str) -> str | None:
+    for spelling in (word, word.rstrip(_PUNCTUATION)):
+        if spelling and _exists(spelling, cwd):
+            return spelling
+    return None
+
+
+def _exists(path: str, cwd: str) -> bool:
+    try:
+        return os.path.exists(os.path.join(cwd, os.path.expanduser(path)))
+    except ValueError:
+        # A null character.
+        return False
