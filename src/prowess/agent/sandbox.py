@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
 
 from prowess.agent.tools.bash import BashSandbox
 from prowess.agent.tools.files import SpecialPaths
 from prowess.conversation.confinement import ConfinedRunner
+from prowess.conversation.conversation import Conversation
+from prowess.discover.links import is_inside
 from prowess.errors import MachineError
 from prowess.machine.processes import ProcessRunner
 from prowess.machine.sandbox import find_support
@@ -16,6 +18,7 @@ from prowess.model.command import Command, Finished
 from prowess.model.facts import Facts
 from prowess.model.sandbox import CREDENTIALS, SandboxPolicy
 from prowess.model.settings import Settings
+from prowess.model.skill import Scope
 from prowess.ports import FileSystem, Runner
 from prowess.shell.sandbox_policy import build_policy
 from prowess.state.folders import state_folder
@@ -87,3 +90,26 @@ def find_bash_sandbox(
         return BashSandbox(runner=runner, cwd=cwd, unconfined=support.reason)
     confined = ConfinedRunner(runner, policy, files=files, repository=repository)
     return BashSandbox(runner=confined, cwd=cwd)
+
+
+def list_skill_folders(
+    conversation: Conversation, files: FileSystem, bounds: Sequence[str | None]
+) -> list[str]:
+    """The folders of the skills that the model may load; of a skill that is one file, that file.
+
+    A link in a project opens nothing outside `bounds`.
+    """
+    found = []
+    for skill in conversation.snapshot.skills:
+        is_flat = skill.file is not None and _get_name(skill.file).upper() != "SKILL.MD"
+        path = skill.file if is_flat else skill.folder
+        real = files.find_real_path(path) if path else None
+        if real is None:
+            continue
+        if skill.scope is not Scope.PROJECT or is_inside(real, bounds):
+            found.append(real)
+    return found
+
+
+def _get_name(path: str) -> str:
+    return path.replace("\\", "/").rpartition("/")[2]

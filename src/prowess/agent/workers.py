@@ -12,7 +12,7 @@ from pydantic_ai.messages import ModelMessage
 from pydantic_ai.models import Model
 
 from prowess.activate.slash.messages import Message
-from prowess.agent.attachments import AttachedFiles, Attachments
+from prowess.agent.attachments import AttachedFiles, OpenJudge
 from prowess.agent.background import BackgroundTasks
 from prowess.agent.compaction import AGENT, INSTRUCTIONS, Compactor
 from prowess.agent.definitions import GENERAL, AgentDefinition, AgentDefinitions
@@ -29,6 +29,7 @@ from prowess.agent.sandbox import (
     ReadOnlyRunner,
     find_bash_sandbox,
     find_special_paths,
+    list_skill_folders,
     open_runner,
 )
 from prowess.agent.shipped.toolset import open_shipped_tools
@@ -40,7 +41,6 @@ from prowess.agent.toolset import CallContext, CallLog, Turn, build_toolset
 from prowess.agent.turn import Limits, LoopResult, Spending
 from prowess.conversation.conversation import Conversation
 from prowess.diagnostics import Diagnostic
-from prowess.discover.links import is_inside
 from prowess.errors import UsageError
 from prowess.errors.agent import ModelUnavailable
 from prowess.gate.approvals import Approvals
@@ -51,7 +51,7 @@ from prowess.machine.project_files import ProjectFiles
 from prowess.model.activation import Activation, SkillRequests
 from prowess.model.permission import Action, Decision
 from prowess.model.skill import Scope
-from prowess.ports import Approver, FileSystem
+from prowess.ports import Approver
 from prowess.present.tokens import estimate_tokens
 from prowess.runtime import Skills
 from prowess.state.approvals import ApprovalFile, approvals_path
@@ -277,35 +277,21 @@ class Workers:
         if self._mcp is not None:
             self._mcp.close()
 
-    def _open_files(
-        self, conversation: Conversation, open_judge: Callable[[], Callable[[Plan], Decision]]
-    ) -> FileTools:
-        def find_special() -> SpecialPaths:
-            return self._find_special_paths(conversation)
-
-        return FileTools(self._files, self._runner, find_special, open_judge)
+    def _open_files(self, conversation: Conversation, open_judge: OpenJudge) -> FileTools:
+        return FileTools(
+            self._files, self._runner, lambda: self._find_special_paths(conversation), open_judge
+        )
 
     async def attach(self, paths: Sequence[str], conversation: Conversation) -> list[str]:
         """The texts of files that the user names, as far as the rules let the model read them."""
-        if not paths:
-            return []
 
         def open_judge() -> Callable[[Plan], Decision]:
             rules = self._gather_rules(conversation)
             return lambda plan: judge(plan, rules, Granted(), home=self._skills.facts.home)
 
-        attached = AttachedFiles(self._files, self._open_files(conversation, open_judge))
-
-        def load(is_cancelled: Callable[[], bool]) -> Attachments:
-            found = attached.load(paths, open_judge(), is_cancelled)
-            for path in found.touched:
-                conversation.touched(path)
-            return found
-
-        loaded = await run_in_thread(load)
-        for problem in loaded.problems:
-            self._emit(Warned(code="file-not-attached", message=problem))
-        return loaded.texts
+        tools = self._open_files(conversation, open_judge)
+        attached = AttachedFiles(self._files, tools, open_judge)
+        return await attached.load(paths, conversation, self._emit)
 
     def begin_turn(self) -> None:
         """Forget what happened in the last turn."""
@@ -599,7 +585,7 @@ class Workers:
         settings = self._skills.project.load_own_settings()
         files = self._skills.project.files
         trusted = [files.find_real_path(one) for one in self._skills.settings().trusted_links]
-        folders = _list_folders(conversation, files, (self._files.root, *trusted))
+        folders = list_skill_folders(conversation, files, (self._files.root, *trusted))
         return find_special_paths(settings, self._skills.facts, folders)
 
     def _open_judge(self, context: CallContext) -> Callable[[Plan], Decision]:
@@ -614,26 +600,3 @@ class Workers:
             context=self._skills.context_files(),
             agents=self._definitions.load().values(),
         )
-
-
-def _list_folders(
-    conversation: Conversation, files: FileSystem, bounds: Sequence[str | None]
-) -> list[str]:
-    """The folders of the skills that the model may load; of a skill that is one file, that file.
-
-    A link in a project opens nothing outside `bounds`.
-    """
-    found = []
-    for skill in conversation.snapshot.skills:
-        is_flat = skill.file is not None and _get_name(skill.file).upper() != "SKILL.MD"
-        path = skill.file if is_flat else skill.folder
-        real = files.find_real_path(path) if path else None
-        if real is None:
-            continue
-        if skill.scope is not Scope.PROJECT or is_inside(real, bounds):
-            found.append(real)
-    return found
-
-
-def _get_name(path: str) -> str:
-    return path.replace("\\", "/").rpartition("/")[2]

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from typing import Any, Protocol
 
-import msgspec
 from rich.console import RenderableType
 
 from prowess.activate.slash.messages import Delivery, Key
@@ -52,7 +51,7 @@ class Surface(Protocol):
 
 
 class Chat:
-    """A conversation that goes on over several sessions. `turn_ends` are the ends of its turns."""
+    """A session, what is typed into it, and what it has used."""
 
     def __init__(
         self,
@@ -68,9 +67,6 @@ class Chat:
         self.resumed: SavedSession | None = find_session(skills, options)
         self.usage = SessionUsage()
         self.is_working = False
-        self.last_end: TurnEnded | None = None
-        self._options = options
-        self._approver = approver
         self._turn: asyncio.Task[None] | None = None
         self.session = open_session(skills, options, approver, self.resumed, taken=COMMANDS)
         if self.resumed is not None:
@@ -93,15 +89,18 @@ class Chat:
         if self._turn is not None and self.session.models.name is None:
             self._turn.cancel()
 
+    async def compact(self, instructions: str) -> None:
+        """Replace the messages so far by a summary."""
+        self.is_working = True
+        try:
+            await self._show_turn(self.session.compact(instructions))
+        finally:
+            self.is_working = False
+
     def clear(self) -> None:
-        """Begin a new session, with the model that is in use now."""
-        model = self.session.models.name
-        self.session.close()
-        fresh = msgspec.structs.replace(
-            self._options, model=model, go_on=False, resume=None, fork=False, record=None
-        )
-        self.session = open_session(self.skills, fresh, self._approver, None, taken=COMMANDS)
-        self.usage = SessionUsage()
+        """Forget the conversation."""
+        self.session.clear()
+        self.usage.window, self.usage.skills = 0, []
 
     def close(self) -> None:
         """Close the session, which is kept."""
@@ -154,13 +153,15 @@ class Chat:
                 return
 
     async def _send(self, text: str) -> TurnEnded | None:
-        ended: TurnEnded | None = None
         files = find_mentions(text, self.skills.cwd)
-        async for event in self.session.send(text, files=files):
+        return await self._show_turn(self.session.send(text, files=files))
+
+    async def _show_turn(self, events: AsyncIterator[Event]) -> TurnEnded | None:
+        ended: TurnEnded | None = None
+        async for event in events:
             self.usage.note(event)
             self.surface.show(event)
             ended = event if isinstance(event, TurnEnded) else ended
-        self.last_end = ended
         return ended
 
     async def _answer_alone(self, text: str) -> None:

@@ -36,7 +36,7 @@ COMMANDS: dict[str, LocalCommand] = {
     "compact": LocalCommand(
         "Shorten what the model remembers.", "compact", "[WORDS]", safe_while_working=False
     ),
-    "clear": LocalCommand("Begin a new session.", "clear", safe_while_working=False),
+    "clear": LocalCommand("Forget the conversation.", "clear", safe_while_working=False),
     "model": LocalCommand(
         "Show the model, or use another one.", "model", "[NAME]", safe_while_working=False
     ),

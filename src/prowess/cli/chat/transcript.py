@@ -10,7 +10,10 @@ from rich.padding import Padding
 from rich.text import Text
 
 from prowess.agent.events import (
+    Compacted,
+    CompactionStarted,
     Event,
+    HookFinished,
     MessageDelivered,
     MessageQueued,
     SkillLoaded,
@@ -27,6 +30,7 @@ from prowess.agent.events import (
 from prowess.cli.chat.markdown_blocks import split_finished
 from prowess.cli.chat.terminal_text import make_markdown, render_terminal
 from prowess.cli.chat.usage import cut_line
+from prowess.cli.terminal.agent_output import render_line
 from prowess.text.display import escape_line, escape_text
 
 _MOST_DIFF_LINES = 60
@@ -38,6 +42,15 @@ _ENDINGS = {
     "interrupted": ("Interrupted", "yellow"),
 }
 _DIFF_STYLES = {"+": "green", "-": "red", "@": "cyan"}
+_STYLES: dict[type[Event], str] = {
+    SkillLoaded: "magenta",
+    SkillsWoken: "magenta",
+    StreamCut: "red",
+    Warned: "yellow",
+    HookFinished: "yellow",
+    CompactionStarted: "dim",
+    Compacted: "dim",
+}
 _DELIVERIES = {"steer": "next step", "follow-up": "afterwards"}
 
 
@@ -78,19 +91,12 @@ class Transcript:
                 self._queued[event.id] = event
             case MessageDelivered() if event.id in self._queued:
                 self.print_typed(self._queued.pop(event.id).text)
-            case SkillLoaded():
-                tokens = f", {event.tokens:,} tokens" if event.tokens else ""
-                line = f"+ skill {escape_line(event.name)} (by the {event.by}{tokens})"
-                self._note(Text(line, "magenta"))
-            case SkillsWoken():
-                names = escape_line(", ".join(event.names))
-                self._note(Text(f"+ now available: {names}", "magenta"))
-            case StreamCut():
-                self._note(Text(f"The answer was cut off: {escape_line(event.reason)}.", "red"))
-            case Warned():
-                self._note(Text(f"! {escape_line(event.message)}", "yellow"))
             case TurnEnded():
                 self._end(event)
+            case _:
+                line = render_line(event)
+                if line:
+                    self._note(Text(line, _STYLES.get(type(event), "")))
 
     def print_typed(self, text: str) -> None:
         """Show what the user typed."""

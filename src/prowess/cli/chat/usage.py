@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 from rich.cells import cell_len, set_cell_size
 
-from prowess.agent.events import Event, RequestFinished, SkillLoaded, TurnEnded
+from prowess.agent.events import Compacted, Event, RequestFinished, SkillLoaded
 from prowess.agent.session_file import SavedSession
 from prowess.text.display import escape_line
 
@@ -29,8 +29,9 @@ class SessionUsage(msgspec.Struct):
                 self._add(event.input_tokens, event.output_tokens, event.cost)
             case SkillLoaded(agent="", name=name) if name not in self.skills:
                 self.skills.append(name)
-            case TurnEnded():
-                pass
+            case Compacted():
+                self.window = event.tokens_after
+                self.skills = [name for name in self.skills if name not in event.dropped]
 
     def add_saved(self, saved: SavedSession) -> None:
         """Count what the turns of a session took that was kept."""

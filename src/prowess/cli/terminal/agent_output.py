@@ -54,7 +54,7 @@ class AgentPrinter:
             case TurnEnded():
                 self._end(event)
             case _:
-                line = _render_line(event)
+                line = render_line(event)
                 if line:
                     self._note(line)
 
@@ -118,7 +118,7 @@ def _describe_hook(event: HookFinished) -> str:
     return f"! {event.hook} hook{owner} `{_shorten(event.command)}`{outcome}{message}"
 
 
-def _render_line(event: Event) -> str:
+def render_line(event: Event) -> str:
     """What a person reads of an event that is one line; "" for nothing."""
     match event:
         case TaskFinished():

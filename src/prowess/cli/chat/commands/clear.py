@@ -1,4 +1,4 @@
-"""`/clear`: begin a new session."""
+"""`/clear`: forget the conversation."""
 
 from __future__ import annotations
 
@@ -7,9 +7,6 @@ from prowess.cli.chat.output import dim
 
 
 async def run(chat: Chat, arguments: str) -> None:
-    """Begin a new session; the old one is kept."""
-    old = chat.session.id
+    """Begin anew, with no messages and no loaded skills."""
     chat.clear()
-    chat.surface.print(
-        dim(f"This is a new session. `prowess chat --resume {old}` has the old one.")
-    )
+    chat.surface.print(dim("The model has forgotten the conversation so far."))
