@@ -254,3 +254,17 @@ def _names_tool(pattern: str, name: str) -> bool:
     if not pattern.startswith(MCP_PREFIX):
         return False
     return matches_wildcard(name, pattern) or name.startswith(f"{pattern}__")
+
+
+def open_mcp_tools(
+    skills: Skills, emit: Callable[[Event], None], *, read_only: bool
+) -> McpTools | None:
+    """The tools of MCP servers; none of them is started yet."""
+    servers = find_servers(skills)
+    # Nothing keeps another program from writing, so a read-only session has none.
+    if not servers or read_only:
+        return None
+    from prowess.machine.mcp.connections import McpConnections
+
+    connections = McpConnections(skills.facts, cwd=skills.cwd)
+    return McpTools(servers, connections, emit)

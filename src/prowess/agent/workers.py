@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -22,7 +23,7 @@ from prowess.agent.hooks.session_hooks import AgentHooks, SessionHooks
 from prowess.agent.hooks.sources import gather_hooks
 from prowess.agent.instructions import render_instructions
 from prowess.agent.loop import AgentLoop
-from prowess.agent.mcp_tools import McpTools, find_servers
+from prowess.agent.mcp_tools import open_mcp_tools
 from prowess.agent.models import ModelSource
 from prowess.agent.permissions import Gatekeeper, Granted, gather_tool_rules, judge
 from prowess.agent.sandbox import (
@@ -133,7 +134,7 @@ class Workers:
             home=facts.home,
             trusted_links=skills.settings().trusted_links,
         )
-        self._mcp = self._open_mcp(read_only=read_only)
+        self._mcp = open_mcp_tools(skills, emit, read_only=read_only)
         self._instructions: str | None = None
         self.hooks = self._open_hooks(transcript)
         self.main_hooks = self.hooks.open_agent("")
@@ -226,7 +227,9 @@ class Workers:
         window = model.context_window
         toolset = build_toolset(
             context,
-            self._open_files(conversation, lambda: self._open_judge(context)),
+            self._open_files(
+                conversation, lambda: self._open_judge(conversation, context.turn.granted)
+            ),
             BashTool(self._find_sandbox),
             WebTool(lambda: self._skills.project.load_own_settings().agent.private_hosts),
             self._make_task(lambda: worker),
@@ -284,11 +287,7 @@ class Workers:
 
     async def attach(self, paths: Sequence[str], conversation: Conversation) -> list[str]:
         """The texts of files that the user names, as far as the rules let the model read them."""
-
-        def open_judge() -> Callable[[Plan], Decision]:
-            rules = self._gather_rules(conversation)
-            return lambda plan: judge(plan, rules, Granted(), home=self._skills.facts.home)
-
+        open_judge = partial(self._open_judge, conversation, Granted())
         tools = self._open_files(conversation, open_judge)
         attached = AttachedFiles(self._files, tools, open_judge)
         return await attached.load(paths, conversation, self._emit)
@@ -555,17 +554,6 @@ class Workers:
             self._warn_model(error, agent)
             return None
 
-    def _open_mcp(self, *, read_only: bool) -> McpTools | None:
-        """The tools of MCP servers; none of them is started yet."""
-        servers = find_servers(self._skills)
-        # Nothing keeps another program from writing, so a read-only session has none.
-        if not servers or read_only:
-            return None
-        from prowess.machine.mcp.connections import McpConnections
-
-        connections = McpConnections(self._skills.facts, cwd=self._skills.cwd)
-        return McpTools(servers, connections, self._emit)
-
     def _gather_rules(self, conversation: Conversation) -> AgentRules:
         settings = conversation.snapshot.settings
         return gather_tool_rules(settings, self._skills.project.gather_rules)
@@ -588,9 +576,11 @@ class Workers:
         folders = list_skill_folders(conversation, files, (self._files.root, *trusted))
         return find_special_paths(settings, self._skills.facts, folders)
 
-    def _open_judge(self, context: CallContext) -> Callable[[Plan], Decision]:
+    def _open_judge(
+        self, conversation: Conversation, granted: Granted
+    ) -> Callable[[Plan], Decision]:
         """What judges plans as the gatekeeper does, by the rules as they are now."""
-        rules, granted = context.get_rules(), context.turn.granted
+        rules = self._gather_rules(conversation)
         return lambda plan: judge(plan, rules, granted, home=self._skills.facts.home)
 
     def _render(self) -> str:
