@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from prowess.model.facts import Facts
     from prowess.model.outcome import Claim
     from prowess.model.permission import Approval, ApprovalAnswer, ApprovalRequest
+    from prowess.model.plugin import Plugin
     from prowess.model.settings import Settings
     from prowess.model.skill import Candidate, Root, Scope, Skill
     from prowess.model.source_status import SourceStatus
@@ -326,6 +327,10 @@ class TrustPolicy(Protocol):
 
     def is_trusted_folder(self, folder: str) -> bool:
         """Whether the settings files in a folder are trusted."""
+        ...
+
+    def is_own_plugin(self, plugin: Plugin) -> bool:
+        """Whether the user installed a plugin, or it ships with the program."""
         ...
 
 

@@ -90,6 +90,7 @@ class Project:
         reporter: Reporter | None = None,
         composed: Iterable[AnySource] | None = None,
         thorough: bool = False,
+        packages: bool = False,
     ) -> None:
         self.cwd = os.path.abspath(path)
         self.roots = roots
@@ -127,6 +128,7 @@ class Project:
         self._given_places = dict(places or {})
         self._reporter = reporter
         self._thorough = thorough
+        self._packages = packages
         self._defined: DefinedSkills | None = None
         self._tools: CommandTools | None = None
         self._earlier: ScanCache[Parsed] | None = None
@@ -223,7 +225,7 @@ class Project:
         places = self._add_settings(places, settings)
         if settings.root_markers is not None:
             places = self._move_repository(places, settings.root_markers)
-        plugins, found_in_lists = self._find_plugins(places, settings, thorough=self._thorough)
+        plugins, found_in_lists = self._find_plugins(places, settings, packages=self._packages)
         found_before += found_in_lists
         limits = self.profile.limits.change(settings.limits)
         cache = self._open_cache(limits, remember=remember)
@@ -259,20 +261,20 @@ class Project:
                 seen.note(candidates=len(snapshot.outcomes), skills=len(snapshot.skills))
         return snapshot, collisions, cache
 
-    def load_plugins(self, *, thorough: bool = True) -> tuple[Plugin, ...]:
-        """Every plugin of the host, on or off; installed packages too in a `thorough` search."""
+    def load_plugins(self, *, packages: bool = True) -> tuple[Plugin, ...]:
+        """Every plugin of the host, on or off; with installed `packages` that nobody turned on."""
         if self._composition is not None:
             return ()
         settings = self.load_settings()
         places = self._add_settings(self.find_places(), settings)
-        return self._find_plugins(places, settings, thorough=thorough)[0]
+        return self._find_plugins(places, settings, packages=packages)[0]
 
     def _add_settings(self, places: Places, settings: Settings) -> Places:
         has_plugins = bool(self.profile.plugins)
         return add_settings(places, settings, agent=self._agent, has_plugins=has_plugins)
 
     def _find_plugins(
-        self, places: Places, settings: Settings, *, thorough: bool
+        self, places: Places, settings: Settings, *, packages: bool
     ) -> tuple[tuple[Plugin, ...], tuple[Diagnostic, ...]]:
         """The plugins of the host, and what is wrong with them and their lists."""
         if not self.profile.plugins or self.roots is not None:
@@ -283,7 +285,7 @@ class Project:
         search = PluginSearch(
             self.profile, places, settings, self.facts, self.files, self._plugin_dirs
         )
-        plugins, findings = find_plugins(search, thorough=thorough)
+        plugins, findings = find_plugins(search, packages=packages)
         own = [one for plugin in plugins for one in plugin.diagnostics]
         self._plugin_files = tuple(
             dict.fromkeys(one for plugin in plugins for one in _list_described(plugin))

@@ -28,8 +28,9 @@ class Options(TypedDict, total=False):
     run commands in place of what the user trusts: all, none, or what a function says. `refresh`
     says when changes are noticed: at the next request (`auto`), only by `reload` (`manual`), or
     after so many seconds. `reporter` follows the progress of a scan. `thorough` also looks for
-    skills where the host doesn't: inside other skills, deeper than it goes, and in installed
-    packages; they end as skipped or disabled.
+    skills where the host doesn't: inside other skills, and deeper than it goes; they end as
+    skipped. `packages` also finds the skills of installed packages that no setting turns on; they
+    end as disabled.
     """
 
     facts: Facts | None
@@ -48,6 +49,7 @@ class Options(TypedDict, total=False):
     refresh: Refresh
     reporter: Reporter | None
     thorough: bool
+    packages: bool
 
 
 class CatalogOptions(TypedDict, total=False):

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from prowess.model.catalog import Catalog
     from prowess.model.facts import Facts
     from prowess.model.permission import Rule
+    from prowess.model.plugin_contents import PluginContents
     from prowess.model.usage import Caller
     from prowess.ports import Approver, Ranker, Reporter, Runner, SecretStore, UsageStore
     from prowess.sources import AnySource
@@ -303,6 +304,26 @@ class Skills:
         """
         found = {one.skill.folder for one in self.snapshot.outcomes if one.skill is not None}
         return tuple(sorted(found - {""}))
+
+    def plugins(self, *, packages: bool = False) -> tuple[PluginContents, ...]:
+        """The plugins of the host, on or off, with their agents, hooks and MCP servers as values.
+
+        Nothing of them is run. An agent uses those that are `is_usable`: turned on, and installed
+        by the user or brought by a project that the user trusts. With `packages`, installed
+        packages that bring skills are there, too, although nobody turned them on.
+        """
+        from prowess.discover.plugins.contents import load_contents
+
+        trust, files = self.project.open_trust(), self.project.files
+        covers_projects = self.project.load_own_settings().trust != "content"
+        found = []
+        for plugin in self.project.load_plugins(packages=packages):
+            # Trust in content is about skills: nobody approved the other files of a plugin.
+            is_trusted = trust.is_own_plugin(plugin) or (
+                covers_projects and trust.is_trusted_folder(plugin.folder)
+            )
+            found.append(load_contents(plugin, files, is_trusted=is_trusted))
+        return tuple(found)
 
     def context_files(self) -> ContextFiles:
         """The context files (AGENTS.md and similar) that apply here, farthest first."""

@@ -158,7 +158,7 @@ def test_a_builtin_plugin_is_a_container_and_its_skills_are_bundled(
     workspace.skill(f"{folder}/skills/review-code", "")
     places = {"builtin_plugins": workspace.path("builtin")}
     skills = workspace.open(host, places=places)
-    [found] = skills.project.load_plugins(thorough=False)
+    [found] = skills.project.load_plugins(packages=False)
     assert (found.id, found.owner) == ("review@builtin", "bundled")
     assert (len(found.skills), len(found.hook_files), len(found.server_files)) == (1, 1, 1)
     [skill] = skills.snapshot.skills
@@ -177,7 +177,7 @@ def test_the_switch_of_a_builtin_plugin_is_kept_in_the_settings(workspace: Works
     switch(workspace, review__builtin=False)
     skills = workspace.open(f"{HOST}@documented", places=places)
     assert skills.snapshot.skills == ()
-    [found] = skills.project.load_plugins(thorough=False)
+    [found] = skills.project.load_plugins(packages=False)
     assert found.switched_in.file == workspace.path("home/.claude/settings.json")
 
 

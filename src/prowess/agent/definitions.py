@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
 from prowess.discover.links import is_inside
 from prowess.errors.agent import UnknownAgent
+from prowess.model.plugin_contents import PluginContents
 from prowess.parse.header.fast import read_header
 from prowess.ports import FileSystem
 from prowess.profiles.schema.header import HeaderRules
@@ -52,7 +53,8 @@ class AgentDefinitions:
     """The definitions in a project and in the user's home, read when they are first needed.
 
     `folders` are searched in this order, `home` after them; the first definition of a name counts.
-    Links in a project lead nowhere but into these folders and into `trusted_links`.
+    Links in a project lead nowhere but into these folders and into `trusted_links`. Agents of
+    `plugins` that are on and trusted come last.
     """
 
     def __init__(
@@ -64,6 +66,7 @@ class AgentDefinitions:
         *,
         home: str,
         trusted_links: tuple[str, ...] = (),
+        plugins: Sequence[PluginContents] = (),
     ) -> None:
         self._folders = folders
         self._files = files
@@ -71,6 +74,7 @@ class AgentDefinitions:
         self._limits = limits
         self._home = home
         self._trusted_links = trusted_links
+        self._plugins = plugins
 
     def load(self) -> dict[str, AgentDefinition]:
         """Every definition by its name, the general one first."""
@@ -79,7 +83,19 @@ class AgentDefinitions:
             definition = self._read(path, real)
             if definition is not None:
                 found.setdefault(definition.name, definition)
+        for definition in self._read_plugins():
+            found.setdefault(definition.name, definition)
         return found
+
+    def _read_plugins(self) -> Iterator[AgentDefinition]:
+        """The agents of plugins, named after them."""
+        for contents in self._plugins:
+            for path in contents.agents if contents.is_usable else ():
+                real = self._files.find_real_path(path)
+                definition = None if real is None else self._read(path, real)
+                if definition is not None:
+                    name = f"{contents.plugin.name}:{definition.name}"
+                    yield msgspec.structs.replace(definition, name=name)
 
     def get(self, name: str) -> AgentDefinition:
         """The definition of a name; "" is the general one. Raises `UnknownAgent`."""

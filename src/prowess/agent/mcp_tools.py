@@ -55,7 +55,7 @@ class McpTool(msgspec.Struct, frozen=True):
 
 
 def find_servers(skills: Skills) -> tuple[McpServer, ...]:
-    """The servers that are configured here: Prowess's own, and those of the host."""
+    """The servers that are configured here: Prowess's own, those of the host, and of plugins."""
     project = skills.project
     configured = {**skills.settings().mcp_servers, **project.load_own_settings().mcp_servers}
     marked = mark_trusted(
@@ -64,7 +64,13 @@ def find_servers(skills: Skills) -> tuple[McpServer, ...]:
         project=skills.snapshot.repository or skills.cwd,
         home=skills.facts.home,
     )
-    return tuple(server for server in marked if server.enabled)
+    of_plugins = [
+        server
+        for contents in skills.plugins()
+        if contents.plugin.is_enabled
+        for server in contents.servers
+    ]
+    return tuple(server for server in (*marked, *of_plugins) if server.enabled)
 
 
 class McpTools:

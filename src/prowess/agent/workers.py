@@ -133,6 +133,7 @@ class Workers:
             skills.profile.limits,
             home=facts.home,
             trusted_links=skills.settings().trusted_links,
+            plugins=skills.plugins(),
         )
         self._mcp = open_mcp_tools(skills, emit, read_only=read_only)
         self._instructions: str | None = None

@@ -63,6 +63,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "enable": ("enable", "Enable a skill."),
     "disable": ("disable", "Disable a skill."),
     "usage": ("usage", "Show how often skills were offered and used."),
+    "plugins": ("plugins", "List the plugins of a host, on or off, with what each brings."),
     "context": ("context", "Show the context files (AGENTS.md and similar) that apply here."),
     "hosts": ("hosts", "List the hosts and their editions."),
     "config": ("config", "Show every setting and where it comes from."),

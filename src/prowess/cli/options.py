@@ -30,6 +30,8 @@ ALL_HOSTS = "all"
 _OFFLINE = "prowess.offline"
 
 F = TypeVar("F", bound=Callable[..., Any])
+# Where the folders of --extension are kept in the context of a command.
+_PLUGINS = "prowess.plugins"
 _PLAIN_NAME = re.compile(r"\w[\w.:-]*")
 
 
@@ -149,6 +151,25 @@ add_dir_option = click.option(
     callback=_check_folders,
     help="Also search the host's skill folders inside DIR.",
 )
+
+
+def _keep_plugins(ctx: click.Context, param: click.Parameter, folders: tuple[str, ...]) -> None:
+    """Check the folders, and keep them for the scan of this command."""
+    ctx.meta[_PLUGINS] = _check_folders(ctx, param, folders)
+
+
+# Every command that scans has it, and none does anything else with it.
+plugin_option = click.option(
+    "--extension",
+    "-e",
+    "--plugin-dir",
+    "plugins",
+    multiple=True,
+    metavar="DIR",
+    callback=_keep_plugins,
+    expose_value=False,
+    help="Also load the plugin or extension in DIR.",
+)
 bare_option = click.option(
     "--bare", is_flag=True, help="Search only the folders given with --add-dir."
 )
@@ -167,8 +188,11 @@ def render_host_option(snapshot: Snapshot) -> str:
 
 
 def scan_options(command: F) -> F:
-    """Add the options of every command that scans: --host, --add-dir, --bare, --offline, --json."""
-    for option in (json_option, offline_option, bare_option, add_dir_option, host_option):
+    """Add the options of every command that scans: --host, --add-dir, --extension, --bare,
+    --offline, --json.
+    """
+    options = (json_option, offline_option, bare_option, plugin_option, add_dir_option, host_option)
+    for option in options:
         command = option(command)
     return command
 
@@ -240,6 +264,7 @@ def open_skills(
     progress: Progress | None = None,
     warn: bool = True,
     thorough: bool = False,
+    packages: bool = False,
     shipped: bool = False,
     refresh: RefreshRequest | None = None,
 ) -> Skills:
@@ -247,8 +272,9 @@ def open_skills(
 
     A `progress` that is given belongs to longer work and goes on after the scan. With `warn`,
     options that the host ignores are reported on stderr. A `thorough` scan also finds skills where
-    the host does not search. With `shipped` the skills of Prowess's own agent are among them.
-    A `refresh` asks servers again.
+    the host does not search, and one with `packages` the skills of installed packages that no
+    setting turns on. With `shipped` the skills of Prowess's own agent are among them. A `refresh`
+    asks servers again.
     """
     from prowess.cli.terminal.progress import Progress
 
@@ -258,12 +284,14 @@ def open_skills(
 
         sources = (*sources, BundledSource())
 
+    context = click.get_current_context(silent=True)
     with nullcontext(progress) if progress is not None else Progress() as reporter:
         skills = Skills.open(
             ".",
             host=host,
             sources=sources,
             add_dirs=add_dirs,
+            plugins=() if context is None else context.meta.get(_PLUGINS, ()),
             bare=bare,
             agent=agent.name,
             rules=agent.rules,
@@ -271,6 +299,7 @@ def open_skills(
             refresh="manual",
             reporter=reporter,
             thorough=thorough,
+            packages=packages,
         )
         # Scanned here, so that the progress ends with the scan; the snapshot is kept.
         _ = skills.snapshot

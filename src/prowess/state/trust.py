@@ -23,6 +23,7 @@ from prowess.errors.activation import TooWide
 from prowess.machine.ownership import find_other_writer
 from prowess.machine.project_identity import find_identity, has_identity
 from prowess.model.facts import Facts
+from prowess.model.plugin import Plugin
 from prowess.model.skill import Scope, Skill
 from prowess.state.folders import state_folder
 from prowess.state.private_list import PrivateList
@@ -33,6 +34,16 @@ _LOST = "The list of trusted projects is ignored because {reason}; no project is
 # What only the user, their administrator or this program can have put there, if the file is where
 # these keep their things.
 _OWN = frozenset((Scope.USER, Scope.MANAGED, Scope.BUNDLED))
+# Where hosts install plugins, below the home folder.
+_PLUGIN_FOLDERS = (
+    ".claude/plugins",
+    ".claude/skills",
+    ".codex/plugins",
+    ".gemini/extensions",
+    ".omp/plugins",
+    ".openclaw/extensions",
+    ".prowess/plugins",
+)
 
 
 class Trusted(msgspec.Struct, frozen=True):
@@ -67,6 +78,10 @@ class GivenTrust:
 
     def is_trusted_folder(self, folder: str) -> bool:
         """Whether the program trusts the whole project."""
+        return self._trusts_project
+
+    def is_own_plugin(self, plugin: Plugin) -> bool:
+        """Whether the program trusts everything."""
         return self._trusts_project
 
 
@@ -113,6 +128,8 @@ class TrustFile:
         file = os.path.realpath(skill.file)
         if skill.scope in _OWN and self._is_own(skill.scope, file):
             return True
+        if skill.scope is Scope.PLUGIN and self._is_installed(file):
+            return True
         folders = (os.path.dirname(skill.folder), skill.folder, os.path.dirname(file))
         return all(map(self.is_trusted_folder, folders))
 
@@ -135,6 +152,23 @@ class TrustFile:
         """Whether a file is in a hidden folder of the home, such as `~/.claude`."""
         below = os.path.relpath(file, self._home)
         return below.startswith(".") and not below.startswith("..")
+
+    def is_own_plugin(self, plugin: Plugin) -> bool:
+        """Whether a plugin is where hosts install those of the user, or ships with Prowess."""
+        folder = os.path.realpath(plugin.folder)
+        if plugin.owner == "bundled":
+            return not self._lies_in_project(folder) and find_other_writer(folder) is None
+        return self._is_installed(folder)
+
+    def _is_installed(self, path: str) -> bool:
+        """Whether a path is where hosts install the plugins of the user.
+
+        Any list can name a folder; nobody but the user puts plugins into these.
+        """
+        if self._lies_in_project(path):
+            return False
+        places = [os.path.join(self._home, folder) + os.sep for folder in _PLUGIN_FOLDERS]
+        return path.startswith(tuple(places)) and find_other_writer(path) is None
 
     def is_trusted_folder(self, folder: str) -> bool:
         """Whether the user trusts the project that a folder belongs to."""

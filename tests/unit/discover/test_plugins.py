@@ -39,7 +39,7 @@ def test_a_plain_folder_keeps_the_names_of_its_skills(workspace: Workspace):
     workspace.skill("project/tools/skills/pdf")
     skills = workspace.open()
     assert [skill.name for skill in skills] == ["pdf"]
-    [plugin] = skills.project.load_plugins(thorough=False)
+    [plugin] = skills.project.load_plugins(packages=False)
     assert (plugin.id, plugin.owner, plugin.format) == ("tools@folder", "project", "plain")
 
 
@@ -190,7 +190,7 @@ def test_a_package_that_ships_skills_is_found_and_off(workspace: Workspace):
     assert skills.snapshot.outcomes == ()
     plugin = find(skills, "my-agents@python")
     assert (plugin.version, plugin.is_enabled) == ("2.1", False)
-    [outcome] = open_with_packages(workspace, thorough=True).snapshot.outcomes
+    [outcome] = open_with_packages(workspace, packages=True).snapshot.outcomes
     assert (outcome.name, outcome.state) == ("my-agents:build", State.DISABLED)
 
 

@@ -1,7 +1,7 @@
 """The process of a hook: who it runs as, what it is told, and where it may write.
 
 The user's own hooks are the user's programs and run with all their rights, as in every host. Those
-that came with a project or a skill run in the sandbox, as the commands of a skill do.
+that came with a project, a plugin or a skill run in the sandbox, as the commands of a skill do.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from prowess.shell.sandbox_policy import build_policy
 from prowess.state.folders import state_folder
 
 _ROOT_VARIABLES = {"plugin": "CLAUDE_PLUGIN_ROOT", "skill": "CLAUDE_SKILL_DIR"}
-_CONFINED = ("project", "skill")
+_CONFINED = ("project", "skill", "plugin")
 
 
 class HookPlace(msgspec.Struct, frozen=True, kw_only=True):

@@ -21,7 +21,7 @@ class GatheredHooks(NamedTuple):
 
 
 def gather_hooks(skills: Skills) -> GatheredHooks:
-    """The hooks of the settings, as they are when the session begins.
+    """The hooks of the settings and of plugins, as they are when the session begins.
 
     Changes count for the next session: a model that may write files must not give itself hooks.
     """
@@ -32,7 +32,23 @@ def gather_hooks(skills: Skills) -> GatheredHooks:
     trust = skills.project.open_trust()
     runnable = tuple(hook for hook in known if _is_runnable(hook, trust, own))
     left = len(known) - len(runnable)
-    return GatheredHooks(runnable, (_explain_left(left, own),) if left else ())
+    warnings = (_explain_left(left, own),) if left else ()
+    of_plugins = _gather_from_plugins(skills)
+    return GatheredHooks((*runnable, *of_plugins.hooks), (*warnings, *of_plugins.warnings))
+
+
+def _gather_from_plugins(skills: Skills) -> GatheredHooks:
+    """The hooks of plugins that are on and trusted."""
+    hooks: list[Hook] = []
+    warnings: list[str] = []
+    for contents in skills.plugins():
+        known = [hook for hook in contents.hooks if hook.event in AGENT_EVENTS]
+        if contents.is_usable:
+            hooks += known
+        elif known and contents.plugin.is_enabled:
+            id = contents.plugin.id
+            warnings.append(f"The hooks of the plugin {id} do not run, because it is not trusted.")
+    return GatheredHooks(tuple(hooks), tuple(warnings))
 
 
 def _find_owner(hook: Hook, skills: Skills) -> Hook:

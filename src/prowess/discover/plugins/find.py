@@ -20,16 +20,16 @@ _PACKAGES = ("python", "npm")
 
 
 def find_plugins(
-    search: PluginSearch, *, thorough: bool = False
+    search: PluginSearch, *, packages: bool = False
 ) -> tuple[tuple[Plugin, ...], tuple[Diagnostic, ...]]:
     """The plugins in the order of the profile, and what is wrong with their lists.
 
-    Installed packages are searched only if a setting turns one on, or in a `thorough` search.
+    Installed `packages` are searched only if that is asked for, or a setting turns one on.
     """
     plugins: dict[str, Plugin] = {}
     findings: list[Diagnostic] = []
     for kind, rule in search.profile.plugins.items():
-        if rule.find in _PACKAGES and not (thorough or _may_be_on(rule, search.settings)):
+        if rule.find in _PACKAGES and not (packages or _may_be_on(rule, search.settings)):
             continue
         for found in _run_finder(search, rule, findings):
             plugin = _make_plugin(kind, rule, found, search)

@@ -129,6 +129,49 @@ def _propose_value(text: str, path: Path, value: str) -> Iterator[str]:
     yield _newline(text).join([f"{dotted}.{entry}" if table else entry, text])
 
 
+# A value in any table
+
+
+def set_toml_flag(text: str, table: Path, name: str, *, value: bool, file: str) -> str | None:
+    """The text with true or false for a key of a table; None if there is no safe edit.
+
+    Raises a `SettingError` if the text is not TOML.
+    """
+    check_name(name)
+    parse_toml(text, file)
+    bom, body = _split_bom(text)
+    added: dict[str, Any] = {name: value}
+    for part in reversed(table):
+        added = {part: added}
+    try:
+        wanted = merge(_parse(body), added)
+    except TypeError:
+        return None
+    for proposal in _propose_flag(body, table, name, "true" if value else "false"):
+        if _is_wanted(proposal, wanted):
+            return bom + proposal
+    return None
+
+
+def _propose_flag(text: str, table: Path, name: str, word: str) -> Iterator[str]:
+    """Edits in order of preference, from the value that is there to a new table."""
+    entry = f"{quote_key(name)} = {word}"
+    edits: tuple[tuple[Path, Callable[[KeySpan], str]], ...] = (
+        ((*table, name), lambda span: replace_value(text, span, word)),
+        (table, lambda span: insert_below_header(text, span, entry)),
+        (table, lambda span: _insert_in_braces(text, span, entry)),
+        (table, lambda span: _insert_beside(text, span, entry)),
+    )
+    spans = list(scan_toml(text))
+    for path, edit in edits:
+        for span in spans:
+            if span.path == path:
+                yield edit(span)
+    header = ".".join(map(quote_key, table))
+    yield append_lines(text, [f"[{header}]", entry])
+    yield _newline(text).join([f"{header}.{entry}", text])
+
+
 # Entries of a list
 
 

@@ -1,0 +1,206 @@
+"""The plugins of a host with what each brings, and the edit that turns one on or off."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+from prowess.diagnostics import Diagnostic
+from prowess.errors import MachineError, UnknownName, UsageError, shorten
+from prowess.model.outcome import Outcome
+from prowess.model.plugin import Plugin
+from prowess.model.plugin_contents import PluginContents
+from prowess.model.skill import LoadedFrom
+from prowess.profiles.schema.settings import SettingsFileRule
+from prowess.runtime import Skills
+from prowess.settings.edit.plugins import PluginSwitch, find_plugin_switch
+from prowess.settings.load import MOST_BYTES, list_settings_places
+
+
+class PluginReport(msgspec.Struct, frozen=True):
+    """A plugin with its skills and commands, by name and state, and all else that it brings."""
+
+    contents: PluginContents
+    skills: tuple[Outcome, ...] = ()
+    commands: tuple[Outcome, ...] = ()
+
+    @property
+    def plugin(self) -> Plugin:
+        return self.contents.plugin
+
+    @property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        """What is wrong with the plugin and with its files."""
+        return (*self.plugin.diagnostics, *self.contents.diagnostics)
+
+    def count_parts(self) -> dict[str, int]:
+        """How many of each part the plugin has."""
+        return {
+            "skills": len(self.skills),
+            "commands": len(self.commands),
+            "agents": len(self.contents.agents),
+            "hooks": len(self.contents.hooks),
+            "servers": len(self.contents.servers),
+        }
+
+    def shape(self) -> dict[str, Any]:
+        """As JSON. Values of servers that may be secret are left out."""
+        plugin = self.plugin
+        return {
+            "id": plugin.id,
+            "name": plugin.name,
+            "version": plugin.version or None,
+            "description": plugin.description or None,
+            "enabled": plugin.is_enabled,
+            "reason": plugin.disabled_by,
+            "switched_in": None if plugin.switched_in.file is None else str(plugin.switched_in),
+            "trusted": self.contents.is_trusted,
+            "owner": plugin.owner,
+            "format": plugin.format,
+            "folder": plugin.folder,
+            "origin": plugin.origin,
+            "skills": [_shape_outcome(one) for one in self.skills],
+            "commands": [_shape_outcome(one) for one in self.commands],
+            "agents": list(self.contents.agents),
+            "hooks": [_shape_hook(one) for one in self.contents.hooks],
+            "servers": [
+                {"name": one.name, "transport": one.transport, "target": one.target}
+                for one in self.contents.servers
+            ],
+            "diagnostics": [msgspec.to_builtins(one) for one in self.diagnostics],
+        }
+
+
+def _shape_outcome(outcome: Outcome) -> dict[str, Any]:
+    return {"name": outcome.name, "state": outcome.state.value}
+
+
+def _shape_hook(hook: Any) -> dict[str, Any]:
+    return {"event": hook.event, "matcher": hook.matcher, "command": hook.command}
+
+
+def report_plugins(skills: Skills) -> tuple[PluginReport, ...]:
+    """Every plugin of a host. `skills` are opened with `packages`, or those of packages are not
+    counted.
+    """
+    by_plugin: dict[str, list[Outcome]] = {}
+    for outcome in skills.snapshot.outcomes:
+        id = outcome.candidate.root.plugin
+        if id:
+            by_plugin.setdefault(id, []).append(outcome)
+    return tuple(
+        _report(contents, by_plugin.get(contents.plugin.id, ()))
+        for contents in skills.plugins(packages=True)
+    )
+
+
+def _report(contents: PluginContents, outcomes: Iterable[Outcome]) -> PluginReport:
+    found = list(outcomes)
+    commands = [one for one in found if one.candidate.root.layout == "commands"]
+    is_command = LoadedFrom.COMMANDS
+    skills = [one for one in found if one.candidate.root.source.loaded_from is not is_command]
+    return PluginReport(contents, tuple(skills), tuple(commands))
+
+
+# Turn a plugin on or off
+
+
+class PluginSwitchPlan(msgspec.Struct, frozen=True):
+    """The new text of a settings file, and the key that turns the plugin on or off."""
+
+    plugin: Plugin
+    file: str
+    key: str
+    text: str
+    created: bool
+    changed: bool
+
+
+class UnknownPlugin(UnknownName):
+    """No plugin has the requested name or id."""
+
+    exit_code = 3
+
+    def __str__(self) -> str:
+        return f"There is no plugin “{shorten(self.name)}”."
+
+    @property
+    def hint(self) -> str | None:
+        return super().hint or "Run `prowess plugins` to see all plugins."
+
+
+def find_plugin(skills: Skills, name: str) -> Plugin:
+    """The plugin with a name or an id. Raises `UnknownPlugin`, and a `UsageError` for several."""
+    plugins = skills.project.load_plugins(packages=True)
+    by_id = [one for one in plugins if one.id == name]
+    found = by_id or [one for one in plugins if one.name == name]
+    if not found:
+        known = [word for one in plugins for word in (one.name, one.id)]
+        raise UnknownPlugin(name, dict.fromkeys(known))
+    if len(found) > 1:
+        ids = ", ".join(one.id for one in found)
+        raise UsageError(f"There are several plugins named “{name}”; use one of {ids}.")
+    return found[0]
+
+
+def plan_plugin_switch(skills: Skills, name: str, *, enabled: bool, user: bool) -> PluginSwitchPlan:
+    """Plan to turn a plugin on or off, for this project or for all projects of the user.
+
+    Raises `UnknownPlugin`, and a `UsageError` where the settings of the host have no such switch.
+    """
+    plugin = find_plugin(skills, name)
+    path, switch = _choose_file(skills, user=user)
+    old = _load_text(skills, path)
+    new = switch.set(old, plugin.id, enabled=enabled, file=path)
+    return PluginSwitchPlan(
+        plugin=plugin,
+        file=path,
+        key=switch.render_key(plugin.id),
+        text=new,
+        created=skills.project.files.find_kind(path) is None,
+        changed=new != old,
+    )
+
+
+def _choose_file(skills: Skills, *, user: bool) -> tuple[str, PluginSwitch]:
+    """The settings file to edit: the strongest of the wanted kind that exists."""
+    places = skills.find_places()
+    top = (places.repository or places.cwd).rstrip("/")
+    found: list[tuple[str, PluginSwitch]] = []
+    of_projects: set[str] = set()
+    for path, rule in list_settings_places(skills.profile, places):
+        switch = None if rule.read_only else find_plugin_switch(rule)
+        if switch is None or not _may_edit(path, rule, top):
+            continue
+        found.append((path, switch))
+        if rule.is_project:
+            of_projects.add(path)
+    if not found:
+        title = skills.profile.title or skills.profile.name
+        raise UsageError(f"{title} has no setting for a plugin that can be edited.")
+    wanted = [one for one in found if (one[0] in of_projects) != user] or found
+    existing = [one for one in wanted if skills.project.files.find_kind(one[0]) is not None]
+    if existing:
+        return existing[-1]
+    at_top = [one for one in wanted if posixpath.dirname(one[0]) == top]
+    return (at_top or wanted)[-1]
+
+
+def _may_edit(path: str, rule: SettingsFileRule, top: str) -> bool:
+    """Whether a file is the user's or this project's own, not an administrator's."""
+    if any("{managed}" in template for template in rule.at):
+        return False
+    return not rule.is_project or path.startswith(f"{top}/")
+
+
+def _load_text(skills: Skills, path: str) -> str:
+    if skills.project.files.find_kind(path) is None:
+        return ""
+    try:
+        return skills.project.files.read_head(path, MOST_BYTES).data.decode()
+    except (OSError, UnicodeDecodeError) as error:
+        cause = getattr(error, "strerror", None) or str(error)
+        raise MachineError("read", path, cause) from error
