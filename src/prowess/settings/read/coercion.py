@@ -23,6 +23,11 @@ from prowess.settings.read.permission_rules import (
     read_rule_list,
     read_tools,
 )
+from prowess.settings.read.plugin_switches import (
+    read_denied_plugins,
+    read_plugin_switch,
+    read_plugin_table,
+)
 
 Entry = tuple[Path, Any, SettingValue]
 Convert = Callable[[SettingValue], Any]
@@ -461,23 +466,6 @@ def _read_trusted_folder(name: str, value: SettingValue) -> Iterator[Entry]:
         yield ("trusted_folders", name), value.data, value
 
 
-def _read_plugin(name: str, value: SettingValue) -> Iterator[Entry]:
-    fields = dict(value.children()) if isinstance(value.data, dict) else {}
-    if "enabled" in fields:
-        yield ("enabled_plugins", name), _bool(fields["enabled"]), fields["enabled"]
-
-
-def _read_plugin_switch(name: str, value: SettingValue) -> Iterator[Entry]:
-    # Claude Code also has lists here, which choose versions; a plugin with one is on.
-    is_list = isinstance(value.data, list) and not value.document.rule.is_own
-    yield ("enabled_plugins", name), True if is_list else _bool(value), value
-
-
-def _read_denied_plugins(value: SettingValue) -> Iterator[Entry]:
-    for item in value.items():
-        yield ("enabled_plugins", _string(item)), False, item
-
-
 # Settings
 
 # Settings with a single value: the field of `Settings` and the type.
@@ -530,8 +518,8 @@ _NAMED: dict[str, ReadNamed] = {
     "rules": read_rule_list,
     "skill_paths": _read_path_list,
     "trusted_folders": _read_trusted_folder,
-    "enabled_plugins": _read_plugin,
-    "plugin_switches": _read_plugin_switch,
+    "enabled_plugins": read_plugin_table,
+    "plugin_switches": read_plugin_switch,
 }
 # Settings that are read as a whole.
 _WHOLE: dict[str, Callable[[SettingValue], Iterator[Entry]]] = {
@@ -542,7 +530,7 @@ _WHOLE: dict[str, Callable[[SettingValue], Iterator[Entry]]] = {
     "plugin_only": _read_plugin_only,
     "mcp_disabled": _read_disabled_servers,
     "mcp_folders": _read_servers_of_folders,
-    "denied_plugins": _read_denied_plugins,
+    "denied_plugins": read_denied_plugins,
 }
 # The field of `Settings` that these fill, where it has another name.
 _FILLED = {
