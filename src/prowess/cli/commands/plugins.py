@@ -14,8 +14,11 @@ from prowess.reports.plugins import PluginReport, plan_plugin_switch, report_plu
 from prowess.text.display import escape_line
 
 if TYPE_CHECKING:
-    from prowess.cli.terminal.tables import Row
+    from rich.text import Text
+
     from prowess.runtime import Skills
+
+    Row = Sequence[Text | str]
 
 _ONE = {"servers": "MCP server"}
 _MANY = {"servers": "MCP servers"}
