@@ -15,7 +15,9 @@ from typing import Any, Literal
 
 from prowess.version import VERSION
 
-Operation = Literal["scan", "catalog", "activate", "approve", "run"]
+Operation = Literal[
+    "scan", "catalog", "activate", "approve", "run", "turn", "subagent", "hook", "compact"
+]
 Value = str | bool | int | float
 
 
@@ -49,10 +51,23 @@ _SUSPENSION = "ApprovalNeeded"
 
 def observe(operation: Operation, **attributes: Value | None) -> Observation:
     """Watch an operation: a span `prowess.OPERATION`, its duration, and a line in the log."""
-    trace, logger = _find_module("opentelemetry.trace", "get_tracer"), _find_logger()
+    trace, logger = _find_tracing(), _find_logger()
     if trace is None and logger is None:
         return _UNSEEN
     return _Watched(operation, attributes, trace, logger)
+
+
+def is_traced() -> bool:
+    """Whether the program exports spans."""
+    return _find_tracing() is not None
+
+
+def _find_tracing() -> Any | None:
+    """OpenTelemetry, where the program has set it up and not only loaded it."""
+    trace = _find_module("opentelemetry.trace", "get_tracer_provider")
+    if trace is None or isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider):
+        return None
+    return trace
 
 
 def _find_module(name: str, needed: str) -> Any | None:

@@ -11,14 +11,14 @@ import pytest
 from opentelemetry import metrics, trace
 from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.metrics.export import InMemoryMetricReader
-from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
-from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from prowess.errors import UnknownSkill
 from prowess.errors.activation import ApprovalNeeded, CommandFailed, NotPermitted
 from prowess.model.command import Finished
 from prowess.telemetry import observe
+from tests.spans import EXPORTER, export_spans
 from tests.unit.conversation.ports import ONCE, Person, Recorder
 from tests.workspace import Workspace
 
@@ -26,16 +26,13 @@ ROOT = "home/.prowess/skills"
 USER_FILE = "home/.config/prowess/prowess.toml"
 SECRET = "a-very-private-word"
 
-# A process has one provider of each kind, so all tests share them.
-EXPORTER = InMemorySpanExporter()
+# A process has one provider, so all tests share it.
 READER = InMemoryMetricReader()
 
 
 @pytest.fixture(scope="module", autouse=True)
 def providers() -> None:
-    provider = TracerProvider()
-    provider.add_span_processor(SimpleSpanProcessor(EXPORTER))
-    trace.set_tracer_provider(provider)
+    export_spans()
     metrics.set_meter_provider(MeterProvider([READER]))
 
 

@@ -35,6 +35,7 @@ from prowess.conversation.conversation import Conversation
 from prowess.errors import ProwessError
 from prowess.model.settings import AgentSettings
 from prowess.present.tokens import estimate_tokens
+from prowess.telemetry import observe
 from prowess.text.markup import escape_tags
 
 AGENT = "compaction"
@@ -143,7 +144,9 @@ class Compactor:
         )
         old, recent = history[:start], [_without_usage(one) for one in history[start:]]
         prompt = render_request(old, round(window * _TRANSCRIPT), instructions=instructions)
-        result = await self._summarize(prompt)
+        with observe("compact", automatic=is_automatic, tokens=before) as seen:
+            result = await self._summarize(prompt)
+            seen.note(status=result.status)
         summary = result.answer.strip()
         if result.status == "done" and not summary:
             result = LoopResult(status="failed", reason="the model gave no summary")

@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import Any
 
 from pydantic_ai import Agent, AgentRun, CancellationToken, UsageLimits
-from pydantic_ai.capabilities import SelectModel
+from pydantic_ai.capabilities import AbstractCapability, SelectModel
 from pydantic_ai.exceptions import (
     AgentRunError,
     ModelAPIError,
@@ -46,6 +46,7 @@ from prowess.agent.events import (
 )
 from prowess.agent.turn import LimitReached, LoopResult, Spending
 from prowess.errors import ProwessError
+from prowess.telemetry import is_traced
 
 _LOG = logging.getLogger(__name__)
 # Of tools that do not exist, and of arguments that do not fit, a model may name some in a row.
@@ -88,10 +89,11 @@ class AgentLoop:
         self._run: AgentRun[Any, Any] | None = None
         self._agent: Agent[None, str] = Agent(
             model,
+            name=name or "prowess",
             instructions=instructions,
             toolsets=[toolset],
             retries=_RETRIES,
-            capabilities=[SelectModel(lambda context: self.model)],
+            capabilities=[SelectModel(lambda context: self.model), *_list_instrumentation()],
             model_settings=lambda context: self._find_settings(),
         )
 
@@ -256,6 +258,19 @@ class AgentLoop:
     def _find_settings(self) -> ModelSettings:
         effort = next((one for one in _EFFORTS if one == self._effort), None)
         return ModelSettings() if effort is None else ModelSettings(thinking=effort)
+
+
+def _list_instrumentation() -> list[AbstractCapability[Any]]:
+    """What makes spans of requests and calls, where the program exports any."""
+    if not is_traced():
+        return []
+    from pydantic_ai.capabilities import Instrumentation
+    from pydantic_ai.models.instrumented import InstrumentationSettings
+
+    settings = InstrumentationSettings(
+        include_content=False, include_model_request_parameters=False
+    )
+    return [Instrumentation(settings)]
 
 
 def _find_cost(response: ModelResponse) -> float | None:

@@ -52,6 +52,7 @@ from prowess.errors.activation import NotPermitted, Unavailable, UntrustedTool
 from prowess.machine.event_loop import run_in_thread
 from prowess.ports import Approver
 from prowess.runtime import Skills
+from prowess.telemetry import observe
 
 USUAL_LIMITS = Limits()
 _OWN_COMMANDS = ("/compact", "/clear")
@@ -292,6 +293,30 @@ class Session:
     async def _run_turn(self, text: str, work: Callable[[], Awaitable[LoopResult]]) -> None:
         self._announce()
         self._turns += 1
+        with observe("turn", session=self.id, turn=self._turns) as seen:
+            result = await self._work_on(text, work)
+            spent = self._workers.spending
+            seen.note(
+                status=result.status,
+                requests=spent.requests,
+                input_tokens=spent.input_tokens,
+                output_tokens=spent.output_tokens,
+            )
+        self._emit(
+            TurnEnded(
+                turn=self._turns,
+                status=result.status,
+                answer=result.answer,
+                reason=result.reason,
+                requests=spent.requests,
+                input_tokens=spent.input_tokens,
+                output_tokens=spent.output_tokens,
+                cost=spent.cost,
+            )
+        )
+
+    async def _work_on(self, text: str, work: Callable[[], Awaitable[LoopResult]]) -> LoopResult:
+        """Do the work of a turn, and write down how it ended."""
         self._emit(TurnStarted(turn=self._turns, text=text))
         self._turn_start = len(self._history)
         self._noted.clear()
@@ -315,19 +340,7 @@ class Session:
         if refusals and result.status == "done":
             result.status, result.reason = "refused", refusals[0].rstrip(".")
         self._save_end(result)
-        spent = self._workers.spending
-        self._emit(
-            TurnEnded(
-                turn=self._turns,
-                status=result.status,
-                answer=result.answer,
-                reason=result.reason,
-                requests=spent.requests,
-                input_tokens=spent.input_tokens,
-                output_tokens=spent.output_tokens,
-                cost=spent.cost,
-            )
-        )
+        return result
 
     async def _answer(self, text: str, files: Sequence[str]) -> LoopResult:
         """What comes of a typed text: a tool's reply, a refusal, or the work of the model."""

@@ -56,6 +56,7 @@ from prowess.ports import Approver
 from prowess.present.tokens import estimate_tokens
 from prowess.runtime import Skills
 from prowess.state.approvals import ApprovalFile, approvals_path
+from prowess.telemetry import observe
 from prowess.text.hooks import list_hooks
 
 # A skill that runs in a sub-agent may load one that does, too, but not without end.
@@ -472,8 +473,11 @@ class Workers:
         )
         self.reset(child, parent=parent)
         self._apply(msgspec.structs.replace(requests, model=None), child, skill=name)
-        texts = [*await self._preload(definition, child), prompt]
-        return await self.work(child, "\n\n".join(texts))
+        with observe("subagent", agent=name, depth=depth) as seen:
+            texts = [*await self._preload(definition, child), prompt]
+            result = await self.work(child, "\n\n".join(texts))
+            seen.note(status=result.status)
+        return result
 
     async def _preload(self, definition: AgentDefinition, worker: Worker) -> list[str]:
         """The texts of the skills that a definition has loaded. The rules apply to them."""

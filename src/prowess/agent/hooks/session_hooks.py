@@ -17,6 +17,7 @@ from prowess.agent.hooks.sources import GatheredHooks
 from prowess.errors.activation import Cancelled
 from prowess.machine.event_loop import run_in_thread
 from prowess.model.hooks import Hook
+from prowess.telemetry import observe
 from prowess.text.hooks import matches_hook
 
 _LOG = logging.getLogger(__name__)
@@ -103,7 +104,9 @@ class SessionHooks:
         self, hook: Hook, fields: Mapping[str, Any], *, agent: str, call: str
     ) -> HookReply:
         started = time.monotonic()
-        reply = await run_in_thread(lambda is_cancelled: self._try(hook, fields, is_cancelled))
+        with observe("hook", event=hook.event, source=hook.source) as seen:
+            reply = await run_in_thread(lambda is_cancelled: self._try(hook, fields, is_cancelled))
+            seen.note(outcome=_name_outcome(reply))
         if hook.source not in _MAY_ALLOW and reply.decision == "allow":
             # What a project brings cannot permit anything: the model could write it.
             reply = msgspec.structs.replace(reply, decision="", reason="")
