@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from prowess.agent.definitions import AgentDefinitions
+from prowess.agent.events import Warned
 from prowess.machine.files import LocalFiles
-from tests.agent.studio import call, say
+from tests.agent.studio import call, pick, say
 
 
 def load(studio):
@@ -31,6 +32,7 @@ def test_a_definition_that_leads_out_of_the_project_is_not_read(studio, is_folde
     studio.workspace.link(f"project/{at}", str(target))
     _, events = studio.run(call("Task", agent="spy", prompt="Go."), say("Sorry."))
     assert "There is no agent “spy”" in str(events)
+    assert [one.code for one in pick(events, Warned)] == ["agent-link-refused"]
     assert "PRIVATE" not in str(events)
 
 

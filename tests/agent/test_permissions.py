@@ -56,6 +56,72 @@ def test_a_dropped_grant_does_not_take_a_denial_of_the_user_along(studio):
     assert studio.read("x") == "x"
 
 
+def test_a_project_can_ask_about_more_but_not_about_what_the_user_denies(studio):
+    studio.host = "opencode"
+    users = '{"permission": {"bash": {"*": "allow", "rm *": "deny"}}}'
+    studio.workspace.write("home/.config/opencode/opencode.json", users)
+    studio.write("x", "x")
+    for projects in ('{"bash": "ask"}', '{"bash": {"rm *": "ask"}}', '{"*": "ask"}'):
+        studio.write("opencode.json", f'{{"permission": {projects}}}')
+        asked = Asked()
+        options = {"approver": asked}
+        assert studio.use("Bash", options=options, command="rm x").outcome == "refused"
+        assert asked.requests == []
+    assert studio.use("Bash", options=options, command="true").outcome == "done"
+    assert [one.patterns for one in asked.requests] == [("true",)]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "cat <<E\n$(rm x)\nE",
+        "cat <<E\n`rm x`\nE",
+        "cat <<-E\n\ta\n\t$(rm x)\n\tE",
+        "cat <<E\n'$(rm x)'\nE",
+        'cat <<E\n"${y:-$(rm x)}\nE',
+        "cat <<E\n$(cat <<F\n$(rm x)\nF\n)\nE",
+        "cat <<A <<E\n$(rm x)\nA\nE",
+        "cat <<E\n'$(rm x)'\n",
+        "echo $(cat <<E\n'$(rm x)'\nE\n)",
+        "echo " + "$(" * 41 + "rm x" + ")" * 41,
+        "(" * 41 + "rm x" + ")" * 41,
+        "cat <<E\n" + "$(" * 41 + "rm x" + ")" * 41 + "\nE",
+    ],
+)
+def test_a_denied_program_is_seen_wherever_bash_would_start_it(studio, command):
+    studio.write("x", "x")
+    rules = {"allow": ["Bash"], "deny": ["Bash(rm *)"]}
+    assert studio.use("Bash", rules=rules, command=command).outcome in ("refused", "failed")
+    assert studio.read("x") == "x"
+
+
+def test_text_in_a_here_document_is_no_program(studio):
+    rules = {"allow": ["Bash"], "deny": ["Bash(rm *)"]}
+    for command in ("cat <<'E'\n$(rm x)\nE", "cat <<E\nrm x\n\\$(rm x)\nE"):
+        assert studio.use("Bash", rules=rules, command=command).outcome == "done"
+
+
+def test_the_question_about_the_folder_of_git_says_why_it_is_asked(studio):
+    asked = Asked()
+    studio.use(
+        "Write",
+        rules={"allow": ["Write"]},
+        options={"approver": asked},
+        file_path=".git/hooks/pre-commit",
+        content="x",
+    )
+    (request,) = asked.requests
+    assert request.note == "Asked because only a rule with `.git/` in its pattern allows it."
+    # No two changes are the same, so that “always” would count once.
+    assert request.always == ()
+
+
+def test_a_question_that_is_always_asked_needs_no_reason(studio):
+    asked = Asked()
+    studio.use("Write", options={"approver": asked}, file_path="a.txt", content="x")
+    assert [one.note for one in asked.requests] == [None]
+
+
 DEEP = "(" * 41 + "git status; touch x" + ")" * 41
 
 

@@ -256,3 +256,23 @@ def test_a_skill_of_the_user_may_name_any_model(studio, monkeypatch):
     studio.workspace.skill("home/.agents/skills/mine", model="ollama:mine")
     monkeypatch.setattr("prowess.agent.models.load_model", lambda name, env: Seen(name).model)
     assert studio.open(model=Seen("Usual.").model).run("/mine").answer == "ollama:mine"
+
+
+def test_what_preloaded_skills_ask_for_is_applied(studio):
+    studio.workspace.skill(
+        "home/.agents/skills/writer", allowed_tools="Write", disallowed_tools="Bash"
+    )
+    studio.workspace.skill("home/.agents/skills/apart", context="fork")
+    define(studio, "home/.claude/agents/clerk.md", skills="writer, apart")
+    ended, events = studio.run(
+        call("Task", agent="clerk", prompt="Write it."),
+        {**call("Write", file_path="a.txt", content="x"), "agent": "clerk"},
+        {**call("Bash", command="true"), "agent": "clerk"},
+        {**say("Done."), "agent": "clerk"},
+        say("Done."),
+        rules={"allow": ["Bash", "Skill(writer)"]},
+    )
+    done = {one.tool: one.outcome for one in pick(events, ToolFinished)}
+    assert (done["Write"], done["Bash"]) == ("done", "refused")
+    assert [one.code for one in pick(events, Warned)] == ["fork-ignored"]
+    assert ended.status == "done"

@@ -241,7 +241,9 @@ def test_the_person_is_asked_with_the_exact_command_and_change(terminal):
     keyboard.type("o\n", after="Allow once, always, or reject? [o/a/R]")
     keyboard.wait_for("+c")
     keyboard.wait_for("The model wants to: Write c.txt")
-    keyboard.type("r\n", after="[o/a/R]")
+    # “Always” would count once, so it is not offered.
+    keyboard.type("a\n", after="Allow once, or reject? [o/R]")
+    keyboard.type("r\n", after="[o/R]")
     keyboard.type("leave it\n", after="What should be done instead?")
     code, _ = keyboard.end()
     assert code == 5

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -53,8 +53,9 @@ class AgentDefinitions:
     """The definitions in a project and in the user's home, read when they are first needed.
 
     `folders` are searched in this order, `home` after them; the first definition of a name counts.
-    Links in a project lead nowhere but into these folders and into `trusted_links`. Agents of
-    `plugins` that are on and trusted come last.
+    Links in a project lead nowhere but into these folders and into `trusted_links`; `on_refused`
+    gets the path of each that leads elsewhere, once. Agents of `plugins` that are on and trusted
+    come last.
     """
 
     def __init__(
@@ -67,6 +68,7 @@ class AgentDefinitions:
         home: str,
         trusted_links: tuple[str, ...] = (),
         plugins: Sequence[PluginContents] = (),
+        on_refused: Callable[[str], None] = lambda path: None,
     ) -> None:
         self._folders = folders
         self._files = files
@@ -75,6 +77,8 @@ class AgentDefinitions:
         self._home = home
         self._trusted_links = trusted_links
         self._plugins = plugins
+        self._on_refused = on_refused
+        self._refused: set[str] = set()
 
     def load(self) -> dict[str, AgentDefinition]:
         """Every definition by its name, the general one first."""
@@ -119,8 +123,13 @@ class AgentDefinitions:
                     if item.kind != "file" or not item.name.endswith(_SUFFIX):
                         continue
                     real = self._files.find_real_path(path)
-                    if real is not None and is_inside(real, bounds):
+                    if real is None:
+                        continue
+                    if is_inside(real, bounds):
                         yield path, real
+                    elif path not in self._refused:
+                        self._refused.add(path)
+                        self._on_refused(path)
 
     def _find_bounds(self, base: str) -> tuple[str, ...]:
         """Where links may lead. A project must not have the user's other files sent to a model."""

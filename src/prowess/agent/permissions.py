@@ -59,22 +59,37 @@ def _parse_tools(action: Action, texts: Iterable[str]) -> list[Rule]:
     return found
 
 
-def gather_tool_rules(settings: Settings, gather: Callable[[Settings], AgentRules]) -> AgentRules:
+ToolRules = tuple[AgentRules, ...]
+"""Sets of rules that are each asked about a call, of which the strictest answer counts."""
+
+
+def gather_tool_rules(settings: Settings, gather: Callable[[Settings], AgentRules]) -> ToolRules:
     """The rules about tools: those of `gather`, without what a project or the host allows.
 
     Trust changes nothing about a project, because the model can write to its files. A host allows
     tools for its own agent, which asks in other ways. Rules about skills are left as they are.
     """
-    # Done before rules are merged, because a grant can replace a denial of the user there.
-    kept = tuple(rule for rule in settings.permissions if not _is_project_grant(rule, settings))
+    # In some hosts a rule replaces an earlier one. So that a project can only be stricter, the
+    # user's rules are asked alone, too; what a project allows would count for neither.
+    projects = [rule for rule in settings.permissions if _is_projects(rule, settings)]
+    sets = [[rule for rule in projects if rule.action is Action.ALLOW]]
+    if len(projects) > len(sets[0]):
+        sets.append(projects)
+    return tuple(_gather_without(left, settings, gather) for left in sets)
+
+
+def _gather_without(
+    left: Sequence[Rule], settings: Settings, gather: Callable[[Settings], AgentRules]
+) -> AgentRules:
+    kept = tuple(rule for rule in settings.permissions if rule not in left)
     rules = gather(msgspec.structs.replace(settings, permissions=kept))
     written = tuple(rule for rule in rules.written if not _is_host_grant(rule))
     return msgspec.structs.replace(rules, written=written)
 
 
-def _is_project_grant(rule: Rule, settings: Settings) -> bool:
-    is_tool_grant = rule.action is Action.ALLOW and rule.permission != "skill"
-    return is_tool_grant and rule.origin.file in settings.project_files
+def _is_projects(rule: Rule, settings: Settings) -> bool:
+    """Whether a rule about a tool came with the project."""
+    return rule.permission != "skill" and rule.origin.file in settings.project_files
 
 
 def _is_host_grant(rule: Rule) -> bool:
@@ -82,9 +97,9 @@ def _is_host_grant(rule: Rule) -> bool:
     return rule.action is Action.ALLOW and rule.origin.file is None
 
 
-def judge(plan: Plan, rules: AgentRules, granted: Granted, *, home: str) -> Decision:
+def judge(plan: Plan, rules: ToolRules, granted: Granted, *, home: str) -> Decision:
     """What the rules say about a call; of several things that it needs, the strictest answer."""
-    outside = _select_absolute(rules, home)
+    outside = tuple(_select_absolute(one, home) for one in rules)
     decisions = [
         _judge_access(plan, access, outside if access.needs_rule else rules, granted)
         for access in plan.accesses
@@ -99,13 +114,14 @@ def judge(plan: Plan, rules: AgentRules, granted: Granted, *, home: str) -> Deci
     return decision
 
 
-def _judge_access(plan: Plan, access: Access, rules: AgentRules, granted: Granted) -> Decision:
+def _judge_access(plan: Plan, access: Access, rules: ToolRules, granted: Granted) -> Decision:
     for rule in granted.disallowed:
         if _covers(rule, plan, access):
             return Decision(Action.DENY, f"a skill of this turn disallows `{_name_tool(rule)}`")
     found = _decide_names(plan, access.names, rules)
     if not found and access.whole is not None:
-        found = _decide_names(plan, (access.whole,), _select_exact(rules, access.whole))
+        exact = tuple(_select_exact(one, access.whole) for one in rules)
+        found = _decide_names(plan, (access.whole,), exact)
     if found:
         return max(found, key=lambda one: STRICTNESS[one.action])
     if access.needs_rule:
@@ -136,10 +152,11 @@ def _name_tool(rule: Rule) -> str:
     return rule.text.removeprefix(f"{rule.action.value}: ")
 
 
-def _decide_names(plan: Plan, names: Iterable[str], rules: AgentRules) -> list[Decision]:
+def _decide_names(plan: Plan, names: Sequence[str], rules: ToolRules) -> list[Decision]:
     """What rules say about each name; nothing where none is about it."""
     decisions = [
-        decide(ApprovalRequest(permission=permission, patterns=(name,), always=()), rules)
+        decide(ApprovalRequest(permission=permission, patterns=(name,), always=()), one)
+        for one in rules
         for permission in plan.permissions
         for name in names
     ]
@@ -169,13 +186,14 @@ def _select_exact(rules: AgentRules, text: str) -> AgentRules:
     return msgspec.structs.replace(rules, written=written, given=given)
 
 
-def _is_named(access: Access, plan: Plan, rules: AgentRules) -> bool:
+def _is_named(access: Access, plan: Plan, rules: ToolRules) -> bool:
     """Whether a rule that allows this has the name that it must have in its pattern."""
     return any(
         rule.action is Action.ALLOW
         and access.must_name in rule.pattern
         and _covers(rule, plan, access)
-        for rule in (*rules.written, *rules.given)
+        for one in rules
+        for rule in (*one.written, *one.given)
     )
 
 
@@ -224,7 +242,7 @@ class Gatekeeper:
         self._home = home
         self._read_only = read_only
 
-    async def settle(self, plan: Plan, rules: AgentRules, granted: Granted) -> Permit:
+    async def settle(self, plan: Plan, rules: ToolRules, granted: Granted) -> Permit:
         """Grant or refuse a call.
 
         “Always” covers the same call in the same project: for Bash the exact text of the command.

@@ -16,7 +16,7 @@ from prowess.agent.events import Event, Outcome, SkillsWoken, ToolFinished, Tool
 from prowess.agent.hooks.session_hooks import AgentHooks
 from prowess.agent.hooks.tool_calls import HookedCall
 from prowess.agent.mcp_tools import McpTools, McpToolset
-from prowess.agent.permissions import Gatekeeper, Granted
+from prowess.agent.permissions import Gatekeeper, Granted, ToolRules
 from prowess.agent.shipped.tools import TOOLS_OF_SKILLS
 from prowess.agent.tools.bash import BashTool
 from prowess.agent.tools.files import FileTools
@@ -25,7 +25,6 @@ from prowess.agent.tools.web import WebTool
 from prowess.conversation.conversation import Conversation
 from prowess.errors import ProwessError
 from prowess.errors.activation import NotPermitted
-from prowess.gate.permissions import AgentRules
 from prowess.machine.event_loop import run_in_thread
 from prowess.model.activation import Activation
 from prowess.text.permission_rules import MCP_PREFIX
@@ -71,7 +70,7 @@ class CallContext:
     agent: str
     conversation: Conversation
     gatekeeper: Gatekeeper
-    get_rules: Callable[[], AgentRules]
+    get_rules: Callable[[], ToolRules]
     emit: Callable[[Event], None]
     wait_until_shown: Callable[[], Awaitable[None]]
     log: CallLog

@@ -25,7 +25,13 @@ from prowess.agent.instructions import render_instructions
 from prowess.agent.loop import AgentLoop
 from prowess.agent.mcp_tools import open_mcp_tools
 from prowess.agent.models import ModelSource
-from prowess.agent.permissions import Gatekeeper, Granted, gather_tool_rules, judge
+from prowess.agent.permissions import (
+    Gatekeeper,
+    Granted,
+    ToolRules,
+    gather_tool_rules,
+    judge,
+)
 from prowess.agent.sandbox import (
     ReadOnlyRunner,
     find_bash_sandbox,
@@ -45,7 +51,6 @@ from prowess.diagnostics import Diagnostic
 from prowess.errors import UsageError
 from prowess.errors.agent import ModelUnavailable
 from prowess.gate.approvals import Approvals
-from prowess.gate.permissions import AgentRules
 from prowess.machine.event_loop import run_in_thread
 from prowess.machine.processes import ProcessRunner
 from prowess.machine.project_files import ProjectFiles
@@ -127,6 +132,7 @@ class Workers:
             home=facts.home,
             read_only=read_only,
         )
+        self._refused_links: list[str] = []
         self._definitions = AgentDefinitions(
             (snapshot.cwd, self._root),
             skills.project.files,
@@ -135,6 +141,7 @@ class Workers:
             home=facts.home,
             trusted_links=skills.settings().trusted_links,
             plugins=skills.plugins(),
+            on_refused=self._refused_links.append,
         )
         self._mcp = open_mcp_tools(skills, emit, read_only=read_only)
         self._instructions: str | None = None
@@ -199,6 +206,7 @@ class Workers:
         """A new agent with its own window."""
         if self._instructions is None:
             self._instructions = await run_in_thread(lambda is_cancelled: self._render())
+            self._warn_links()
         own = definition.prompt if definition is not None else ""
 
         async def activated(activation: Activation) -> str | None:
@@ -488,8 +496,26 @@ class Workers:
             agent = worker.context.agent
             self._emit(SkillLoaded(agent=agent, name=name, by="agent", tokens=tokens))
             self._warn(activation.diagnostics, agent=agent)
+            requests = self._limit(
+                activation.requests, worker, skill=name, is_trusted=activation.trusted
+            )
+            if requests.fork:
+                message = f"The skill “{name}” is loaded, but does not run in an agent of its own."
+                self._emit(Warned(agent=agent, code="fork-ignored", message=message))
+            # The definition chooses the model.
+            self._apply(msgspec.structs.replace(requests, model=None), worker, skill=name)
             texts.append(activation.text)
         return texts
+
+    def _warn_links(self) -> None:
+        """Say which definitions of agents are not read."""
+        links, self._refused_links[:] = list(self._refused_links), []
+        for path in links:
+            message = (
+                f"The agent in {path} is left out, because the link leads out of the project; add"
+                " its target to `trusted_links` under `[discovery]` in your own prowess.toml."
+            )
+            self._emit(Warned(code="agent-link-refused", message=message))
 
     def _warn(self, findings: Iterable[Diagnostic], *, agent: str = "") -> None:
         """Show what the user should know about a skill that was loaded."""
@@ -559,7 +585,7 @@ class Workers:
             self._warn_model(error, agent)
             return None
 
-    def _gather_rules(self, conversation: Conversation) -> AgentRules:
+    def _gather_rules(self, conversation: Conversation) -> ToolRules:
         settings = conversation.snapshot.settings
         return gather_tool_rules(settings, self._skills.project.gather_rules)
 

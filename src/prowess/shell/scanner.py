@@ -150,6 +150,7 @@ class BashScanner:
         # The line that ends a here-document, and whether its name was in quotes.
         self._heredocs: list[tuple[re.Pattern[str], bool]] = []
         self._unended: set[re.Pattern[str]] = set()
+        self._expanded_to = 0
 
     def read(self) -> None:
         """Read the whole script. Raises `Refusal` where it is nested too deeply."""
@@ -517,6 +518,8 @@ class BashScanner:
             end = None if is_unended else end_line.search(self._source, self._at)
             self._unended |= {end_line} if end is None else set()
             used = len(self.used)
+            if not is_quoted:
+                self._list_expanded(len(self._source) if end is None else end.start())
             while end is not None and self._at < end.start():
                 if not self._place(_Word(self._at), "single" if is_quoted else "double"):
                     self._at += 1
@@ -524,6 +527,26 @@ class BashScanner:
                 why = "bash expands nothing in a here-document with a quoted delimiter"
                 raise Refusal(why, self.used[-1].start)
             self._at = self._at if end is None else end.end()
+
+    def _list_expanded(self, end: int) -> None:
+        """Note the commands that bash runs while it expands the text of a here-document.
+
+        Quotes mean nothing there. If nothing ends the document, it goes to the end of the script.
+        """
+        if self._expanded_to >= end:
+            return
+        self._expanded_to = end
+        text = self._source[self._at : end]
+        if "$" not in text and "`" not in text:
+            return
+        inner = BashScanner(text)
+        inner._depth = self._depth
+        while inner._at < len(text):
+            if text[inner._at] == '"':
+                inner._at += 1
+            else:
+                inner._read_quoted(_Word(inner._at))
+        self.commands += inner.commands
 
 
 _READERS: Mapping[str, Callable[[BashScanner, _Word], None]] = {
@@ -589,12 +612,21 @@ def fill_argv(source: str, references: Sequence[Reference]) -> FilledCommand:
 def list_commands(source: str) -> tuple[list[tuple[str, ...]], tuple[str, ...]]:
     """The words of every command in a script, and those of the last, which sets its exit code.
 
-    Of a program that starts another one, such as `env` or `sudo`, both are listed.
+    Of a program that starts another one, such as `env` or `sudo`, both are listed. Commands that
+    are nested too deeply are not.
     """
     scanner = BashScanner(source)
     with contextlib.suppress(Refusal):
-        # What is nested too deeply is not listed.
         scanner.read()
     listed = [each for words in scanner.commands for each in unwrap(words)]
     last = unwrap(tuple(word.text for word in scanner.last))
     return listed, next(iter(last), ())
+
+
+def is_too_deep(source: str) -> bool:
+    """Whether a script has commands that cannot be listed."""
+    try:
+        BashScanner(source).read()
+    except Refusal:
+        return True
+    return False

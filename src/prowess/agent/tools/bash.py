@@ -13,7 +13,7 @@ from prowess.model.command import Command, Finished
 from prowess.model.permission import Action
 from prowess.ports import Runner
 from prowess.shell.program_words import unwrap
-from prowess.shell.scanner import BashScanner, list_commands
+from prowess.shell.scanner import BashScanner, is_too_deep, list_commands
 
 SECONDS = 120.0
 MOST_SECONDS = 600.0
@@ -64,10 +64,6 @@ class BashTool:
         if not command.strip() or "\0" in command:
             raise UsageError("`command` must be a command, without null characters.")
         sandbox = self._find_sandbox()
-        # A rule is not enough then: it was written for programs in a sandbox.
-        asks_because = None
-        if sandbox.unconfined is not None:
-            asks_because = f"programs cannot be sandboxed on this machine ({sandbox.unconfined})"
         made = Command(
             text=command,
             argv=("bash", "-c", command),
@@ -87,9 +83,20 @@ class BashTool:
             default=Action.ASK,
             run=run,
             details=(command,),
-            asks_because=asks_because,
+            asks_because=_find_question(command, sandbox),
             is_write=True,
         )
+
+
+def _find_question(command: str, sandbox: BashSandbox) -> str | None:
+    """Why a person is asked even where a rule allows the command."""
+    if sandbox.unconfined is not None:
+        # Rules are written for programs in a sandbox.
+        return f"programs cannot be sandboxed on this machine ({sandbox.unconfined})"
+    if is_too_deep(command):
+        # A rule that denies a program would have to see every one.
+        return "the command is nested too deeply to be checked"
+    return None
 
 
 def _list_accesses(command: str) -> tuple[Access, ...]:

@@ -52,7 +52,7 @@ class TerminalApprover:
         """Allow once, allow always, or reject."""
         for line in describe_request(request):
             click.echo(line, err=True)
-        while (reply := self._ask_reply()) is None:
+        while (reply := _ask_reply(can_last=bool(request.always))) is None:
             pass
         if reply is ApprovalChoice.ALWAYS and not self._is_kept():
             click.echo(
@@ -66,9 +66,13 @@ class TerminalApprover:
             reply, ask_line("What should be done instead? (Enter to skip)") or None
         )
 
-    def _ask_reply(self) -> ApprovalChoice | None:
-        typed = ask_line("Allow once, always, or reject? [o/a/R]")
-        return ApprovalChoice.REJECT if typed is None else REPLIES.get(typed.lower())
+
+def _ask_reply(*, can_last: bool) -> ApprovalChoice | None:
+    """What was typed; None if it is no answer. “Always” is one only where it covers anything."""
+    choices = "once, always, or reject? [o/a/R]" if can_last else "once, or reject? [o/R]"
+    typed = ask_line(f"Allow {choices}")
+    reply = ApprovalChoice.REJECT if typed is None else REPLIES.get(typed.lower())
+    return None if reply is ApprovalChoice.ALWAYS and not can_last else reply
 
 
 def describe_request(request: ApprovalRequest) -> list[str]:

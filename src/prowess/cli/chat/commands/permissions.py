@@ -29,8 +29,9 @@ async def run(chat: Chat, arguments: str) -> None:
         _add(chat, arguments)
         return
     settings = chat.session.conversation.snapshot.settings
-    rules = gather_tool_rules(settings, chat.skills.project.gather_rules)
-    rows = list(_list_rows(chat, (*rules.given, *rules.written)))
+    sets = gather_tool_rules(settings, chat.skills.project.gather_rules)
+    rules = dict.fromkeys(rule for one in sets for rule in (*one.given, *one.written))
+    rows = list(_list_rows(chat, rules))
     listed = make_table(rows, heading=("", "RULE", "FROM")) if rows else "No rules."
     chat.surface.print(stack(listed, dim(_DEFAULTS), dim(_HINT)))
 
