@@ -263,14 +263,21 @@ def _names_tool(pattern: str, name: str) -> bool:
 
 
 def open_mcp_tools(
-    skills: Skills, emit: Callable[[Event], None], *, read_only: bool
+    skills: Skills,
+    emit: Callable[[Event], None],
+    given: Sequence[McpServer] = (),
+    *,
+    read_only: bool,
 ) -> McpTools | None:
-    """The tools of MCP servers; none of them is started yet."""
-    servers = find_servers(skills)
-    # Nothing keeps another program from writing, so a read-only session has none.
+    """The tools of MCP servers: those given, and those configured; none of them is started yet.
+
+    A read-only session has none, because nothing keeps another program from writing.
+    """
+    named = {server.name for server in given}
+    found = (one for one in find_servers(skills) if one.name not in named)
+    servers = (*given, *found)
     if not servers or read_only:
         return None
     from prowess.machine.mcp.connections import McpConnections
 
-    connections = McpConnections(skills.facts, cwd=skills.cwd)
-    return McpTools(servers, connections, emit)
+    return McpTools(servers, McpConnections(skills.facts, cwd=skills.cwd), emit)

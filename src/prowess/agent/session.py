@@ -50,6 +50,7 @@ from prowess.conversation.slash_commands import RunResult
 from prowess.errors import ProwessError, UsageError
 from prowess.errors.activation import NotPermitted, Unavailable, UntrustedTool
 from prowess.machine.event_loop import run_in_thread
+from prowess.model.mcp import McpServer
 from prowess.ports import Approver
 from prowess.runtime import Skills
 from prowess.telemetry import observe
@@ -77,7 +78,8 @@ class Session:
     that is refused. `limits` apply to each turn. `read_only` keeps every tool from writing.
     `record` is a file for a script of the session. `resume` goes on with a session that was kept,
     as a new one with `fork`. Without `keep` nothing is written to disk. `taken` are the names of
-    commands that the program around it has itself.
+    commands that the program around it has itself, `servers` MCP servers besides those of the
+    settings.
     """
 
     def __init__(
@@ -93,6 +95,7 @@ class Session:
         fork: bool = False,
         keep: bool = True,
         taken: Iterable[str] = (),
+        servers: Sequence[McpServer] = (),
     ) -> None:
         self.skills = skills
         self._opened = time.monotonic()
@@ -116,6 +119,7 @@ class Session:
             emit=self._emit,
             wait_until_shown=self._wait_until_shown,
             taken=taken,
+            servers=servers,
         )
         self._prompts = PromptHooks(self._workers.main_hooks, is_resumed=resume is not None)
         self.conversation = self._workers.open_conversation(resume.conversation if resume else None)
@@ -259,6 +263,11 @@ class Session:
         self.models.use(name)
         # The main agent is made again, with the same history.
         self._main = None
+
+    @property
+    def messages(self) -> Sequence[ModelMessage]:
+        """What the main agent and the user have said, and the calls of tools."""
+        return tuple(self._history)
 
     def interrupt(self) -> None:
         """Stop the turn that is running; may be called from any thread."""

@@ -55,6 +55,7 @@ from prowess.machine.event_loop import run_in_thread
 from prowess.machine.processes import ProcessRunner
 from prowess.machine.project_files import ProjectFiles
 from prowess.model.activation import Activation, SkillRequests
+from prowess.model.mcp import McpServer
 from prowess.model.permission import Action, Decision
 from prowess.model.skill import Scope
 from prowess.ports import Approver
@@ -104,6 +105,7 @@ class Workers:
         emit: Callable[[Event], None],
         wait_until_shown: Callable[[], Awaitable[None]],
         taken: Iterable[str] = (),
+        servers: Sequence[McpServer] = (),
     ) -> None:
         self.token = CancellationToken()
         self.refusals: list[str] = []
@@ -143,7 +145,7 @@ class Workers:
             plugins=skills.plugins(),
             on_refused=self._refused_links.append,
         )
-        self._mcp = open_mcp_tools(skills, emit, read_only=read_only)
+        self._mcp = open_mcp_tools(skills, emit, servers, read_only=read_only)
         self._instructions: str | None = None
         self.hooks = self._open_hooks(transcript)
         self.main_hooks = self.hooks.open_agent("")

@@ -51,6 +51,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "activate": ("activate", "Print what a model receives when a skill is loaded."),
     "run": ("run", "Let a model do a task, or run a command such as `/name arguments`."),
     "chat": ("chat", "Talk with a model that works in this project with the skills here."),
+    "acp": ("acp", "Be the agent of an editor, over the Agent Client Protocol."),
     "sessions": ("sessions", "List the sessions of `prowess run` and `prowess chat`."),
     "read": ("read", "Print what a skill:// URL points to."),
     "sources": ("sources", "Show where skills come from, and fetch from servers."),

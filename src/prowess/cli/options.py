@@ -267,8 +267,9 @@ def open_skills(
     packages: bool = False,
     shipped: bool = False,
     refresh: RefreshRequest | None = None,
+    path: str = ".",
 ) -> Skills:
-    """The skills of the working folder, scanned; a slow scan shows its progress.
+    """The skills of a folder, scanned; a slow scan shows its progress.
 
     A `progress` that is given belongs to longer work and goes on after the scan. With `warn`,
     options that the host ignores are reported on stderr. A `thorough` scan also finds skills where
@@ -287,7 +288,7 @@ def open_skills(
     context = click.get_current_context(silent=True)
     with nullcontext(progress) if progress is not None else Progress() as reporter:
         skills = Skills.open(
-            ".",
+            path,
             host=host,
             sources=sources,
             add_dirs=add_dirs,

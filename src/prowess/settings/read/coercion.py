@@ -10,13 +10,17 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from prowess.model.mcp import McpProblem
 from prowess.model.settings import FEATURES, DeclaredTool, PathList, RemoteSettings
 from prowess.profiles.places import expand_user_path
 from prowess.profiles.schema.roots import Limits
 from prowess.settings.formats.document import SettingValue
 from prowess.settings.formats.key_spans import Path
 from prowess.settings.read.hooks import read_hooks
+from prowess.settings.read.mcp_servers import (
+    read_disabled_servers,
+    read_folder_servers,
+    read_mcp_server,
+)
 from prowess.settings.read.permission_rules import (
     read_agent,
     read_permissions,
@@ -300,56 +304,6 @@ def _read_own_agent(name: str, value: SettingValue) -> Iterator[Entry]:
         raise value.unknown([f"agent.{known}" for known in _AGENT_KEYS])
 
 
-def _read_mcp_server(name: str, value: SettingValue) -> Iterator[Entry]:
-    """A server as a whole: two files never make up one together.
-
-    Otherwise a project could have its program run with the user's keys.
-    """
-    # Imported late, because few folders have servers.
-    from prowess.text.mcp_servers import SERVER_FIELDS, parse_mcp_server
-
-    rule = value.document.rule
-    fields = dict(value.children(is_secret=True)) if isinstance(value.data, dict) else {}
-    for key, child in fields.items():
-        if rule.is_own and key not in SERVER_FIELDS:
-            raise child.unknown([f"mcp.servers.{name}.{known}" for known in SERVER_FIELDS])
-    # opencode has an entry with nothing else to turn a server of an earlier file on or off.
-    if fields and fields.keys() <= {"enabled"}:
-        yield from _switch_server(name, fields["enabled"])
-        return
-    found = parse_mcp_server(name, value.data, origin=value.origin, is_trusted=not rule.is_project)
-    if isinstance(found, McpProblem) and rule.is_own:
-        field = fields.get(found.field, value)
-        raise field.refuse(found.problem)
-    yield ("mcp_servers", name), found, value
-
-
-def _switch_server(name: str, value: SettingValue) -> Iterator[Entry]:
-    # A project can turn servers of the user off but not on.
-    if not value.document.rule.is_project or not _bool(value):
-        yield ("mcp_enabled", name), _bool(value), value
-
-
-def _read_disabled_servers(value: SettingValue) -> Iterator[Entry]:
-    for item in value.items():
-        yield ("mcp_enabled", _string(item)), False, item
-
-
-def _read_servers_of_folders(value: SettingValue) -> Iterator[Entry]:
-    """The servers of the working folder, in a table by folder as Claude Code has it."""
-    places = value.document.places
-    for folder in dict.fromkeys((places.repository, places.cwd)):
-        found = value.document.find((*value.path, folder)) if folder else None
-        if found is None:
-            continue
-        fields = dict(found.children(is_secret=True))
-        if "mcpServers" in fields:
-            yield from read_setting("mcp_servers", fields["mcpServers"])
-        for key in ("disabledMcpServers", "disabledMcpjsonServers"):
-            if key in fields:
-                yield from _read_disabled_servers(fields[key])
-
-
 def _read_feature(name: str, value: SettingValue) -> Iterator[Entry]:
     if name not in FEATURES:
         raise value.unknown([f"features.{known}" for known in FEATURES])
@@ -509,7 +463,7 @@ _NAMED: dict[str, ReadNamed] = {
     "declared_tools": _read_declared_tool,
     "sandbox": _read_sandbox,
     "agent": _read_own_agent,
-    "mcp_servers": _read_mcp_server,
+    "mcp_servers": read_mcp_server,
     "features": _read_feature,
     "sources": _read_remote,
     "network": _read_network,
@@ -528,8 +482,8 @@ _WHOLE: dict[str, Callable[[SettingValue], Iterator[Entry]]] = {
     "tools": read_tools,
     "override_list": _read_override_list,
     "plugin_only": _read_plugin_only,
-    "mcp_disabled": _read_disabled_servers,
-    "mcp_folders": _read_servers_of_folders,
+    "mcp_disabled": read_disabled_servers,
+    "mcp_folders": read_folder_servers,
     "denied_plugins": read_denied_plugins,
 }
 # The field of `Settings` that these fill, where it has another name.
