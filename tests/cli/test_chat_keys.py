@@ -1,0 +1,182 @@
+"""The keys of the chat, without a terminal: what is pressed, and what becomes of it."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from prompt_toolkit.input import create_pipe_input
+from prompt_toolkit.output import DummyOutput
+
+from prowess.agent.events import Event, MessageQueued, ToolStarted, TurnEnded
+from prowess.cli.agent_run import RunOptions
+from prowess.cli.chat.key_table import KEYS, MODIFIED_KEYS
+from prowess.cli.chat.screen import ChatScreen
+from tests.agent.studio import Studio, call, say
+
+ENTER, ESCAPE, CTRL_S, CTRL_ENTER, CTRL_C, CTRL_D = (
+    "\r",
+    "\x1b",
+    "\x13",
+    "\x1b[13;5u",
+    "\x03",
+    "\x04",
+)
+SLOW = call("Bash", command="sleep 0.5")
+
+
+@pytest.fixture
+def studio(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Studio]:
+    made = Studio(tmp_path)
+    monkeypatch.chdir(made.project)
+    yield made
+    made.close()
+
+
+class Pressed:
+    """A chat whose keys are pressed by a test."""
+
+    def __init__(self, screen: ChatScreen, press: Callable[[str], None]) -> None:
+        self.screen = screen
+        self.press = press
+        self.events: list[Event] = []
+        show = screen.show
+
+        def note(event: Event) -> None:
+            self.events.append(event)
+            show(event)
+
+        screen.show = note  # type: ignore[method-assign]
+
+    async def wait(self, is_there: Callable[[], Any]) -> None:
+        deadline = time.monotonic() + 30
+        while not is_there():
+            assert time.monotonic() < deadline, self.events
+            await asyncio.sleep(0.01)
+
+    async def wait_for(self, kind: type[Any], count: int = 1) -> Any:
+        def find() -> list[Event]:
+            return [one for one in self.events if isinstance(one, kind)]
+
+        await self.wait(lambda: len(find()) >= count)
+        return find()[count - 1]
+
+
+def chat(
+    studio: Studio, *answers: dict[str, Any], play: Callable[[Pressed], Awaitable[None]]
+) -> list[Event]:
+    """Play keys in a chat whose model gives these answers; everything that happened."""
+    model = studio.script(*answers)
+
+    async def run() -> list[Event]:
+        with create_pipe_input() as pipe:
+            skills = studio.skills(allow=["Bash"])
+            options = RunOptions(model=model)
+            output = DummyOutput()
+            screen = ChatScreen(skills, studio.host, options, input=pipe, output=output)
+            pressed = Pressed(screen, pipe.send_text)
+            task = asyncio.create_task(screen.run())
+            try:
+                await pressed.wait(lambda: screen.app.is_running)
+                await play(pressed)
+                pressed.press(CTRL_D)
+                await asyncio.wait_for(task, 30)
+            finally:
+                task.cancel()
+                await asyncio.gather(task, return_exceptions=True)
+            return pressed.events
+
+    return asyncio.run(run())
+
+
+@pytest.mark.seed("P-44", "P-45", "P-47")
+@pytest.mark.parametrize(
+    ("key", "delivery"), [(ENTER, "steer"), (CTRL_S, "follow-up"), (CTRL_ENTER, "follow-up")]
+)
+def test_the_key_decides_how_a_message_is_delivered_while_the_model_works(studio, key, delivery):
+    studio.host = "omp@documented"
+    texts: list[str] = []
+
+    async def play(one: Pressed) -> None:
+        one.press(f"begin{ENTER}")
+        await one.wait_for(ToolStarted)
+        one.press(f"go on{key}")
+        texts.append((await one.wait_for(MessageQueued)).delivery)
+        await one.wait_for(TurnEnded)
+
+    chat(studio, SLOW, say("1"), say("2"), play=play)
+    assert texts == [delivery]
+
+
+@pytest.mark.seed("P-46")
+@pytest.mark.parametrize("key", [ENTER, CTRL_S, CTRL_ENTER])
+def test_when_the_model_is_idle_every_key_sends(studio, key):
+    studio.host = "omp@documented"
+
+    async def play(one: Pressed) -> None:
+        one.press(f"hello{key}")
+        assert (await one.wait_for(TurnEnded)).answer == "Hello."
+
+    events = chat(studio, say("Hello."), play=play)
+    assert not [event for event in events if isinstance(event, MessageQueued)]
+
+
+@pytest.mark.parametrize("key", [ESCAPE, CTRL_C])
+def test_an_interrupt_gives_back_what_was_not_delivered(studio, key):
+    async def play(one: Pressed) -> None:
+        one.press(f"begin{ENTER}")
+        await one.wait_for(ToolStarted)
+        one.press(f"later{CTRL_S}")
+        await one.wait_for(MessageQueued)
+        one.press("half")
+        await one.wait(lambda: one.screen.line.text == "half")
+        one.press(key)
+        assert (await one.wait_for(TurnEnded)).status == "interrupted"
+        await one.wait(lambda: one.screen.line.text == "later\nhalf")
+        one.press(CTRL_C)
+        await one.wait(lambda: one.screen.line.text == "")
+
+    chat(studio, call("Bash", command="sleep 60"), say("never"), play=play)
+
+
+@pytest.mark.parametrize("key", ["\n", "\x1b\r", "\x1b[13;2u", "\x1b[27;2;13~"])
+def test_a_message_may_have_several_lines(studio, key):
+    async def play(one: Pressed) -> None:
+        one.press(f"one{key}two")
+        await one.wait(lambda: one.screen.line.text == "one\ntwo")
+        one.press(ENTER)
+        await one.wait_for(TurnEnded)
+
+    chat(studio, {**say("Done."), "expect": ["one\ntwo"]}, play=play)
+
+
+def test_what_is_being_typed_answers_no_question(studio):
+    async def play(one: Pressed) -> None:
+        one.press(f"begin{ENTER}")
+        await one.wait_for(ToolStarted)
+        one.press("y")
+        await one.wait(lambda: one.screen.line.text == "y")
+        await one.wait_for(ToolStarted, 2)
+        await one.wait(lambda: one.screen._question is not None)
+        assert one.screen.line.text == ""
+        one.press(ENTER)
+        one.press(f"n{ENTER}")
+        await one.wait_for(TurnEnded)
+        # The draft is there again.
+        assert one.screen.line.text == "y"
+        one.press(CTRL_C)
+        await one.wait(lambda: one.screen.line.text == "")
+
+    chat(studio, SLOW, call("Write", file_path="a", content="x"), say("No."), play=play)
+    assert not (studio.project / "a").exists()
+
+
+def test_every_action_has_a_key_and_a_summary():
+    assert all(binding.keys and binding.labels for binding in KEYS.values())
+    assert all(binding.summary.endswith(".") for binding in KEYS.values())
+    bound = {keys[0] for binding in KEYS.values() for keys in binding.keys}
+    assert set(MODIFIED_KEYS.values()) <= bound
