@@ -13,6 +13,7 @@ import pyjson5
 from prowess.model.facts import Facts
 from prowess.ports import Event
 from prowess.runtime import Skills
+from prowess.supply.sources import open_sources
 
 CASES = Path(__file__).parent / "cases"
 
@@ -111,6 +112,7 @@ class Tree:
             agent=agent,
             cache=cache,
             on_event=events.append if events is not None else None,
+            sources=open_sources(),
         )
 
     def relative(self, path: str) -> str:

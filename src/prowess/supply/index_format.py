@@ -72,19 +72,37 @@ class _Refused(Exception):
         self.reason = reason
 
 
-def parse_index(data: bytes, url: str) -> ParsedIndex:
-    """The skills that the index at a URL names. Raises `InvalidIndex`."""
+class _OpencodeEntry(msgspec.Struct):
+    name: str
+    files: list[str]
+    version: str | msgspec.UnsetType = msgspec.UNSET
+
+
+class _OpencodeIndex(msgspec.Struct):
+    skills: list[_OpencodeEntry]
+
+
+def parse_index(data: bytes, url: str, *, kind: str = "any") -> ParsedIndex:
+    """The skills that the index at a URL names. Raises `InvalidIndex`.
+
+    The `kind` opencode knows one format, and no skill of an index in which one entry is wrong.
+    """
     try:
         index = msgspec.json.decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise InvalidIndex(f"it is not JSON ({error})") from None
     if not isinstance(index, dict) or not isinstance(index.get("skills"), list):
         raise InvalidIndex("it is not an object with a list of `skills`")
-    _check_version(index)
+    is_opencode = kind == "opencode"
+    if is_opencode:
+        _check_opencode(index)
+    else:
+        _check_version(index)
     items = index["skills"]
     if len(items) > MOST_SKILLS:
         raise InvalidIndex(f"it has {len(items):,} skills; at most {MOST_SKILLS:,} are allowed")
-    parse = _parse_artifact if "$schema" in index else _parse_files
+    has_artifacts = "$schema" in index and not is_opencode
+    parse = _parse_artifact if has_artifacts else _parse_files
     entries: dict[str, RemoteEntry] = {}
     diagnostics = []
     for position, item in enumerate(items):
@@ -97,6 +115,13 @@ def parse_index(data: bytes, url: str) -> ParsedIndex:
         else:
             entries[entry.name.casefold()] = entry
     return ParsedIndex(tuple(entries.values()), tuple(diagnostics))
+
+
+def _check_opencode(index: dict[str, Any]) -> None:
+    try:
+        msgspec.convert(index, _OpencodeIndex)
+    except msgspec.ValidationError as error:
+        raise InvalidIndex(f"opencode rejects it ({error})") from None
 
 
 def _check_version(index: dict[str, Any]) -> None:

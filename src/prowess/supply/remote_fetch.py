@@ -96,7 +96,7 @@ def fetch_source(
 ) -> FetchedIndex:
     """Fetch a source into its cache. Raises `FetchError`, and `MachineError` for the disk."""
     with HttpSession(seconds=seconds, private_hosts=private_hosts) as session:
-        location, parsed = _fetch_index(session, list_index_urls(kind, url))
+        location, parsed = _fetch_index(session, kind, list_index_urls(kind, url))
         before = cache.load()
         fetched = _SourceFetch(session, cache, before, location, watch).fetch(parsed.entries)
     skills = {name: one.files for name, one in fetched.items() if one.files is not None}
@@ -130,13 +130,13 @@ def _is_unchanged(skills: Mapping[str, Files], cache: RemoteCache) -> bool:
     )
 
 
-def _fetch_index(session: HttpSession, urls: list[str]) -> tuple[str, ParsedIndex]:
+def _fetch_index(session: HttpSession, kind: str, urls: list[str]) -> tuple[str, ParsedIndex]:
     """The first index that is there, and its URL after redirects."""
     failures: list[FetchError] = []
     for url in urls:
         try:
             response = session.get(url, most_bytes=MOST_INDEX_BYTES, accept="application/json")
-            return response.url, _parse_index(response)
+            return response.url, _parse_index(response, kind)
         except FetchError as error:
             is_absent = error.status in _ABSENT or error.code == "source-index-invalid"
             if not is_absent:
@@ -146,12 +146,12 @@ def _fetch_index(session: HttpSession, urls: list[str]) -> tuple[str, ParsedInde
     raise failures[-1]
 
 
-def _parse_index(response: Response) -> ParsedIndex:
+def _parse_index(response: Response, kind: str) -> ParsedIndex:
     try:
-        return parse_index(response.body, response.url)
+        return parse_index(response.body, response.url, kind=kind)
     except InvalidIndex as error:
-        kind = response.content_type.partition(";")[0].strip()[:60]
-        sent = f", sent as {kind}" if kind and "json" not in kind else ""
+        media = response.content_type.partition(";")[0].strip()[:60]
+        sent = f", sent as {media}" if media and "json" not in media else ""
         message = f"{response.url} is not an index of skills: {error}{sent}"
         raise FetchError("source-index-invalid", message) from error
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -11,6 +12,9 @@ from prowess.model.settings import NetworkSettings, Settings
 from prowess.model.skill import Candidate, Scope
 from prowess.ports import Discovered, ManifestReader, Reporter, ScannedProject, Search
 from prowess.supply.configured_indexes import list_indexes
+
+if TYPE_CHECKING:
+    from prowess.supply.remote_sync import SyncedIndex
 
 
 class RemoteSource:
@@ -55,7 +59,7 @@ class RemoteSource:
         found = project.walk(roots, search) if roots else Discovered()
         trouble = [finding for one in synced for finding in one.diagnostics]
         return Discovered(
-            found.candidates,
+            tuple(_skip_repeated(found.candidates, synced)),
             (*trouble, *found.diagnostics),
             found.roots,
             tuple(one.describe() for one in synced),
@@ -64,6 +68,30 @@ class RemoteSource:
     def read(self, candidate: Candidate, reader: ManifestReader) -> Claim:
         """Read the header of a downloaded SKILL.md."""
         return reader.read_file(candidate)
+
+
+def _skip_repeated(
+    candidates: Sequence[Candidate], synced: Sequence[SyncedIndex]
+) -> Iterator[Candidate]:
+    """The candidates as opencode has them, which keeps skills by their names in any index.
+
+    Of two URLs that name the same skill without a version, the first one fetched is used.
+    """
+    seen: dict[str, str] = {}
+    by_folder = {one.folder: one for one in synced if one.index.kind == "opencode"}
+    for candidate in candidates:
+        path = candidate.root.path
+        index = by_folder.get(path)
+        name = candidate.folder.removeprefix(f"{path}/")
+        if index is None or name not in index.skills:
+            yield candidate
+            continue
+        first = seen.setdefault(name, path)
+        if first == path or index.skills[name].version is not None:
+            yield candidate
+            continue
+        reason = f"{by_folder[first].index.url} has “{name}” too, and the host keeps the first"
+        yield msgspec.structs.replace(candidate, skipped=reason, skipped_by="remote.first")
 
 
 def _watch(reporter: Reporter | None) -> Callable[[str, int, int], None] | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from urllib.parse import urlsplit
 
@@ -21,7 +21,7 @@ from prowess.machine.network_address import is_private_name
 from prowess.model.settings import NetworkSettings
 from prowess.model.source_status import SourceState, SourceStatus
 from prowess.ports import ScannedProject
-from prowess.state.remote_cache import RemoteCache
+from prowess.state.remote_cache import FetchedSkill, RemoteCache
 from prowess.supply.configured_indexes import ConfiguredIndex
 from prowess.supply.remote_fetch import fetch_source
 
@@ -32,13 +32,14 @@ _MINUTE = 60.0
 class SyncedIndex(msgspec.Struct, frozen=True, kw_only=True):
     """A remote index after a look at its cache, or after a fetch.
 
-    `folder` has its skills, None where it has none.
+    `folder` has its skills, None where it has none; `skills` are by their names in the index.
     """
 
     index: ConfiguredIndex
     state: SourceState
     folder: str | None = None
     fetched_at: float | None = None
+    skills: Mapping[str, FetchedSkill] = msgspec.field(default_factory=dict)
     diagnostics: tuple[Diagnostic, ...] = ()
 
     def describe(self) -> SourceStatus:
@@ -162,6 +163,7 @@ class _Sync:
             state="stale" if self._is_stale or self._failure is not None else "ready",
             folder=self._cache.skills_folder,
             fetched_at=kept.fetched_at,
+            skills=kept.skills,
             diagnostics=(*trouble, *kept.diagnostics),
         )
 
