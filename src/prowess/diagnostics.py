@@ -170,6 +170,10 @@ CODES: dict[str, Code] = {
         "A project that is not trusted names a source, which is not asked.",
         "Run `prowess trust` if you trust the project, or add the source to your own prowess.toml.",
     ),
+    "bundle-not-synced": _warning(
+        "A skill that ships with a program could not be updated.",
+        "Check the permissions of the folder, and start the program again.",
+    ),
     "plugin-invalid": _error(
         "A plugin, or a part of it, cannot be used.",
         "Fix its manifest, or report it to its author. Other plugins are not affected.",

@@ -292,7 +292,9 @@ def _list_obstacles(outcome: Outcome, states: Sequence[State]) -> list[Note]:
 def _explain_discover(outcome: Outcome, context: _Context) -> Iterator[str]:
     root = outcome.candidate.root
     place = f"root {root.order + 1} of {len(context.snapshot.roots)}"
-    yield f"found in {root.path}, {place} ({root.scope.value}, {root.source.label})"
+    shown = context.profile.source_labels.get(root.source.label)
+    label = root.source.label if shown is None else f"{root.source.label}, {shown}"
+    yield f"found in {root.path}, {place} ({root.scope.value}, {label})"
     rule = context.profile.roots.get(root.id)
     if rule is not None:
         yield f"searched because {_explain_why_searched(root, rule.at, context)}"

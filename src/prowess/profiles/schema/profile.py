@@ -66,6 +66,7 @@ class Profile(Table, frozen=True):
     - `edition`: the edition this profile was loaded for.
     - `editions`: the editions the profile has.
     - `places`: names for folders, each with its alternatives or a folder per platform.
+    - `source_labels`: what the host calls a source on its screen, by the source's label.
     - `order`: the roots in scan order. Roots in a nested list are searched together, folder by
       folder.
     - `switch_words`: reject environment switches whose value is neither a true nor a false word.
@@ -82,6 +83,7 @@ class Profile(Table, frozen=True):
     provenance: Provenance = Provenance()
     installed: InstallationRules = InstallationRules()
     places: dict[str, tuple[str, ...] | dict[str, str]] = msgspec.field(default_factory=dict)
+    source_labels: dict[str, str] = msgspec.field(default_factory=dict)
     order: tuple[str | tuple[str, ...], ...] = ()
     roots: dict[str, RootRule] = msgspec.field(default_factory=dict)
     plugins: dict[str, PluginRule] = msgspec.field(default_factory=dict)

@@ -1,0 +1,97 @@
+"""Replace a folder by a copy of another one, whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+from collections.abc import Iterator
+
+from prowess.errors import MachineError
+
+_MOST_FILES = 5_000
+_MOST_BYTES = 1 << 28
+
+
+def replace_folder(source: str, target: str) -> None:
+    """Put a copy of a folder in the place of another, which may be missing.
+
+    The copy is made aside. Whatever fails, and whenever the program is killed, the old folder or
+    the new one is there as a whole; `recover_folder` finishes what a killed program left. Raises
+    `MachineError`, also for links and special files in the source.
+    """
+    aside = _name_aside(target, f"{os.getpid()}.tmp")
+    try:
+        os.makedirs(os.path.dirname(target), exist_ok=True)
+        shutil.rmtree(aside, ignore_errors=True)
+        try:
+            _copy(source, aside)
+            _swap(aside, target)
+        finally:
+            shutil.rmtree(aside, ignore_errors=True)
+    except OSError as error:
+        cause = error.strerror or str(error)
+        raise MachineError("replace the folder", target, cause) from error
+
+
+def recover_folder(target: str) -> None:
+    """Put an old folder back whose replacement was cut short. Raises `MachineError`."""
+    old = _name_aside(target, "old")
+    if os.path.lexists(target) or not os.path.isdir(old):
+        return
+    try:
+        os.rename(old, target)
+    except OSError as error:
+        raise MachineError("restore the folder", target, error.strerror or str(error)) from error
+
+
+def _name_aside(target: str, suffix: str) -> str:
+    # Folders that begin with a dot are not searched for skills.
+    return os.path.join(os.path.dirname(target), f".{os.path.basename(target)}.{suffix}")
+
+
+def _swap(new: str, target: str) -> None:
+    if not os.path.lexists(target):
+        os.rename(new, target)
+        return
+    old = _name_aside(target, "old")
+    shutil.rmtree(old, ignore_errors=True)
+    os.rename(target, old)
+    try:
+        os.rename(new, target)
+    except OSError:
+        os.rename(old, target)
+        raise
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def _copy(source: str, target: str) -> None:
+    """Copy regular files. Anything else could lead out of the folder, or never end."""
+    files = size = 0
+    os.mkdir(target)
+    for path, below, status in _walk(source):
+        place = os.path.join(target, below)
+        if stat.S_ISDIR(status.st_mode):
+            os.mkdir(place)
+            continue
+        if not stat.S_ISREG(status.st_mode):
+            raise OSError(0, f"{below} is a link or a special file")
+        files, size = files + 1, size + status.st_size
+        if files > _MOST_FILES or size > _MOST_BYTES:
+            raise OSError(0, f"it has more than {_MOST_FILES:,} files or {_MOST_BYTES:,} bytes")
+        shutil.copyfile(path, place, follow_symlinks=False)
+        os.chmod(place, 0o755 if status.st_mode & 0o100 else 0o644)
+
+
+def _walk(source: str) -> Iterator[tuple[str, str, os.stat_result]]:
+    """Everything below a folder, each folder before what is in it."""
+    waiting = [""]
+    while waiting:
+        below = waiting.pop()
+        with os.scandir(os.path.join(source, below)) as items:
+            for item in sorted(items, key=lambda one: one.name):
+                status = item.stat(follow_symlinks=False)
+                path = os.path.join(below, item.name)
+                yield item.path, path, status
+                if stat.S_ISDIR(status.st_mode):
+                    waiting.append(path)
