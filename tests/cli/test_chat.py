@@ -71,11 +71,15 @@ def test_a_line_that_is_not_text_is_refused_and_the_next_one_is_not(terminal, sa
 
 
 def test_a_chat_goes_on_where_it_was(terminal, say):
-    say("hello", options=("--model", script(terminal, {"text": "First."})))
-    options = ("--continue", "--model", script(terminal, {"text": "Yes.", "expect": ["hello"]}))
-    assert say("do you remember?", options=options).out == "Yes.\n"
-    answer = say("/clear", "do you remember?", options=options)
-    assert "the request does not contain “hello”" in answer.err
+    options = ("--model", script(terminal, {"text": "Yes."}))
+    say("hello", options=options)
+    assert say("again", options=(*options, "--continue")).out == "Yes.\n"
+    answer = say("/clear", "and again", options=(*options, "--continue"))
+    assert answer.out == "The model has forgotten the conversation so far.\nYes.\n"
+    (session,) = terminal.json("sessions")["sessions"]
+    assert (session["turns"], session["title"]) == (3, "hello")
+    assert say("new", options=(*options, "--continue", "--fork")).code == 0
+    assert len(terminal.json("sessions")["sessions"]) == 2
 
 
 def test_without_a_model_nothing_pretends_to_be_one(terminal, say):
