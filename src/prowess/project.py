@@ -572,9 +572,9 @@ class _ScannedProject:
         return self._project.open_trust().is_trusted_folder(folder)
 
     def plan_root(self, path: str, *, scope: Scope, provider: str) -> Root:
-        rule = msgspec.structs.replace(
-            find_rule(self._project.profile, scope), scope=scope, provider=provider, label=""
-        )
+        found = find_rule(self._project.profile, scope)
+        level = found.level or scope.value
+        rule = msgspec.structs.replace(found, scope=scope, provider=provider, level=level, label="")
         root = make_root(provider, rule, Place(path, 0), order=self._next_order)
         self._next_order += 1
         return root

@@ -67,6 +67,16 @@ def test_a_source_in_trouble_says_what_is_wrong(terminal: Terminal, server: Remo
     assert find(terminal.json("sources"), "team")["state"] == "failed"
 
 
+def test_a_list_says_which_source_is_in_trouble(terminal: Terminal, server: RemoteServer) -> None:
+    server.routes["/.well-known/agent-skills/index.json"] = 500
+    configure(terminal, server)
+    terminal.skill("project/.agents/skills/local")
+    for _ in ("asked", "not asked"):
+        answer = terminal.run("list")
+        assert answer.err == ("prowess: not up to date: team. Run `prowess sources` to see why.\n")
+        assert "local" in answer.out
+
+
 def test_refresh_fetches_what_is_not_old_yet(terminal: Terminal, server: RemoteServer) -> None:
     server.offer("deploy")
     configure(terminal, server)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 from collections.abc import Iterator
 from typing import Any
 
@@ -173,3 +174,27 @@ def test_the_release_writes_outside_its_cache_and_prowess_does_not(
     assert listed(snapshot) == {}
     assert [one.code for one in snapshot.diagnostics] == ["source-path-escapes"]
     assert not list(workspace.root.rglob("pwned.txt"))
+
+
+def test_a_name_in_a_private_network_is_allowed_by_the_users_own_source(
+    workspace: Workspace, server: RemoteServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from prowess.machine import http_client
+    from prowess.machine.network_address import Endpoint
+
+    def resolve(host: str, port: int, *, seconds: float) -> list[Endpoint]:
+        return [Endpoint(socket.AF_INET, "127.0.0.1", port)]
+
+    monkeypatch.setattr(http_client, "resolve", resolve)
+    server.offer("one")
+    url = server.url.replace("127.0.0.1", "skills.corp.example")
+    assert [one.code for one in scan(workspace, url).diagnostics] == ["source-insecure"]
+    text = f'[sources.corp]\nurl = "{url}"\nprivate = true\n'
+    workspace.write("home/.config/prowess/prowess.toml", text)
+    assert listed(workspace.scan("opencode", sources=open_sources())) == {"one": "About one."}
+
+
+def test_the_label_is_the_hosts_own(workspace: Workspace, server: RemoteServer) -> None:
+    server.offer("one")
+    [found] = scan(workspace, server.url).skills
+    assert (found.source.provider, found.source.label) == ("remote", "remote:global")

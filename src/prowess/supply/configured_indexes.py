@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from urllib.parse import urlsplit
+
 import msgspec
 
 from prowess.model.origin import Origin
@@ -23,6 +25,19 @@ class ConfiguredIndex(msgspec.Struct, frozen=True, kw_only=True):
     is_own: bool = True
     is_project: bool = False
     origin: Origin = Origin()
+
+    @property
+    def provider(self) -> str:
+        """What skills call it: its name, or the host's own word for a URL that has none."""
+        return self.name if self.is_own else "remote"
+
+    @property
+    def host(self) -> str:
+        """The host in its URL; empty if it is no URL."""
+        try:
+            return urlsplit(self.url).hostname or ""
+        except ValueError:
+            return ""
 
 
 def list_indexes(settings: Settings) -> list[ConfiguredIndex]:
@@ -53,3 +68,13 @@ def list_indexes(settings: Settings) -> list[ConfiguredIndex]:
             )
         )
     return found
+
+
+def allow_private(index: ConfiguredIndex, own: Settings) -> ConfiguredIndex:
+    """An index of a host, private if the user's own settings allow that for the same server."""
+    if index.is_own:
+        return index
+    allowed = {
+        one.host for one in list_indexes(own) if one.is_own and one.private and not one.is_project
+    }
+    return msgspec.structs.replace(index, private=index.host in allowed)

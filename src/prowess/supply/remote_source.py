@@ -11,7 +11,7 @@ from prowess.model.outcome import Claim
 from prowess.model.settings import NetworkSettings, Settings
 from prowess.model.skill import Candidate, Scope
 from prowess.ports import Discovered, ManifestReader, Reporter, ScannedProject, Search
-from prowess.supply.configured_indexes import list_indexes
+from prowess.supply.configured_indexes import allow_private, list_indexes
 
 if TYPE_CHECKING:
     from prowess.supply.remote_sync import SyncedIndex
@@ -46,13 +46,15 @@ class RemoteSource:
         from prowess.supply.remote_sync import sync_indexes
 
         project = search.project
-        network = get_network(project, search.settings, offline=self._offline)
+        own = search.settings if project.host == "prowess" else project.load_own_settings()
+        network = _get_network(project, own, offline=self._offline)
+        indexes = [allow_private(one, own) for one in indexes]
         refresh, self._refresh = self._refresh, False
         synced = sync_indexes(
             indexes, project, network, refresh=refresh, watch=self._watch or _watch(search.reporter)
         )
         roots = [
-            project.plan_root(one.folder, scope=Scope.REMOTE, provider=one.index.name)
+            project.plan_root(one.folder, scope=Scope.REMOTE, provider=one.index.provider)
             for one in synced
             if one.folder is not None
         ]
@@ -100,9 +102,8 @@ def _watch(reporter: Reporter | None) -> Callable[[str, int, int], None] | None:
     return lambda source, done, total: reporter.progress("fetching skills", done)
 
 
-def get_network(project: ScannedProject, settings: Settings, *, offline: bool) -> NetworkSettings:
+def _get_network(project: ScannedProject, own: Settings, *, offline: bool) -> NetworkSettings:
     """How the network is used: as Prowess's own settings say, whichever host it answers as."""
-    own = settings if project.host == "prowess" else project.load_own_settings()
     switch = project.facts.env.get("PROWESS_OFFLINE", "").strip().lower()
     is_offline = offline or own.network.offline or switch not in ("", "0", "false", "no")
     return msgspec.structs.replace(own.network, offline=is_offline)

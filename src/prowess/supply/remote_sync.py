@@ -10,7 +10,6 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from urllib.parse import urlsplit
 
 import msgspec
 
@@ -220,8 +219,7 @@ def _needs_trust(index: ConfiguredIndex) -> bool:
     """
     if index.is_own:
         return True
-    host = urlsplit(index.url).hostname or ""
-    return is_private_name(host) and not _is_loopback(host)
+    return is_private_name(index.host) and not _is_loopback(index.host)
 
 
 def _is_loopback(host: str) -> bool:
@@ -234,12 +232,8 @@ def find_private_hosts(index: ConfiguredIndex) -> frozenset[str]:
     A URL with a private address, or with `localhost`, says so itself. A name does not, because
     whoever owns it decides where it leads.
     """
-    try:
-        host = urlsplit(index.url).hostname or ""
-    except ValueError:
-        return frozenset()
-    is_named = index.private or is_private_name(host)
-    return frozenset((host,)) if is_named else frozenset()
+    is_named = index.private or is_private_name(index.host)
+    return frozenset((index.host,)) if is_named else frozenset()
 
 
 _UNITS = ((86400.0, "day"), (3600.0, "hour"), (60.0, "minute"), (1.0, "second"))

@@ -14,6 +14,7 @@ from prowess.model.skill import Scope
 from prowess.model.snapshot import Snapshot
 from prowess.reports.json_output import shape_list
 from prowess.runtime import Skills
+from prowess.text.display import escape_line
 
 
 @click.command("list")
@@ -84,7 +85,16 @@ def command(
     # scanned before the first line is printed, because progress shows where the answer will be.
     others = () if touched or source else tuple(load_other_editions(skills, host, open_host))
     print_outcomes(snapshot, outcomes, show_all=show_all, others=others)
+    _warn_of_sources(snapshot)
     return 0
+
+
+def _warn_of_sources(snapshot: Snapshot) -> None:
+    """Say on stderr that skills may be missing or old, because of their source."""
+    troubled = [one.name for one in snapshot.sources if one.state not in ("ready", "off")]
+    if troubled:
+        names = escape_line(", ".join(troubled))
+        click.echo(f"prowess: not up to date: {names}. Run `prowess sources` to see why.", err=True)
 
 
 def _choose_outcomes(

@@ -126,7 +126,7 @@ def _print(report: SourceReport, *, as_json: bool) -> None:
     if as_json:
         print_json(report.shape())
         return
-    from prowess.cli.terminal.diagnostic_output import print_diagnostic_rows
+    from prowess.cli.terminal.diagnostic_output import print_diagnostics
     from prowess.cli.terminal.tables import print_columns
 
     screen = console()
@@ -138,7 +138,7 @@ def _print(report: SourceReport, *, as_json: bool) -> None:
     print_columns([_render_row(one, cwd) for one in report.sources], heading=heading)
     if report.diagnostics:
         screen.print()
-        print_diagnostic_rows(report.diagnostics, cwd)
+        print_diagnostics(sorted(report.diagnostics, key=lambda one: one.file or ""), cwd)
 
 
 def _render_row(status: SourceStatus, cwd: str) -> tuple[Text | str, ...]:
