@@ -34,7 +34,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("settings", *STAGES, "machine"),
     # Commands of a skill build on `activate` and `machine`; what is kept on disk on `machine`.
     ("shell", "state"),
-    ("scan", "snapshot_memo", "sources"),
+    ("scan", "snapshot_memo", "sources", "project_scan"),
     ("project_options",),
     ("project",),
     ("conversation",),

@@ -19,8 +19,6 @@ from prowess.discover.repository import find_main_checkout, find_repository
 from prowess.discover.roots import (
     add_settings,
     find_ignored_folders,
-    find_rule,
-    make_root,
     plan_roots,
 )
 from prowess.errors import NotAFolder
@@ -30,14 +28,15 @@ from prowess.model.catalog import Catalog
 from prowess.model.facts import Facts
 from prowess.model.permission import Rule
 from prowess.model.settings import Settings
-from prowess.model.skill import Root, Scope, Skill
+from prowess.model.skill import Root, Skill
 from prowess.model.snapshot import Snapshot
 from prowess.parse.candidates import Parsed
-from prowess.ports import Discovered, FileSystem, Reporter, Search, SkillSource, Stamp
+from prowess.ports import FileSystem, Reporter, SkillSource, Stamp
 from prowess.profiles.load import load_profile
-from prowess.profiles.places import Place, Places, name_places
+from prowess.profiles.places import Places, name_places
 from prowess.profiles.schema.profile import Profile
 from prowess.profiles.schema.roots import Limits
+from prowess.project_scan import ProjectScan
 from prowess.resolve.resolution import Collision
 from prowess.resolve.strategies import later_wins
 from prowess.scan import Scan
@@ -251,7 +250,15 @@ class Project:
             agent=self._agent,
             rules=self._rules,
             reporter=self._reporter,
-            project=_ScannedProject(self, places, limits, order=len(roots)),
+            project=ProjectScan(
+                profile=self.profile,
+                facts=self.facts,
+                places=places,
+                limits=limits,
+                order=len(roots),
+                load_own_settings=self.load_own_settings,
+                open_trust=self.open_trust,
+            ),
             keep=keep,
         )
         with observe("scan", host=self.profile.name) as seen:
@@ -552,36 +559,6 @@ class Project:
             remember=remember,
             earlier=earlier if earlier is not None and earlier.key == key else None,
         )
-
-
-class _ScannedProject:
-    """A project during one scan, for sources other than its folders."""
-
-    def __init__(self, project: Project, places: Places, limits: Limits, *, order: int) -> None:
-        self.facts = project.facts
-        self.host = project.profile.name
-        self._project = project
-        self._places = places
-        self._limits = limits
-        self._next_order = order
-
-    def load_own_settings(self) -> Settings:
-        return self._project.load_own_settings()
-
-    def is_trusted_folder(self, folder: str) -> bool:
-        return self._project.open_trust().is_trusted_folder(folder)
-
-    def plan_root(self, path: str, *, scope: Scope, provider: str) -> Root:
-        found = find_rule(self._project.profile, scope)
-        level = found.level or scope.value
-        rule = msgspec.structs.replace(found, scope=scope, provider=provider, level=level, label="")
-        root = make_root(provider, rule, Place(path, 0), order=self._next_order)
-        self._next_order += 1
-        return root
-
-    def walk(self, roots: Sequence[Root], search: Search) -> Discovered:
-        source = FolderSource(roots, places=self._places, limits=self._limits, clock=time.monotonic)
-        return source.find(search)
 
 
 def _list_described(plugin: Plugin) -> tuple[str, ...]:
