@@ -49,6 +49,23 @@ class AgentDefinition(msgspec.Struct, frozen=True, kw_only=True):
     file: str = ""
 
 
+SHIPPED_AGENTS = {
+    "debug-guide": AgentDefinition(
+        name="debug-guide",
+        description="Leads a user to reproduce a problem.",
+        prompt=(
+            "You help a user to reproduce a problem with Prowess. You get what the user saw and"
+            " lines of the debug log, in which every line has a time, a process and an event."
+            " Say what the lines show and what they rule out. Then name the one next thing that"
+            " the user should do, exactly as it is to be typed, and which lines you expect in the"
+            " log afterwards if the cause is what you think. If the cause is certain, say so and"
+            " quote the lines that prove it. You change nothing."
+        ),
+        tools=("Read", "Grep", "Glob"),
+    )
+}
+
+
 class AgentDefinitions:
     """The definitions in a project and in the user's home, read when they are first needed.
 
@@ -104,7 +121,8 @@ class AgentDefinitions:
     def get(self, name: str) -> AgentDefinition:
         """The definition of a name; "" is the general one. Raises `UnknownAgent`."""
         found = self.load()
-        definition = found.get(name or GENERAL)
+        # Agents of skills that ship are not listed; only those skills know of them.
+        definition = found.get(name or GENERAL) or SHIPPED_AGENTS.get(name)
         if definition is None:
             raise UnknownAgent(name, found)
         return definition

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from typing import NamedTuple
@@ -29,9 +30,11 @@ from prowess.agent.events import (
     MessageQueued,
     SessionStarted,
     TextDelta,
+    ThinkingDelta,
     TurnEnded,
     TurnStarted,
     Warned,
+    render_event,
 )
 from prowess.agent.hooks.prompts import PromptHooks
 from prowess.agent.input_lines import converse
@@ -55,6 +58,7 @@ from prowess.ports import Approver
 from prowess.runtime import Skills
 from prowess.telemetry import observe
 
+_LOG = logging.getLogger(__name__)
 USUAL_LIMITS = Limits()
 _OWN_COMMANDS = ("/compact", "/clear")
 # How long a scan is new: programs that open a session and use it at once need no second one.
@@ -534,6 +538,8 @@ class Session:
             await self._events.join()
 
     def _emit(self, event: Event) -> None:
+        if _LOG.isEnabledFor(logging.DEBUG) and not isinstance(event, TextDelta | ThinkingDelta):
+            _LOG.debug("%s %s", self.id, render_event(event))
         if self._events is not None:
             self._events.put_nowait(event)
 

@@ -173,6 +173,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
         return Exit.MACHINE
     try:
         _accept_any_text()
+        if debug:
+            _start_debug_log()
         if "_PROWESS_COMPLETE" in os.environ:
             from prowess.cli.completion import register_shells
 
@@ -226,6 +228,18 @@ def _take_debug(arguments: list[str]) -> tuple[list[str], bool]:
     end = arguments.index("--") if "--" in arguments else len(arguments)
     kept = [argument for argument in arguments[:end] if argument != "--debug"]
     return kept + arguments[end:], len(kept) < end or bool(os.environ.get("PROWESS_DEBUG"))
+
+
+def _start_debug_log() -> None:
+    from prowess.errors import MachineError
+    from prowess.machine.facts import current_facts
+    from prowess.state.debug_log import start_debug_log
+
+    try:
+        start_debug_log(current_facts())
+    except MachineError as error:
+        # What was asked for is the command; without its log it is still worth running.
+        click.echo(f"prowess: {error}", err=True)
 
 
 def _accept_any_text() -> None:

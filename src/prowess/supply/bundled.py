@@ -28,6 +28,7 @@ class Shipped(NamedTuple):
 SHIPPED = (
     Shipped("update-config"),
     Shipped("verify"),
+    Shipped("debug"),
     Shipped("lorem-ipsum"),
     Shipped("skillify"),
     Shipped("remember"),

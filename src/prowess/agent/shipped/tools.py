@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import Literal
 
@@ -16,16 +17,22 @@ from prowess.reports.setting_plan import SettingValue, plan_setting
 from prowess.reports.skill_folders import choose_project_folder, choose_user_folder
 from prowess.reports.skill_template import check_name, render_skill
 from prowess.runtime import Skills
+from prowess.state.debug_log import LogFollower, start_debug_log
 from prowess.state.edited_files import FileEdit, apply_edits, backup_folder, load_text
 from prowess.state.memories import FOLDERS, load_memories
 
 Whose = Literal["project", "user"]
+_MOST_SECONDS = 120
+_MOST_LOG = 50_000
+_LOG_PAUSE = 0.2
 
 # The skills with which a model has each tool.
 TOOLS_OF_SKILLS: Mapping[str, tuple[str, ...]] = {
     "ListMemories": ("remember",),
     "SortMemories": ("remember",),
     "SetSetting": ("update-config",),
+    "StartDebugLog": ("debug",),
+    "FollowDebugLog": ("debug",),
     "SaveSkill": ("skillify", "run-skill-generator"),
 }
 
@@ -35,6 +42,7 @@ class ShippedTools:
 
     def __init__(self, skills: Skills) -> None:
         self._skills = skills
+        self._follower: LogFollower | None = None
 
     @property
     def by_name(self) -> dict[str, Callable[..., Plan]]:
@@ -43,6 +51,8 @@ class ShippedTools:
             "ListMemories": self.list_memories,
             "SortMemories": self.sort_memories,
             "SetSetting": self.set_setting,
+            "StartDebugLog": self.start_debug_log,
+            "FollowDebugLog": self.follow_debug_log,
             "SaveSkill": self.save_skill,
         }
 
@@ -55,13 +65,7 @@ class ShippedTools:
                 return f"There are no memories in ~/{' or ~/'.join(FOLDERS)}."
             return "\n\n".join(f"{one.path}\n{one.text.strip()}" for one in memories)
 
-        return Plan(
-            title="List memories",
-            permissions=("read",),
-            accesses=(Access(names=("memories",)),),
-            default=Action.ALLOW,
-            run=run,
-        )
+        return _plan_reading("List memories", run)
 
     def sort_memories(self, memories: list[SortedMemory]) -> Plan:
         """Keep, delete or promote memories. Every memory must be in the list.
@@ -89,6 +93,34 @@ class ShippedTools:
         if edit.old == edit.new:
             raise UsageError(f"`{key}` has this value already in {edit.path}.")
         return self._plan_edits(f"Set {key}", (edit,), f"Set `{key}` in {edit.path}.")
+
+    def start_debug_log(self) -> Plan:
+        """Turn the debug log on for this process, as PROWESS_DEBUG=1 does from the start."""
+        facts = self._skills.facts
+
+        def run(is_cancelled: IsCancelled) -> str:
+            path = start_debug_log(facts)
+            self._follower = LogFollower(path)
+            return f"The debug log is on: {path}. For another process: PROWESS_DEBUG=1 prowess …"
+
+        return _plan_reading("Start debug log", run)
+
+    def follow_debug_log(self, seconds: float = 10.0) -> Plan:
+        """Wait for new lines in the debug log, as `tail -f` does, and return them.
+
+        Args:
+            seconds: How long to wait, at most 120.
+        """
+        if not 0 < seconds <= _MOST_SECONDS:
+            raise UsageError(f"`seconds` is {seconds:g}; it must be from 1 to {_MOST_SECONDS}.")
+
+        def run(is_cancelled: IsCancelled) -> str:
+            follower = self._follower
+            if follower is None:
+                raise UsageError("The debug log is not on yet; call StartDebugLog first.")
+            return _follow(follower, seconds, is_cancelled) or "No new lines."
+
+        return _plan_reading(f"Follow debug log for {seconds:g} s", run)
 
     def save_skill(
         self,
@@ -134,6 +166,28 @@ class ShippedTools:
             return f"{done} What was there before is in {backups}." if kept else done
 
         return _plan_change(title, wanted, run)
+
+
+def _follow(follower: LogFollower, seconds: float, is_cancelled: IsCancelled) -> str:
+    end = time.monotonic() + seconds
+    found = ""
+    while not is_cancelled() and len(found) < _MOST_LOG:
+        found += follower.read_new(_MOST_LOG - len(found))
+        if time.monotonic() >= end:
+            break
+        time.sleep(_LOG_PAUSE)
+    return found
+
+
+def _plan_reading(title: str, run: Callable[[IsCancelled], str]) -> Plan:
+    """Something that only reads what is Prowess's own."""
+    return Plan(
+        title=title,
+        permissions=("read",),
+        accesses=(Access(names=(title,)),),
+        default=Action.ALLOW,
+        run=run,
+    )
 
 
 def _plan_change(title: str, edits: Iterable[FileEdit], run: Callable[[IsCancelled], str]) -> Plan:
