@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 import tomllib
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ import pytest
 from prowess.cli.chat.local_commands import ALIASES, COMMANDS, find_local, load_local
 from prowess.cli.chat.markdown_blocks import split_finished
 from prowess.cli.chat.mentions import find_mentions, quote_mention
+from prowess.cli.chat.terminal_text import find_breaks
 from tests.cli.terminal import Answer, Terminal
 
 pytest.importorskip("pydantic_ai")
@@ -262,3 +264,19 @@ def test_mentions_are_files_that_exist(tmp_path):
     text = 'Look at @a.txt, @"b c.txt" and @a.txt; not @gone.txt, x@a.txt or @\0.'
     assert find_mentions(text, str(tmp_path)) == ("a.txt", "b c.txt")
     assert (quote_mention("a.txt"), quote_mention("b c.txt")) == ("@a.txt", '@"b c.txt"')
+
+
+@pytest.mark.parametrize(
+    ("line", "width", "parts"),
+    [
+        ("one two three", 7, ["one two", "three"]),
+        ("abcdefghij", 4, ["abcd", "efgh", "ij"]),
+        ("高度以米为单位，基准", 8, ["高度以米", "为单位，", "基准"]),
+        ("高度以米，为", 8, ["高度以", "米，为"]),
+        ("see 高度以米", 8, ["see 高度", "以米"]),
+        ("", 8, [""]),
+    ],
+)
+def test_lines_are_broken_at_blanks_and_around_wide_characters(line, width, parts):
+    edges = [0, *find_breaks(line, width), len(line)]
+    assert [line[start:end].strip() for start, end in pairwise(edges)] == parts

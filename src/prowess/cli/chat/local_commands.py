@@ -46,7 +46,7 @@ COMMANDS: dict[str, LocalCommand] = {
         "[allow|ask|deny RULE]",
         choices=("allow", "ask", "deny"),
     ),
-    "plugin": LocalCommand("List the plugins that bring skills.", "plugin"),
+    "plugin": LocalCommand("List the plugins, and switch them.", "plugin", "[NAME on|off]"),
     "quit": LocalCommand("Leave. The session is kept.", "quit"),
 }
 ALIASES = {"exit": "quit", "new": "clear", "?": "help"}

@@ -43,6 +43,7 @@ from prowess.cli.chat.chat import Chat
 from prowess.cli.chat.completion import ChatCompleter
 from prowess.cli.chat.history import ChatHistory
 from prowess.cli.chat.key_table import FORGET_KEYS, KEYS, MODIFIED_KEYS, TELL_KEYS_APART
+from prowess.cli.chat.local_commands import find_local
 from prowess.cli.chat.output import stack
 from prowess.cli.chat.resumed import list_recap
 from prowess.cli.chat.terminal_text import render_terminal
@@ -286,7 +287,7 @@ class ChatScreen:
             self.line.complete_state = None
             return
         text = self.line.text
-        if self._question is not None:
+        if self._question is not None and find_local(text) is None:
             self._answer_question(self._question, text)
             return
         if not text.strip():
@@ -399,7 +400,7 @@ class ChatScreen:
             Text(escape_text(model)),
             Text("/help shows more.", "dim"),
         )
-        self._print_above(stack(*lines))
+        self.print(stack(*lines))
         if chat.resumed is not None:
             for kind, text in list_recap(chat.resumed):
                 show = {

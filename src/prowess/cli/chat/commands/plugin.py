@@ -1,21 +1,52 @@
-"""`/plugin`: the plugins that bring skills."""
+"""`/plugin`: the plugins of the host, and a switch for each that is saved."""
 
 from __future__ import annotations
 
+from rich.text import Text
+
 from prowess.cli.chat.chat import Chat
-from prowess.cli.chat.output import make_table
-from prowess.model.skill import Scope
+from prowess.cli.chat.output import Cell, dim, make_table, stack
+from prowess.cli.terminal.out import shorten_path
+from prowess.machine.atomic_write import rewrite_aside
+from prowess.machine.event_loop import run_in_thread
+from prowess.reports.plugins import PluginReport, plan_plugin_switch, report_plugins
+from prowess.text.display import count_words
+
+_SWITCHES = {"on": True, "off": False}
+_HINT = "`/plugin NAME on|off` switches one, for this project."
 
 
 async def run(chat: Chat, arguments: str) -> None:
-    """List the plugins whose skills were found, with how many each has."""
-    counts: dict[str, int] = {}
-    for outcome in chat.skills.snapshot.outcomes:
-        root = outcome.candidate.root
-        if root.scope is Scope.PLUGIN:
-            counts[root.source.label] = counts.get(root.source.label, 0) + 1
-    if not counts:
+    """Switch a plugin if the arguments say so; otherwise list all."""
+    name, _, word = arguments.rpartition(" ")
+    if word in _SWITCHES and name.strip():
+        said = await run_in_thread(lambda is_cancelled: _switch(chat, name.strip(), word))
+        chat.surface.print(said)
+        return
+    found = await run_in_thread(lambda is_cancelled: report_plugins(chat.skills))
+    if not found:
         chat.surface.print("No plugin is installed.")
         return
-    rows = [(label, f"{count:,}") for label, count in sorted(counts.items())]
-    chat.surface.print(make_table(rows, heading=("PLUGIN", "SKILLS"), right=(1,)))
+    rows = [_list_cells(one) for one in found]
+    chat.surface.print(stack(make_table(rows, heading=("", "PLUGIN", "BRINGS")), dim(_HINT)))
+
+
+def _switch(chat: Chat, name: str, word: str) -> str:
+    plan = plan_plugin_switch(chat.skills, name, enabled=_SWITCHES[word], user=False)
+    if not plan.changed:
+        return f"“{plan.plugin.id}” is {word} already."
+    rewrite_aside(plan.file, plan.text.encode())
+    chat.skills.reload()
+    return f"“{plan.plugin.id}” is {word}, in {shorten_path(plan.file, chat.skills.cwd)}."
+
+
+def _list_cells(report: PluginReport) -> list[Cell]:
+    plugin = report.plugin
+    parts = [
+        count_words(count, kind.removesuffix("s"))
+        for kind, count in report.count_parts().items()
+        if count
+    ]
+    state = Text("on", "green") if plugin.is_enabled else Text("off", "dim")
+    reason = f" ({plugin.disabled_by})" if plugin.disabled_by else ""
+    return [state, plugin.id, f"{', '.join(parts) or 'nothing'}{reason}"]
