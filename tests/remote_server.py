@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import ssl
 import threading
 from collections.abc import Callable, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -69,15 +70,22 @@ def send(
 class RemoteServer:
     """Serves `routes`, a path and its answer each; `requests` are the paths that were asked for.
 
-    `ended` is set when the test is over, for answers that wait.
+    `ended` is set when the test is over, for answers that wait. With `tls` it speaks https.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, tls: ssl.SSLContext | None = None) -> None:
         self._server = _Server()
+        scheme = "http"
+        if tls is not None:
+            # The handshake happens in the thread of the connection, not in the one that accepts.
+            self._server.socket = tls.wrap_socket(
+                self._server.socket, server_side=True, do_handshake_on_connect=False
+            )
+            scheme = "https"
         self.routes = self._server.routes
         self.requests = self._server.requests
         self.ended = threading.Event()
-        self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
+        self.url = f"{scheme}://127.0.0.1:{self._server.server_address[1]}"
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,))
 
     def __enter__(self) -> RemoteServer:

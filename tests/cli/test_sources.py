@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -198,3 +202,19 @@ def test_a_remote_skill_can_be_shown_explained_and_disabled(
     assert terminal.json("list")["counts"] == {"disabled": 1}
     assert terminal.run("enable", "deploy").code == 0
     assert terminal.json("list")["counts"] == {"ready": 1}
+
+
+def test_ctrl_c_ends_a_refresh_at_once(terminal: Terminal, server: RemoteServer) -> None:
+    server.offer(*(f"s{number}" for number in range(20)))
+    for number in range(20):
+        server.routes[f"/s{number}/SKILL.md"] = server.hang
+    configure(terminal, server)
+    command = [sys.executable, "-m", "prowess", "sources", "refresh"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as running:
+        while not any("SKILL.md" in path for path in list(server.requests)):
+            assert running.poll() is None
+            time.sleep(0.05)
+        running.send_signal(signal.SIGINT)
+        # It would take a minute to its own limit.
+        _, err = running.communicate(timeout=30)
+    assert (running.returncode, err.strip()) == (130, "Stopped.")

@@ -107,7 +107,7 @@ class HttpSession:
 
     `private_hosts` are the hosts, as written in URLs, that may have private addresses. At the end
     of the time every connection is closed, also one on which a server sends a byte now and then.
-    Several threads may use one session.
+    Several threads may use one session. The time begins with the `with` block.
     """
 
     def __init__(
@@ -119,7 +119,7 @@ class HttpSession:
     ) -> None:
         self._clock = clock
         self._seconds = seconds
-        self._deadline = clock() + seconds
+        self._deadline = float("inf")
         self._private_hosts = private_hosts
         self._lock = threading.Lock()
         self._pool: Pool = {}
@@ -131,6 +131,7 @@ class HttpSession:
         self._timer.daemon = True
 
     def __enter__(self) -> HttpSession:
+        self._deadline = self._clock() + self._seconds
         self._timer.start()
         return self
 

@@ -88,17 +88,15 @@ def fetch_source(
     kind: str,
     url: str,
     cache: RemoteCache,
+    session: HttpSession,
     *,
-    seconds: float,
-    private_hosts: frozenset[str] = frozenset(),
     watch: Watch | None = None,
     clock: Callable[[], float] = time.time,
 ) -> FetchedIndex:
     """Fetch a source into its cache. Raises `FetchError`, and `MachineError` for the disk."""
-    with HttpSession(seconds=seconds, private_hosts=private_hosts) as session:
-        location, parsed = _fetch_index(session, kind, list_index_urls(kind, url))
-        before = cache.load()
-        fetched = _SourceFetch(session, cache, before, location, watch).fetch(parsed.entries)
+    location, parsed = _fetch_index(session, kind, list_index_urls(kind, url))
+    before = cache.load()
+    fetched = _SourceFetch(session, cache, before, location, watch).fetch(parsed.entries)
     skills = {name: one.files for name, one in fetched.items() if one.files is not None}
     findings = [finding for one in fetched.values() for finding in one.diagnostics]
     index = FetchedIndex(

@@ -15,7 +15,7 @@ import msgspec
 
 from prowess.diagnostics import Diagnostic, diagnose
 from prowess.errors import MachineError
-from prowess.machine.http_client import FetchError, check_url
+from prowess.machine.http_client import FetchError, HttpSession, check_url
 from prowess.machine.network_address import is_private_name
 from prowess.model.settings import NetworkSettings
 from prowess.model.source_status import SourceState, SourceStatus
@@ -73,10 +73,15 @@ def sync_indexes(
         for one in indexes
     ]
     threads = [threading.Thread(target=one.fetch, daemon=True) for one in syncs if one.is_due]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    try:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        # Ctrl-C ends the wait, and then the threads must not go on until their limit.
+        for sync in syncs:
+            sync.session.stop()
     return [one.conclude() for one in syncs]
 
 
@@ -96,6 +101,10 @@ class _Sync:
         self._network = network
         self._watch = None if watch is None else partial(watch, index.name)
         self._force = force
+        self.session = HttpSession(
+            seconds=network.refresh_seconds if force else network.seconds,
+            private_hosts=find_private_hosts(index),
+        )
         self._cache = RemoteCache.of(project.facts, index.kind, index.url)
         self._refusal = find_refusal(index, project)
         self._kept = self._cache.load()
@@ -122,20 +131,19 @@ class _Sync:
 
     def fetch(self) -> None:
         """Fetch it, and remember a failure."""
-        network, index = self._network, self._index
+        index = self._index
         try:
-            self._kept = fetch_source(
-                index.kind,
-                index.url,
-                self._cache,
-                seconds=network.refresh_seconds if self._force else network.seconds,
-                private_hosts=find_private_hosts(index),
-                watch=self._watch,
-            )
+            with self.session as session:
+                self._kept = fetch_source(
+                    index.kind, index.url, self._cache, session, watch=self._watch
+                )
         except FetchError as error:
             self._fail(error.code, error.message, error.retry_after)
         except MachineError as error:
             self._fail("source-failed", str(error).rstrip("."), None)
+        except Exception as error:
+            # In a thread it would be lost, and the source would have no skills and no trouble.
+            self._fail("source-failed", f"{type(error).__name__}: {error}", None)
         else:
             self._is_fetched, self._earlier = True, None
 

@@ -11,6 +11,7 @@ import click
 from prowess.cli.app import Exit
 from prowess.cli.options import host_option, is_offline, json_option, offline_option, open_skills
 from prowess.cli.terminal.out import console, print_json, shorten_path
+from prowess.cli.terminal.progress import Progress
 from prowess.errors import UsageError, nearest_names
 from prowess.model.source_status import SourceStatus
 from prowess.reports.source_report import SourceReport, load_source_report, render_short_age
@@ -85,9 +86,8 @@ def _refresh(name: str | None, host: str, *, show_all: bool, as_json: bool) -> i
         raise UsageError("`refresh` fetches from servers; leave out --offline.")
     with _show_bars() as watch:
         request = RefreshRequest(name=name, watch=watch)
-        report = load_source_report(
-            open_skills(host, warn=False, refresh=request), show_all=show_all
-        )
+        skills = open_skills(host, warn=False, refresh=request, progress=Progress(quiet=True))
+    report = load_source_report(skills, show_all=show_all)
     remote = [one for one in report.sources if one.fetched_at is not None or one.kind == "remote"]
     if name is not None and all(one.name != name for one in remote):
         nearest = nearest_names(name, [one.name for one in remote])
@@ -107,12 +107,16 @@ def _show_bars() -> Iterator[WatchFetch | None]:
     if not sys.stderr.isatty():
         yield None
         return
+    from rich import progress
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
-        tasks: dict[str, TaskID] = {}
+    columns = (
+        progress.TextColumn("{task.description}", markup=False),
+        progress.BarColumn(),
+        progress.MofNCompleteColumn(),
+    )
+    with progress.Progress(*columns, console=Console(stderr=True), transient=True) as bars:
+        tasks: dict[str, progress.TaskID] = {}
 
         def watch(source: str, done: int, total: int) -> None:
             if source not in tasks:

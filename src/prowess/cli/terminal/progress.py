@@ -14,16 +14,17 @@ _EVERY_SECONDS = 0.1
 class Progress:
     """Writes a line to the terminal once the work takes half a second, and removes it at the end.
 
-    A thread of its own writes it, so that it also appears during one long step without reports.
+    A thread of its own writes it, so that it also appears during one long step without reports. A
+    `quiet` one writes nothing, for work that is shown otherwise.
     """
 
-    def __init__(self, doing: str = "looking for skills") -> None:
+    def __init__(self, doing: str = "looking for skills", *, quiet: bool = False) -> None:
         self._doing = doing
         self._part = ""
         self._done = 0
         self._finished = threading.Event()
         self._thread: threading.Thread | None = None
-        if sys.stderr.isatty() and os.environ.get("TERM") != "dumb":
+        if not quiet and sys.stderr.isatty() and os.environ.get("TERM") != "dumb":
             self._thread = threading.Thread(target=self._write_line, daemon=True)
             self._thread.start()
 
