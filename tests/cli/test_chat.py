@@ -118,6 +118,17 @@ def test_another_model_and_other_rules_while_it_goes_on(terminal, say):
     assert "Write `/permissions allow|ask|deny RULE`" in answer.err
 
 
+def test_a_command_that_does_not_exist_is_not_sent(terminal, say):
+    terminal.skill("project/.agents/skills/help", description="Helps.", body="Help.\n")
+    model = script(terminal, {"text": "1", "expect": ["/etc/hosts"]}, {"text": "2"})
+    lines = ("/hlp", "/etc/hosts is a file", "/skill:help")
+    answer = say(*lines, options=("--model", model))
+    assert answer.out == "1\n2\n"
+    assert "There is no command “/hlp”. Did you mean /help?" in answer.err
+    # The chat's own command comes first; the skill has another spelling.
+    assert "+ skill help" in answer.err
+
+
 @pytest.mark.seed("C-137")
 def test_skills_is_a_local_command_whose_code_is_loaded_when_it_is_called(terminal):
     assert COMMANDS["skills"].summary.startswith("List the available skills")

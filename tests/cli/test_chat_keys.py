@@ -66,8 +66,21 @@ class Pressed:
         return find()[count - 1]
 
 
+class Written(DummyOutput):
+    """Keeps what is written above the line."""
+
+    def __init__(self) -> None:
+        self.text = ""
+
+    def write_raw(self, data: str) -> None:
+        self.text += data
+
+
 def chat(
-    studio: Studio, *answers: dict[str, Any], play: Callable[[Pressed], Awaitable[None]]
+    studio: Studio,
+    *answers: dict[str, Any],
+    play: Callable[[Pressed], Awaitable[None]],
+    output: DummyOutput | None = None,
 ) -> list[Event]:
     """Play keys in a chat whose model gives these answers; everything that happened."""
     model = studio.script(*answers)
@@ -76,8 +89,8 @@ def chat(
         with create_pipe_input() as pipe:
             skills = studio.skills(allow=["Bash"])
             options = RunOptions(model=model)
-            output = DummyOutput()
-            screen = ChatScreen(skills, studio.host, options, input=pipe, output=output)
+            shown = output or DummyOutput()
+            screen = ChatScreen(skills, studio.host, options, input=pipe, output=shown)
             pressed = Pressed(screen, pipe.send_text)
             task = asyncio.create_task(screen.run())
             try:
@@ -173,6 +186,61 @@ def test_what_is_being_typed_answers_no_question(studio):
 
     chat(studio, SLOW, call("Write", file_path="a", content="x"), say("No."), play=play)
     assert not (studio.project / "a").exists()
+
+
+@pytest.mark.parametrize("key", [ESCAPE, CTRL_C])
+def test_an_interrupt_refuses_what_is_asked(studio, key):
+    async def play(one: Pressed) -> None:
+        one.press(f"begin{ENTER}")
+        await one.wait(lambda: one.screen._question is not None)
+        one.press(key)
+        assert (await one.wait_for(TurnEnded)).status == "interrupted"
+        await one.wait(lambda: one.screen._question is None)
+
+    chat(studio, call("Write", file_path="a", content="x"), say("never"), play=play)
+    assert not (studio.project / "a").exists()
+
+
+def test_a_command_works_while_a_question_is_open(studio):
+    async def play(one: Pressed) -> None:
+        one.press(f"begin{ENTER}")
+        await one.wait(lambda: one.screen._question is not None)
+        one.press(f"/context{ENTER}")
+        await one.wait(lambda: one.screen.line.text == "")
+        assert one.screen._question is not None
+        one.press(f"y{ENTER}")
+        await one.wait_for(TurnEnded)
+
+    chat(studio, call("Write", file_path="a", content="x"), say("Done."), play=play)
+    assert studio.read("a") == "x"
+
+
+def test_a_long_change_is_asked_about_with_all_of_its_lines(studio):
+    output = Written()
+
+    async def play(one: Pressed) -> None:
+        one.press(f"begin{ENTER}")
+        await one.wait(lambda: one.screen._question is not None)
+        one.press(f"y{ENTER}")
+        await one.wait_for(TurnEnded)
+
+    content = "".join(f"line {number}\n" for number in range(200))
+    change = call("Write", file_path="a", content=content)
+    chat(studio, change, say("Done."), play=play, output=output)
+    asked = output.text.partition("The model wants to")[2].partition("Allowed once.")[0]
+    assert "[143 more lines]" in output.text
+    assert all(f"+line {number}" in asked for number in (0, 100, 199))
+
+
+def test_pasted_lines_are_not_sent(studio):
+    async def play(one: Pressed) -> None:
+        one.press("\x1b[200~one\rtwo\x1b[201~")
+        await one.wait(lambda: one.screen.line.text == "one\ntwo")
+        assert not one.events
+        one.press(CTRL_C)
+        await one.wait(lambda: one.screen.line.text == "")
+
+    chat(studio, say("never"), play=play)
 
 
 def test_every_action_has_a_key_and_a_summary():

@@ -9,8 +9,10 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from prowess.cli.chat.output import stack
+from prowess.cli.chat.transcript import MOST_DIFF_LINES, render_diff
 from prowess.cli.terminal.prompts import REPLIES, describe_request
 from prowess.model.permission import ApprovalAnswer, ApprovalChoice, ApprovalRequest
+from prowess.text.display import escape_line
 
 _ONCE_ONLY = "Allow? y: yes · n: no · or type what to do instead"
 _ANY = "Allow? y: once · a: always · n: no · or type what to do instead"
@@ -68,7 +70,11 @@ class ChatApprover:
         async with self._lock:
             question = Question(request)
             first, *others = describe_request(request)
-            details = [Text(line) for line in others]
+            details: list[RenderableType] = [Text(line) for line in others]
+            diff = str(request.metadata.get("diff", ""))
+            if diff.count("\n") > MOST_DIFF_LINES:
+                # The call showed only its beginning.
+                details.append(render_diff(diff, most=None))
             self._print(stack(Text(first, "bold yellow"), *details))
             self._changed(question)
             try:
@@ -81,5 +87,5 @@ class ChatApprover:
 
 def _render_answer(answer: ApprovalAnswer) -> str:
     words = {"once": "Allowed once.", "always": "Allowed always.", "reject": "Not allowed."}
-    said = f" {answer.feedback}" if answer.feedback else ""
+    said = f" {escape_line(answer.feedback)}" if answer.feedback else ""
     return f"{words[answer.reply.value]}{said}"

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from rich.console import RenderableType
 
 from prowess.activate.slash.messages import Delivery, Key
+from prowess.activate.slash.parser import Plain, parse_command
 from prowess.agent.events import Event, TurnEnded
 from prowess.agent.session_file import SavedSession
 from prowess.cli.agent_run import RunOptions, find_session, open_session
@@ -16,7 +17,7 @@ from prowess.cli.chat.local_commands import COMMANDS, find_local, load_local
 from prowess.cli.chat.mentions import find_mentions
 from prowess.cli.chat.usage import SessionUsage
 from prowess.cli.no_model import Answer, answer_without_model
-from prowess.errors import ProwessError, UsageError
+from prowess.errors import ProwessError, UsageError, nearest_names
 from prowess.machine.event_loop import run_in_thread
 from prowess.ports import Approver
 from prowess.runtime import Skills
@@ -110,7 +111,9 @@ class Chat:
         local = find_local(text)
         if local is not None:
             await self._run_local(*local)
-        elif self.is_working:
+            return
+        await self._check_command(text)
+        if self.is_working:
             await self._queue(text, key)
         else:
             self._turn = asyncio.current_task()
@@ -124,6 +127,28 @@ class Chat:
         if self.is_working and not COMMANDS[name].safe_while_working:
             raise UsageError(f"/{name} has to wait until the model is done; Esc interrupts it.")
         await load_local(name)(self, arguments)
+
+    async def _check_command(self, text: str) -> None:
+        """Raise `UsageError` for what looks like a command and is none, in place of sending it."""
+        # Without a model, what comes of it is explained anyway.
+        if self.session.models.name is None or self._find_unknown(text) is None:
+            return
+        # It may be new.
+        await run_in_thread(lambda is_cancelled: self.skills.reload())
+        name = self._find_unknown(text)
+        if name is None:
+            return
+        known = [one.name for one in self.session.conversation.commands.typable]
+        nearest = nearest_names(name, [*COMMANDS, *known])
+        hint = f"Did you mean /{' or /'.join(nearest)}?" if nearest else "/help shows all."
+        raise UsageError(f"There is no command “/{name}”. {hint}")
+
+    def _find_unknown(self, text: str) -> str | None:
+        """The name of a command that does not exist; None for everything else."""
+        commands = self.session.conversation.commands
+        typed = parse_command(text, commands, self.skills.profile.commands)
+        is_path = "/" in text.split(maxsplit=1)[0][1:]
+        return typed.name if isinstance(typed, Plain) and not is_path else None
 
     async def _queue(self, text: str, key: Key) -> None:
         if self.session.models.name is None:

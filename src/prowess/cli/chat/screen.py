@@ -106,6 +106,7 @@ class ChatScreen:
         self._draft = ""
         self._view: View | None = None
         self._hint = ""
+        self._live: tuple[int, list[str]] = (-1, [])
         approver = ChatApprover(self._print_question, self._change_question)
         self.chat = Chat(skills, host, options, self, approver)
         self.line = Buffer(
@@ -235,6 +236,13 @@ class ChatScreen:
         return [(style, "› " if is_first else "  ")]
 
     def _list_live(self) -> list[str]:
+        """What is going on, rendered once for each time that the screen is drawn."""
+        drawn = self.app.render_counter
+        if self._live[0] != drawn:
+            self._live = (drawn, self._render_live_lines())
+        return self._live[1]
+
+    def _render_live_lines(self) -> list[str]:
         rows = self._output.get_size().rows - _MOST_INPUT_ROWS - 3
         live = self._transcript.render_live(
             rows=max(rows, 3), is_working=self._is_busy(), is_asking=self._question is not None

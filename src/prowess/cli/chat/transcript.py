@@ -33,8 +33,9 @@ from prowess.cli.chat.usage import cut_line
 from prowess.cli.terminal.agent_output import render_line
 from prowess.text.display import escape_line, escape_text
 
-_MOST_DIFF_LINES = 60
+MOST_DIFF_LINES = 60
 _MOST_OUTPUT_LINES = 400
+_MOST_LIVE = 6_000
 _ENDINGS = {
     "refused": ("Refused", "yellow"),
     "failed": ("Failed", "red"),
@@ -146,9 +147,15 @@ class Transcript:
         left = rows - len(notes)
         if not self._text.strip() or left < 1:
             return shown
-        lines = render_terminal(make_markdown(self._text), width=width).splitlines(keepends=True)
+        lines = render_terminal(self._shape_text(), width=width).splitlines(keepends=True)
         # The end is what is being written; the whole is printed once it is finished.
         return "".join(lines[-left:]) + shown
+
+    def _shape_text(self) -> RenderableType:
+        """The answer so far. A very long block, such as a file, is not laid out at every word."""
+        if len(self._text) <= _MOST_LIVE:
+            return make_markdown(self._text)
+        return Text(escape_text(self._text[-_MOST_LIVE:]))
 
     def _list_running(self, width: int) -> Iterable[Text]:
         for call in self._running.values():
@@ -161,6 +168,8 @@ class Transcript:
 
     def _add_text(self, text: str) -> None:
         self._text += text
+        if "\n" not in text:
+            return
         finished, self._text = split_finished(self._text)
         self._print_markdown(finished)
 
@@ -180,7 +189,7 @@ class Transcript:
             # Whoever is asked about a change has to see it before.
             self._begin("call")
             self._print(Text(f"· {_name_call(event)}"))
-            self._print(_render_diff(event.diff))
+            self._print(render_diff(event.diff))
 
     def _finish_call(self, event: ToolFinished) -> None:
         started = self._running.pop(event.call, None)
@@ -247,13 +256,14 @@ def _explain(event: ToolFinished) -> str:
     return f"{event.outcome}: {escape_line(event.output)[:500]}"
 
 
-def _render_diff(diff: str) -> RenderableType:
+def render_diff(diff: str, most: int | None = MOST_DIFF_LINES) -> RenderableType:
+    """The lines of a change in their colours; None shows all of them."""
     lines: Sequence[str] = escape_text(diff).rstrip("\n").split("\n")
     shown = Text()
-    for number, line in enumerate(lines[:_MOST_DIFF_LINES]):
+    for number, line in enumerate(lines[:most]):
         # The names of the file are in the title already.
         style = "dim" if line.startswith(("---", "+++")) else _DIFF_STYLES.get(line[:1], "")
         shown.append(f"{'' if not number else chr(10)}{line}", style)
-    if len(lines) > _MOST_DIFF_LINES:
-        shown.append(f"\n[{len(lines) - _MOST_DIFF_LINES:,} more lines]", "dim")
+    if most is not None and len(lines) > most:
+        shown.append(f"\n[{len(lines) - most:,} more lines]", "dim")
     return Padding(shown, (0, 0, 0, 4))
