@@ -25,7 +25,7 @@ def find_running(mark: str) -> list[str]:
 
 def wait_until_running(mark: str) -> None:
     """Wait until there is one."""
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while not find_running(mark):
         assert time.monotonic() < deadline
         time.sleep(0.02)

@@ -100,6 +100,7 @@ def test_a_conversation_from_start_to_leave_and_on(terminal, chat):
     lines = [line for line in shown.splitlines() if line.strip()]
     assert "› how many lines has a.txt? 有几行？" in lines
     assert "Reading" in lines
+    assert "pydantic" not in shown, "no library talks into the conversation"
     assert "I look at a.txt." in lines
     assert "· Read a.txt — 2 lines" in lines
     screen.press("C-o")

@@ -31,7 +31,9 @@ class Tmux:
         self._folder = tempfile.mkdtemp()
         # With `env`, because tmux sets TERM itself.
         variables = [f"{name}={value}" for name, value in env.items()]
-        words = ("env", *variables, sys.executable, "-m", "prowess", *arguments)
+        # Without what tells libraries that this is a test: people have none of it.
+        hidden = ("-u", "CI", "-u", "PYTEST_VERSION")
+        words = ("env", *hidden, *variables, sys.executable, "-m", "prowess", *arguments)
         size = ("-x", str(columns), "-y", str(rows))
         command = f"{shlex.join(words)}; echo {_ENDED} $?; exec cat"
         self._run("new-session", "-d", *size, "-c", cwd, "sh", "-c", command)

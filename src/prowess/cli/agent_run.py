@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import threading
 from collections.abc import Callable, Container, Iterable
@@ -136,8 +135,10 @@ def open_session(
     """The session that the options ask for, which may go on with one that was kept."""
     from prowess.agent import Limits, Session
 
+    import pydantic_ai  # isort: skip # the line above says what to install where it is missing
+
     # In a checkout, pydantic-ai takes us for a program that is being written, and advertises.
-    os.environ.setdefault("PYDANTIC_AI_NO_BANNER", "1")
+    pydantic_ai.BANNER_ENABLED = False
     usual = Limits()
     limits = Limits(
         turns=options.max_turns or usual.turns, cost=options.max_cost, seconds=options.max_time

@@ -37,7 +37,7 @@ def command(
         import prompt_toolkit  # noqa: F401
     except ModuleNotFoundError as missing:
         raise MissingExtra("agent", "chat") from missing
-    skills = open_skills(host, add_dirs, bare=bare, agent=agent)
+    skills = open_skills(host, add_dirs, bare=bare, agent=agent, shipped=True)
     from prowess.cli.chat.screen import can_draw, run_screen
 
     if can_draw() and not as_json:
