@@ -412,6 +412,9 @@ HOSTILE_ARCHIVES = {
     "zip up": pack_zip({"SKILL.md": SKILL, "../x": b"x"}),
     "zip backslash": pack_zip({"SKILL.md": SKILL, "..\\x": b"x"}),
     "zip symlink": pack_zip({"SKILL.md": SKILL, "l": b"/etc/passwd"}, mode=stat.S_IFLNK | 0o777),
+    "zip without a name": pack_zip({"SKILL.md": SKILL, "x": b""}).replace(
+        b"\x01\x00\x00\x00x", b"\x00\x00\x00\x00x"
+    ),
     "cut": pack_tar({**GOOD})[:-20],
     "not one": b"MZ" + SKILL,
     "empty": b"",
