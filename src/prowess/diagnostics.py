@@ -125,7 +125,7 @@ CODES: dict[str, Code] = {
         "Try again later; if it stays, report it to the owner of the server.",
     ),
     "source-entry-invalid": _warning(
-        "An index describes a skill that cannot be fetched.", "Report it to the owner."
+        "A source describes a skill that cannot be used.", "Report it to the owner."
     ),
     "source-index-invalid": _error(
         "The index of a source cannot be read.",
@@ -145,7 +145,7 @@ CODES: dict[str, Code] = {
         "The skill is used without it; run `prowess sources refresh` to try again.",
     ),
     "source-unreachable": _warning(
-        "A source cannot be reached.", "Check the URL and your network connection."
+        "A source cannot be reached.", "Check the URL or the program, and your network connection."
     ),
     "source-http-error": _warning(
         "A server refuses to send a file.", "Check the URL, or try again later."

@@ -132,6 +132,11 @@ class ScannedProject(Protocol):
         """The name of the host whose rules are followed."""
         ...
 
+    @property
+    def mcp_names(self) -> tuple[str, str]:
+        """How the host names skills and prompts of MCP servers; empty for what it does not use."""
+        ...
+
     def load_own_settings(self) -> Settings:
         """Prowess's own settings, whichever host it answers as."""
         ...

@@ -475,6 +475,8 @@ class Project:
         """Remove what was unpacked, close what is open, and forget what was read."""
         self._earlier = None
         self._usage = None
+        for source in self.sources:
+            getattr(source, "close", lambda: None)()
         if self._unpacker is not None:
             self._unpacker.close()
             self._unpacker = None

@@ -37,6 +37,7 @@ class ProjectScan:
     ) -> None:
         self.facts = facts
         self.host = profile.name
+        self.mcp_names = (profile.mcp.skills, profile.mcp.prompts)
         self._profile = profile
         self._places = places
         self._limits = limits

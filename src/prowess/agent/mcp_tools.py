@@ -60,7 +60,7 @@ def find_servers(skills: Skills) -> tuple[McpServer, ...]:
     configured = {**skills.settings().mcp_servers, **project.load_own_settings().mcp_servers}
     marked = mark_trusted(
         configured.values(),
-        project.open_trust(),
+        project.open_trust().is_trusted_folder,
         project=skills.snapshot.repository or skills.cwd,
         home=skills.facts.home,
     )

@@ -31,6 +31,7 @@ class McpServer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     - `url`: the address.
     - `headers`: HTTP headers, such as `Authorization`.
     - `seconds`: how long to wait for an answer; None is the usual time.
+    - `skills`: addresses of skills that the server has but does not list.
     - `enabled`: a server that is off is listed and never started.
     - `is_trusted`: whether the user trusts the place that the server comes from. One that is not
       trusted is never started or connected.
@@ -47,6 +48,7 @@ class McpServer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     url: str = ""
     headers: Mapping[str, str] = msgspec.field(default_factory=dict)
     seconds: float | None = None
+    skills: tuple[str, ...] = ()
     enabled: bool = True
     is_trusted: bool = True
     origin: Origin = Origin()

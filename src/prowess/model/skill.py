@@ -259,6 +259,7 @@ class Skill(msgspec.Struct, frozen=True, kw_only=True, eq=False, gc=False):
     version of the file, both as the scan found them. `loader` is how its source loads it. The text
     of a skill that `is_computed` is made anew for each call and is final: no placeholder is filled
     in it and none of its commands run, and it is not loaded before its use is permitted.
+    `read_served` reads one of its files by path, where a server has them; it raises `OSError`.
     """
 
     name: str
@@ -277,6 +278,7 @@ class Skill(msgspec.Struct, frozen=True, kw_only=True, eq=False, gc=False):
     file: str | None = None
     is_computed: bool = False
     loader: "Callable[[Skill, SkillCall], Document]"
+    read_served: Callable[[str], bytes] | None = None
 
     @property
     def is_in_memory(self) -> bool:

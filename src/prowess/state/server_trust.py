@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import msgspec
 
 from prowess.model.mcp import McpServer
-from prowess.ports import TrustPolicy
 
 
 def mark_trusted(
-    servers: Iterable[McpServer], trust: TrustPolicy, *, project: str, home: str
+    servers: Iterable[McpServer],
+    is_trusted_folder: Callable[[str], bool],
+    *,
+    project: str,
+    home: str,
 ) -> Iterator[McpServer]:
     """The servers with what is known now about whether the user trusts each.
 
@@ -21,16 +24,16 @@ def mark_trusted(
     """
     for server in servers:
         is_own = server.is_trusted and not _lies_in(server.origin.file, project, home)
-        is_trusted = is_own or _is_trusted_file(server.origin.file, trust)
+        is_trusted = is_own or _is_trusted_file(server.origin.file, is_trusted_folder)
         yield msgspec.structs.replace(server, is_trusted=is_trusted)
 
 
-def _is_trusted_file(file: str | None, trust: TrustPolicy) -> bool:
+def _is_trusted_file(file: str | None, is_trusted_folder: Callable[[str], bool]) -> bool:
     if file is None or not os.path.isabs(file):
         return False
     # A link in a project leads to a file of another one; both must be trusted.
     folders = {os.path.dirname(file), os.path.dirname(os.path.realpath(file))}
-    return all(map(trust.is_trusted_folder, folders))
+    return all(map(is_trusted_folder, folders))
 
 
 def _lies_in(file: str | None, project: str, home: str) -> bool:

@@ -15,6 +15,7 @@ from typing import TypeAlias
 import msgspec
 
 from prowess.ports import SkillSource
+from prowess.supply.mcp.source import McpSource
 from prowess.supply.remote_source import RemoteSource
 
 WatchFetch: TypeAlias = Callable[[str, int, int], None]
@@ -36,7 +37,8 @@ def open_sources(
     Each takes what it needs from the settings of the scan, so one that is not configured costs
     nothing. With `offline` nothing is fetched, and what was fetched before is used.
     """
+    mcp = McpSource(offline=offline)
     if refresh is None:
-        return (RemoteSource(offline=offline),)
+        return (RemoteSource(offline=offline), mcp)
     remote = RemoteSource(offline=offline, refresh=refresh.name or True, watch=refresh.watch)
-    return (remote,)
+    return (remote, mcp)

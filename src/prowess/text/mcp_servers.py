@@ -39,6 +39,7 @@ SERVER_FIELDS = (
     "headers",
     "transport",
     "seconds",
+    "skills",
     "enabled",
 )
 """The fields of a server in prowess.toml."""
@@ -131,6 +132,7 @@ def _read(name: str, data: Mapping[str, Any], origin: Origin) -> McpServer:
         url="" if is_stdio else url,
         headers={} if is_stdio else _read_strings_by_name(fields, "headers"),
         seconds=_read_seconds(fields),
+        skills=_read_skills(fields),
         enabled=_read_enabled(fields),
         origin=origin,
     )
@@ -201,6 +203,13 @@ def _read_seconds(fields: Mapping[str, Any]) -> float | None:
         # 0 is no limit in the files of hosts; here the usual one applies.
         return (float(value) if field == "seconds" else value / 1000) or None
     return None
+
+
+def _read_skills(fields: Mapping[str, Any]) -> tuple[str, ...]:
+    given = fields.get("skills", [])
+    if not _is_strings(given):
+        raise _Wrong("skills", "must be a list of strings")
+    return tuple(given)
 
 
 def _read_enabled(fields: Mapping[str, Any]) -> bool:

@@ -184,7 +184,9 @@ def test_servers_of_a_project_are_trusted_with_it(workspace: Workspace) -> None:
     trust = TrustFile.of(facts, cwd=str(workspace.project))
 
     def list_trusted() -> list[str]:
-        marked = mark_trusted(found, trust, project=str(workspace.project), home=facts.home)
+        marked = mark_trusted(
+            found, trust.is_trusted_folder, project=str(workspace.project), home=facts.home
+        )
         return sorted(server.name for server in marked if server.is_trusted)
 
     assert list_trusted() == ["b"]
@@ -201,5 +203,5 @@ def test_a_file_of_the_user_inside_the_project_is_the_projects(workspace: Worksp
     for is_trusted in (False, True):
         trust = GivenTrust(lambda skill: True, trusts_project=is_trusted)
         project = str(workspace.project)
-        marked = mark_trusted(found, trust, project=project, home=facts.home)
+        marked = mark_trusted(found, trust.is_trusted_folder, project=project, home=facts.home)
         assert [server.is_trusted for server in marked] == [is_trusted]

@@ -7,7 +7,7 @@ resolved decides, and that path is opened. A missing file is not searched for an
 from __future__ import annotations
 
 import codecs
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 import msgspec
 
@@ -109,6 +109,8 @@ class _Lookup:
     def find(self) -> Resource:
         """The file or folder. Raises `AddressError`."""
         address, skill = self._address, self._skill
+        if address.path and skill.read_served is not None:
+            return self._make_served(skill.read_served)
         if skill.file is None:
             # The files of a skill in code are unpacked with its prompt, and not before.
             content = skill.load().content
@@ -191,6 +193,23 @@ class _Lookup:
         if not media_type:
             return found
         return msgspec.structs.replace(found, media_type=media_type, data=head.data)
+
+    def _make_served(self, read: Callable[[str], bytes]) -> Resource:
+        """A file that a server has, which it must have listed."""
+        path, most = self._address.path, self._rules.most_bytes
+        try:
+            data = read(path)
+        except OSError as error:
+            problem = f"“{path}” cannot be read: {error.strerror or error}"
+            raise self._fail("unreadable", problem, path) from None
+        if len(data) > most:
+            problem = f"“{path}” has {len(data):,} bytes; the limit is {most:,}"
+            raise self._fail("too-large", problem, path)
+        found = self._make_resource(path, _decode(data), _find_type(path, self._rules))
+        media_type = find_media_type(data)
+        if not media_type:
+            return found
+        return msgspec.structs.replace(found, media_type=media_type, data=data)
 
     def _read_head(self, real: str, shown: str, most: int) -> Head:
         try:

@@ -22,6 +22,7 @@ from prowess.profiles.schema.body import (
 from prowess.profiles.schema.catalog import BudgetRules, CatalogRules
 from prowess.profiles.schema.commands import CommandRules, RequestRules, ToolRules
 from prowess.profiles.schema.header import FieldRules, HeaderRules
+from prowess.profiles.schema.mcp import McpRules
 from prowess.profiles.schema.plugins import PluginRule
 from prowess.profiles.schema.resolution import GateRules, PermissionRules, ResolutionRules
 from prowess.profiles.schema.roots import ContextRules, Limits, RootRule
@@ -101,6 +102,7 @@ class Profile(Table, frozen=True):
     settings_variables: dict[str, str] = msgspec.field(default_factory=dict)
     agent_files: dict[str, AgentFilesRule] = msgspec.field(default_factory=dict)
     context: ContextRules = ContextRules()
+    mcp: McpRules = McpRules()
     catalog: CatalogRules = CatalogRules()
     budget: BudgetRules = BudgetRules()
     commands: CommandRules = CommandRules()

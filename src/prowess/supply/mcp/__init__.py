@@ -1,0 +1,1 @@
+"""Skills and prompts of MCP servers, as the extension `io.modelcontextprotocol/skills` has them."""
