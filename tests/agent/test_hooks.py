@@ -20,6 +20,7 @@ from prowess.agent.events import (
     Warned,
 )
 from prowess.agent.hooks.process import HookPlace, HookProcess
+from prowess.agent.session_file import load_session
 from prowess.errors import UsageError
 from prowess.machine.processes import ProcessRunner
 from prowess.model.hooks import Hook
@@ -344,8 +345,6 @@ def test_the_beginning_of_a_session_is_there_once_and_again_when_it_goes_on(stud
     session.run("two")
     assert str(seen.messages[-1]).count("begun") == 1
     session.close()
-    from prowess.agent.session_file import load_session
-
     saved = load_session(studio.facts, session.id)
     studio.open(model=seen.model, resume=saved).run("three")
     assert str(seen.messages[-1]).count("resumed") == 1
@@ -575,6 +574,38 @@ def test_hooks_of_other_types_are_said_not_to_run(studio):
     assert list_outcomes(events) == [("Stop", "failed", "hooks of type `prompt` are not run")]
 
 
+def write_plugin(studio: Studio, folder: str, **events: str) -> None:
+    """A plugin with hooks."""
+    hooks = {
+        event: [{"hooks": [{"type": "command", "command": command}]}]
+        for event, command in events.items()
+    }
+    studio.workspace.write(f"{folder}/.claude-plugin/plugin.json", '{"name": "tools"}')
+    studio.workspace.write(f"{folder}/hooks/hooks.json", json.dumps({"hooks": hooks}))
+
+
+@pytest.mark.parametrize("is_own", [True, False])
+def test_hooks_of_a_plugin_run_in_the_sandbox_and_permit_nothing(studio, is_own):
+    outside = studio.workspace.home / "outside.txt"
+    script = f'echo "$CLAUDE_PLUGIN_ROOT" > root.txt; echo x > {outside}'
+    folder = "home/.claude/plugins/cache/tools" if is_own else "project/tools"
+    write_plugin(studio, folder, SessionStart=script, PreToolUse=decide("allow"))
+    path = studio.workspace.path(folder)
+    if is_own:
+        listed = {"tools@m": [{"scope": "user", "installPath": path}]}
+        installed = {"version": 2, "plugins": listed}
+        settings = {"enabledPlugins": {"tools@m": True}}
+        studio.workspace.write("home/.claude/plugins/installed_plugins.json", json.dumps(installed))
+        studio.workspace.write("home/.claude/settings.json", json.dumps(settings))
+    else:
+        studio.write("prowess.toml", 'plugins = ["tools"]\n')
+        studio.trust()
+    done = studio.use("Write", file_path="a.txt", content="x")
+    assert studio.read("root.txt").strip() == path
+    # Whoever brought it, others wrote it: it runs in the sandbox and permits nothing.
+    assert (outside.exists(), done.outcome) == (False, "refused")
+
+
 # Skills
 
 
@@ -642,6 +673,28 @@ def test_the_hooks_of_an_untrusted_skill_do_not_run(studio, by):
     assert [one.outcome for one in pick(events, ToolFinished)][-1] == "done"
     assert pick(events, HookFinished) == []
     assert [one.code for one in pick(events, Warned)] == ["hooks-untrusted"]
+
+
+def test_trust_in_contents_does_not_cover_the_hooks_of_a_projects_skill(studio):
+    give_hooks(studio, "careful", PreToolUse="exit 2")
+    studio.workspace.write(OWN, 'trust = "content"\n')
+    studio.write("a.txt", "A\n")
+    studio.trust()
+    _, events = studio.run(call("Read", file_path="a.txt"), say("Done."), text="/careful")
+    assert [one.outcome for one in pick(events, ToolFinished)] == ["done"]
+    assert [one.code for one in pick(events, Warned)] == ["hooks-untrusted"]
+
+
+def test_the_hooks_of_a_typed_skill_are_there_again_when_the_session_goes_on(studio):
+    give_hooks(studio, "careful", PreToolUse="exit 2")
+    studio.write("a.txt", "A\n")
+    studio.trust()
+    session = studio.open(say("One."))
+    session.run("/careful")
+    session.close()
+    saved = load_session(studio.facts, session.id)
+    _, events = studio.run(call("Read", file_path="a.txt"), say("Done."), resume=saved)
+    assert [one.outcome for one in pick(events, ToolFinished)] == ["refused"]
 
 
 # Sub-agents

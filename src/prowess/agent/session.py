@@ -37,6 +37,7 @@ from prowess.agent.events import (
     render_event,
 )
 from prowess.agent.hooks.prompts import PromptHooks
+from prowess.agent.hooks.skill_hooks import restore_hooks
 from prowess.agent.input_lines import converse
 from prowess.agent.models import ModelSource
 from prowess.agent.session_file import (
@@ -127,6 +128,8 @@ class Session:
         )
         self._prompts = PromptHooks(self._workers.main_hooks, is_resumed=resume is not None)
         self.conversation = self._workers.open_conversation(resume.conversation if resume else None)
+        if resume is not None:
+            self._workers.main_hooks.add(restore_hooks(self.conversation, skills))
         self._history: list[ModelMessage] = []
         if resume is not None:
             kept = ModelMessagesTypeAdapter.validate_python(join_messages(resume.turns))

@@ -18,9 +18,10 @@ from prowess.agent.background import BackgroundTasks
 from prowess.agent.compaction import AGENT, INSTRUCTIONS, Compactor
 from prowess.agent.definitions import GENERAL, AgentDefinition, AgentDefinitions
 from prowess.agent.events import Event, SkillLoaded, TextDelta, ThinkingDelta, Warned
-from prowess.agent.hooks.process import HookPlace, HookProcess
-from prowess.agent.hooks.session_hooks import AgentHooks, SessionHooks
-from prowess.agent.hooks.sources import gather_hooks
+from prowess.agent.hooks.process import HookPlace
+from prowess.agent.hooks.session_hooks import AgentHooks
+from prowess.agent.hooks.setup import open_hooks
+from prowess.agent.hooks.skill_hooks import is_own, list_skill_hooks, may_hook
 from prowess.agent.instructions import render_instructions
 from prowess.agent.loop import AgentLoop
 from prowess.agent.mcp_tools import open_mcp_tools
@@ -52,24 +53,19 @@ from prowess.errors import UsageError
 from prowess.errors.agent import ModelUnavailable
 from prowess.gate.approvals import Approvals
 from prowess.machine.event_loop import run_in_thread
-from prowess.machine.processes import ProcessRunner
 from prowess.machine.project_files import ProjectFiles
 from prowess.model.activation import Activation, SkillRequests
 from prowess.model.mcp import McpServer
 from prowess.model.permission import Action, Decision
-from prowess.model.skill import Scope
 from prowess.ports import Approver
 from prowess.present.tokens import estimate_tokens
 from prowess.runtime import Skills
 from prowess.state.approvals import ApprovalFile, approvals_path
 from prowess.telemetry import observe
-from prowess.text.hooks import list_hooks
 
 # A skill that runs in a sub-agent may load one that does, too, but not without end.
 _MOST_DEPTH = 3
 _SPOKEN = (TextDelta, ThinkingDelta)
-# Skills that no project or server can add.
-_OWN_SCOPES = frozenset((Scope.USER, Scope.MANAGED, Scope.BUNDLED))
 
 
 class Worker:
@@ -147,33 +143,18 @@ class Workers:
         )
         self._mcp = open_mcp_tools(skills, emit, servers, read_only=read_only)
         self._instructions: str | None = None
-        self.hooks = self._open_hooks(transcript)
-        self.main_hooks = self.hooks.open_agent("")
-
-    def _open_hooks(self, transcript: str) -> SessionHooks:
-        facts = self._skills.facts
-        gathered = gather_hooks(self._skills)
         place = HookPlace(
-            session=self._session,
-            cwd=self._skills.cwd,
-            project=self._root,
-            transcript=transcript,
+            session=session, cwd=skills.cwd, project=self._root, transcript=transcript
         )
-        process = HookProcess(
+        self.hooks = open_hooks(
+            skills,
             place,
-            facts,
-            # The user's own hooks write what they like, also where the tools cannot.
-            ProcessRunner(facts),
             self._runner,
-            get_sandbox=lambda: self._skills.project.load_own_settings().sandbox,
-        )
-        return SessionHooks(
-            gathered,
-            process,
-            emit=self._emit,
+            emit=emit,
             is_interrupted=lambda: self.token.cancelled,
             interrupt=self.interrupt,
         )
+        self.main_hooks = self.hooks.open_agent("")
 
     def interrupt(self) -> None:
         """Stop the turn that is running; may be called from any thread."""
@@ -532,29 +513,25 @@ class Workers:
         turn, agent = worker.context.turn, worker.context.agent
         turn.granted = turn.granted.add(requests.allowed_tools, requests.disallowed_tools)
         worker.loop.use(self._find_model(requests.model, agent=agent), requests.effort)
-        if requests.hooks:
-            folder = self._find_folder(skill, worker)
-            worker.context.hooks.add(
-                list_hooks(requests.hooks, source="skill", name=skill, root=folder)
-            )
-
-    def _find_folder(self, skill: str, worker: Worker) -> str | None:
-        found = (one for one in worker.context.conversation.snapshot.skills if one.name == skill)
-        return next((one.folder for one in found), None)
+        hooks = list_skill_hooks(skill, requests, worker.context.conversation)
+        worker.context.hooks.add(hooks)
 
     def _limit(
         self, requests: SkillRequests, worker: Worker, *, skill: str, is_trusted: bool
     ) -> SkillRequests:
         """What a skill asks for, without what it may not have."""
+        agent, conversation = worker.context.agent, worker.context.conversation
         if not is_trusted:
-            if requests.hooks:
-                said = f"The hooks of the skill “{skill}” do not run, because it is not trusted."
-                self._emit(Warned(agent=worker.context.agent, code="hooks-untrusted", message=said))
-            requests = msgspec.structs.replace(requests, allowed_tools=(), hooks={})
-        found = [one for one in worker.context.conversation.snapshot.skills if one.name == skill]
-        if found and all(one.scope in _OWN_SCOPES for one in found):
+            requests = msgspec.structs.replace(requests, allowed_tools=())
+        if requests.hooks and not may_hook(
+            skill, conversation, self._skills, is_trusted=is_trusted
+        ):
+            said = f"The hooks of the skill “{skill}” do not run, because it is not trusted."
+            self._emit(Warned(agent=agent, code="hooks-untrusted", message=said))
+            requests = msgspec.structs.replace(requests, hooks={})
+        if is_own(skill, conversation):
             return requests
-        model = self._permit_model(requests.model, agent=worker.context.agent)
+        model = self._permit_model(requests.model, agent=agent)
         return msgspec.structs.replace(requests, model=model)
 
     def _permit_definition(self, definition: AgentDefinition) -> str | None:

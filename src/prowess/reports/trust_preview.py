@@ -119,7 +119,10 @@ def preview_trust(
         tools=_sort_settings(declared for one in settings for declared in _list_tools(one)),
         variables=_sort_settings(declared for one in settings for declared in _list_variables(one)),
         hooks=_sort_settings(
-            declared for one in (*settings, *host_settings) for declared in _list_hooks(one)
+            (
+                *(declared for one in (*settings, *host_settings) for declared in _list_hooks(one)),
+                *(declared for one in views for declared in _list_plugin_hooks(one)),
+            )
         ),
         unread=tuple(unread),
         is_cut=everywhere.is_cut or any(is_cut for _, is_cut in nested),
@@ -247,6 +250,15 @@ def _list_tools(settings: Settings) -> Iterator[DeclaredSetting]:
 def _list_hooks(settings: Settings) -> Iterator[DeclaredSetting]:
     for hook in settings.hooks:
         if hook.source == "project":
+            yield DeclaredSetting(hook.event, hook.origin, hook.command or f"({hook.kind})")
+
+
+def _list_plugin_hooks(skills: Skills) -> Iterator[DeclaredSetting]:
+    trust = skills.project.open_trust()
+    for contents in skills.plugins():
+        if trust.is_own_plugin(contents.plugin):
+            continue
+        for hook in contents.hooks:
             yield DeclaredSetting(hook.event, hook.origin, hook.command or f"({hook.kind})")
 
 

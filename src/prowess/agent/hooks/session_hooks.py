@@ -28,7 +28,7 @@ MOST_CONTINUATIONS = 5
 _ABOUT_TOOLS = ("PreToolUse", "PostToolUse")
 _MATCHED = (*_ABOUT_TOOLS, "SessionStart", "SubagentStop")
 # Whose hooks can permit a call. A skill has `allowed-tools` for what it may permit.
-_MAY_ALLOW = ("user", "plugin")
+_MAY_ALLOW = ("user",)
 
 
 class SessionHooks:
@@ -108,7 +108,7 @@ class SessionHooks:
             reply = await run_in_thread(lambda is_cancelled: self._try(hook, fields, is_cancelled))
             seen.note(outcome=_name_outcome(reply))
         if hook.source not in _MAY_ALLOW and reply.decision == "allow":
-            # What a project brings cannot permit anything: the model could write it.
+            # What others wrote permits nothing; of a project, the model could have written it.
             reply = msgspec.structs.replace(reply, decision="", reason="")
         self._emit(
             HookFinished(
