@@ -182,6 +182,14 @@ class AgentDefinitions:
         )
 
 
+def explain_refused_link(path: str) -> str:
+    """Why the file of an agent is not read, and what to do about it."""
+    return (
+        f"The agent in {path} is left out, because the link leads out of the project; add its"
+        " target to `trusted_links` under `[discovery]` in your own prowess.toml."
+    )
+
+
 def _read_tools(value: Any) -> tuple[str, ...] | None:
     """The tools that a definition has; None is all, which only `*` means."""
     if isinstance(value, Mapping):

@@ -16,7 +16,12 @@ from prowess.activate.slash.messages import Message
 from prowess.agent.attachments import AttachedFiles, OpenJudge
 from prowess.agent.background import BackgroundTasks
 from prowess.agent.compaction import AGENT, INSTRUCTIONS, Compactor
-from prowess.agent.definitions import GENERAL, AgentDefinition, AgentDefinitions
+from prowess.agent.definitions import (
+    GENERAL,
+    AgentDefinition,
+    AgentDefinitions,
+    explain_refused_link,
+)
 from prowess.agent.events import Event, SkillLoaded, TextDelta, ThinkingDelta, Warned
 from prowess.agent.hooks.process import HookPlace
 from prowess.agent.hooks.session_hooks import AgentHooks
@@ -309,16 +314,12 @@ class Workers:
     async def _work_on(self, worker: Worker, prompt: str) -> LoopResult:
         """Let an agent work until it stops and hooks let it stop."""
         result = await worker.loop.work(prompt, self.spending, self.token)
-        continued = 0
-        while result.status == "done":
-            hooks = worker.context.hooks
-            reason = await hooks.find_continuation(result.answer, continued=continued)
-            if reason is None:
-                break
-            continued += 1
-            answer = result.answer
-            told = f"A hook says that you cannot stop yet: {reason}"
-            result = await worker.loop.work(told, self.spending, self.token)
+        continued, hooks = 0, worker.context.hooks
+        while result.status == "done" and (
+            more := await hooks.find_continuation(result.answer, continued=continued)
+        ):
+            continued, answer = continued + 1, result.answer
+            result = await worker.loop.work(more, self.spending, self.token)
             result.answer = result.answer or answer
         return result
 
@@ -494,11 +495,7 @@ class Workers:
         """Say which definitions of agents are not read."""
         links, self._refused_links[:] = list(self._refused_links), []
         for path in links:
-            message = (
-                f"The agent in {path} is left out, because the link leads out of the project; add"
-                " its target to `trusted_links` under `[discovery]` in your own prowess.toml."
-            )
-            self._emit(Warned(code="agent-link-refused", message=message))
+            self._emit(Warned(code="agent-link-refused", message=explain_refused_link(path)))
 
     def _warn(self, findings: Iterable[Diagnostic], *, agent: str = "") -> None:
         """Show what the user should know about a skill that was loaded."""

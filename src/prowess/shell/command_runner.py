@@ -21,11 +21,12 @@ from prowess.model.skill import DeclaredArgument, LoadedFrom, Scope, Skill
 from prowess.model.usage import Caller
 from prowess.ports import Runner
 from prowess.profiles.schema.body import ArgumentRules, EmbeddedCommandRules
+from prowess.shell.command_list import list_commands
 from prowess.shell.embedded_commands import EmbeddedCommand, find_commands
 from prowess.shell.powershell import fill_powershell
 from prowess.shell.process_limits import find_ungivable
 from prowess.shell.quotes import PREFIX, FilledCommand, Refusal
-from prowess.shell.scanner import fill_argv, fill_bash, list_commands
+from prowess.shell.scanner import fill_argv, fill_bash
 from prowess.text.masking import Masker
 
 NotRun = Literal["mcp", "remote", "source", "untrusted", "off"]

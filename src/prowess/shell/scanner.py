@@ -9,7 +9,6 @@ dangerous.
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import re
 import shlex
@@ -18,7 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from prowess.activate.body.substitution import Reference
 from prowess.model.command import FilledProgram
 from prowess.shell.env_denylist import find_refusal
-from prowess.shell.program_words import runs_code, unwrap
+from prowess.shell.program_words import runs_code
 from prowess.shell.quotes import (
     NUMBERED,
     PARAMETERS,
@@ -31,6 +30,7 @@ from prowess.shell.quotes import (
     apply_edits,
     check_option,
 )
+from prowess.shell.scanned_word import ScannedWord
 
 _DEEPEST = 40
 _MOST_PASSES = 20
@@ -86,40 +86,6 @@ _BRACED = re.compile(
 _NUMBERS = re.compile(r"\$\(\([0-9 ()+*/%-]*\)\)")
 
 
-class _Word:
-    """A word of a command, without its quotes and with its values; expansions are as written.
-
-    `assigns` is the variable that it sets, `bare` are its expansions without quotes. `marks` say
-    what is in it: a `value`, a `split` one, an `expansion` or a `command` that bash fills in, a
-    `glob`, a `brace`, a `slash`, a `quote`; `begun` means that its first character is known.
-    """
-
-    def __init__(self, start: int) -> None:
-        self.start = start
-        self.text = ""
-        self.assigns = ""
-        self.bare: list[tuple[int, int]] = []
-        self.marks: set[str] = set()
-
-    def add(self, text: str) -> None:
-        """Add text that bash takes as it is."""
-        self.text += text
-        if text:
-            self.marks.add("begun")
-        if "/" in text:
-            self.marks.add("slash")
-
-    @property
-    def takes_value(self) -> bool:
-        """Whether an argument may be in it."""
-        return "value" in self.marks
-
-    @property
-    def is_literal(self) -> bool:
-        """Whether bash takes the whole word as it is."""
-        return self.marks.isdisjoint(("value", "expansion", "command", "glob", "brace"))
-
-
 class BashScanner:
     """Reads a script from left to right. `kept` are the variables that may hold a value.
 
@@ -140,7 +106,7 @@ class BashScanner:
         self.path_edits: list[Edit] = []
         self.programs: list[FilledProgram] = []
         self.commands: list[tuple[str, ...]] = []
-        self.last: list[_Word] = []
+        self.last: list[ScannedWord] = []
         self.kept = set(kept)
         self._source = source
         self._references = {reference.start: reference for reference in references}
@@ -186,7 +152,7 @@ class BashScanner:
         if self._depth > _DEEPEST:
             raise Refusal("it is nested too deeply", self._at)
         takes_value = False
-        command: list[_Word] = []
+        command: list[ScannedWord] = []
         while self._is_open(closer):
             start = self._at
             if self._take(_BETWEEN):
@@ -209,7 +175,7 @@ class BashScanner:
         self._depth -= 1
         return takes_value
 
-    def _add_word(self, command: list[_Word]) -> None:
+    def _add_word(self, command: list[ScannedWord]) -> None:
         word = self._read_word(may_assign=not command or bool(command[-1].assigns))
         if self._at == word.start:
             # Only a stray back-quote ends a word before it begins.
@@ -231,7 +197,7 @@ class BashScanner:
     def _refuse_use(self, what: str, at: int | None = None) -> None:
         self._refuse(f"{what} cannot be used in a command that takes arguments", at)
 
-    def _read_bracket(self, command: list[_Word]) -> bool:
+    def _read_bracket(self, command: list[ScannedWord]) -> bool:
         """A subshell, or a bracket that a script with arguments may not have."""
         is_subshell = not command and self._source[self._at] == "("
         if not is_subshell or self._source.startswith("((", self._at):
@@ -251,7 +217,7 @@ class BashScanner:
             self._refuse(f"an argument is used in the target of `{redirect}`", target.start)
         return target.takes_value
 
-    def _end_command(self, command: list[_Word]) -> bool:
+    def _end_command(self, command: list[ScannedWord]) -> bool:
         """Check the command that ends here; whether a value may be in it."""
         assigned = list(itertools.takewhile(lambda word: word.assigns, command))
         words = command[len(assigned) :]
@@ -268,14 +234,14 @@ class BashScanner:
 
     # What a script with arguments may do
 
-    def _keep(self, word: _Word) -> None:
+    def _keep(self, word: ScannedWord) -> None:
         self.kept.add(word.assigns)
         is_refused = word.assigns.isupper() and find_refusal(word.assigns) is not None
         if is_refused or _SHELL_VARIABLES.fullmatch(word.assigns):
             why = f"an argument would be assigned to `{word.assigns}`, which is a special variable"
             self._refuse(why, word.start)
 
-    def _check_command(self, words: list[_Word]) -> None:
+    def _check_command(self, words: list[ScannedWord]) -> None:
         head, *arguments = words
         if head.takes_value:
             self._refuse("an argument would decide which program runs", head.start)
@@ -293,7 +259,7 @@ class BashScanner:
                 self._refuse("bash would expand `{…}` into several words; quote it", word.start)
         self._check_shells(words)
 
-    def _check_program(self, head: _Word) -> None:
+    def _check_program(self, head: ScannedWord) -> None:
         """The name of a program must be known, or be a path, because a path is never a builtin."""
         if head.is_literal and head.text:
             return
@@ -304,11 +270,11 @@ class BashScanner:
             # In quotes the path stays one word, whatever the variable holds.
             self.path_edits += (Edit(start, start, '"', '"'), Edit(end, end, '"', '"'))
 
-    def _check_builtin(self, name: str, arguments: list[_Word]) -> None:
+    def _check_builtin(self, name: str, arguments: list[ScannedWord]) -> None:
         if name == "echo":
             return
         if name == "printf":
-            template = arguments[0] if arguments else _Word(self._at)
+            template = arguments[0] if arguments else ScannedWord(self._at)
             if not template.is_literal or not _FORMAT.fullmatch(template.text):
                 self._refuse("the format of `printf` is not literal text", template.start)
             return
@@ -319,16 +285,16 @@ class BashScanner:
         elif not allowed.fullmatch(" ".join(map(_spell, arguments))):
             self._refuse_use(f"`{name}` with these arguments")
 
-    def _check_no_value(self, name: str, arguments: list[_Word]) -> None:
+    def _check_no_value(self, name: str, arguments: list[ScannedWord]) -> None:
         for word in _list_taking(arguments):
             self._refuse(f"`{name}` is part of the shell and could evaluate it", word.start)
 
-    def _check_shells(self, words: list[_Word]) -> None:
+    def _check_shells(self, words: list[ScannedWord]) -> None:
         known = [None if word.takes_value else word.text * word.is_literal for word in words]
         if runs_code(known):
             self._refuse("a second shell would run an argument or its input", words[0].start)
 
-    def _note_program(self, words: list[_Word], *, gets_variable: bool) -> None:
+    def _note_program(self, words: list[ScannedWord], *, gets_variable: bool) -> None:
         first = next((at for at, word in enumerate(words) if word.takes_value), len(words))
         if first < len(words) or gets_variable:
             texts = [shlex.quote(word.text) for word in words]
@@ -337,8 +303,8 @@ class BashScanner:
 
     # Words
 
-    def _read_word(self, *, may_assign: bool = False) -> _Word:
-        word = _Word(self._at)
+    def _read_word(self, *, may_assign: bool = False) -> ScannedWord:
+        word = ScannedWord(self._at)
         assignment = _ASSIGNMENT.match(self._source, self._at) if may_assign else None
         if assignment is not None:
             word.assigns = assignment[1]
@@ -355,7 +321,7 @@ class BashScanner:
         is_process = self._source.startswith(("<(", ">("), self._at)
         return character in " \t\n;&|()<>" and not is_process
 
-    def _read_plain(self, word: _Word) -> None:
+    def _read_plain(self, word: ScannedWord) -> None:
         text = self._take(_PLAIN) or ("" if word.text else self._take(_TEST_COMMAND))
         if text:
             word.add(text)
@@ -368,7 +334,7 @@ class BashScanner:
             # `*` may match nothing, and then the word begins with what comes after it.
             word.marks.add("begun")
 
-    def _place(self, word: _Word, context: Context) -> bool:
+    def _place(self, word: ScannedWord, context: Context) -> bool:
         """Put a parameter in place of the placeholder that is here, if one is."""
         reference = self._references.get(self._at)
         if reference is None:
@@ -398,7 +364,7 @@ class BashScanner:
         word.marks.add("quote")
         return True
 
-    def _read_backslash(self, word: _Word) -> None:
+    def _read_backslash(self, word: ScannedWord) -> None:
         word.marks.add("quote")
         escaped = self._source[self._at + 1 : self._at + 2]
         if escaped == "\n":
@@ -407,7 +373,7 @@ class BashScanner:
             word.add(escaped)
         self._at += 2
 
-    def _read_quotes(self, word: _Word) -> None:
+    def _read_quotes(self, word: ScannedWord) -> None:
         opening = self._take(_QUOTES)
         context = _CONTEXTS[opening]
         word.marks |= {"quote", "expansion"} if context == "ansi" else {"quote"}
@@ -422,7 +388,7 @@ class BashScanner:
                 self._at += 1 + is_pair
         self._close(opening[-1])
 
-    def _read_quoted(self, word: _Word) -> None:
+    def _read_quoted(self, word: ScannedWord) -> None:
         """One step inside double quotes."""
         character = self._source[self._at]
         if character == "$":
@@ -440,7 +406,7 @@ class BashScanner:
 
     # Expansions
 
-    def _read_dollar(self, word: _Word, *, is_quoted: bool = False) -> None:
+    def _read_dollar(self, word: ScannedWord, *, is_quoted: bool = False) -> None:
         following = self._source[self._at + 1 : self._at + 2]
         name = _NAME.match(self._source, self._at) or _BRACED.match(self._source, self._at)
         if numbers := self._take(_NUMBERS):
@@ -459,7 +425,7 @@ class BashScanner:
             word.add("$")
             self._at += 1
 
-    def _read_variable(self, word: _Word, found: re.Match[str], *, is_quoted: bool) -> None:
+    def _read_variable(self, word: ScannedWord, found: re.Match[str], *, is_quoted: bool) -> None:
         parts = found.groupdict()
         # How long a value is tells nothing of what it says.
         name = "#" if parts.get("count") else parts["name"]
@@ -470,7 +436,7 @@ class BashScanner:
         word.text += found[0]
 
     def _expand(
-        self, word: _Word, name: str, *, is_quoted: bool, span: tuple[int, int] = (0, 0)
+        self, word: ScannedWord, name: str, *, is_quoted: bool, span: tuple[int, int] = (0, 0)
     ) -> None:
         """Bash fills in a variable here, which may hold a value."""
         word.marks.add("expansion")
@@ -483,7 +449,7 @@ class BashScanner:
             word.marks.discard("begun")
             word.bare.append(span)
 
-    def _read_commands(self, word: _Word, opening: str, *, is_quoted: bool = False) -> None:
+    def _read_commands(self, word: ScannedWord, opening: str, *, is_quoted: bool = False) -> None:
         """Commands whose output becomes part of a word, or `<(…)`, the name of a file with it."""
         start = self._at
         if opening == "`":
@@ -521,7 +487,7 @@ class BashScanner:
             if not is_quoted:
                 self._list_expanded(len(self._source) if end is None else end.start())
             while end is not None and self._at < end.start():
-                if not self._place(_Word(self._at), "single" if is_quoted else "double"):
+                if not self._place(ScannedWord(self._at), "single" if is_quoted else "double"):
                     self._at += 1
             if is_quoted and len(self.used) > used:
                 why = "bash expands nothing in a here-document with a quoted delimiter"
@@ -536,20 +502,17 @@ class BashScanner:
         if self._expanded_to >= end:
             return
         self._expanded_to = end
-        text = self._source[self._at : end]
-        if "$" not in text and "`" not in text:
-            return
-        inner = BashScanner(text)
+        inner = BashScanner(self._source[self._at : end])
         inner._depth = self._depth
-        while inner._at < len(text):
-            if text[inner._at] == '"':
+        while inner._at < len(inner._source):
+            if inner._source[inner._at] == '"':
                 inner._at += 1
             else:
-                inner._read_quoted(_Word(inner._at))
+                inner._read_quoted(ScannedWord(inner._at))
         self.commands += inner.commands
 
 
-_READERS: Mapping[str, Callable[[BashScanner, _Word], None]] = {
+_READERS: Mapping[str, Callable[[BashScanner, ScannedWord], None]] = {
     "\\": BashScanner._read_backslash,
     "'": BashScanner._read_quotes,
     '"': BashScanner._read_quotes,
@@ -560,11 +523,11 @@ _READERS: Mapping[str, Callable[[BashScanner, _Word], None]] = {
 }
 
 
-def _list_taking(words: Sequence[_Word]) -> list[_Word]:
+def _list_taking(words: Sequence[ScannedWord]) -> list[ScannedWord]:
     return [word for word in words if word.takes_value]
 
 
-def _spell(word: _Word) -> str:
+def _spell(word: ScannedWord) -> str:
     """A word of a builtin as `_PLAIN_BUILTINS` spells it."""
     if word.bare or word.marks & {"brace", "glob"}:
         return "U"
@@ -607,26 +570,3 @@ def fill_argv(source: str, references: Sequence[Reference]) -> FilledCommand:
         raise Refusal("an argument would decide which program runs", words[0].start)
     argv = tuple(word.text for word in words)
     return FilledCommand("", {}, scanner.used, shlex.join(argv), tuple(scanner.programs), argv)
-
-
-def list_commands(source: str) -> tuple[list[tuple[str, ...]], tuple[str, ...]]:
-    """The words of every command in a script, and those of the last, which sets its exit code.
-
-    Of a program that starts another one, such as `env` or `sudo`, both are listed. Commands that
-    are nested too deeply are not.
-    """
-    scanner = BashScanner(source)
-    with contextlib.suppress(Refusal):
-        scanner.read()
-    listed = [each for words in scanner.commands for each in unwrap(words)]
-    last = unwrap(tuple(word.text for word in scanner.last))
-    return listed, next(iter(last), ())
-
-
-def is_too_deep(source: str) -> bool:
-    """Whether a script has commands that cannot be listed."""
-    try:
-        BashScanner(source).read()
-    except Refusal:
-        return True
-    return False

@@ -218,4 +218,4 @@ class AgentHooks:
         if continued >= MOST_CONTINUATIONS:
             self._session.warn_continued(self._agent)
             return None
-        return reply.reason
+        return f"A hook says that you cannot stop yet: {reply.reason}"

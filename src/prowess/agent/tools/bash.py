@@ -12,8 +12,9 @@ from prowess.errors import UsageError
 from prowess.model.command import Command, Finished
 from prowess.model.permission import Action
 from prowess.ports import Runner
+from prowess.shell.command_list import is_too_deep, list_commands
 from prowess.shell.program_words import unwrap
-from prowess.shell.scanner import BashScanner, is_too_deep, list_commands
+from prowess.shell.scanner import BashScanner
 
 SECONDS = 120.0
 MOST_SECONDS = 600.0
