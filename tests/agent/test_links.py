@@ -85,7 +85,7 @@ def test_a_skill_that_is_one_file_opens_only_that_file(studio):
         ("tools: {'*': false, read: true}", ("Read",)),
         ("tools: {read: true, '*': false}", ("Read",)),
         ("tools: {'*': false}", ()),
-        ("tools: {bash: false, write: false}", ("Read", "Edit", "Glob", "Grep")),
+        ("tools: {bash: false, write: false}", ("Read", "Edit", "Glob", "Grep", "WebFetch")),
     ],
 )
 def test_only_a_missing_field_means_all_tools(studio, header, tools):
