@@ -42,8 +42,6 @@ class ConfiguredIndex(msgspec.Struct, frozen=True, kw_only=True):
 
 def list_indexes(settings: Settings) -> list[ConfiguredIndex]:
     """The remote indexes that the settings of a scan name, in their order; none that is off."""
-    if not settings.sources and not settings.remote_urls:
-        return []
     found = [
         ConfiguredIndex(
             name=name,

@@ -11,7 +11,6 @@ from prowess.model.outcome import Claim
 from prowess.model.settings import NetworkSettings, Settings
 from prowess.model.skill import Candidate, Scope
 from prowess.ports import Discovered, ManifestReader, Reporter, ScannedProject, Search
-from prowess.supply.configured_indexes import allow_private, list_indexes
 
 if TYPE_CHECKING:
     from prowess.supply.remote_sync import SyncedIndex
@@ -39,16 +38,16 @@ class RemoteSource:
 
     def find(self, search: Search) -> Discovered:
         """The skills of every index, from its cache where that is fresh."""
-        indexes = list_indexes(search.settings)
-        if not indexes or search.project is None:
+        project, settings = search.project, search.settings
+        if project is None or not (settings.sources or settings.remote_urls):
             return Discovered()
         # Imported late: most projects name no index, and then nothing of this is needed.
+        from prowess.supply.configured_indexes import allow_private, list_indexes
         from prowess.supply.remote_sync import sync_indexes
 
-        project = search.project
-        own = search.settings if project.host == "prowess" else project.load_own_settings()
+        own = settings if project.host == "prowess" else project.load_own_settings()
         network = _get_network(project, own, offline=self._offline)
-        indexes = [allow_private(one, own) for one in indexes]
+        indexes = [allow_private(one, own) for one in list_indexes(settings)]
         refresh, self._refresh = self._refresh, False
         synced = sync_indexes(
             indexes, project, network, refresh=refresh, watch=self._watch or _watch(search.reporter)
