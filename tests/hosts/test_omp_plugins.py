@@ -186,6 +186,24 @@ def test_the_own_list_replaces_claudes_entry_and_a_projects_list_both(workspace:
     assert sources(workspace.scan(HOST)) == {"mine": "claude-plugins:project"}
 
 
+def test_a_list_can_have_a_plugin_in_several_folders(workspace: Workspace):
+    entries = [{"installPath": workspace.path(f"cache/{version}")} for version in ("1", "2")]
+    write_json(workspace, OWN, {"version": 2, "plugins": {"p@m": entries}})
+    workspace.skill("cache/1/skills/old")
+    workspace.skill("cache/2/skills/new")
+    snapshot = workspace.scan(HOST)
+    assert set(sources(snapshot)) == {"old", "new"}
+    assert snapshot.diagnostics == ()
+
+
+def test_an_extension_can_have_any_name(workspace: Workspace):
+    configure(workspace, extensions=[workspace.path("my ext: @old")])
+    workspace.skill("my ext: @old/skills/a")
+    snapshot = workspace.scan(HOST)
+    assert sources(snapshot) == {"a": "omp-plugins:user"}
+    assert snapshot.diagnostics == ()
+
+
 def test_what_claude_code_turns_off_is_off(workspace: Workspace):
     configure(workspace, enabledProviders=["*"])
     registry(workspace, CLAUDE, a__m="cache/a", b__m="cache/b", c__m="cache/c")
@@ -209,6 +227,36 @@ def test_a_plugin_of_another_project_is_not_for_this_one(workspace: Workspace):
     for name in entries:
         workspace.skill(f"cache/{name}/skills/{name}")
     assert sources(workspace.scan(HOST)) == {"here": "claude-plugins:project"}
+
+
+def test_the_own_list_counts_in_every_project(workspace: Workspace):
+    entry = {"installPath": workspace.path("cache/p"), "scope": "local", "projectPath": "/gone"}
+    registry(workspace, OWN, p__m=entry)
+    workspace.skill("cache/p/skills/a")
+    assert sources(workspace.scan(HOST)) == {"a": "claude-plugins:project"}
+
+
+def test_a_plugin_of_another_project_can_be_turned_on_here(workspace: Workspace):
+    entry = {"installPath": workspace.path("cache/p"), "scope": "project", "projectPath": "/gone"}
+    registry(workspace, CLAUDE, p__m=entry)
+    workspace.skill("cache/p/skills/a")
+    assert workspace.scan(HOST).outcomes == ()
+    write_json(workspace, "project/.claude/settings.local.json", {"enabledPlugins": {"p@m": True}})
+    assert sources(workspace.scan(HOST)) == {"a": "claude-plugins:project"}
+
+
+def test_the_folder_of_skills_can_be_a_link_or_a_skill(workspace: Workspace):
+    configure(workspace, extensions=[workspace.path("ext")])
+    workspace.skill("shared/a")
+    workspace.link("ext/skills", workspace.path("shared"))
+    registry(workspace, OWN, p__m="cache/p")
+    workspace.skill("cache/p/skills", "self")
+    workspace.skill("cache/p/skills/b")
+    assert sources(workspace.scan(HOST)) == {
+        "a": "omp-plugins:user",
+        "b": "claude-plugins:user",
+        "self": "claude-plugins:user",
+    }
 
 
 def test_a_manifest_adds_folders_and_a_folder_can_be_a_skill(workspace: Workspace):
@@ -289,6 +337,31 @@ def test_a_plugin_of_the_standard_has_its_own_provider_and_strict_skills(workspa
         "invalid"
     }
     assert "plugin-field-unknown" in [one.code for one in snapshot.diagnostics]
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "description: d",
+        "name: s",
+        "name: s\ndescription: ''",
+        "name: s\ndescription: 7",
+        "name: S\ndescription: d",
+        "name: s\ndescription: d\nlicense: [MIT]",
+        "name: s\ndescription: d\nallowed-tools: [Read]",
+        "name: s\ndescription: d\nmetadata: {a: [1]}",
+        "name: s\ndescription: d\nenabled: true",
+        "name: s\ndescription: d\ndisable-model-invocation: true",
+        f"name: s\ndescription: {'x' * 1025}",
+        f"name: s\ndescription: d\ncompatibility: {'x' * 501}",
+    ],
+)
+def test_a_skill_that_breaks_the_standard_is_left_out_alone(workspace: Workspace, header: str):
+    configure(workspace, extensions=[workspace.path("ext")])
+    standard(workspace, "ext")
+    workspace.write("ext/skills/s/SKILL.md", f"---\n{header}\n---\nBody\n")
+    workspace.skill("ext/skills/good")
+    assert sources(workspace.scan(HOST)) == {"good": "agent-plugins:user"}
 
 
 @pytest.mark.parametrize(

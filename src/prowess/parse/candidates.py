@@ -5,7 +5,7 @@ rules.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any
 
@@ -59,7 +59,8 @@ class CandidateReader:
     """The `ManifestReader` of one scan: the host's rules, and what earlier scans read.
 
     Headers are read from `files`, bodies later from `plain_files`: a skill outlives the scan, and
-    must not keep its caches alive. Roots that are `strict` are read under the rules in `standard`.
+    must not keep its caches alive. Roots that are `strict` are read under the rules in `standard`,
+    where a skill with a warning is refused.
     """
 
     def __init__(
@@ -72,6 +73,7 @@ class CandidateReader:
         fields: FieldRules,
         limits: Limits,
         standard: tuple[HeaderRules, FieldRules] | None = None,
+        refuse_warnings: bool = False,
     ) -> None:
         self._files = files
         self._readings = readings
@@ -88,7 +90,9 @@ class CandidateReader:
                 header=standard[0],
                 fields=standard[1],
                 limits=limits,
+                refuse_warnings=True,
             )
+        self._refuse_warnings = refuse_warnings
         self._load_file: Loader = partial(load_file, plain_files, header, self._most_bytes)
 
     def read_file(self, candidate: Candidate) -> Claim:
@@ -189,6 +193,11 @@ class CandidateReader:
         if pattern and not re.fullmatch(pattern, understood.name):
             valid = False
             diagnostics += (_report_misnamed(understood.name, pattern),)
+        if self._refuse_warnings:
+            diagnostics += tuple(_find_not_standard(reading))
+        if self._refuse_warnings and any(one.severity is not Severity.INFO for one in diagnostics):
+            # Each of them is about a rule of the standard.
+            valid = False
         description = understood.description
         if root.clean_descriptions and description:
             description = clean_line(description)
@@ -209,6 +218,17 @@ class CandidateReader:
             valid and reading.valid,
             diagnostics,
         )
+
+
+def _find_not_standard(reading: HeaderReading) -> Iterator[Diagnostic]:
+    """Values that hosts read, but that the standard does not have."""
+    tools = reading.frontmatter.get("allowed-tools", "")
+    if not isinstance(tools, str):
+        yield diagnose("field-type", "`allowed-tools` must be text.", field="allowed-tools")
+    metadata = reading.frontmatter.get("metadata", {})
+    values = metadata.values() if isinstance(metadata, dict) else (None,)
+    if not all(isinstance(value, str) for value in values):
+        yield diagnose("field-type", "`metadata` must be a table of texts.", field="metadata")
 
 
 def clean_line(text: str) -> str:

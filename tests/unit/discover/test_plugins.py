@@ -77,6 +77,14 @@ def test_the_plugins_of_a_marketplace_are_off_until_they_are_turned_on(workspace
     assert [skill.name for skill in workspace.scan().skills] == ["b:s"]
 
 
+def test_a_plain_folder_can_have_any_name(workspace: Workspace):
+    workspace.write(USER_FILE, f'plugins = ["{workspace.path("my tools: old")}"]\n')
+    workspace.skill("my tools: old/skills/pdf")
+    snapshot = workspace.scan()
+    assert [skill.name for skill in snapshot.skills] == ["pdf"]
+    assert snapshot.diagnostics == ()
+
+
 def test_one_bad_skill_never_loses_its_plugin_nor_one_bad_plugin_the_others(workspace: Workspace):
     folders = ", ".join(f'"{workspace.path(name)}"' for name in ("one", "two", "three"))
     workspace.write(USER_FILE, f"plugins = [{folders}]\n")

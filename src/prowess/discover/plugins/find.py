@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
+
+import msgspec
 
 from prowess.diagnostics import Diagnostic, diagnose
 from prowess.discover.plugins import folders
-from prowess.discover.plugins.manifest import find_json, find_name_problem, read_plugin
+from prowess.discover.plugins.manifest import (
+    PluginParts,
+    find_name_problem,
+    read_plugin,
+)
 from prowess.discover.plugins.search import Finder, FoundPlugin, PluginSearch
 from prowess.model.origin import Origin
 from prowess.model.plugin import Plugin
@@ -26,30 +32,19 @@ def find_plugins(
 
     Installed `packages` are searched only if that is asked for, or a setting turns one on.
     """
-    plugins: dict[str, Plugin] = {}
-    findings: list[Diagnostic] = []
+    kept = _KeptPlugins()
     for kind, rule in search.profile.plugins.items():
-        if rule.find in _PACKAGES and not (packages or _may_be_on(rule, search.settings)):
+        is_package = rule.find in _PACKAGES
+        if is_package and not packages and not _may_be_on(rule, search.settings):
             continue
-        for found in _run_finder(search, rule, findings):
-            plugin = _make_plugin(kind, rule, found, search)
-            _keep(plugins, plugin, rule, findings)
-            if len(plugins) >= MOST_PLUGINS:
+        switches = _RuleSwitches(rule.default, search.settings, tuple(search.load_switches(rule)))
+        for found in _run_finder(search, rule, kept.findings):
+            kept.add(_make_plugin(kind, rule, found, search, switches), rule)
+            if kept.count >= MOST_PLUGINS:
                 message = f"There are more than {MOST_PLUGINS:,} plugins; the rest is ignored."
-                findings.append(diagnose("limit-reached", message, file=found.origin))
-                return tuple(plugins.values()), tuple(findings)
-    return _drop_linked(plugins.values(), search), tuple(findings)
-
-
-def _drop_linked(plugins: Iterable[Plugin], search: PluginSearch) -> tuple[Plugin, ...]:
-    """The plugins without npm packages that only link to one in a list of installed plugins."""
-    rules, find = search.profile.plugins, search.files.find_real_path
-    packages = [one for one in plugins if rules[one.kind].find == "node"]
-    if not packages:
-        return tuple(plugins)
-    installed = {find(one.folder) for one in plugins if rules[one.kind].find == "registry"}
-    linked = {one.id for one in packages if find(one.folder) in installed}
-    return tuple(one for one in plugins if one.id not in linked)
+                kept.findings.append(diagnose("limit-reached", message, file=found.origin))
+                return tuple(kept.list()), tuple(kept.findings)
+    return _drop_linked(list(kept.list()), search), tuple(kept.findings)
 
 
 def _may_be_on(rule: PluginRule, settings: Settings) -> bool:
@@ -63,7 +58,7 @@ def _may_be_on(rule: PluginRule, settings: Settings) -> bool:
 def _run_finder(
     search: PluginSearch, rule: PluginRule, findings: list[Diagnostic]
 ) -> Iterator[FoundPlugin]:
-    """What one rule finds; a file that surprises its finder costs that rule only."""
+    """What one rule finds; a folder that cannot be read costs that rule only."""
     finder = folders.FINDERS.get(rule.find) or _load_finder(rule.find)
     try:
         yield from finder(search, rule, findings)
@@ -73,61 +68,95 @@ def _run_finder(
         findings.append(diagnose("plugin-list-unreadable", message, file=error.filename))
 
 
-def _keep(
-    plugins: dict[str, Plugin], plugin: Plugin, rule: PluginRule, findings: list[Diagnostic]
-) -> None:
-    """Keep one plugin of each id: the first, or the last where the host has it so."""
-    other = plugins.get(plugin.id)
-    if other is None:
-        plugins[plugin.id] = plugin
-        return
-    if other.folder == plugin.folder:
-        return
-    if rule.replaces:
+def _load_finder(word: str) -> Finder:
+    # Most users have neither a list of installed plugins nor packages with skills.
+    if word in ("registry", "marketplaces", "versions"):
+        from prowess.discover.plugins import registries
+
+        return registries.FINDERS[word]
+    from prowess.discover.plugins import packages
+
+    return packages.FINDERS[word]
+
+
+# One plugin of each id
+
+
+class _KeptPlugins:
+    """The plugins so far by their id, in the order in which the ids were found."""
+
+    def __init__(self) -> None:
+        self.findings: list[Diagnostic] = []
+        self.count = 0
+        self._by_id: dict[str, list[Plugin]] = {}
+
+    def list(self) -> Iterator[Plugin]:
+        """All of them."""
+        for plugins in self._by_id.values():
+            yield from plugins
+
+    def add(self, plugin: Plugin, rule: PluginRule) -> None:
+        """Keep a plugin: the first of its id, or the last where the host has it so."""
+        others = self._by_id.get(plugin.id, [])
+        self.count += 1
+        if not others:
+            self._by_id[plugin.id] = [plugin]
+        elif any(other.folder == plugin.folder for other in others):
+            return
+        elif rule.find == "registry" and others[0].origin == plugin.origin:
+            # A list can have a plugin in several versions, for the user and for projects.
+            others.append(plugin)
+        elif rule.replaces:
+            self._replace(plugin)
+        else:
+            self._report_taken(plugin, others[0])
+
+    def _replace(self, plugin: Plugin) -> None:
         # One that is off in a project leaves the user's own as it is.
         if plugin.is_enabled or plugin.owner != "project":
-            del plugins[plugin.id]
-            plugins[plugin.id] = plugin
-        return
-    message = f"The plugin `{plugin.id}` is ignored: {other.folder} has the same id."
-    finding = diagnose("plugin-name-taken", message, file=plugin.folder, related=(other.folder,))
-    findings.append(finding)
+            del self._by_id[plugin.id]
+            self._by_id[plugin.id] = [plugin]
+
+    def _report_taken(self, plugin: Plugin, other: Plugin) -> None:
+        message = f"The plugin `{plugin.id}` is ignored: {other.folder} has the same id."
+        related = (other.folder,)
+        finding = diagnose("plugin-name-taken", message, file=plugin.folder, related=related)
+        self.findings.append(finding)
 
 
-def _make_plugin(kind: str, rule: PluginRule, found: FoundPlugin, search: PluginSearch) -> Plugin:
-    parts = found.parts
-    if parts is None:
-        parts = read_plugin(
-            found.folder,
-            rule.manifests,
-            search.files,
-            needs_manifest=rule.needs_manifest,
-            ignore_broken=rule.ignore_broken,
-            entry=found.entry,
-        )
-    name = found.name or parts.name or _name_folder(found.folder)
-    problem = parts.problem
-    diagnostics = (*found.diagnostics, *parts.diagnostics)
-    bad_name = find_name_problem(name)
-    if bad_name is not None:
-        problem = problem or bad_name
-        message = f"The plugin cannot be used: {bad_name}."
-        file = parts.manifest or found.folder
-        diagnostics = (*diagnostics, diagnose("plugin-invalid", message, file=file))
-        name = _name_folder(found.folder)
-    elif found.name and parts.name and parts.name != found.name:
-        message = f"The plugin is installed as `{name}`; its manifest calls it {parts.name!a}."
-        finding = diagnose("plugin-name-differs", message, file=parts.manifest)
-        diagnostics = (*diagnostics, finding)
-    suffix = rule.suffix if found.suffix is None else found.suffix
-    id = f"{name}@{suffix}" if suffix else name
-    default = rule.default if found.default is None else found.default
-    disabled_by, switched_in = _find_switch(
-        (id, name), rule, search, default=default and parts.default
+def _drop_linked(plugins: list[Plugin], search: PluginSearch) -> tuple[Plugin, ...]:
+    """The plugins without npm packages that only link to one in a list of installed plugins."""
+    rules = search.profile.plugins
+    if not any(rules[one.kind].find == "node" for one in plugins):
+        return tuple(plugins)
+    installed = {one.real for one in plugins if rules[one.kind].find == "registry"}
+    return tuple(
+        one for one in plugins if rules[one.kind].find != "node" or one.real not in installed
     )
-    is_named = parts.format != "plain" or bool(found.name)
+
+
+# What is found becomes a plugin
+
+
+def _make_plugin(
+    kind: str,
+    rule: PluginRule,
+    found: FoundPlugin,
+    search: PluginSearch,
+    switches: _RuleSwitches,
+) -> Plugin:
+    parts = found.parts or _read_parts(rule, found, search)
+    folder_name = found.folder.replace("\\", "/").rstrip("/").rpartition("/")[2]
+    name = found.name or parts.name or folder_name
+    # A plain folder gives its skills no name, so it can have any.
+    is_named = bool(found.name) or parts.format != "plain"
+    bad_name = find_name_problem(name) if is_named and rule.prefix else None
+    suffix = rule.suffix if found.suffix is None else found.suffix
+    shown = name if bad_name is None else folder_name
+    id = f"{shown}@{suffix}" if suffix else shown
+    disabled_by, switched_in = switches.find(id, shown, found, parts)
     return Plugin(
-        name=name,
+        name=shown,
         id=id,
         kind=kind,
         folder=found.folder,
@@ -145,52 +174,72 @@ def _make_plugin(kind: str, rule: PluginRule, found: FoundPlugin, search: Plugin
         inline=parts.inline,
         manifest=parts.manifest,
         within=found.within,
-        prefix=name if rule.prefix and is_named and bad_name is None else "",
-        disabled_by=problem or found.off or disabled_by,
+        prefix=shown if rule.prefix and is_named and bad_name is None else "",
+        disabled_by=parts.problem or bad_name or found.off or disabled_by,
         switched_in=switched_in,
-        diagnostics=diagnostics,
+        diagnostics=(
+            *found.diagnostics,
+            *parts.diagnostics,
+            *_check_name(found, parts, bad_name),
+        ),
     )
 
 
-def _find_switch(
-    names: Sequence[str], rule: PluginRule, search: PluginSearch, *, default: bool
-) -> tuple[str | None, Origin]:
-    """Why a plugin is off (None if it is on), and the file that decides."""
-    settings = search.settings
-    for name in names:
-        if name in settings.enabled_plugins:
-            origin = settings.origin(f"enabled_plugins.{name}")
-            is_on = settings.enabled_plugins[name]
-            return None if is_on else "the settings turn the plugin off", origin
-    for path, enabled in _load_switches(search, rule):
-        if names[0] in enabled:
-            is_on = enabled[names[0]]
-            return None if is_on else "the settings turn the plugin off", Origin(path)
-    return None if default else "the plugin is not turned on", Origin()
+def _read_parts(rule: PluginRule, found: FoundPlugin, search: PluginSearch) -> PluginParts:
+    return read_plugin(
+        found.folder,
+        rule.manifests,
+        search.files,
+        needs_manifest=rule.needs_manifest,
+        ignore_broken=rule.ignore_broken,
+        follow_links=rule.follow_links,
+        entry=found.entry,
+    )
 
 
-def _load_switches(
-    search: PluginSearch, rule: PluginRule
-) -> Iterator[tuple[str, Mapping[str, bool]]]:
-    """What the files of another host turn on and off, the strongest file first."""
-    paths = [path for one in rule.switches for path in search.expand_template(one, rule)]
-    for path in dict.fromkeys(reversed(paths)):
-        data = find_json(search.files, path) or {}
-        enabled = data.get("enabledPlugins")
-        if isinstance(enabled, dict):
-            yield path, {id: is_on for id, is_on in enabled.items() if isinstance(is_on, bool)}
+def _check_name(
+    found: FoundPlugin, parts: PluginParts, bad_name: str | None
+) -> Iterator[Diagnostic]:
+    """What is wrong with the name of a plugin."""
+    if bad_name is not None:
+        message = f"The plugin cannot be used: {bad_name}."
+        yield diagnose("plugin-invalid", message, file=parts.manifest or found.folder)
+    elif found.name and parts.name and parts.name != found.name:
+        message = (
+            f"The plugin is installed as `{found.name}`; its manifest calls it {parts.name!a}."
+        )
+        yield diagnose("plugin-name-differs", message, file=parts.manifest)
 
 
-def _name_folder(folder: str) -> str:
-    return folder.replace("\\", "/").rstrip("/").rpartition("/")[2]
+# Switches
 
 
-def _load_finder(word: str) -> Finder:
-    # Most users have neither a list of installed plugins nor packages with skills.
-    if word in ("registry", "marketplaces", "versions"):
-        from prowess.discover.plugins import registries
+class _RuleSwitches(msgspec.Struct, frozen=True):
+    """What turns the plugins of one rule on and off.
 
-        return registries.FINDERS[word]
-    from prowess.discover.plugins import packages
+    The settings come first, then the `files` of another host, the strongest first.
+    """
 
-    return packages.FINDERS[word]
+    default: bool
+    settings: Settings
+    files: tuple[tuple[str, Mapping[str, bool]], ...]
+
+    def find(
+        self, id: str, name: str, found: FoundPlugin, parts: PluginParts
+    ) -> tuple[str | None, Origin]:
+        """Why a plugin is off (None if it is on), and the file that decides."""
+        settings = self.settings
+        for key in (id, name):
+            if key in settings.enabled_plugins:
+                origin = settings.origin(f"enabled_plugins.{key}")
+                return _explain(is_on=settings.enabled_plugins[key]), origin
+        for path, enabled in self.files:
+            if id in enabled:
+                return _explain(is_on=enabled[id]), Origin(path)
+        default = self.default if found.default is None else found.default
+        is_on = default and parts.default
+        return None if is_on else "the plugin is not turned on", Origin()
+
+
+def _explain(*, is_on: bool) -> str | None:
+    return None if is_on else "the settings turn the plugin off"

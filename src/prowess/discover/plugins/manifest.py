@@ -109,13 +109,15 @@ def read_plugin(
     *,
     needs_manifest: bool = False,
     ignore_broken: bool = False,
+    follow_links: bool = False,
     entry: Mapping[str, Any] | None = None,
 ) -> PluginParts:
     """What a plugin's folder has. `entry` is what a marketplace says of it.
 
-    A manifest that is no JSON table rejects the plugin, or counts as none (`ignore_broken`).
+    A manifest that is no JSON table rejects the plugin, or counts as none (`ignore_broken`). With
+    `follow_links` the usual folder of skills may be a link out of the plugin.
     """
-    reader = _FolderReader(folder, files, ignore_broken=ignore_broken)
+    reader = _FolderReader(folder, files, ignore_broken=ignore_broken, follow_links=follow_links)
     for name in manifests:
         path = f"{folder}/{name}"
         if files.find_kind(path) != "file":
@@ -133,10 +135,13 @@ def read_plugin(
 class _FolderReader:
     """Reads one plugin. `findings` are what is wrong with it so far."""
 
-    def __init__(self, folder: str, files: FileSystem, *, ignore_broken: bool) -> None:
+    def __init__(
+        self, folder: str, files: FileSystem, *, ignore_broken: bool, follow_links: bool
+    ) -> None:
         self._folder = folder
         self._files = files
         self._ignore_broken = ignore_broken
+        self._follow_links = follow_links
         self._manifest: str | None = None
         self._real = files.find_real_path(folder)
         self.findings: list[Diagnostic] = []
@@ -183,7 +188,7 @@ class _FolderReader:
         skills = list(self._list_declared(data, "skills"))
         # Plugins that are each the whole marketplace share one `skills` folder, and list their own.
         if not skills or data.get("source") not in _WHOLE:
-            usual = self._find_default("skills", "folder")
+            usual = self._find_default("skills", "folder", may_leave=self._follow_links)
             skills = [*map(PluginFolder, usual), *skills]
         commands = list(self._list_declared(data, "commands"))
         agents = [one.path for one in self._list_declared(data, "agents")]
@@ -269,12 +274,12 @@ class _FolderReader:
 
     # Paths
 
-    def _find_default(self, name: str, kind: str) -> Iterator[str]:
+    def _find_default(self, name: str, kind: str, *, may_leave: bool = False) -> Iterator[str]:
         """The usual place of a part, if it is there and inside the plugin."""
         path = f"{self._folder}/{name}"
         if self._files.find_kind(path) != kind:
             return
-        if self._is_contained(path):
+        if may_leave or self._is_contained(path):
             yield path
         else:
             self._note_outside(path, name)

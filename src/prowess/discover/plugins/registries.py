@@ -69,7 +69,7 @@ def _read_installed(
         return
     for entry in entries if isinstance(entries, list) else [entries]:
         folder = entry.get("installPath") if isinstance(entry, dict) else None
-        if not isinstance(folder, str) or not folder.startswith("/") or "\0" in folder:
+        if not _is_absolute(folder, search):
             message = f"The plugin {id[:100]!a} has no `installPath`."
             findings.append(diagnose("plugin-invalid", message, file=path))
             continue
@@ -93,6 +93,11 @@ def _read_installed(
         )
 
 
+def _is_absolute(folder: Any, search: PluginSearch) -> bool:
+    is_path = isinstance(folder, str) and "\0" not in folder
+    return is_path and bool(search.places.paths.isabs(folder))
+
+
 def _is_off(entry: Mapping[str, Any]) -> bool:
     return entry.get("enabled") is False
 
@@ -105,9 +110,8 @@ def _is_for_this_rule(
     if rule.scopes and scope not in rule.scopes:
         return False
     # A list that a project brings is about that project.
-    if scope not in ("project", "local") or rule.owner == "project":
-        return True
-    if search.settings.enabled_plugins.get(id) is True:
+    is_bound = scope in ("project", "local") and rule.owner != "project" and not rule.any_project
+    if not is_bound or _is_turned_on(id, rule, search):
         return True
     wanted = entry.get("projectPath")
     if not isinstance(wanted, str):
@@ -116,6 +120,14 @@ def _is_for_this_rule(
     find = search.files.find_real_path
     here = {find(folder) for folder in (places.cwd, places.repository) if folder is not None}
     return find(wanted) in here - {None}
+
+
+def _is_turned_on(id: str, rule: PluginRule, search: PluginSearch) -> bool:
+    """Whether a setting turns a plugin on, in whichever project it was installed."""
+    given = search.settings.enabled_plugins.get(id)
+    if given is not None:
+        return given
+    return next((enabled[id] for _, enabled in search.load_switches(rule) if id in enabled), False)
 
 
 def _load_list(search: PluginSearch, path: str, findings: list[Diagnostic]) -> dict[str, Any]:
@@ -142,7 +154,7 @@ def _find_in_marketplaces(
     for path in search.expand(rule):
         for name, entry in _load_list(search, path, findings).items():
             folder = entry.get("installLocation") if isinstance(entry, dict) else None
-            if name not in names or not isinstance(folder, str) or not folder.startswith("/"):
+            if name not in names or not _is_absolute(folder, search):
                 continue
             listed = open_marketplace(folder, path, rule.owner, search, rule, name=name)
             for found in listed or ():

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from prowess.diagnostics import Diagnostic
-from prowess.discover.plugins.manifest import PluginParts
+from prowess.discover.plugins.manifest import PluginParts, find_json
 from prowess.model.facts import Facts
 from prowess.model.plugin import Owner
 from prowess.model.settings import Settings
@@ -61,6 +61,15 @@ class PluginSearch(msgspec.Struct, frozen=True):
             return [place.path for place in found]
         folder = self._find_anchor(rule.anchor)
         return [] if folder is None else [template.replace("{ancestor}", folder)]
+
+    def load_switches(self, rule: PluginRule) -> Iterator[tuple[str, Mapping[str, bool]]]:
+        """What the files of another host turn on and off, the strongest file first."""
+        paths = [path for one in rule.switches for path in self.expand_template(one, rule)]
+        for path in dict.fromkeys(reversed(paths)):
+            data = find_json(self.files, path) or {}
+            enabled = data.get("enabledPlugins")
+            if isinstance(enabled, dict):
+                yield path, {id: is_on for id, is_on in enabled.items() if isinstance(is_on, bool)}
 
     def _find_anchor(self, name: str) -> str | None:
         """The nearest folder above the working folder that has an entry, or the repository."""

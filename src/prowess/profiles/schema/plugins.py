@@ -40,6 +40,8 @@ class PluginRule(Table, frozen=True):
     - `suffix`: what comes after the name and an `@` in the id of a plugin.
     - `owner`: who brought the plugins.
     - `scopes`: the scopes in a list of installed plugins that count; all if empty.
+    - `any_project`: installations in a list that are for other projects count too.
+    - `follow_links`: the usual folder of skills may be a link that leads out of the plugin.
     - `prefix`: put the name of the plugin before the names of its skills.
     - `default`: whether a plugin is on if no setting says.
     - `switches`: path templates of JSON files of another host that turn plugins on and off with
@@ -58,6 +60,8 @@ class PluginRule(Table, frozen=True):
     suffix: str = ""
     owner: Owner = "user"
     scopes: tuple[str, ...] = ()
+    any_project: bool = False
+    follow_links: bool = False
     prefix: bool = False
     default: bool = True
     switches: tuple[str, ...] = ()
