@@ -56,6 +56,7 @@ bench: $(VENV)/.dev ## measure speed against floors of this machine
 	@$(PY) benchmarks/plugins.py
 	@$(PY) benchmarks/activation.py
 	@$(PY) benchmarks/sandbox.py
+	@$(PY) benchmarks/agent.py
 
 package: $(VENV)/.dev ## build the wheel and take the tour from it
 	@rm -rf dist build/wheel

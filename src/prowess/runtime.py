@@ -249,6 +249,13 @@ class Skills:
             found = (*snapshot.diagnostics, finding)
             self._snapshot = msgspec.structs.replace(snapshot, diagnostics=found)
 
+    def refresh(self) -> Snapshot:
+        """Look for changes on disk now, and scan again only if there are any."""
+        refresher = self._refresher
+        if self._snapshot is None or refresher is None or refresher.has_changed():
+            return self.reload()
+        return self.snapshot
+
     def reload(self) -> Snapshot:
         """Scan again. The new snapshot has what changed on disk; the old one stays as it was."""
         with self._scan_lock:

@@ -209,3 +209,20 @@ def test_after_a_failure_the_session_goes_on(studio, monkeypatch):
     ]
     assert ("user", "one") in sent
     assert sent[-1] == ("user", "two")
+
+
+def test_the_turns_of_a_session_share_a_connection(studio, monkeypatch):
+    ports: list[int] = []
+    whole = "".join([*words("Hello."), *ending()])
+
+    def answer(handler: BaseHTTPRequestHandler) -> None:
+        ports.append(handler.client_address[1])
+        status(200, whole, "text/event-stream")(handler)
+
+    with serve([answer]) as (url, _):
+        monkeypatch.setenv("OPENAI_BASE_URL", url)
+        monkeypatch.setenv("OPENAI_API_KEY", "k")
+        session = studio.open(model="openai-chat:gpt-4o")
+        assert [session.run(text).answer for text in ("one", "two")] == ["Hello."] * 2
+        session.close()
+    assert len(set(ports)) == 1

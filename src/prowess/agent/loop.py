@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import Any
 
 from pydantic_ai import Agent, AgentRun, CancellationToken, UsageLimits
-from pydantic_ai.capabilities import AbstractCapability, SelectModel
+from pydantic_ai.capabilities import AbstractCapability
 from pydantic_ai.exceptions import (
     AgentRunError,
     ModelAPIError,
@@ -33,6 +33,7 @@ from pydantic_ai.messages import (
     repair_messages,
 )
 from pydantic_ai.models import Model
+from pydantic_ai.models.wrapper import WrapperModel
 from pydantic_ai.settings import ModelSettings, ThinkingEffort
 from pydantic_ai.toolsets import AbstractToolset
 
@@ -79,7 +80,9 @@ class AgentLoop:
         self.compactor = compactor
         self.history: list[ModelMessage] = []
         self._model = model
-        self._turn_model: Model | None = None
+        # Not `SelectModel`: pydantic-ai closes the connections of a model that it selected when the
+        # run ends, and a new client takes longer than everything else before the first token.
+        self._turn_model = WrapperModel(model)
         self._effort: str | int | None = None
         self._emit = emit
         self._on_response = on_response
@@ -88,19 +91,19 @@ class AgentLoop:
         self._before_end = before_end
         self._run: AgentRun[Any, Any] | None = None
         self._agent: Agent[None, str] = Agent(
-            model,
+            self._turn_model,
             name=name or "prowess",
             instructions=instructions,
             toolsets=[toolset],
             retries=_RETRIES,
-            capabilities=[SelectModel(lambda context: self.model), *_list_instrumentation()],
+            capabilities=_list_instrumentation(),
             model_settings=lambda context: self._find_settings(),
         )
 
     @property
     def model(self) -> Model:
         """The model of the turn."""
-        return self._turn_model or self._model
+        return self._turn_model.wrapped
 
     @property
     def is_working(self) -> bool:
@@ -109,12 +112,12 @@ class AgentLoop:
 
     def use(self, model: Model | None, effort: str | int | None) -> None:
         """Use another model or effort for the rest of the turn; None leaves each as it is."""
-        self._turn_model = model or self._turn_model
+        self._turn_model.wrapped = model or self._turn_model.wrapped
         self._effort = self._effort if effort is None else effort
 
     def begin_turn(self) -> None:
         """Forget what applied to the turn before."""
-        self._turn_model, self._effort = None, None
+        self._turn_model.wrapped, self._effort = self._model, None
         if self.compactor is not None:
             self.compactor.begin_turn()
 

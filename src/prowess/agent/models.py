@@ -142,6 +142,13 @@ class ModelSource:
         if self._recorder is not None:
             self._recorder.record(response, agent)
 
+    async def close_connections(self) -> None:
+        """Close the connections of the models that were loaded here."""
+        for model in self._loaded.values():
+            # A model closes its connections when the last one who entered it leaves.
+            async with model:
+                pass
+
     def close(self) -> None:
         """Close the file that answers are recorded in."""
         if self._recorder is not None:

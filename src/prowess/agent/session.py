@@ -281,14 +281,29 @@ class Session:
         self._workers.interrupt()
 
     def close(self) -> None:
-        """End the MCP servers of the session, and close its files and its event loop if any."""
+        """End the MCP servers of the session, and close its files and its event loop if any.
+
+        Async programs use `aclose`, or `async with`, which close the connections to the model, too.
+        """
         if self._sync is not None:
+            self._sync.run(self.models.close_connections())
             self._sync.close()
             self._sync = None
         self._workers.close()
         self.models.close()
         if self._file is not None:
             self._file.close()
+
+    async def aclose(self) -> None:
+        """Close everything that the session has open."""
+        await self.models.close_connections()
+        self.close()
+
+    async def __aenter__(self) -> Session:
+        return self
+
+    async def __aexit__(self, *exception: object) -> None:
+        await self.aclose()
 
     def __enter__(self) -> Session:
         return self
@@ -343,7 +358,7 @@ class Session:
             is_old = time.monotonic() - self._opened > _FRESH_SECONDS
             if self._main is not None or is_old:
                 # Skills that were added or changed since the last turn are there in this one.
-                await run_in_thread(lambda is_cancelled: self.skills.reload())
+                await run_in_thread(lambda is_cancelled: self.skills.refresh())
             result = await work()
         except _NOT_ALLOWED as error:
             result = LoopResult(status="refused", reason=_make_reason(error))
