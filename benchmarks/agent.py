@@ -209,6 +209,7 @@ async def _time_bare(agent: Any, history: Any, began: float) -> tuple[float, Any
     from pydantic_ai import Agent, DeferredToolRequests
 
     first: float | None = None
+    run: Any
     async with agent.iter(
         PROMPT, message_history=history, output_type=[str, DeferredToolRequests]
     ) as run:
