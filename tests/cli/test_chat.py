@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from prowess.cli.chat.local_commands import ALIASES, COMMANDS, find_local, load_local
-from prowess.cli.chat.markdown_blocks import split_finished
+from prowess.cli.chat.markdown_blocks import MarkdownBlocks
 from prowess.cli.chat.mentions import find_mentions, quote_mention
 from prowess.cli.chat.terminal_text import find_breaks
 from tests.cli.terminal import Answer, Terminal
@@ -266,7 +266,12 @@ def test_other_commands_import_nothing_of_the_chat(terminal):
     ],
 )
 def test_markdown_is_cut_only_where_it_no_longer_changes(text, finished):
-    assert split_finished(text) == (finished, text[len(finished) :])
+    blocks = MarkdownBlocks()
+    assert (blocks.add(text), blocks.rest) == (finished, text[len(finished) :])
+    # It does not matter in which pieces it comes.
+    pieces = MarkdownBlocks()
+    assert "".join(map(pieces.add, text)) == finished
+    assert (pieces.end(), pieces.rest) == (text[len(finished) :], "")
 
 
 def test_mentions_are_files_that_exist(tmp_path):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
+import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -13,6 +15,7 @@ from typing import Any
 import pytest
 
 from tests.agent.test_streaming import Answer, ending, serve, stream, tool_call, words
+from tests.cli.running import MARK, find_running
 from tests.cli.terminal import Terminal
 from tests.cli.tmux import Tmux
 
@@ -317,3 +320,21 @@ def test_a_dumb_terminal_gets_plain_lines(terminal, chat):
     assert shlex.split(shown.splitlines()[0]) == [">", "go"]
     screen.press("C-d")
     assert screen.wait_for_end() == 0
+
+
+def test_a_request_to_end_leaves_the_terminal_as_it_was(terminal, chat):
+    never = Gate([*words("I begin")], [])
+    with ask_server(never) as (url, _):
+        # By this word the process is found again.
+        mark = f"--deny=Bash({MARK})"
+        screen = chat(*MODEL, mark, OPENAI_BASE_URL=url, **SERVER)
+        screen.wait_for("/help shows more.")
+        screen.type("begin", "Enter")
+        screen.wait_for("I begin", "Working…")
+        process = find_running(mark)[-1]
+        os.kill(int(process), signal.SIGTERM)
+        assert screen.wait_for_end() == 143
+        never.open()
+        # What is typed is echoed again.
+        screen.type("echo", "Enter")
+        screen.wait_for("echo\necho\n")

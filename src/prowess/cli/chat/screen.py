@@ -52,6 +52,7 @@ from prowess.cli.chat.usage import cut_line, name_model, render_status
 from prowess.cli.no_model import Answer
 from prowess.cli.terminal.out import shorten_path
 from prowess.errors.agent import NoModel
+from prowess.machine.interrupts import ENDING, Stopped, catch_interrupts
 from prowess.runtime import Skills
 from prowess.text.display import escape_text
 
@@ -76,7 +77,7 @@ _MENU_ROWS = 7
 # Esc is also the first byte of other keys, which follow it at once.
 _SECONDS_AFTER_ESCAPE = 0.05
 _SECONDS_BETWEEN_KEYS = 0.3
-_REDRAW_SECONDS = 0.05
+_REDRAW_SECONDS = 0.08
 _CLOCK_SECONDS = 0.5
 
 
@@ -302,6 +303,9 @@ class ChatScreen:
             return
         self.line.append_to_history()
         self._set_line("")
+        if find_local(text) is not None or self.chat.session.models.name is None:
+            # Whatever is sent to a model is shown when its turn begins.
+            self._transcript.print_typed(text.strip())
         self._start(self.chat.submit(text, key))
 
     def _answer_question(self, question: Question, text: str) -> None:
@@ -466,7 +470,21 @@ def can_draw() -> bool:
 def run_screen(skills: Skills, host: str, options: RunOptions) -> int:
     """Chat on the terminal."""
 
-    async def run() -> int:
-        return await ChatScreen(skills, host, options).run()
+    stopped: list[int] = []
 
-    return asyncio.run(run())
+    async def run() -> int:
+        screen = ChatScreen(skills, host, options)
+        loop = asyncio.get_running_loop()
+
+        def stop(number: int) -> None:
+            stopped.append(number)
+            loop.call_soon_threadsafe(screen.leave)
+
+        # Otherwise a request to end would leave the terminal as it is while keys are read.
+        with catch_interrupts(stop, also=ENDING):
+            return await screen.run()
+
+    code = asyncio.run(run())
+    if stopped:
+        raise Stopped(stopped[0])
+    return code

@@ -27,7 +27,7 @@ from prowess.agent.events import (
     TurnStarted,
     Warned,
 )
-from prowess.cli.chat.markdown_blocks import split_finished
+from prowess.cli.chat.markdown_blocks import MarkdownBlocks
 from prowess.cli.chat.terminal_text import make_markdown, render_terminal
 from prowess.cli.chat.usage import cut_line
 from prowess.cli.terminal.agent_output import render_line
@@ -35,7 +35,7 @@ from prowess.text.display import escape_line, escape_text
 
 MOST_DIFF_LINES = 60
 _MOST_OUTPUT_LINES = 400
-_MOST_LIVE = 6_000
+_MOST_LIVE = 2_000
 _ENDINGS = {
     "refused": ("Refused", "yellow"),
     "failed": ("Failed", "red"),
@@ -66,7 +66,7 @@ class Transcript:
     ) -> None:
         self._print = print
         self._get_width = get_width
-        self._text = ""
+        self._blocks = MarkdownBlocks()
         self._running: dict[str, ToolStarted] = {}
         self._queued: dict[str, MessageQueued] = {}
         self._last_call: tuple[ToolStarted, ToolFinished] | None = None
@@ -145,17 +145,12 @@ class Transcript:
         notes = notes[-max(rows, 1) :]
         shown = render_terminal(Text("\n").join(notes), width=width) if notes else ""
         left = rows - len(notes)
-        if not self._text.strip() or left < 1:
+        text = self._blocks.rest
+        if not text.strip() or left < 1:
             return shown
-        lines = render_terminal(self._shape_text(), width=width).splitlines(keepends=True)
+        lines = render_terminal(_shape_live(text), width=width).splitlines(keepends=True)
         # The end is what is being written; the whole is printed once it is finished.
         return "".join(lines[-left:]) + shown
-
-    def _shape_text(self) -> RenderableType:
-        """The answer so far. A very long block, such as a file, is not laid out at every word."""
-        if len(self._text) <= _MOST_LIVE:
-            return make_markdown(self._text)
-        return Text(escape_text(self._text[-_MOST_LIVE:]))
 
     def _list_running(self, width: int) -> Iterable[Text]:
         for call in self._running.values():
@@ -167,15 +162,10 @@ class Transcript:
             yield Text(cut_line(f"› {escape_line(one.text)} ({when})", width), "cyan")
 
     def _add_text(self, text: str) -> None:
-        self._text += text
-        if "\n" not in text:
-            return
-        finished, self._text = split_finished(self._text)
-        self._print_markdown(finished)
+        self._print_markdown(self._blocks.add(text))
 
     def _flush(self) -> None:
-        text, self._text = self._text, ""
-        self._print_markdown(text)
+        self._print_markdown(self._blocks.end())
 
     def _print_markdown(self, text: str) -> None:
         if text.strip():
@@ -237,6 +227,13 @@ class Transcript:
         if self._last_kind and (always or not is_same):
             self._print(Text())
         self._last_kind = kind
+
+
+def _shape_live(text: str) -> RenderableType:
+    """An answer so far. Of a long block, only the end is laid out, because that is done often."""
+    if len(text) <= _MOST_LIVE:
+        return make_markdown(text)
+    return Text(escape_text(text[-_MOST_LIVE:]))
 
 
 def _name_call(event: ToolStarted) -> str:
