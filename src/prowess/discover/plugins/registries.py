@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, TypeGuard
 
 from prowess.diagnostics import Diagnostic, diagnose
 from prowess.discover.links import is_inside
@@ -93,7 +93,7 @@ def _read_installed(
         )
 
 
-def _is_absolute(folder: Any, search: PluginSearch) -> bool:
+def _is_absolute(folder: Any, search: PluginSearch) -> TypeGuard[str]:
     is_path = isinstance(folder, str) and "\0" not in folder
     return is_path and bool(search.places.paths.isabs(folder))
 
