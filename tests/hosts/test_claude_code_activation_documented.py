@@ -17,6 +17,7 @@ from prowess.activate.code_skills import DefinedSkill, PromptContext
 from prowess.activate.slash.messages import Message
 from prowess.errors import MachineError
 from prowess.errors.activation import Unavailable
+from prowess.gate.permissions import parse_given
 from prowess.model.activation import SkillRequests
 from prowess.model.command import Finished
 from prowess.model.outcome import State
@@ -442,7 +443,7 @@ def test_a_skill_from_an_mcp_server_runs_nothing_and_has_no_folder_also_in_a_tru
     source = Source("server", "mcp", workspace.path("project/served"), LoadedFrom.MCP, "mcp")
     root = Root(path=source.path, scope=Scope.PROJECT, source=source, order=0)
     runner = Recorder()
-    skills = workspace.open(HOST, roots=[root])
+    skills = workspace.open(HOST, roots=[root], rules=parse_given(allow=["Skill(log)"]))
     trust(skills)
     made = skills.conversation(runner=runner).activate("log", by="model")
     assert made.text == "!`git log` [not run: it comes from an MCP server] in ${CLAUDE_SKILL_DIR}\n"

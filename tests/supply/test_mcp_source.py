@@ -160,7 +160,9 @@ def test_a_skill_that_changes_while_it_is_held_is_asked_about_again(shop: Shop) 
     conversation = skills.conversation(approver=approver, session="b")
     activation = conversation.activate("shop:refunds", by="model")
     assert "v2" in activation.text
-    assert len(approver.asked) == 2
+    # In the second conversation first about what was promised, then about what has changed.
+    assert len(approver.asked) == 3
+    assert "approve it again" in (approver.asked[2].note or "")
 
 
 def test_without_an_approval_a_model_gets_nothing(shop: Shop) -> None:
@@ -169,6 +171,8 @@ def test_without_an_approval_a_model_gets_nothing(shop: Shop) -> None:
         skills.conversation(approver=Approver(ApprovalChoice.REJECT)).activate(
             "shop:refunds", by="model"
         )
+    # Nothing was read for the question.
+    assert shop.requests == ["skills/list"]
 
 
 # Trust
@@ -183,6 +187,9 @@ def test_a_server_of_a_project_is_started_only_if_the_project_is_trusted(shop: S
     assert not shop.log.exists()
     trusted = shop.open(trust=True)
     assert len(trusted.snapshot.skills) == 3
+    # Where only contents are trusted, nobody has looked at the server.
+    shop.workspace.write(OWN, 'trust = "content"\n')
+    assert shop.open(trust=True).snapshot.skills == ()
 
 
 # Lies

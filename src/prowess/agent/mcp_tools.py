@@ -24,7 +24,7 @@ from prowess.errors.mcp import McpServerError
 from prowess.model.mcp import McpServer
 from prowess.model.permission import Action
 from prowess.runtime import Skills
-from prowess.state.server_trust import mark_trusted
+from prowess.state.server_trust import find_folder_trust, mark_trusted
 from prowess.text.globs import matches_wildcard
 from prowess.text.permission_rules import MCP_PREFIX
 
@@ -57,10 +57,11 @@ class McpTool(msgspec.Struct, frozen=True):
 def find_servers(skills: Skills) -> tuple[McpServer, ...]:
     """The servers that are configured here: Prowess's own, those of the host, and of plugins."""
     project = skills.project
-    configured = {**skills.settings().mcp_servers, **project.load_own_settings().mcp_servers}
+    own = project.load_own_settings()
+    configured = {**skills.settings().mcp_servers, **own.mcp_servers}
     marked = mark_trusted(
         configured.values(),
-        project.open_trust().is_trusted_folder,
+        find_folder_trust(own, project.open_trust().is_trusted_folder),
         project=skills.snapshot.repository or skills.cwd,
         home=skills.facts.home,
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection
-from functools import cache
+from functools import cache, partial
 
 from prowess.activate.ledger import LedgerEntry, LedgerRecorder, digest_activation
 from prowess.activate.resources.file_sample import Sample, sample_files
@@ -75,7 +75,13 @@ def activate_skill(
     load = cache(lambda: load_document(skill, arguments, by, services))
     grant = Grant()
     if by == "model":
-        grant = authorize_skill(skill, services, view, get_digest=lambda: load().digest)
+        promised = None if skill.find_promise is None else skill.find_promise()
+        # Of a skill on a server nothing is read before someone approved what it promised.
+        authorize = partial(authorize_skill, skill, services, view)
+        grant = authorize(get_digest=lambda: load().digest if promised is None else promised)
+        if promised is not None and load().digest != promised:
+            # It has changed meanwhile, so the approval was of something else.
+            grant = authorize(get_digest=lambda: load().digest)
 
     plan = plan_body(skill, load(), arguments, by=by, services=services, view=view)
     body = plan.render(is_cancelled)

@@ -260,6 +260,8 @@ class Skill(msgspec.Struct, frozen=True, kw_only=True, eq=False, gc=False):
     of a skill that `is_computed` is made anew for each call and is final: no placeholder is filled
     in it and none of its commands run, and it is not loaded before its use is permitted.
     `read_served` reads one of its files by path, where a server has them; it raises `OSError`.
+    `find_promise` gives the digest that the server promised, so that nothing is read before it is
+    approved.
     """
 
     name: str
@@ -279,6 +281,7 @@ class Skill(msgspec.Struct, frozen=True, kw_only=True, eq=False, gc=False):
     is_computed: bool = False
     loader: "Callable[[Skill, SkillCall], Document]"
     read_served: Callable[[str], bytes] | None = None
+    find_promise: Callable[[], str] | None = None
 
     @property
     def is_in_memory(self) -> bool:

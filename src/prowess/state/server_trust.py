@@ -8,6 +8,15 @@ from collections.abc import Callable, Iterable, Iterator
 import msgspec
 
 from prowess.model.mcp import McpServer
+from prowess.model.settings import Settings
+
+
+def find_folder_trust(own: Settings, is_trusted: Callable[[str], bool]) -> Callable[[str], bool]:
+    """Whether trust in a folder covers the servers that its files name.
+
+    Where the user trusts only contents that were looked at, it does not: nobody looked at these.
+    """
+    return (lambda folder: False) if own.trust == "content" else is_trusted
 
 
 def mark_trusted(

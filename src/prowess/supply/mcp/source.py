@@ -33,7 +33,7 @@ from prowess.model.skill import (
 )
 from prowess.model.source_status import SourceStatus
 from prowess.ports import Discovered, ManifestReader, ScannedProject, Search
-from prowess.state.server_trust import mark_trusted
+from prowess.state.server_trust import find_folder_trust, mark_trusted
 from prowess.supply.mcp.entries import (
     EntryError,
     SkillEntry,
@@ -188,7 +188,10 @@ def _list_servers(search: Search, project: ScannedProject) -> list[McpServer]:
     own = search.settings if project.host == "prowess" else project.load_own_settings()
     configured = {**search.settings.mcp_servers, **own.mcp_servers}
     marked = mark_trusted(
-        configured.values(), project.is_trusted_folder, project=search.cwd, home=project.facts.home
+        configured.values(),
+        find_folder_trust(own, project.is_trusted_folder),
+        project=search.cwd,
+        home=project.facts.home,
     )
     enabled = sorted((one for one in marked if one.enabled), key=lambda one: one.name)
     return [msgspec.structs.replace(one, seconds=one.seconds or LIST_SECONDS) for one in enabled]
@@ -271,7 +274,10 @@ class _ServedSkill:
             return claim
         loader = partial(self._load, claim.skill.loader)
         claim.skill = msgspec.structs.replace(
-            claim.skill, loader=loader, read_served=self._read_file
+            claim.skill,
+            loader=loader,
+            read_served=self._read_file,
+            find_promise=None if self._entry.files is None else lambda: self._entry.digest,
         )
         return claim
 
