@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,7 @@ from prowess.discover.roots import (
 from prowess.errors import NotAFolder
 from prowess.machine.facts import current_facts, isolated_facts
 from prowess.machine.files import LocalFiles
+from prowess.machine.garbage import pause_collection
 from prowess.model.catalog import Catalog
 from prowess.model.facts import Facts
 from prowess.model.permission import Rule
@@ -237,13 +239,14 @@ class Project:
             diagnostics=(*found_before, *diagnostics),
             thorough=self._thorough,
         )
+        sources = self._open_sources(folders)
         scan = Scan(
             profile=self.profile,
             places=places,
             settings=settings,
             limits=limits,
             facts=self.facts,
-            sources=self._open_sources(folders),
+            sources=sources,
             standard=self._load_standard(plugins),
             cache=cache,
             files=self.files,
@@ -261,7 +264,9 @@ class Project:
             ),
             keep=keep,
         )
-        with observe("scan", host=self.profile.name) as seen:
+        # Other sources may wait for a server, and other threads need the collector meanwhile.
+        paused = pause_collection() if len(sources) == 1 else nullcontext()
+        with observe("scan", host=self.profile.name) as seen, paused:
             snapshot, collisions = scan.run()
             cache.save()
             if seen:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from prowess.gate.eligibility import find_ineligible, find_other_spelling
@@ -17,6 +16,8 @@ from prowess.profiles.schema.resolution import GateRules, PermissionRules
 
 if TYPE_CHECKING:
     from prowess.gate.permissions import AgentRules
+
+_NO_REQUIREMENTS = Manifest().requires
 
 
 class SkillGate:
@@ -36,16 +37,13 @@ class SkillGate:
         self._permissions = permissions
         has_settings = settings.agent_skills is not None or bool(settings.overrides)
         self._asks_all = has_settings or permissions is not None
-        self._get_conditions = attrgetter("os", "requires", *rules.hidden_by, *rules.dormant_by)
-        self._no_conditions = self._get_conditions(Manifest())
 
     def find_notes(
         self, manifest: Manifest, name: str, *, hidden_because: str | None = None
     ) -> list[Note]:
         """What a skill is missing, what denies it, what it waits for, what hides it."""
         # Most skills declare nothing that matters here, and a scan asks for every one of them.
-        is_plain = self._get_conditions(manifest) == self._no_conditions
-        if is_plain and hidden_because is None and not self._asks_all:
+        if hidden_because is None and not self._asks_all and not _has_conditions(manifest):
             return []
         rules, facts, settings = self._rules, self._facts, self._settings
         found = (
@@ -59,6 +57,15 @@ class SkillGate:
             ),
         )
         return [note for note in found if note is not None]
+
+
+def _has_conditions(manifest: Manifest) -> bool:
+    """Whether a skill declares anything that the gate of some host asks for."""
+    if manifest.os or manifest.paths or manifest.globs:
+        return True
+    if manifest.hide is not None or manifest.disable_model_invocation is not None:
+        return True
+    return manifest.requires is not _NO_REQUIREMENTS
 
 
 def find_rules(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any, Literal
-from urllib.parse import urlsplit
 
 import msgspec
 
@@ -84,6 +83,9 @@ class McpProblem(msgspec.Struct, frozen=True):
 
 def hide_url_secrets(url: str) -> str:
     """A URL without user, password, query and fragment."""
+    # Imported late: every scan imports this module, and few have an address to show.
+    from urllib.parse import urlsplit
+
     try:
         parts = urlsplit(url)
         host = parts.netloc.rpartition("@")[2]

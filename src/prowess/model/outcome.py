@@ -27,6 +27,9 @@ class State(str, Enum):
 
     rank: int
 
+    # Enum's own hash is a function in Python, and every outcome of a scan is counted by its state.
+    __hash__ = str.__hash__
+
     def __init__(self, value: str) -> None:
         # Sorting by an attribute is much faster than looking members up, which hashes their names.
         self.rank = len(type(self))

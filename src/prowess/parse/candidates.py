@@ -31,7 +31,7 @@ _pack = msgspec.msgpack.Encoder().encode
 _set = msgspec.structs.force_setattr
 
 
-class Parsed(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
+class Parsed(msgspec.Struct, frozen=True, gc=False, array_like=True):
     """What a scan keeps of a file: what its header means under the rules of one root of one host.
 
     It has no path, so it can be kept for as long as the file does not change. The whole header and

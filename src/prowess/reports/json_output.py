@@ -48,15 +48,16 @@ def shape_outcome(outcome: Outcome) -> dict[str, Any]:
         "description": skill.description if skill else None,
         "location": outcome.candidate.location,
         "folder": outcome.candidate.folder,
-        "scope": root.scope.value,
+        # Each of thousands of skills has these three; `value` is a property in Python.
+        "scope": root.scope._value_,
         "source": {
             "provider": root.source.provider,
             "level": root.source.level,
             "path": root.source.path,
-            "loaded_from": root.source.loaded_from.value,
+            "loaded_from": root.source.loaded_from._value_,
             "label": root.source.label,
         },
-        "state": outcome.state.value,
+        "state": outcome.state._value_,
     }
     if outcome.reason is not None:
         shape["reason"] = outcome.reason

@@ -10,12 +10,14 @@ _JOINERS = "\u200c\u200d"
 # and paragraph separators.
 _STEERING = ("Cc", "Cf", "Cs", "Zl", "Zp")
 # The same categories spelled out, for text too long to look up each character. JSON escapes the
-# first 32 controls itself and has no surrogates.
-_STEERING_IN_JSON = re.compile(
+# first 32 controls itself and has no surrogates. A search for so many ranges is slow, so it is made
+# only where there is more than printable ASCII.
+_STEERING_IN_JSON = (
     "[\x7f-\x9f\xad\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u180e\u200b-\u200f\u2028-\u202e"
     "\u2060-\u2064\u2066-\u206f\ufeff\ufff9-\ufffb\U000110bd\U000110cd\U00013430-\U0001343f"
     "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0001\U000e0020-\U000e007f]"
 )
+_BEYOND_ASCII = "[^\x00-\x7e]+"
 
 
 def escape_text(text: str) -> str:
@@ -33,8 +35,14 @@ def escape_line(text: str) -> str:
 
 def escape_json(data: bytes) -> bytes:
     """Encoded JSON that is safe to print; a program that reads it gets the same values."""
+    if data.isascii() and b"\x7f" not in data:
+        return data
     text = data.decode("utf-8")
-    return _STEERING_IN_JSON.sub(_spell_in_json, text).encode("utf-8")
+    return re.sub(_BEYOND_ASCII, _escape_in_json, text).encode("utf-8")
+
+
+def _escape_in_json(found: re.Match[str]) -> str:
+    return re.sub(_STEERING_IN_JSON, _spell_in_json, found[0])
 
 
 def _spell_in_json(found: re.Match[str]) -> str:
