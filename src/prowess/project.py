@@ -226,10 +226,12 @@ class Project:
         places = self._add_settings(places, settings)
         if settings.root_markers is not None:
             places = self._move_repository(places, settings.root_markers)
-        plugins, found_in_lists = self._find_plugins(places, settings, packages=self._packages)
-        found_before += found_in_lists
         limits = self.profile.limits.change(settings.limits)
         cache = self._open_cache(limits, remember=remember)
+        plugins, found_in_lists = self._find_plugins(
+            places, settings, cache, packages=self._packages
+        )
+        found_before += found_in_lists
         roots, diagnostics = self._plan_roots(places, settings, nested, plugins)
         folders = FolderSource(
             roots,
@@ -279,14 +281,14 @@ class Project:
             return ()
         settings = self.load_settings()
         places = self._add_settings(self.find_places(), settings)
-        return self._find_plugins(places, settings, packages=packages)[0]
+        return self._find_plugins(places, settings, self.files, packages=packages)[0]
 
     def _add_settings(self, places: Places, settings: Settings) -> Places:
         has_plugins = bool(self.profile.plugins)
         return add_settings(places, settings, agent=self._agent, has_plugins=has_plugins)
 
     def _find_plugins(
-        self, places: Places, settings: Settings, *, packages: bool
+        self, places: Places, settings: Settings, files: FileSystem, *, packages: bool
     ) -> tuple[tuple[Plugin, ...], tuple[Diagnostic, ...]]:
         """The plugins of the host, and what is wrong with them and their lists."""
         if not self.profile.plugins or self.roots is not None:
@@ -294,9 +296,7 @@ class Project:
         from prowess.discover.plugins.find import find_plugins
         from prowess.discover.plugins.search import PluginSearch
 
-        search = PluginSearch(
-            self.profile, places, settings, self.facts, self.files, self._plugin_dirs
-        )
+        search = PluginSearch(self.profile, places, settings, self.facts, files, self._plugin_dirs)
         plugins, findings = find_plugins(search, packages=packages)
         own = [one for plugin in plugins for one in plugin.diagnostics]
         self._plugin_files = tuple(

@@ -102,7 +102,13 @@ class ScanCache(Generic[T]):
         return folders, readings
 
     def list_folder(self, path: str) -> list[FolderItem]:
-        """What is in a folder, from the cache where the folder has not changed."""
+        """What is in a folder, from the cache where the folder has not changed.
+
+        A scan sees the same in a folder each time it asks, and most folders are looked at once.
+        """
+        kept = self._folders.get(path)
+        if kept is not None:
+            return kept.items
         kept = self._old_folders.get(path)
         if kept is not None and self.get_stamp(path) == kept.stamp:
             self._folders[path] = kept

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from prowess.diagnostics import Diagnostic, diagnose
 from prowess.discover.plugins.search import Finder, FoundPlugin, PluginSearch, list_folders
 from prowess.model.plugin import Owner
+from prowess.ports import FileSystem
 from prowess.profiles.schema.plugins import PluginRule
 
 
@@ -63,10 +64,24 @@ def _find_between_skills(
     search: PluginSearch, rule: PluginRule, findings: list[Diagnostic]
 ) -> Iterator[FoundPlugin]:
     """Folders between skills that have a manifest of a plugin."""
+    files, manifests = search.files, rule.manifests
+    first_names = {name.partition("/")[0] for name in manifests}
     for path in search.expand(rule):
-        for folder in list_folders(path, search.files):
-            if any(search.files.find_kind(f"{folder}/{name}") == "file" for name in rule.manifests):
+        for folder in list_folders(path, files):
+            # There may be thousands of skills, and their folders are listed anyway: only those with
+            # the right name in them are worth another look.
+            if not _has_any(folder, first_names, files):
+                continue
+            if any(files.find_kind(f"{folder}/{name}") == "file" for name in manifests):
                 yield FoundPlugin(folder=folder, origin=path)
+
+
+def _has_any(folder: str, names: set[str], files: FileSystem) -> bool:
+    """Whether a folder has one of these names in it, or cannot be listed."""
+    try:
+        return any(item.name in names for item in files.list_folder(folder))
+    except OSError:
+        return True
 
 
 FINDERS: dict[str, Finder] = {
