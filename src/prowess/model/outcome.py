@@ -35,6 +35,9 @@ class State(str, Enum):
         self.rank = len(type(self))
 
 
+# A member of an enumeration is looked up by a function in Python, and most outcomes are ready.
+_READY = State.READY
+
 UNTIL_AWAKE = "until-awake"
 """The rule of a note: another skill has the name until a file wakes this one."""
 
@@ -115,9 +118,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True, eq=False, gc=False):
     ) -> Outcome:
         """The outcome from all notes: the first state decides, the others stay as notes."""
         if not notes:
-            return cls(
-                candidate=candidate, name=name, state=State.READY, skill=skill, diagnostics=found
-            )
+            return cls(candidate=candidate, name=name, state=_READY, skill=skill, diagnostics=found)
         notes.sort(key=lambda note: note.state.rank)
         first, *others = notes
         return cls(

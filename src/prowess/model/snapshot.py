@@ -39,9 +39,8 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, eq=False, weakref=True
     @property
     def skills(self) -> tuple[Skill, ...]:
         """The skills that are ready to be offered to a model, in the order of their names."""
-        return tuple(
-            o.skill for o in self.outcomes if o.state is State.READY and o.skill is not None
-        )
+        ready = State.READY
+        return tuple([o.skill for o in self.outcomes if o.state is ready and o.skill is not None])
 
     @property
     def shown(self) -> tuple[Outcome, ...]:

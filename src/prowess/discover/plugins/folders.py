@@ -79,7 +79,7 @@ def _find_between_skills(
 def _has_any(folder: str, names: set[str], files: FileSystem) -> bool:
     """Whether a folder has one of these names in it, or cannot be listed."""
     try:
-        return any(item.name in names for item in files.list_folder(folder))
+        return not names.isdisjoint([item.name for item in files.list_folder(folder)])
     except OSError:
         return True
 
