@@ -29,7 +29,7 @@ COMMANDS: dict[str, LocalCommand] = {
     "skills": LocalCommand(
         "List the available skills, and switch them on or off.",
         "skills",
-        "[WORD | NAME on|name-only|user-only|off]",
+        "[WORD | NAME SWITCH]",
     ),
     "reload-skills": LocalCommand("Read the skills again now.", "reload_skills"),
     "context": LocalCommand("Show what fills the model's window.", "context"),
@@ -43,7 +43,7 @@ COMMANDS: dict[str, LocalCommand] = {
     "permissions": LocalCommand(
         "Show the rules, or add one for this chat.",
         "permissions",
-        "[allow|ask|deny RULE]",
+        "[ACTION RULE]",
         choices=("allow", "ask", "deny"),
     ),
     "plugin": LocalCommand("List the plugins, and switch them.", "plugin", "[NAME on|off]"),

@@ -145,12 +145,14 @@ class Transcript:
         notes = notes[-max(rows, 1) :]
         shown = render_terminal(Text("\n").join(notes), width=width) if notes else ""
         left = rows - len(notes)
+        # A line free, as there will be once it is finished.
+        lead = "\n" if shown and self._last_kind not in ("call", "question", "") else ""
         text = self._blocks.rest
         if not text.strip() or left < 1:
-            return shown
+            return lead + shown
         lines = render_terminal(_shape_live(text), width=width).splitlines(keepends=True)
         # The end is what is being written; the whole is printed once it is finished.
-        return "".join(lines[-left:]) + shown
+        return lead + "".join(lines[-left:]) + shown
 
     def _list_running(self, width: int) -> Iterable[Text]:
         for call in self._running.values():
