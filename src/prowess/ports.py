@@ -128,11 +128,6 @@ class ScannedProject(Protocol):
         ...
 
     @property
-    def host(self) -> str:
-        """The name of the host whose rules are followed."""
-        ...
-
-    @property
     def mcp_names(self) -> tuple[str, str]:
         """How the host names skills and prompts of MCP servers; empty for what it does not use."""
         ...

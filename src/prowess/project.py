@@ -261,6 +261,7 @@ class Project:
                 places=places,
                 limits=limits,
                 order=len(roots),
+                settings=settings,
                 load_own_settings=self.load_own_settings,
                 open_trust=self.open_trust,
             ),

@@ -32,22 +32,27 @@ class ProjectScan:
         places: Places,
         limits: Limits,
         order: int,
+        settings: Settings,
         load_own_settings: Callable[[], Settings],
         open_trust: Callable[[], TrustPolicy],
     ) -> None:
         self.facts = facts
-        self.host = profile.name
         self.mcp_names = (profile.mcp.skills, profile.mcp.prompts)
         self._profile = profile
         self._places = places
         self._limits = limits
         self._next_order = order
+        # A host that reads prowess.toml has these settings already.
+        reads_own = any(rule.is_own for rule in profile.settings.values())
+        self._own_settings = settings if reads_own else None
         self._load_own_settings = load_own_settings
         self._open_trust = open_trust
 
     def load_own_settings(self) -> Settings:
         """Prowess's own settings, whichever host it answers as."""
-        return self._load_own_settings()
+        if self._own_settings is None:
+            self._own_settings = self._load_own_settings()
+        return self._own_settings
 
     def is_trusted_folder(self, folder: str) -> bool:
         """Whether the user trusts the project that a folder belongs to."""

@@ -45,7 +45,7 @@ class RemoteSource:
         from prowess.supply.configured_indexes import allow_private, list_indexes
         from prowess.supply.remote_sync import sync_indexes
 
-        own = settings if project.host == "prowess" else project.load_own_settings()
+        own = project.load_own_settings()
         network = _get_network(project, own, offline=self._offline)
         indexes = [allow_private(one, own) for one in list_indexes(settings)]
         refresh, self._refresh = self._refresh, False

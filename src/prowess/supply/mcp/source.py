@@ -185,7 +185,7 @@ async def _ask_lists(client: Any, *, wants_skills: bool, named: Sequence[str]) -
 
 
 def _list_servers(search: Search, project: ScannedProject) -> list[McpServer]:
-    own = search.settings if project.host == "prowess" else project.load_own_settings()
+    own = project.load_own_settings()
     configured = {**search.settings.mcp_servers, **own.mcp_servers}
     marked = mark_trusted(
         configured.values(),
