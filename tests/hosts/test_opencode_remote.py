@@ -65,6 +65,13 @@ def test_an_entry_without_exactly_skill_md_is_dropped(
     assert listed(scan(workspace, server.url)) == {"good": "d"}
 
 
+def test_names_that_differ_in_case_only_are_two_skills(
+    workspace: Workspace, server: RemoteServer
+) -> None:
+    server.offer("One", "one")
+    assert listed(scan(workspace, server.url)) == {"One": "About One.", "one": "About one."}
+
+
 def test_a_skill_inside_a_skill_is_one_of_its_own(
     workspace: Workspace, server: RemoteServer
 ) -> None:

@@ -103,17 +103,19 @@ def parse_index(data: bytes, url: str, *, kind: str = "any") -> ParsedIndex:
         raise InvalidIndex(f"it has {len(items):,} skills; at most {MOST_SKILLS:,} are allowed")
     has_artifacts = "$schema" in index and not is_opencode
     parse = _parse_artifact if has_artifacts else _parse_files
+    # Names that differ in case only share a folder on some machines; to opencode they are two.
+    make_key = str if is_opencode else str.casefold
     entries: dict[str, RemoteEntry] = {}
     diagnostics = []
     for position, item in enumerate(items):
         try:
             entry = parse(_check_entry(item), url)
-            if entry.name.casefold() in entries:
+            if make_key(entry.name) in entries:
                 raise _Refused("source-entry-invalid", "its name appears twice in the index")
         except _Refused as refusal:
             diagnostics.append(_report(refusal, item, position, url))
         else:
-            entries[entry.name.casefold()] = entry
+            entries[make_key(entry.name)] = entry
     return ParsedIndex(tuple(entries.values()), tuple(diagnostics))
 
 
