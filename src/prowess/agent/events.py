@@ -104,6 +104,23 @@ class ToolStarted(AgentEvent, frozen=True, kw_only=True, tag="tool-started"):
     diff: str = ""
 
 
+class ApprovalAsked(AgentEvent, frozen=True, kw_only=True, tag="approval-asked"):
+    """Someone must approve a call, a skill or its commands. Only `--input jsonl` asks this way.
+
+    The answer is a line of input with the `id` and one of the `choices`. `names` are the skills,
+    paths or programs that it is about, `details` the exact commands. `note` says why it is asked.
+    """
+
+    id: str
+    permission: str
+    choices: tuple[str, ...]
+    names: tuple[str, ...] = ()
+    title: str = ""
+    details: tuple[str, ...] = ()
+    diff: str = ""
+    note: str = ""
+
+
 class ToolFinished(AgentEvent, frozen=True, kw_only=True, tag="tool-finished"):
     """A call ended with the `output` that the model receives."""
 
@@ -233,6 +250,7 @@ Event = (
     | TextDelta
     | ThinkingDelta
     | ToolStarted
+    | ApprovalAsked
     | ToolFinished
     | TaskFinished
     | HookFinished

@@ -2,7 +2,8 @@
 
 A line is `{"text": "…"}`, which steers a model that works, `{"text": "…", "key": "follow-up"}`,
 which it gets when it would stop, or `{"interrupt": true}`. If no model works, a text is the next
-prompt.
+prompt. `{"answer": "once", "id": "question-1"}` answers a question, with `always` or `reject` in
+place of `once`; a rejection may have `feedback` for the model.
 """
 
 from __future__ import annotations
@@ -16,8 +17,10 @@ import msgspec
 
 from prowess.activate.slash.messages import Delivery, Key
 from prowess.agent.events import Event, TurnEnded, Warned
-from prowess.errors import ProwessError
+from prowess.agent.line_approver import LineApprover
+from prowess.errors import ProwessError, UsageError
 from prowess.machine.event_loop import run_in_thread
+from prowess.ports import Approver
 
 _KEYS = {"send": Key.SEND, "follow-up": Key.FOLLOW_UP}
 
@@ -48,6 +51,9 @@ class InputLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     text: str = ""
     key: Literal["send", "follow-up"] = "send"
     interrupt: bool = False
+    answer: Literal["once", "always", "reject"] | None = None
+    id: str = ""
+    feedback: str | None = None
 
 
 async def converse(
@@ -55,14 +61,16 @@ async def converse(
     first: str,
     read_line: Callable[[], str],
     show: Callable[[Event], object],
+    approver: Approver | None = None,
 ) -> TurnEnded:
     """Run turns until the input has ended and nothing is left to do; returns the end of the last.
 
     `read_line` blocks until there is a line, and gives "" at the end of the input. It runs in a
-    thread of its own.
+    thread of its own. An `approver` that asks by events gets the answers among the lines.
     """
     arrivals = _Arrivals()
-    reader = asyncio.create_task(_read(session, read_line, show, arrivals))
+    lines = _Lines(session, show, approver if isinstance(approver, LineApprover) else None)
+    reader = asyncio.create_task(_read(lines, read_line, arrivals))
     prompts = [first]
     ended: TurnEnded | None = None
     try:
@@ -105,30 +113,71 @@ class _Arrivals:
         self._event.clear()
 
 
-async def _read(
-    session: Turns,
-    read_line: Callable[[], str],
-    show: Callable[[Event], object],
-    arrivals: _Arrivals,
-) -> None:
+async def _read(lines: _Lines, read_line: Callable[[], str], arrivals: _Arrivals) -> None:
+    # A text may itself need an approval, so that lines are read while it is taken.
+    taker = asyncio.create_task(lines.take_texts(arrivals))
     try:
         while line := await run_in_thread(lambda is_cancelled: read_line()):
-            if not line.strip():
-                continue
-            try:
-                await _take(session, msgspec.json.decode(line, type=InputLine))
-            except UnicodeEncodeError:
-                # Bytes that are no UTF-8 are read as lone surrogates.
-                show(Warned(code="input-ignored", message="The line is not valid UTF-8."))
-            except (msgspec.DecodeError, ProwessError) as error:
-                show(Warned(code="input-ignored", message=str(error)))
-            arrivals.note()
+            if line.strip():
+                lines.take(line)
+                arrivals.note()
+        lines.end()
+        await taker
     finally:
+        # Also where reading failed: nobody waits for an answer that cannot come.
+        lines.end()
+        taker.cancel()
         arrivals.end()
 
 
-async def _take(session: Turns, line: InputLine) -> None:
-    if line.interrupt:
-        session.interrupt()
-    if line.text:
-        await session.queue(line.text, key=_KEYS[line.key])
+class _Lines:
+    """Gives each line to whom it concerns. What is wrong with one is shown."""
+
+    def __init__(
+        self, session: Turns, show: Callable[[Event], object], approver: LineApprover | None
+    ) -> None:
+        self._session = session
+        self._show = show
+        self._approver = approver
+        self._texts: asyncio.Queue[InputLine | None] = asyncio.Queue()
+
+    def take(self, text: str) -> None:
+        """Take a line: an answer or an interrupt at once, a text after those before it."""
+        try:
+            line = msgspec.json.decode(text, type=InputLine)
+            if line.answer is not None:
+                self._answer(line, line.answer)
+        except UnicodeEncodeError:
+            # Bytes that are no UTF-8 are read as lone surrogates.
+            self._warn("The line is not valid UTF-8.")
+            return
+        except (msgspec.DecodeError, UsageError) as error:
+            self._warn(str(error))
+            return
+        if line.interrupt:
+            self._session.interrupt()
+        if line.text:
+            self._texts.put_nowait(line)
+
+    def end(self) -> None:
+        """There are no more lines."""
+        if self._approver is not None:
+            self._approver.end()
+        self._texts.put_nowait(None)
+
+    async def take_texts(self, arrivals: _Arrivals) -> None:
+        """Give texts to the session, one after the other, until there are no more."""
+        while (line := await self._texts.get()) is not None:
+            try:
+                await self._session.queue(line.text, key=_KEYS[line.key])
+            except ProwessError as error:
+                self._warn(str(error))
+            arrivals.note()
+
+    def _answer(self, line: InputLine, reply: str) -> None:
+        if self._approver is None:
+            raise UsageError("Nothing is asked here; answers need --json.")
+        self._approver.answer(line.id, reply, line.feedback)
+
+    def _warn(self, message: str) -> None:
+        self._show(Warned(code="input-ignored", message=message))

@@ -103,6 +103,7 @@ class Session:
         servers: Sequence[McpServer] = (),
     ) -> None:
         self.skills = skills
+        self._approver = approver
         self._opened = time.monotonic()
         own = skills.project.load_own_settings()
         self.models = ModelSource(model, own.agent, skills.facts, skills.project.files, record)
@@ -209,7 +210,7 @@ class Session:
         """Run turns from synchronous code, with more input from lines; see `input_lines`."""
         if self._sync is None:
             self._sync = asyncio.Runner()
-        return self._sync.run(converse(self, text, read_line, on_event))
+        return self._sync.run(converse(self, text, read_line, on_event, self._approver))
 
     async def queue(self, text: str, *, key: Key = Key.SEND, files: Sequence[str] = ()) -> Delivery:
         """Take what the user typed while the model works: text, or a command such as `/name`.

@@ -100,6 +100,7 @@ _OPTIONS: dict[str, Callable[[Any], Any]] = {
 
 def run_session(skills: Skills, text: str, options: RunOptions, *, as_json: bool) -> int:
     """Run one turn of a session, and return its exit code."""
+    from prowess.agent.line_approver import LineApprover
     from prowess.machine.atomic_write import check_writable, rewrite_aside
 
     if options.output is not None:
@@ -108,7 +109,9 @@ def run_session(skills: Skills, text: str, options: RunOptions, *, as_json: bool
 
     def work(cancel: Cancel, approver: Approver | None) -> TurnEnded:
         resume = find_session(skills, options)
-        with open_session(skills, options, approver, resume) as session:
+        # A program that reads events also answers questions.
+        lines = LineApprover(show) if options.input is not None and as_json else None
+        with open_session(skills, options, lines or approver, resume) as session:
             _interrupt_with(cancel, session.interrupt)
             if options.input is not None:
                 return session.converse(text, read_line, on_event=show)
