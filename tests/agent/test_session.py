@@ -91,6 +91,7 @@ def test_the_schema_names_every_kind_of_event():
         "text",
         "thinking",
         "tool-started",
+        "approval-asked",
         "tool-finished",
         "hook-finished",
         "request-finished",

@@ -225,6 +225,29 @@ def test_more_messages_come_from_stdin_as_lines(terminal):
     assert (done.returncode, done.stdout.split()) == (0, ["One.", "Two."]), done.stderr
 
 
+def test_a_program_answers_questions_by_lines(terminal):
+    model = script(terminal, call("Write", file_path="a.txt", content="A\n"), {"text": "Done."})
+    command = [sys.executable, "-m", "prowess", "run", "x", "--model", model]
+    with subprocess.Popen(
+        [*command, "--json", "--input", "jsonl"],
+        cwd=terminal.project,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as running:
+        assert running.stdin is not None
+        assert running.stdout is not None
+        for line in running.stdout:
+            event = json.loads(line)
+            if event["event"] == "approval-asked":
+                running.stdin.write(json.dumps({"answer": "once", "id": event["id"]}) + "\n")
+                running.stdin.flush()
+            if event["event"] == "turn-ended":
+                running.stdin.close()
+    assert (running.returncode, event["status"]) == (0, "done")
+    assert (terminal.root / "project/a.txt").read_text() == "A\n"
+
+
 # At a terminal
 
 
