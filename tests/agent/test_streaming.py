@@ -146,7 +146,8 @@ def test_words_arrive_as_they_are_streamed_with_tokens_and_price(ask):
     assert asked[0]["stream"] is True
     names = [one["function"]["name"] for one in asked[0]["tools"]]
     skills = ["skill", "read_skill_file", "run_skill_script"]
-    assert names == ["Read", "Write", "Edit", "Glob", "Grep", "Bash", "Task", *skills]
+    own = ["Read", "Write", "Edit", "Glob", "Grep", "Bash", "WebFetch", "Task"]
+    assert names == [*own, *skills]
 
 
 def test_a_tool_call_is_streamed_and_answered(ask, studio):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Mapping
+from concurrent.futures import Future
 from typing import TYPE_CHECKING
 
 from prowess.agent.script import Recorder, Script, load_script, replay
@@ -91,6 +93,9 @@ class ModelSource:
         if self._given is None:
             self._script = self._load_script(self.name)
         self._recorder = None if record is None else Recorder(record)
+        self._loading: Future[Model] | None = None
+        if self.name is not None and self._given is None and self._script is None:
+            self._loading = _start_loading(self.name, self._env)
 
     def open(self, agent: str = "") -> Model:
         """The model of the session, for its main agent or a sub-agent. Raises `NoModel`."""
@@ -164,9 +169,26 @@ class ModelSource:
         return load_script(file, self._files)
 
     def _load(self, name: str) -> Model:
+        if name == self.name and self._loading is not None:
+            self._loaded[name] = self._loading.result()
         if name not in self._loaded:
             self._loaded[name] = load_model(name, env=self._env)
         return self._loaded[name]
+
+
+def _start_loading(name: str, env: Mapping[str, str]) -> Future[Model]:
+    """Load a model while the session does other things: certificates and clients take long."""
+    loading: Future[Model] = Future()
+
+    def load() -> None:
+        try:
+            loading.set_result(load_model(name, env=env))
+        except BaseException as error:
+            # Raised where the model is needed.
+            loading.set_exception(error)
+
+    threading.Thread(target=load, name="prowess", daemon=True).start()
+    return loading
 
 
 def _choose_api(name: str, env: Mapping[str, str]) -> str:

@@ -8,7 +8,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from pydantic_ai import FunctionToolset, ModelRetry, RunContext, Tool, ToolFailed, ToolReturn
+from pydantic_ai import FunctionToolset, ModelRetry, RunContext, ToolFailed, ToolReturn
 from pydantic_ai.toolsets import AbstractToolset, CombinedToolset, ToolsetTool, WrapperToolset
 
 from prowess.adapters.pydantic_ai import SkillToolset
@@ -18,6 +18,7 @@ from prowess.agent.hooks.tool_calls import HookedCall
 from prowess.agent.mcp_tools import McpTools, McpToolset
 from prowess.agent.permissions import Gatekeeper, Granted, ToolRules
 from prowess.agent.shipped.tools import TOOLS_OF_SKILLS
+from prowess.agent.tool_schemas import make_tool
 from prowess.agent.tools.bash import BashTool
 from prowess.agent.tools.files import FileTools
 from prowess.agent.tools.plan import Plan
@@ -303,7 +304,7 @@ def build_toolset(
     planned = FunctionToolset[Any](
         [
             # Whatever changes something waits for the calls before it, and those after it wait.
-            Tool(function, name=name, sequential=name in _CHANGING)
+            make_tool(name, function, sequential=name in _CHANGING)
             for function, name in zip(functions, TOOLS, strict=True)
             if only is None or name in only
         ]

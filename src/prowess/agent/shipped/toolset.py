@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic_ai import FunctionToolset, Tool
-from pydantic_ai.toolsets import AbstractToolset
+from pydantic_ai import FunctionToolset, RunContext
+from pydantic_ai.toolsets import AbstractToolset, ToolsetTool
 
 from prowess.agent.shipped.tools import TOOLS_OF_SKILLS, ShippedTools
+from prowess.agent.tool_schemas import make_tool
 from prowess.conversation.conversation import Conversation
 from prowess.model.skill import Scope
 from prowess.runtime import Skills
@@ -15,11 +16,24 @@ from prowess.runtime import Skills
 
 def open_shipped_tools(skills: Skills, conversation: Conversation) -> AbstractToolset[Any]:
     """The tools for one conversation."""
-    tools = ShippedTools(skills).by_name
-    toolset = FunctionToolset[Any](
-        [Tool(function, name=name, sequential=True) for name, function in tools.items()]
-    )
+    toolset = _ToolsOnDemand(skills, conversation)
     return toolset.filtered(lambda ctx, tool: _is_needed(tool.name, conversation))
+
+
+class _ToolsOnDemand(FunctionToolset[Any]):
+    """The tools, made when the first skill that needs one is loaded: few sessions do that."""
+
+    def __init__(self, skills: Skills, conversation: Conversation) -> None:
+        super().__init__()
+        self._skills = skills
+        self._conversation = conversation
+
+    async def get_tools(self, ctx: RunContext[Any]) -> dict[str, ToolsetTool[Any]]:
+        """The tools; none before one is needed."""
+        if not self.tools and any(_is_needed(name, self._conversation) for name in TOOLS_OF_SKILLS):
+            for name, function in ShippedTools(self._skills).by_name.items():
+                self.add_tool(make_tool(name, function, sequential=True))
+        return await super().get_tools(ctx)
 
 
 def _is_needed(tool: str, conversation: Conversation) -> bool:
