@@ -41,7 +41,6 @@ from prowess.agent.hooks.skill_hooks import restore_hooks
 from prowess.agent.input_lines import converse
 from prowess.agent.models import ModelSource
 from prowess.agent.session_file import (
-    CallRecord,
     EndRecord,
     SavedSession,
     SessionFile,
@@ -49,6 +48,7 @@ from prowess.agent.session_file import (
 )
 from prowess.agent.toolset import NoCallLog
 from prowess.agent.turn import Limits, LoopResult
+from prowess.agent.unknown_calls import is_told, render_unknown
 from prowess.agent.workers import Worker, Workers
 from prowess.conversation.slash_commands import RunResult
 from prowess.errors import ProwessError, UsageError
@@ -398,7 +398,7 @@ class Session:
             if forked is not None:
                 return self._keep_forked(text, forked, worker)
         if self._unknown:
-            prompt = f"{_render_unknown(self._unknown)}\n\n{prompt}"
+            prompt = f"{render_unknown(self._unknown)}\n\n{prompt}"
         prompt = self._prompts.add_context(prompt)
         self._prompts.forget_context()
         result = await self._workers.work(worker, prompt)
@@ -487,8 +487,7 @@ class Session:
         """Forget calls of unknown outcome once the messages that are kept tell of them."""
         if not self._unknown:
             return
-        notice = _render_unknown(self._unknown)
-        if not any(_has_prompt(message, notice) for message in messages):
+        if not is_told(self._unknown, messages):
             return
         self._unknown = ()
         if self._file is not None:
@@ -590,21 +589,6 @@ def _find_own_command(typed: RunResult) -> tuple[str, str] | None:
         return None
     word, _, arguments = typed.text.strip().partition(" ")
     return (word[1:], arguments.strip()) if word in _OWN_COMMANDS else None
-
-
-def _render_unknown(calls: Sequence[CallRecord]) -> str:
-    listed = "\n".join(f"- {call.title}" for call in calls)
-    return (
-        "The session ended while these calls were running. Nobody knows whether they were done:\n"
-        f"{listed}\n"
-        "Find out before you do anything like them again, and ask the user if you cannot."
-    )
-
-
-def _has_prompt(message: ModelMessage, text: str) -> bool:
-    """Whether a message has a prompt that begins with a text."""
-    prompts = (part.content for part in message.parts if isinstance(part, UserPromptPart))
-    return any(isinstance(prompt, str) and prompt.startswith(text) for prompt in prompts)
 
 
 def _make_reason(error: ProwessError) -> str:
