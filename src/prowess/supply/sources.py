@@ -80,9 +80,7 @@ def has_servers(search: Search) -> bool:
     project = search.project
     if project is None or not any(project.mcp_names):
         return False
-    if search.settings.mcp_servers:
-        return True
-    return project.host != "prowess" and bool(project.load_own_settings().mcp_servers)
+    return bool(search.settings.mcp_servers or project.load_own_settings().mcp_servers)
 
 
 def _open_mcp(*, offline: bool) -> SkillSource:
