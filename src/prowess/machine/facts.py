@@ -49,7 +49,7 @@ def isolated_facts() -> Facts:
 
 def _holds_packages(path: str) -> bool:
     """Whether packages are installed in a folder of Python's path; the standard library is not."""
-    if not os.path.isabs(path) or path == os.getcwd():
+    if not os.path.isabs(path):
         return False
     is_site = path.rstrip("/\\").endswith(("site-packages", "dist-packages"))
     return is_site or not path.startswith((sys.base_prefix, sys.prefix))
