@@ -1,0 +1,438 @@
+"""The skills and prompts of MCP servers, listed, checked and read.
+
+A server is untrusted, and so is all it says. Its list is read when skills are listed, a SKILL.md
+when it is loaded, another file when it is read; each is compared with the entry that promised it.
+Nothing of a server runs, and a skill of one server never reads from another.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+import weakref
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
+
+from prowess.diagnostics import Diagnostic, diagnose
+from prowess.errors import MachineError, MissingExtra, UsageError
+from prowess.errors.mcp import McpServerError
+from prowess.model.mcp import McpServer
+from prowess.model.outcome import Claim
+from prowess.model.skill import (
+    Candidate,
+    Document,
+    LoadedFrom,
+    Manifest,
+    Root,
+    Scope,
+    Skill,
+    SkillCall,
+    Source,
+)
+from prowess.model.source_status import SourceStatus
+from prowess.ports import Discovered, ManifestReader, ScannedProject, Search
+from prowess.state.server_trust import find_folder_trust, mark_trusted
+from prowess.supply.mcp.entries import (
+    EntryError,
+    SkillEntry,
+    check_file,
+    decode_content,
+    parse_entry,
+    render_header,
+)
+from prowess.text.markup import escape_tags, escape_xml, tidy_line
+
+if TYPE_CHECKING:
+    from prowess.machine.mcp.connections import McpConnections
+
+LIST_SECONDS = 2.0
+"""How long a server may delay a list, unless its settings say otherwise."""
+_READ_SECONDS = 20.0
+_SECONDS_UNTIL_RETRY = 60.0
+_MOST_FILES_SHOWN = 50
+_TAG = "skill_of_server"
+
+
+class ServedSkills:
+    """What the servers of one source offer. They live as long as this does."""
+
+    def __init__(self) -> None:
+        self._connections: McpConnections | None = None
+        self._served: dict[str, _ServedSkill] = {}
+        self._prompts: dict[str, _Prompt] = {}
+        self._failed: dict[str, tuple[float, McpServerError | MissingExtra]] = {}
+
+    def find(self, search: Search, project: ScannedProject) -> Discovered:
+        """The skills of every server that the user trusts, in the order of their names."""
+        servers = _list_servers(search, project)
+        if not servers:
+            return Discovered()
+        connections = self._open(project, search.cwd)
+        # All at once, so that several slow servers delay a list no longer than one.
+        with ThreadPoolExecutor(max_workers=len(servers)) as pool:
+            ask = partial(self._ask, connections, wants_skills=bool(project.mcp_names[0]))
+            answers = list(pool.map(ask, servers))
+        found = [
+            self._collect(server, answer, project, connections)
+            for server, answer in zip(servers, answers, strict=True)
+        ]
+        return Discovered(
+            tuple(candidate for one in found for candidate in one.candidates),
+            tuple(finding for one in found for finding in one.diagnostics),
+            (),
+            tuple(_describe(server, one) for server, one in zip(servers, found, strict=True)),
+        )
+
+    def read(self, candidate: Candidate, reader: ManifestReader) -> Claim:
+        """What a server says about a skill; its header is that of its entry."""
+        if candidate.location in self._prompts:
+            return self._prompts[candidate.location].make_claim(candidate)
+        return self._served[candidate.location].read(candidate, reader)
+
+    def close(self) -> None:
+        """End every server."""
+        if self._connections is not None:
+            self._connections.close()
+
+    def _open(self, project: ScannedProject, cwd: str) -> McpConnections:
+        if self._connections is None:
+            from prowess.machine.mcp.connections import McpConnections
+
+            self._connections = McpConnections(project.facts, cwd=cwd)
+            weakref.finalize(self, self._connections.close)
+        return self._connections
+
+    def _ask(
+        self, connections: McpConnections, server: McpServer, *, wants_skills: bool
+    ) -> _Lists | McpServerError | MissingExtra:
+        """What a server lists. One that failed is not asked again for a while."""
+        failed = self._failed.get(server.name)
+        if failed is not None and time.monotonic() - failed[0] < _SECONDS_UNTIL_RETRY:
+            return failed[1]
+        try:
+            ask = partial(_ask_lists, wants_skills=wants_skills, named=server.skills)
+            return connections.request(server, ask, seconds=server.seconds)
+        except (McpServerError, MissingExtra) as error:
+            self._failed[server.name] = time.monotonic(), error
+            return error
+
+    def _collect(
+        self,
+        server: McpServer,
+        answer: _Lists | McpServerError | MissingExtra,
+        project: ScannedProject,
+        connections: McpConnections,
+    ) -> Discovered:
+        """The skills or prompts of one server. Whatever goes wrong costs only these."""
+        if not isinstance(answer, _Lists):
+            hint = f" {answer.hint}" if answer.hint else ""
+            message = f"{answer} Its skills are missing.{hint}"
+            code = "source-unreachable" if server.is_trusted else "source-untrusted"
+            return Discovered(diagnostics=(_report(server, message, code),))
+        root = _make_root(server, project)
+        findings = [] if answer.is_whole else [_report(server, _explain_cut(server))]
+        candidates: list[Candidate] = []
+        for entry in _check_entries(server, answer.entries, findings):
+            served = _ServedSkill(server, entry, connections)
+            candidate = served.make_candidate(root, _find_prefix(entry, answer.entries, server))
+            self._served[candidate.location] = served
+            candidates.append(candidate)
+        prompts_name = project.mcp_names[1]
+        for prompt in answer.prompts if prompts_name else ():
+            made = _Prompt(server, prompt, prompts_name, connections)
+            candidate = made.make_candidate(root)
+            self._prompts[candidate.location] = made
+            candidates.append(candidate)
+        return Discovered(tuple(candidates), tuple(findings))
+
+
+class _Lists(NamedTuple):
+    """What a server lists: entries of skills, or else prompts; and whether that is all."""
+
+    entries: list[Any]
+    prompts: list[Any]
+    is_whole: bool
+
+
+async def _ask_lists(client: Any, *, wants_skills: bool, named: Sequence[str]) -> _Lists:
+    """The skills of a server, or its prompts if it does not offer skills."""
+    from prowess.machine.mcp import requests
+
+    if wants_skills and requests.offers_skills(client):
+        entries, is_whole = await requests.list_skills(client)
+        known = {one.get("uri") for one in entries if isinstance(one, Mapping)}
+        # A server need not list all that it has; these were named by the user.
+        entries += [await requests.get_skill(client, uri) for uri in named if uri not in known]
+        return _Lists(entries, [], is_whole)
+    if not requests.offers_prompts(client):
+        return _Lists([], [], True)
+    prompts, is_whole = await requests.list_prompts(client)
+    return _Lists([], prompts, is_whole)
+
+
+def _list_servers(search: Search, project: ScannedProject) -> list[McpServer]:
+    own = project.load_own_settings()
+    configured = {**search.settings.mcp_servers, **own.mcp_servers}
+    marked = mark_trusted(
+        configured.values(),
+        find_folder_trust(own, project.is_trusted_folder),
+        project=search.cwd,
+        home=project.facts.home,
+    )
+    enabled = sorted((one for one in marked if one.enabled), key=lambda one: one.name)
+    return [msgspec.structs.replace(one, seconds=one.seconds or LIST_SECONDS) for one in enabled]
+
+
+def _make_root(server: McpServer, project: ScannedProject) -> Root:
+    path = f"mcp:{server.name}"
+    root = project.plan_root(path, scope=Scope.REMOTE, provider=server.name)
+    source = Source(server.name, "mcp", path, LoadedFrom.MCP, f"mcp:{server.name}")
+    return msgspec.structs.replace(root, source=source, required=(), ignored_fields=())
+
+
+def _describe(server: McpServer, found: Discovered) -> SourceStatus:
+    failed = bool(found.diagnostics) and not found.candidates
+    return SourceStatus(
+        name=server.name,
+        kind="mcp",
+        location=server.target,
+        state="failed" if failed else "ready",
+        fetched_at=None if failed else time.time(),
+        skills=len(found.candidates),
+        diagnostics=found.diagnostics,
+        origin=server.origin,
+    )
+
+
+def _report(server: McpServer, message: str, code: str = "source-entry-invalid") -> Diagnostic:
+    return diagnose(code, message, file=server.origin.file, line=server.origin.line)
+
+
+def _explain_cut(server: McpServer) -> str:
+    return f"The MCP server “{server.name}” lists too many skills; only the first are used."
+
+
+def _check_entries(
+    server: McpServer, listed: Sequence[Any], findings: list[Diagnostic]
+) -> Iterator[SkillEntry]:
+    seen: set[str] = set()
+    for data in listed:
+        try:
+            entry = parse_entry(data)
+            if entry.uri in seen:
+                raise EntryError("it is listed twice")
+        except EntryError as error:
+            uri = data.get("uri") if isinstance(data, Mapping) else None
+            shown = tidy_line(str(uri))[:200] if isinstance(uri, str) else "without an address"
+            message = f"A skill of the MCP server “{server.name}” is not used ({shown}): {error}."
+            findings.append(_report(server, message))
+            continue
+        seen.add(entry.uri)
+        yield entry
+
+
+def _find_prefix(entry: SkillEntry, listed: Sequence[Any], server: McpServer) -> str:
+    """What comes before the name of a skill: the server, and the folders if names are equal."""
+    ending = f"/{entry.name}/SKILL.md"
+    uris = [one.get("uri") for one in listed if isinstance(one, Mapping)]
+    same = sum(isinstance(uri, str) and f"/{uri}".endswith(ending) for uri in uris)
+    return ":".join((server.name, *entry.namespace)) if same > 1 else server.name
+
+
+class _ServedSkill:
+    """One skill of a server: its entry, and how its files are read."""
+
+    def __init__(self, server: McpServer, entry: SkillEntry, connections: McpConnections) -> None:
+        self._server = server
+        self._entry = entry
+        self._connections = connections
+
+    def make_candidate(self, root: Root, prefix: str) -> Candidate:
+        """The skill before anything is decided. Its identity is the server and the address."""
+        location = f"mcp:{self._server.name}/{self._entry.uri}"
+        return Candidate(location, "", self._entry.name, root, None, prefix=prefix)
+
+    def read(self, candidate: Candidate, reader: ManifestReader) -> Claim:
+        """The claim of the skill, by the header that its entry has."""
+        fetch = partial(self._fetch, candidate, reader)
+        claim = reader.read_text(candidate, render_header(self._entry), fetch)
+        if claim.skill is None:
+            return claim
+        loader = partial(self._load, claim.skill.loader)
+        claim.skill = msgspec.structs.replace(
+            claim.skill,
+            loader=loader,
+            read_served=self._read_file,
+            find_promise=None if self._entry.files is None else lambda: self._entry.digest,
+        )
+        return claim
+
+    def _load(
+        self, load: Callable[[Skill, SkillCall], Document], skill: Skill, call: SkillCall
+    ) -> Document:
+        """The instructions, marked with where they come from."""
+        document = load(skill, call)
+        origin = f'server="{escape_xml(self._server.name)}" uri="{escape_xml(self._entry.uri)}"'
+        body = escape_tags(document.content.strip("\n"), _TAG)
+        parts = [f"<{_TAG} {origin}>", body, *self._list_files(skill.name), f"</{_TAG}>"]
+        # Bound to every file, so that an approval ends when one of them changes.
+        digest = self._entry.digest or document.digest
+        return msgspec.structs.replace(document, content="\n".join(parts), digest=digest)
+
+    def _list_files(self, name: str) -> list[str]:
+        paths = self._entry.list_paths()
+        if not paths:
+            return []
+        shown = [f"- skill://{name}/{path}" for path in paths[:_MOST_FILES_SHOWN]]
+        left = len(paths) - len(shown)
+        more = [f"(and {left} more)"] if left > 0 else []
+        return ["", "Files of this skill:", *shown, *more]
+
+    def _fetch(self, candidate: Candidate, reader: ManifestReader, location: str) -> bytes:
+        """The whole SKILL.md. If it is not what was promised, the server is asked once more."""
+        data = self._download(self._entry.uri)
+        try:
+            self._check(data, self._entry, candidate, reader)
+        except EntryError:
+            entry = self._ask_again()
+            self._check_again(data, entry, candidate, reader)
+            # A new version, and not a lie: approvals of the old one do not count for it.
+            self._entry = entry
+        return data
+
+    def _check_again(
+        self, data: bytes, entry: SkillEntry, candidate: Candidate, reader: ManifestReader
+    ) -> None:
+        try:
+            self._check(data, entry, candidate, reader)
+        except EntryError as error:
+            raise MachineError("use", candidate.location, str(error)) from None
+
+    def _check(
+        self, data: bytes, entry: SkillEntry, candidate: Candidate, reader: ManifestReader
+    ) -> None:
+        if entry.files is not None:
+            check_file(data, entry.files[entry.uri])
+        promised = reader.read_text(candidate, render_header(entry), _refuse_fetch).skill
+        found = reader.read_text(candidate, data, _refuse_fetch).skill
+        if found is None or promised is None or found.frontmatter != promised.frontmatter:
+            raise EntryError("its header is not the one that the server listed")
+
+    def _ask_again(self) -> SkillEntry:
+        from prowess.machine.mcp import requests
+
+        uri = self._entry.uri
+        data = self._connections.request(
+            self._server, lambda client: requests.get_skill(client, uri), seconds=_READ_SECONDS
+        )
+        try:
+            entry = parse_entry(data)
+        except EntryError as error:
+            raise McpServerError(self._server.name, f"lists a skill wrongly: {error}") from None
+        if entry.uri != uri:
+            raise McpServerError(self._server.name, "answered with another skill")
+        return entry
+
+    def _read_file(self, path: str) -> bytes:
+        """One of the skill's files. Raises `OSError`, also for one that is not listed."""
+        try:
+            file = self._entry.find_file(path)
+            data = self._download(file.uri)
+            check_file(data, file)
+        except (EntryError, McpServerError) as error:
+            raise PermissionError(None, str(error)) from error
+        return data
+
+    def _download(self, uri: str) -> bytes:
+        from prowess.machine.mcp import requests
+
+        contents = self._connections.request(
+            self._server, lambda client: requests.read_resource(client, uri), seconds=_READ_SECONDS
+        )
+        if len(contents) != 1:
+            raise McpServerError(self._server.name, f"sent {len(contents)} files in place of one")
+        try:
+            return decode_content(contents[0])
+        except EntryError as error:
+            raise McpServerError(self._server.name, f"sent a broken file: {error}") from None
+
+
+def _refuse_fetch(location: str) -> bytes:
+    raise PermissionError(None, "nothing is read here")
+
+
+class _Prompt:
+    """A prompt of a server as a command. Its text is final, and only a user can ask for it."""
+
+    def __init__(
+        self, server: McpServer, listed: Any, template: str, connections: McpConnections
+    ) -> None:
+        self._server = server
+        self._listed = listed
+        self._connections = connections
+        self._name = template.format(server=server.name, name=listed.name)
+
+    def make_candidate(self, root: Root) -> Candidate:
+        """The prompt before anything is decided."""
+        location = f"mcp:{self._server.name}/prompt/{self._listed.name}"
+        return Candidate(location, "", self._name, root, None)
+
+    def make_claim(self, candidate: Candidate) -> Claim:
+        """The claim of the command."""
+        arguments = [one.name for one in self._listed.arguments or ()]
+        described = tidy_line(self._listed.description or self._listed.title or "")
+        manifest = Manifest(
+            name=self._name,
+            description=described or None,
+            arguments=tuple(arguments),
+            argument_hint=" ".join(f"[{one}]" for one in arguments) or None,
+            user_invocable=True,
+            disable_model_invocation=True,
+        )
+        root = candidate.root
+        skill = Skill(
+            name=self._name,
+            description=described or None,
+            location=candidate.location,
+            folder="",
+            scope=root.scope,
+            source=root.source,
+            declared=manifest,
+            is_computed=True,
+            loader=self._load,
+        )
+        return Claim(candidate, self._name, skill)
+
+    def _load(self, skill: Skill, call: SkillCall) -> Document:
+        from prowess.machine.mcp import requests
+
+        given = self._fill(call.arguments)
+        found = self._connections.request(
+            self._server,
+            lambda client: requests.get_prompt(client, self._listed.name, given),
+            seconds=_READ_SECONDS,
+        )
+        texts = [
+            one.content.text for one in found.messages if getattr(one.content, "type", "") == "text"
+        ]
+        origin = (
+            f'server="{escape_xml(self._server.name)}" prompt="{escape_xml(self._listed.name)}"'
+        )
+        body = escape_tags("\n\n".join(texts), _TAG)
+        text = f"<{_TAG} {origin}>\n{body}\n</{_TAG}>"
+        digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+        return Document(text, f"sha256:{digest}")
+
+    def _fill(self, typed: str) -> dict[str, str]:
+        """The arguments in their order, split at spaces; the last one takes the rest."""
+        listed = list(self._listed.arguments or ())
+        words = typed.split(None, max(len(listed) - 1, 0)) if typed.strip() and listed else []
+        given = {one.name: word for one, word in zip(listed, words, strict=False)}
+        missing = [one.name for one in listed if one.required and one.name not in given]
+        if missing:
+            raise UsageError(f"/{self._name} needs {', '.join(f'“{one}”' for one in missing)}.")
+        return given
