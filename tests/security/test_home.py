@@ -93,7 +93,7 @@ def test_nothing_can_be_trusted_without_a_home(clone: Path) -> None:
 
 
 def test_nothing_is_written_below_the_home_that_is_none() -> None:
-    with pytest.raises(MachineError, match="no home folder"):
+    with pytest.raises(MachineError, match=f"{NO_HOME} stands for no home folder"):
         write_aside(f"{NO_HOME}/.local/state/prowess/trust.json", b"{}")
     assert isinstance(open_usage(make_facts(NO_HOME)), NoUsage)
     assert not Path(NO_HOME).exists()

@@ -136,7 +136,9 @@ def write_folder_aside(
 def make_folder(path: str, *, mode: int = 0o755) -> None:
     """Make a folder and those above it where they are missing. Raises `MachineError`."""
     if f"{path}/".startswith(f"{NO_HOME}/"):
-        raise MachineError("create the folder", path, "this user has no home folder")
+        # A person may have named this folder, too, so the message does not say whose home it is.
+        cause = f"{NO_HOME} stands for no home folder, and nothing is written there"
+        raise MachineError("create the folder", path, cause)
     try:
         os.makedirs(path, mode=mode, exist_ok=True)
     except OSError as error:
