@@ -151,6 +151,7 @@ _SETTINGS = {
     "mcp_servers": "MCP servers, by name: [`[mcp.servers.NAME]`](#mcpserversname).",
     "features": "Skills that ship with Prowess and are off by default: "
     "[the skills that ship](../guides/bundled-skills.md).",
+    "jobs": "Where jobs are kept and how many run at once: [`[jobs]`](#jobs).",
     "tools": "Programs that commands of skills can be sent to, by the name in `command-tool`. "
     "`command` is the program with its arguments; `{argument}` stands for what the user typed.",
 }
@@ -186,6 +187,7 @@ def render_settings() -> str:
     from prowess.model.sandbox import SandboxOverride, SandboxSettings
     from prowess.model.settings import (
         AgentSettings,
+        JobSettings,
         NetworkSettings,
         Override,
         RemoteSettings,
@@ -212,6 +214,7 @@ def render_settings() -> str:
         f"## `mcp.servers.NAME`\n\n{_struct_table(McpServer, leave_out=_NOT_SET_OF_SERVERS)}",
         f"## `sources.NAME`\n\n{_struct_table(RemoteSettings)}",
         f"## `network`\n\n{_struct_table(NetworkSettings)}",
+        f"## `jobs`\n\n{_struct_table(JobSettings)}",
     ]
     for name in known_hosts():
         profile = load_profile(name)

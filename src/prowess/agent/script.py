@@ -78,6 +78,12 @@ class Script:
                 raise ScriptError(self.file, f"the request does not contain “{text}”", line=number)
         return answer
 
+    def skip(self, agent: str, count: int) -> None:
+        """Leave out the first answers of an agent, which it gave before it was interrupted."""
+        with self._lock:
+            for line in [one for one in self._left if one.answer.agent == agent][:count]:
+                self._left.remove(line)
+
 
 def load_script(path: str, files: FileSystem) -> Script:
     """Read a script. Raises `ScriptError` and `MachineError`."""

@@ -53,6 +53,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "chat": ("chat", "Talk with a model that works in this project with the skills here."),
     "acp": ("acp", "Be the agent of an editor, over the Agent Client Protocol."),
     "sessions": ("sessions", "List the sessions of `prowess run` and `prowess chat`."),
+    "jobs": ("jobs", "List jobs, and show, cancel, retry or approve one."),
+    "worker": ("worker", "Run jobs of this machine, and of the queues it serves."),
     "read": ("read", "Print what a skill:// URL points to."),
     "sources": ("sources", "Show where skills come from, and fetch from servers."),
     "trust": ("trust", "Trust a project so that its skills can run commands."),

@@ -155,6 +155,19 @@ class NetworkSettings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=T
     retry_minutes: float = 5.0
 
 
+class JobSettings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The settings under `[jobs]`.
+
+    - `database`: where jobs are kept, as `postgresql://…`; without it, a file in the state folder.
+    - `concurrency`: how many jobs a worker runs side by side.
+    - `pull_requests`: `one` for a whole batch, or `each` for one per unit.
+    """
+
+    database: str | None = None
+    concurrency: int = 4
+    pull_requests: str = "one"
+
+
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """The settings for one scan. The `repr` leaves out secrets.
 
@@ -215,6 +228,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     agent: AgentSettings = AgentSettings()
     mcp_servers: Mapping[str, McpServer] = msgspec.field(default_factory=dict)
     features: Mapping[str, bool] = msgspec.field(default_factory=dict)
+    jobs: JobSettings = JobSettings()
     raw: Mapping[str, Any] = msgspec.field(default_factory=dict)
     origins: Mapping[str, Origin] = msgspec.field(default_factory=dict)
     entries: Mapping[str, Mapping[str, Origin]] = msgspec.field(default_factory=dict)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any
@@ -58,6 +59,9 @@ class ProfileText(str):
         return made
 
 
+_converting = threading.Lock()
+
+
 def split_host(host: str, added: Texts | None = None) -> tuple[str, str]:
     """The name and the edition of `name@edition`; the edition defaults to `current`.
 
@@ -91,7 +95,9 @@ def _build_profile(host: str, added: Texts) -> Profile:
         problem = f'is missing; add `name = "{name}"` as the first line'
         raise _make_error(name, added, problem, "name", line=1)
     try:
-        profile = msgspec.convert({**raw, "edition": edition}, Profile)
+        # msgspec crashes the interpreter when two threads learn a type at the same time.
+        with _converting:
+            profile = msgspec.convert({**raw, "edition": edition}, Profile)
     except msgspec.ValidationError as error:
         raise _explain_mismatch(name, added, raw, str(error)) from None
     if name in added:

@@ -129,6 +129,12 @@ TEMPLATE = """\
 # [features]
 # loop = true
 
+# Where jobs are kept and how many run at once. Only ~/.config/prowess/prowess.toml can set this.
+# [jobs]
+# database = "postgresql://prowess@db.example/prowess"
+# concurrency = 4
+# pull_requests = "each"
+
 # Programs that a skill's command can call without the model; its header names one in
 # `command-tool`. {argument} becomes the text that was typed, always as one argument.
 # [tools.tide]

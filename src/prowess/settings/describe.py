@@ -179,6 +179,16 @@ def _describe_network(
         yield key, value, settings.origin(key)
 
 
+def _describe_jobs(
+    field: str, settings: Settings, profile: Profile, names: set[str]
+) -> Iterator[Described]:
+    for name, value in msgspec.structs.asdict(settings.jobs).items():
+        key = f"{field}.{name}"
+        # The address of a database may have a password in it.
+        is_hidden = name == "database" and value is not None
+        yield key, MASK if is_hidden else value, settings.origin(key)
+
+
 # Tables with defaults in the profile, and the names in them.
 _DEFAULTS_IN_PROFILE = {"limits": Limits.__struct_fields__, "budget": BUDGET_NAMES}
 
@@ -209,6 +219,7 @@ _DESCRIBE: dict[str, Describe] = {
     "mcp_servers": _describe_servers,
     "features": _describe_features,
     "network": _describe_network,
+    "jobs": _describe_jobs,
     "limits": _describe_numbers,
     "budget": _describe_numbers,
     # What skills can require has a function of its own below.

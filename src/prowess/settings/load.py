@@ -18,6 +18,7 @@ from prowess.model.sandbox import SandboxOverride, SandboxSettings
 from prowess.model.settings import (
     AgentEntry,
     AgentSettings,
+    JobSettings,
     NetworkSettings,
     Origin,
     Override,
@@ -252,6 +253,7 @@ class _Gathered:
         agent = AgentSettings(**fields.pop("agent", {}))
         servers, refused = self._build_servers(fields)
         network = NetworkSettings(**fields.pop("network", {}))
+        jobs = JobSettings(**fields.pop("jobs", {}))
         # A toggle that the host does not have is reported below and decides nothing.
         given = fields.pop("toggles", {})
         toggles = {name: given.get(name, one.default) for name, one in profile.toggles.items()}
@@ -266,6 +268,7 @@ class _Gathered:
             agent=agent,
             mcp_servers=servers,
             network=network,
+            jobs=jobs,
             origins=origins,
             entries=self._list_entries(),
             permissions=tuple(self.rules),

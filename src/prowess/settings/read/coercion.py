@@ -21,6 +21,7 @@ from prowess.settings.read.mcp_servers import (
     read_folder_servers,
     read_mcp_server,
 )
+from prowess.settings.read.job_settings import read_jobs
 from prowess.settings.read.permission_rules import (
     read_agent,
     read_permissions,
@@ -467,6 +468,7 @@ _NAMED: dict[str, ReadNamed] = {
     "features": _read_feature,
     "sources": _read_remote,
     "network": _read_network,
+    "jobs": read_jobs,
     "agents": read_agent,
     "agent_entries": _read_agent_entry,
     "rules": read_rule_list,

@@ -59,6 +59,7 @@ OWN_KEYS: Mapping[str, str] = {
     "features": "features",
     "sources": "sources",
     "network": "network",
+    "jobs": "jobs",
     "config": "raw",
 }
 

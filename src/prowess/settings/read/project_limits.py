@@ -52,6 +52,11 @@ def _forbid_hosts(proposed: ProjectValue) -> str | None:
     return "only your own prowess.toml can open a private network to the agent"
 
 
+def _forbid_jobs(proposed: ProjectValue) -> str | None:
+    # Whoever can write to that database decides what workers run here.
+    return "only your own prowess.toml can say where and how jobs run"
+
+
 def _check_limit(proposed: ProjectValue) -> str | None:
     most = proposed.users
     if most is None:
@@ -155,6 +160,7 @@ USERS_OWN: Mapping[tuple[str, ...], Callable[[ProjectValue], str | None]] = {
     ("agent", "compact_at"): _forbid_window,
     ("agent", "private_hosts"): _forbid_hosts,
     ("features", "*"): _forbid_feature,
+    ("jobs", "*"): _forbid_jobs,
     ("sandbox", "mode"): _check_sandbox,
     ("sandbox", "network"): _check_sandbox,
     ("sandbox", "write"): _check_sandbox,

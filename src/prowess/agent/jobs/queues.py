@@ -1,0 +1,38 @@
+"""The queues that jobs wait in: those of one machine, and shared ones that have a name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from prowess.errors import UsageError
+
+# A job that waits for others must not take a place that they need, so it has a queue without limit.
+_TURNS, _LEADERS = "turns", "leaders"
+
+
+class JobQueue(NamedTuple):
+    """A queue; of a limited one each worker runs only so many jobs at once."""
+
+    name: str
+    is_limited: bool
+
+
+def name_turn_queue(place: str) -> str:
+    """The queue for turns of agents, of a machine or a shared one."""
+    return f"{_TURNS}@{place}"
+
+
+def name_leader_queue(place: str) -> str:
+    """The queue for jobs that wait for other jobs."""
+    return f"{_LEADERS}@{place}"
+
+
+def list_queues(machine: str, shared: Sequence[str]) -> list[JobQueue]:
+    """The queues of a worker: those of its machine, and of the shared places that it serves."""
+    for name in shared:
+        if not name.strip() or "@" in name:
+            raise UsageError(f"“{name}” cannot be the name of a queue.")
+    places = dict.fromkeys((machine, *shared))
+    limited = [JobQueue(name_turn_queue(place), is_limited=True) for place in places]
+    return limited + [JobQueue(name_leader_queue(place), is_limited=False) for place in places]

@@ -1,0 +1,251 @@
+"""The job that is one turn of an agent, which goes on where it was after its worker died.
+
+A turn happens in a session with a file of its own. A step that runs again finds that file: a turn
+that had ended is not repeated, and calls whose outcome nobody knows are put to a person.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import threading
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import msgspec
+from dbos import DBOS, error
+from pydantic_ai.models import Model
+
+from prowess.agent.events import (
+    Event,
+    MessageDelivered,
+    MessageQueued,
+    RequestFinished,
+    TextDelta,
+    ThinkingDelta,
+    TurnEnded,
+    render_event,
+)
+from prowess.agent.jobs.database import TurnRecord
+from prowess.agent.jobs.engine import Engine, JobApprover, get_engine, in_thread
+from prowess.agent.jobs.values import PROGRESS, TURN, JobResult, TurnSpec
+from prowess.agent.loop import Limits
+from prowess.agent.models import SCRIPT
+from prowess.agent.script import load_script, replay
+from prowess.agent.session import Session
+from prowess.agent.session_file import (
+    CallRecord,
+    SavedSession,
+    SavedTurn,
+    join_messages,
+    load_session,
+)
+from prowess.errors import ProwessError, UsageError
+from prowess.gate.permissions import parse_given
+from prowess.machine.files import LocalFiles
+from prowess.model.permission import ApprovalChoice
+from prowess.runtime import Skills
+from prowess.text.permission_rules import AGENT_TOOLS
+
+# What a follower does not need: answers come whole, and tokens in the end.
+_NOT_SHOWN = (ThinkingDelta, RequestFinished, MessageQueued, MessageDelivered)
+_GO_ON = "The session was interrupted. Go on with the task where you stopped:\n\n"
+_SECONDS_TO_END = 10.0
+# One session is opened after the other: msgspec crashes the interpreter when two threads learn a
+# type at the same time, which happens when jobs start side by side.
+_opening = threading.Lock()
+_ASK = (ApprovalChoice.ONCE, ApprovalChoice.REJECT)
+
+SettleUnknown = Callable[[tuple[CallRecord, ...]], Awaitable[bool]]
+
+
+@DBOS.workflow(name=TURN)
+async def run_turn_job(spec: dict[str, Any]) -> dict[str, Any]:
+    """One turn, as a durable workflow."""
+    result: dict[str, Any] = await work_on_turn(spec)
+    return result
+
+
+@DBOS.step(name="prowess.turn.work", preemptible=True)
+async def work_on_turn(spec: dict[str, Any]) -> dict[str, Any]:
+    """The whole turn. It may begin again after a kill, so everything in it is looked up first."""
+    job = str(DBOS.workflow_id)
+    result = await run_turn(get_engine(), job, msgspec.convert(spec, TurnSpec))
+    built: dict[str, Any] = msgspec.to_builtins(result)
+    return built
+
+
+async def run_turn(
+    engine: Engine,
+    job: str,
+    spec: TurnSpec,
+    *,
+    key: str | None = None,
+    settle_unknown: SettleUnknown | None = None,
+) -> JobResult:
+    """Run one turn of a job, or go on with it, or find that it has ended. `key` tells turns of one
+    job apart.
+
+    `settle_unknown` decides about calls of unknown outcome: True goes on, False begins anew in a
+    fresh session. By default a person is asked.
+    """
+    key = key or job
+    try:
+        begun = await in_thread(lambda: engine.database.find_session(key))
+        saved = None if begun is None else await _find_saved(engine, job, key, begun)
+        if begun is not None and saved is not None and not begun.is_reopened:
+            ended = _recall(saved)
+            if ended is not None:
+                return ended
+        if saved is not None and saved.unknown:
+            goes_on = (
+                await settle_unknown(saved.unknown)
+                if settle_unknown is not None
+                else await ask_about_unknown(engine, job, key, saved.unknown)
+            )
+            saved = saved if goes_on else None
+        return await _work(engine, job, key, spec, saved)
+    except _Declined as declined:
+        return JobResult(status="refused", reason=str(declined))
+    except ProwessError as problem:
+        hint = f" {problem.hint}" if problem.hint else ""
+        return JobResult(status="failed", reason=f"{problem}{hint}".rstrip("."))
+
+
+class _Declined(Exception):
+    """A person did not want the turn to go on."""
+
+
+async def ask_about_unknown(
+    engine: Engine, job: str, key: str, calls: tuple[CallRecord, ...]
+) -> bool:
+    """Ask a person whether a turn goes on: True, or `_Declined` where the answer is no."""
+    names = [call.title for call in calls]
+    asked = f"{key} unknown {' '.join(call.call for call in calls)}"
+    title = "The worker ended while these calls ran. Check what they did; then go on?"
+    answer = await engine.ask(job, asked, title, details=names, choices=_ASK)
+    if answer.reply is ApprovalChoice.REJECT:
+        raise _Declined(answer.feedback or f"not known whether this was done: {names[0]}")
+    return True
+
+
+async def _find_saved(engine: Engine, job: str, key: str, begun: TurnRecord) -> SavedSession | None:
+    """The session in which this turn began; None if it is to begin anew."""
+    try:
+        return await in_thread(lambda: _load_session(engine, begun.session))
+    except UsageError:
+        if begun.machine == engine.machine:
+            raise
+    # Another machine has the record of what was done, and nobody can look it up here.
+    title = f"This began on {begun.machine}, which has its record. Begin from the start here?"
+    answer = await engine.ask(job, f"{key} elsewhere {begun.session}", title, choices=_ASK)
+    if answer.reply is ApprovalChoice.REJECT:
+        raise _Declined(answer.feedback or f"it began on {begun.machine}")
+    return None
+
+
+def _recall(saved: SavedSession) -> JobResult | None:
+    """The result of a turn that had ended before its step was written down as done."""
+    turn = saved.turns[-1] if saved.turns else None
+    # A turn that was interrupted has an end in the file, and goes on.
+    if turn is None or turn.end is None or turn.end.status == "interrupted":
+        return None
+    return JobResult(status=turn.end.status, answer=_find_answer(turn), session=saved.header.id)
+
+
+def _find_answer(turn: SavedTurn) -> str:
+    for message in reversed(join_messages([turn])):
+        if message.get("kind") == "response":
+            texts = [part["content"] for part in message["parts"] if part["part_kind"] == "text"]
+            return "\n\n".join(texts)
+    return ""
+
+
+async def _work(
+    engine: Engine, job: str, key: str, spec: TurnSpec, saved: SavedSession | None
+) -> JobResult:
+    session = await in_thread(lambda: _open_session(engine, job, spec, saved))
+    try:
+        keep = engine.database.keep_session
+        await in_thread(lambda: keep(key, job, engine.machine, session.id))
+        text = spec.text
+        if saved is not None and any(turn.messages for turn in saved.turns):
+            text = _GO_ON + spec.text
+        ended = await _follow(session, text)
+    finally:
+        session.close()
+    return JobResult(
+        status=ended.status, answer=ended.answer, reason=ended.reason, session=session.id
+    )
+
+
+def _load_session(engine: Engine, session: str) -> SavedSession:
+    with _opening:
+        return load_session(engine.facts, session)
+
+
+def _open_session(engine: Engine, job: str, spec: TurnSpec, saved: SavedSession | None) -> Session:
+    with _opening:
+        rules = parse_given(allow=spec.allow, ask=spec.ask, deny=spec.deny, tools=AGENT_TOOLS)
+        skills = Skills.open(spec.cwd, host=spec.host, facts=engine.facts, rules=rules)
+        usual = Limits()
+        return Session(
+            skills,
+            model=_choose_model(spec, saved),
+            approver=JobApprover(engine, job),
+            limits=Limits(
+                turns=spec.max_turns or usual.turns, cost=spec.max_cost, seconds=spec.max_seconds
+            ),
+            read_only=spec.read_only,
+            resume=saved,
+        )
+
+
+def _choose_model(spec: TurnSpec, saved: SavedSession | None) -> str | Model | None:
+    """The model of a turn. A script goes on after the answers that the session has already."""
+    if spec.model is None or not spec.model.startswith(SCRIPT):
+        return spec.model
+    script = load_script(spec.model.removeprefix(SCRIPT), LocalFiles())
+    messages = join_messages(saved.turns) if saved is not None else []
+    given = sum(message.get("kind") == "response" for message in messages)
+    script.skip(spec.agent, given)
+    return replay(script, spec.agent)
+
+
+async def _follow(session: Session, text: str) -> TurnEnded:
+    """Run the turn. A job that is cancelled interrupts it, so that its end is written down."""
+    task = asyncio.create_task(_consume(session, text))
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        session.interrupt()
+        await asyncio.wait([task], timeout=_SECONDS_TO_END)
+        task.cancel()
+        await asyncio.wait([task])
+        raise
+
+
+async def _consume(session: Session, text: str) -> TurnEnded:
+    """Write the events of a turn to the job's stream; text comes in whole pieces."""
+    said: list[str] = []
+    ended: TurnEnded | None = None
+    async with contextlib.aclosing(session.send(text)) as events:
+        async for event in events:
+            if isinstance(event, TextDelta) and not event.agent:
+                said.append(event.text)
+                continue
+            if said:
+                await report(TextDelta(text="".join(said)))
+                said.clear()
+            if not isinstance(event, _NOT_SHOWN):
+                await report(event)
+            if isinstance(event, TurnEnded):
+                ended = event
+    assert ended is not None
+    return ended
+
+
+async def report(event: Event) -> None:
+    """Add an event to the stream of the running job; a cancelled one takes no more."""
+    with contextlib.suppress(error.DBOSWorkflowCancelledError):
+        await DBOS.write_stream_async(PROGRESS, render_event(event).decode())

@@ -1,0 +1,184 @@
+"""The worker: the one process of a machine that runs jobs, and takes over from dead ones.
+
+DBOS runs a job again only where a process with the same executor id starts. Here each process has
+an id of its own and says every few seconds that it is alive; who has been silent for too long is
+declared dead, and its jobs go back to their queues. A worker that finds itself declared dead must
+stop at once, because others do its work.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from importlib import import_module
+
+from dbos import DBOS, DBOSConfig, DBOSPortableJSONSerializer
+from sqlalchemy.exc import SQLAlchemyError
+
+from prowess.agent.jobs.database import JobDatabase
+from prowess.agent.jobs.engine import Engine, start_engine
+from prowess.agent.jobs.queues import list_queues
+from prowess.agent.jobs.values import LEASE_SECONDS
+from prowess.errors import MachineError
+from prowess.machine.append_file import unique_hex
+from prowess.model.facts import Facts
+from prowess.model.settings import JobSettings
+from prowess.state.job_files import hold_worker_lock, load_machine_name
+
+APPLICATION = "prowess"
+# Of the order of steps in our workflows, not of the program: with DBOS's own choice, a hash of the
+# sources, every upgrade would strand the jobs that are under way.
+VERSION = "1"
+_BEATS_PER_LEASE = 6
+# A worker that cannot reach the database stops before others may take its work.
+_SAFE_PART = 0.8
+_POLL_SECONDS = 0.2
+_WORKFLOWS = ("prowess.agent.jobs.turns",)
+_ACTIVE = ["ENQUEUED", "PENDING", "DELAYED"]
+
+
+class Worker:
+    """Serves the queues of this machine, and others by name, until it is told to stop.
+
+    `on_lost` is called with the reason when others have taken over, or will: the process must end
+    without finishing anything.
+    """
+
+    def __init__(
+        self,
+        settings: JobSettings,
+        facts: Facts,
+        *,
+        pid: int,
+        queues: Sequence[str] = (),
+        lease: float = LEASE_SECONDS,
+        on_lost: Callable[[str], None],
+    ) -> None:
+        self.database = JobDatabase.of(settings, facts)
+        self.machine = load_machine_name(facts)
+        self.id = f"{self.machine}-{pid}-{unique_hex(3)}"
+        self.queues = list_queues(self.machine, queues)
+        self._settings = settings
+        self._facts = facts
+        self._pid = pid
+        self._lease = lease
+        self._on_lost = on_lost
+        self._stop = threading.Event()
+        self._last_beat = 0.0
+
+    def run(
+        self, *, until_idle: bool = False, on_ready: Callable[[], object] | None = None
+    ) -> None:
+        """Serve the queues until `stop`, or with `until_idle` until no job is left.
+
+        Raises `UsageError` where another worker runs on this machine.
+        """
+        with hold_worker_lock(self._facts):
+            self.database.prepare()
+            self.database.add_worker(self.id, self.machine, self._pid)
+            # Whoever held the lock before has ended, however long ago it was last seen.
+            self.database.bury_machine(self.machine, but=self.id)
+            self._launch()
+            try:
+                if on_ready is not None:
+                    on_ready()
+                self._serve(until_idle=until_idle)
+            finally:
+                DBOS.destroy(workflow_completion_timeout_sec=0)
+                self.database.remove_worker(self.id)
+                self.database.close()
+
+    def stop(self) -> None:
+        """Stop serving; jobs that are under way go on with the next worker."""
+        self._stop.set()
+
+    def _launch(self) -> None:
+        start_engine(Engine(self.database, self._facts, self.machine))
+        for module in _WORKFLOWS:
+            import_module(module)
+        DBOS(
+            config=DBOSConfig(
+                name=APPLICATION,
+                system_database_url=self.database.url,
+                application_version=VERSION,
+                executor_id=self.id,
+                serializer=DBOSPortableJSONSerializer(),
+                log_level="CRITICAL",
+                console_log_level="CRITICAL",
+                enable_otlp=False,
+                run_migrations=False,
+                notification_listener_polling_interval_sec=_POLL_SECONDS,
+            )
+        )
+        DBOS.listen_queues([queue.name for queue in self.queues])
+        self._beat()
+        DBOS.launch()
+        for queue in self.queues:
+            limit = self._settings.concurrency if queue.is_limited else None
+            DBOS.register_queue(
+                queue.name,
+                worker_concurrency=limit,
+                polling_interval_sec=_POLL_SECONDS,
+                on_conflict="always_update",
+            )
+
+    def _serve(self, *, until_idle: bool) -> None:
+        beats = threading.Thread(target=self._beat_until_stopped, name="beat", daemon=True)
+        beats.start()
+        pause = self._lease / _BEATS_PER_LEASE
+        idle_rounds = 0
+        while not self._stop.is_set():
+            try:
+                self._recover_lost()
+                idle_rounds = 0 if self._has_jobs() else idle_rounds + 1
+            except (MachineError, SQLAlchemyError):
+                # A database that does not come back ends this process through its beats.
+                idle_rounds = 0
+            if until_idle and idle_rounds > 1:
+                break
+            self._stop.wait(min(pause, 1.0) if until_idle else pause)
+        self._stop.set()
+        beats.join()
+
+    def _beat_until_stopped(self) -> None:
+        """Say every few seconds that this worker is alive, from a thread of its own."""
+        while not self._stop.wait(self._lease / _BEATS_PER_LEASE):
+            try:
+                self._beat()
+            except MachineError as error:
+                if time.monotonic() - self._last_beat > self._lease * _SAFE_PART:
+                    self._on_lost(f"{str(error).rstrip('.')}, for too long")
+
+    def _beat(self) -> None:
+        began = time.monotonic()
+        if self.database.beat(self.id):
+            self._last_beat = began
+        else:
+            self._on_lost("Other workers have taken over the jobs of this one")
+
+    def _recover_lost(self) -> None:
+        """Put the jobs of dead workers back into their queues."""
+        pending = DBOS.list_workflows(status="PENDING", load_input=False, load_output=False)
+        executors = {str(one.executor_id) for one in pending} - {self.id}
+        if not executors:
+            return
+        alive = {
+            one.id
+            for one in self.database.list_workers()
+            if not one.is_dead and one.silent < self._lease
+        }
+        lost = sorted(executors - alive)
+        # Marked first: a worker that is only slow finds out before its work is given away.
+        self.database.bury(lost)
+        if lost:
+            # Not public, but the only way: DBOS recovers at the start of the same executor only.
+            DBOS._recover_pending_workflows(lost)
+
+    def _has_jobs(self) -> bool:
+        names = [queue.name for queue in self.queues]
+        return bool(
+            DBOS.list_workflows(
+                status=_ACTIVE, queue_name=names, limit=1, load_input=False, load_output=False
+            )
+        )

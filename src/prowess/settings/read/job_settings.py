@@ -1,0 +1,44 @@
+"""`[jobs]`: where jobs are kept, how many run at once, and how batches end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from prowess.settings.formats.document import SettingValue
+from prowess.settings.formats.key_spans import Path
+
+
+def _read_database(value: SettingValue) -> str:
+    # The address may have a password in it, so no message shows it.
+    address = value.data if isinstance(value.data, str) else ""
+    if not address.startswith(("postgresql://", "postgres://")):
+        raise value.wrong("an address such as postgresql://user@host/name", is_secret=True)
+    return address
+
+
+def _read_concurrency(value: SettingValue) -> int:
+    # In Python, true and false are numbers.
+    if not isinstance(value.data, int) or isinstance(value.data, bool) or value.data < 1:
+        raise value.wrong("a whole number, 1 or more")
+    return value.data
+
+
+def _read_pull_requests(value: SettingValue) -> str:
+    if value.data not in ("one", "each"):
+        raise value.wrong("one of one, each")
+    return str(value.data)
+
+
+_KEYS: dict[str, Callable[[SettingValue], Any]] = {
+    "database": _read_database,
+    "concurrency": _read_concurrency,
+    "pull_requests": _read_pull_requests,
+}
+
+
+def read_jobs(name: str, value: SettingValue) -> Iterator[tuple[Path, Any, SettingValue]]:
+    """One key of `[jobs]`."""
+    if name not in _KEYS:
+        raise value.unknown([f"jobs.{known}" for known in _KEYS])
+    yield ("jobs", name), _KEYS[name](value), value
