@@ -33,6 +33,7 @@ SHIPPED = (
     Shipped("skillify"),
     Shipped("remember"),
     Shipped("simplify"),
+    Shipped("batch"),
     Shipped("stuck"),
 )
 """Every skill that ships, in the order of registration."""

@@ -29,7 +29,6 @@ from prowess.agent.events import (
 from prowess.agent.jobs.database import TurnRecord
 from prowess.agent.jobs.engine import Engine, JobApprover, get_engine, in_thread
 from prowess.agent.jobs.values import PROGRESS, TURN, JobResult, TurnSpec
-from prowess.agent.loop import Limits
 from prowess.agent.models import SCRIPT
 from prowess.agent.script import load_script, replay
 from prowess.agent.session import Session
@@ -40,6 +39,7 @@ from prowess.agent.session_file import (
     join_messages,
     load_session,
 )
+from prowess.agent.turn import Limits
 from prowess.errors import ProwessError, UsageError
 from prowess.gate.permissions import parse_given
 from prowess.machine.files import LocalFiles
@@ -173,7 +173,7 @@ async def _work(
             text = _GO_ON + spec.text
         ended = await _follow(session, text)
     finally:
-        session.close()
+        await in_thread(session.close)
     return JobResult(
         status=ended.status, answer=ended.answer, reason=ended.reason, session=session.id
     )

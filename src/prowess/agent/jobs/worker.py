@@ -34,7 +34,7 @@ _BEATS_PER_LEASE = 6
 # A worker that cannot reach the database stops before others may take its work.
 _SAFE_PART = 0.8
 _POLL_SECONDS = 0.2
-_WORKFLOWS = ("prowess.agent.jobs.turns",)
+_WORKFLOWS = ("prowess.agent.jobs.turns", "prowess.agent.batch.workflow")
 _ACTIVE = ["ENQUEUED", "PENDING", "DELAYED"]
 
 

@@ -11,25 +11,31 @@ from prowess.errors import UsageError
 from prowess.model.skill import Scope
 from prowess.runtime import Skills
 
-ShippedCommand: TypeAlias = Callable[[str, Skills, ToolRun], str]
+ShippedCommand: TypeAlias = Callable[..., str]
 """Carries out a command: what was typed after its name, the skills it was typed in, and the run."""
 
 # By the name that `command-tool` has in the skill's header: the module, and the function in it.
 # They are imported when the command is typed.
 COMMANDS: Mapping[str, tuple[str, str]] = {
     "lorem-ipsum": ("prowess.agent.shipped.lorem_ipsum", "run_command"),
+    "batch": ("prowess.agent.shipped.batch", "run_command"),
     "stuck": ("prowess.agent.shipped.stuck", "run_command"),
 }
 
 
-def register_commands(skills: Skills) -> None:
-    """Let the commands of the skills that ship be carried out."""
+# Commands that start agents, which use the model of the run that they were typed in.
+_WITH_MODEL = frozenset(("batch",))
+
+
+def register_commands(skills: Skills, *, model: str | None = None) -> None:
+    """Let the commands of the skills that ship be carried out; `model` is for agents they start."""
     for name, (module, function) in COMMANDS.items():
-        skills.register_tool(name, _make_tool(skills, module, function))
+        options = {"model": model} if name in _WITH_MODEL else {}
+        skills.register_tool(name, _make_tool(skills, module, function, options))
 
 
 def _make_tool(
-    skills: Skills, module: str, function: str
+    skills: Skills, module: str, function: str, options: Mapping[str, str | None]
 ) -> Callable[[Mapping[str, str], ToolRun], str]:
     def run(parameters: Mapping[str, str], tool_run: ToolRun) -> str:
         name = parameters["skillName"]
@@ -37,6 +43,6 @@ def _make_tool(
             # Otherwise any project could make a harmless name start one of these.
             raise UsageError(f"Only a skill that ships can use this tool, and “{name}” does not.")
         command: ShippedCommand = getattr(import_module(module), function)
-        return command(parameters["command"], skills, tool_run)
+        return command(parameters["command"], skills, tool_run, **options)
 
     return run

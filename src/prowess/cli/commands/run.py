@@ -9,6 +9,7 @@ import click
 from prowess.activate.slash.completion import spell
 from prowess.activate.slash.dispatch import Cancel
 from prowess.activate.slash.parser import Notice, Plain
+from prowess.agent.shipped.commands import register_commands
 from prowess.cli.agent_run import RunOptions, model_options, run_session
 from prowess.cli.app import Exit
 from prowess.cli.conversation_options import (
@@ -79,6 +80,7 @@ def command(
     the best skill is named.
     """
     skills = open_skills(host, add_dirs, bare=bare, agent=agent, shipped=True)
+    register_commands(skills, model=run.model)
     typed = join_words(text)
     if not typed.strip():
         raise UsageError("The prompt is empty.")

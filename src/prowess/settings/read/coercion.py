@@ -16,12 +16,12 @@ from prowess.profiles.schema.roots import Limits
 from prowess.settings.formats.document import SettingValue
 from prowess.settings.formats.key_spans import Path
 from prowess.settings.read.hooks import read_hooks
+from prowess.settings.read.job_settings import read_jobs
 from prowess.settings.read.mcp_servers import (
     read_disabled_servers,
     read_folder_servers,
     read_mcp_server,
 )
-from prowess.settings.read.job_settings import read_jobs
 from prowess.settings.read.permission_rules import (
     read_agent,
     read_permissions,

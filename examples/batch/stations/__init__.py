@@ -1,0 +1,1 @@
+"""Twelve tide gauges, a module each."""
