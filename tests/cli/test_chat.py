@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import subprocess
 import sys
 import tomllib
@@ -156,13 +157,15 @@ def test_skills_shows_every_skill_with_source_state_and_description(terminal, sa
     rows = [line.split() for line in answer.out.splitlines()]
     heading = ["NAME", "STATE", "SWITCH", "SCOPE", "SOURCE", "TOKENS", "DESCRIPTION"]
     assert rows[0] == heading
-    listed = {row[1]: row[2:6] for row in rows[1:] if row[0] in "●○!✗"}
+    # The skills that ship are there for Prowess's own agent, whatever the host.
+    skills = [row for row in rows[1:] if row[0] in "●○!✗" and row[4] != "bundled"]
+    listed = {row[1]: row[2:6] for row in skills}
     shown = terminal.json("list", "--all", "--host", "claude-code@documented")["skills"]
     assert listed == {
         one["name"]: [one["state"], "on", one["scope"], one["source"]["label"]] for one in shown
     }
     assert "Reads tide tables." in answer.out
-    assert "1 of 3 skills match “harbour”." in answer.out
+    assert re.search(r"\n1 of \d+ skills match “harbour”\.", answer.out)
 
 
 def find_state(terminal: Terminal, name: str) -> str:
