@@ -210,6 +210,10 @@ def run(arguments: Sequence[str] | None = None) -> int:
             with ignore_closed_stderr():
                 traceback.print_exc()
         return report_error(error, as_json=wants_json(arguments))
+    finally:
+        if debug:
+            # A program that calls the command line goes on without the log.
+            _stop_debug_log()
 
 
 def _ensure_streams() -> bool:
@@ -242,6 +246,12 @@ def _start_debug_log() -> None:
     except MachineError as error:
         # What was asked for is the command; without its log it is still worth running.
         click.echo(f"prowess: {error}", err=True)
+
+
+def _stop_debug_log() -> None:
+    from prowess.state.debug_log import stop_debug_log
+
+    stop_debug_log()
 
 
 def _accept_any_text() -> None:

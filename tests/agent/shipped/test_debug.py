@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -63,6 +64,12 @@ def test_the_variable_turns_the_log_on_for_a_process(studio: Studio) -> None:
         assert "scan" in file.read()
     mode = (studio.workspace.home / ".local/state/prowess/debug.log").stat().st_mode
     assert mode & 0o077 == 0
+
+
+def test_after_a_command_with_debug_the_program_around_it_logs_nothing(terminal) -> None:
+    terminal.run("list", "--debug")
+    logger = logging.getLogger("prowess")
+    assert (logger.handlers, logger.level, logger.propagate) == ([], logging.NOTSET, True)
 
 
 def test_a_follower_gives_what_is_new_also_in_a_file_that_was_begun_anew(studio: Studio) -> None:
