@@ -16,7 +16,7 @@ from tests.agent.batch.conftest import ONCE, Works
 
 
 def make_plan(count: int, **changed: object) -> str:
-    units = [
+    units: list[dict[str, object]] = [
         {"title": f"Unit {n}", "files": [f"f{n}"], "steps": ["Do it."], "check": "true"}
         for n in range(1, count + 1)
     ]

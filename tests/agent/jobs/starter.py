@@ -10,6 +10,7 @@ import json
 import os
 import signal
 import sys
+from typing import Any
 
 from prowess.agent.jobs import turns, worker
 from prowess.machine.facts import current_facts
@@ -29,7 +30,7 @@ def main() -> None:
         print(pid, flush=True)
 
 
-def serve(options: dict) -> None:
+def serve(options: dict[str, Any]) -> None:
     code = 1
     try:
         os.environ.update(options["env"])

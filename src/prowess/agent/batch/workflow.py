@@ -20,6 +20,7 @@ from prowess.agent.batch.phases import (
 from prowess.agent.batch.plan import Plan, UnitResult, slugify
 from prowess.agent.batch.spec import BATCH, UNIT, BatchSpec, UnitSpec, name_branch
 from prowess.agent.batch.unit import work_on_unit
+from prowess.agent.events import Status
 from prowess.agent.jobs.engine import get_engine
 from prowess.agent.jobs.queues import name_turn_queue
 from prowess.agent.jobs.values import JobResult
@@ -98,7 +99,7 @@ async def unit_step(raw: dict[str, Any]) -> dict[str, Any]:
     """Let an agent do a unit in its worktree, check it and commit it."""
     spec = msgspec.convert(raw, UnitSpec)
     result = await work_on_unit(get_engine(), str(DBOS.workflow_id), spec)
-    status = "done" if result.status == "done" else "failed"
+    status: Status = "done" if result.status == "done" else "failed"
     answer = f"{result.branch} {result.commit[:12]}".strip()
     return _build(
         JobResult(status=status, answer=answer, reason=result.reason, data=_build(result))
