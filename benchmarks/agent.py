@@ -210,6 +210,7 @@ async def _time_bare(agent: Any, history: Any, began: float) -> tuple[float, Any
 
     first: float | None = None
     run: Any
+    stream: Any
     async with agent.iter(
         PROMPT, message_history=history, output_type=[str, DeferredToolRequests]
     ) as run:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from pydantic_ai import CancellationToken
@@ -149,7 +149,7 @@ class Session:
 
     # Turns
 
-    def send(self, text: str, *, files: Sequence[str] = ()) -> AsyncIterator[Event]:
+    def send(self, text: str, *, files: Sequence[str] = ()) -> AsyncGenerator[Event, None]:
         """Run one turn with what the user typed, and give its events as they happen.
 
         The last one is `TurnEnded`. Whoever stops iterating interrupts the turn. The model receives
@@ -158,7 +158,7 @@ class Session:
         """
         return self._stream_turn(text, lambda: self._answer(text, files))
 
-    def compact(self, instructions: str = "") -> AsyncIterator[Event]:
+    def compact(self, instructions: str = "") -> AsyncGenerator[Event, None]:
         """Replace the messages so far by a summary that the model makes; a turn as in `send`.
 
         `instructions` say what the summary is to have. `Compacted` says what is kept. A turn that
@@ -178,7 +178,7 @@ class Session:
 
     async def _stream_turn(
         self, text: str, work: Callable[[], Awaitable[LoopResult]]
-    ) -> AsyncIterator[Event]:
+    ) -> AsyncGenerator[Event, None]:
         _check_text(text)
         if self._events is not None:
             raise UsageError("The session is still working on a turn.")
