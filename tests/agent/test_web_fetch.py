@@ -148,6 +148,37 @@ def test_what_is_no_plain_address_is_refused_before_anyone_is_asked(
     assert (found.outcome, asked.requests) == ("failed", [])
 
 
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/docs/../secret",
+        "/docs/%2e%2e/secret",
+        "/docs/.%2E/secret",
+        "/docs/%252e%252E/secret",
+        "/docs/..%2fsecret",
+        "/docs/..;a/secret",
+        "/docs/..%5csecret",
+        "/docs/a%255Csecret",
+        "/docs/./secret",
+        "/docs/..",
+    ],
+)
+def test_a_path_that_leads_elsewhere_is_refused_whatever_the_rules(
+    studio: Studio, path: str
+) -> None:
+    found = fetch(studio, f"http://127.0.0.1:9{path}", "WebFetch(http://127.0.0.1:9/docs/*)")
+    assert found.outcome == "failed"
+    assert "can be read in two ways" in found.output
+    assert "Write the path that it leads to instead." in found.output
+
+
+@pytest.mark.parametrize("path", ["/docs/...", "/docs/a..b/.well-known", "/docs/50%25?x=../y"])
+def test_dots_within_a_name_are_no_segments(studio: Studio, path: str) -> None:
+    # Nothing listens there: what is permitted fails.
+    found = fetch(studio, f"http://127.0.0.1:9{path}", "WebFetch(http://127.0.0.1:9/docs/*)")
+    assert (found.outcome, "two ways" in found.output) == ("failed", False)
+
+
 def test_without_a_rule_a_person_is_asked(studio: Studio) -> None:
     asked = Asked(ApprovalChoice.REJECT)
     found = studio.use("WebFetch", url="https://example.org/", options={"approver": asked})

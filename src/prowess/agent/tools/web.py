@@ -7,7 +7,7 @@ addresses, checks every redirect in the same way, and limits what is read.
 from __future__ import annotations
 
 from collections.abc import Callable, Container
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import SplitResult, unquote, urlsplit
 
 from pydantic_ai import ModelRetry, ToolFailed
 
@@ -69,7 +69,23 @@ def _split(url: str) -> SplitResult:
         raise UsageError(f"“{tidy_line(url)[:200]}” is not an http or https address.")
     if "@" in parts.netloc:
         raise UsageError("An address with a user name or password is not fetched.")
+    if _has_dot_segment(parts.path):
+        raise UsageError(
+            f"“{tidy_line(url)[:200]}” can be read in two ways: its path has a “.” or “..” segment"
+            " or a backslash. Write the path that it leads to instead."
+        )
     return parts
+
+
+def _has_dot_segment(path: str) -> bool:
+    """Whether clients or servers may take a path for another one than it says, also encoded."""
+    decoded = unquote(path)
+    # Some servers decode more than once. Each round makes the path shorter.
+    while decoded != path:
+        path, decoded = decoded, unquote(decoded)
+    # Some servers drop what follows a semicolon, and then `..;a` is `..`.
+    segments = [one.partition(";")[0] for one in path.split("/")]
+    return "\\" in path or "." in segments or ".." in segments
 
 
 def _list_names(parts: SplitResult) -> tuple[str, ...]:
