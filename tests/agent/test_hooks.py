@@ -149,6 +149,29 @@ def test_every_event_has_its_own_fields(studio):
         "echo not today >&2; exit 2",
         decide("deny", "not today"),
         print_json(decision="block", reason="not today"),
+        print_json(
+            decision="block",
+            reason="not today",
+            hookSpecificOutput={
+                "permissionDecision": "allow",
+                "permissionDecisionReason": "fine",
+            },
+        ),
+        print_json(
+            decision="approve",
+            hookSpecificOutput={
+                "permissionDecision": "deny",
+                "permissionDecisionReason": "not today",
+            },
+        ),
+        # Null is as good as absent.
+        print_json(decision="block", reason="not today", systemMessage=None),
+        print_json(decision="block", reason="not today", hookSpecificOutput=None),
+        decide("deny", "not today", additionalContext=None, updatedInput=None),
+        # A refusal counts whatever is wrong with the other fields.
+        print_json(decision="block", reason="not today", systemMessage=7),
+        print_json(decision="block", reason="not today", hookSpecificOutput=[]),
+        decide("deny", "not today", additionalContext=["x"], updatedInput="y"),
     ],
 )
 def test_a_hook_refuses_a_call_and_the_model_learns_why(studio, command):

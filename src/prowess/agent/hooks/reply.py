@@ -17,6 +17,7 @@ MOST_OUTPUT = 100_000
 _MOST_CONTEXT = 10_000
 _MOST_REASON = 2_000
 _BLOCKS = 2
+_SPECIFIC = "hookSpecificOutput"
 # Events of which plain output is context for the model.
 _TELLING = ("SessionStart", "UserPromptSubmit")
 # Events that nothing can block.
@@ -58,7 +59,6 @@ class _Output(msgspec.Struct, frozen=True, rename="camel"):
     hook_specific_output: _Specific = _Specific()
 
 
-_DECODER = msgspec.json.Decoder(_Output)
 _OLD_DECISIONS: Mapping[str | None, HookDecision] = {
     None: "",
     "approve": "allow",
@@ -88,21 +88,63 @@ def parse_reply(event: str, finished: Finished, command: Command) -> HookReply:
 
 def _parse_output(text: str) -> HookReply:
     try:
-        output = _DECODER.decode(text)
+        fields = _drop_nulls(msgspec.json.decode(text))
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
         return HookReply(failure=f"its JSON cannot be read: {error}")
+    try:
+        return _read_output(msgspec.convert(fields, _Output))
+    except msgspec.ValidationError as error:
+        # A slip in another field must not open what the hook wants closed.
+        readable = _read_output(msgspec.convert(_keep_readable(fields), _Output))
+        if readable.decision == "deny" or readable.stops:
+            return readable
+        return HookReply(failure=f"its JSON cannot be read: {error}")
+
+
+def _read_output(output: _Output) -> HookReply:
     specific = output.hook_specific_output
-    reason = specific.permission_decision_reason or output.reason
+    given: tuple[tuple[HookDecision, str], ...] = (
+        (specific.permission_decision or "", specific.permission_decision_reason),
+        (_OLD_DECISIONS[output.decision], output.reason),
+    )
+    decision, reason = max(given, key=lambda one: _STRICTNESS[one[0]])
+    reason = reason or output.reason or specific.permission_decision_reason
     if not output.continue_:
         reason = output.stop_reason or reason
     return HookReply(
-        decision=specific.permission_decision or _OLD_DECISIONS[output.decision],
+        decision=decision,
         reason=_shorten(reason, _MOST_REASON),
         context=_shorten(specific.additional_context, _MOST_CONTEXT),
         input=specific.updated_input,
         message=_shorten(output.system_message, _MOST_REASON),
         stops=not output.continue_,
     )
+
+
+def _drop_nulls(fields: dict[str, Any]) -> dict[str, Any]:
+    """The fields that are not null. A tool's input keeps its nulls, which can mean something."""
+    kept = {name: value for name, value in fields.items() if value is not None}
+    specific = kept.get(_SPECIFIC)
+    if isinstance(specific, dict):
+        kept[_SPECIFIC] = {name: value for name, value in specific.items() if value is not None}
+    return kept
+
+
+def _keep_readable(fields: dict[str, Any]) -> dict[str, Any]:
+    """The fields that have the right type."""
+    specific = fields.get(_SPECIFIC)
+    if isinstance(specific, dict):
+        kept = {name: one for name, one in specific.items() if _fits(name, one, _Specific)}
+        fields = {**fields, _SPECIFIC: kept}
+    return {name: one for name, one in fields.items() if _fits(name, one, _Output)}
+
+
+def _fits(name: str, value: Any, kind: type[_Output | _Specific]) -> bool:
+    try:
+        msgspec.convert({name: value}, kind)
+    except msgspec.ValidationError:
+        return False
+    return True
 
 
 def merge_replies(replies: Iterable[HookReply]) -> HookReply:
