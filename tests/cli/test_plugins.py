@@ -178,3 +178,21 @@ def test_a_plugin_that_a_project_brings_is_not_trusted(terminal: Terminal):
     assert "on, not trusted" in terminal.run("plugins").out
     terminal.run("trust", "--yes")
     assert read_plugins(terminal)[0]["trusted"] is True
+
+
+@pytest.mark.parametrize("owner", ["project", "home"])
+def test_skills_of_a_plugin_between_skills_belong_to_the_plugin(terminal: Terminal, owner: str):
+    folder = f"{owner}/.claude/skills/pp"
+    write_json(terminal, f"{folder}/.claude-plugin/plugin.json", {"name": "pp"})
+    terminal.skill(f"{folder}/skills/x", "")
+    terminal.skill(f"{folder}/skills/deep/y", "")
+    terminal.skill("home/.agents/skills/x", "")
+
+    def list_states() -> dict[str, str]:
+        answer = terminal.json("list", "--all")
+        assert len({one["name"] for one in answer["skills"]}) == len(answer["skills"])
+        return {one["name"]: one["state"] for one in answer["skills"]}
+
+    assert list_states() == {"x": "ready", "pp:x": "ready", "pp:y": "ready"}
+    terminal.run("plugins", "disable", "pp@skills-dir")
+    assert list_states() == {"x": "ready", "pp:x": "disabled", "pp:y": "disabled"}

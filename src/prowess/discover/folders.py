@@ -52,10 +52,11 @@ class FolderSource:
         links = learn_links(roots, self._places, search.settings.trusted_links, search.files)
         ignores = IgnoreFiles(search.files)
         budget = SearchBudget(self._limits, self._clock)
+        plugins = frozenset(root.plugin_folder for root in roots if root.plugin_folder)
         by_root: dict[int, Discovered] = {}
         count = 0
         for position, root in sorted(enumerate(roots), key=_find_turn):
-            found = self._search(root, search, links, ignores, budget)
+            found = self._search(root, search, links, ignores, budget, plugins)
             by_root[position] = found
             count += len(found.candidates)
             if search.reporter is not None:
@@ -103,8 +104,9 @@ class FolderSource:
         links: LinkRules,
         ignores: IgnoreFiles,
         budget: SearchBudget,
+        plugins: frozenset[str],
     ) -> Discovered:
-        """What is in one root."""
+        """What is in one root. What is in the folders of `plugins` is theirs, not the root's."""
         if root.path in links.refused:
             return Discovered((), (_refuse(root, links),))
         exists = links.roots[root.path] is not None
@@ -116,6 +118,7 @@ class FolderSource:
             links=links,
             ignored=ignored,
             thorough=self._thorough,
+            plugins=frozenset() if root.plugin else plugins,
         )
         return find_candidates(walk)
 

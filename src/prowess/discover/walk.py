@@ -96,6 +96,7 @@ class Walk:
         links: LinkRules,
         ignored: IgnoredPaths | None,
         thorough: bool = False,
+        plugins: frozenset[str] = frozenset(),
     ) -> None:
         limits = budget.limits
         self.root = root
@@ -104,6 +105,7 @@ class Walk:
         self.links = links
         self.ignored = ignored
         self.thorough = thorough
+        self.plugins = plugins
         self.skip_pattern = re.compile(root.skip_pattern) if root.skip_pattern else None
         self.candidates: list[Candidate] = []
         self.skipped: list[Candidate] = []
@@ -314,6 +316,9 @@ def walk_skills(walk: Walk, start: Folder | None = None, *, min_depth: int, max_
             has_skill = True
         elif walk.root.flat and folder.depth == 0:
             _take_files(walk, folder, items)
+        if folder.real in walk.plugins and folder.depth > 0:
+            # The skills below belong to the plugin, whether it is on or off.
+            continue
         if folder.depth < max_depth:
             below = list(_choose_folders(walk, folder, items))
             waiting += below if by_level else reversed(below)
