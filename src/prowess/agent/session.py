@@ -46,6 +46,7 @@ from prowess.agent.session_file import (
     SessionFile,
     join_messages,
 )
+from prowess.agent.settings_warnings import list_settings_warnings
 from prowess.agent.toolset import NoCallLog
 from prowess.agent.turn import Limits, LoopResult
 from prowess.agent.unknown_calls import is_told, render_unknown
@@ -106,6 +107,7 @@ class Session:
         self._approver = approver
         self._opened = time.monotonic()
         own = skills.project.load_own_settings()
+        self._settings_warnings = tuple(list_settings_warnings(skills.settings(), own))
         self.models = ModelSource(model, own.agent, skills.facts, skills.project.files, record)
         self._file = self._open_file(resume, fork=fork) if keep else None
         self.id = self._file.header.id if self._file else f"unsaved-{time.time_ns():x}"
@@ -549,6 +551,8 @@ class Session:
                 f"It is not known whether this was done before the session ended: {call.title}"
             )
             self._emit(Warned(code="unknown-outcome", message=message))
+        for warning in self._settings_warnings:
+            self._emit(warning)
 
     async def _wait_until_shown(self) -> None:
         """Wait until the consumer has dealt with every event so far."""
