@@ -196,3 +196,21 @@ def test_skills_of_a_plugin_between_skills_belong_to_the_plugin(terminal: Termin
     assert list_states() == {"x": "ready", "pp:x": "ready", "pp:y": "ready"}
     terminal.run("plugins", "disable", "pp@skills-dir")
     assert list_states() == {"x": "ready", "pp:x": "disabled", "pp:y": "disabled"}
+
+
+@pytest.mark.parametrize("host", ["prowess", "claude-code"])
+@pytest.mark.parametrize("name", ["pp:x", "pp:greet"])
+def test_a_body_can_name_the_folder_of_its_plugin(terminal: Terminal, host: str, name: str):
+    folder = "home/.claude/skills/pp"
+    write_json(terminal, f"{folder}/.claude-plugin/plugin.json", {"name": "pp"})
+    terminal.skill(f"{folder}/skills/x", "", body="Run ${CLAUDE_PLUGIN_ROOT}/bin/go.\n")
+    terminal.write(f"{folder}/commands/greet.md", "Run ${CLAUDE_PLUGIN_ROOT}/bin/go.\n")
+    answer = terminal.run("activate", name, "--host", host)
+    assert f"Run {terminal.path(folder)}/bin/go." in answer.out
+
+
+def test_the_folder_of_a_plugin_is_left_as_it_is_elsewhere(terminal: Terminal):
+    terminal.skill("home/.claude/skills/x", "", body="Run ${CLAUDE_PLUGIN_ROOT}/bin/go.\n")
+    answer = terminal.run("activate", "x")
+    assert "Run ${CLAUDE_PLUGIN_ROOT}/bin/go." in answer.out
+    assert "because the skill is in no plugin" in answer.err

@@ -89,6 +89,7 @@ def plan_body(
         session=services.session,
         project=view.snapshot.repository or view.snapshot.cwd,
         effort=services.effort,
+        plugin=_find_plugin_folder(skill, view),
     )
     commands = None
     found = document.diagnostics
@@ -134,6 +135,12 @@ def plan_body(
         diagnostics=found + ignored,
     )
     return BodyPlan(rendered, commands)
+
+
+def _find_plugin_folder(skill: Skill, view: SnapshotView) -> str | None:
+    """The folder of the plugin that a skill belongs to; None where it belongs to none."""
+    path = skill.source.path
+    return next((root.plugin_folder for root in view.snapshot.roots if root.path == path), None)
 
 
 def withhold_requests(skill: Skill, rendered: RenderedBody) -> RenderedBody:

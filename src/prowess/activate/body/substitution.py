@@ -29,7 +29,7 @@ class Given(msgspec.Struct, frozen=True, kw_only=True):
     """What one call of a skill gives to its body; None where there is no such thing.
 
     `arguments` is the text after the name. `folder` is the skill's own, `project` the root of the
-    project, `session` the id of the conversation.
+    project, `session` the id of the conversation, `plugin` the folder of the skill's plugin.
     """
 
     arguments: str = ""
@@ -37,6 +37,7 @@ class Given(msgspec.Struct, frozen=True, kw_only=True):
     session: str | None = None
     project: str | None = None
     effort: str | int | None = None
+    plugin: str | None = None
 
 
 class Reference(NamedTuple):
@@ -247,6 +248,7 @@ _MEANINGS: Mapping[str, str] = {
     "session": "there is no conversation",
     "project": "there is no project",
     "effort": "no effort was chosen",
+    "plugin": "the skill is in no plugin",
 }
 
 

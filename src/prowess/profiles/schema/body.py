@@ -14,7 +14,7 @@ Split = Literal["words", "shell"]
 
 Append = Literal["labelled", "plain", "never"]
 
-Variable = Literal["folder", "session", "project", "effort"]
+Variable = Literal["folder", "session", "project", "effort", "plugin"]
 
 
 class ArgumentRules(Table, frozen=True):
