@@ -180,6 +180,27 @@ def test_add_refuses_a_url_that_could_never_be_fetched(terminal: Terminal, url: 
     assert "cannot be a source" in answer.err
 
 
+@pytest.mark.parametrize("name", ["", "a b/../c", "-x", ".", "n" * 65, "tëam", "a\n[x]"])
+def test_add_refuses_a_name_that_could_not_be_read_again(terminal: Terminal, name: str) -> None:
+    answer = terminal.run("sources", "add", "--", name, "https://skills.example")
+    assert (answer.code, answer.out) == (2, "")
+    assert "letters, digits, `.`, `_` and `-`" in answer.err
+    assert terminal.run("list").code == 0
+
+
+@pytest.mark.parametrize("entry", ['url = "https://skills.example"', "url = 1", "", "uri = 'x'"])
+def test_remove_takes_away_an_entry_that_no_command_can_read(
+    terminal: Terminal, entry: str
+) -> None:
+    before = "usage = false\n"
+    table = f'\n[sources."a b/../c"]\n{entry}\n'
+    file = terminal.write("home/.config/prowess/prowess.toml", before + table)
+    assert terminal.run("list").code != 0
+    assert terminal.run("sources", "remove", "a b/../c").code == 0
+    assert file.read_text().rstrip() == before.rstrip()
+    assert terminal.run("list").code == 0
+
+
 @pytest.mark.parametrize(
     "arguments", [("add", "x"), ("remove",), ("refresh", "x", "y"), ("remove", "x", "y")]
 )

@@ -113,14 +113,17 @@ def _choose_host(ctx: click.Context, param: click.Parameter, host: str | None) -
     return find_default_host() if host is None else host
 
 
-host_option = click.option(
+_declare_host = partial(
+    click.option,
     "--host",
     metavar="NAME[@EDITION]",
-    callback=_choose_host,
     shell_complete=complete_hosts,
     help="Use this host's rules; a path to a profile file works too. Default: prowess, or the one"
     " in PROWESS_HOST or prowess.toml.",
 )
+host_option = _declare_host(callback=_choose_host)
+# For commands that must work with settings that cannot be read, because they fix them.
+optional_host_option = _declare_host()
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 

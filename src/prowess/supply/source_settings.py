@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from prowess.errors import MachineError, UsageError, nearest_names
 from prowess.machine.atomic_write import rewrite_aside
 from prowess.machine.facts import current_facts
@@ -11,7 +13,9 @@ from prowess.model.settings import RemoteSettings
 from prowess.ports import FileSystem
 from prowess.project import Project
 from prowess.settings.edit.toml import add_table, remove_table
+from prowess.settings.formats.toml import parse_toml
 from prowess.settings.load import MOST_BYTES, list_settings_places
+from prowess.settings.read.coercion import SOURCE_NAME_RULE, is_source_name
 from prowess.settings.read.file_mapping import read_settings
 from prowess.state.remote_cache import RemoteCache
 from prowess.supply.configured_indexes import ConfiguredIndex
@@ -20,6 +24,8 @@ from prowess.supply.remote_sync import find_private_hosts
 
 def add_source(name: str, url: str, *, facts: Facts | None = None) -> str:
     """Add a server under a name of your choice; returns the file. Raises `UsageError`."""
+    if not is_source_name(name):
+        raise UsageError(f"“{name}” cannot be the name of a source: {SOURCE_NAME_RULE}.")
     own = _OwnSettings(facts or current_facts())
     before = own.load()
     if name in before:
@@ -36,13 +42,16 @@ def add_source(name: str, url: str, *, facts: Facts | None = None) -> str:
 def remove_source(name: str, *, facts: Facts | None = None) -> str:
     """Remove a server, with what was fetched from it; returns the file. Raises `UsageError`."""
     own = _OwnSettings(facts or current_facts())
-    before = own.load()
+    # Not checked: an entry that no command can read must be removable, too.
+    before = own.parse_tables()
     if name not in before:
         nearest = nearest_names(name, before)
         hint = f" Did you mean {' or '.join(nearest)}?" if nearest else ""
         raise UsageError(f"Your own prowess.toml has no source “{name}”.{hint}")
     own.write(remove_table(own.text, ("sources", name), file=own.file))
-    RemoteCache.of(own.facts, "any", before[name].url).remove()
+    url = before[name].get("url") if isinstance(before[name], dict) else None
+    if isinstance(url, str):
+        RemoteCache.of(own.facts, "any", url).remove()
     return own.file
 
 
@@ -61,6 +70,11 @@ class _OwnSettings:
         """The servers in it, by name. Raises a `SettingError`."""
         found = read_settings(self.text, self.file, self._rule, self._places, profile="prowess")
         return {path[1]: value for path, (value, _) in found.values.items() if path[0] == "sources"}
+
+    def parse_tables(self) -> dict[str, Any]:
+        """The tables of servers as written, by name. Raises a `SettingError` if it is not TOML."""
+        tables = parse_toml(self.text, self.file).get("sources", {})
+        return tables if isinstance(tables, dict) else {}
 
     def write(self, text: str) -> None:
         rewrite_aside(self.file, text.encode())

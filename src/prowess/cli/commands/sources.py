@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING
 import click
 
 from prowess.cli.app import Exit
-from prowess.cli.options import host_option, is_offline, json_option, offline_option, open_skills
+from prowess.cli.options import (
+    find_default_host,
+    is_offline,
+    json_option,
+    offline_option,
+    open_skills,
+    optional_host_option,
+)
 from prowess.cli.terminal.out import console, print_json, shorten_path
 from prowess.cli.terminal.progress import Progress
 from prowess.errors import UsageError, nearest_names
@@ -38,14 +45,14 @@ _STYLES = {
 @click.argument("url", required=False)
 @click.option("--all", "show_all", is_flag=True, help="Also show folders that do not exist.")
 @offline_option
-@host_option
+@optional_host_option
 @json_option
 def command(
     action: str | None,
     name: str | None,
     url: str | None,
     show_all: bool,
-    host: str,
+    host: str | None,
     as_json: bool,
 ) -> int:
     """Show where skills come from, and fetch from servers.
@@ -63,6 +70,7 @@ def command(
         return _add(name, url, as_json=as_json)
     if action == "remove" and name is not None:
         return _remove(name, as_json=as_json)
+    host = find_default_host() if host is None else host
     if action == "refresh":
         return _refresh(name, host, show_all=show_all, as_json=as_json)
     _print(load_source_report(open_skills(host, warn=False), show_all=show_all), as_json=as_json)

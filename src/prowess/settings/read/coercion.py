@@ -313,12 +313,20 @@ def _read_feature(name: str, value: SettingValue) -> Iterator[Entry]:
 
 _SOURCE_KEYS: dict[str, Convert] = {"url": _string, "enabled": _bool, "private": _bool}
 _SOURCE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+SOURCE_NAME_RULE = (
+    "use up to 64 letters, digits, `.`, `_` and `-`, and begin with a letter or a digit"
+)
+
+
+def is_source_name(name: str) -> bool:
+    """Whether a table of `[sources]` may have this name."""
+    return _SOURCE_NAME.fullmatch(name) is not None
 
 
 def _read_remote(name: str, value: SettingValue) -> Iterator[Entry]:
     """A remote source as a whole: if two files name it, the later one counts, not a mixture."""
-    if not _SOURCE_NAME.fullmatch(name):
-        raise value.refuse("is not a name: use letters, digits, `.`, `_` and `-`")
+    if not is_source_name(name):
+        raise value.refuse(f"is not a name: {SOURCE_NAME_RULE}")
     fields = dict(value.children())
     for key, child in fields.items():
         if key not in _SOURCE_KEYS:
