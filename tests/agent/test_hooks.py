@@ -285,6 +285,53 @@ def test_changed_input_that_the_tool_does_not_take_is_refused(studio, input):
     assert not (studio.project / "a.txt").exists()
 
 
+def change_in_project(studio: Studio, **input: Any) -> None:
+    """A hook of a trusted project that changes the input of commands."""
+    text = declare("PreToolUse", change(**input), matcher="Bash")
+    set_hooks(studio, text, file="project/prowess.toml")
+    studio.trust()
+
+
+# Allows `ls`, refuses what has `touch`, and leaves the rest to the rules.
+GUARD = f"""
+input=$(cat)
+case "$input" in
+  *touch*) echo no touch >&2; exit 2 ;;
+  *'"ls'*) {decide("allow")}
+esac
+"""
+
+
+@pytest.mark.parametrize(
+    ("command", "outcome"),
+    [("touch ran", "refused"), ("pwd > ran", "refused"), ("ls > ran", "done")],
+)
+def test_the_users_hooks_judge_what_a_project_made_of_the_input(studio, command, outcome):
+    change_in_project(studio, command=command)
+    hook(studio, "PreToolUse", GUARD, matcher="Bash", once=True)
+    done = studio.use("Bash", command="ls")
+    assert (done.outcome, (studio.project / "ran").exists()) == (outcome, outcome == "done")
+    assert ("no touch" in done.output) == ("touch" in command)
+
+
+def test_a_refusal_of_the_users_hook_holds_whatever_the_input_becomes(studio):
+    change_in_project(studio, command="ls > ran")
+    hook(studio, "PreToolUse", GUARD, matcher="Bash")
+    assert studio.use("Bash", command="touch x").output == "A hook refused the call: no touch"
+
+
+@pytest.mark.parametrize("allows_own", [True, False])
+def test_a_hook_permits_its_own_change_but_not_that_of_another(studio, allows_own):
+    input = {"file_path": "b.txt", "content": "B"}
+    if allows_own:
+        hook(studio, "PreToolUse", decide("allow", updatedInput=input))
+    else:
+        changing = declare("PreToolUse", change(**input))
+        set_hooks(studio, declare("PreToolUse", decide("allow")), changing)
+    done = studio.use("Write", file_path="a.txt", content="A")
+    assert done.outcome == ("done" if allows_own else "refused")
+
+
 # After a call
 
 

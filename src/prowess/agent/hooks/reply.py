@@ -160,10 +160,19 @@ def merge_replies(replies: Iterable[HookReply]) -> HookReply:
             merged = msgspec.structs.replace(merged, decision=reply.decision, reason=reply.reason)
         if reply.stops and not merged.stops:
             merged = msgspec.structs.replace(merged, stops=True, reason=reply.reason)
-        context = "\n\n".join(filter(None, (merged.context, reply.context)))
+        # A hook that ran twice may have said the same twice.
+        is_new = reply.context not in merged.context
+        context = f"{merged.context}\n\n{reply.context}".strip() if is_new else merged.context
         changed = merged.input if reply.input is None else reply.input
         merged = msgspec.structs.replace(merged, context=context, input=changed)
     return merged
+
+
+def drop_allow(reply: HookReply) -> HookReply:
+    """A reply that permits nothing."""
+    if reply.decision != "allow":
+        return reply
+    return msgspec.structs.replace(reply, decision="", reason="")
 
 
 def render_context(event: str, text: str) -> str:

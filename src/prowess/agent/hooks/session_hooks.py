@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
 from prowess.agent.events import Event, HookFinished, HookOutcome, Warned
 from prowess.agent.hooks.process import HookProcess
-from prowess.agent.hooks.reply import HookReply, merge_replies
+from prowess.agent.hooks.reply import HookReply, drop_allow, merge_replies
 from prowess.agent.hooks.sources import GatheredHooks
 from prowess.errors.activation import Cancelled
 from prowess.machine.event_loop import run_in_thread
@@ -77,12 +77,31 @@ class SessionHooks:
         if not chosen:
             return HookReply()
         self._spent.update(one for one in chosen if one.once)
-        runs = [self._run_one(one, fields, agent=agent, call=call) for one in chosen]
-        reply = merge_replies(await asyncio.gather(*runs))
+        reply = await self._run_all(chosen, event, fields, agent=agent, call=call)
         if reply.stops and event in _ABOUT_TOOLS:
             self.stop_reason = reply.reason or "it gives no reason"
             self._interrupt()
         return reply
+
+    async def _run_all(
+        self, hooks: Sequence[Hook], event: str, fields: Mapping[str, Any], *, agent: str, call: str
+    ) -> HookReply:
+        runs = [self._run_one(one, fields, agent=agent, call=call) for one in hooks]
+        replies = await asyncio.gather(*runs)
+        changes = [index for index, one in enumerate(replies) if one.input is not None]
+        if event != "PreToolUse" or not changes:
+            return merge_replies(replies)
+        last = changes[-1]
+        # An `allow` is for the input that its hook saw or gave, not for that of another hook.
+        valid = [one if index == last else drop_allow(one) for index, one in enumerate(replies)]
+        merged = merge_replies(valid)
+        own = [one for one in hooks if one.source in _MAY_ALLOW]
+        if hooks[last].source in _MAY_ALLOW or not own:
+            return merged
+        # Others must not get a command past the user's own hooks by changing it after the fact.
+        changed = {**fields, "tool_input": merged.input}
+        again = await self._run_all(own, event, changed, agent=agent, call=call)
+        return merge_replies((merged, again))
 
     def _warn_left(self) -> None:
         """Say once which hooks do not run."""
@@ -107,9 +126,9 @@ class SessionHooks:
         with observe("hook", event=hook.event, source=hook.source) as seen:
             reply = await run_in_thread(lambda is_cancelled: self._try(hook, fields, is_cancelled))
             seen.note(outcome=_name_outcome(reply))
-        if hook.source not in _MAY_ALLOW and reply.decision == "allow":
+        if hook.source not in _MAY_ALLOW:
             # What others wrote permits nothing; of a project, the model could have written it.
-            reply = msgspec.structs.replace(reply, decision="", reason="")
+            reply = drop_allow(reply)
         self._emit(
             HookFinished(
                 agent=agent,
