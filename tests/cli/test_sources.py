@@ -81,6 +81,19 @@ def test_a_list_says_which_source_is_in_trouble(terminal: Terminal, server: Remo
         assert "local" in answer.out
 
 
+def test_a_list_counts_the_skills_that_a_source_lost(
+    terminal: Terminal, server: RemoteServer
+) -> None:
+    server.offer("deploy", "..", "../b")
+    configure(terminal, server)
+    for _ in ("asked", "not asked"):
+        answer = terminal.run("list")
+        assert answer.err == (
+            "prowess: 2 skills of “team” are missing or old. Run `prowess sources` to see why.\n"
+        )
+        assert "deploy" in answer.out
+
+
 def test_refresh_fetches_what_is_not_old_yet(terminal: Terminal, server: RemoteServer) -> None:
     server.offer("deploy")
     configure(terminal, server)

@@ -14,7 +14,7 @@ from prowess.model.skill import Scope
 from prowess.model.snapshot import Snapshot
 from prowess.reports.json_output import shape_list
 from prowess.runtime import Skills
-from prowess.text.display import escape_line
+from prowess.text.display import count_words, escape_line
 
 
 @click.command("list")
@@ -95,6 +95,16 @@ def _warn_of_sources(snapshot: Snapshot) -> None:
     if troubled:
         names = escape_line(", ".join(troubled))
         click.echo(f"prowess: not up to date: {names}. Run `prowess sources` to see why.", err=True)
+    for one in snapshot.sources:
+        # A file that is missing does not cost its skill.
+        lost = sum(finding.code != "source-file-missing" for finding in one.diagnostics)
+        if lost and one.state == "ready":
+            skills = f"{count_words(lost, 'skill')} of “{escape_line(one.name)}”"
+            verb = "is" if lost == 1 else "are"
+            click.echo(
+                f"prowess: {skills} {verb} missing or old. Run `prowess sources` to see why.",
+                err=True,
+            )
 
 
 def _choose_outcomes(
