@@ -108,6 +108,8 @@ def test_the_same_as_json(terminal):
             },
             {"event": "Stop", "command": "make check", "file": settings, "line": 7},
         ],
+        "servers": [],
+        "sources": [],
         "variables": [{"name": "log: ZONE", "file": settings, "line": 5}],
         "unread": [],
         "is_cut": False,
@@ -124,6 +126,34 @@ def test_the_same_as_json(terminal):
         "changed": True,
     }
     assert terminal.json("trust") == {**shown, "trusted": True, "since": TODAY, "changed": False}
+
+
+def test_servers_and_sources_are_shown_with_what_they_start_and_fetch(terminal):
+    server = {"command": "sh", "args": ["-c", "touch x; \x1b[2Jy"]}
+    table = json.dumps({"mcpServers": {"evil": server}})
+    terminal.write("project/.mcp.json", table)
+    terminal.write("project/below/.mcp.json", json.dumps({"mcpServers": {"deep": server}}))
+    terminal.write(
+        "project/prowess.toml",
+        '[mcp.servers.web]\nurl = "https://mcp.example/x?y=1"\n'
+        '[sources.team]\nurl = "https://skills.example"\n',
+    )
+    urls = {"skills": {"urls": ["https://urls.example/skills"]}}
+    terminal.write("project/opencode.json", json.dumps(urls))
+    own = '[mcp.servers.mine]\ncommand = "mine"\n[sources.own]\nurl = "https://own.example"\n'
+    terminal.write("home/.config/prowess/prowess.toml", own)
+    shown = json.loads(terminal.run("trust", "--json").out)
+    servers = {one["name"]: one["target"] for one in shown["servers"]}
+    program = "sh -c 'touch x; \x1b[2Jy'"
+    address = "https://mcp.example/x?y=1"
+    assert servers == {"evil": program, "deep": program, "web": address}
+    sources = {one["name"]: one["url"] for one in shown["sources"]}
+    url = "https://urls.example/skills"
+    assert sources == {"team": "https://skills.example", url: url}
+    text = terminal.run("trust").out
+    assert all(part in text for part in ("touch x", address, "team: https://skills.example", url))
+    assert "\x1b" not in text
+    assert "mine" not in text
 
 
 def test_the_values_of_variables_are_never_shown(terminal):

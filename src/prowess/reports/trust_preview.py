@@ -1,7 +1,8 @@
-"""What trusting a project would let run: commands in skills, hooks, and what settings declare."""
+"""What trusting a project would let run, start and fetch: commands, hooks, servers, sources."""
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -10,6 +11,7 @@ import msgspec
 from prowess.conversation.dormant import DormantSkills
 from prowess.errors import MachineError
 from prowess.machine.project_folders import MOST_FOLDERS, find_holders
+from prowess.model.mcp import McpServer
 from prowess.model.settings import Origin, Settings
 from prowess.model.skill import LoadedFrom, Scope, Skill
 from prowess.model.snapshot import Snapshot
@@ -20,16 +22,18 @@ from prowess.ports import FileSystem, Reporter
 from prowess.runtime import Skills
 from prowess.shell.configured_tools import render_template
 from prowess.shell.embedded_commands import find_commands
+from prowess.state.server_trust import mark_trusted
 
 # Whether their commands run does not depend on a project.
 _NOT_OF_A_PROJECT = (Scope.USER, Scope.MANAGED, Scope.BUNDLED, Scope.REMOTE)
 
 _SKILL_FILE = "SKILL.md"
 _SETTINGS_FILE = "prowess.toml"
+_SERVERS_FILE = ".mcp.json"
 _MOST_BYTES = 1 << 24
 
-# The hosts whose files have hooks that the agent runs, whichever host is asked about now.
-_HOSTS_WITH_HOOKS = ("claude-code",)
+# The hosts whose files have hooks, MCP servers or URLs of skills, whichever is asked about now.
+_HOSTS_WITH_PROGRAMS = ("claude-code", "opencode")
 # The fields of a hook that say what it does.
 _HOOK_ACTIONS = ("command", "url", "prompt")
 
@@ -44,7 +48,7 @@ class RunnableSkill(msgspec.Struct, frozen=True):
 
 
 class DeclaredSetting(msgspec.Struct, frozen=True):
-    """A program or a variable, without its value, that a project's settings declare."""
+    """What a project's settings declare: a program, a server, a URL, or a variable's name."""
 
     name: str
     origin: Origin
@@ -61,13 +65,16 @@ class TrustPreview(msgspec.Struct, frozen=True):
     tools: tuple[DeclaredSetting, ...] = ()
     variables: tuple[DeclaredSetting, ...] = ()
     hooks: tuple[DeclaredSetting, ...] = ()
+    servers: tuple[DeclaredSetting, ...] = ()
+    sources: tuple[DeclaredSetting, ...] = ()
     unread: tuple[str, ...] = ()
     is_cut: bool = False
 
     @property
     def is_empty(self) -> bool:
         """Whether nothing would run."""
-        return not (self.skills or self.tools or self.variables or self.hooks)
+        declared = (*self.tools, *self.variables, *self.hooks, *self.servers, *self.sources)
+        return not (self.skills or declared)
 
     def shape(self) -> dict[str, Any]:
         """As JSON."""
@@ -80,6 +87,14 @@ class TrustPreview(msgspec.Struct, frozen=True):
             "hooks": [
                 {"event": one.name, "command": one.command, **msgspec.to_builtins(one.origin)}
                 for one in self.hooks
+            ],
+            "servers": [
+                {"name": one.name, "target": one.command, **msgspec.to_builtins(one.origin)}
+                for one in self.servers
+            ],
+            "sources": [
+                {"name": one.name, "url": one.command, **msgspec.to_builtins(one.origin)}
+                for one in self.sources
             ],
             "variables": [
                 {"name": one.name, **msgspec.to_builtins(one.origin)} for one in self.variables
@@ -106,24 +121,33 @@ def preview_trust(
     snapshots += [snapshot for snapshot, _ in nested]
     skills, unread = _read_bodies(_gather_skills(snapshots, root, views[0].project.files))
     everywhere = find_holders(
-        root, (_SKILL_FILE, _SETTINGS_FILE), with_ignored=True, most=MOST_FOLDERS
+        root, (_SKILL_FILE, _SETTINGS_FILE, _SERVERS_FILE), with_ignored=True, most=MOST_FOLDERS
     )
     known = {one.location for one in skills}
     loose = [one for one in _read_loose(everywhere.folders, views[0]) if one.location not in known]
     settings = [one.project.load_own_settings() for one in views]
     settings += _load_nested_settings(everywhere.folders, views[0].project.files)
-    hosts_with_hooks = dict.fromkeys((*hosts, *_HOSTS_WITH_HOOKS))
-    host_settings = [Skills(cwd, host=by).settings() for cwd in folders for by in hosts_with_hooks]
+    read_as = dict.fromkeys((*hosts, *_HOSTS_WITH_PROGRAMS))
+    host_settings = [Skills(cwd, host=by).settings() for cwd in folders for by in read_as]
+    host_settings += _load_server_files(everywhere.folders, views[0].project.files)
+    all_settings = (*settings, *host_settings)
     return TrustPreview(
         skills=tuple(sorted((*skills, *loose), key=lambda one: (one.name, one.location))),
         tools=_sort_settings(declared for one in settings for declared in _list_tools(one)),
         variables=_sort_settings(declared for one in settings for declared in _list_variables(one)),
         hooks=_sort_settings(
             (
-                *(declared for one in (*settings, *host_settings) for declared in _list_hooks(one)),
+                *(declared for one in all_settings for declared in _list_hooks(one)),
                 *(declared for one in views for declared in _list_plugin_hooks(one)),
             )
         ),
+        servers=_sort_settings(
+            (
+                *(one for each in all_settings for one in _list_servers(each, root, views[0])),
+                *(one for view in views for one in _list_plugin_servers(view)),
+            )
+        ),
+        sources=_sort_settings(one for each in all_settings for one in _list_sources(each)),
         unread=tuple(unread),
         is_cut=everywhere.is_cut or any(is_cut for _, is_cut in nested),
     )
@@ -154,6 +178,12 @@ def _load_nested_settings(folders: Iterable[str], files: FileSystem) -> list[Set
     """The settings of every folder that has a prowess.toml, as they apply to someone there."""
     holders = [one for one in folders if files.find_kind(f"{one}/{_SETTINGS_FILE}") == "file"]
     return [Skills(folder).project.load_own_settings() for folder in holders]
+
+
+def _load_server_files(folders: Iterable[str], files: FileSystem) -> list[Settings]:
+    """The settings of every folder that has a `.mcp.json`, as they apply to someone there."""
+    holders = [one for one in folders if files.find_kind(f"{one}/{_SERVERS_FILE}") == "file"]
+    return [Skills(folder, host="claude-code").settings() for folder in holders]
 
 
 def _is_inside(path: str, folder: str) -> bool:
@@ -262,6 +292,40 @@ def _list_plugin_hooks(skills: Skills) -> Iterator[DeclaredSetting]:
             yield DeclaredSetting(hook.event, hook.origin, hook.command or f"({hook.kind})")
 
 
+def _list_servers(settings: Settings, root: str, skills: Skills) -> Iterator[DeclaredSetting]:
+    """The MCP servers that would not be started without trust in the project."""
+    home = skills.project.facts.home
+    servers = settings.mcp_servers.values()
+    for server in mark_trusted(servers, lambda folder: False, project=root, home=home):
+        if server.enabled and not server.is_trusted:
+            yield _declare_server(server)
+
+
+def _list_plugin_servers(skills: Skills) -> Iterator[DeclaredSetting]:
+    trust = skills.project.open_trust()
+    for contents in skills.plugins():
+        if not trust.is_own_plugin(contents.plugin):
+            yield from map(_declare_server, contents.servers)
+
+
+def _declare_server(server: McpServer) -> DeclaredSetting:
+    # The whole URL, and each argument in quotes: nothing that is started may look like less.
+    is_program = server.transport == "stdio"
+    target = shlex.join((server.command, *server.args)) if is_program else server.url
+    return DeclaredSetting(server.name, server.origin, target)
+
+
+def _list_sources(settings: Settings) -> Iterator[DeclaredSetting]:
+    for name, source in settings.sources.items():
+        key = f"sources.{name}"
+        if source.enabled and settings.is_from_project(key):
+            yield DeclaredSetting(name, settings.origin(key), source.url)
+    for url in settings.remote_urls:
+        origin = settings.entry_origin("remote_urls", url)
+        if origin.file in settings.project_files:
+            yield DeclaredSetting(url, origin, url)
+
+
 def _list_variables(settings: Settings) -> Iterator[DeclaredSetting]:
     for skill, override in settings.overrides.items():
         names = {f"env.{name}": name for name in override.env}
@@ -276,5 +340,6 @@ def _sort_settings(declared: Iterable[DeclaredSetting]) -> tuple[DeclaredSetting
     return tuple(sorted(set(declared), key=_rank_setting))
 
 
-def _rank_setting(declared: DeclaredSetting) -> tuple[str, str, int]:
-    return declared.name, declared.origin.file or "", declared.origin.line or 0
+def _rank_setting(declared: DeclaredSetting) -> tuple[str, str, int, str]:
+    origin = declared.origin
+    return declared.name, origin.file or "", origin.line or 0, declared.command

@@ -47,11 +47,12 @@ _Group = list[tuple[str, tuple[str, ...]]]
 def command(
     path: str, yes: bool, remove: bool, list_all: bool, host: str | None, as_json: bool
 ) -> int:
-    """Trust a project so that its skills can run commands.
+    """Trust a project so that what it brings can run.
 
-    Until then, commands in the project's skills do not run, and tools that its prowess.toml
-    declares are not called. Shows what would run, then asks. Trust covers the whole repository that
-    PATH is in, for every host and including later changes. It is stored outside the repository.
+    Until then, commands in the project's skills do not run, tools that its prowess.toml declares
+    are not called, its MCP servers are not started, and its sources are not fetched. Shows what
+    would run, then asks. Trust covers the whole repository that PATH is in, for every host and
+    including later changes. It is stored outside the repository.
     """
     if yes + remove + list_all > 1:
         raise UsageError("Use only one of --yes, --remove and --list.")
@@ -159,6 +160,10 @@ def _print_preview(root: str, preview: TrustPreview, *, kind: str) -> None:
     _print_group("Hooks of the project, in `prowess run`", _group_settings(preview.hooks, root))
     tools = _group_settings(preview.tools, root)
     _print_group("Programs that skills call as tools", tools)
+    servers = _group_settings(preview.servers, root)
+    _print_group("MCP servers, started or connected as soon as skills are listed", servers)
+    sources = _group_settings(preview.sources, root)
+    _print_group("Sources of skills, fetched as soon as skills are listed", sources)
     variables = _group_settings(preview.variables, root)
     _print_group("Environment variables for the programs of a skill", variables)
     if preview.unread:
