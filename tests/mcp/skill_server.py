@@ -141,6 +141,10 @@ def answer(method: str, params: dict[str, Any]) -> dict[str, Any]:
 
 def main() -> None:
     log("started")
+    if MODE == "slow":
+        time.sleep(1.5)
+    if MODE == "breakable" and os.path.exists(f"{LOG}.broken"):
+        sys.exit(1)
     if MODE == "silent":
         time.sleep(600)
     for line in sys.stdin:

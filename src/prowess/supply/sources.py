@@ -39,10 +39,10 @@ def open_sources(
     Each takes what it needs from the settings of the scan, so one that is not configured costs
     nothing. With `offline` nothing is fetched, and what was fetched before is used.
     """
-    mcp = LateSource("mcp", has_servers, partial(_open_mcp, offline=offline))
-    if refresh is None:
-        return (RemoteSource(offline=offline), mcp)
-    remote = RemoteSource(offline=offline, refresh=refresh.name or True, watch=refresh.watch)
+    again = refresh is not None and (refresh.name or True)
+    watch = None if refresh is None else refresh.watch
+    remote = RemoteSource(offline=offline, refresh=again, watch=watch)
+    mcp = LateSource("mcp", has_servers, partial(_open_mcp, offline=offline, refresh=again))
     return (remote, mcp)
 
 
@@ -83,7 +83,7 @@ def has_servers(search: Search) -> bool:
     return bool(search.settings.mcp_servers or project.load_own_settings().mcp_servers)
 
 
-def _open_mcp(*, offline: bool) -> SkillSource:
+def _open_mcp(*, offline: bool, refresh: str | bool) -> SkillSource:
     from prowess.supply.mcp.source import McpSource
 
-    return McpSource(offline=offline)
+    return McpSource(offline=offline, refresh=refresh)

@@ -96,7 +96,8 @@ def _refresh(name: str | None, host: str, *, show_all: bool, as_json: bool) -> i
         request = RefreshRequest(name=name, watch=watch)
         skills = open_skills(host, warn=False, refresh=request, progress=Progress(quiet=True))
     report = load_source_report(skills, show_all=show_all)
-    remote = [one for one in report.sources if one.fetched_at is not None or one.kind == "remote"]
+    kinds = ("remote", "mcp")
+    remote = [one for one in report.sources if one.fetched_at is not None or one.kind in kinds]
     if name is not None and all(one.name != name for one in remote):
         nearest = nearest_names(name, [one.name for one in remote])
         hint = f" Did you mean {' or '.join(nearest)}?" if nearest else ""

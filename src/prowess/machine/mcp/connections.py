@@ -64,6 +64,10 @@ class McpConnections:
         """What a server answers, for synchronous code. Raises `McpServerError`."""
         return self._submit(self._ask(server, ask, seconds)).result()
 
+    def request_in_time(self, server: McpServer, ask: Ask[T], *, seconds: float) -> T:
+        """What a server answers if it starts and answers within one limit; else it is ended."""
+        return self._submit(self._ask_in_time(server, ask, seconds)).result()
+
     async def request_async(
         self, server: McpServer, ask: Ask[T], *, seconds: float | None = None
     ) -> T:
@@ -110,6 +114,24 @@ class McpConnections:
                 await self._drop(held)
             raise McpServerError(server.name, held.explain(error)) from None
 
+    async def _ask_in_time(self, server: McpServer, ask: Ask[T], seconds: float) -> T:
+        held = self._get(server)
+        # Its first step imports the library, which takes a second that no server is to blame for.
+        await asyncio.sleep(0)
+        try:
+            async with asyncio.timeout(seconds):
+                return await self._ask(server, ask, seconds)
+        except TimeoutError:
+            step = "answer" if held.is_connected else "start"
+            await self._drop(held, at_once=True)
+            problem = f"did not {step} within {seconds:g} seconds"
+            raise McpServerError(server.name, problem) from None
+        except McpServerError:
+            # One that could not be started can be tried again later.
+            if not held.is_connected:
+                await self._drop(held)
+            raise
+
     def _get(self, server: McpServer) -> _Held:
         if not server.is_trusted:
             problem = "belongs to a project that you do not trust; `prowess trust` trusts it"
@@ -125,11 +147,11 @@ class McpConnections:
             held = self._held[key] = _Held(server, self._facts, self._cwd)
         return held
 
-    async def _drop(self, held: _Held) -> None:
+    async def _drop(self, held: _Held, *, at_once: bool = False) -> None:
         key = (held.server.plugin, held.server.name)
         if self._held.get(key) is held:
             del self._held[key]
-        await held.end()
+        await held.end(at_once=at_once)
 
     async def _end(self) -> None:
         await asyncio.gather(*(held.end() for held in self._held.values()))
@@ -175,6 +197,7 @@ class _Held:
         self._masker = Masker()
         self._output: ServerOutput | None = None
         self._stop = asyncio.Event()
+        self._ends_at_once = False
         self._client: asyncio.Future[Client] = asyncio.get_running_loop().create_future()
         self._task = asyncio.create_task(self._hold())
 
@@ -182,12 +205,17 @@ class _Held:
     def has_ended(self) -> bool:
         return self._task.done()
 
+    @property
+    def is_connected(self) -> bool:
+        return self._client.done() and self._client.exception() is None
+
     async def get_client(self) -> Client:
         """The client once it is connected. Raises `McpServerError`, the same each time."""
         return await asyncio.shield(self._client)
 
-    async def end(self) -> None:
-        """End the server and wait for that."""
+    async def end(self, *, at_once: bool = False) -> None:
+        """End the server and wait for that; `at_once` gives it no time to end by itself."""
+        self._ends_at_once = at_once
         self._stop.set()
         await asyncio.wait([self._task])
 
@@ -211,6 +239,9 @@ class _Held:
                     await stack.enter_async_context(client)
                 self._client.set_result(client)
                 await self._stop.wait()
+                if self._ends_at_once:
+                    # A transport that is left by an exception does not wait for its program.
+                    raise TimeoutError
         except TimeoutError:
             self._fail(f"did not start within {limit:g} seconds")
         except MissingVariables as missing:

@@ -29,7 +29,7 @@ _IS_POSIX = os.name == "posix"
 _MOST_BAD_LINES = 200
 _TAIL_BYTES = 2_000
 # How long a server has to end by itself, and again after it was asked to.
-_SECONDS_TO_END = 1.0
+_SECONDS_TO_END = 0.5
 _PAUSE = 0.01
 
 

@@ -21,7 +21,9 @@ from prowess.diagnostics import Diagnostic, diagnose
 from prowess.errors import MachineError, MissingExtra, UsageError
 from prowess.errors.mcp import McpServerError
 from prowess.model.mcp import McpServer
+from prowess.model.origin import Origin
 from prowess.model.outcome import Claim
+from prowess.model.settings import NetworkSettings
 from prowess.model.skill import (
     Candidate,
     Document,
@@ -35,6 +37,7 @@ from prowess.model.skill import (
 )
 from prowess.model.source_status import SourceStatus
 from prowess.ports import Discovered, ManifestReader, ScannedProject, Search
+from prowess.state.remote_cache import RemoteCache
 from prowess.state.server_trust import find_folder_trust, mark_trusted
 from prowess.supply.mcp.entries import (
     EntryError,
@@ -49,10 +52,8 @@ from prowess.text.markup import escape_tags, escape_xml, tidy_line
 if TYPE_CHECKING:
     from prowess.machine.mcp.connections import McpConnections
 
-LIST_SECONDS = 2.0
-"""How long a server may delay a list, unless its settings say otherwise."""
 _READ_SECONDS = 20.0
-_SECONDS_UNTIL_RETRY = 60.0
+_MINUTE = 60.0
 _MOST_FILES_SHOWN = 50
 _TAG = "skill_of_server"
 
@@ -60,21 +61,29 @@ _TAG = "skill_of_server"
 class ServedSkills:
     """What the servers of one source offer. They live as long as this does."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, refresh: str | bool = False) -> None:
+        self._refresh = refresh
         self._connections: McpConnections | None = None
         self._served: dict[str, _ServedSkill] = {}
         self._prompts: dict[str, _Prompt] = {}
-        self._failed: dict[str, tuple[float, McpServerError | MissingExtra]] = {}
 
     def find(self, search: Search, project: ScannedProject) -> Discovered:
         """The skills of every server that the user trusts, in the order of their names."""
+        network = project.load_own_settings().network
         servers = _list_servers(search, project)
         if not servers:
             return Discovered()
+        refresh, self._refresh = self._refresh, False
         connections = self._open(project, search.cwd)
         # All at once, so that several slow servers delay a list no longer than one.
         with ThreadPoolExecutor(max_workers=len(servers)) as pool:
-            ask = partial(self._ask, connections, wants_skills=bool(project.mcp_names[0]))
+            ask = partial(
+                _ask_server,
+                connections=connections,
+                project=project,
+                network=network,
+                refresh=refresh,
+            )
             answers = list(pool.map(ask, servers))
         found = [
             self._collect(server, answer, project, connections)
@@ -106,33 +115,16 @@ class ServedSkills:
             weakref.finalize(self, self._connections.close)
         return self._connections
 
-    def _ask(
-        self, connections: McpConnections, server: McpServer, *, wants_skills: bool
-    ) -> _Lists | McpServerError | MissingExtra:
-        """What a server lists. One that failed is not asked again for a while."""
-        failed = self._failed.get(server.name)
-        if failed is not None and time.monotonic() - failed[0] < _SECONDS_UNTIL_RETRY:
-            return failed[1]
-        try:
-            ask = partial(_ask_lists, wants_skills=wants_skills, named=server.skills)
-            return connections.request(server, ask, seconds=server.seconds)
-        except (McpServerError, MissingExtra) as error:
-            self._failed[server.name] = time.monotonic(), error
-            return error
-
     def _collect(
         self,
         server: McpServer,
-        answer: _Lists | McpServerError | MissingExtra,
+        answer: _Lists | _Failure,
         project: ScannedProject,
         connections: McpConnections,
     ) -> Discovered:
         """The skills or prompts of one server. Whatever goes wrong costs only these."""
-        if not isinstance(answer, _Lists):
-            hint = f" {answer.hint}" if answer.hint else ""
-            message = f"{answer} Its skills are missing.{hint}"
-            code = "source-unreachable" if server.is_trusted else "source-untrusted"
-            return Discovered(diagnostics=(_report(server, message, code),))
+        if isinstance(answer, _Failure):
+            return Discovered(diagnostics=(_report(server, answer.message, answer.code),))
         root = _make_root(server, project)
         findings = [] if answer.is_whole else [_report(server, _explain_cut(server))]
         candidates: list[Candidate] = []
@@ -156,6 +148,69 @@ class _Lists(NamedTuple):
     entries: list[Any]
     prompts: list[Any]
     is_whole: bool
+
+
+class _Failure(NamedTuple):
+    """Why a server lists nothing, as a diagnostic says it."""
+
+    code: str
+    message: str
+
+
+def _ask_server(
+    server: McpServer,
+    *,
+    connections: McpConnections,
+    project: ScannedProject,
+    network: NetworkSettings,
+    refresh: str | bool,
+) -> _Lists | _Failure:
+    """What a server lists. One that failed is not asked again for a while, by any process."""
+    is_forced = refresh in (True, server.name)
+    memory = RemoteCache.of(project.facts, "mcp", _make_key(server))
+    earlier = memory.load_failure() if server.is_trusted else None
+    left = 0.0 if earlier is None else earlier.retry_at - time.time()
+    if earlier is not None and left > 0 and not is_forced:
+        return _Failure("source-paused", _explain_pause(earlier.message, left))
+    usual = network.refresh_seconds if is_forced else network.seconds
+    seconds = server.seconds or usual
+    timed = msgspec.structs.replace(server, seconds=seconds)
+    ask = partial(_ask_lists, wants_skills=bool(project.mcp_names[0]), named=server.skills)
+    try:
+        found = connections.request_in_time(timed, ask, seconds=seconds)
+    except MissingExtra as error:
+        return _Failure("source-unreachable", f"{error} {error.hint or ''}".strip())
+    except McpServerError as error:
+        return _fail(server, error, memory, pause=network.retry_minutes * _MINUTE)
+    if earlier is not None:
+        memory.clear_failure()
+    return found
+
+
+def _fail(
+    server: McpServer, error: McpServerError, memory: RemoteCache, *, pause: float
+) -> _Failure:
+    hint = f" {error.hint}" if error.hint else ""
+    failure = f"{error} Its skills are missing.{hint}"
+    if not server.is_trusted:
+        return _Failure("source-untrusted", failure)
+    try:
+        memory.note_failure("source-unreachable", str(error), pause=pause)
+    except MachineError as trouble:
+        failure += f" That cannot be remembered: {trouble}"
+    return _Failure("source-unreachable", failure)
+
+
+def _make_key(server: McpServer) -> str:
+    """What a failure belongs to: the server as it is configured. Only a digest of it is kept."""
+    asked = msgspec.structs.replace(server, origin=Origin(), is_trusted=True)
+    return f"mcp://{server.name}/{msgspec.json.encode(asked, order='sorted').decode()}"
+
+
+def _explain_pause(failure: str, seconds: float) -> str:
+    from prowess.supply.remote_sync import render_age
+
+    return f"{failure.rstrip('.')}. It is not asked for another {render_age(seconds)}."
 
 
 async def _ask_lists(client: Any, *, wants_skills: bool, named: Sequence[str]) -> _Lists:
@@ -183,8 +238,7 @@ def _list_servers(search: Search, project: ScannedProject) -> list[McpServer]:
         project=search.cwd,
         home=project.facts.home,
     )
-    enabled = sorted((one for one in marked if one.enabled), key=lambda one: one.name)
-    return [msgspec.structs.replace(one, seconds=one.seconds or LIST_SECONDS) for one in enabled]
+    return sorted((one for one in marked if one.enabled), key=lambda one: one.name)
 
 
 def _make_root(server: McpServer, project: ScannedProject) -> Root:

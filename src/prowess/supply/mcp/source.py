@@ -15,13 +15,16 @@ if TYPE_CHECKING:
 class McpSource:
     """The `SkillSource` over every MCP server that the settings name.
 
-    With `offline` no server is started. Servers live as long as the source does.
+    With `offline` no server is started. `refresh` asks a server by its name, or all of them,
+    although it failed a short time ago; only the first scan does. Servers live as long as the
+    source does.
     """
 
     name = "mcp"
 
-    def __init__(self, *, offline: bool = False) -> None:
+    def __init__(self, *, offline: bool = False, refresh: str | bool = False) -> None:
         self._offline = offline
+        self._refresh = refresh
         self._served: ServedSkills | None = None
 
     def find(self, search: Search) -> Discovered:
@@ -35,7 +38,7 @@ class McpSource:
             # Imported late: most projects name no server, and then nothing of this is needed.
             from prowess.supply.mcp.served_skills import ServedSkills
 
-            self._served = ServedSkills()
+            self._served = ServedSkills(refresh=self._refresh)
         return self._served.find(search, project)
 
     def read(self, candidate: Candidate, reader: ManifestReader) -> Claim:
