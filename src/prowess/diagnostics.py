@@ -163,8 +163,8 @@ CODES: dict[str, Code] = {
         "Run `prowess sources refresh` to try again now.",
     ),
     "source-offline": _warning(
-        "A source has never been fetched, and nothing is fetched offline.",
-        "Run `prowess sources refresh` while you are online.",
+        "Nothing was fetched from a source before, and none is asked offline.",
+        "Run `prowess sources refresh` without `--offline`.",
     ),
     "source-untrusted": _warning(
         "A project that is not trusted names a source, which is not asked.",

@@ -134,6 +134,12 @@ def test_without_the_network_nothing_is_started(shop: Shop) -> None:
     shop.configure("ok")
     skills = shop.workspace.open(sources=open_sources(offline=True))
     assert skills.snapshot.skills == ()
+    # Not silently: the user is told whose skills are missing.
+    assert list_codes(skills) == ["source-offline"]
+    assert [one.state for one in skills.snapshot.sources] == ["failed"]
+    own = (shop.workspace.root / OWN).read_text(encoding="utf-8")
+    shop.workspace.write(OWN, f"[network]\noffline = true\n{own}")
+    assert list_codes(shop.open()) == ["source-offline"]
     assert not shop.log.exists()
 
 

@@ -46,7 +46,7 @@ class RemoteSource:
         from prowess.supply.remote_sync import sync_indexes
 
         own = project.load_own_settings()
-        network = _get_network(project, own, offline=self._offline)
+        network = get_network(project, own, offline=self._offline)
         indexes = [allow_private(one, own) for one in list_indexes(settings)]
         refresh, self._refresh = self._refresh, False
         synced = sync_indexes(
@@ -101,7 +101,7 @@ def _watch(reporter: Reporter | None) -> Callable[[str, int, int], None] | None:
     return lambda source, done, total: reporter.progress("fetching skills", done)
 
 
-def _get_network(project: ScannedProject, own: Settings, *, offline: bool) -> NetworkSettings:
+def get_network(project: ScannedProject, own: Settings, *, offline: bool) -> NetworkSettings:
     """How the network is used: as Prowess's own settings say, whichever host it answers as."""
     switch = project.facts.env.get("PROWESS_OFFLINE", "").strip().lower()
     is_offline = offline or own.network.offline or switch not in ("", "0", "false", "no")

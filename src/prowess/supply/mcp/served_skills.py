@@ -67,9 +67,8 @@ class ServedSkills:
         self._served: dict[str, _ServedSkill] = {}
         self._prompts: dict[str, _Prompt] = {}
 
-    def find(self, search: Search, project: ScannedProject) -> Discovered:
+    def find(self, search: Search, project: ScannedProject, network: NetworkSettings) -> Discovered:
         """The skills of every server that the user trusts, in the order of their names."""
-        network = project.load_own_settings().network
         servers = _list_servers(search, project)
         if not servers:
             return Discovered()
@@ -170,6 +169,9 @@ def _ask_server(
     memory = RemoteCache.of(project.facts, "mcp", _make_key(server))
     earlier = memory.load_failure() if server.is_trusted else None
     left = 0.0 if earlier is None else earlier.retry_at - time.time()
+    if network.offline and server.is_trusted:
+        message = f"The MCP server “{server.name}” is not asked offline. Its skills are missing."
+        return _Failure("source-offline", message)
     if earlier is not None and left > 0 and not is_forced:
         return _Failure("source-paused", _explain_pause(earlier.message, left))
     usual = network.refresh_seconds if is_forced else network.seconds

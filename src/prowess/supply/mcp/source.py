@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from prowess.model.outcome import Claim
 from prowess.model.skill import Candidate
 from prowess.ports import Discovered, ManifestReader, ScannedProject, Search
+from prowess.supply.remote_source import get_network
 
 if TYPE_CHECKING:
     from prowess.supply.mcp.served_skills import ServedSkills
@@ -15,9 +16,9 @@ if TYPE_CHECKING:
 class McpSource:
     """The `SkillSource` over every MCP server that the settings name.
 
-    With `offline` no server is started. `refresh` asks a server by its name, or all of them,
-    although it failed a short time ago; only the first scan does. Servers live as long as the
-    source does.
+    With `offline` no server is started, and each is reported. `refresh` asks a server by its name,
+    or all of them, although it failed a short time ago; only the first scan does. Servers live as
+    long as the source does.
     """
 
     name = "mcp"
@@ -30,7 +31,7 @@ class McpSource:
     def find(self, search: Search) -> Discovered:
         """The skills and prompts of every server that the user trusts."""
         project = search.project
-        if project is None or self._offline or not any(project.mcp_names):
+        if project is None or not any(project.mcp_names):
             return Discovered()
         if not _has_servers(search, project):
             return Discovered()
@@ -39,7 +40,8 @@ class McpSource:
             from prowess.supply.mcp.served_skills import ServedSkills
 
             self._served = ServedSkills(refresh=self._refresh)
-        return self._served.find(search, project)
+        network = get_network(project, project.load_own_settings(), offline=self._offline)
+        return self._served.find(search, project, network)
 
     def read(self, candidate: Candidate, reader: ManifestReader) -> Claim:
         """What a server says about a skill."""
