@@ -116,7 +116,7 @@ def answer(method: str, params: dict[str, Any]) -> dict[str, Any]:
     kept = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
     if method == "server/discover":
         capabilities: dict[str, Any] = {"resources": {}}
-        if MODE == "prompts":
+        if MODE in ("prompts", "bad-prompts"):
             capabilities = {"prompts": {}}
         else:
             capabilities["extensions"] = {"io.modelcontextprotocol/skills": {}}
@@ -131,7 +131,9 @@ def answer(method: str, params: dict[str, Any]) -> dict[str, Any]:
     if method == "prompts/list":
         arguments = [{"name": "harbour", "required": True}, {"name": "day"}]
         prompt = {"name": "forecast", "description": "The forecast.", "arguments": arguments}
-        return {**kept, "prompts": [prompt]}
+        bad = ("", "../../etc", "a\x1b[2J", "a b", "x" * 5_000, "forecast")
+        more = [{**prompt, "name": name} for name in bad] if MODE == "bad-prompts" else []
+        return {**kept, "prompts": [prompt, *more]}
     if method == "prompts/get":
         text = f"Forecast {params['arguments']} !`touch /tmp/never`"
         message = {"role": "user", "content": {"type": "text", "text": text}}

@@ -349,6 +349,15 @@ def test_prompts_of_other_servers_are_commands_for_the_user(shop: Shop) -> None:
         skills.conversation().run("/shop:forecast")
 
 
+def test_a_prompt_with_a_bad_name_costs_only_itself(shop: Shop) -> None:
+    skills = shop.open("bad-prompts")
+    assert [one.name for one in skills.snapshot.outcomes] == ["shop:forecast"]
+    assert list_codes(skills) == ["source-entry-invalid"] * 6
+    shown = "".join(one.message for one in skills.snapshot.diagnostics)
+    assert "\x1b" not in shown
+    assert len(shown) < 2_000
+
+
 def test_claude_code_names_prompts_in_its_own_way(shop: Shop) -> None:
     skills = shop.open("prompts", host="claude-code")
     assert [one.name for one in skills.snapshot.outcomes] == ["mcp__shop__forecast"]

@@ -21,6 +21,9 @@ MOST_FILES = 512
 MOST_BYTES = 16 << 20
 """Bytes of all files of one skill."""
 
+MOST_PROMPT_NAME = 128
+"""Characters of the name of a prompt."""
+
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 _URI = re.compile(r"[a-z][a-z0-9+.-]*://[^\s\x00-\x1f\x7f\\]+", re.IGNORECASE)
 _OWN_FILE = "SKILL.md"
@@ -93,6 +96,17 @@ def parse_entry(data: Any) -> SkillEntry:
     if frontmatter.get("name") != entry.name:
         raise EntryError(f"its address says “{entry.name[:64]}”, its `name` something else")
     return entry
+
+
+def check_prompt_name(name: str) -> None:
+    """Refuse what cannot be typed as one word of a command. Raises `EntryError`."""
+    if not name:
+        raise EntryError("it has no name")
+    if len(name) > MOST_PROMPT_NAME:
+        raise EntryError(f"its name has {len(name):,} characters; at most {MOST_PROMPT_NAME} count")
+    is_word = name.isprintable() and not any(one.isspace() for one in name)
+    if not is_word or "/" in name or "\\" in name:
+        raise EntryError("its name has spaces, slashes or control characters")
 
 
 def _parse_files(data: Any, uri: str) -> dict[str, FileEntry] | None:

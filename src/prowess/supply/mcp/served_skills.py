@@ -43,6 +43,7 @@ from prowess.supply.mcp.entries import (
     EntryError,
     SkillEntry,
     check_file,
+    check_prompt_name,
     decode_content,
     parse_entry,
     render_header,
@@ -133,7 +134,7 @@ class ServedSkills:
             self._served[candidate.location] = served
             candidates.append(candidate)
         prompts_name = project.mcp_names[1]
-        for prompt in answer.prompts if prompts_name else ():
+        for prompt in _check_prompts(server, answer.prompts if prompts_name else (), findings):
             made = _Prompt(server, prompt, prompts_name, connections)
             candidate = made.make_candidate(root)
             self._prompts[candidate.location] = made
@@ -289,6 +290,26 @@ def _check_entries(
             continue
         seen.add(entry.uri)
         yield entry
+
+
+def _check_prompts(
+    server: McpServer, listed: Sequence[Any], findings: list[Diagnostic]
+) -> Iterator[Any]:
+    seen: set[str] = set()
+    for prompt in listed:
+        try:
+            check_prompt_name(prompt.name)
+            if prompt.name in seen:
+                raise EntryError("it is listed twice")
+        except EntryError as error:
+            shown = tidy_line(prompt.name)[:64]
+            message = (
+                f"The prompt “{shown}” of the MCP server “{server.name}” is not used: {error}."
+            )
+            findings.append(_report(server, message))
+            continue
+        seen.add(prompt.name)
+        yield prompt
 
 
 def _find_prefix(entry: SkillEntry, listed: Sequence[Any], server: McpServer) -> str:
