@@ -97,7 +97,7 @@ def test_an_unknown_key_in_a_table_about_skills_is_reported_though_nothing_is_ne
     (found,) = terminal.json("config", "--host", "opencode")["diagnostics"]
     assert (
         found["message"]
-        == "`skills.zzz` is not a known setting and has no effect; the known ones are `skills.paths`."
+        == "`skills.zzz` is not a known setting and has no effect; the known ones are `skills.paths`, `skills.urls`."
     )
 
 

@@ -12,7 +12,7 @@ from tests.agent.jobs.conftest import Yard
 from tests.agent.studio import call, say
 
 KILLS = 25
-JOBS = 40
+JOBS = 30
 
 
 @pytest.mark.slow
@@ -47,7 +47,7 @@ def test_whenever_workers_are_killed_no_job_is_lost_and_none_runs_twice(yard: Ya
         assert ended >= done, "a job that was done is not done any more"
         done = ended
     with yard.worker():
-        deadline = time.monotonic() + 150
+        deadline = time.monotonic() + 600
         while any(job.state != "done" for job in yard.jobs.list_jobs()):
             assert time.monotonic() < deadline, (yard.jobs.list_jobs(), yard.log())
             approve_all()
