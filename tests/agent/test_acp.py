@@ -140,6 +140,25 @@ def test_what_is_rejected_is_not_done(studio: Studio) -> None:
     assert (question.title, options) == ("Bash touch made", ["once", "always", "reject"])
 
 
+def test_a_question_about_a_skill_shows_what_it_would_be_allowed(studio: Studio) -> None:
+    hooks = '{PreToolUse: [{hooks: [{type: command, command: "touch ran"}]}]}'
+    studio.skill("evil", allowed_tools="Bash(rm *) Write", hooks=hooks)
+    studio.trust()
+    editor = Editor("reject")
+
+    async def work(connection: Any) -> None:
+        session = (await connection.new_session(cwd=str(studio.project), mcp_servers=[])).session_id
+        await prompt(connection, session, "Load it.")
+
+    talk(studio, editor, work, call("skill", name="evil"), say("No."))
+    ((question, _),) = editor.questions
+    (started,) = editor.pick("tool_call")
+    assert question.tool_call_id == started.tool_call_id
+    (shown,) = question.content
+    lines = shown.content.text.splitlines()
+    assert {"    Bash(rm *)", "    Write", "    PreToolUse: touch ran"} <= set(lines)
+
+
 def test_a_turn_can_be_cancelled_while_a_question_is_open(studio: Studio) -> None:
     editor = Editor()
     stopped: list[str] = []

@@ -147,6 +147,19 @@ def test_always_covers_the_same_command_again(studio):
     assert studio.read("log") == "x\nx\n"
 
 
+def test_the_tools_and_hooks_of_a_skill_are_part_of_the_question(studio):
+    hooks = '{PreToolUse: [{hooks: [{type: command, command: "touch ran"}]}]}'
+    studio.skill("evil", allowed_tools="Bash(rm *) Write", hooks=hooks)
+    studio.trust()
+    load = call("skill", name="evil")
+    events = approve(studio, [load, say("Done.")], lambda one: {"answer": "reject"})
+    (asked,) = pick(events, ApprovalAsked)
+    assert (asked.permission, asked.names, asked.skill) == ("skill", ("evil",), "evil")
+    assert asked.location.endswith("evil/SKILL.md")
+    assert asked.allowed_tools == ("Bash(rm *)", "Write")
+    assert asked.hooks == ("PreToolUse: touch ran",)
+
+
 def test_without_an_answer_nothing_is_approved(studio):
     events = approve(studio, [WRITE, WRITE, say("Done.")], lambda one: None)
     assert len(pick(events, ApprovalAsked)) == 1

@@ -40,6 +40,7 @@ from prowess.errors import ProwessError
 from prowess.machine.event_loop import run_in_thread
 from prowess.model.mcp import McpServer, Transport
 from prowess.model.permission import ApprovalAnswer, ApprovalChoice, ApprovalRequest
+from prowess.reports.approval_request import describe_request
 from prowess.runtime import Skills
 from prowess.text.permission_rules import MCP_PREFIX
 from prowess.version import VERSION
@@ -194,8 +195,8 @@ class _EditorSession:
 
     def __init__(self, client: Any) -> None:
         self._client = client
-        # The last call of each title, because a question is about the call that was just shown.
-        self._calls: dict[str, str] = {}
+        # The calls that run now, by their ids: a question is about one that was just shown.
+        self._calls: dict[str, ToolStarted] = {}
         self._numbers = itertools.count(1)
 
     async def announce_commands(self) -> None:
@@ -236,9 +237,10 @@ class _EditorSession:
             case ThinkingDelta(agent="", text=text):
                 yield helpers.update_agent_thought_text(text)
             case ToolStarted():
-                self._calls[event.title] = event.call
+                self._calls[event.call] = event
                 yield start_call(event)
             case ToolFinished():
+                self._calls.pop(event.call, None)
                 yield finish_call(event)
             case SkillLoaded(name=name, by="user"):
                 yield helpers.update_agent_thought_text(f"Skill {name}\n")
@@ -250,25 +252,30 @@ class _EditorSession:
     async def ask(self, request: ApprovalRequest) -> ApprovalAnswer:
         """Ask the user in the editor. A question that is cancelled is a refusal."""
         title = str(request.metadata.get("title") or f"Use {', '.join(request.patterns)}")
-        call = self._calls.get(title) or f"question-{next(self._numbers)}"
-        details = [str(one) for one in request.metadata.get("details", ())]
-        shown = "\n".join((*details, *filter(None, (request.note,))))
-        content: list[Any] = []
-        if "diff" in request.metadata:
-            content += list_diffs(str(request.metadata["diff"]))
-        if shown:
-            content.append(helpers.tool_content(helpers.text_block(shown)))
+        call = self._find_call(request) or f"question-{next(self._numbers)}"
+        shown = "\n".join(describe_request(request))
+        content: list[Any] = [
+            *list_diffs(str(request.metadata.get("diff", ""))),
+            helpers.tool_content(helpers.text_block(shown)),
+        ]
         options = [one for one in _OPTIONS if one.option_id != "always" or request.always]
         answer = await self._client.request_permission(
             self.session.id,
-            schema.ToolCallUpdate(
-                tool_call_id=call, title=title[:_MOST_TITLE], content=content or None
-            ),
+            schema.ToolCallUpdate(tool_call_id=call, title=title[:_MOST_TITLE], content=content),
             options,
         )
         chosen = getattr(answer.outcome, "option_id", "reject")
         choices = {"once": ApprovalChoice.ONCE, "always": ApprovalChoice.ALWAYS}
         return ApprovalAnswer(choices.get(chosen, ApprovalChoice.REJECT))
+
+    def _find_call(self, request: ApprovalRequest) -> str | None:
+        """The id of the running call that a question is about: by its title, or by its skill."""
+        title = request.metadata.get("title")
+        skills = (request.metadata.get("skill", ""), *request.patterns)
+        for call in reversed(self._calls.values()):
+            if call.title == title or (title is None and call.input.get("name") in skills):
+                return call.call
+        return None
 
 
 def _make_input(hint: str | None) -> schema.AvailableCommandInput | None:

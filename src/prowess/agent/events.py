@@ -109,6 +109,9 @@ class ApprovalAsked(AgentEvent, frozen=True, kw_only=True, tag="approval-asked")
 
     The answer is a line of input with the `id` and one of the `choices`. `names` are the skills,
     paths or programs that it is about, `details` the exact commands. `note` says why it is asked.
+
+    `skill` and `location` are the skill that wants to run commands, or that would use the
+    `allowed_tools` without asking and run the `hooks`. Approving the skill approves these as well.
     """
 
     id: str
@@ -117,6 +120,10 @@ class ApprovalAsked(AgentEvent, frozen=True, kw_only=True, tag="approval-asked")
     names: tuple[str, ...] = ()
     title: str = ""
     details: tuple[str, ...] = ()
+    skill: str = ""
+    location: str = ""
+    allowed_tools: tuple[str, ...] = ()
+    hooks: tuple[str, ...] = ()
     diff: str = ""
     note: str = ""
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from prowess.agent.events import ApprovalAsked, Event
 from prowess.errors import UsageError
 from prowess.model.permission import ApprovalAnswer, ApprovalChoice, ApprovalRequest
+from prowess.reports.approval_request import list_hooks
 
 
 class LineApprover:
@@ -59,6 +60,10 @@ def _describe(id: str, request: ApprovalRequest) -> ApprovalAsked:
         names=request.patterns,
         title=str(details.get("title", "")),
         details=tuple(map(str, details.get("details", details.get("commands", ())))),
+        skill=str(details.get("skill", "")),
+        location=str(details.get("location", "")),
+        allowed_tools=tuple(details.get("allowed-tools", ())),
+        hooks=tuple(list_hooks(details)),
         diff=str(details.get("diff", "")),
         note=request.note or "",
         choices=("once", "always", "reject") if request.always else ("once", "reject"),

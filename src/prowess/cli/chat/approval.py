@@ -10,8 +10,9 @@ from rich.text import Text
 
 from prowess.cli.chat.output import stack
 from prowess.cli.chat.transcript import MOST_DIFF_LINES, render_diff
-from prowess.cli.terminal.prompts import REPLIES, describe_request
+from prowess.cli.terminal.prompts import REPLIES
 from prowess.model.permission import ApprovalAnswer, ApprovalChoice, ApprovalRequest
+from prowess.reports.approval_request import describe_request
 from prowess.text.display import escape_line
 
 _ONCE_ONLY = "Allow? y: yes · n: no · or type what to do instead"
