@@ -164,6 +164,13 @@ def test_the_model_of_the_settings_is_used(terminal):
     assert terminal.run("run", "x").out == "Done.\n"
 
 
+@pytest.mark.parametrize("option", ["--max-cost", "--max-time"])
+@pytest.mark.parametrize("amount", ["nan", "inf", "1e999"])
+def test_a_limit_that_is_never_reached_is_refused(terminal, option, amount):
+    answer = terminal.run("run", "x", option, amount)
+    assert (answer.code, f"'{amount}' is not a valid limit." in answer.err) == (2, True)
+
+
 def test_a_model_that_cannot_be_used_is_said_with_what_to_do(terminal):
     answer = terminal.run("run", "x", "--model", "mistral:large")
     assert (answer.code, answer.out) == (6, "")

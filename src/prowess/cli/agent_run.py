@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import threading
 from collections.abc import Callable, Container, Iterable
@@ -75,8 +76,20 @@ def model_options(command: F, *, without: Container[str] = ()) -> F:
     return decorated  # type: ignore[no-any-return]
 
 
+class _Amount(click.FloatRange):
+    """A number above 0. A limit that is not a number, or infinite, would never be reached."""
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        number: float = super().convert(value, param, ctx)
+        if not math.isfinite(number):
+            self.fail(f"{value!r} is not a valid limit.", param, ctx)
+        return number
+
+
 _POSITIVE = click.IntRange(min=1)
-_AMOUNT = click.FloatRange(min=0, min_open=True)
+_AMOUNT = _Amount(min=0, min_open=True)
 _OPTIONS: dict[str, Callable[[Any], Any]] = {
     "model": click.option("--model", metavar="NAME", help="provider:name, or script:FILE."),
     "max_turns": click.option("--max-turns", type=_POSITIVE, help="Most requests to the model."),
