@@ -97,3 +97,20 @@ def test_without_pydantic_ai_the_extra_is_named(monkeypatch):
     with pytest.raises(MissingExtra) as error:
         load_model("openai:x", env={})
     assert error.value.hint == 'Run `pip install "prowess[agent]"`.'
+
+
+def test_short_names_that_point_at_each_other_are_said():
+    settings = AgentSettings(models={"a": "b", "b": "a"})
+    with pytest.raises(ModelUnavailable) as error:
+        find_model_name("a", settings)
+    assert "“a” cannot be used: it stands for “b”" in str(error.value)
+    assert "Short names cannot point at each other" in str(error.value.hint)
+
+
+@pytest.mark.parametrize(
+    ("name", "key"), [("a b", '"a b"'), ("opus-4", "opus-4"), ("x.y", '"x.y"')]
+)
+def test_the_line_to_add_for_a_short_name_is_valid_toml(name, key):
+    with pytest.raises(UnknownModel) as error:
+        find_model_name(name, AgentSettings())
+    assert f'add `{key} = "provider:name"`' in str(error.value.hint)

@@ -84,6 +84,9 @@ def test_private_addresses_are_refused_unless_the_user_names_them(
     ):
         found = fetch(studio, url, "WebFetch", hosts="[]")
         assert found.outcome == "failed", url
+        assert "force_download" not in found.output
+        is_cloud = "169.254" in url
+        assert ("`[agent] private_hosts`" in found.output) is not is_cloud, url
     # Not even a host that is named opens the addresses of clouds.
     found = fetch(studio, "http://169.254.169.254/", "WebFetch", hosts='["169.254.169.254"]')
     assert found.outcome == "failed"

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterable
 
 from prowess.errors import UnknownName, UsageError, nearest_names
+
+# The keys that TOML takes without quotes.
+_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 
 
 class ModelUnavailable(UsageError):
@@ -32,8 +37,9 @@ class UnknownModel(ModelUnavailable):
         nearest = nearest_names(model, self.known, most=1)
         remedy = f"Did you mean “{nearest[0]}”?" if nearest else None
         if remedy is None:
+            key = model if _BARE_KEY.fullmatch(model) else json.dumps(model, ensure_ascii=False)
             remedy = (
-                f'Name it as `provider:name`, or add `{model} = "provider:name"` to'
+                f'Name it as `provider:name`, or add `{key} = "provider:name"` to'
                 " `[agent.models]` in your prowess.toml."
             )
         super().__init__(model, "it is not a short name from your settings", remedy=remedy)

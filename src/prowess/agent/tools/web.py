@@ -6,6 +6,7 @@ addresses, checks every redirect in the same way, and limits what is read.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Container
 from urllib.parse import SplitResult, unquote, urlsplit
 
@@ -19,6 +20,9 @@ from prowess.text.markup import escape_tags, escape_xml, tidy_line
 _SECONDS = 30
 _MOST_BYTES = 10 << 20
 _MOST_CHARACTERS = 50_000
+# pydantic-ai names an argument of its own, which users do not have.
+_FOREIGN_REMEDY = re.compile(r'Use force_download="allow-local"[^.]*\.')
+_OWN_REMEDY = "Hosts under `[agent] private_hosts` in the user's own prowess.toml are allowed."
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
@@ -116,7 +120,7 @@ async def _fetch(url: str, host: str, *, is_private: bool) -> str:
     try:
         page = await fetch(url)
     except ModelRetry as error:
-        raise ToolFailed(error.message) from error
+        raise ToolFailed(_FOREIGN_REMEDY.sub(_OWN_REMEDY, error.message)) from error
     address = escape_xml(url)
     if not isinstance(page, dict):
         kind, size = tidy_line(page.media_type), len(page.data)
