@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.cli.terminal import Terminal
 
 
@@ -280,6 +282,21 @@ def test_seconds_may_have_decimals_and_are_shown_as_people_write_them(terminal):
         assert (answer.code, "must be a number, 0 or more; got " in answer.err) == (2, True)
     terminal.write("project/prowess.toml", "[limits]\nfile_bytes = 0.5\n")
     assert "a whole number, 0 or more" in terminal.run("config").err
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[agent]\ncompact_at = 7\n", "a share of the context window, from 0 (never) to 1"),
+        ('[permissions]\nallow = "Bash"\n', 'write it as `bash = "allow"`'),
+        ('[permissions]\ndeny = ["Bash"]\n', 'write it as `bash = "deny"`'),
+    ],
+)
+def test_a_wrong_value_says_what_can_be_written(terminal, text, said):
+    terminal.write("home/.config/prowess/prowess.toml", text)
+    answer = terminal.run("config")
+    assert answer.code == 2
+    assert said in " ".join(answer.err.split())
 
 
 def test_the_help_says_that_lists_add_up(terminal):

@@ -46,6 +46,9 @@ def parse_rule_table(data: Any) -> Iterator[tuple[Path, Rule]]:
         if isinstance(value, Mapping):
             yield from _parse_patterns(permission, value)
         else:
+            if permission in ACTIONS and value not in ACTIONS:
+                problem = f'is an action, not a permission; write it as `bash = "{permission}"`'
+                raise RuleError((permission,), problem)
             action = _parse_action((permission,), value)
             text = f"{permission}: {value}"
             yield (permission,), Rule(action=action, permission=permission, text=text, whole=True)

@@ -282,7 +282,9 @@ def _read_agent_entry(name: str, value: SettingValue) -> Iterator[Entry]:
 
 
 def _share_or_never(value: SettingValue) -> float:
-    return 0.0 if _is_number(value.data) and value.data == 0 else _share(value)
+    if not _is_number(value.data) or not 0 <= value.data <= 1:
+        raise value.wrong("a share of the context window, from 0 (never) to 1")
+    return float(value.data)
 
 
 _AGENT_VALUES: Mapping[str, Convert] = {
