@@ -307,6 +307,7 @@ def test_ctrl_c_ends_the_programs_and_keeps_the_turn(terminal):
         ("", (), 2, "The prompt is empty."),
         ("\udcff", (), 2, "The prompt is not valid UTF-8."),
         ("x", ("--output", "none/x"), 4, "Could not write none/x: there is no folder "),
+        ("x", ("--record", "none/x"), 4, "Could not write none/x: there is no folder "),
         ("x", ("--model", "script:"), 2, "`script:` needs a file: `script:FILE`."),
         ("x", ("--model", "foo:x"), 6, "there is no provider “foo”"),
     ],

@@ -116,8 +116,8 @@ def run_session(skills: Skills, text: str, options: RunOptions, *, as_json: bool
     from prowess.agent.line_approver import LineApprover
     from prowess.machine.atomic_write import check_writable, rewrite_aside
 
-    if options.output is not None:
-        check_writable(options.output)
+    for path in filter(None, (options.output, options.record)):
+        check_writable(path)
     show = print_event if as_json else AgentPrinter().show
 
     def work(cancel: Cancel, approver: Approver | None) -> TurnEnded:
