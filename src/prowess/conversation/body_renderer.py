@@ -148,10 +148,9 @@ def withhold_requests(skill: Skill, rendered: RenderedBody) -> RenderedBody:
     requests = msgspec.structs.replace(rendered.requests, allowed_tools=(), hooks={})
     if requests == rendered.requests:
         return rendered
-    message = (
-        "The header's `allowed-tools` and `hooks` are not granted because there is no one to"
-        " approve them."
-    )
+    asked = {"allowed-tools": rendered.requests.allowed_tools, "hooks": rendered.requests.hooks}
+    named = " and ".join(f"`{name}`" for name, value in asked.items() if value)
+    message = f"The header's {named} are not granted because there is no one to approve them."
     found = (*rendered.diagnostics, diagnose("request-withheld", message, file=skill.file))
     return msgspec.structs.replace(rendered, requests=requests, diagnostics=found)
 
