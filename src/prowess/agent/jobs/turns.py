@@ -9,8 +9,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import threading
-from collections.abc import AsyncGenerator, Awaitable, Callable
-from typing import Any, cast
+from collections.abc import Awaitable, Callable
+from typing import Any
 
 import msgspec
 from dbos import DBOS, error
@@ -229,8 +229,7 @@ async def _consume(session: Session, text: str) -> TurnEnded:
     """Write the events of a turn to the job's stream; text comes in whole pieces."""
     said: list[str] = []
     ended: TurnEnded | None = None
-    turn = cast("AsyncGenerator[Event, None]", session.send(text))
-    async with contextlib.aclosing(turn) as events:
+    async with contextlib.aclosing(session.send(text)) as events:
         async for event in events:
             if isinstance(event, TextDelta) and not event.agent:
                 said.append(event.text)
