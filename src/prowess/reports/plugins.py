@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from prowess.diagnostics import Diagnostic
+from prowess.discover.plugins.find import PACKAGES
 from prowess.errors import MachineError, UnknownName, UsageError, shorten
 from prowess.model.outcome import Outcome
 from prowess.model.plugin import Plugin
@@ -149,10 +150,12 @@ def find_plugin(skills: Skills, name: str) -> Plugin:
 def plan_plugin_switch(skills: Skills, name: str, *, enabled: bool, user: bool) -> PluginSwitchPlan:
     """Plan to turn a plugin on or off, for this project or for all projects of the user.
 
-    Raises `UnknownPlugin`, and a `UsageError` where the settings of the host have no such switch.
+    An installed package is always switched for all of them. Raises `UnknownPlugin`, and a
+    `UsageError` where the settings of the host have no such switch.
     """
     plugin = find_plugin(skills, name)
-    path, switch = _choose_file(skills, user=user)
+    is_package = skills.profile.plugins[plugin.kind].find in PACKAGES
+    path, switch = _choose_file(skills, user=user or is_package)
     old = _load_text(skills, path)
     new = switch.set(old, plugin.id, enabled=enabled, file=path)
     return PluginSwitchPlan(

@@ -211,6 +211,16 @@ def test_a_package_can_be_turned_on(workspace: Workspace, switch: str):
     assert names == {"my-agents:build", "my-agents:test"}
 
 
+@pytest.mark.parametrize("switch", ["my-agents@python", "my-agents"])
+def test_a_project_cannot_turn_a_package_on(workspace: Workspace, switch: str):
+    ship(workspace, "my_agents", "build")
+    workspace.write("project/prowess.toml", f'enabled_plugins = {{ "{switch}" = true }}\n')
+    skills = open_with_packages(workspace)
+    assert [skill.name for skill in skills] == []
+    plugin = find(skills, "my-agents@python")
+    assert plugin.disabled_by == "only your own settings turn on an installed package"
+
+
 @pytest.mark.seed("W-28")
 def test_a_package_registers_folders_of_skills_by_entry_points(workspace: Workspace):
     workspace.write(f"{SITE}/pkg/__init__.py", "raise RuntimeError('imported')\n")

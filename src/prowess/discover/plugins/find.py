@@ -22,7 +22,7 @@ from prowess.profiles.schema.plugins import PluginRule
 # More plugins than anyone installs; a hostile list must not keep a scan busy.
 MOST_PLUGINS = 2_000
 # Packages are searched only where they can matter: there are many, and most bring no skills.
-_PACKAGES = ("python", "npm")
+PACKAGES = ("python", "npm")
 
 
 def find_plugins(
@@ -34,10 +34,11 @@ def find_plugins(
     """
     kept = _KeptPlugins()
     for kind, rule in search.profile.plugins.items():
-        is_package = rule.find in _PACKAGES
+        is_package = rule.find in PACKAGES
         if is_package and not packages and not _may_be_on(rule, search.settings):
             continue
-        switches = _RuleSwitches(rule.default, search.settings, tuple(search.load_switches(rule)))
+        files = tuple(search.load_switches(rule))
+        switches = _RuleSwitches(rule.default, search.settings, files, is_users=is_package)
         for found in _run_finder(search, rule, kept.findings):
             kept.add(_make_plugin(kind, rule, found, search, switches), rule)
             if kept.count >= MOST_PLUGINS:
@@ -217,12 +218,14 @@ def _check_name(
 class _RuleSwitches(msgspec.Struct, frozen=True):
     """What turns the plugins of one rule on and off.
 
-    The settings come first, then the `files` of another host, the strongest first.
+    The settings come first, then the `files` of another host, the strongest first. `is_users` says
+    that only the user turns them on: a clone must not choose among what is installed here.
     """
 
     default: bool
     settings: Settings
     files: tuple[tuple[str, Mapping[str, bool]], ...]
+    is_users: bool = False
 
     def find(
         self, id: str, name: str, found: FoundPlugin, parts: PluginParts
@@ -232,6 +235,8 @@ class _RuleSwitches(msgspec.Struct, frozen=True):
         for key in (id, name):
             if key in settings.enabled_plugins:
                 origin = settings.origin(f"enabled_plugins.{key}")
+                if self.is_users and settings.is_from_project(f"enabled_plugins.{key}"):
+                    return "only your own settings turn on an installed package", origin
                 return _explain(is_on=settings.enabled_plugins[key]), origin
         for path, enabled in self.files:
             if id in enabled:
