@@ -19,6 +19,7 @@ from prowess.model.mcp import McpServer
 from prowess.model.outcome import State
 from prowess.model.permission import ApprovalAnswer, ApprovalChoice, ApprovalRequest
 from prowess.model.skill import LoadedFrom
+from prowess.reports.source_report import load_source_report
 from prowess.runtime import Skills
 from prowess.supply.mcp.source import McpSource
 from prowess.supply.sources import open_sources
@@ -98,6 +99,8 @@ def test_skills_are_named_after_their_server_and_nothing_is_read(shop: Shop) -> 
     assert shop.requests == ["skills/list"]
     (status,) = skills.snapshot.sources
     assert (status.name, status.kind, status.state, status.skills) == ("shop", "mcp", "ready", 3)
+    listed = load_source_report(skills).sources
+    assert [(one.name, one.skills) for one in listed if one.kind == "mcp"] == [("shop", 3)]
 
 
 def test_a_skill_is_read_when_it_is_loaded_and_marked_with_its_origin(shop: Shop) -> None:
@@ -196,6 +199,7 @@ def test_a_server_of_a_project_is_started_only_if_the_project_is_trusted(shop: S
     skills = shop.open()
     assert skills.snapshot.skills == ()
     assert list_codes(skills) == ["source-untrusted"]
+    assert [one.state for one in skills.snapshot.sources] == ["untrusted"]
     assert not shop.log.exists()
     trusted = shop.open(trust=True)
     assert len(trusted.snapshot.skills) == 3

@@ -35,7 +35,7 @@ from prowess.model.skill import (
     SkillCall,
     Source,
 )
-from prowess.model.source_status import SourceStatus
+from prowess.model.source_status import SourceState, SourceStatus
 from prowess.ports import Discovered, ManifestReader, ScannedProject, Search
 from prowess.state.remote_cache import RemoteCache
 from prowess.state.server_trust import find_folder_trust, mark_trusted
@@ -253,11 +253,14 @@ def _make_root(server: McpServer, project: ScannedProject) -> Root:
 
 def _describe(server: McpServer, found: Discovered) -> SourceStatus:
     failed = bool(found.diagnostics) and not found.candidates
+    is_untrusted = any(one.code == "source-untrusted" for one in found.diagnostics)
+    state: SourceState = "untrusted" if is_untrusted else "failed" if failed else "ready"
     return SourceStatus(
         name=server.name,
         kind="mcp",
         location=server.target,
-        state="failed" if failed else "ready",
+        state=state,
+        folder=found.candidates[0].root.path if found.candidates else None,
         fetched_at=None if failed else time.time(),
         skills=len(found.candidates),
         diagnostics=found.diagnostics,
