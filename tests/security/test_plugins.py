@@ -297,8 +297,8 @@ def test_a_project_cannot_replace_a_plugin_of_the_user(workspace: Workspace):
     workspace.skill(f"{folder}/skills/pdf", "")
     snapshot = workspace.scan("prowess")
     found = {skill.name: workspace.relative(skill.folder) for skill in snapshot.skills}
-    # Prowess searches the folders of a project deeply, so the other one is a skill without prefix.
-    assert found == {"office:pdf": f"{CACHE}/office/skills/pdf", "pdf": f"{folder}/skills/pdf"}
+    # The skills of a plugin are the plugin's alone, also where its name is taken.
+    assert found == {"office:pdf": f"{CACHE}/office/skills/pdf"}
 
 
 def test_an_entry_point_runs_nothing_and_stays_in_its_package(workspace: Workspace):
