@@ -17,7 +17,7 @@ from prowess.agent.hooks.session_hooks import AgentHooks
 from prowess.agent.hooks.tool_calls import HookedCall
 from prowess.agent.mcp_tools import McpTools, McpToolset
 from prowess.agent.permissions import Gatekeeper, Granted, ToolRules
-from prowess.agent.shipped.tools import TOOLS_OF_SKILLS
+from prowess.agent.shipped.tools import SHIPPED_TOOLS
 from prowess.agent.tool_schemas import make_tool
 from prowess.agent.tools.bash import BashTool
 from prowess.agent.tools.files import FileTools
@@ -271,7 +271,7 @@ _CHANGING = ("Write", "Edit", "Bash")
 
 def _is_planned(tool: str) -> bool:
     """Whether a tool gives a plan of what it would do, as all do but those for skills."""
-    return tool in TOOLS or tool in TOOLS_OF_SKILLS or tool.startswith(MCP_PREFIX)
+    return tool in TOOLS or tool in SHIPPED_TOOLS or tool.startswith(MCP_PREFIX)
 
 
 def build_toolset(

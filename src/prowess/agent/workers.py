@@ -196,6 +196,7 @@ class Workers:
             self._instructions = await run_in_thread(lambda is_cancelled: self._render())
             self._warn_links()
         own = definition.prompt if definition is not None else ""
+        tools = definition.tools if definition is not None else None
 
         async def activated(activation: Activation) -> str | None:
             return await self._load_for_model(activation, worker)
@@ -231,9 +232,9 @@ class Workers:
             BashTool(self._find_sandbox),
             WebTool(lambda: self._skills.project.load_own_settings().agent.private_hosts),
             self._make_task(lambda: worker),
-            shipped=open_shipped_tools(self._skills, conversation),
+            shipped=open_shipped_tools(self._skills, conversation, only=tools),
             mcp=self._mcp,
-            only=None if definition is None else definition.tools,
+            only=tools,
             **({} if window is None else {"context_tokens": window}),
         )
         loop = AgentLoop(

@@ -6,17 +6,20 @@ import pytest
 
 from prowess.agent import Session
 from prowess.agent.events import Event, ToolFinished
+from prowess.gate.permissions import parse_given
 from prowess.runtime import Skills
 from prowess.supply.bundled import BundledSource
+from prowess.text.permission_rules import AGENT_TOOLS
 from tests.agent.studio import Asked, Studio, call, pick, say
 
 
-def run(studio: Studio, text: str, *answers, approver=None):
+def run(studio: Studio, text: str, *answers, approver=None, read_only=False, rules=()):
     skills = Skills(
-        studio.project, facts=studio.facts, cache=False, sources=(BundledSource(),), rules=()
+        studio.project, facts=studio.facts, cache=False, sources=(BundledSource(),), rules=rules
     )
     events: list[Event] = []
-    with Session(skills, model=studio.script(*answers), approver=approver) as session:
+    model = studio.script(*answers)
+    with Session(skills, model=model, approver=approver, read_only=read_only) as session:
         ended = session.run(text, on_event=events.append)
     return ended, events
 
@@ -55,6 +58,25 @@ def test_with_nobody_to_ask_nothing_is_changed(studio):
     ended, _ = run(studio, "/update-config x", set_usage, say("I can't."))
     assert ended.status == "refused"
     assert not (studio.project / "prowess.toml").exists()
+
+
+def test_a_read_only_session_changes_no_settings(studio):
+    set_usage = call("SetSetting", key="usage", value=False)
+    _, events = run(
+        studio, "/update-config x", set_usage, say("I can't."), approver=Asked(), read_only=True
+    )
+    assert [one.output for one in pick(events, ToolFinished)] == [
+        "Not permitted: the session is read-only."
+    ]
+    assert not (studio.project / "prowess.toml").exists()
+
+
+def test_a_rule_about_the_project_does_not_let_a_model_change_settings(studio):
+    set_usage = call("SetSetting", key="usage", value=False, whose="user")
+    rules = parse_given(allow=["Edit", "Edit(*)"], tools=AGENT_TOOLS)
+    ended, _ = run(studio, "/update-config x", set_usage, say("I can't."), rules=rules)
+    assert ended.status == "refused"
+    assert not (studio.workspace.home / ".config/prowess/prowess.toml").exists()
 
 
 @pytest.mark.seed("C-108")

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from prowess.agent.shipped.memory_tools import MemoryTools
 from prowess.agent.shipped.remember import HEADING, SortedMemory, add_memory, plan_memories
-from prowess.agent.shipped.tools import ShippedTools
 from prowess.agent.tools.plan import Plan
 from prowess.errors import UsageError
 from prowess.state.memories import Memory
@@ -21,8 +21,8 @@ def memory(studio: Studio, path: str, text: str) -> str:
 
 
 @pytest.fixture
-def tools(studio: Studio) -> ShippedTools:
-    return ShippedTools(studio.skills())
+def tools(studio: Studio) -> MemoryTools:
+    return MemoryTools(studio.skills())
 
 
 def carry_out(plan: Plan) -> str:

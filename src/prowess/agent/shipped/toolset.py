@@ -1,43 +1,67 @@
-"""The tools of the skills that ship, each there while a skill that needs it is loaded."""
+"""The tools of the skills that ship, each there while a skill or a feature needs it."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection
+from importlib import import_module
 from typing import Any
 
 from pydantic_ai import FunctionToolset, RunContext
 from pydantic_ai.toolsets import AbstractToolset, ToolsetTool
 
-from prowess.agent.shipped.tools import TOOLS_OF_SKILLS, ShippedTools
+from prowess.agent.shipped.tools import SHIPPED_TOOLS, ShippedTool
 from prowess.agent.tool_schemas import make_tool
 from prowess.conversation.conversation import Conversation
 from prowess.model.skill import Scope
 from prowess.runtime import Skills
 
 
-def open_shipped_tools(skills: Skills, conversation: Conversation) -> AbstractToolset[Any]:
-    """The tools for one conversation."""
-    toolset = _ToolsOnDemand(skills, conversation)
-    return toolset.filtered(lambda ctx, tool: _is_needed(tool.name, conversation))
+def open_shipped_tools(
+    skills: Skills, conversation: Conversation, *, only: Collection[str] | None = None
+) -> AbstractToolset[Any]:
+    """The tools for one conversation. `only` limits those that no skill has to be loaded for."""
+    features = skills.project.load_own_settings().features
+    on = {name for name, is_on in features.items() if is_on}
+    always = {
+        name
+        for name, tool in SHIPPED_TOOLS.items()
+        if tool.feature in on and (only is None or name in only)
+    }
+
+    def is_needed(name: str) -> bool:
+        return name in always or _has_skill(SHIPPED_TOOLS[name], conversation)
+
+    toolset = _ToolsOnDemand(skills, is_needed)
+    return toolset.filtered(lambda ctx, tool: is_needed(tool.name))
 
 
 class _ToolsOnDemand(FunctionToolset[Any]):
-    """The tools, made when the first skill that needs one is loaded: few sessions do that."""
+    """The tools, each made when it is first needed: few sessions do that."""
 
-    def __init__(self, skills: Skills, conversation: Conversation) -> None:
+    def __init__(self, skills: Skills, is_needed: Callable[[str], bool]) -> None:
         super().__init__()
         self._skills = skills
-        self._conversation = conversation
+        self._is_needed = is_needed
+        # The tools of one class share what they remember.
+        self._owners: dict[str, Any] = {}
 
     async def get_tools(self, ctx: RunContext[Any]) -> dict[str, ToolsetTool[Any]]:
-        """The tools; none before one is needed."""
-        if not self.tools and any(_is_needed(name, self._conversation) for name in TOOLS_OF_SKILLS):
-            for name, function in ShippedTools(self._skills).by_name.items():
-                self.add_tool(make_tool(name, function, sequential=True))
+        """The tools that were needed so far."""
+        for name, tool in SHIPPED_TOOLS.items():
+            if name not in self.tools and self._is_needed(name):
+                self.add_tool(make_tool(name, self._find_method(tool), sequential=True))
         return await super().get_tools(ctx)
 
+    def _find_method(self, tool: ShippedTool) -> Callable[..., Any]:
+        owner, _, method = tool.method.partition(".")
+        if owner not in self._owners:
+            self._owners[owner] = getattr(import_module(tool.module), owner)(self._skills)
+        found: Callable[..., Any] = getattr(self._owners[owner], method)
+        return found
 
-def _is_needed(tool: str, conversation: Conversation) -> bool:
-    loaded = [name for name in TOOLS_OF_SKILLS[tool] if conversation.ledger.find(name) is not None]
+
+def _has_skill(tool: ShippedTool, conversation: Conversation) -> bool:
+    loaded = [name for name in tool.skills if conversation.ledger.find(name) is not None]
     return any(_is_bundled(name, conversation) for name in loaded)
 
 
