@@ -13,8 +13,9 @@ from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.output import DummyOutput
 
 from prowess.agent.events import Event, MessageQueued, ToolStarted, TurnEnded
+from prowess.agent.key_bindings import KEYS
 from prowess.cli.agent_run import RunOptions
-from prowess.cli.chat.key_table import KEYS, MODIFIED_KEYS
+from prowess.cli.chat.key_table import MODIFIED_KEYS
 from prowess.cli.chat.screen import ChatScreen
 from tests.agent.studio import Studio, call, say
 
@@ -248,3 +249,49 @@ def test_every_action_has_a_key_and_a_summary():
     assert all(binding.summary.endswith(".") for binding in KEYS.values())
     bound = {keys[0] for binding in KEYS.values() for keys in binding.keys}
     assert set(MODIFIED_KEYS.values()) <= bound
+
+
+def write_keys(studio: Studio, text: str, *, feature: bool = True) -> None:
+    word = "true" if feature else "false"
+    settings = f"[features]\nkeybindings = {word}\n"
+    studio.workspace.write("home/.config/prowess/prowess.toml", settings)
+    studio.workspace.write("home/.prowess/keybindings.toml", text)
+
+
+@pytest.mark.seed("C-107")
+def test_the_chat_uses_the_keys_of_the_key_file(studio):
+    write_keys(studio, 'follow-up = ["ctrl+k"]\nnew-line = ["f5"]\n')
+
+    async def play(one: Pressed) -> None:
+        one.press("a\x1b[15~b")
+        await one.wait(lambda: one.screen.line.text == "a\nb")
+        one.press(ENTER)
+        await one.wait_for(ToolStarted)
+        one.press("go on\x0b")
+        queued = await one.wait_for(MessageQueued)
+        assert queued.delivery == "follow-up"
+        await one.wait_for(TurnEnded)
+
+    chat(studio, SLOW, say("one"), say("two"), play=play)
+
+
+@pytest.mark.parametrize(
+    ("text", "feature", "problem"),
+    [
+        ('follow-up = ["ctrl+k"]\n', False, ""),
+        ('send = ["ctrl+o"]\n', True, "Ctrl+O is the key of both `send` and `unfold`"),
+    ],
+)
+def test_without_the_feature_or_with_a_wrong_file_the_usual_keys_apply(
+    studio, text, feature, problem
+):
+    write_keys(studio, text, feature=feature)
+    output = Written()
+
+    async def play(one: Pressed) -> None:
+        one.press(f"begin{ENTER}")
+        await one.wait_for(TurnEnded)
+
+    chat(studio, say("one"), play=play, output=output)
+    assert ("The usual keys are used." in output.text) is bool(problem)
+    assert problem in " ".join(output.text.split())

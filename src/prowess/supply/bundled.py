@@ -27,6 +27,7 @@ class Shipped(NamedTuple):
 
 SHIPPED = (
     Shipped("update-config"),
+    Shipped("keybindings", feature="keybindings"),
     Shipped("verify"),
     Shipped("debug"),
     Shipped("lorem-ipsum"),

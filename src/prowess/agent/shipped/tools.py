@@ -23,6 +23,7 @@ class ShippedTool(NamedTuple):
 
 _MEMORIES = "prowess.agent.shipped.memory_tools"
 _SETTINGS = "prowess.agent.shipped.setting_tools"
+_KEYS = "prowess.agent.shipped.key_tools"
 _DEBUG = "prowess.agent.shipped.debug_tools"
 _SKILLS = "prowess.agent.shipped.skill_tools"
 
@@ -30,6 +31,8 @@ SHIPPED_TOOLS: Mapping[str, ShippedTool] = {
     "ListMemories": ShippedTool(_MEMORIES, "MemoryTools.list_memories", ("remember",)),
     "SortMemories": ShippedTool(_MEMORIES, "MemoryTools.sort_memories", ("remember",)),
     "SetSetting": ShippedTool(_SETTINGS, "SettingTools.set_setting", ("update-config",)),
+    "ListKeys": ShippedTool(_KEYS, "KeyTools.list_keys", ("keybindings",)),
+    "SetKeys": ShippedTool(_KEYS, "KeyTools.set_keys", ("keybindings",)),
     "StartDebugLog": ShippedTool(_DEBUG, "DebugTools.start_debug_log", ("debug",)),
     "FollowDebugLog": ShippedTool(_DEBUG, "DebugTools.follow_debug_log", ("debug",)),
     "SaveSkill": ShippedTool(_SKILLS, "SkillTools.save_skill", ("skillify", "run-skill-generator")),

@@ -11,6 +11,7 @@ from rich.console import RenderableType
 from prowess.activate.slash.messages import Delivery, Key
 from prowess.activate.slash.parser import Plain, parse_command
 from prowess.agent.events import Event, TurnEnded
+from prowess.agent.key_bindings import KEYS, KeyMap, load_keys
 from prowess.agent.session_file import SavedSession
 from prowess.cli.agent_run import RunOptions, find_session, open_session
 from prowess.cli.chat.local_commands import COMMANDS, find_local, load_local
@@ -67,6 +68,7 @@ class Chat:
         self.surface = surface
         self.resumed: SavedSession | None = find_session(skills, options)
         self.usage = SessionUsage()
+        self.keys, self.keys_problem = _load_keys(skills)
         self.is_working = False
         self._turn: asyncio.Task[None] | None = None
         self.session = open_session(skills, options, approver, self.resumed, taken=COMMANDS)
@@ -195,6 +197,14 @@ class Chat:
         result = await self.session.conversation.run_async(text)
         answer = await run_in_thread(lambda is_cancelled: answer_without_model(result, self.skills))
         self.surface.answer(answer)
+
+
+def _load_keys(skills: Skills) -> tuple[KeyMap, str]:
+    """The keys, and why they are the usual ones: a wrong key file must not keep a chat closed."""
+    try:
+        return load_keys(skills), ""
+    except ProwessError as error:
+        return KEYS, f"{_describe(error)} The usual keys are used."
 
 
 def _describe(error: ProwessError) -> str:

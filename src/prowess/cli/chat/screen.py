@@ -42,7 +42,7 @@ from prowess.cli.chat.approval import ChatApprover, Question
 from prowess.cli.chat.chat import Chat
 from prowess.cli.chat.completion import ChatCompleter
 from prowess.cli.chat.history import ChatHistory
-from prowess.cli.chat.key_table import FORGET_KEYS, KEYS, MODIFIED_KEYS, TELL_KEYS_APART
+from prowess.cli.chat.key_table import FORGET_KEYS, MODIFIED_KEYS, TELL_KEYS_APART
 from prowess.cli.chat.local_commands import find_local
 from prowess.cli.chat.output import stack
 from prowess.cli.chat.resumed import list_recap
@@ -281,7 +281,7 @@ class ChatScreen:
         bindings = KeyBindings()
         is_line = Condition(lambda: self._view is None)
         for name, act in actions.items():
-            for keys in KEYS[name].keys:
+            for keys in self.chat.keys[name].keys:
 
                 @bindings.add(*keys, filter=is_line)
                 def _act(event: KeyPressEvent, act: Callable[[], None] = act) -> None:
@@ -413,6 +413,8 @@ class ChatScreen:
             Text("/help shows more.", "dim"),
         )
         self.print(stack(*lines))
+        if chat.keys_problem:
+            self.print(chat.keys_problem)
         if chat.resumed is not None:
             for kind, text in list_recap(chat.resumed):
                 show = {
