@@ -50,7 +50,8 @@ from prowess.agent.settings_warnings import list_settings_warnings
 from prowess.agent.toolset import NoCallLog
 from prowess.agent.turn import Limits, LoopResult
 from prowess.agent.unknown_calls import is_told, render_unknown
-from prowess.agent.workers import Worker, Workers
+from prowess.agent.worker import Worker
+from prowess.agent.workers import Watch, Workers
 from prowess.conversation.slash_commands import RunResult
 from prowess.errors import ProwessError, UsageError
 from prowess.errors.activation import NotPermitted, Unavailable, UntrustedTool
@@ -458,9 +459,7 @@ class Session:
                 "",
                 self.models.open(),
                 self.conversation,
-                on_messages=self._note_messages,
-                on_delivered=self._note_delivered,
-                on_compacted=self._replace_history,
+                watch=Watch(self._note_messages, self._note_delivered, self._replace_history),
             )
             self._main.loop.history = self._history
         return self._main

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 from pydantic_ai import CancellationToken, FunctionToolset
 from pydantic_ai.messages import ModelMessage
 from pydantic_ai.models import Model
+from pydantic_ai.toolsets import AbstractToolset
 
 from prowess.activate.slash.messages import Message
-from prowess.agent.attachments import AttachedFiles, OpenJudge
 from prowess.agent.background import BackgroundTasks
 from prowess.agent.compaction import AGENT, INSTRUCTIONS, Compactor
 from prowess.agent.definitions import (
@@ -26,46 +25,29 @@ from prowess.agent.events import Event, SkillLoaded, TextDelta, ThinkingDelta, W
 from prowess.agent.hooks.process import HookPlace
 from prowess.agent.hooks.session_hooks import AgentHooks
 from prowess.agent.hooks.setup import open_hooks
-from prowess.agent.hooks.skill_hooks import is_own, list_skill_hooks, may_hook
 from prowess.agent.instructions import render_instructions
 from prowess.agent.loop import AgentLoop
 from prowess.agent.mcp_tools import open_mcp_tools
 from prowess.agent.models import ModelSource
-from prowess.agent.permissions import (
-    Gatekeeper,
-    Granted,
-    ToolRules,
-    gather_tool_rules,
-    judge,
-)
-from prowess.agent.sandbox import (
-    ReadOnlyRunner,
-    find_bash_sandbox,
-    find_special_paths,
-    list_skill_folders,
-    open_runner,
-)
+from prowess.agent.permissions import Granted
 from prowess.agent.shipped.toolset import open_shipped_tools
-from prowess.agent.tools.bash import BashSandbox, BashTool
-from prowess.agent.tools.files import FileTools, SpecialPaths
+from prowess.agent.skill_grants import SkillGrants
+from prowess.agent.tools.bash import BashTool
 from prowess.agent.tools.plan import Access, Plan
 from prowess.agent.tools.web import WebTool
 from prowess.agent.toolset import CallContext, CallLog, Turn, build_toolset
 from prowess.agent.turn import Limits, LoopResult, Spending
+from prowess.agent.worker import Worker
+from prowess.agent.workspace import Workspace
 from prowess.conversation.conversation import Conversation
-from prowess.diagnostics import Diagnostic
 from prowess.errors import UsageError
-from prowess.errors.agent import ModelUnavailable
-from prowess.gate.approvals import Approvals
 from prowess.machine.event_loop import run_in_thread
-from prowess.machine.project_files import ProjectFiles
 from prowess.model.activation import Activation, SkillRequests
 from prowess.model.mcp import McpServer
-from prowess.model.permission import Action, Decision
+from prowess.model.permission import Action
 from prowess.ports import Approver
 from prowess.present.tokens import estimate_tokens
 from prowess.runtime import Skills
-from prowess.state.approvals import ApprovalFile, approvals_path
 from prowess.telemetry import observe
 
 # A skill that runs in a sub-agent may load one that does, too, but not without end.
@@ -73,16 +55,24 @@ _MOST_DEPTH = 3
 _SPOKEN = (TextDelta, ThinkingDelta)
 
 
-class Worker:
-    """An agent: its loop, what its tools need, and how many agents are above it."""
+class Assignment(NamedTuple):
+    """What a sub-agent is given: a name, a task, its kind, and what its skill asks for."""
 
-    def __init__(
-        self, loop: AgentLoop, context: CallContext, tasks: BackgroundTasks, *, depth: int
-    ) -> None:
-        self.loop = loop
-        self.context = context
-        self.tasks = tasks
-        self.depth = depth
+    name: str
+    prompt: str
+    definition: AgentDefinition
+    requests: SkillRequests
+
+
+class Watch(NamedTuple):
+    """What is called when an agent has new messages, received one, or was compacted."""
+
+    on_messages: Callable[[Sequence[ModelMessage]], None] = lambda messages: None
+    on_delivered: Callable[[str], None] = lambda id: None
+    on_compacted: Callable[[Sequence[ModelMessage]], None] = lambda messages: None
+
+
+_UNWATCHED = Watch()
 
 
 class Workers:
@@ -120,41 +110,24 @@ class Workers:
         self._emit = emit
         self._wait_until_shown = wait_until_shown
         self._taken = tuple(taken)
-        facts, snapshot = skills.facts, skills.snapshot
-        self._root = snapshot.repository or snapshot.cwd
-        self._runner = open_runner(facts, read_only=read_only)
-        self._files = ProjectFiles(self._root, snapshot.cwd, home=facts.home)
-        own = skills.project.load_own_settings()
-        self._settings = own.agent
-        is_kept = own.approvals == "disk"
-        store = ApprovalFile(approvals_path(facts)) if is_kept else None
-        self._gatekeeper = Gatekeeper(
-            Approvals(store, now=lambda: time.strftime("%Y-%m-%d")),
-            approver,
-            project=self._root,
-            home=facts.home,
-            read_only=read_only,
-        )
+        self._settings = skills.project.load_own_settings().agent
+        self._workspace = Workspace(skills, approver, read_only=read_only)
+        self._grants = SkillGrants(skills, models, emit)
         self._refused_links: list[str] = []
-        self._definitions = AgentDefinitions(
-            (snapshot.cwd, self._root),
-            skills.project.files,
-            skills.profile.header,
-            skills.profile.limits,
-            home=facts.home,
-            trusted_links=skills.settings().trusted_links,
-            plugins=skills.plugins(),
-            on_refused=self._refused_links.append,
+        self._definitions = _open_definitions(
+            skills, self._workspace.root, on_refused=self._refused_links.append
         )
         self._mcp = open_mcp_tools(skills, emit, servers, read_only=read_only)
         self._instructions: str | None = None
-        place = HookPlace(
-            session=session, cwd=skills.cwd, project=self._root, transcript=transcript
-        )
         self.hooks = open_hooks(
             skills,
-            place,
-            self._runner,
+            HookPlace(
+                session=session,
+                cwd=skills.cwd,
+                project=self._workspace.root,
+                transcript=transcript,
+            ),
+            self._workspace.runner,
             emit=emit,
             is_interrupted=lambda: self.token.cancelled,
             interrupt=self.interrupt,
@@ -166,15 +139,20 @@ class Workers:
         # Each turn has a token of its own.
         self.token.cancel()
 
+    def close(self) -> None:
+        """End the MCP servers of the session."""
+        if self._mcp is not None:
+            self._mcp.close()
+
+    # Agents
+
     def open_conversation(self, saved: str | None = None) -> Conversation:
         """A conversation with the skills, for one agent."""
-        # In a read-only session the commands of skills cannot write either.
-        runner = self._runner if isinstance(self._runner, ReadOnlyRunner) else None
         return self._skills.conversation(
             session=self._session,
             approver=self._approver,
             saved=saved,
-            runner=runner,
+            runner=self._workspace.skill_runner,
             taken=self._taken,
         )
 
@@ -187,79 +165,87 @@ class Workers:
         depth: int = 0,
         definition: AgentDefinition | None = None,
         hooks: AgentHooks | None = None,
-        on_messages: Callable[[Sequence[ModelMessage]], None] = lambda messages: None,
-        on_delivered: Callable[[str], None] = lambda id: None,
-        on_compacted: Callable[[Sequence[ModelMessage]], None] = lambda messages: None,
+        watch: Watch = _UNWATCHED,
     ) -> Worker:
         """A new agent with its own window."""
-        if self._instructions is None:
-            self._instructions = await run_in_thread(lambda is_cancelled: self._render())
-            self._warn_links()
-        own = definition.prompt if definition is not None else ""
-        tools = definition.tools if definition is not None else None
+        instructions = await self._load_instructions(definition)
+        worker = Worker(name, depth=depth)
+        worker.context = self._make_context(worker, conversation, hooks or self.main_hooks)
+        worker.tasks = BackgroundTasks(name, report=worker.report, emit=self._emit, log=self._log)
+        only = None if definition is None else definition.tools
+        toolset = self._make_toolset(worker, model.context_window, only)
+        worker.loop = self._make_loop(worker, model, toolset, instructions, watch)
+        return worker
 
-        async def activated(activation: Activation) -> str | None:
-            return await self._load_for_model(activation, worker)
-
-        context = CallContext(
-            agent=name,
+    def _make_context(
+        self, worker: Worker, conversation: Conversation, hooks: AgentHooks
+    ) -> CallContext:
+        return CallContext(
+            agent=worker.name,
             conversation=conversation,
-            gatekeeper=self._gatekeeper,
-            get_rules=lambda: self._gather_rules(conversation),
+            gatekeeper=self._workspace.gatekeeper,
+            get_rules=partial(self._workspace.gather_rules, conversation),
             emit=self._emit,
             wait_until_shown=self._wait_until_shown,
             log=self._log,
-            activated=activated,
-            hooks=hooks or self.main_hooks,
+            activated=partial(self._load_for_model, worker),
+            hooks=hooks,
         )
 
-        def delivered(id: str) -> None:
-            tasks.note_delivered(id)
-            on_delivered(id)
-
-        tasks = BackgroundTasks(
-            name,
-            report=lambda text: worker.loop.enqueue(text, steer=True),
-            emit=self._emit,
-            log=self._log,
-        )
-        window = model.context_window
-        toolset = build_toolset(
+    def _make_toolset(
+        self, worker: Worker, window: int | None, only: Sequence[str] | None
+    ) -> AbstractToolset[Any]:
+        context, place = worker.context, self._workspace
+        conversation = context.conversation
+        catalog = {} if window is None else {"context_tokens": window}
+        return build_toolset(
             context,
-            self._open_files(
-                conversation, lambda: self._open_judge(conversation, context.turn.granted)
+            # What is granted changes from turn to turn.
+            place.open_files(
+                conversation, lambda: place.open_judge(conversation, context.turn.granted)
             ),
-            BashTool(self._find_sandbox),
-            WebTool(lambda: self._skills.project.load_own_settings().agent.private_hosts),
-            self._make_task(lambda: worker),
-            shipped=open_shipped_tools(self._skills, conversation, only=tools),
+            BashTool(place.find_sandbox),
+            WebTool(place.list_private_hosts),
+            self._make_task(worker),
+            shipped=open_shipped_tools(self._skills, conversation, only=only),
             mcp=self._mcp,
-            only=tools,
-            **({} if window is None else {"context_tokens": window}),
+            only=only,
+            **catalog,
         )
-        loop = AgentLoop(
-            name,
+
+    def _make_loop(
+        self,
+        worker: Worker,
+        model: Model,
+        toolset: AbstractToolset[Any],
+        instructions: str,
+        watch: Watch,
+    ) -> AgentLoop:
+        def note_delivered(id: str) -> None:
+            worker.tasks.note_delivered(id)
+            watch.on_delivered(id)
+
+        return AgentLoop(
+            worker.name,
             model,
             toolset,
-            "\n\n".join(filter(None, (self._instructions, own))),
+            instructions,
             emit=self._emit,
             on_response=self._models.record,
-            on_messages=on_messages,
-            on_delivered=delivered,
+            on_messages=watch.on_messages,
+            on_delivered=note_delivered,
             compactor=Compactor(
-                name,
-                conversation,
+                worker.name,
+                worker.context.conversation,
                 self._settings,
-                summarize=lambda prompt: self._summarize(prompt, worker),
-                save=on_compacted,
+                summarize=partial(self._summarize, worker),
+                save=watch.on_compacted,
                 emit=self._emit,
             ),
-            before_end=tasks.wait,
+            before_end=worker.tasks.wait,
         )
-        worker = Worker(loop, context, tasks, depth=depth)
-        return worker
 
-    async def _summarize(self, prompt: str, worker: Worker) -> LoopResult:
+    async def _summarize(self, worker: Worker, prompt: str) -> LoopResult:
         """Let the model of an agent summarize its conversation."""
         loop = AgentLoop(
             AGENT,
@@ -274,22 +260,33 @@ class Workers:
         )
         return await loop.work(prompt, self.spending, self.token)
 
-    def close(self) -> None:
-        """End the MCP servers of the session."""
-        if self._mcp is not None:
-            self._mcp.close()
+    async def _load_instructions(self, definition: AgentDefinition | None) -> str:
+        """What the model is told about itself, and what the definition of its agent adds."""
+        if self._instructions is None:
+            self._instructions = await run_in_thread(lambda is_cancelled: self._render())
+            self._warn_links()
+        own = definition.prompt if definition is not None else ""
+        return "\n\n".join(filter(None, (self._instructions, own)))
 
-    def _open_files(self, conversation: Conversation, open_judge: OpenJudge) -> FileTools:
-        return FileTools(
-            self._files, self._runner, lambda: self._find_special_paths(conversation), open_judge
+    def _render(self) -> str:
+        return render_instructions(
+            cwd=self._skills.cwd,
+            platform=self._skills.facts.platform,
+            context=self._skills.context_files(),
+            agents=self._definitions.load().values(),
         )
+
+    def _warn_links(self) -> None:
+        """Say which definitions of agents are not read."""
+        links, self._refused_links[:] = list(self._refused_links), []
+        for path in links:
+            self._emit(Warned(code="agent-link-refused", message=explain_refused_link(path)))
+
+    # Turns
 
     async def attach(self, paths: Sequence[str], conversation: Conversation) -> list[str]:
         """The texts of files that the user names, as far as the rules let the model read them."""
-        open_judge = partial(self._open_judge, conversation, Granted())
-        tools = self._open_files(conversation, open_judge)
-        attached = AttachedFiles(self._files, tools, open_judge)
-        return await attached.load(paths, conversation, self._emit)
+        return await self._workspace.attach(paths, conversation, self._emit)
 
     def begin_turn(self) -> None:
         """Forget what happened in the last turn."""
@@ -324,66 +321,71 @@ class Workers:
             result.answer = result.answer or answer
         return result
 
+    # Skills
+
     async def load_typed(self, message: Message, worker: Worker) -> LoopResult | None:
         """Apply what the skills of a typed message ask for; the result of one that runs apart."""
         forked = self.apply_typed(message, worker)
-        if forked is None:
-            return None
-        name, requests = forked
-        definition = self._definitions.get(requests.agent or "")
-        return await self._run_child(name, message.text, definition, requests, worker)
+        return None if forked is None else await self._run_child(forked, worker)
 
     def start_typed(self, message: Message, worker: Worker) -> None:
         """Let a typed skill that runs in the background begin while the agent works."""
         forked = self.apply_typed(message, worker)
         assert forked is not None
-        name, requests = forked
-        definition = self._definitions.get(requests.agent or "")
-        self._start_child(name, message.text, definition, requests, worker)
+        self._start_child(forked, worker)
 
-    def apply_typed(self, message: Message, worker: Worker) -> tuple[str, SkillRequests] | None:
+    def apply_typed(self, message: Message, worker: Worker) -> Assignment | None:
         """Apply what the skills of a typed message ask for; the first one that must run apart."""
         if message.blocks:
             said = f"{len(message.blocks)} images or files of the skill do not reach the model."
             self._emit(Warned(code="blocks-left-out", message=said))
-        self._warn(message.diagnostics)
+        self._grants.warn(message.diagnostics)
         for name in message.skills:
             tokens = estimate_tokens(message.text) if len(message.skills) == 1 else 0
             self._emit(SkillLoaded(name=name, by="user", tokens=tokens))
-            requests = self._limit(
+            requests = self._grants.limit(
                 message.requests.get(name, SkillRequests()),
                 worker,
                 skill=name,
                 is_trusted=name not in message.untrusted,
             )
             if requests.fork:
-                return name, requests
-            self._apply(requests, worker, skill=name)
+                return self._assign(name, message.text, requests)
+            self._grants.apply(requests, worker, skill=name)
         return None
 
-    async def _load_for_model(self, activation: Activation, worker: Worker) -> str | None:
+    async def _load_for_model(self, worker: Worker, activation: Activation) -> str | None:
         """Apply what a skill asks for that a model loaded.
 
         Returns the result of one that runs apart, which takes the place of its text.
         """
-        name, agent = activation.name, worker.context.agent
-        tokens = estimate_tokens(activation.text)
-        self._emit(SkillLoaded(agent=agent, name=name, by="model", tokens=tokens))
-        self._warn(activation.diagnostics, agent=agent)
-        requests = self._limit(
-            activation.requests, worker, skill=name, is_trusted=activation.trusted
-        )
+        name = activation.name
+        requests = self._note_loaded(activation, worker, by="model")
         if not requests.fork:
-            self._apply(requests, worker, skill=name)
+            self._grants.apply(requests, worker, skill=name)
             return None
         # The text goes to the child and not into this conversation.
         worker.context.conversation.forget(name)
-        definition = self._definitions.get(requests.agent or "")
+        assignment = self._assign(name, activation.text, requests)
         if requests.background:
-            return self._start_child(name, activation.text, definition, requests, worker)
-        return await self._delegate(name, activation.text, definition, requests, worker)
+            return self._start_child(assignment, worker)
+        return await self._delegate(assignment, worker)
 
-    def _make_task(self, get_worker: Callable[[], Worker]) -> Callable[..., Plan]:
+    def _note_loaded(
+        self, activation: Activation, worker: Worker, *, by: Literal["model", "agent"]
+    ) -> SkillRequests:
+        """Show that a skill was loaded; what it asks for, as far as it may have it."""
+        name, agent = activation.name, worker.name
+        tokens = estimate_tokens(activation.text)
+        self._emit(SkillLoaded(agent=agent, name=name, by=by, tokens=tokens))
+        self._grants.warn(activation.diagnostics, agent=agent)
+        return self._grants.limit(
+            activation.requests, worker, skill=name, is_trusted=activation.trusted
+        )
+
+    # Sub-agents
+
+    def _make_task(self, worker: Worker) -> Callable[..., Plan]:
         """The tool with which an agent gives a task to another one."""
 
         def task(prompt: str, agent: str = GENERAL, *, background: bool = False) -> Plan:
@@ -398,10 +400,12 @@ class Workers:
             """
             definition = self._definitions.get(agent)
             name = definition.name
+            assignment = Assignment(name, prompt, definition, SkillRequests())
 
             async def delegate() -> str:
-                work = (name, prompt, definition, SkillRequests(), get_worker())
-                return self._start_child(*work) if background else await self._delegate(*work)
+                if background:
+                    return self._start_child(assignment, worker)
+                return await self._delegate(assignment, worker)
 
             return Plan(
                 title=f"Task {name}",
@@ -414,58 +418,38 @@ class Workers:
 
         return task
 
-    def _start_child(
-        self,
-        name: str,
-        prompt: str,
-        definition: AgentDefinition,
-        requests: SkillRequests,
-        parent: Worker,
-    ) -> str:
-        """Let a sub-agent work in the background; what the parent is told now."""
-        return parent.tasks.start(
-            name, lambda: self._run_child(name, prompt, definition, requests, parent)
-        )
+    def _assign(self, skill: str, text: str, requests: SkillRequests) -> Assignment:
+        """A skill that runs apart, as the task of a sub-agent."""
+        return Assignment(skill, text, self._definitions.get(requests.agent or ""), requests)
 
-    async def _delegate(
-        self,
-        name: str,
-        prompt: str,
-        definition: AgentDefinition,
-        requests: SkillRequests,
-        parent: Worker,
-    ) -> str:
+    def _start_child(self, assignment: Assignment, parent: Worker) -> str:
+        """Let a sub-agent work in the background; what the parent is told now."""
+        return parent.tasks.start(assignment.name, lambda: self._run_child(assignment, parent))
+
+    async def _delegate(self, assignment: Assignment, parent: Worker) -> str:
         """The answer of a sub-agent. Raises `UsageError` where it did not finish."""
-        result = await self._run_child(name, prompt, definition, requests, parent)
+        result = await self._run_child(assignment, parent)
         if result.status != "done":
             raise UsageError(f"The sub-agent did not finish: {result.reason}.")
         return result.answer
 
-    async def _run_child(
-        self,
-        name: str,
-        prompt: str,
-        definition: AgentDefinition,
-        requests: SkillRequests,
-        parent: Worker,
-    ) -> LoopResult:
+    async def _run_child(self, assignment: Assignment, parent: Worker) -> LoopResult:
         """Let a sub-agent work. It does not know what the agents above it have loaded or said."""
+        name, prompt, definition, requests = assignment
         depth = parent.depth + 1
         if depth > _MOST_DEPTH:
             raise UsageError(f"Sub-agents cannot be nested more than {_MOST_DEPTH} deep.")
-        wanted = requests.model or self._permit_definition(definition)
-        model = self._find_model(wanted, agent=name) or self._models.open(agent=name)
-        conversation = self.open_conversation()
         child = await self.open(
             name,
-            model,
-            conversation,
+            self._grants.open_model(name, definition, requests),
+            self.open_conversation(),
             depth=depth,
             definition=definition,
             hooks=self.hooks.open_agent(name, parent.context.hooks.added),
         )
         self.reset(child, parent=parent)
-        self._apply(msgspec.structs.replace(requests, model=None), child, skill=name)
+        # Its model is the one that it was opened with.
+        self._grants.apply(msgspec.structs.replace(requests, model=None), child, skill=name)
         with observe("subagent", agent=name, depth=depth) as seen:
             texts = [*await self._preload(definition, child), prompt]
             result = await self.work(child, "\n\n".join(texts))
@@ -477,124 +461,26 @@ class Workers:
         texts = []
         for name in definition.skills:
             activation = await worker.context.conversation.activate_async(name, by="model")
-            tokens = estimate_tokens(activation.text)
-            agent = worker.context.agent
-            self._emit(SkillLoaded(agent=agent, name=name, by="agent", tokens=tokens))
-            self._warn(activation.diagnostics, agent=agent)
-            requests = self._limit(
-                activation.requests, worker, skill=name, is_trusted=activation.trusted
-            )
+            requests = self._note_loaded(activation, worker, by="agent")
             if requests.fork:
                 message = f"The skill “{name}” is loaded, but does not run in an agent of its own."
-                self._emit(Warned(agent=agent, code="fork-ignored", message=message))
+                self._emit(Warned(agent=worker.name, code="fork-ignored", message=message))
             # The definition chooses the model.
-            self._apply(msgspec.structs.replace(requests, model=None), worker, skill=name)
+            self._grants.apply(msgspec.structs.replace(requests, model=None), worker, skill=name)
             texts.append(activation.text)
         return texts
 
-    def _warn_links(self) -> None:
-        """Say which definitions of agents are not read."""
-        links, self._refused_links[:] = list(self._refused_links), []
-        for path in links:
-            self._emit(Warned(code="agent-link-refused", message=explain_refused_link(path)))
 
-    def _warn(self, findings: Iterable[Diagnostic], *, agent: str = "") -> None:
-        """Show what the user should know about a skill that was loaded."""
-        for one in findings:
-            # Said by the adapter, which does not know that the agent itself grants requests.
-            if one.code == "request-not-granted":
-                continue
-            self._emit(Warned(agent=agent, code=one.code, message=one.message))
-
-    def _apply(self, requests: SkillRequests, worker: Worker, *, skill: str) -> None:
-        """Grant what a skill asks for, until the turn ends; its hooks stay."""
-        turn, agent = worker.context.turn, worker.context.agent
-        turn.granted = turn.granted.add(requests.allowed_tools, requests.disallowed_tools)
-        worker.loop.use(self._find_model(requests.model, agent=agent), requests.effort)
-        hooks = list_skill_hooks(skill, requests, worker.context.conversation)
-        worker.context.hooks.add(hooks)
-
-    def _limit(
-        self, requests: SkillRequests, worker: Worker, *, skill: str, is_trusted: bool
-    ) -> SkillRequests:
-        """What a skill asks for, without what it may not have."""
-        agent, conversation = worker.context.agent, worker.context.conversation
-        if not is_trusted:
-            requests = msgspec.structs.replace(requests, allowed_tools=())
-        if requests.hooks and not may_hook(
-            skill, conversation, self._skills, is_trusted=is_trusted
-        ):
-            said = f"The hooks of the skill “{skill}” do not run, because it is not trusted."
-            self._emit(Warned(agent=agent, code="hooks-untrusted", message=said))
-            requests = msgspec.structs.replace(requests, hooks={})
-        if is_own(skill, conversation):
-            return requests
-        model = self._permit_model(requests.model, agent=agent)
-        return msgspec.structs.replace(requests, model=model)
-
-    def _permit_definition(self, definition: AgentDefinition) -> str | None:
-        """The model of a definition; a file of the user's home may name any."""
-        folder = definition.file.rsplit("/", 3)[0]
-        if folder == self._skills.facts.home:
-            return definition.model
-        return self._permit_model(definition.model, agent=definition.name)
-
-    def _permit_model(self, name: str | None, *, agent: str) -> str | None:
-        """The model that a project asks for; None, with a warning, where it may not choose it."""
-        try:
-            self._models.check_project_choice(name)
-        except ModelUnavailable as error:
-            self._warn_model(error, agent)
-            return None
-        return name
-
-    def _warn_model(self, error: ModelUnavailable, agent: str) -> None:
-        message = f"{error} The model of the session is used."
-        self._emit(Warned(agent=agent, code="model-unavailable", message=message))
-
-    def _find_model(self, name: str | None, *, agent: str) -> Model | None:
-        """The model that a skill asks for; None leaves it as it is, with a warning if unknown."""
-        if name is None:
-            return None
-        try:
-            return self._models.find(name, agent=agent)
-        except ModelUnavailable as error:
-            self._warn_model(error, agent)
-            return None
-
-    def _gather_rules(self, conversation: Conversation) -> ToolRules:
-        settings = conversation.snapshot.settings
-        return gather_tool_rules(settings, self._skills.project.gather_rules)
-
-    def _find_sandbox(self) -> BashSandbox:
-        return find_bash_sandbox(
-            self._skills.project.load_own_settings(),
-            self._skills.facts,
-            self._runner,
-            project=self._root,
-            cwd=self._skills.cwd,
-            files=self._skills.project.files,
-            repository=self._skills.snapshot.repository,
-        )
-
-    def _find_special_paths(self, conversation: Conversation) -> SpecialPaths:
-        settings = self._skills.project.load_own_settings()
-        files = self._skills.project.files
-        trusted = [files.find_real_path(one) for one in self._skills.settings().trusted_links]
-        folders = list_skill_folders(conversation, files, (self._files.root, *trusted))
-        return find_special_paths(settings, self._skills.facts, folders)
-
-    def _open_judge(
-        self, conversation: Conversation, granted: Granted
-    ) -> Callable[[Plan], Decision]:
-        """What judges plans as the gatekeeper does, by the rules as they are now."""
-        rules = self._gather_rules(conversation)
-        return lambda plan: judge(plan, rules, granted, home=self._skills.facts.home)
-
-    def _render(self) -> str:
-        return render_instructions(
-            cwd=self._skills.cwd,
-            platform=self._skills.facts.platform,
-            context=self._skills.context_files(),
-            agents=self._definitions.load().values(),
-        )
+def _open_definitions(
+    skills: Skills, root: str, *, on_refused: Callable[[str], None]
+) -> AgentDefinitions:
+    return AgentDefinitions(
+        (skills.snapshot.cwd, root),
+        skills.project.files,
+        skills.profile.header,
+        skills.profile.limits,
+        home=skills.facts.home,
+        trusted_links=skills.settings().trusted_links,
+        plugins=skills.plugins(),
+        on_refused=on_refused,
+    )
