@@ -187,5 +187,5 @@ def test_whenever_workers_are_killed_every_unit_is_committed_once(works: Works) 
 def answer_all(works: Works) -> None:
     if works.yard.jobs.is_empty:
         return
-    for question in works.yard.jobs.database.list_questions():
-        works.yard.jobs.database.answer(question.id, ONCE)
+    for question in works.yard.jobs.database.questions.list_open():
+        works.yard.jobs.database.questions.answer(question.id, ONCE)

@@ -179,7 +179,7 @@ def test_concurrency_is_bounded(yard: Yard) -> None:
 def test_the_file_of_jobs_is_private(studio, starter) -> None:
     yard = Yard(studio, None, starter)
     yard.add(say("x"))
-    file = Path(yard.jobs.database.file or "")
+    file = Path(yard.jobs.database.storage.file or "")
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
     assert {stat.S_IMODE(one.stat().st_mode) for one in file.parent.iterdir()} == {0o600}
@@ -258,7 +258,7 @@ def test_a_worker_that_was_declared_dead_stops_at_once(shared: Yard) -> None:
     pid = shared.start("-a", queues=("pool",), lease=2.0)
     wait_until(lambda: shared.jobs.get(id).state == "running")
     (worker,) = shared.jobs.list_workers()
-    shared.jobs.database.bury([worker.id])
+    shared.jobs.database.workers.bury([worker.id])
     wait_until(lambda: not Path(f"/proc/{pid}").exists())
     assert not (shared.studio.project / "log").exists()
 

@@ -114,7 +114,7 @@ class Jobs:
         found = self._open().list_workflows(
             sort_desc=True, limit=most, has_parent=None if every else False, load_input=False
         )
-        waiting = self.database.list_questions()
+        waiting = self.database.questions.list_open()
         return [_shape(one, waiting) for one in found]
 
     def get(self, id: str) -> Job:
@@ -124,17 +124,17 @@ class Jobs:
         chosen = exact or [one for one in found if not one.parent_workflow_id] or found
         if len(chosen) != 1:
             raise UnknownJob(id, [one.workflow_id for one in found])
-        return _shape(chosen[0], self.database.list_questions(chosen[0].workflow_id))
+        return _shape(chosen[0], self.database.questions.list_open(chosen[0].workflow_id))
 
     def list_parts(self, id: str) -> list[Job]:
         """The jobs that belong to another one, in the order in which they were added."""
         found = self._open().list_workflows(parent_workflow_id=id, load_input=False)
-        waiting = self.database.list_questions()
+        waiting = self.database.questions.list_open()
         return [_shape(one, waiting) for one in found]
 
     def list_workers(self) -> list[WorkerInfo]:
         """The workers that serve this database, dead ones too."""
-        return [] if self.is_empty else self.database.list_workers()
+        return [] if self.is_empty else self.database.workers.list_all()
 
     def cancel(self, id: str) -> Job:
         """Cancel a job and those that belong to it; what runs is stopped within a second."""
@@ -143,7 +143,7 @@ class Jobs:
             raise UsageError(f"The job {job.id} has ended already: {job.state}.")
         self._open().cancel_workflow(job.id, cancel_children=True)
         for one in (job, *self.list_parts(job.id)):
-            self.database.drop_questions(one.id)
+            self.database.questions.drop(one.id)
         return self.get(job.id)
 
     def retry(self, id: str) -> Job:
@@ -153,7 +153,7 @@ class Jobs:
             raise UsageError(
                 f"Only a job that did not succeed can be retried; {job.id} is {job.state}."
             )
-        self.database.reopen_sessions(job.id)
+        self.database.sessions.reopen(job.id)
         self._open().rewind_workflow(job.id, queue_name=job.queue)
         return self.get(job.id)
 
@@ -161,7 +161,7 @@ class Jobs:
         """Answer what a job, or a part of it, waits for. Raises `UsageError` if that is unclear."""
         job = self.get(id)
         ids = {job.id, *(one.id for one in self.list_parts(job.id))}
-        waiting = [one for one in self.database.list_questions() if one.job in ids]
+        waiting = [one for one in self.database.questions.list_open() if one.job in ids]
         if question is not None:
             waiting = [one for one in waiting if one.id == question]
         if not waiting:
@@ -173,7 +173,7 @@ class Jobs:
         if answer.reply not in chosen.choices:
             allowed = ", ".join(one.value for one in chosen.choices)
             raise UsageError(f"This question can be answered with {allowed}.")
-        self.database.answer(chosen.id, answer)
+        self.database.questions.answer(chosen.id, answer)
         return chosen
 
     def follow(self, id: str, *, on_wait: Callable[[Job], object] | None = None) -> Iterator[Event]:

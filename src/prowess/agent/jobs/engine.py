@@ -6,7 +6,8 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, ParamSpec, TypeVar
 
-from prowess.agent.jobs.database import JobDatabase, new_question_id
+from prowess.agent.jobs.database import JobDatabase
+from prowess.agent.jobs.question_table import new_question_id
 from prowess.agent.jobs.values import Question
 from prowess.model.facts import Facts
 from prowess.model.permission import ApprovalAnswer, ApprovalChoice, ApprovalRequest
@@ -44,8 +45,8 @@ class Engine(NamedTuple):
             details=tuple(details),
             choices=tuple(choices),
         )
-        id = await in_thread(lambda: self.database.ask(question, key))
-        while (answer := await in_thread(lambda: self.database.take_answer(id))) is None:
+        id = await in_thread(lambda: self.database.questions.ask(question, key))
+        while (answer := await in_thread(lambda: self.database.questions.take_answer(id))) is None:
             await asyncio.sleep(_LOOK_SECONDS)
         return answer
 

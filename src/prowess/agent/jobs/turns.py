@@ -26,8 +26,8 @@ from prowess.agent.events import (
     TurnEnded,
     render_event,
 )
-from prowess.agent.jobs.database import TurnRecord
 from prowess.agent.jobs.engine import Engine, JobApprover, get_engine, in_thread
+from prowess.agent.jobs.session_table import TurnRecord
 from prowess.agent.jobs.values import PROGRESS, TURN, JobResult, TurnSpec
 from prowess.agent.models import SCRIPT
 from prowess.agent.script import load_script, replay
@@ -91,7 +91,7 @@ async def run_turn(
     """
     key = key or job
     try:
-        begun = await in_thread(lambda: engine.database.find_session(key))
+        begun = await in_thread(lambda: engine.database.sessions.find(key))
         saved = None if begun is None else await _find_saved(engine, job, key, begun)
         if begun is not None and saved is not None and not begun.is_reopened:
             ended = _recall(saved)
@@ -166,7 +166,7 @@ async def _work(
 ) -> JobResult:
     session = await in_thread(lambda: _open_session(engine, job, spec, saved))
     try:
-        keep = engine.database.keep_session
+        keep = engine.database.sessions.keep
         await in_thread(lambda: keep(key, job, engine.machine, session.id))
         text = spec.text
         if saved is not None and any(turn.messages for turn in saved.turns):

@@ -76,9 +76,9 @@ class Worker:
         """
         with hold_worker_lock(self._facts):
             self.database.prepare()
-            self.database.add_worker(self.id, self.machine, self._pid)
+            self.database.workers.add(self.id, self.machine, self._pid)
             # Whoever held the lock before has ended, however long ago it was last seen.
-            self.database.bury_machine(self.machine, but=self.id)
+            self.database.workers.bury_machine(self.machine, but=self.id)
             self._launch()
             try:
                 if on_ready is not None:
@@ -86,7 +86,7 @@ class Worker:
                 self._serve(until_idle=until_idle)
             finally:
                 DBOS.destroy(workflow_completion_timeout_sec=0)
-                self.database.remove_worker(self.id)
+                self.database.workers.remove(self.id)
                 self.database.close()
 
     def stop(self) -> None:
@@ -152,7 +152,7 @@ class Worker:
 
     def _beat(self) -> None:
         began = time.monotonic()
-        if self.database.beat(self.id):
+        if self.database.workers.beat(self.id):
             self._last_beat = began
         else:
             self._on_lost("Other workers have taken over the jobs of this one")
@@ -165,12 +165,12 @@ class Worker:
             return
         alive = {
             one.id
-            for one in self.database.list_workers()
+            for one in self.database.workers.list_all()
             if not one.is_dead and one.silent < self._lease
         }
         lost = sorted(executors - alive)
         # Marked first: a worker that is only slow finds out before its work is given away.
-        self.database.bury(lost)
+        self.database.workers.bury(lost)
         if lost:
             # Not public, but the only way: DBOS recovers at the start of the same executor only.
             DBOS._recover_pending_workflows(lost)
