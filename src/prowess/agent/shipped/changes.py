@@ -85,4 +85,5 @@ def _find_access(path: str, skills: Skills) -> Access:
     home = skills.facts.home.rstrip("/")
     short = f"~{path.removeprefix(home)}" if path.startswith(f"{home}/") else path
     # A rule such as `Edit(*)` is about the project.
-    return Access(names=(path, short), must_name=posixpath.dirname(short))
+    folder = posixpath.dirname(short).removeprefix("~") or "~"
+    return Access(names=(path, short), must_name=folder)

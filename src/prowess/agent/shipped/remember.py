@@ -14,7 +14,7 @@ import msgspec
 
 from prowess.errors import UsageError
 from prowess.state.edited_files import FileEdit
-from prowess.state.memories import Memory
+from prowess.state.memories import Memory, normalize_memory
 
 Verdict = Literal["keep", "delete", "promote"]
 Kind = Literal["project", "claude", "personal"]
@@ -133,7 +133,7 @@ def _find_duplicates(memories: Sequence[Memory]) -> set[str]:
     seen: set[str] = set()
     found = set()
     for memory in memories:
-        said = " ".join(memory.text.casefold().split())
+        said = normalize_memory(memory.text)
         if said in seen:
             found.add(memory.path)
         seen.add(said)

@@ -30,6 +30,7 @@ _SKILLS = "prowess.agent.shipped.skill_tools"
 SHIPPED_TOOLS: Mapping[str, ShippedTool] = {
     "ListMemories": ShippedTool(_MEMORIES, "MemoryTools.list_memories", ("remember",)),
     "SortMemories": ShippedTool(_MEMORIES, "MemoryTools.sort_memories", ("remember",)),
+    "SaveMemory": ShippedTool(_MEMORIES, "MemoryTools.save_memory", feature="memory"),
     "SetSetting": ShippedTool(_SETTINGS, "SettingTools.set_setting", ("update-config",)),
     "ListKeys": ShippedTool(_KEYS, "KeyTools.list_keys", ("keybindings",)),
     "SetKeys": ShippedTool(_KEYS, "KeyTools.set_keys", ("keybindings",)),
