@@ -1,21 +1,24 @@
-"""What to write so that one setting of Prowess has a value, tried before anything is written."""
+"""What to write so that a setting of Prowess has a value or one more entry; tried first."""
 
 from __future__ import annotations
 
 import json
 import posixpath
 import tomllib
+from collections.abc import Callable
 from typing import Any
 
 from prowess.errors import UsageError
 from prowess.reports.switch_plan import EditedFiles
 from prowess.runtime import Skills
-from prowess.settings.edit.toml import set_toml_value
+from prowess.settings.edit.toml import add_entry, set_toml_value
 from prowess.settings.formats.document import join_key
 from prowess.settings.load import list_settings_places
 from prowess.state.edited_files import FileEdit
 
-SettingValue = bool | int | float | str | list[str]
+Scalar = bool | int | float | str
+SettingValue = Scalar | list[str]
+SettingEntry = Scalar | dict[str, Scalar]
 
 
 def plan_setting(skills: Skills, key: str, value: SettingValue, *, user: bool) -> FileEdit:
@@ -24,19 +27,41 @@ def plan_setting(skills: Skills, key: str, value: SettingValue, *, user: bool) -
     Raises a `SettingError` for a key or value that does not exist, and a `UsageError` for one that
     would have no effect there.
     """
+    path, literal = _parse_key(key), _render(value)
+    return _plan_edit(
+        skills, path, lambda text, file: set_toml_value(text, path, literal, file=file), user=user
+    )
+
+
+def plan_setting_entry(skills: Skills, key: str, entry: SettingEntry, *, user: bool) -> FileEdit:
+    """The change that adds an entry to a list, such as a hook to `hooks`. Raises like the above."""
     path = _parse_key(key)
+    is_table = isinstance(entry, dict)
+    written = {name: _render(one) for name, one in entry.items()} if is_table else _render(entry)
+    return _plan_edit(
+        skills, path, lambda text, file: add_entry(text, path, written, file=file), user=user
+    )
+
+
+def _plan_edit(
+    skills: Skills, path: tuple[str, ...], edit: Callable[[str, str], str], *, user: bool
+) -> FileEdit:
     files = EditedFiles(skills.project.files)
     edited = Skills(skills.cwd, facts=skills.facts, files=files)
     file = _choose_file(edited, files, user=user)
     old = files.load_text(file)
-    literal = json.dumps(value, ensure_ascii=False)
-    files.edit(file, old, set_toml_value(old, path, literal, file=file))
+    files.edit(file, old, edit(old, file))
     # Read as the next start would read it: a mistake is an error, and what a project may not set
     # is reported.
     for finding in edited.settings().diagnostics:
         if finding.file == file and finding.field == join_key(path):
             raise UsageError(f"{finding.message} {finding.hint or ''}".strip())
     return FileEdit(file, old if files.is_on_disk(file) else None, files.texts.get(file, old))
+
+
+def _render(value: object) -> str:
+    """A value as TOML, which JSON's notation is for these types."""
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _choose_file(skills: Skills, files: EditedFiles, *, user: bool) -> str:

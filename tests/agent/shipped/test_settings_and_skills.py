@@ -62,6 +62,56 @@ def test_a_wrong_setting_is_refused_and_nothing_is_written(
     assert not (studio.workspace.home / ".config/prowess/prowess.toml").exists()
 
 
+@pytest.mark.seed("C-106")
+@pytest.mark.parametrize("whose", ["user", "project"])
+def test_a_hook_is_added_to_the_right_file_with_a_backup(studio, settings, whose):
+    project = studio.write("prowess.toml", "# ours\nenabled = true\n")
+    users = studio.workspace.write("home/.config/prowess/prowess.toml", "usage = false # no\n")
+    changed, other = (users, project) if whose == "user" else (project, users)
+    before = changed.read_text(), other.read_text()
+    hook = {"event": "PostToolUse", "matcher": "Write|Edit", "command": 'say "hi"', "timeout": 5}
+    plan = settings.add_setting("hooks", hook, whose)
+    assert "+[[hooks]]" in plan.diff
+    said = carry_out(plan)
+    added = (
+        '\n[[hooks]]\nevent = "PostToolUse"\nmatcher = "Write|Edit"\n'
+        'command = "say \\"hi\\""\ntimeout = 5\n'
+    )
+    assert (changed.read_text(), other.read_text()) == (before[0] + added, before[1])
+    (backup,) = Path(said.rpartition(" is in ")[2].rstrip(".")).iterdir()
+    assert backup.read_text() == before[0]
+    [found] = studio.skills().settings().hooks
+    assert (found.event, found.command, found.timeout) == ("PostToolUse", 'say "hi"', 5)
+
+
+def test_an_entry_is_added_to_a_list_that_exists_or_not(studio, settings):
+    users = studio.workspace.write("home/.config/prowess/prowess.toml", "")
+    carry_out(settings.add_setting("sandbox.hide", "~/secrets", "user"))
+    carry_out(settings.add_setting("sandbox.hide", "~/keys", "user"))
+    assert users.read_text() == '\n[sandbox]\nhide = ["~/secrets", "~/keys"]\n'.lstrip()
+
+
+@pytest.mark.parametrize(
+    ("key", "entry", "whose", "problem"),
+    [
+        ("hooks", {"event": "Nope", "command": "x"}, "user", "must be one of SessionStart"),
+        ("hooks", {"event": "Stop"}, "user", "has no `command`"),
+        ("hooks", {"event": "Stop", "command": "x", "shell": "y"}, "user", "shell` is not a known"),
+        ("hooks", "x", "user", "hooks"),
+        ("usage", True, "user", "usage"),
+        ("hoks", {"event": "Stop", "command": "x"}, "user", "hooks"),
+        ("discovery.trusted_links", "/tmp", "project", "only your own prowess.toml"),
+    ],
+)
+def test_a_wrong_entry_is_refused_and_nothing_is_written(
+    studio, settings, key, entry, whose, problem
+):
+    with pytest.raises(ProwessError, match=problem):
+        settings.add_setting(key, entry, whose)
+    assert not (studio.project / "prowess.toml").exists()
+    assert not (studio.workspace.home / ".config/prowess/prowess.toml").exists()
+
+
 @pytest.mark.seed("C-111")
 def test_a_skill_is_written_with_its_files_and_is_there_afterwards(studio, tools):
     plan = tools.save_skill(

@@ -1,4 +1,4 @@
-"""Entries taken out of a list in prowess.toml: nothing else changes."""
+"""Entries added to a list in prowess.toml and taken out of it: nothing else changes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prowess.errors import ProwessError
-from prowess.settings.edit.toml import remove_entries
+from prowess.settings.edit.toml import add_entry, remove_entries
 
 
 @pytest.mark.parametrize(
@@ -53,3 +53,31 @@ def test_whatever_the_list_looks_like_exactly_the_entry_goes(entries, between, p
     text = f"x = 1\ndisabled = [{pad}{between.join(map(json.dumps, entries))}{pad}]\ny = 2\n"
     data = tomllib.loads(remove_entries(text, "disabled", ("a",)))
     assert data == {"x": 1, "disabled": [entry for entry in entries if entry != "a"], "y": 2}
+
+
+@pytest.mark.parametrize(
+    ("text", "path", "entry", "expected"),
+    [
+        ("", ("a",), '"x"', 'a = ["x"]\n'),
+        ("a = []\n", ("a",), '"x"', 'a = ["x"]\n'),
+        ("a = [1] # why\n", ("a",), "2", "a = [1, 2] # why\n"),
+        ("a = [1,]\n", ("a",), "2", "a = [1, 2,]\n"),
+        ("a = [\n  1, # one\n]\n", ("a",), "2", "a = [\n  1,\n  2, # one\n]\n"),
+        ("a = [\n  1\n]\n", ("a",), "2", "a = [\n  1,\n  2\n]\n"),
+        ("[t]\nb = 1\n", ("t", "a"), "2", "[t]\na = [2]\nb = 1\n"),
+        ("x = 1\n", ("h",), {"e": '"s"'}, 'x = 1\n\n[[h]]\ne = "s"\n'),
+        ("[[h]]\ne = 1\n", ("h",), {"e": "2"}, "[[h]]\ne = 1\n\n[[h]]\ne = 2\n"),
+    ],
+)
+def test_an_entry_goes_to_the_end_of_its_list_and_the_rest_stays(text, path, entry, expected):
+    assert add_entry(text, path, entry) == expected
+
+
+def test_a_list_that_cannot_be_edited_safely_is_left_to_the_user():
+    with pytest.raises(ProwessError, match="safely; add .* by hand"):
+        add_entry("h = [{ e = 1 }]\n", ("h",), {"e": "2"})
+
+
+def test_what_is_not_a_list_gets_no_entry():
+    with pytest.raises(ProwessError, match="`a` is not a list"):
+        add_entry("a = 1\n", ("a",), "2")

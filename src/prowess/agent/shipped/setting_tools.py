@@ -7,8 +7,14 @@ from typing import Literal
 from prowess.agent.shipped.changes import plan_edits
 from prowess.agent.tools.plan import Plan
 from prowess.errors import UsageError
-from prowess.reports.setting_plan import SettingValue, plan_setting
+from prowess.reports.setting_plan import (
+    SettingEntry,
+    SettingValue,
+    plan_setting,
+    plan_setting_entry,
+)
 from prowess.runtime import Skills
+from prowess.state.edited_files import FileEdit
 
 _ASKS_BECAUSE = "it changes how Prowess itself works"
 
@@ -32,10 +38,21 @@ class SettingTools:
         edit = plan_setting(self._skills, key, value, user=whose == "user")
         if edit.old == edit.new:
             raise UsageError(f"`{key}` has this value already in {edit.path}.")
-        return plan_edits(
-            self._skills,
-            f"Set {key}",
-            (edit,),
-            f"Set `{key}` in {edit.path}.",
-            asks_because=_ASKS_BECAUSE,
-        )
+        return self._plan(f"Set {key}", edit, f"Set `{key}` in {edit.path}.")
+
+    def add_setting(
+        self, key: str, entry: SettingEntry, whose: Literal["project", "user"] = "project"
+    ) -> Plan:
+        """Add an entry to a list in the settings of Prowess, such as a hook to `hooks`.
+
+        Args:
+            key: The key of the list, dotted, such as `hooks` or `sandbox.hide`.
+            entry: The entry. A hook is a table with `event`, `command`, and if it is not for every
+                tool, `matcher`.
+            whose: The settings to change: of this project, or of the user for all projects.
+        """
+        edit = plan_setting_entry(self._skills, key, entry, user=whose == "user")
+        return self._plan(f"Add to {key}", edit, f"Added an entry to `{key}` in {edit.path}.")
+
+    def _plan(self, title: str, edit: FileEdit, done: str) -> Plan:
+        return plan_edits(self._skills, title, (edit,), done, asks_because=_ASKS_BECAUSE)

@@ -32,6 +32,7 @@ SHIPPED_TOOLS: Mapping[str, ShippedTool] = {
     "SortMemories": ShippedTool(_MEMORIES, "MemoryTools.sort_memories", ("remember",)),
     "SaveMemory": ShippedTool(_MEMORIES, "MemoryTools.save_memory", feature="memory"),
     "SetSetting": ShippedTool(_SETTINGS, "SettingTools.set_setting", ("update-config",)),
+    "AddSetting": ShippedTool(_SETTINGS, "SettingTools.add_setting", ("update-config",)),
     "ListKeys": ShippedTool(_KEYS, "KeyTools.list_keys", ("keybindings",)),
     "SetKeys": ShippedTool(_KEYS, "KeyTools.set_keys", ("keybindings",)),
     "StartDebugLog": ShippedTool(_DEBUG, "DebugTools.start_debug_log", ("debug",)),

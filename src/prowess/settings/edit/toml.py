@@ -175,6 +175,64 @@ def _propose_flag(text: str, table: Path, name: str, word: str) -> Iterator[str]
 # Entries of a list
 
 
+def add_entry(
+    text: str, path: Path, entry: str | Mapping[str, str], *, file: str = "the settings"
+) -> str:
+    """The text with one more entry at the end of a list; values are written as TOML.
+
+    An entry that is a table becomes one with a header, such as `[[hooks]]`. Raises a `SettingError`
+    if the text is not TOML, and a `ProwessError` if there is no safe edit.
+    """
+    parse_toml(text, file)
+    bom, body = _split_bom(text)
+    literal = entry if isinstance(entry, str) else _render_inline(entry)
+    wanted = _parse(body)
+    dotted = ".".join(map(quote_key, path))
+    tables = reduce(lambda table, key: table.setdefault(key, {}), path[:-1], wanted)
+    present = tables.setdefault(path[-1], [])
+    if not isinstance(present, list):
+        raise ProwessError(f"{file}: `{dotted}` is not a list.")
+    present.append(_parse(f"entry = {literal}")["entry"])
+    for proposal in _propose_entry(body, path, entry, literal, count=len(present) - 1):
+        if _is_wanted(proposal, wanted):
+            return bom + proposal
+    raise ProwessError(f"{file}: can't add to `{dotted}` safely; add {literal} by hand.")
+
+
+def _propose_entry(
+    text: str, path: Path, entry: str | Mapping[str, str], literal: str, *, count: int
+) -> Iterator[str]:
+    """Edits in order of preference: after the last entry, in an empty list, a new list."""
+    last = (*path, str(count - 1))
+    for span in scan_toml(text):
+        if span.path == last and span.kind == "item":
+            yield from _propose_next_item(text, span, literal)
+        elif span.path == path and count == 0:
+            yield replace_value(text, span, f"[{literal}")
+    if isinstance(entry, str):
+        if not count:
+            yield from _propose_value(text, path, f"[{literal}]")
+        return
+    header = ".".join(map(quote_key, path))
+    lines = [f"[[{header}]]", *(f"{quote_key(key)} = {value}" for key, value in entry.items())]
+    yield append_lines(text, lines)
+
+
+def _propose_next_item(text: str, span: KeySpan, literal: str) -> Iterator[str]:
+    """Edits that put an item after another one: on a line of its own where that one has one."""
+    before = text[text.rfind("\n", 0, span.start) + 1 : span.start]
+    between = f"{_newline(text)}{before}" if before and not before.strip() else " "
+    after = _COMMA_AFTER.match(text, span.end)
+    if after is not None:
+        at = after.end() if between == " " else span.end + text[span.end :].index(",") + 1
+        yield f"{text[:at]}{between}{literal},{text[at:]}"
+    yield f"{text[: span.end]},{between}{literal}{text[span.end :]}"
+
+
+def _render_inline(table: Mapping[str, str]) -> str:
+    return "{ " + ", ".join(f"{quote_key(key)} = {value}" for key, value in table.items()) + " }"
+
+
 def remove_entries(
     text: str, key: str, entries: Sequence[str], *, file: str = "the settings"
 ) -> str:
