@@ -170,6 +170,10 @@ CODES: dict[str, Code] = {
         "A project that is not trusted names a source, which is not asked.",
         "Run `prowess trust` if you trust the project, or add the source to your own prowess.toml.",
     ),
+    "install-lfs-pointer": _warning(
+        "A file of a skill is stored with Git LFS; only the pointer to it is installed.",
+        "Ask the author to keep the file in git itself.",
+    ),
     "bundle-not-synced": _warning(
         "A skill that ships with a program could not be updated.",
         "Check the permissions of the folder, and start the program again.",

@@ -57,6 +57,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "worker": ("worker", "Run jobs of this machine, and of the queues it serves."),
     "read": ("read", "Print what a skill:// URL points to."),
     "sources": ("sources", "Show where skills come from, and fetch from servers."),
+    "install": ("install", "Install skills, and note them in prowess.lock."),
     "trust": ("trust", "Trust a project so that what it brings can run."),
     "cost": ("cost", "Show how many tokens skills cost, per request and when used."),
     "check": ("check", "Show every problem with the skills here."),

@@ -22,6 +22,8 @@
     │   ├── ModelUnavailable     a model that cannot be used: a package or a key is missing
     │   │   └── UnknownModel     a short name that no setting explains
     │   ├── NoModel              a model is needed, and none is configured
+    │   ├── InvalidSource        a text that names no source of skills
+    │   ├── TargetTaken          a folder that something else is in, so nothing is installed there
     │   ├── ScriptError          a script that cannot be replayed; has file and line
     │   └── InvalidName          a name that a new skill cannot have
     ├── ApprovalNeeded           someone has to approve it first; has the request and its key
@@ -35,6 +37,10 @@
     ├── CommandRefused           an argument cannot be passed safely to a command inside a skill
     ├── ScriptRefused            a script of a skill that is not run; has the reason
     ├── CommandFailed            a command inside a skill failed; has the command and last output
+    ├── SourceFailed             a source that could not be fetched, or has nothing to install
+    │   └── RefusedTree          files that are not installed, because they could do harm
+    ├── InvalidLock              a prowess.lock that cannot be used
+    ├── LocalChanges             installed skills that were edited here
     ├── McpServerError           an MCP server that cannot be used; has its name and the problem
     └── MachineError             the machine refused: a file cannot be written, a program is missing
 

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import ctypes
+import errno
 import os
 import shutil
 import stat
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
 
 from prowess.errors import MachineError
 
 _MOST_FILES = 5_000
 _MOST_BYTES = 1 << 28
+
+# Two paths change places in one step: `renameat2` on Linux, `renamex_np` on macOS.
+_AT_CWD = -100
+_EXCHANGE = 2
+_CANNOT_EXCHANGE = (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP)
 
 
 def replace_folder(source: str, target: str) -> None:
@@ -26,7 +34,7 @@ def replace_folder(source: str, target: str) -> None:
         shutil.rmtree(aside, ignore_errors=True)
         try:
             _copy(source, aside)
-            _swap(aside, target)
+            swap_in(aside, target)
         finally:
             shutil.rmtree(aside, ignore_errors=True)
     except OSError as error:
@@ -50,9 +58,17 @@ def _name_aside(target: str, suffix: str) -> str:
     return os.path.join(os.path.dirname(target), f".{os.path.basename(target)}.{suffix}")
 
 
-def _swap(new: str, target: str) -> None:
+def swap_in(new: str, target: str) -> None:
+    """Put a staged folder or link in the place of what is there, in one step where that works.
+
+    What was there has the path `new` afterwards, and the caller removes it. Where the system cannot
+    exchange two paths, a program that is killed in between leaves the old folder for
+    `recover_folder`. Raises OSError.
+    """
     if not os.path.lexists(target):
         os.rename(new, target)
+        return
+    if _exchange(new, target):
         return
     old = _name_aside(target, "old")
     shutil.rmtree(old, ignore_errors=True)
@@ -62,7 +78,29 @@ def _swap(new: str, target: str) -> None:
     except OSError:
         os.rename(old, target)
         raise
-    shutil.rmtree(old, ignore_errors=True)
+    os.rename(old, new)
+
+
+def _exchange(one: str, other: str) -> bool:
+    """Whether two paths have changed places; not where the system or the disk cannot do that."""
+    call = _find_exchange()
+    if call is None or call(os.fsencode(one), os.fsencode(other)) == 0:
+        return call is not None
+    number = ctypes.get_errno()
+    if number in _CANNOT_EXCHANGE:
+        return False
+    raise OSError(number, os.strerror(number), other)
+
+
+def _find_exchange() -> Callable[[bytes, bytes], int] | None:
+    if os.name != "posix":
+        return None
+    library = ctypes.CDLL(None, use_errno=True)
+    if sys.platform == "darwin" and hasattr(library, "renamex_np"):
+        return lambda one, other: int(library.renamex_np(one, other, _EXCHANGE))
+    if not hasattr(library, "renameat2"):
+        return None
+    return lambda one, other: int(library.renameat2(_AT_CWD, one, _AT_CWD, other, _EXCHANGE))
 
 
 def _copy(source: str, target: str) -> None:

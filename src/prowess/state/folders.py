@@ -18,6 +18,12 @@ def state_folder(facts: Facts) -> str:
     return _folder(facts, "PROWESS_STATE_DIR", "XDG_STATE_HOME", default, "user_state_dir")
 
 
+def data_folder(facts: Facts) -> str:
+    """The folder for installed skills, which other folders link to; `PROWESS_DATA_DIR` moves it."""
+    default = os.path.join(".local", "share")
+    return _folder(facts, "PROWESS_DATA_DIR", "XDG_DATA_HOME", default, "user_data_dir")
+
+
 def _folder(facts: Facts, own: str, variable: str, default: str, elsewhere: str) -> str:
     if facts.env.get(own):
         return facts.env[own]

@@ -1,0 +1,28 @@
+"""Options that the commands for installed skills share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+from prowess.runtime import Skills
+from prowess.supply.install.targets import InstallPlace, find_place
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+user_option = click.option(
+    "--user", is_flag=True, help="For all your projects, instead of this one."
+)
+yes_option = click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+dry_run_option = click.option("--dry-run", is_flag=True, help="Show what would happen, and stop.")
+backup_option = click.option(
+    "--backup", is_flag=True, help="Keep a copy of every folder that is replaced or removed."
+)
+
+
+def open_place(host: str, *, user: bool) -> tuple[Skills, InstallPlace]:
+    """The skills here for a host, not scanned yet, and where they are installed."""
+    skills = Skills(".", host=host)
+    return skills, find_place(skills, user=user)

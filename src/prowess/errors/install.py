@@ -1,0 +1,97 @@
+"""What can go wrong when skills are installed, updated or verified."""
+
+from __future__ import annotations
+
+from prowess.errors import ProwessError, UsageError, shorten
+
+
+class InvalidSource(UsageError):
+    """A text that names no source of skills, and why."""
+
+    def __init__(self, source: str, problem: str, hint: str | None = None) -> None:
+        self.source = source
+        self.problem = problem
+        self._hint = hint
+        super().__init__(source, problem)
+
+    def __str__(self) -> str:
+        return f"Cannot install from “{shorten(self.source)}”: {self.problem}."
+
+    @property
+    def hint(self) -> str | None:
+        return self._hint
+
+
+class SourceFailed(ProwessError):
+    """A source that could not be fetched, or that has nothing to install."""
+
+    exit_code = 4
+
+    def __init__(self, source: str, cause: str) -> None:
+        self.source = source
+        self.cause = cause
+        super().__init__(source, cause)
+
+    def __str__(self) -> str:
+        return f"Could not install from {shorten(self.source)}: {self.cause.rstrip('.')}."
+
+
+class RefusedTree(SourceFailed):
+    """Files that are not installed, because they could do harm outside their folder."""
+
+    exit_code = 5
+
+
+class InvalidLock(ProwessError):
+    """A `prowess.lock` that cannot be used."""
+
+    exit_code = 4
+
+    def __init__(self, path: str, problem: str) -> None:
+        self.path = path
+        self.problem = problem
+        super().__init__(path, problem)
+
+    def __str__(self) -> str:
+        return f"Cannot use {self.path}: {self.problem.rstrip('.')}."
+
+    @property
+    def hint(self) -> str | None:
+        return "Restore it from version control, or delete it and install the skills again."
+
+
+class LocalChanges(ProwessError):
+    """Installed skills that were edited here, so that nothing replaces them."""
+
+    exit_code = 1
+
+    def __init__(self, names: tuple[str, ...]) -> None:
+        self.names = names
+        super().__init__(names)
+
+    def __str__(self) -> str:
+        listed = ", ".join(shorten(name) for name in self.names)
+        return f"Changed since it was installed: {listed}. Nothing was written."
+
+    @property
+    def hint(self) -> str | None:
+        return (
+            "Keep your changes with --ours, drop them with --theirs, or combine both with --merge;"
+            " --backup saves them first."
+        )
+
+
+class TargetTaken(UsageError):
+    """A folder that something else is in, which is not replaced."""
+
+    def __init__(self, target: str, owner: str) -> None:
+        self.target = target
+        self.owner = owner
+        super().__init__(target, owner)
+
+    def __str__(self) -> str:
+        return f"{self.target} already exists: {self.owner}. Nothing was written."
+
+    @property
+    def hint(self) -> str | None:
+        return "Remove it first, or choose another folder name with --as NAME."

@@ -1,0 +1,98 @@
+"""The files of a skill as a value: their paths, digests and modes, and one digest of them all."""
+
+from __future__ import annotations
+
+import hashlib
+import unicodedata
+from collections.abc import Iterable, Mapping
+
+import msgspec
+
+LINK = "link"
+"""Stands for a digest where a symlink is; no file has it."""
+
+SPECIAL = "special"
+"""Stands for a digest where a pipe, a socket or a device is."""
+
+
+class TreeFile(msgspec.Struct, frozen=True, gc=False):
+    """One file: 64 hex digits of SHA-256 over its content, its size, and whether it is a program.
+
+    `sha256` is `LINK` or `SPECIAL` where there is no ordinary file.
+    """
+
+    sha256: str
+    size: int = 0
+    is_executable: bool = False
+
+    @property
+    def is_ordinary(self) -> bool:
+        """Whether it is a file with content, and nothing that could lead elsewhere."""
+        return self.sha256 not in (LINK, SPECIAL)
+
+
+class Tree(msgspec.Struct, frozen=True):
+    """The files below a folder by their paths, with `/` between folders. Empty folders don't count.
+
+    Sizes are no part of the digest, because the contents are.
+    """
+
+    files: Mapping[str, TreeFile]
+
+    @property
+    def digest(self) -> str:
+        """`sha256:` and 64 hex digits over the path, mode and digest of every file."""
+        whole = hashlib.sha256()
+        for path, file in sorted(self.files.items()):
+            mode = "x" if file.is_executable else "-"
+            name = path.encode("utf-8", "surrogatepass")
+            # The length keeps a line break in a name from looking like another file.
+            whole.update(b"%s %s %d:%s\n" % (mode.encode(), file.sha256.encode(), len(name), name))
+        return f"sha256:{whole.hexdigest()}"
+
+    @property
+    def size(self) -> int:
+        """The bytes of all files."""
+        return sum(file.size for file in self.files.values())
+
+
+class TreeChanges(msgspec.Struct, frozen=True):
+    """How a tree differs from the one expected: paths that were changed, are missing, were added.
+
+    A file whose mode alone is different is changed, too.
+    """
+
+    changed: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    added: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.changed or self.missing or self.added)
+
+
+def compare_trees(expected: Tree, found: Tree) -> TreeChanges:
+    """How the tree that was found differs from the expected one."""
+    before, after = expected.files, found.files
+    common = sorted(before.keys() & after.keys())
+    return TreeChanges(
+        changed=tuple(path for path in common if not _is_same(before[path], after[path])),
+        missing=tuple(sorted(before.keys() - after.keys())),
+        added=tuple(sorted(after.keys() - before.keys())),
+    )
+
+
+def _is_same(one: TreeFile, other: TreeFile) -> bool:
+    return one.sha256 == other.sha256 and one.is_executable == other.is_executable
+
+
+def find_collision(paths: Iterable[str]) -> tuple[str, str] | None:
+    """Two paths that are one file or folder where case or Unicode form does not count."""
+    seen: dict[str, str] = {}
+    for path in paths:
+        parts = path.split("/")
+        for end in range(1, len(parts) + 1):
+            part = "/".join(parts[:end])
+            folded = unicodedata.normalize("NFC", part).casefold()
+            if seen.setdefault(folded, part) != part:
+                return seen[folded], part
+    return None

@@ -1,0 +1,176 @@
+"""`prowess.lock`: what is installed, from where, and every file of it by its digest.
+
+JSON, sorted, with one fact per line, so that a merge conflict shows what happened. A file that was
+edited by hand, or that comes with a clone, is checked before anything is done with it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+import msgspec
+
+from prowess.errors import MachineError
+from prowess.errors.install import InvalidLock
+from prowess.machine.atomic_write import write_aside
+from prowess.machine.files import LocalFiles
+from prowess.model.facts import Facts
+from prowess.model.tree import Tree, TreeFile, find_collision
+from prowess.state.folders import state_folder
+from prowess.state.locks import hold_lock
+from prowess.state.unpacked_files import find_refusal
+
+LOCK_NAME = "prowess.lock"
+_VERSION = 1
+_MOST_BYTES = 1 << 28
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+
+
+class LockedSkill(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One installed skill.
+
+    `source` is what the user asked for, without a ref or a skill; `kind` says how it is fetched.
+    `resolved` is the commit, version or digest that was fetched, `path` the skill's folder in the
+    source. `targets` are the folders it is in: relative to the lock file in a project, absolute or
+    with `~` for a user. `method` is `copy` or `link`. `files` has the SHA-256 of each file and
+    `executable` the paths of programs; `tree` is the digest of both. `pinned` is the reason not to
+    update it.
+    """
+
+    name: str
+    source: str
+    kind: str
+    ref: str = ""
+    resolved: str = ""
+    path: str = ""
+    tree: str
+    method: str = "copy"
+    pinned: str | None = None
+    installed_at: str = ""
+    targets: tuple[str, ...]
+    executable: tuple[str, ...] = ()
+    files: Mapping[str, str]
+
+    @property
+    def identity(self) -> tuple[str, str, str]:
+        """What makes it one skill from one version to the next; its name alone does not."""
+        return self.name, self.source, self.path
+
+    @property
+    def label(self) -> str:
+        """The skill as people can name it where two have the same name."""
+        return f"{self.source}@{self.name}"
+
+    def get_tree(self) -> Tree:
+        """The files as a tree; sizes are not known."""
+        programs = frozenset(self.executable)
+        return Tree(
+            {
+                path: TreeFile(digest, is_executable=path in programs)
+                for path, digest in self.files.items()
+            }
+        )
+
+
+class LockContent(msgspec.Struct, frozen=True, kw_only=True):
+    """All skills of a lock file, sorted by name, source and path."""
+
+    version: int = _VERSION
+    skills: tuple[LockedSkill, ...] = ()
+
+    def find_named(self, text: str) -> list[LockedSkill]:
+        """The skills that somebody may mean: by name, by `SOURCE@NAME`, or by a target."""
+        wanted = text.rstrip("/")
+        return [
+            one for one in self.skills if wanted in (one.name, one.label) or wanted in one.targets
+        ]
+
+    def find_owner(self, target: str) -> LockedSkill | None:
+        """The skill that a target belongs to."""
+        return next((one for one in self.skills if target in one.targets), None)
+
+    def replace(
+        self, removed: tuple[LockedSkill, ...], added: tuple[LockedSkill, ...]
+    ) -> LockContent:
+        """The same without some skills and with others."""
+        gone = {one.identity for one in (*removed, *added)}
+        kept = [one for one in self.skills if one.identity not in gone]
+        return LockContent(skills=tuple(sorted((*kept, *added), key=lambda one: one.identity)))
+
+
+class InstallLock:
+    """The lock file of a project or of a user."""
+
+    def __init__(self, path: str, facts: Facts) -> None:
+        self.path = path
+        self._facts = facts
+
+    @property
+    def base(self) -> str:
+        """The folder that relative targets begin at."""
+        return os.path.dirname(self.path)
+
+    @contextmanager
+    def hold(self, *, seconds: float = 30.0) -> Iterator[None]:
+        """Be the only process that installs here. Raises `MachineError`."""
+        # In the project it would be one more file for git to ignore.
+        digest = hashlib.sha256(os.fsencode(os.path.realpath(self.path))).hexdigest()[:32]
+        folder = os.path.join(state_folder(self._facts), "installs")
+        with hold_lock(os.path.join(folder, digest), seconds=seconds):
+            yield
+
+    def load(self) -> LockContent:
+        """What is installed; nothing where there is no file. Raises `InvalidLock`."""
+        try:
+            data = LocalFiles().read_head(self.path, _MOST_BYTES).data
+        except FileNotFoundError:
+            return LockContent()
+        except OSError as error:
+            raise MachineError("read", self.path, error.strerror or str(error)) from error
+        try:
+            content = msgspec.json.decode(data, type=LockContent)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            raise InvalidLock(self.path, str(error)) from error
+        problem = _find_problem(content)
+        if problem is not None:
+            raise InvalidLock(self.path, problem)
+        return content
+
+    def save(self, content: LockContent) -> None:
+        """Write the file as a whole. Raises `MachineError`."""
+        data = msgspec.json.encode(content, order="deterministic")
+        write_aside(self.path, msgspec.json.format(data, indent=2) + b"\n")
+
+
+def _find_problem(content: LockContent) -> str | None:
+    if content.version != _VERSION:
+        return f"it has version {content.version}; this Prowess reads version {_VERSION}"
+    owners: dict[str, str] = {}
+    for skill in content.skills:
+        problem = _find_skill_problem(skill)
+        if problem is not None:
+            return f"“{skill.name[:100]}”: {problem}"
+        for target in skill.targets:
+            if target in owners:
+                return f"“{owners[target][:100]}” and “{skill.name[:100]}” have the same target"
+            owners[target] = skill.name
+    return None
+
+
+def _find_skill_problem(skill: LockedSkill) -> str | None:
+    for path, digest in skill.files.items():
+        refusal = find_refusal(path)
+        if refusal is not None or "\\" in path:
+            return f"the file {path[:100]!r}: {refusal or 'the path has a backslash'}"
+        if not _DIGEST.fullmatch(digest):
+            return f"the digest of {path[:100]!r} is not 64 hex digits"
+    collision = find_collision(skill.files)
+    if collision is not None:
+        return f"{collision[0]!r} and {collision[1]!r} differ only by case"
+    if skill.get_tree().digest != skill.tree:
+        return "`tree` is not the digest of `files`; somebody edited one of them"
+    return None

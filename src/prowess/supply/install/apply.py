@@ -1,0 +1,159 @@
+"""Carry out a plan: into the store, into the lock file, into the folders, in that order.
+
+The lock file is written before the folders. A program that is killed in between leaves folders that
+are older than the lock file, each of them whole, and `prowess sync` brings them up to date. Because
+the store has the older version, it is not taken for an edit of the user.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+
+import msgspec
+
+from prowess.machine.files import LocalFiles
+from prowess.machine.installed_folder import (
+    back_up,
+    make_parent,
+    name_staged,
+    put_in_place,
+    recover,
+    stage_link,
+    take_away,
+)
+from prowess.machine.tree_files import copy_tree, load_tree, remove_tree
+from prowess.model.tree import Tree
+from prowess.state.edited_files import backup_folder
+from prowess.state.install_lock import LockContent, LockedSkill
+from prowess.state.skill_store import SkillStore
+from prowess.supply.install.plan import PlannedInstall, Wanted
+from prowess.supply.install.targets import InstallPlace
+
+LINK = "link"
+
+
+def apply_plan(
+    place: InstallPlace,
+    planned: PlannedInstall,
+    store: SkillStore,
+    *,
+    merged: Mapping[str, str] | None = None,
+    backup: bool = False,
+    clock: Callable[[], float] = time.time,
+) -> tuple[LockedSkill, ...]:
+    """Install what was planned; the entries of the lock file. Raises `MachineError`.
+
+    `merged` has folders to be used instead of the fetched files, by target: there the user's own
+    edits are combined with them. With `backup` a copy of every replaced folder is kept. The caller
+    holds the lock.
+    """
+    lock = place.open_lock()
+    content = lock.load()
+    moment = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(clock()))
+    entries: list[LockedSkill] = []
+    for wanted in planned.wanted:
+        store.add(wanted.skill.folder, wanted.skill.tree)
+        entries.append(_make_entry(place, wanted, content, planned.plan.method, moment))
+    lock.save(content.replace(tuple(_list_replaced(planned)), tuple(entries)))
+    for entry, wanted, skill in zip(entries, planned.wanted, planned.plan.skills, strict=True):
+        for target in skill.targets:
+            if target.action == "unchanged":
+                continue
+            if backup and target.action != "create":
+                save_backup(place, target.folder)
+            own = (merged or {}).get(target.target)
+            write_target(target.folder, entry, wanted.skill.tree, store, own=own)
+    return tuple(entries)
+
+
+def write_target(
+    folder: str, entry: LockedSkill, tree: Tree, store: SkillStore, *, own: str | None = None
+) -> bool:
+    """Bring one folder to what the lock file says; whether the store had it.
+
+    With `own`, the files of that folder are used instead. Raises `MachineError`.
+    """
+    make_parent(folder)
+    recover(folder)
+    staged = name_staged(folder)
+    try:
+        if own is not None:
+            _copy_own(own, staged)
+        elif entry.method == LINK:
+            if not store.is_whole(entry.tree):
+                return False
+            stage_link(store.locate(entry.tree), staged)
+        elif not store.copy(tree, staged, digest=entry.tree):
+            return False
+        put_in_place(staged, folder)
+    finally:
+        remove_tree(staged)
+    return True
+
+
+def _copy_own(own: str, staged: str) -> None:
+    copy_tree(own, load_tree(own), staged)
+
+
+def remove_entries(
+    place: InstallPlace, entries: tuple[LockedSkill, ...], *, backup: bool = False
+) -> None:
+    """Remove the folders of skills, then their entries. Raises `MachineError`.
+
+    The caller holds the lock. Killed in between, `verify` reports a missing folder, and removing it
+    again finishes the work.
+    """
+    lock = place.open_lock()
+    content = lock.load()
+    for entry in entries:
+        for target in entry.targets:
+            folder = place.resolve_target(target)
+            if backup and LocalFiles().find_kind(folder) == "folder":
+                save_backup(place, folder)
+            recover(folder)
+            take_away(folder)
+    lock.save(content.replace(entries, ()))
+
+
+def save_backup(place: InstallPlace, folder: str) -> str:
+    """Keep a copy of an installed folder among Prowess's backups; where it is."""
+    name = folder.rpartition("/")[2]
+    kept = f"{backup_folder(place.facts, 'install')}/{name}"
+    back_up(folder, kept)
+    return kept
+
+
+def _list_replaced(planned: PlannedInstall) -> list[LockedSkill]:
+    return [one.previous for one in planned.wanted if one.previous is not None]
+
+
+def _make_entry(
+    place: InstallPlace, wanted: Wanted, content: LockContent, method: str, moment: str
+) -> LockedSkill:
+    skill, source = wanted.skill, wanted.source
+    previous = next((one for one in content.skills if one.identity == wanted.identity), None)
+    previous = wanted.previous or previous
+    known = previous.targets if previous is not None else ()
+    new = [place.name_target(folder) for folder in wanted.folders]
+    files = skill.tree.files
+    entry = LockedSkill(
+        name=skill.name,
+        source=source.text,
+        kind=source.kind,
+        ref=source.ref,
+        resolved=skill.resolved,
+        path=skill.path,
+        tree=skill.tree.digest,
+        method=method,
+        pinned=previous.pinned if previous is not None else None,
+        installed_at=moment,
+        targets=tuple(sorted({*known, *new})),
+        executable=tuple(sorted(path for path in files if files[path].is_executable)),
+        files={path: file.sha256 for path, file in sorted(files.items())},
+    )
+    # Installing the same again changes nothing, so that the lock file has no difference to show.
+    if previous is None:
+        return entry
+    again = msgspec.structs.replace(entry, installed_at=previous.installed_at)
+    return previous if again == previous else entry

@@ -1,0 +1,81 @@
+"""What a fetched skill brings: scripts, shell commands, tools, hooks, hosts in the network."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import msgspec
+
+from prowess.diagnostics import Diagnostic
+from prowess.machine.tree_files import read_file
+from prowess.model.tree import Tree, TreeFile
+from prowess.parse.header.fast import read_header
+from prowess.parse.header.fences import split_body
+from prowess.parse.header.lines import decode
+from prowess.profiles.load import load_profile
+from prowess.reports.install_plan import PlannedFile, SkillContents
+from prowess.reports.trust_preview import describe_hooks
+from prowess.shell.embedded_commands import find_commands
+from prowess.supply.install.fetch import SKILL_FILE, FetchedSkill
+from prowess.text.display import first_line
+
+Scan = Callable[[str], Iterable[Diagnostic]]
+"""Checks the skill in a folder; the scan of `prowess.supply.scan` is one."""
+
+_SCRIPT_SUFFIXES = tuple(
+    ".py .sh .bash .zsh .fish .js .mjs .cjs .ts .rb .pl .php .ps1 .bat .cmd .lua .r .go".split()
+)
+_URL = re.compile(rb"\b(?:https?|wss?|ftp)://(?:[^\s/@\"'<>]*@)?([A-Za-z0-9.-]+\.[A-Za-z0-9-]+)")
+_MOST_READ = 1 << 20
+
+
+def read_contents(skill: FetchedSkill, scan: Scan | None = None) -> SkillContents:
+    """What a skill in the staging folder brings. Raises `MachineError`."""
+    contents = read_folder_contents(skill.folder, skill.tree)
+    if scan is None:
+        return contents
+    return msgspec.structs.replace(contents, findings=tuple(scan(skill.folder)))
+
+
+def read_folder_contents(folder: str, tree: Tree) -> SkillContents:
+    """What the skill in a folder brings."""
+    profile = load_profile("prowess")
+    texts = {path: read_file(folder, path, most=_MOST_READ) for path in tree.files}
+    data = texts.get(SKILL_FILE, b"")
+    header = read_header(data, rules=profile.header, limits=profile.limits).frontmatter
+    body = split_body(decode(data, profile.header)[0], rules=profile.header)
+    return SkillContents(
+        description=first_line(_as_text(header.get("description"))),
+        files=tuple(_plan_file(path, file, texts[path]) for path, file in tree.files.items()),
+        commands=tuple(command.text for command in find_commands(body).commands),
+        tools=tuple(_list_tools(header)),
+        hooks=tuple(describe_hooks(header.get("hooks"))),
+        network=_find_hosts(texts.values()),
+    )
+
+
+def _plan_file(path: str, file: TreeFile, data: bytes) -> PlannedFile:
+    is_script = (
+        file.is_executable or path.lower().endswith(_SCRIPT_SUFFIXES) or data.startswith(b"#!")
+    )
+    return PlannedFile(path, file.size, file.sha256, is_script)
+
+
+def _list_tools(header: dict[str, Any]) -> Iterator[str]:
+    """The tools of `allowed-tools`, which hosts write as a list or as one text."""
+    declared = header.get("allowed-tools", header.get("allowed_tools"))
+    if isinstance(declared, list):
+        yield from (str(tool) for tool in declared)
+    elif isinstance(declared, str) and declared.strip():
+        yield declared.strip()
+
+
+def _find_hosts(texts: Iterable[bytes]) -> tuple[str, ...]:
+    found = {match.decode("ascii").lower() for text in texts for match in _URL.findall(text)}
+    return tuple(sorted(found))
+
+
+def _as_text(value: Any) -> str:
+    return value if isinstance(value, str) else ""

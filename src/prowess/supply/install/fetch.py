@@ -1,0 +1,218 @@
+"""Fetch a source into a staging folder, and find the skills in it.
+
+A fetcher puts files below the staging folder, with the paths they have in the source. What is a
+skill, and what its files are, is decided here for all of them.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterable, Mapping
+from typing import Protocol
+
+import msgspec
+
+from prowess.diagnostics import Diagnostic
+from prowess.errors.install import RefusedTree, SourceFailed
+from prowess.machine.tree_files import load_tree, read_file
+from prowess.model.facts import Facts
+from prowess.model.tree import Tree, TreeFile, find_collision
+from prowess.parse.header.fast import read_header
+from prowess.ports import Reporter
+from prowess.profiles.load import load_profile
+from prowess.state.unpacked_files import find_refusal, name_folder
+from prowess.supply.install.source import InstallSource
+
+SKILL_FILE = "SKILL.md"
+MOST_FILES = 5_000
+MOST_BYTES = 1 << 27
+_MOST_HEADER = 1 << 16
+
+
+class Fetched(msgspec.Struct, frozen=True, kw_only=True):
+    """What a fetcher put into the staging folder.
+
+    `resolved` is the commit, version or digest of the source as a whole; `versions` are those of
+    single skills by their folder, where a source has them. `refused` has the folders of skills that
+    were not written, with the reason. `diagnostics` are about everything else worth knowing.
+    """
+
+    resolved: str = ""
+    versions: Mapping[str, str] = msgspec.field(default_factory=dict)
+    refused: Mapping[str, str] = msgspec.field(default_factory=dict)
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+
+class FetchContext(msgspec.Struct, frozen=True, kw_only=True):
+    """The machine that fetches, and who is told how far it has come."""
+
+    facts: Facts
+    reporter: Reporter | None = None
+
+
+class SourceFetcher(Protocol):
+    """Fetches one kind of source."""
+
+    def fetch(self, source: InstallSource, staging: str, context: FetchContext) -> Fetched:
+        """Put the files of a source into an empty folder.
+
+        Nothing but ordinary files may end up there. Raises `SourceFailed`.
+        """
+        ...
+
+
+class FetchedSkill(msgspec.Struct, frozen=True, kw_only=True):
+    """A skill in the staging folder: its name, its folder in the source, where it is, its files."""
+
+    name: str
+    path: str
+    folder: str
+    resolved: str
+    tree: Tree
+
+    @property
+    def folder_name(self) -> str:
+        """The name of the folder to install it in, which is safe on every disk."""
+        plain = name_folder(self.name)
+        own = posixpath.basename(self.path)
+        # A name that cannot be a folder's keeps the one its author gave it.
+        return own if plain != self.name and own and name_folder(own) == own else plain
+
+
+class FetchedSource(msgspec.Struct, frozen=True, kw_only=True):
+    """A source with the skills that were found in it, sorted by path.
+
+    `refused` are the folders of those that are not installed, with the reason.
+    """
+
+    source: InstallSource
+    resolved: str
+    skills: tuple[FetchedSkill, ...]
+    refused: Mapping[str, str] = msgspec.field(default_factory=dict)
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+
+def fetch_source(
+    source: InstallSource,
+    staging: str,
+    context: FetchContext,
+    fetchers: Mapping[str, SourceFetcher],
+) -> FetchedSource:
+    """Fetch a source and find its skills. Raises `SourceFailed`."""
+    fetched = fetchers[source.kind].fetch(source, staging, context)
+    tree = load_tree(staging)
+    skills: list[FetchedSkill] = []
+    refused = dict(fetched.refused)
+    for folder in find_skill_folders(tree.files, within=source.path):
+        files = _take_files(tree, folder)
+        problem = find_problem(files)
+        if problem is None:
+            skills.append(_read_skill(source, staging, folder, files, fetched))
+        else:
+            refused[folder] = problem
+    _check_found(source, skills, refused)
+    return FetchedSource(
+        source=source,
+        resolved=fetched.resolved,
+        skills=tuple(skills),
+        refused=refused,
+        diagnostics=fetched.diagnostics,
+    )
+
+
+def _check_found(
+    source: InstallSource, skills: list[FetchedSkill], refused: Mapping[str, str]
+) -> None:
+    if skills:
+        return
+    for folder, problem in refused.items():
+        raise RefusedTree(source.text, f"{folder or 'its only skill'} is refused: {problem}")
+    where = f" in {source.path}" if source.path else ""
+    raise SourceFailed(source.text, f"there is no {SKILL_FILE}{where}")
+
+
+def find_problem(files: Mapping[str, TreeFile]) -> str | None:
+    """Why the files of a skill are not installed; None if nothing is wrong with them."""
+    for path, file in files.items():
+        if not file.is_ordinary:
+            return f"{path[:200]} is a symlink or a special file"
+    return find_path_problem(files)
+
+
+def find_path_problem(paths: Iterable[str]) -> str | None:
+    """What keeps paths from being the same files everywhere; None if nothing does."""
+    listed = sorted(paths)
+    if len(listed) > MOST_FILES:
+        return f"it has more than {MOST_FILES:,} files"
+    for path in listed:
+        refusal = find_refusal(path)
+        if refusal is not None or "\\" in path:
+            return f"{path[:200]!r}: {refusal or 'the path has a backslash'}"
+        if ".git" in path.casefold().split("/"):
+            return f"{path[:200]!r} would be a part of git's own files"
+    collision = find_collision(listed)
+    if collision is not None:
+        return f"{collision[0][:200]!r} and {collision[1][:200]!r} differ only by case"
+    return None
+
+
+def find_skill_folders(paths: Iterable[str], *, within: str = "") -> list[str]:
+    """The folders that have a SKILL.md, and none above them; "" is the top."""
+    inside = f"{within}/" if within else ""
+    holders = sorted(
+        posixpath.dirname(path)
+        for path in paths
+        if posixpath.basename(path) == SKILL_FILE and path.startswith(inside)
+    )
+    found: list[str] = []
+    for folder in holders:
+        # A SKILL.md inside another skill is one of its files.
+        if not any(is_inside(folder, other) for other in found):
+            found.append(folder)
+    return found
+
+
+def is_inside(path: str, folder: str) -> bool:
+    """Whether a path of a source is in a folder of it; everything is in the top, ""."""
+    return folder == "" or path.startswith(f"{folder}/")
+
+
+def _take_files(tree: Tree, folder: str) -> dict[str, TreeFile]:
+    prefix = f"{folder}/" if folder else ""
+    return {
+        path.removeprefix(prefix): file
+        for path, file in sorted(tree.files.items())
+        if path.startswith(prefix)
+    }
+
+
+def _read_skill(
+    source: InstallSource,
+    staging: str,
+    folder: str,
+    files: Mapping[str, TreeFile],
+    fetched: Fetched,
+) -> FetchedSkill:
+    place = f"{staging}/{folder}".rstrip("/")
+    return FetchedSkill(
+        name=_read_name(place) or posixpath.basename(folder) or _name_source(source),
+        path=folder,
+        folder=place,
+        resolved=fetched.versions.get(folder, fetched.resolved),
+        tree=Tree(files),
+    )
+
+
+def _read_name(folder: str) -> str:
+    """The name in a header, as the most lenient host reads it; "" where there is none."""
+    profile = load_profile("prowess")
+    data = read_file(folder, SKILL_FILE, most=_MOST_HEADER)
+    reading = read_header(data, rules=profile.header, limits=profile.limits)
+    name = reading.frontmatter.get("name")
+    return name.strip() if isinstance(name, str) else ""
+
+
+def _name_source(source: InstallSource) -> str:
+    """The name of the source itself, for a skill at its top that has none."""
+    last = posixpath.basename(source.location.rstrip("/"))
+    return last.removesuffix(".git").split(".")[0] or "skill"

@@ -1,0 +1,16 @@
+"""Every kind of source with its fetcher, as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from prowess.supply.install.fetch import SourceFetcher
+from prowess.supply.install.git_fetch import GitFetcher
+from prowess.supply.install.local_fetch import ArchiveFetcher, FolderFetcher
+from prowess.supply.install.source import ARCHIVE, FOLDER, GIT
+
+FETCHERS: Mapping[str, SourceFetcher] = {
+    FOLDER: FolderFetcher(),
+    ARCHIVE: ArchiveFetcher(),
+    GIT: GitFetcher(),
+}

@@ -1,0 +1,90 @@
+"""Fetch the skills of a git repository: what git has at one commit, byte for byte."""
+
+from __future__ import annotations
+
+from prowess.diagnostics import Diagnostic, diagnose
+from prowess.errors.install import RefusedTree, SourceFailed
+from prowess.machine.atomic_write import scratch_folder
+from prowess.machine.git import GitEntry, GitFailed, GitRepository, Watch
+from prowess.machine.tree_files import write_file
+from prowess.supply.install.fetch import (
+    MOST_BYTES,
+    MOST_FILES,
+    FetchContext,
+    Fetched,
+    find_path_problem,
+    find_skill_folders,
+    is_inside,
+)
+from prowess.supply.install.source import InstallSource
+
+_FILE_MODES = ("100644", "100755")
+_EXECUTABLE = "100755"
+_LINK = "120000"
+_LFS = b"version https://git-lfs.github.com/spec/"
+
+
+class GitFetcher:
+    """Fetches one commit with the git program."""
+
+    def fetch(self, source: InstallSource, staging: str, context: FetchContext) -> Fetched:
+        """Write the files of every skill at the commit that the source means now."""
+        with scratch_folder() as scratch:
+            repository = GitRepository(f"{scratch}/repository", context.facts)
+            try:
+                repository.create()
+                commit = repository.fetch(
+                    source.location, source.ref, source.protocols, _watch(source, context)
+                )
+                chosen, refused = _choose_files(source, repository.list_files(commit))
+                diagnostics = _write(repository, chosen, staging)
+            except GitFailed as error:
+                raise SourceFailed(source.text, error.cause) from error
+        return Fetched(resolved=commit, refused=refused, diagnostics=tuple(diagnostics))
+
+
+def _watch(source: InstallSource, context: FetchContext) -> Watch | None:
+    reporter = context.reporter
+    if reporter is None:
+        return None
+    return lambda doing, percent: reporter.progress(f"{source.text}: {doing}, percent", percent)
+
+
+def _choose_files(
+    source: InstallSource, entries: list[GitEntry]
+) -> tuple[list[GitEntry], dict[str, str]]:
+    """The files of the skills in the wanted folder, and the skills that are refused, with why."""
+    chosen: list[GitEntry] = []
+    refused: dict[str, str] = {}
+    for folder in find_skill_folders((entry.path for entry in entries), within=source.path):
+        files = [entry for entry in entries if is_inside(entry.path, folder)]
+        problem = _find_odd_mode(files) or find_path_problem(entry.path for entry in files)
+        if problem is None:
+            chosen += files
+        else:
+            refused[folder] = problem
+    if len(chosen) > MOST_FILES or sum(entry.size for entry in chosen) > MOST_BYTES:
+        limits = f"{MOST_FILES:,} files or {MOST_BYTES:,} bytes"
+        raise RefusedTree(source.text, f"its skills have more than {limits}; name one with a path")
+    return chosen, refused
+
+
+def _find_odd_mode(entries: list[GitEntry]) -> str | None:
+    for entry in entries:
+        if entry.mode == _LINK:
+            return f"{entry.path[:200]} is a symlink"
+        if entry.mode not in _FILE_MODES:
+            return f"{entry.path[:200]} is a submodule"
+    return None
+
+
+def _write(repository: GitRepository, entries: list[GitEntry], staging: str) -> list[Diagnostic]:
+    found: list[Diagnostic] = []
+    for entry, data in repository.read_blobs(entries):
+        write_file(staging, entry.path, data, is_executable=entry.mode == _EXECUTABLE)
+        if data.startswith(_LFS):
+            message = (
+                f"{entry.path} is stored with Git LFS; what is installed is the pointer to it."
+            )
+            found.append(diagnose("install-lfs-pointer", message, file=entry.path))
+    return found

@@ -1,0 +1,163 @@
+"""Install, for whoever asks: fetches each source once, plans, and applies under the lock."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
+import msgspec
+
+from prowess.errors import UsageError
+from prowess.errors.install import LocalChanges
+from prowess.machine.atomic_write import scratch_folder
+from prowess.ports import Reporter
+from prowess.reports.install_plan import InstallPlan, PlannedTarget
+from prowess.state.install_lock import LockContent, LockedSkill
+from prowess.state.skill_store import SkillStore
+from prowess.supply.install.apply import apply_plan
+from prowess.supply.install.contents import Scan
+from prowess.supply.install.fetch import (
+    FetchContext,
+    FetchedSkill,
+    FetchedSource,
+    SourceFetcher,
+    fetch_source,
+)
+from prowess.supply.install.fetchers import FETCHERS
+from prowess.supply.install.plan import PlannedInstall, Wanted, plan_install
+from prowess.supply.install.source import InstallSource, parse_source, restore_source
+from prowess.supply.install.targets import InstallPlace
+
+
+class Installer:
+    """One piece of work in a project or for a user; opened by `open_installer`."""
+
+    def __init__(
+        self,
+        place: InstallPlace,
+        store: SkillStore,
+        staging: str,
+        *,
+        fetchers: Mapping[str, SourceFetcher] = FETCHERS,
+        reporter: Reporter | None = None,
+        scan: Scan | None = None,
+    ) -> None:
+        self.place = place
+        self.store = store
+        self.staging = staging
+        self._fetchers = fetchers
+        self._context = FetchContext(facts=place.facts, reporter=reporter)
+        self._scan = scan
+        self._fetched: dict[tuple[str, str, str, str], FetchedSource] = {}
+
+    def parse(self, text: str, *, cwd: str) -> InstallSource:
+        """What a text on the command line means. Raises `InvalidSource`."""
+        source = parse_source(text, cwd=cwd, home=self.place.facts.home)
+        if cwd == self.place.base or not source.text.startswith("./"):
+            return source
+        # The lock file is read from the top folder of the project, wherever this was typed.
+        absolute = parse_source(source.location, cwd=self.place.base, home=self.place.facts.home)
+        return msgspec.structs.replace(source, text=absolute.text)
+
+    def fetch(self, source: InstallSource) -> FetchedSource:
+        """Fetch a source, once for all skills of it. Raises `SourceFailed`."""
+        key = (source.kind, source.location, source.ref, source.path)
+        if key not in self._fetched:
+            folder = f"{self.staging}/{len(self._fetched)}"
+            self._fetched[key] = fetch_source(source, folder, self._context, self._fetchers)
+        return msgspec.structs.replace(self._fetched[key], source=source)
+
+    def restore(self, entry: LockedSkill, *, ref: str | None = None) -> InstallSource:
+        """The source of an installed skill, at its own ref or at another one."""
+        return restore_source(
+            kind=entry.kind,
+            text=entry.source,
+            ref=entry.ref if ref is None else ref,
+            path=entry.path,
+            base=self.place.base,
+            home=self.place.facts.home,
+        )
+
+    def want(
+        self,
+        source: InstallSource,
+        skill: FetchedSkill,
+        folders: Iterable[str],
+        lock: LockContent,
+        *,
+        folder_name: str = "",
+    ) -> Wanted:
+        """A skill and every folder it goes into: the new ones, and those it is in already."""
+        name = folder_name or skill.folder_name
+        identity = (skill.name, source.text, skill.path)
+        previous = next((one for one in lock.skills if one.identity == identity), None)
+        known = previous.targets if previous is not None else ()
+        places = [posixpath.join(folder, name) for folder in folders]
+        places += [self.place.resolve_target(target) for target in known]
+        return Wanted(
+            source=source,
+            skill=skill,
+            folders=tuple(dict.fromkeys(places)),
+            previous=previous,
+        )
+
+    def plan(
+        self,
+        wanted: Sequence[Wanted],
+        *,
+        method: str = "copy",
+        fetched: Iterable[FetchedSource] = (),
+    ) -> PlannedInstall:
+        """What would be written. Raises `TargetTaken`."""
+        lock = self.place.open_lock().load()
+        return plan_install(
+            self.place, wanted, lock, self.store, method=method, scan=self._scan, fetched=fetched
+        )
+
+    def apply(
+        self,
+        planned: PlannedInstall,
+        *,
+        merged: Mapping[str, str] | None = None,
+        overwrite: bool = False,
+        backup: bool = False,
+    ) -> tuple[LockedSkill, ...]:
+        """Carry out a plan that is still right. Raises `LocalChanges` and `UsageError`.
+
+        Folders with changes of their user are replaced only if `merged` has them, or to
+        `overwrite` was asked for.
+        """
+        with self.place.open_lock().hold():
+            now = self.plan(planned.wanted, method=planned.plan.method)
+            if _list_actions(now.plan) != _list_actions(planned.plan):
+                raise UsageError("The folders have changed since; nothing was written. Try again.")
+            left = [
+                skill.name
+                for skill in now.plan.edited
+                if not overwrite and not _has_all(skill.targets, merged or {})
+            ]
+            if left:
+                raise LocalChanges(tuple(left))
+            return apply_plan(self.place, planned, self.store, merged=merged, backup=backup)
+
+
+def _has_all(targets: Iterable[PlannedTarget], merged: Mapping[str, str]) -> bool:
+    return all(one.target in merged for one in targets if one.action == "edited")
+
+
+def _list_actions(plan: InstallPlan) -> list[tuple[str, str]]:
+    return [(one.folder, one.action) for skill in plan.skills for one in skill.targets]
+
+
+@contextmanager
+def open_installer(
+    place: InstallPlace,
+    *,
+    reporter: Reporter | None = None,
+    scan: Scan | None = None,
+) -> Iterator[Installer]:
+    """An installer with a staging folder, which is removed afterwards in any case."""
+    with scratch_folder() as staging:
+        store = SkillStore.of(place.facts)
+        yield Installer(place, store, staging, reporter=reporter, scan=scan)

@@ -1,0 +1,110 @@
+"""Fetch from this disk, and archives from the disk or the web."""
+
+from __future__ import annotations
+
+import hashlib
+from urllib.parse import urlsplit
+
+from prowess.errors import MachineError
+from prowess.errors.install import RefusedTree, SourceFailed
+from prowess.machine.files import LocalFiles
+from prowess.machine.http_client import FetchError, HttpSession
+from prowess.machine.tree_files import copy_tree, load_tree, write_file
+from prowess.model.tree import Tree
+from prowess.supply.archives import InvalidArchive, unpack_archive
+from prowess.supply.install.fetch import (
+    MOST_BYTES,
+    MOST_FILES,
+    SKILL_FILE,
+    FetchContext,
+    Fetched,
+    find_path_problem,
+    find_skill_folders,
+    is_inside,
+)
+from prowess.supply.install.source import InstallSource
+
+# Other programs write these; they are no part of a skill.
+_NOT_COPIED = frozenset({".git", ".hg", ".svn", "__pycache__", ".DS_Store", "node_modules"})
+_MOST_ARCHIVE = 1 << 26
+_SECONDS = 120.0
+
+
+class FolderFetcher:
+    """Copies a folder of this disk."""
+
+    def fetch(self, source: InstallSource, staging: str, context: FetchContext) -> Fetched:
+        """Copy what is in the folder, except what programs leave there."""
+        if LocalFiles().find_kind(source.location) != "folder":
+            raise SourceFailed(source.text, "there is no such folder")
+        tree = load_tree(source.location, skip=_NOT_COPIED)
+        if tree.size > MOST_BYTES:
+            raise RefusedTree(source.text, f"it has more than {MOST_BYTES:,} bytes")
+        # A link would be copied as what it leads to, wherever that is.
+        odd = {path for path, file in tree.files.items() if not file.is_ordinary}
+        refused = {
+            folder: f"{path} is a symlink or a special file"
+            for path in sorted(odd)
+            for folder in find_skill_folders(tree.files)
+            if is_inside(path, folder)
+        }
+        wanted = {
+            path: file
+            for path, file in tree.files.items()
+            if path not in odd and not any(is_inside(path, folder) for folder in refused)
+        }
+        copy_tree(source.location, Tree(wanted), staging)
+        return Fetched(refused=refused)
+
+
+class ArchiveFetcher:
+    """Unpacks a .zip, .skill or .tar.gz file of this disk or of a server."""
+
+    def fetch(self, source: InstallSource, staging: str, context: FetchContext) -> Fetched:
+        """Unpack the archive; its files are at its top, or in one folder."""
+        data = _load_archive(source, context)
+        digest = hashlib.sha256(data).hexdigest()
+        if source.digest and source.digest != digest:
+            cause = f"its SHA-256 is {digest}, not {source.digest}"
+            raise RefusedTree(source.text, cause)
+        try:
+            files = unpack_archive(data, most_bytes=MOST_BYTES, most_files=MOST_FILES)
+        except InvalidArchive as error:
+            raise RefusedTree(source.text, str(error)) from error
+        files = {path: data for path, data in files.items() if not _is_left_by_macos(path)}
+        problem = find_path_problem(files)
+        if problem is not None:
+            raise RefusedTree(source.text, problem)
+        if not any(path.rpartition("/")[2] == SKILL_FILE for path in files):
+            raise SourceFailed(source.text, f"there is no {SKILL_FILE} in it")
+        for path, content in files.items():
+            write_file(staging, path, content, is_executable=content.startswith(b"#!"))
+        return Fetched(resolved=f"sha256:{digest}")
+
+
+def _is_left_by_macos(path: str) -> bool:
+    return path.startswith("__MACOSX/") or path.rpartition("/")[2] == ".DS_Store"
+
+
+def _load_archive(source: InstallSource, context: FetchContext) -> bytes:
+    if not source.is_local:
+        return _download(source, context)
+    try:
+        head = LocalFiles().read_head(source.location, _MOST_ARCHIVE + 1)
+    except OSError as error:
+        raise MachineError("read", source.location, error.strerror or str(error)) from error
+    if head.size > _MOST_ARCHIVE:
+        raise RefusedTree(source.text, f"it has more than {_MOST_ARCHIVE:,} bytes")
+    return head.data
+
+
+def _download(source: InstallSource, context: FetchContext) -> bytes:
+    if context.reporter is not None:
+        context.reporter.progress(f"downloading {source.text}", 0)
+    # The user has typed this address, so it may also be one of the own network.
+    hosts = frozenset({urlsplit(source.location).hostname or ""})
+    try:
+        with HttpSession(seconds=_SECONDS, private_hosts=hosts) as session:
+            return session.get(source.location, most_bytes=_MOST_ARCHIVE).body
+    except FetchError as error:
+        raise SourceFailed(source.text, error.message) from error

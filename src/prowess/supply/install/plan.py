@@ -1,0 +1,185 @@
+"""Turn fetched skills and chosen folders into a plan. Nothing is written here."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from prowess.errors import UnknownSkill
+from prowess.errors.install import RefusedTree, TargetTaken
+from prowess.machine.files import LocalFiles
+from prowess.machine.tree_files import find_tree
+from prowess.model.tree import Tree, TreeChanges, compare_trees
+from prowess.reports.install_plan import InstallPlan, PlannedSkill, PlannedTarget
+from prowess.state.install_lock import LockContent, LockedSkill
+from prowess.state.skill_store import SkillStore
+from prowess.supply.install.contents import Scan, read_contents
+from prowess.supply.install.fetch import FetchedSkill, FetchedSource
+from prowess.supply.install.source import InstallSource
+from prowess.supply.install.targets import InstallPlace
+
+# Programs leave these in an installed skill; they are no edits of its user.
+_LEFT_BEHIND = ("__pycache__", ".DS_Store")
+
+
+class Wanted(msgspec.Struct, frozen=True, kw_only=True):
+    """A fetched skill, the source it belongs to, and the folders it goes into."""
+
+    source: InstallSource
+    skill: FetchedSkill
+    folders: tuple[str, ...]
+    previous: LockedSkill | None = None
+
+    @property
+    def identity(self) -> tuple[str, str, str]:
+        """As in the lock file."""
+        return self.skill.name, self.source.text, self.skill.path
+
+
+class PlannedInstall(msgspec.Struct, frozen=True, kw_only=True):
+    """A plan as people see it, with what is needed to carry it out."""
+
+    plan: InstallPlan
+    wanted: tuple[Wanted, ...]
+
+
+def choose_skills(
+    fetched: FetchedSource, names: Sequence[str] = (), *, everything: bool = False
+) -> list[FetchedSkill] | None:
+    """The skills of a source that are wanted; None where somebody has to be asked.
+
+    Raises `UnknownSkill` and `RefusedTree`.
+    """
+    wanted = list(names) or ([fetched.source.skill] if fetched.source.skill else [])
+    if wanted:
+        return [_get_skill(fetched, name) for name in dict.fromkeys(wanted)]
+    is_whole = everything or len(fetched.skills) == 1
+    return list(fetched.skills) if is_whole else None
+
+
+def _get_skill(fetched: FetchedSource, name: str) -> FetchedSkill:
+    for skill in fetched.skills:
+        if name in (skill.name, skill.path, posixpath.basename(skill.path)):
+            return skill
+    for path, problem in fetched.refused.items():
+        if name in (path, posixpath.basename(path)):
+            raise RefusedTree(fetched.source.text, problem)
+    raise UnknownSkill(name, [skill.name for skill in fetched.skills])
+
+
+def plan_install(
+    place: InstallPlace,
+    wanted: Sequence[Wanted],
+    lock: LockContent,
+    store: SkillStore,
+    *,
+    method: str = "copy",
+    scan: Scan | None = None,
+    fetched: Iterable[FetchedSource] = (),
+) -> PlannedInstall:
+    """What installing these skills would write, and into which folders.
+
+    Raises `TargetTaken` for a folder that something else is in.
+    """
+    sources = list(fetched)
+    _check_targets(place, wanted, lock)
+    planned = [_plan_skill(place, one, lock, store, scan) for one in wanted]
+    plan = InstallPlan(
+        scope=place.scope,
+        lock=place.lock_path,
+        method=method,
+        skills=tuple(planned),
+        refused=tuple(pair for one in sources for pair in sorted(one.refused.items())),
+        diagnostics=tuple(found for one in sources for found in one.diagnostics),
+    )
+    return PlannedInstall(plan=plan, wanted=tuple(wanted))
+
+
+def _check_targets(place: InstallPlace, wanted: Sequence[Wanted], lock: LockContent) -> None:
+    """Refuse two skills for one folder, and folders that belong to something else."""
+    taken: dict[str, Wanted] = {}
+    files = LocalFiles()
+    for one in wanted:
+        for folder in one.folders:
+            target = place.name_target(folder)
+            other = taken.setdefault(target, one)
+            if other is not one:
+                raise TargetTaken(folder, f"“{other.skill.name}” of {other.source.text} goes there")
+            owner = lock.find_owner(target)
+            if owner is not None and owner.identity != one.identity:
+                raise TargetTaken(folder, f"it is “{owner.name}” from {owner.source}")
+            is_there = files.find_kind(folder) is not None or files.find_link(folder) is not None
+            if owner is None and is_there:
+                raise TargetTaken(folder, "it is not in prowess.lock")
+
+
+def _plan_skill(
+    place: InstallPlace,
+    wanted: Wanted,
+    lock: LockContent,
+    store: SkillStore,
+    scan: Scan | None,
+) -> PlannedSkill:
+    skill = wanted.skill
+    previous = wanted.previous or _find_previous(lock, wanted)
+    targets = [
+        plan_target(place.name_target(folder), folder, skill.tree, previous, store)
+        for folder in wanted.folders
+    ]
+    return PlannedSkill(
+        name=skill.name,
+        source=wanted.source.text,
+        path=skill.path,
+        ref=wanted.source.ref,
+        resolved=skill.resolved,
+        tree=skill.tree.digest,
+        replaces=previous.resolved or previous.tree if previous is not None else "",
+        targets=tuple(targets),
+        contents=read_contents(skill, scan),
+    )
+
+
+def _find_previous(lock: LockContent, wanted: Wanted) -> LockedSkill | None:
+    return next((one for one in lock.skills if one.identity == wanted.identity), None)
+
+
+def plan_target(
+    target: str, folder: str, tree: Tree, previous: LockedSkill | None, store: SkillStore
+) -> PlannedTarget:
+    """What happens in one folder of a skill."""
+    found = find_tree(folder)
+    if found is None:
+        return PlannedTarget(target=target, folder=folder, action="create")
+    kept = leave_out_generated(found)
+    if kept.digest == tree.digest:
+        return PlannedTarget(target=target, folder=folder, action="unchanged")
+    changes = find_edits(kept, previous, store)
+    action = "edited" if changes else "replace"
+    return PlannedTarget(target=target, folder=folder, action=action, changes=changes)
+
+
+def find_edits(found: Tree, previous: LockedSkill | None, store: SkillStore) -> TreeChanges:
+    """What a user changed in an installed folder; nothing if it is a version that was installed.
+
+    A version of the store counts as well as the locked one: it stands there where a program was
+    killed between the lock file and the folder.
+    """
+    if previous is not None and found.digest == previous.tree:
+        return TreeChanges()
+    if store.has(found.digest):
+        return TreeChanges()
+    expected = previous.get_tree() if previous is not None else Tree({})
+    return compare_trees(expected, found)
+
+
+def leave_out_generated(tree: Tree) -> Tree:
+    """A tree without what programs leave there when they run."""
+    return Tree(
+        {
+            path: file
+            for path, file in tree.files.items()
+            if not any(part in _LEFT_BEHIND for part in path.split("/"))
+        }
+    )

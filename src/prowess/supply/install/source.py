@@ -1,0 +1,265 @@
+"""What `prowess install` can be given, as a value. Nothing is fetched here."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Callable
+from urllib.parse import unquote, urlsplit
+
+import msgspec
+
+from prowess.errors.install import InvalidSource
+
+FOLDER = "folder"
+ARCHIVE = "archive"
+GIT = "git"
+
+ARCHIVE_SUFFIXES = (".zip", ".skill", ".tar.gz", ".tgz")
+_GITHUB = "https://github.com"
+_GITLAB = "https://gitlab.com"
+_LOCAL = re.compile(r"(\.{1,2}|~)?/|\.{1,2}$|~$|[A-Za-z]:[\\/]")
+_REPOSITORY = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9_][\w.-]*(/.+)?")
+_SCP = re.compile(r"[\w.-]+@[\w.-]+:(?!/)[^\s]+")
+_LOCAL_GIT = re.compile(r".*\.git/?(@[^/@#]+)?(#.*)?")
+_LOCAL_ARCHIVE = re.compile(r"(.*\.(?:zip|skill|tar\.gz|tgz))(?:#sha256[=:]([0-9a-f]{64}))?")
+_DIGEST = re.compile(r"sha256[=:]([0-9a-f]{64})")
+# How each scheme of a git URL is reached; http may be redirected to https, never the other way.
+_PROTOCOLS = {
+    "https": ("https",),
+    "http": ("http", "https"),
+    "ssh": ("ssh",),
+    "file": ("file",),
+}
+
+
+class InstallSource(msgspec.Struct, frozen=True, kw_only=True):
+    """Where skills are to be installed from.
+
+    `kind` chooses the fetcher. `location` is an absolute path or a URL, `path` a folder inside it,
+    `ref` a branch, tag, commit or version, `skill` the only skill that is wanted, and `digest` the
+    SHA-256 that an archive must have. `text` is what is kept in the lock file: the source without
+    `skill` and `ref`.
+    """
+
+    kind: str
+    location: str
+    text: str
+    path: str = ""
+    ref: str = ""
+    skill: str = ""
+    digest: str = ""
+
+    @property
+    def protocols(self) -> tuple[str, ...]:
+        """What git may use to reach a git source."""
+        if _SCP.fullmatch(self.location):
+            return _PROTOCOLS["ssh"]
+        scheme = self.location.partition("://")[0] if "://" in self.location else "file"
+        return _PROTOCOLS[scheme]
+
+    @property
+    def is_local(self) -> bool:
+        """Whether it is on this disk."""
+        return self.location.startswith(("/", "file://"))
+
+
+Parser = Callable[[str, str], "InstallSource | None"]
+"""A text and the working folder become a source; None for a text that is of another kind."""
+
+
+def parse_source(
+    text: str, *, cwd: str, home: str, parsers: tuple[Parser, ...] = ()
+) -> InstallSource:
+    """What a text on the command line means. Raises `InvalidSource`.
+
+    `parsers` for further kinds are asked first.
+    """
+    stripped = text.strip()
+    if not stripped or stripped.startswith("-"):
+        raise InvalidSource(text, "it is not a source" if stripped else "it is empty")
+    if any(character < " " or character == "\x7f" for character in stripped):
+        raise InvalidSource(text, "it has control characters")
+    for parse in parsers:
+        found = parse(stripped, cwd)
+        if found is not None:
+            return found
+    if _LOCAL.match(stripped):
+        return _parse_local(stripped, cwd=cwd, home=home)
+    if "://" in stripped or stripped.startswith(("github:", "gitlab:")):
+        return _parse_url(stripped)
+    if _SCP.match(stripped):
+        return _parse_scp(stripped)
+    body = _cut_fragment(stripped)[0]
+    if body.endswith(ARCHIVE_SUFFIXES):
+        return _parse_local(stripped, cwd=cwd, home=home)
+    return _parse_repository(stripped, _GITHUB)
+
+
+def restore_source(
+    *, kind: str, text: str, ref: str, path: str, base: str, home: str
+) -> InstallSource:
+    """The source of a lock file. Raises `InvalidSource` for one that was tampered with."""
+    if kind == GIT:
+        source = parse_source(text, cwd=base, home=home)
+        if source.kind != GIT:
+            raise InvalidSource(text, "the lock file says that it is a git repository")
+        _check_ref(text, ref)
+        return msgspec.structs.replace(source, ref=ref, path=path)
+    source = parse_source(text, cwd=base, home=home)
+    return msgspec.structs.replace(source, path=path, ref=ref)
+
+
+def _parse_local(text: str, *, cwd: str, home: str) -> InstallSource:
+    repository = _LOCAL_GIT.fullmatch(text)
+    archive = _LOCAL_ARCHIVE.fullmatch(text)
+    # Any other path may have these marks in its name.
+    path, skill, ref = _cut_suffixes(text) if repository is not None else (text, "", "")
+    if archive is not None:
+        path = archive[1]
+    if path == "~" or path.startswith("~/"):
+        path = home + path[1:]
+    location = posixpath.normpath(posixpath.join(cwd, path))
+    shown = _show_local(location, cwd)
+    if repository is not None:
+        return InstallSource(kind=GIT, location=location, text=shown, skill=skill, ref=ref)
+    if archive is not None:
+        digest = archive[2] or ""
+        return InstallSource(kind=ARCHIVE, location=location, text=shown, digest=digest)
+    return InstallSource(kind=FOLDER, location=location, text=shown)
+
+
+def _show_local(location: str, cwd: str) -> str:
+    """Relative inside the working folder, so that a lock file means the same for everybody."""
+    if location == cwd:
+        return "./"
+    if location.startswith(f"{cwd}/"):
+        return f"./{location[len(cwd) + 1 :]}"
+    return location
+
+
+def _parse_repository(text: str, server: str) -> InstallSource:
+    """`owner/repo[/path][@skill][#ref]`, also with the ref first."""
+    body, skill, ref = _cut_suffixes(text)
+    if not _REPOSITORY.fullmatch(body):
+        hint = "Use OWNER/REPO, a URL, or a path that begins with ./ or /."
+        raise InvalidSource(text, "it is neither a path, a URL nor a repository", hint)
+    owner, name, *inner = body.split("/")
+    name = name.removesuffix(".git")
+    prefix = "" if server == _GITHUB else "gitlab:"
+    return InstallSource(
+        kind=GIT,
+        location=f"{server}/{owner}/{name}.git",
+        text=f"{prefix}{owner}/{name}",
+        path=_check_path(text, "/".join(inner)),
+        ref=ref,
+        skill=skill,
+    )
+
+
+def _parse_url(text: str) -> InstallSource:
+    for prefix, server in (("github:", _GITHUB), ("gitlab:", _GITLAB)):
+        if text.startswith(prefix):
+            return _parse_repository(text.removeprefix(prefix), server)
+    is_git = text.startswith("git+")
+    url = text.removeprefix("git+")
+    try:
+        parts = urlsplit(url)
+        _ = parts.port
+    except ValueError as error:
+        raise InvalidSource(text, f"the URL is malformed ({error})") from None
+    if parts.scheme not in _PROTOCOLS:
+        allowed = ", ".join(f"{one}://" for one in _PROTOCOLS)
+        raise InvalidSource(text, f"“{parts.scheme}” is not used; use {allowed}")
+    if parts.password is not None or (parts.username and parts.scheme != "ssh"):
+        hint = "Let git's credential helper keep the password."
+        raise InvalidSource(text, "a URL with a password would end up in the lock file", hint)
+    if (parts.hostname or "").startswith("-") or "::" in url:
+        raise InvalidSource(text, "the URL would be an option or a program for git")
+    if parts.scheme in ("http", "https") and not is_git:
+        found = _parse_web(text, url, parts.netloc, parts.path, parts.fragment)
+        if found is not None:
+            return found
+    return _parse_git_url(text, url)
+
+
+def _parse_web(text: str, url: str, server: str, path: str, fragment: str) -> InstallSource | None:
+    """A page of GitHub or GitLab, or an archive; None for any other address."""
+    scheme = url.partition("://")[0]
+    tree = re.fullmatch(r"/([^/]+)/([^/]+?)(?:\.git)?(?:/(?:-/)?tree/([^/]+)(?:/(.*))?)?/?", path)
+    is_archive = path.endswith(ARCHIVE_SUFFIXES)
+    if is_archive:
+        found = _DIGEST.fullmatch(fragment)
+        location = url.partition("#")[0]
+        digest = found[1] if found is not None else ""
+        return InstallSource(kind=ARCHIVE, location=location, text=location, digest=digest)
+    if tree is None or server not in ("github.com", "gitlab.com"):
+        return None
+    owner, name, ref, inner = tree.groups()
+    name, _, skill = name.partition("@")
+    prefix = "" if server == "github.com" else "gitlab:"
+    fragment_ref, _, fragment_skill = fragment.partition("@")
+    return InstallSource(
+        kind=GIT,
+        location=f"{scheme}://{server}/{owner}/{name}.git",
+        text=f"{prefix}{owner}/{name}",
+        path=_check_path(text, unquote(inner or "").strip("/")),
+        ref=_check_ref(text, unquote(ref or fragment_ref)),
+        skill=skill or fragment_skill,
+    )
+
+
+def _parse_git_url(text: str, url: str) -> InstallSource:
+    body, skill, ref = _cut_suffixes(url)
+    body = location = body.rstrip("/")
+    if body.startswith("file://"):
+        path = unquote(urlsplit(body).path)
+        if not path.startswith("/"):
+            raise InvalidSource(text, "a file:// URL needs an absolute path")
+        location = path
+    is_git = text.startswith(("git+", "ssh://", "file://")) or body.endswith(".git")
+    if not is_git:
+        hint = "Add .git to the URL, or write git+https://…, if it is a git repository."
+        raise InvalidSource(text, "it is not known what kind of source this URL is", hint)
+    # Without the mark a lock file could not tell it from a web page.
+    shown = body if not text.startswith("git+") or body.endswith(".git") else f"git+{body}"
+    return InstallSource(kind=GIT, location=location, text=shown, ref=ref, skill=skill)
+
+
+def _parse_scp(text: str) -> InstallSource:
+    """`git@host:owner/repo.git`."""
+    user, _, rest = text.partition("@")
+    body, skill, ref = _cut_suffixes(rest)
+    location = f"{user}@{body}"
+    if not _SCP.fullmatch(location):
+        raise InvalidSource(text, "it is not an address of git, such as git@host:owner/repo.git")
+    return InstallSource(kind=GIT, location=location, text=location, ref=ref, skill=skill)
+
+
+def _cut_fragment(text: str) -> tuple[str, str]:
+    body, _, fragment = text.partition("#")
+    return body, fragment
+
+
+def _cut_suffixes(text: str) -> tuple[str, str, str]:
+    """A text without its `@skill` and its `#ref`, then both."""
+    body, fragment = _cut_fragment(text)
+    ref, _, skill = fragment.partition("@")
+    folder, slash, last = body.rpartition("/")
+    name, mark, wanted = last.partition("@")
+    if mark and slash:
+        body, skill = f"{folder}/{name}", wanted
+    return body, skill, _check_ref(text, ref)
+
+
+def _check_ref(text: str, ref: str) -> str:
+    # A refspec could write any branch, and a dash begins an option.
+    if ref.startswith("-") or re.search(r"[\s:^~?*\[\\]|\.\.|@\{", ref):
+        raise InvalidSource(text, f"“{ref[:100]}” is not a branch, tag or commit")
+    return ref
+
+
+def _check_path(text: str, path: str) -> str:
+    if ".." in path.split("/"):
+        raise InvalidSource(text, "the path inside the repository leads out of it")
+    return posixpath.normpath(path).strip("/") if path else ""

@@ -1,0 +1,135 @@
+"""The folders that skills are installed in: of a project or a user, for one or more agents."""
+
+from __future__ import annotations
+
+import posixpath
+
+import msgspec
+
+from prowess.errors import UnknownHost
+from prowess.errors.install import InvalidLock
+from prowess.machine.files import LocalFiles
+from prowess.model.facts import Facts
+from prowess.profiles.load import known_hosts, split_host
+from prowess.reports.skill_folders import (
+    SHARED_FOLDER,
+    choose_project_folder,
+    choose_user_folder,
+)
+from prowess.runtime import Skills
+from prowess.state.install_lock import LOCK_NAME, InstallLock
+from prowess.state.profile_cache import load_added_profiles
+from prowess.supply.install.agent_folders import AGENT_FOLDERS
+
+PROJECT = "project"
+USER = "user"
+
+
+class InstallPlace(msgspec.Struct, frozen=True, kw_only=True):
+    """A project or a user's home as a place to install in.
+
+    `base` is the top folder of the project, or the home.
+    """
+
+    scope: str
+    base: str
+    lock_path: str
+    facts: Facts
+
+    def open_lock(self) -> InstallLock:
+        """Its lock file."""
+        return InstallLock(self.lock_path, self.facts)
+
+    def name_target(self, folder: str) -> str:
+        """A folder as the lock file has it."""
+        lead = "~/" if self.scope == USER else ""
+        if folder.startswith(f"{self.base}/"):
+            return lead + folder[len(self.base) + 1 :]
+        return folder
+
+    def resolve_target(self, target: str) -> str:
+        """The folder that a target of the lock file means. Raises `InvalidLock`.
+
+        A lock file may come with a clone, so a project's targets must really be in the project.
+        """
+        if self.scope == USER:
+            path = target[2:] if target.startswith("~/") else target
+            return posixpath.join(self.base, path)
+        folder = posixpath.normpath(posixpath.join(self.base, target))
+        if posixpath.isabs(target) or not folder.startswith(f"{self.base}/"):
+            raise InvalidLock(self.lock_path, f"the target {target[:200]} is outside the project")
+        self._check_links(folder, target)
+        return folder
+
+    def _check_links(self, folder: str, target: str) -> None:
+        """Refuse a target that a symlink on the way leads out of the project."""
+        files = LocalFiles()
+        top = files.find_real_path(self.base) or self.base
+        above = posixpath.dirname(folder)
+        while files.find_kind(above) is None and above != self.base:
+            above = posixpath.dirname(above)
+        real = files.find_real_path(above) or above
+        if real != top and not real.startswith(f"{top}/"):
+            cause = f"the target {target[:200]} is outside the project, through a symlink"
+            raise InvalidLock(self.lock_path, cause)
+
+
+def find_place(skills: Skills, *, user: bool) -> InstallPlace:
+    """Where skills are installed for the working folder, or for the user. Nothing is scanned."""
+    places, facts = skills.find_places(), skills.facts
+    if user:
+        config = facts.env.get("XDG_CONFIG_HOME") or posixpath.join(facts.home, ".config")
+        path = posixpath.join(config, "prowess", LOCK_NAME)
+        return InstallPlace(scope=USER, base=facts.home, lock_path=path, facts=facts)
+    top = _find_project(places.cwd, places.repository)
+    path = posixpath.join(top, LOCK_NAME)
+    return InstallPlace(scope=PROJECT, base=top, lock_path=path, facts=facts)
+
+
+def _find_project(cwd: str, repository: str | None) -> str:
+    """The nearest folder with a lock file, up to the repository; else the repository itself."""
+    files = LocalFiles()
+    folder = cwd
+    while repository is not None and folder != repository:
+        if files.find_kind(posixpath.join(folder, LOCK_NAME)) == "file":
+            return folder
+        folder = posixpath.dirname(folder)
+    return repository or cwd
+
+
+def choose_folders(skills: Skills, place: InstallPlace, agents: tuple[str, ...]) -> list[str]:
+    """The skill folders of these agents, each once; those of the host where none is named.
+
+    Raises `UnknownHost`.
+    """
+    if not agents:
+        return [_choose_of_host(skills, place)]
+    folders = [choose_agent_folder(agent, place) for agent in agents]
+    return list(dict.fromkeys(folders))
+
+
+def choose_agent_folder(agent: str, place: InstallPlace) -> str:
+    """The folder that an agent reads: by its profile, or by the table of other agents."""
+    _, added = load_added_profiles(place.facts, "prowess")
+    hosts = known_hosts(added)
+    name = split_host(agent, added)[0]
+    if name in hosts:
+        skills = Skills(place.base, host=agent, facts=place.facts)
+        return _choose_of_host(skills, place)
+    if name not in AGENT_FOLDERS:
+        raise UnknownHost(agent, sorted({*hosts, *AGENT_FOLDERS}))
+    in_project, in_home = AGENT_FOLDERS[name]
+    inner = in_home if place.scope == USER else in_project
+    if inner is None:
+        raise UnknownHost(f"{agent} (for a user)", sorted({*hosts, *AGENT_FOLDERS}))
+    return posixpath.join(place.base, inner)
+
+
+def _choose_of_host(skills: Skills, place: InstallPlace) -> str:
+    if place.scope == USER:
+        return choose_user_folder(skills)
+    chosen = choose_project_folder(skills)
+    # A folder above the project belongs to somebody else's lock file.
+    if chosen.startswith(f"{place.base}/"):
+        return chosen
+    return posixpath.join(place.base, SHARED_FOLDER)

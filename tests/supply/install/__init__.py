@@ -1,0 +1,1 @@
+"""Installing: sources, archives, git, the lock file, the store."""
