@@ -7,7 +7,7 @@ lives in memory.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, runtime_checkable
 
 import msgspec
 
@@ -230,6 +230,19 @@ class SkillSource(Protocol):
         A source of SKILL.md texts returns what the reader makes of one. Any other builds the claim
         and its `Skill`, with a `loader` that returns the instructions when they are needed.
         """
+        ...
+
+
+@runtime_checkable
+class SlowSource(SkillSource, Protocol):
+    """A source that waits for servers or programs.
+
+    A scan calls `begin` of all such sources before it calls `find` of any source, so that slow ones
+    are waited for together and not one after the other.
+    """
+
+    def begin(self, search: Search) -> None:
+        """Start what takes time, and return at once; `find` gets the same search and waits."""
         ...
 
 

@@ -26,6 +26,7 @@ from prowess.ports import (
     ScannedProject,
     Search,
     SkillSource,
+    SlowSource,
 )
 from prowess.profiles.places import Places
 from prowess.profiles.schema.profile import Profile
@@ -40,9 +41,10 @@ _PROGRESS_STEP = 500
 class Scan(msgspec.Struct, frozen=True, kw_only=True):
     """All that a scan needs, as values and ports.
 
-    `sources` are asked in this order. `limits` are the profile's, with the user's changes. What
-    `keep` refuses, and what cannot be read while there is one, takes no part. `standard` are the
-    rules for roots that are read strictly, if there may be any.
+    `sources` are asked in this order; slow ones begin before the first is asked. `limits` are the
+    profile's, with the user's changes. What `keep` refuses, and what cannot be read while there is
+    one, takes no part. `standard` are the rules for roots that are read strictly, if there may be
+    any.
     """
 
     profile: Profile
@@ -108,6 +110,9 @@ class Scan(msgspec.Struct, frozen=True, kw_only=True):
         roots: list[Root] = []
         diagnostics: list[Diagnostic] = []
         statuses: list[SourceStatus] = []
+        for source in self.sources:
+            if isinstance(source, SlowSource):
+                source.begin(search)
         for source in self.sources:
             found = source.find(search)
             roots += found.roots

@@ -316,7 +316,7 @@ def test_starting_and_asking_share_one_limit(shop: Shop) -> None:
     try:
         # It starts in more than 1.5 seconds and answers in 2: within 3 each, but not together.
         with pytest.raises(McpServerError, match="did not answer within 3 seconds"):
-            connections.request_in_time(server, ask, seconds=3)
+            connections.begin_request(server, ask, seconds=3).result()
     finally:
         connections.close()
 

@@ -12,7 +12,7 @@ from prowess.errors import MachineError, ProwessError
 from prowess.model.outcome import Claim, Note, State
 from prowess.model.skill import Candidate, Document, Skill, SkillCall
 from prowess.model.source_status import SourceStatus
-from prowess.ports import Discovered, ManifestReader, Search, SkillSource
+from prowess.ports import Discovered, ManifestReader, Search, SkillSource, SlowSource
 
 
 class GuardedSource:
@@ -21,10 +21,22 @@ class GuardedSource:
     def __init__(self, source: SkillSource) -> None:
         self._source = source
         self.name = str(getattr(source, "name", type(source).__name__))
+        self._failure: Exception | None = None
+
+    def begin(self, search: Search) -> None:
+        """Let the source begin, if it is one that can; a failure is reported by `find`."""
+        self._failure = None
+        try:
+            if isinstance(self._source, SlowSource):
+                self._source.begin(search)
+        except Exception as error:
+            self._failure = error
 
     def find(self, search: Search) -> Discovered:
         """What the source found; nothing, and a diagnostic, where it fails."""
         try:
+            if self._failure is not None:
+                raise self._failure
             found = self._source.find(search)
             candidates = tuple(map(_check_candidate, found.candidates))
             diagnostics, roots = tuple(found.diagnostics), tuple(found.roots)

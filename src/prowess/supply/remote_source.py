@@ -13,7 +13,7 @@ from prowess.model.skill import Candidate, Scope
 from prowess.ports import Discovered, ManifestReader, Reporter, ScannedProject, Search
 
 if TYPE_CHECKING:
-    from prowess.supply.remote_sync import SyncedIndex
+    from prowess.supply.remote_sync import IndexSync, SyncedIndex
 
 
 class RemoteSource:
@@ -35,23 +35,36 @@ class RemoteSource:
         self._offline = offline
         self._refresh = refresh
         self._watch = watch
+        self._begun: tuple[Search, IndexSync | None] | None = None
 
-    def find(self, search: Search) -> Discovered:
-        """The skills of every index, from its cache where that is fresh."""
+    def begin(self, search: Search) -> None:
+        """Fetch every index that is due, in the background."""
         project, settings = search.project, search.settings
         if project is None or not (settings.sources or settings.remote_urls):
-            return Discovered()
+            self._begun = search, None
+            return
         # Imported late: most projects name no index, and then nothing of this is needed.
         from prowess.supply.configured_indexes import allow_private, list_indexes
-        from prowess.supply.remote_sync import sync_indexes
+        from prowess.supply.remote_sync import IndexSync
 
         own = project.load_own_settings()
         network = get_network(project, own, offline=self._offline)
         indexes = [allow_private(one, own) for one in list_indexes(settings)]
         refresh, self._refresh = self._refresh, False
-        synced = sync_indexes(
-            indexes, project, network, refresh=refresh, watch=self._watch or _watch(search.reporter)
-        )
+        watch = self._watch or _watch(search.reporter)
+        sync = IndexSync(indexes, project, network, refresh=refresh, watch=watch)
+        self._begun = search, sync
+
+    def find(self, search: Search) -> Discovered:
+        """The skills of every index, from its cache where that is fresh."""
+        if self._begun is None or self._begun[0] is not search:
+            self.begin(search)
+        sync = None if self._begun is None else self._begun[1]
+        self._begun = None
+        project = search.project
+        if sync is None or project is None:
+            return Discovered()
+        synced = sync.wait()
         roots = [
             project.plan_root(one.folder, scope=Scope.REMOTE, provider=one.index.provider)
             for one in synced

@@ -55,34 +55,42 @@ class SyncedIndex(msgspec.Struct, frozen=True, kw_only=True):
         )
 
 
-def sync_indexes(
-    indexes: Sequence[ConfiguredIndex],
-    project: ScannedProject,
-    network: NetworkSettings,
-    *,
-    refresh: str | bool = False,
-    watch: Callable[[str, int, int], None] | None = None,
-) -> list[SyncedIndex]:
-    """Every index in its order, fetched where that is due.
+class IndexSync:
+    """The remote indexes of a scan, fetched where that is due. It begins when this is made.
 
     `refresh` fetches the one of a name, or all, in any case. `watch` is told the name of an index
     and how many of its skills were fetched.
     """
-    syncs = [
-        _Sync(one, project, network, force=refresh in (True, one.name), watch=watch)
-        for one in indexes
-    ]
-    threads = [threading.Thread(target=one.fetch, daemon=True) for one in syncs if one.is_due]
-    try:
-        for thread in threads:
+
+    def __init__(
+        self,
+        indexes: Sequence[ConfiguredIndex],
+        project: ScannedProject,
+        network: NetworkSettings,
+        *,
+        refresh: str | bool = False,
+        watch: Callable[[str, int, int], None] | None = None,
+    ) -> None:
+        self._syncs = [
+            _Sync(one, project, network, force=refresh in (True, one.name), watch=watch)
+            for one in indexes
+        ]
+        self._threads = [
+            threading.Thread(target=one.fetch, daemon=True) for one in self._syncs if one.is_due
+        ]
+        for thread in self._threads:
             thread.start()
-        for thread in threads:
-            thread.join()
-    finally:
-        # Ctrl-C ends the wait, and then the threads must not go on until their limit.
-        for sync in syncs:
-            sync.session.stop()
-    return [one.conclude() for one in syncs]
+
+    def wait(self) -> list[SyncedIndex]:
+        """Every index in its order, once all are fetched or out of time."""
+        try:
+            for thread in self._threads:
+                thread.join()
+        finally:
+            # Ctrl-C ends the wait, and then the threads must not go on until their limit.
+            for sync in self._syncs:
+                sync.session.stop()
+        return [one.conclude() for one in self._syncs]
 
 
 class _Sync:

@@ -9,16 +9,20 @@ from __future__ import annotations
 import asyncio
 import atexit
 import contextlib
+import importlib.util
 import logging
 import os
 import threading
+import time
 import weakref
+from asyncio.subprocess import Process
 from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from prowess.errors import MissingExtra
 from prowess.errors.mcp import McpServerError
+from prowess.machine.mcp.program import ServerOutput, run_program
 from prowess.machine.processes import pass_on
 from prowess.model.facts import Facts
 from prowess.model.mcp import McpServer
@@ -28,8 +32,6 @@ from prowess.version import VERSION
 
 if TYPE_CHECKING:
     from mcp import Client
-
-    from prowess.machine.mcp.stdio import ServerOutput
 
 T = TypeVar("T")
 Ask = Callable[["Client"], Awaitable[T]]
@@ -58,15 +60,25 @@ class McpConnections:
         self._thread: threading.Thread | None = None
         self._held: dict[tuple[str, str], _Held] = {}
         self._starts: dict[tuple[str, str], int] = {}
+        self._library = _ClientLibrary()
         self._at_exit = _make_exit(self)
 
     def request(self, server: McpServer, ask: Ask[T], *, seconds: float | None = None) -> T:
         """What a server answers, for synchronous code. Raises `McpServerError`."""
         return self._submit(self._ask(server, ask, seconds)).result()
 
-    def request_in_time(self, server: McpServer, ask: Ask[T], *, seconds: float) -> T:
-        """What a server answers if it starts and answers within one limit; else it is ended."""
-        return self._submit(self._ask_in_time(server, ask, seconds)).result()
+    def begin_request(self, server: McpServer, ask: Ask[T], *, seconds: float) -> Future[T]:
+        """Ask a server, which is ended if it does not start and answer within one limit.
+
+        The time begins now, and includes that for loading the `mcp` package. Wait for the result
+        when all servers are asked, so that several slow ones take no longer than one.
+        """
+        return self._submit(self._ask_in_time(server, ask, time.monotonic() + seconds, seconds))
+
+    @property
+    def is_loaded(self) -> bool:
+        """Whether the `mcp` package is loaded; before that nobody knows how a server is doing."""
+        return self._library.is_loaded
 
     async def request_async(
         self, server: McpServer, ask: Ask[T], *, seconds: float | None = None
@@ -114,23 +126,28 @@ class McpConnections:
                 await self._drop(held)
             raise McpServerError(server.name, held.explain(error)) from None
 
-    async def _ask_in_time(self, server: McpServer, ask: Ask[T], seconds: float) -> T:
+    async def _ask_in_time(
+        self, server: McpServer, ask: Ask[T], deadline: float, seconds: float
+    ) -> T:
         held = self._get(server)
-        # Its first step imports the library, which takes a second that no server is to blame for.
-        await asyncio.sleep(0)
         try:
-            async with asyncio.timeout(seconds):
+            async with asyncio.timeout_at(deadline):
                 return await self._ask(server, ask, seconds)
         except TimeoutError:
-            step = "answer" if held.is_connected else "start"
+            problem = self._explain_silence(held, seconds)
             await self._drop(held, at_once=True)
-            problem = f"did not {step} within {seconds:g} seconds"
             raise McpServerError(server.name, problem) from None
         except McpServerError:
             # One that could not be started can be tried again later.
             if not held.is_connected:
                 await self._drop(held)
             raise
+
+    def _explain_silence(self, held: _Held, seconds: float) -> str:
+        if not self.is_loaded:
+            return f"was not asked: loading the MCP client took more than {seconds:g} seconds"
+        step = "answer" if held.is_connected else "start"
+        return f"did not {step} within {seconds:g} seconds"
 
     def _get(self, server: McpServer) -> _Held:
         if not server.is_trusted:
@@ -144,7 +161,7 @@ class McpConnections:
             self._starts[key] = self._starts.get(key, 0) + 1
             if self._starts[key] > _MOST_STARTS:
                 raise McpServerError(server.name, f"ended {_MOST_STARTS} times")
-            held = self._held[key] = _Held(server, self._facts, self._cwd)
+            held = self._held[key] = _Held(server, self._facts, self._cwd, self._library)
         return held
 
     async def _drop(self, held: _Held, *, at_once: bool = False) -> None:
@@ -184,18 +201,56 @@ def _make_exit(connections: McpConnections) -> Callable[[], None]:
     return close
 
 
+class _ClientLibrary:
+    """The `mcp` package, imported once in a thread of its own.
+
+    That takes a second or more. The event loop goes on meanwhile: programs start, and limits hold.
+    """
+
+    def __init__(self) -> None:
+        self._loaded: Future[None] | None = None
+
+    @property
+    def is_loaded(self) -> bool:
+        return self._loaded is not None and self._loaded.done()
+
+    async def load(self) -> None:
+        """Wait until it is imported. Raises what the import raises."""
+        if self._loaded is None:
+            self._loaded = Future()
+            # One who stops waiting must not cancel it for the others.
+            self._loaded.set_running_or_notify_cancel()
+            # A daemon, because a program that has to end does not wait for an import.
+            threading.Thread(target=self._import, args=(self._loaded,), daemon=True).start()
+        await asyncio.wrap_future(self._loaded)
+
+    @staticmethod
+    def _import(loaded: Future[None]) -> None:
+        try:
+            import prowess.machine.mcp.http
+            import prowess.machine.mcp.stdio  # noqa: F401
+        except ModuleNotFoundError:
+            loaded.set_exception(MissingExtra("mcp", "use MCP servers"))
+        except Exception as error:
+            # Raised again by each `load`; in this thread nobody would see it.
+            loaded.set_exception(error)
+        else:
+            loaded.set_result(None)
+
+
 class _Held:
     """One server: the task that starts it, keeps it and ends it.
 
     One task does all three, because the libraries below demand it.
     """
 
-    def __init__(self, server: McpServer, facts: Facts, cwd: str) -> None:
+    def __init__(self, server: McpServer, facts: Facts, cwd: str, library: _ClientLibrary) -> None:
         self.server = server
         self._facts = facts
         self._cwd = cwd
+        self._library = library
         self._masker = Masker()
-        self._output: ServerOutput | None = None
+        self._output = ServerOutput()
         self._stop = asyncio.Event()
         self._ends_at_once = False
         self._client: asyncio.Future[Client] = asyncio.get_running_loop().create_future()
@@ -217,13 +272,16 @@ class _Held:
         """End the server and wait for that; `at_once` gives it no time to end by itself."""
         self._ends_at_once = at_once
         self._stop.set()
+        if not self._client.done():
+            # It is still starting, and waits for something else than `_stop`.
+            self._task.cancel()
         await asyncio.wait([self._task])
 
     def explain(self, error: BaseException) -> str:
         """What went wrong, as the rest of a sentence, without secrets."""
-        problem = self._output.problem if self._output is not None else ""
+        problem = self._output.problem
         text = problem or _describe(error)
-        last = self._output.last_line if self._output is not None else ""
+        last = self._output.last_line
         if last and not problem:
             text += f" (its last words: {last})"
         line = " ".join(self._masker.mask(text).split())
@@ -232,9 +290,15 @@ class _Held:
     async def _hold(self) -> None:
         limit = self.server.seconds or CONNECT_SECONDS
         try:
-            # Importing the library takes a second, which no server is to blame for.
-            client = self._make_client()
+            if importlib.util.find_spec("mcp") is None:
+                raise MissingExtra("mcp", "use MCP servers")
+            ready = expand_variables(self.server, self._facts.env)
+            self._masker = Masker(_list_secrets(self.server, ready))
             async with contextlib.AsyncExitStack() as stack:
+                # A program starts while the library is loaded, which takes as long as most need.
+                process = await self._start_program(ready, stack)
+                await self._library.load()
+                client = self._make_client(ready, process)
                 async with asyncio.timeout(limit):
                     await stack.enter_async_context(client)
                 self._client.set_result(client)
@@ -252,27 +316,28 @@ class _Held:
             # Libraries raise groups, and groups of cancellations, for a server that just ends.
             self._fail(self.explain(error))
 
-    def _make_client(self) -> Client:
-        ready = expand_variables(self.server, self._facts.env)
-        self._masker = Masker(_list_secrets(self.server, ready))
-        try:
-            import mcp_types
-            from mcp import Client
-            from mcp.client import advertise
+    async def _start_program(
+        self, ready: McpServer, stack: contextlib.AsyncExitStack
+    ) -> Process | None:
+        """The program of a server, which ends with the stack; None for one behind an address."""
+        if ready.transport != "stdio":
+            return None
+        env = {**pass_on(self._facts.env), **ready.env}
+        cwd = os.path.join(self._cwd, os.path.expanduser(ready.cwd or ""))
+        return await stack.enter_async_context(run_program(ready, env, cwd, self._output))
 
-            from prowess.machine.mcp.http import open_http
-            from prowess.machine.mcp.stdio import ServerOutput, open_stdio
-        except ModuleNotFoundError as missing:
-            raise MissingExtra("mcp", "use MCP servers") from missing
+    def _make_client(self, ready: McpServer, process: Process | None) -> Client:
+        import mcp_types
+        from mcp import Client
+        from mcp.client import advertise
+
+        from prowess.machine.mcp.http import open_http
+        from prowess.machine.mcp.stdio import open_stdio
+
         # Warnings of the library about a server would otherwise appear in the terminal.
         logging.getLogger("mcp").addHandler(logging.NullHandler())
-        self._output = ServerOutput()
-        if ready.transport == "stdio":
-            env = {**pass_on(self._facts.env), **ready.env}
-            cwd = os.path.join(self._cwd, os.path.expanduser(ready.cwd or ""))
-            transport = open_stdio(ready, env, cwd, self._output)
-        else:
-            transport = open_http(ready, self._output)
+        output = self._output
+        transport = open_http(ready, output) if process is None else open_stdio(process, output)
         return Client(
             transport,
             client_info=mcp_types.Implementation(name="prowess", version=VERSION),

@@ -10,7 +10,7 @@ import httpx2
 from mcp.client.sse import sse_client
 from mcp.client.streamable_http import streamable_http_client
 
-from prowess.machine.mcp.stdio import MOST_BYTES, ServerOutput
+from prowess.machine.mcp.program import MOST_BYTES, ServerOutput
 from prowess.model.mcp import McpServer
 
 _CONNECT_SECONDS = 10.0

@@ -11,7 +11,7 @@ import hashlib
 import time
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -55,6 +55,7 @@ if TYPE_CHECKING:
 
 _READ_SECONDS = 20.0
 _MINUTE = 60.0
+_BUSY_SECONDS = 30.0
 _MOST_FILES_SHOWN = 50
 _TAG = "skill_of_server"
 
@@ -68,32 +69,30 @@ class ServedSkills:
         self._served: dict[str, _ServedSkill] = {}
         self._prompts: dict[str, _Prompt] = {}
 
-    def find(self, search: Search, project: ScannedProject, network: NetworkSettings) -> Discovered:
-        """The skills of every server that the user trusts, in the order of their names."""
+    def begin(
+        self, search: Search, project: ScannedProject, network: NetworkSettings
+    ) -> list[AskedServer]:
+        """Ask every server that the user trusts, in the order of their names; wait for none."""
         servers = _list_servers(search, project)
         if not servers:
-            return Discovered()
+            return []
         refresh, self._refresh = self._refresh, False
         connections = self._open(project, search.cwd)
-        # All at once, so that several slow servers delay a list no longer than one.
-        with ThreadPoolExecutor(max_workers=len(servers)) as pool:
-            ask = partial(
-                _ask_server,
-                connections=connections,
-                project=project,
-                network=network,
-                refresh=refresh,
+        return [
+            AskedServer(
+                server, connections, project, network, is_forced=refresh in (True, server.name)
             )
-            answers = list(pool.map(ask, servers))
-        found = [
-            self._collect(server, answer, project, connections)
-            for server, answer in zip(servers, answers, strict=True)
+            for server in servers
         ]
+
+    def find(self, asked: Sequence[AskedServer], project: ScannedProject) -> Discovered:
+        """The skills of the servers that were asked, each of which answers or runs out of time."""
+        found = [self._collect(one, project) for one in asked]
         return Discovered(
             tuple(candidate for one in found for candidate in one.candidates),
             tuple(finding for one in found for finding in one.diagnostics),
             (),
-            tuple(_describe(server, one) for server, one in zip(servers, found, strict=True)),
+            tuple(_describe(one.server, part) for one, part in zip(asked, found, strict=True)),
         )
 
     def read(self, candidate: Candidate, reader: ManifestReader) -> Claim:
@@ -115,14 +114,9 @@ class ServedSkills:
             weakref.finalize(self, self._connections.close)
         return self._connections
 
-    def _collect(
-        self,
-        server: McpServer,
-        answer: _Lists | _Failure,
-        project: ScannedProject,
-        connections: McpConnections,
-    ) -> Discovered:
+    def _collect(self, asked: AskedServer, project: ScannedProject) -> Discovered:
         """The skills or prompts of one server. Whatever goes wrong costs only these."""
+        server, connections, answer = asked.server, asked.connections, asked.wait()
         if isinstance(answer, _Failure):
             return Discovered(diagnostics=(_report(server, answer.message, answer.code),))
         root = _make_root(server, project)
@@ -157,51 +151,78 @@ class _Failure(NamedTuple):
     message: str
 
 
-def _ask_server(
-    server: McpServer,
-    *,
-    connections: McpConnections,
-    project: ScannedProject,
-    network: NetworkSettings,
-    refresh: str | bool,
-) -> _Lists | _Failure:
-    """What a server lists. One that failed is not asked again for a while, by any process."""
-    is_forced = refresh in (True, server.name)
-    memory = RemoteCache.of(project.facts, "mcp", _make_key(server))
-    earlier = memory.load_failure() if server.is_trusted else None
-    left = 0.0 if earlier is None else earlier.retry_at - time.time()
-    if network.offline and server.is_trusted:
-        message = f"The MCP server “{server.name}” is not asked offline. Its skills are missing."
-        return _Failure("source-offline", message)
-    if earlier is not None and left > 0 and not is_forced:
-        return _Failure("source-paused", _explain_pause(earlier.message, left))
-    usual = network.refresh_seconds if is_forced else network.seconds
-    seconds = server.seconds or usual
-    timed = msgspec.structs.replace(server, seconds=seconds)
-    ask = partial(_ask_lists, wants_skills=bool(project.mcp_names[0]), named=server.skills)
-    try:
-        found = connections.request_in_time(timed, ask, seconds=seconds)
-    except MissingExtra as error:
-        return _Failure("source-unreachable", f"{error} {error.hint or ''}".strip())
-    except McpServerError as error:
-        return _fail(server, error, memory, pause=network.retry_minutes * _MINUTE)
-    if earlier is not None:
-        memory.clear_failure()
-    return found
+class AskedServer:
+    """A server that is being asked what it lists.
 
+    One that failed is not asked again for a while, by any process.
+    """
 
-def _fail(
-    server: McpServer, error: McpServerError, memory: RemoteCache, *, pause: float
-) -> _Failure:
-    hint = f" {error.hint}" if error.hint else ""
-    failure = f"{error} Its skills are missing.{hint}"
-    if not server.is_trusted:
-        return _Failure("source-untrusted", failure)
-    try:
-        memory.note_failure("source-unreachable", str(error), pause=pause)
-    except MachineError as trouble:
-        failure += f" That cannot be remembered: {trouble}"
-    return _Failure("source-unreachable", failure)
+    def __init__(
+        self,
+        server: McpServer,
+        connections: McpConnections,
+        project: ScannedProject,
+        network: NetworkSettings,
+        *,
+        is_forced: bool,
+    ) -> None:
+        self.server = server
+        self.connections = connections
+        self._pause = network.retry_minutes * _MINUTE
+        self._memory = RemoteCache.of(project.facts, "mcp", _make_key(server))
+        self._earlier = self._memory.load_failure() if server.is_trusted else None
+        self._refusal = self._find_refusal(network, is_forced=is_forced)
+        self._answer: Future[_Lists] | None = None
+        if self._refusal is None:
+            usual = network.refresh_seconds if is_forced else network.seconds
+            self._answer = self._begin(server.seconds or usual, project)
+
+    def _begin(self, seconds: float, project: ScannedProject) -> Future[_Lists]:
+        timed = msgspec.structs.replace(self.server, seconds=seconds)
+        wants_skills = bool(project.mcp_names[0])
+        ask = partial(_ask_lists, wants_skills=wants_skills, named=self.server.skills)
+        return self.connections.begin_request(timed, ask, seconds=seconds)
+
+    def _find_refusal(self, network: NetworkSettings, *, is_forced: bool) -> _Failure | None:
+        """Why the server is not asked at all."""
+        server, earlier = self.server, self._earlier
+        if network.offline and server.is_trusted:
+            message = (
+                f"The MCP server “{server.name}” is not asked offline. Its skills are missing."
+            )
+            return _Failure("source-offline", message)
+        left = 0.0 if earlier is None else earlier.retry_at - time.time()
+        if earlier is not None and left > 0 and not is_forced:
+            return _Failure("source-paused", _explain_pause(earlier.message, left))
+        return None
+
+    def wait(self) -> _Lists | _Failure:
+        """What the server lists, or why it lists nothing."""
+        if self._answer is None:
+            assert self._refusal is not None
+            return self._refusal
+        try:
+            found = self._answer.result()
+        except MissingExtra as error:
+            return _Failure("source-unreachable", f"{error} {error.hint or ''}".strip())
+        except McpServerError as error:
+            return self._fail(error)
+        if self._earlier is not None:
+            self._memory.clear_failure()
+        return found
+
+    def _fail(self, error: McpServerError) -> _Failure:
+        hint = f" {error.hint}" if error.hint else ""
+        failure = f"{error} Its skills are missing.{hint}"
+        if not self.server.is_trusted:
+            return _Failure("source-untrusted", failure)
+        # A machine that is too busy to load the client is no fault of the server.
+        pause = self._pause if self.connections.is_loaded else min(self._pause, _BUSY_SECONDS)
+        try:
+            self._memory.note_failure("source-unreachable", str(error), pause=pause)
+        except MachineError as trouble:
+            failure += f" That cannot be remembered: {trouble}"
+        return _Failure("source-unreachable", failure)
 
 
 def _make_key(server: McpServer) -> str:

@@ -10,7 +10,7 @@ from prowess.ports import Discovered, ManifestReader, ScannedProject, Search
 from prowess.supply.remote_source import get_network
 
 if TYPE_CHECKING:
-    from prowess.supply.mcp.served_skills import ServedSkills
+    from prowess.supply.mcp.served_skills import AskedServer, ServedSkills
 
 
 class McpSource:
@@ -27,21 +27,31 @@ class McpSource:
         self._offline = offline
         self._refresh = refresh
         self._served: ServedSkills | None = None
+        self._asked: tuple[Search, list[AskedServer]] | None = None
 
-    def find(self, search: Search) -> Discovered:
-        """The skills and prompts of every server that the user trusts."""
+    def begin(self, search: Search) -> None:
+        """Ask every server, and wait for none."""
         project = search.project
-        if project is None or not any(project.mcp_names):
-            return Discovered()
-        if not _has_servers(search, project):
-            return Discovered()
+        if project is None or not _has_servers(search, project):
+            self._asked = search, []
+            return
         if self._served is None:
             # Imported late: most projects name no server, and then nothing of this is needed.
             from prowess.supply.mcp.served_skills import ServedSkills
 
             self._served = ServedSkills(refresh=self._refresh)
         network = get_network(project, project.load_own_settings(), offline=self._offline)
-        return self._served.find(search, project, network)
+        self._asked = search, self._served.begin(search, project, network)
+
+    def find(self, search: Search) -> Discovered:
+        """The skills and prompts of every server that the user trusts."""
+        if self._asked is None or self._asked[0] is not search:
+            self.begin(search)
+        asked = [] if self._asked is None else self._asked[1]
+        self._asked = None
+        if self._served is None or search.project is None or not asked:
+            return Discovered()
+        return self._served.find(asked, search.project)
 
     def read(self, candidate: Candidate, reader: ManifestReader) -> Claim:
         """What a server says about a skill."""
@@ -55,4 +65,7 @@ class McpSource:
 
 
 def _has_servers(search: Search, project: ScannedProject) -> bool:
+    """Whether the settings of the host or of Prowess itself name a server that counts here."""
+    if not any(project.mcp_names):
+        return False
     return bool(search.settings.mcp_servers or project.load_own_settings().mcp_servers)
