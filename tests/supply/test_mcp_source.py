@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+# Loaded first, so that short limits are about servers.
+import prowess.machine.mcp.stdio  # noqa: F401
 from prowess.errors import MachineError, ProwessError, UsageError
 from prowess.errors.activation import AddressError, NotPermitted
 from prowess.errors.mcp import McpServerError

@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 
-# Here, so that the short limits below are about servers.
+# Loaded first, so that the short limits below are about servers.
+import prowess.machine.mcp.stdio  # noqa: F401
 from prowess.errors.mcp import McpServerError
 from prowess.machine.mcp import connections as connections_module
 from prowess.machine.mcp.connections import McpConnections
