@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from prowess.agent.script import load_script
+from prowess.agent.script import Script, ScriptedAnswer, ScriptedCall, load_script
 from prowess.errors import MachineError
 from prowess.errors.agent import ScriptError
 from prowess.machine.files import LocalFiles
@@ -89,3 +89,23 @@ def test_a_recording_replays_the_same(studio, tmp_path):
     assert second == first
     kinds = [type(event) for event in events]
     assert [type(event) for event in again] == kinds
+
+
+@pytest.mark.parametrize(
+    ("answers", "count", "left"),
+    [
+        (["a", "b", "c"], 1, ["b", "c"]),
+        (["a", "b", "c"], 3, ["c"]),
+        (["a", "b", "c"], 9, ["c"]),
+        (["a", "b", None], 3, []),
+        ([], 1, []),
+    ],
+)
+def test_a_script_that_goes_on_keeps_its_last_words_but_repeats_no_call(answers, count, left):
+    called = (ScriptedCall(tool="Bash"),)
+    lines = [ScriptedAnswer(text=one) if one else ScriptedAnswer(calls=called) for one in answers]
+    script = Script("s", enumerate(lines))
+    script.skip("", count)
+    assert [script.take("", "").text for _ in left] == left
+    with pytest.raises(ScriptError, match="no answer is left"):
+        script.take("", "")

@@ -79,9 +79,15 @@ class Script:
         return answer
 
     def skip(self, agent: str, count: int) -> None:
-        """Leave out the first answers of an agent, which it gave before it was interrupted."""
+        """Leave out the first answers of an agent, which it gave before it was interrupted.
+
+        Its last words stay: a turn that is killed between them and its end is asked to go on.
+        """
         with self._lock:
-            for line in [one for one in self._left if one.answer.agent == agent][:count]:
+            lines = [one for one in self._left if one.answer.agent == agent]
+            if lines and not lines[-1].answer.calls:
+                count = min(count, len(lines) - 1)
+            for line in lines[:count]:
                 self._left.remove(line)
 
 

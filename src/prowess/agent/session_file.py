@@ -144,6 +144,14 @@ class SavedSession(msgspec.Struct, kw_only=True):
         """The calls that may or may not have happened, and of which the model does not know yet."""
         return tuple(call for turn in self.turns for call in turn.unknown)
 
+    @property
+    def ends_in_calls(self) -> bool:
+        """Whether it was cut off after the model asked for calls and before it had the results."""
+        messages = join_messages(self.turns)
+        last = messages[-1] if messages else {}
+        parts = last.get("parts", ()) if last.get("kind") == "response" else ()
+        return any(part["part_kind"] == "tool-call" for part in parts)
+
 
 class SessionFile:
     """The file of one session, open for writing. Every method raises `MachineError`."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Callable
 
 from prowess.errors import MachineError
 from prowess.machine.atomic_write import make_folder, write_aside
@@ -20,8 +21,17 @@ def worktree_folder(facts: Facts, name: str) -> str:
 
 def remove_folder(path: str) -> None:
     """Remove a folder with everything in it, if it exists. Raises `MachineError`."""
+    _remove(shutil.rmtree, path)
+
+
+def remove_file(path: str) -> None:
+    """Remove a file, if it exists. Raises `MachineError`."""
+    _remove(os.unlink, path)
+
+
+def _remove(remove: Callable[[str], None], path: str) -> None:
     try:
-        shutil.rmtree(path)
+        remove(path)
     except FileNotFoundError:
         return
     except OSError as error:

@@ -12,7 +12,7 @@ from prowess.errors import MachineError, UsageError
 from prowess.machine.processes import ProcessRunner
 from prowess.model.command import Command, Finished
 from prowess.model.facts import Facts
-from prowess.state.worktree_folders import remove_folder, worktree_folder
+from prowess.state.worktree_folders import remove_file, remove_folder, worktree_folder
 
 _SECONDS = 300.0
 # Neither hooks nor a file monitor of the repository run on what a model wrote.
@@ -68,7 +68,9 @@ class Repository:
     def open_worktree(self, name: str, branch: str, base: str) -> Worktree:
         """The worktree of that name, made on a new branch from `base` unless it exists."""
         worktree = Worktree(self, name, worktree_folder(self._facts, name), branch)
-        if not worktree.exists():
+        if worktree.exists():
+            worktree.unlock()
+        else:
             self.remove_worktree(name)
             start = branch if self.has_branch(branch) else base
             self._git("worktree", "add", "--force", "-B", branch, worktree.path, start)
@@ -177,10 +179,9 @@ class Worktree:
         head = self._try("symbolic-ref", "--quiet", "HEAD")
         return head.code == 0 and head.output.strip() == f"refs/heads/{self.branch}"
 
-    def reset(self, base: str) -> None:
-        """Forget everything that happened here since `base`."""
-        self._git("reset", "--hard", "--quiet", base)
-        self._git("clean", "-ffdxq")
+    def unlock(self) -> None:
+        """Remove the lock that a git which was killed has left. Nobody else uses this worktree."""
+        remove_file(f"{self._git_dir}/index.lock")
 
     def stage(self) -> bool:
         """Take everything that was changed into the next commit; whether that is anything."""
@@ -192,7 +193,10 @@ class Worktree:
         return self._try("diff", "--cached", "--quiet").code != 0
 
     def restore(self) -> None:
-        """Undo what happened after `stage`, such as the files that a check has written."""
+        """Undo what happened after the last `stage`: what a check has written, or a cut off agent.
+
+        Before the first one everything goes back to the commit that the worktree began with.
+        """
         self._git("clean", "-ffdq")
         self._git("checkout", "--quiet", "--", ".")
 

@@ -80,10 +80,11 @@ async def _attempt(
     agent = f"unit-{spec.number}" if attempt == 1 else f"unit-{spec.number}-{attempt}"
 
     async def settle(calls: tuple[CallRecord, ...]) -> bool:
+        # An agent that does not know which of its calls ran begins anew, where that is safe.
         key = f"{job}#{attempt}"
         if not all(call.tool in _CONFINED for call in calls):
             return await ask_about_unknown(engine, job, key, calls)
-        await in_thread(worktree.reset, spec.batch.base)
+        await in_thread(worktree.restore)
         return False
 
     text = _render_prompt(spec)
@@ -98,7 +99,7 @@ async def _attempt(
         allow=_ALLOWED,
         deny=spec.batch.deny,
     )
-    result = await run_turn(engine, job, turn, key=f"{job}#{attempt}", settle_unknown=settle)
+    result = await run_turn(engine, job, turn, key=f"{job}#{attempt}", settle_calls=settle)
     if result.status != "done":
         return f"The agent did not finish: {result.reason or result.status}."
     if not await in_thread(worktree.stage):

@@ -56,7 +56,7 @@ _SECONDS_TO_END = 10.0
 _opening = threading.Lock()
 _ASK = (ApprovalChoice.ONCE, ApprovalChoice.REJECT)
 
-SettleUnknown = Callable[[tuple[CallRecord, ...]], Awaitable[bool]]
+SettleCalls = Callable[[tuple[CallRecord, ...]], Awaitable[bool]]
 
 
 @DBOS.workflow(name=TURN)
@@ -81,13 +81,14 @@ async def run_turn(
     spec: TurnSpec,
     *,
     key: str | None = None,
-    settle_unknown: SettleUnknown | None = None,
+    settle_calls: SettleCalls | None = None,
 ) -> JobResult:
     """Run one turn of a job, or go on with it, or find that it has ended. `key` tells turns of one
     job apart.
 
-    `settle_unknown` decides about calls of unknown outcome: True goes on, False begins anew in a
-    fresh session. By default a person is asked.
+    `settle_calls` decides about a turn that was cut off among its calls, and gets those of unknown
+    outcome: True goes on, False begins anew in a fresh session. By default a person is asked about
+    calls of unknown outcome.
     """
     key = key or job
     try:
@@ -97,14 +98,13 @@ async def run_turn(
             ended = _recall(saved)
             if ended is not None:
                 return ended
-        if saved is not None and saved.unknown:
-            goes_on = (
-                await settle_unknown(saved.unknown)
-                if settle_unknown is not None
-                else await ask_about_unknown(engine, job, key, saved.unknown)
-            )
-            saved = saved if goes_on else None
-        return await _work(engine, job, key, spec, saved)
+        goes_on = True
+        if saved is not None and settle_calls is not None:
+            if saved.unknown or saved.ends_in_calls:
+                goes_on = await settle_calls(saved.unknown)
+        elif saved is not None and saved.unknown:
+            goes_on = await ask_about_unknown(engine, job, key, saved.unknown)
+        return await _work(engine, job, key, spec, saved if goes_on else None)
     except _Declined as declined:
         return JobResult(status="refused", reason=str(declined))
     except ProwessError as problem:
