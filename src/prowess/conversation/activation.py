@@ -28,7 +28,7 @@ from prowess.errors import UnknownSkill
 from prowess.errors.activation import Unavailable
 from prowess.model.activation import Activation
 from prowess.model.outcome import Outcome, State
-from prowess.model.skill import Skill
+from prowess.model.skill import Document, Skill
 from prowess.model.usage import Caller
 from prowess.profiles.schema.commands import ToolRules
 from prowess.text.markup import tidy_line
@@ -56,8 +56,57 @@ def activate_skill(
     loaded. Raises `UnknownSkill`, `Unavailable`, `NotPermitted`, and what commands in the body
     raise.
     """
-    rules = services.profile.tool
+    view, skill = _get_usable(name, by, services, skills)
+    grant, document = _authorize(skill, arguments, by, services, view)
+    plan = plan_body(skill, document, arguments, by=by, services=services, view=view)
+    body = plan.render(is_cancelled)
+    if not grant.requests:
+        body = withhold_requests(skill, body)
 
+    version = digest_activation(
+        skill.name, digest=body.digest, location=skill.location, arguments=arguments
+    )
+    # What commands wrote may be new although the file is not.
+    is_repeated = by == "model" and not again and not body.ran_commands
+    if is_repeated:
+        is_recorded = loaded is None and _is_recorded(skill, body, arguments, ledger)
+        is_repeated = is_recorded or (loaded is not None and version in loaded)
+    if is_repeated:
+        content = SkillContent(
+            name=skill.name, body="", folder=find_own_folder(skill), sample=Sample()
+        )
+        text = render_repeated(skill.name)
+    else:
+        content = _gather_content(skill, body.text, services, view, is_cancelled)
+        text = wrap_body(content, services.profile.tool)
+        record_activation(
+            skill, text, body, arguments=arguments, by=by, services=services, ledger=ledger
+        )
+
+    folder = content.folder or body.folder
+    return Activation(
+        name=skill.name,
+        text=text,
+        folder=folder,
+        digest=body.digest,
+        version=version,
+        title=f"Loaded skill: {tidy_line(skill.name)}",
+        files=content.sample.files,
+        more_files=content.sample.more,
+        metadata={"name": skill.name} if folder is None else {"name": skill.name, "dir": folder},
+        requests=body.requests,
+        repeated=is_repeated,
+        trusted=body.trusted,
+        blocks=() if is_repeated else body.blocks,
+        diagnostics=body.diagnostics + grant.diagnostics,
+    )
+
+
+def _get_usable(
+    name: str, by: Caller, services: Services, skills: CurrentSkills
+) -> tuple[SnapshotView, Skill]:
+    """The skill of that name, if the caller may load it, and the scan that found it."""
+    rules = services.profile.tool
     view = skills.view
     outcome = _find_outcome(name, view, rules)
     if outcome is not None and skills.refresh(outcome.skill):
@@ -69,71 +118,47 @@ def activate_skill(
     states = services.profile.commands.states if by == "user" else _STATES_FOR_MODELS
     if outcome.skill is None or outcome.state not in states:
         raise Unavailable(outcome.name, outcome.state.value, outcome.reason or "")
-    skill = outcome.skill
+    return view, outcome.skill
 
+
+def _authorize(
+    skill: Skill, arguments: str, by: Caller, services: Services, view: SnapshotView
+) -> tuple[Grant, Document]:
+    """What the model is granted with a skill, and the text that this was granted for."""
     # Read once: what is approved is what is loaded.
     load = cache(lambda: load_document(skill, arguments, by, services))
-    grant = Grant()
-    if by == "model":
-        promised = None if skill.find_promise is None else skill.find_promise()
-        # Of a skill on a server nothing is read before someone approved what it promised.
-        authorize = partial(authorize_skill, skill, services, view)
-        grant = authorize(get_digest=lambda: load().digest if promised is None else promised)
-        if promised is not None and load().digest != promised:
-            # It has changed meanwhile, so the approval was of something else.
-            grant = authorize(get_digest=lambda: load().digest)
+    if by == "user":
+        return Grant(), load()
+    promised = None if skill.find_promise is None else skill.find_promise()
+    # Of a skill on a server nothing is read before someone approved what it promised.
+    authorize = partial(authorize_skill, skill, services, view)
+    grant = authorize(get_digest=lambda: load().digest if promised is None else promised)
+    if promised is not None and load().digest != promised:
+        # It has changed meanwhile, so the approval was of something else.
+        grant = authorize(get_digest=lambda: load().digest)
+    return grant, load()
 
-    plan = plan_body(skill, load(), arguments, by=by, services=services, view=view)
-    body = plan.render(is_cancelled)
-    if not grant.requests:
-        body = withhold_requests(skill, body)
 
-    version = digest_activation(
-        skill.name, digest=body.digest, location=skill.location, arguments=arguments
-    )
-    # What commands wrote may be new although the file is not.
-    is_repeated = by == "model" and not again and not body.ran_commands
-    if loaded is None:
-        is_repeated = is_repeated and _is_loaded(skill, body, arguments, ledger)
-    else:
-        is_repeated = is_repeated and version in loaded
+def _gather_content(
+    skill: Skill,
+    body: str,
+    services: Services,
+    view: SnapshotView,
+    is_cancelled: Callable[[], bool] | None,
+) -> SkillContent:
+    """The body with the folder of its skill and a sample of the files in it."""
     folder, sample = find_own_folder(skill), Sample()
-    if is_repeated:
-        text = render_repeated(skill.name)
-    else:
-        if folder is not None:
-            sample = sample_files(
-                folder,
-                services.files,
-                rules=rules,
-                above=view.ignored_above,
-                is_cancelled=is_cancelled,
-            )
-        if skill.is_in_memory:
-            folder, sample = show_addresses(skill, sample)
-        content = SkillContent(name=skill.name, body=body.text, folder=folder, sample=sample)
-        text = wrap_body(content, rules)
-        record_activation(
-            skill, text, body, arguments=arguments, by=by, services=services, ledger=ledger
+    if folder is not None:
+        sample = sample_files(
+            folder,
+            services.files,
+            rules=services.profile.tool,
+            above=view.ignored_above,
+            is_cancelled=is_cancelled,
         )
-
-    folder = folder or body.folder
-    return Activation(
-        name=skill.name,
-        text=text,
-        folder=folder,
-        digest=body.digest,
-        version=version,
-        title=f"Loaded skill: {tidy_line(skill.name)}",
-        files=sample.files,
-        more_files=sample.more,
-        metadata={"name": skill.name} if folder is None else {"name": skill.name, "dir": folder},
-        requests=body.requests,
-        repeated=is_repeated,
-        trusted=body.trusted,
-        blocks=() if is_repeated else body.blocks,
-        diagnostics=body.diagnostics + grant.diagnostics,
-    )
+    if skill.is_in_memory:
+        folder, sample = show_addresses(skill, sample)
+    return SkillContent(name=skill.name, body=body, folder=folder, sample=sample)
 
 
 def record_activation(
@@ -173,7 +198,7 @@ def _find_outcome(name: str, view: SnapshotView, rules: ToolRules) -> Outcome | 
     return outcome
 
 
-def _is_loaded(skill: Skill, body: RenderedBody, arguments: str, ledger: LedgerRecorder) -> bool:
+def _is_recorded(skill: Skill, body: RenderedBody, arguments: str, ledger: LedgerRecorder) -> bool:
     """Whether the conversation already holds exactly this."""
     loaded = ledger.find(skill.name)
     if loaded is None or loaded.partial:

@@ -78,39 +78,19 @@ def plan_body(
     # Agents may change the hooks they receive, so each activation gets its own copy.
     manifest = skill.manifest if skill.declared.hooks else skill.declared
     has_commands = profile.embedded.recognised and may_hold_commands(content)
-    folder = find_folder(skill, profile.arguments)
-    if folder is not None and skill.is_in_memory:
-        # A command needs a folder that it can open; the model reads the files by their addresses.
-        is_run = has_commands and services.trust.is_trusted(skill)
-        folder = services.project.unpack(skill) if is_run else render_address(skill.name)
-    given = Given(
-        arguments=arguments,
-        folder=folder,
-        session=services.session,
-        project=view.snapshot.repository or view.snapshot.cwd,
-        effort=services.effort,
-        plugin=_find_plugin_folder(skill, view),
-    )
-    commands = None
-    found = document.diagnostics
-    if skill.is_computed or by not in profile.arguments.callers:
-        body = content
-    elif has_commands:
+    given = _collect_given(skill, arguments, services, view, has_commands=has_commands)
+    text, commands, found = content, None, document.diagnostics
+    is_filled = not skill.is_computed and by in profile.arguments.callers
+    if is_filled and has_commands:
         # Few bodies hold commands, and the modules that read shell code take long to import.
         from prowess.conversation.body_commands import plan_commands
 
         commands = plan_commands(
-            skill,
-            content,
-            given,
-            digest=document.digest,
-            by=by,
-            services=services,
-            view=view,
+            skill, content, given, digest=document.digest, by=by, services=services, view=view
         )
-        body, found = "", commands.diagnostics
-    else:
-        body, found = substitute(
+        text, found = "", commands.diagnostics
+    elif is_filled:
+        text, found = substitute(
             content,
             profile.arguments,
             given,
@@ -126,7 +106,7 @@ def plan_body(
     )
     wants_trust = bool(requests.allowed_tools or requests.hooks)
     rendered = RenderedBody(
-        text=body,
+        text=text,
         digest=document.digest,
         requests=requests,
         blocks=document.blocks,
@@ -135,6 +115,25 @@ def plan_body(
         diagnostics=found + ignored,
     )
     return BodyPlan(rendered, commands)
+
+
+def _collect_given(
+    skill: Skill, arguments: str, services: Services, view: SnapshotView, *, has_commands: bool
+) -> Given:
+    """What the placeholders of a body stand for in this call."""
+    folder = find_folder(skill, services.profile.arguments)
+    if folder is not None and skill.is_in_memory:
+        # A command needs a folder that it can open; the model reads the files by their addresses.
+        is_run = has_commands and services.trust.is_trusted(skill)
+        folder = services.project.unpack(skill) if is_run else render_address(skill.name)
+    return Given(
+        arguments=arguments,
+        folder=folder,
+        session=services.session,
+        project=view.snapshot.repository or view.snapshot.cwd,
+        effort=services.effort,
+        plugin=_find_plugin_folder(skill, view),
+    )
 
 
 def _find_plugin_folder(skill: Skill, view: SnapshotView) -> str | None:
