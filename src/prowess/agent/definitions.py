@@ -62,7 +62,26 @@ SHIPPED_AGENTS = {
             " quote the lines that prove it. You change nothing."
         ),
         tools=("Read", "Grep", "Glob"),
-    )
+    ),
+    "dreamer": AgentDefinition(
+        name="dreamer",
+        description="Thinks about a project and writes a plan.",
+        prompt=(
+            "You think about a project while nobody waits for you. You read, and you change"
+            " nothing: the only thing that you write is a plan, with `SavePlan`."
+        ),
+        tools=("Read", "Grep", "Glob", "SavePlan"),
+    ),
+    "hunter": AgentDefinition(
+        name="hunter",
+        description="Reviews code in depth and writes a report.",
+        prompt=(
+            "You review code in depth. You change nothing: the only thing that you write is a"
+            " report, with `SaveReview`. A finding that you did not see in the code is worse than"
+            " one that you missed."
+        ),
+        tools=("Read", "Grep", "Glob", "Bash", "SaveReview"),
+    ),
 }
 
 

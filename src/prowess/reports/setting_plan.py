@@ -36,8 +36,11 @@ def plan_setting(skills: Skills, key: str, value: SettingValue, *, user: bool) -
 def plan_setting_entry(skills: Skills, key: str, entry: SettingEntry, *, user: bool) -> FileEdit:
     """The change that adds an entry to a list, such as a hook to `hooks`. Raises like the above."""
     path = _parse_key(key)
-    is_table = isinstance(entry, dict)
-    written = {name: _render(one) for name, one in entry.items()} if is_table else _render(entry)
+    written: str | dict[str, str]
+    if isinstance(entry, dict):
+        written = {name: _render(one) for name, one in entry.items()}
+    else:
+        written = _render(entry)
     return _plan_edit(
         skills, path, lambda text, file: add_entry(text, path, written, file=file), user=user
     )

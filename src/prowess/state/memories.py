@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import os
-import re
-from itertools import count
 
 import msgspec
 
 from prowess.model.facts import Facts
 from prowess.state.edited_files import load_text
+from prowess.state.own_documents import choose_document_path
 
 FOLDERS = (".prowess/memories", ".claude/memories")
 """Where memories are, below the home folder. New ones go into the first."""
 
 _MOST_MEMORIES = 500
-_MOST_NAME = 50
 
 
 class Memory(msgspec.Struct, frozen=True):
@@ -27,12 +25,7 @@ class Memory(msgspec.Struct, frozen=True):
 
 def choose_memory_file(facts: Facts, title: str) -> str:
     """The file for a new memory, named after its title; no such file exists yet."""
-    folder = os.path.join(facts.home, *FOLDERS[0].split("/"))
-    words = re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")[:_MOST_NAME].rstrip("-")
-    name = words or "memory"
-    taken = set(_list_names(folder))
-    numbers = (name if number == 1 else f"{name}-{number}" for number in count(1))
-    return os.path.join(folder, next(f"{one}.md" for one in numbers if f"{one}.md" not in taken))
+    return choose_document_path(facts, FOLDERS[0], title, default="memory")
 
 
 def normalize_memory(text: str) -> str:

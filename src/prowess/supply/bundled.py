@@ -36,6 +36,8 @@ SHIPPED = (
     Shipped("simplify"),
     Shipped("batch"),
     Shipped("stuck"),
+    Shipped("dream", feature="dream"),
+    Shipped("hunter", feature="hunter"),
 )
 """Every skill that ships, in the order of registration."""
 

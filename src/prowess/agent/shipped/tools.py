@@ -11,8 +11,9 @@ class ShippedTool(NamedTuple):
 
     - `module`: imported when the tool is first needed.
     - `method`: the class, which gets the `Skills`, and its method, which returns a plan.
-    - `skills`: with one of these loaded, a model has the tool.
-    - `feature`: with this feature on, a model always has it.
+    - `skills`: with one of these loaded, a model has the tool, and so has an agent whose
+      definition names it.
+    - `feature`: the feature that must be on. With no `skills`, a model then always has the tool.
     """
 
     module: str
@@ -25,6 +26,8 @@ _MEMORIES = "prowess.agent.shipped.memory_tools"
 _SETTINGS = "prowess.agent.shipped.setting_tools"
 _KEYS = "prowess.agent.shipped.key_tools"
 _DEBUG = "prowess.agent.shipped.debug_tools"
+_DREAM = "prowess.agent.shipped.dream_tools"
+_HUNTER = "prowess.agent.shipped.hunter_tools"
 _SKILLS = "prowess.agent.shipped.skill_tools"
 
 SHIPPED_TOOLS: Mapping[str, ShippedTool] = {
@@ -38,4 +41,6 @@ SHIPPED_TOOLS: Mapping[str, ShippedTool] = {
     "StartDebugLog": ShippedTool(_DEBUG, "DebugTools.start_debug_log", ("debug",)),
     "FollowDebugLog": ShippedTool(_DEBUG, "DebugTools.follow_debug_log", ("debug",)),
     "SaveSkill": ShippedTool(_SKILLS, "SkillTools.save_skill", ("skillify", "run-skill-generator")),
+    "SavePlan": ShippedTool(_DREAM, "DreamTools.save_plan", ("dream",), "dream"),
+    "SaveReview": ShippedTool(_HUNTER, "HunterTools.save_review", ("hunter",), "hunter"),
 }

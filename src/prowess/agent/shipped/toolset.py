@@ -19,17 +19,15 @@ from prowess.runtime import Skills
 def open_shipped_tools(
     skills: Skills, conversation: Conversation, *, only: Collection[str] | None = None
 ) -> AbstractToolset[Any]:
-    """The tools for one conversation. `only` limits those that no skill has to be loaded for."""
+    """The tools for one conversation. `only` are those of a definition; None is all."""
     features = skills.project.load_own_settings().features
-    on = {name for name, is_on in features.items() if is_on}
-    always = {
-        name
-        for name, tool in SHIPPED_TOOLS.items()
-        if tool.feature in on and (only is None or name in only)
-    }
 
     def is_needed(name: str) -> bool:
-        return name in always or _has_skill(SHIPPED_TOOLS[name], conversation)
+        tool = SHIPPED_TOOLS[name]
+        if tool.feature is not None and not features.get(tool.feature, False):
+            return False
+        is_named = not tool.skills if only is None else name in only
+        return is_named or _has_skill(tool, conversation)
 
     toolset = _ToolsOnDemand(skills, is_needed)
     return toolset.filtered(lambda ctx, tool: is_needed(tool.name))

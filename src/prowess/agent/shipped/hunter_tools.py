@@ -1,0 +1,95 @@
+"""The tool of `hunter`: a review whose every finding was compared with the file it is about."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from prowess.agent.shipped.documents import plan_document
+from prowess.agent.tools.plan import Plan
+from prowess.errors import UsageError
+from prowess.machine.project_files import ProjectFiles
+from prowess.runtime import Skills
+from prowess.state.own_documents import REVIEWS
+from prowess.text.markup import tidy_line
+
+Severity = Literal["high", "medium", "low"]
+_ORDER: tuple[Severity, ...] = ("high", "medium", "low")
+_MOST_FINDINGS = 100
+# Models miscount lines; what they quote must be this near.
+_NEAR_LINES = 3
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One problem: where it is, the code that shows it, what goes wrong, and how to fix it."""
+
+    file: str
+    line: int
+    severity: Severity
+    problem: str
+    quote: str
+    fix: str
+
+
+class HunterTools:
+    """The tool of `hunter`."""
+
+    def __init__(self, skills: Skills) -> None:
+        self._skills = skills
+        root = skills.snapshot.repository or skills.cwd
+        self._files = ProjectFiles(root, skills.cwd, home=skills.facts.home)
+
+    def save_review(
+        self, title: str, examined: list[str], findings: list[Finding], summary: str
+    ) -> Plan:
+        """Save a review. A finding whose quote is not at its line is refused.
+
+        Args:
+            title: What was reviewed, in a few words.
+            examined: The files that were read whole.
+            findings: The problems. The quote is the code itself, at most a few lines.
+            summary: What the user should know first, in a few sentences.
+        """
+        if len(findings) > _MOST_FINDINGS:
+            raise UsageError(f"A review has at most {_MOST_FINDINGS} findings.")
+        wrong = [problem for one in findings if (problem := self._find_mistake(one))]
+        if wrong:
+            raise UsageError(" ".join(("Nothing was saved.", *wrong)))
+        lines = [summary.strip(), "", "## Findings", "", *_render_findings(findings)]
+        lines += ["", "## Examined", "", *(f"- `{tidy_line(one)}`" for one in examined)]
+        return plan_document(self._skills, REVIEWS, title, lines)
+
+    def _find_mistake(self, finding: Finding) -> str | None:
+        """Why a finding cannot be true; None if its quote is where it says."""
+        place = self._files.locate(finding.file)
+        if not place.is_inside:
+            return f"{finding.file} is outside the project."
+        found = self._files.find_text(place)
+        if found is None:
+            return f"There is no file {finding.file}."
+        quoted = tidy_line(finding.quote)
+        if not quoted:
+            return f"{finding.file}:{finding.line} has no quote."
+        lines = found.text.splitlines()
+        first = max(finding.line - 1 - _NEAR_LINES, 0)
+        last = finding.line + finding.quote.strip().count("\n") + _NEAR_LINES
+        if quoted in tidy_line("\n".join(lines[first:last])):
+            return None
+        return f"{finding.file}:{finding.line} does not have “{quoted[:80]}”; read it again."
+
+
+def _render_findings(findings: list[Finding]) -> list[str]:
+    if not findings:
+        return ["None."]
+    lines: list[str] = []
+    for one in sorted(findings, key=lambda one: (_ORDER.index(one.severity), one.file, one.line)):
+        quote = [f"      {line}" for line in one.quote.strip("\n").splitlines()]
+        lines += [
+            f"- **{one.severity}** `{tidy_line(one.file)}:{one.line}`: {tidy_line(one.problem)}",
+            "",
+            *quote,
+            "",
+            f"  Fix: {tidy_line(one.fix)}",
+        ]
+    return lines
