@@ -6,17 +6,14 @@ import asyncio
 import logging
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
-from typing import NamedTuple
 
 from pydantic_ai import CancellationToken
 from pydantic_ai.messages import (
     ModelMessage,
-    ModelMessagesTypeAdapter,
     ModelRequest,
     ModelResponse,
     TextPart,
     UserPromptPart,
-    repair_messages,
 )
 from pydantic_ai.models import Model
 
@@ -39,17 +36,13 @@ from prowess.agent.events import (
 from prowess.agent.hooks.prompts import PromptHooks
 from prowess.agent.hooks.skill_hooks import restore_hooks
 from prowess.agent.input_lines import converse
+from prowess.agent.message_queue import MessageQueue
 from prowess.agent.models import ModelSource
-from prowess.agent.session_file import (
-    EndRecord,
-    SavedSession,
-    SessionFile,
-    join_messages,
-)
+from prowess.agent.session_file import SavedSession
 from prowess.agent.settings_warnings import list_settings_warnings
-from prowess.agent.toolset import NoCallLog
+from prowess.agent.transcript import Transcript, open_session_file
 from prowess.agent.turn import Limits, LoopResult
-from prowess.agent.unknown_calls import is_told, render_unknown
+from prowess.agent.unknown_calls import render_unknown
 from prowess.agent.worker import Worker
 from prowess.agent.workers import Watch, Workers
 from prowess.conversation.slash_commands import RunResult
@@ -67,13 +60,6 @@ _OWN_COMMANDS = ("/compact", "/clear")
 # How long a scan is new: programs that open a session and use it at once need no second one.
 _FRESH_SECONDS = 1.0
 _NOT_ALLOWED = (NotPermitted, Unavailable, UntrustedTool)
-
-
-class _Waiting(NamedTuple):
-    """What was typed and has not reached the model; `typed` if it was interpreted already."""
-
-    text: str
-    typed: RunResult | None = None
 
 
 class Session:
@@ -110,21 +96,19 @@ class Session:
         own = skills.project.load_own_settings()
         self._settings_warnings = tuple(list_settings_warnings(skills.settings(), own))
         self.models = ModelSource(model, own.agent, skills.facts, skills.project.files, record)
-        self._file = self._open_file(resume, fork=fork) if keep else None
-        self.id = self._file.header.id if self._file else f"unsaved-{time.time_ns():x}"
-        self._turns = len(resume.turns) if resume else 0
+        file = open_session_file(skills, resume, fork=fork) if keep else None
+        self.id = file.header.id if file else f"unsaved-{time.time_ns():x}"
+        self._transcript = Transcript(file, resume)
         self._is_resumed = resume is not None
-        # Calls that may have happened before, until the model has been told of them.
-        self._unknown = resume.unknown if resume else ()
         self._workers = Workers(
             skills,
             self.models,
             approver,
             session=self.id,
-            transcript=self._file.path if self._file else "",
+            transcript=self._transcript.path,
             limits=limits,
             read_only=read_only,
-            log=self._file or NoCallLog(),
+            log=self._transcript.call_log,
             emit=self._emit,
             wait_until_shown=self._wait_until_shown,
             taken=taken,
@@ -134,17 +118,7 @@ class Session:
         self.conversation = self._workers.open_conversation(resume.conversation if resume else None)
         if resume is not None:
             self._workers.main_hooks.add(restore_hooks(self.conversation, skills))
-        self._history: list[ModelMessage] = []
-        if resume is not None:
-            kept = ModelMessagesTypeAdapter.validate_python(join_messages(resume.turns))
-            # Calls without a result are closed, or pydantic-ai would refuse or repeat them.
-            self._history = repair_messages(kept)
-        # Where the messages of the turn begin, and those of them that are in the file.
-        self._turn_start = 0
-        self._noted: list[ModelMessage] = []
-        self._waiting: dict[str, _Waiting] = {}
-        # What became of texts that were interpreted and then did not reach the model.
-        self._interpreted: dict[str, RunResult] = {}
+        self._queue = MessageQueue()
         self._main: Worker | None = None
         self._events: asyncio.Queue[Event | None] | None = None
         self._started = False
@@ -226,7 +200,7 @@ class Session:
         main = self._main
         if main is None or not main.loop.is_working:
             # `send` interprets it; a command in it must not run twice.
-            return self._keep_prompt(text)
+            return self._queue.add_prompt(text)
         refusal = await self._prompts.find_refusal(text)
         if refusal is not None:
             raise UsageError(f"{refusal[:1].upper()}{refusal[1:]}")
@@ -234,12 +208,12 @@ class Session:
         if isinstance(typed, Notice):
             raise UsageError(typed.message)
         if not main.loop.is_working or _find_own_command(typed):
-            return self._keep_prompt(text, typed)
+            return self._queue.add_prompt(text, typed)
         if isinstance(typed, Message) and _runs_in_background(typed):
             self._workers.start_typed(typed, main)
             return Delivery.STEER
         if _runs_apart(typed):
-            return self._keep_prompt(text, typed)
+            return self._queue.add_prompt(text, typed)
         if isinstance(typed, ToolReply):
             self._emit(TextDelta(text=typed.text))
             return Delivery.STEER
@@ -249,25 +223,20 @@ class Session:
         id = main.loop.enqueue(prompt, steer=delivery is Delivery.STEER)
         main.tasks.note_message()
         if id is None:
-            return self._keep_prompt(text, typed)
+            return self._queue.add_prompt(text, typed)
         self._prompts.forget_context()
-        self._waiting[id] = _Waiting(text, typed)
+        self._queue.add(id, text, typed)
         self._emit(MessageQueued(id=id, text=text, delivery=delivery.value))
         return delivery
 
     @property
     def undelivered(self) -> tuple[str, ...]:
         """What was queued and has not reached the model, as it was typed: nothing typed is lost."""
-        return tuple(one.text for one in self._waiting.values())
+        return self._queue.texts
 
     def take_undelivered(self) -> tuple[str, ...]:
         """What `undelivered` has, for someone who sends it again; afterwards it is empty."""
-        texts = self.undelivered
-        for one in self._waiting.values():
-            if one.typed is not None:
-                self._interpreted[one.text] = one.typed
-        self._waiting.clear()
-        return texts
+        return self._queue.take_all()
 
     def use_model(self, name: str) -> None:
         """Use another model from the next turn on. Raises `ModelUnavailable` or `UsageError`."""
@@ -278,7 +247,7 @@ class Session:
     @property
     def messages(self) -> Sequence[ModelMessage]:
         """What the main agent and the user have said, and the calls of tools."""
-        return tuple(self._history)
+        return tuple(self._transcript.messages)
 
     def interrupt(self) -> None:
         """Stop the turn that is running; may be called from any thread."""
@@ -295,8 +264,7 @@ class Session:
             self._sync = None
         self._workers.close()
         self.models.close()
-        if self._file is not None:
-            self._file.close()
+        self._transcript.close()
 
     async def aclose(self) -> None:
         """Close everything that the session has open."""
@@ -327,8 +295,9 @@ class Session:
 
     async def _run_turn(self, text: str, work: Callable[[], Awaitable[LoopResult]]) -> None:
         self._announce()
-        self._turns += 1
-        with observe("turn", session=self.id, turn=self._turns) as seen:
+        self._transcript.turns += 1
+        turn = self._transcript.turns
+        with observe("turn", session=self.id, turn=turn) as seen:
             result = await self._work_on(text, work)
             spent = self._workers.spending
             seen.note(
@@ -339,7 +308,7 @@ class Session:
             )
         self._emit(
             TurnEnded(
-                turn=self._turns,
+                turn=turn,
                 status=result.status,
                 answer=result.answer,
                 reason=result.reason,
@@ -352,13 +321,10 @@ class Session:
 
     async def _work_on(self, text: str, work: Callable[[], Awaitable[LoopResult]]) -> LoopResult:
         """Do the work of a turn, and write down how it ended."""
-        self._emit(TurnStarted(turn=self._turns, text=text))
-        self._turn_start = len(self._history)
-        self._noted.clear()
+        self._emit(TurnStarted(turn=self._transcript.turns, text=text))
         self._workers.begin_turn()
         try:
-            if self._file is not None:
-                self._file.begin_turn(self._turns, text)
+            self._transcript.begin_turn(text)
             is_old = time.monotonic() - self._opened > _FRESH_SECONDS
             if self._main is not None or is_old:
                 # Skills that were added or changed since the last turn are there in this one.
@@ -379,7 +345,7 @@ class Session:
 
     async def _answer(self, text: str, files: Sequence[str]) -> LoopResult:
         """What comes of a typed text: a tool's reply, a refusal, or the work of the model."""
-        typed = self._interpreted.pop(text, None)
+        typed = self._queue.pop_interpreted(text)
         if typed is None:
             refusal = await self._prompts.find_refusal(text)
             if refusal is not None:
@@ -400,12 +366,12 @@ class Session:
             forked = await self._workers.load_typed(typed, worker)
             if forked is not None:
                 return self._keep_forked(text, forked, worker)
-        if self._unknown:
-            prompt = f"{render_unknown(self._unknown)}\n\n{prompt}"
+        if self._transcript.unknown:
+            prompt = f"{render_unknown(self._transcript.unknown)}\n\n{prompt}"
         prompt = self._prompts.add_context(prompt)
         self._prompts.forget_context()
         result = await self._workers.work(worker, prompt)
-        self._history = worker.loop.history
+        self._transcript.messages = worker.loop.history
         return result
 
     def _reply(self, text: str) -> LoopResult:
@@ -420,25 +386,24 @@ class Session:
         return self._reply("The conversation is cleared.")
 
     async def _compact(self, instructions: str) -> LoopResult:
-        if not self._history:
+        history = self._transcript.messages
+        if not history:
             return self._reply("There is nothing to compact yet.")
         worker = await self._open_main()
         self._workers.reset(worker)
         compactor, model = worker.loop.compactor, worker.loop.model
         assert compactor is not None
-        done = await compactor.compact(self._history, model, instructions=instructions)
+        done = await compactor.compact(history, model, instructions=instructions)
         if done.messages is not None:
-            self._history = worker.loop.history = done.messages
+            self._transcript.messages = worker.loop.history = done.messages
         return done.result
 
     def _clear(self) -> None:
         conversation = self._workers.open_conversation()
-        if self._file is not None:
-            self._file.replace_history(b"[]", conversation.save())
+        self._transcript.clear(conversation.save())
         self.conversation = conversation
         # The agent belongs to the old conversation.
         self._main = None
-        self._history, self._noted, self._turn_start = [], [], 0
 
     def _keep_forked(self, text: str, result: LoopResult, worker: Worker) -> LoopResult:
         """Show the answer of a skill that ran apart, and let the main agent know of it."""
@@ -448,8 +413,9 @@ class Session:
         if result.status == "done":
             question = ModelRequest(parts=[UserPromptPart(text)])
             pair = (question, ModelResponse(parts=[TextPart(result.answer)]))
-            self._history = worker.loop.history = [*self._history, *pair]
-            self._note_messages(pair)
+            history = [*self._transcript.messages, *pair]
+            self._transcript.messages = worker.loop.history = history
+            self._transcript.note(pair)
         return result
 
     async def _open_main(self) -> Worker:
@@ -459,75 +425,26 @@ class Session:
                 "",
                 self.models.open(),
                 self.conversation,
-                watch=Watch(self._note_messages, self._note_delivered, self._replace_history),
+                watch=Watch(self._transcript.note, self._note_delivered, self._replace_history),
             )
-            self._main.loop.history = self._history
+            self._main.loop.history = self._transcript.messages
         return self._main
 
-    def _open_file(self, resume: SavedSession | None, *, fork: bool) -> SessionFile:
-        if resume is not None and not fork:
-            return SessionFile.resume(self.skills.facts, resume)
-        return SessionFile.create(
-            self.skills.facts, cwd=self.skills.cwd, host=self.skills.host, parent=resume
-        )
-
-    def _note_messages(self, messages: Sequence[ModelMessage]) -> None:
-        if self._file is not None:
-            self._noted += messages
-            self._file.note_messages(ModelMessagesTypeAdapter.dump_json(list(messages)))
-        self._note_told(messages)
-
     def _replace_history(self, messages: Sequence[ModelMessage]) -> None:
-        """Write down the messages after a compaction; from now on they are those of the turn."""
-        if self._file is not None:
-            dumped = ModelMessagesTypeAdapter.dump_json(list(messages))
-            self._file.replace_history(dumped, self.conversation.save())
-        self._noted, self._turn_start = list(messages), 0
-
-    def _note_told(self, messages: Sequence[ModelMessage]) -> None:
-        """Forget calls of unknown outcome once the messages that are kept tell of them."""
-        if not self._unknown:
-            return
-        if not is_told(self._unknown, messages):
-            return
-        self._unknown = ()
-        if self._file is not None:
-            self._file.note_told()
+        """Write down the messages after a compaction."""
+        self._transcript.replace(messages, self.conversation.save())
 
     def _note_delivered(self, id: str) -> None:
-        waiting = self._waiting.pop(id, None)
+        waiting = self._queue.pop_delivered(id)
         if waiting is None:
             return
         self._emit(MessageDelivered(id=id))
         if self._main is not None and isinstance(waiting.typed, Message):
             self._workers.apply_typed(waiting.typed, self._main)
 
-    def _keep_prompt(self, text: str, typed: RunResult | None = None) -> Delivery:
-        """Keep a text for the next turn, with what became of it if it was interpreted."""
-        self._waiting[f"prompt-{len(self._waiting)}-{time.time_ns():x}"] = _Waiting(text, typed)
-        return Delivery.PROMPT
-
     def _save_end(self, result: LoopResult) -> None:
-        if self._file is None:
-            return
-        # Usually every message of the turn is in the file already.
-        messages = None
-        made = self._history[self._turn_start :]
-        if self._noted != made:
-            messages = ModelMessagesTypeAdapter.dump_json(made)
-        spent = self._workers.spending
-        end = EndRecord(
-            turn=self._turns,
-            status=result.status,
-            conversation=self.conversation.save(),
-            input_tokens=spent.input_tokens,
-            output_tokens=spent.output_tokens,
-            cost=spent.cost,
-        )
         try:
-            self._file.end_turn(end, messages)
-            # A request that failed is kept, too, and goes to the model with the next one.
-            self._note_told(made)
+            self._transcript.end_turn(result, self._workers.spending, self.conversation.save())
         except ProwessError as error:
             self._emit(Warned(code="session-not-saved", message=str(error)))
 
@@ -545,7 +462,7 @@ class Session:
                 resumed=self._is_resumed,
             )
         )
-        for call in self._unknown:
+        for call in self._transcript.unknown:
             message = (
                 f"It is not known whether this was done before the session ended: {call.title}"
             )
