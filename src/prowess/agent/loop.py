@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
-from pydantic_ai import Agent, AgentRun, CancellationToken, UsageLimits
+from pydantic_ai import Agent, AgentRun, CallToolsNode, CancellationToken, UsageLimits
 from pydantic_ai.capabilities import AbstractCapability
 from pydantic_ai.exceptions import (
     AgentRunError,
@@ -16,6 +16,7 @@ from pydantic_ai.exceptions import (
     ModelHTTPError,
     RunCancelled,
     RunTimedOut,
+    UnexpectedModelBehavior,
     UserError,
 )
 from pydantic_ai.messages import (
@@ -45,6 +46,7 @@ from prowess.agent.events import (
     TextDelta,
     ThinkingDelta,
 )
+from prowess.agent.rejected_calls import RejectedCalls
 from prowess.agent.turn import LimitReached, LoopResult, Spending
 from prowess.errors import ProwessError
 from prowess.telemetry import is_traced
@@ -194,14 +196,24 @@ class AgentLoop:
                 spending.check_cost()
                 if self._before_end is not None and not node.model_response.tool_calls:
                     await self._before_end()
-                async with node.stream(run.ctx) as calls:
-                    async for event in calls:
-                        # The toolset reports calls itself, because it knows more about them.
-                        self._report_part(event)
+                await self._run_calls(run, node)
             messages = run.all_messages()
             if len(messages) > known:
                 self._on_messages(messages[known:])
                 known = len(messages)
+
+    async def _run_calls(self, run: AgentRun[Any, Any], node: CallToolsNode[Any, Any]) -> None:
+        """Run the calls of an answer. The toolset reports those that reach a tool."""
+        rejected = RejectedCalls(self.name, self._emit)
+        try:
+            async with node.stream(run.ctx) as calls:
+                async for event in calls:
+                    self._report_part(event)
+                    rejected.report(event)
+        except UnexpectedModelBehavior as error:
+            # Too many in a row; the last ones have no event.
+            rejected.end(node.model_response.tool_calls, str(error))
+            raise
 
     async def _compact(self, run: AgentRun[Any, Any], pending: ModelRequest) -> bool:
         """Shorten the messages if the next request needs it; whether that was done."""

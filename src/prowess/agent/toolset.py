@@ -21,7 +21,7 @@ from prowess.agent.shipped.tools import SHIPPED_TOOLS
 from prowess.agent.tool_schemas import make_tool
 from prowess.agent.tools.bash import BashTool
 from prowess.agent.tools.files import FileTools
-from prowess.agent.tools.plan import Plan
+from prowess.agent.tools.plan import Plan, name_call
 from prowess.agent.tools.web import WebTool
 from prowess.conversation.conversation import Conversation
 from prowess.errors import ProwessError
@@ -137,7 +137,7 @@ class GuardedToolset(WrapperToolset[Any]):
         hooked = HookedCall(self.context.hooks, state.tool, state.call)
         refusal = await hooked.find_refusal(state.input)
         if refusal is not None:
-            self._begin(state, _name_call(state), log=False)
+            self._begin(state, _name_skill_call(state), log=False)
             raise _Refused(refusal, is_open=False)
         state.input = hooked.change_input(state.input, ctx, tool)
         answer = await self._call(state, ctx, tool, hooked)
@@ -151,7 +151,7 @@ class GuardedToolset(WrapperToolset[Any]):
         activations: list[Activation] = []
         _loaded.set(activations)
         if not _is_planned(state.tool):
-            self._begin(state, _name_call(state), log=True)
+            self._begin(state, _name_skill_call(state), log=True)
             await context.wait_until_shown()
             question = hooked.plan_question(state.title)
             if question is not None:
@@ -254,10 +254,9 @@ class _CallState:
     title: str = ""
 
 
-def _name_call(state: _CallState) -> str:
+def _name_skill_call(state: _CallState) -> str:
     """A call of one of the tools for skills, as a person reads it."""
-    values = " ".join(value for value in state.input.values() if isinstance(value, str))
-    return f"{state.tool.replace('_', ' ').capitalize()} {values}"
+    return name_call(state.tool.replace("_", " ").capitalize(), state.input)
 
 
 def _explain(error: ProwessError) -> str:

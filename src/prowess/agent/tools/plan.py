@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 import msgspec
@@ -57,3 +57,9 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
         from pydantic_core import core_schema
 
         return core_schema.any_schema()
+
+
+def name_call(tool: str, input: Mapping[str, Any]) -> str:
+    """A call that has no plan, as a person reads it."""
+    values = " ".join(value for value in input.values() if isinstance(value, str))
+    return f"{tool} {values}".rstrip()
