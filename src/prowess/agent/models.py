@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 import threading
 from collections.abc import Mapping
@@ -25,6 +26,13 @@ SCRIPT = "script:"
 # pydantic-ai goes on about its own classes after the sentence that helps here.
 _SET_VARIABLE = re.compile(r"Set the `(\w+)` environment variable")
 _EXTRA = re.compile(r"pydantic-ai-slim\[([\w-]+)\]")
+
+
+def anchor_script(name: str | None, folder: str) -> str | None:
+    """The name of a model that also works elsewhere: the file of a script by its whole path."""
+    if name is None or not name.startswith(SCRIPT):
+        return name
+    return SCRIPT + posixpath.join(folder, name.removeprefix(SCRIPT))
 
 
 def find_model_name(

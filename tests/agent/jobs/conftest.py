@@ -230,3 +230,12 @@ def yard(
             made = Yard(studio, url, starter)
             yield made
             made.close()
+
+
+@pytest.fixture
+def shared(postgres: str, studio: Studio, starter: subprocess.Popen[str]) -> Iterator[Yard]:
+    """Jobs on PostgreSQL only, for several machines."""
+    with new_database(postgres, f"s{os.getpid()}{time.time_ns():x}") as url:
+        made = Yard(studio, url, starter)
+        yield made
+        made.close()

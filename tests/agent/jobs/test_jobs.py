@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import stat
 import time
 from pathlib import Path
@@ -205,16 +204,6 @@ def test_a_database_that_cannot_be_reached_is_an_error_without_its_password(stud
         jobs.list_jobs()
     assert "hush" not in str(caught.value)
     jobs.close()
-
-
-@pytest.fixture
-def shared(postgres, studio, starter):
-    from tests.agent.jobs.conftest import new_database
-
-    with new_database(postgres, f"s{os.getpid()}{time.time_ns():x}") as url:
-        yard = Yard(studio, url, starter)
-        yield yard
-        yard.close()
 
 
 def test_another_machine_takes_over_from_a_worker_that_died(shared: Yard) -> None:

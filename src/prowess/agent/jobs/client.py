@@ -22,6 +22,7 @@ from prowess.agent.jobs.values import (
     Job,
     JobResult,
     Question,
+    Schedule,
     State,
     TurnSpec,
     WorkerInfo,
@@ -59,7 +60,7 @@ class Jobs:
 
     def __init__(self, settings: JobSettings, facts: Facts) -> None:
         self.database = JobDatabase.of(settings, facts)
-        self._facts = facts
+        self.facts = facts
         self._client: DBOSClient | None = None
 
     @property
@@ -69,16 +70,35 @@ class Jobs:
 
     def add_turn(self, spec: TurnSpec, *, queue: str | None = None) -> str:
         """Add a job that is one turn of an agent; its id."""
-        return self._add(TURN, spec, name_turn_queue(queue or self._machine), title=spec.text)
+        return self._add(TURN, spec, name_turn_queue(queue or self.machine), title=spec.text)
+
+    def add_scheduled(self, id: str, schedule: Schedule, *, note: str) -> None:
+        """Add the job of a schedule for one time; with an id that exists nothing is added."""
+        self._enqueue(
+            TURN, schedule.spec, schedule.queue, id=id, title=schedule.spec.text, note=note
+        )
 
     def add_leader(self, workflow: str, spec: msgspec.Struct, *, title: str) -> str:
         """Add a job on this machine that will add others and wait for them; its id."""
-        return self._add(workflow, spec, name_leader_queue(self._machine), title=title)
+        return self._add(workflow, spec, name_leader_queue(self.machine), title=title)
 
     def _add(self, workflow: str, spec: msgspec.Struct, queue: str, *, title: str) -> str:
         if not self.database.exists:
             self.database.prepare()
         id = f"{time.strftime('%m%d-%H%M%S')}-{unique_hex(2)}"
+        self._enqueue(workflow, spec, queue, id=id, title=title)
+        return id
+
+    def _enqueue(
+        self,
+        workflow: str,
+        spec: msgspec.Struct,
+        queue: str,
+        *,
+        id: str,
+        title: str,
+        note: str = "",
+    ) -> None:
         self._open().enqueue(
             {
                 "workflow_name": workflow,
@@ -90,21 +110,21 @@ class Jobs:
                     "cwd": str(getattr(spec, "cwd", "")),
                     # DBOS forgets the queue of a job that is cancelled.
                     "queue": queue,
+                    "note": note,
                 },
             },
             msgspec.to_builtins(spec),
         )
-        return id
 
     def ensure_worker(self) -> bool:
         """Start a worker in the background unless one runs here; whether one was started.
 
         It ends when no job is left.
         """
-        if is_worker_running(self._facts):
+        if is_worker_running(self.facts):
             return False
-        log = f"{jobs_folder(self._facts)}/worker.log"
-        start_detached(["worker", "--until-idle"], env=self._facts.env, log=log)
+        log = f"{jobs_folder(self.facts)}/worker.log"
+        start_detached(["worker", "--until-idle"], env=self.facts.env, log=log)
         return True
 
     def list_jobs(self, *, every: bool = False, most: int = 100) -> list[Job]:
@@ -125,6 +145,11 @@ class Jobs:
         if len(chosen) != 1:
             raise UnknownJob(id, [one.workflow_id for one in found])
         return _shape(chosen[0], self.database.questions.list_open(chosen[0].workflow_id))
+
+    def find_state(self, id: str) -> State | None:
+        """The state of a job by its whole id; None if there is none."""
+        found = self._open().list_workflows(workflow_ids=[id], load_input=False)
+        return _shape(found[0], ()).state if found else None
 
     def list_parts(self, id: str) -> list[Job]:
         """The jobs that belong to another one, in the order in which they were added."""
@@ -216,8 +241,9 @@ class Jobs:
         self.close()
 
     @property
-    def _machine(self) -> str:
-        return load_machine_name(self._facts)
+    def machine(self) -> str:
+        """The name of this machine for jobs."""
+        return load_machine_name(self.facts)
 
     def _open(self) -> DBOSClient:
         if self._client is None:
@@ -254,6 +280,7 @@ def _shape(status: WorkflowStatus, waiting: Sequence[Question]) -> Job:
         updated=(status.updated_at or 0) / 1000,
         attempts=status.recovery_attempts or 0,
         reason=reason,
+        note=str(attributes.get("note", "")),
         answer=result.answer,
         session=result.session,
         questions=questions,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from prowess.agent.jobs.question_table import QuestionTable
+from prowess.agent.jobs.schedule_table import SCHEDULES, ScheduleTable
 from prowess.agent.jobs.session_table import SessionTable
 from prowess.agent.jobs.storage import Storage
 from prowess.agent.jobs.worker_table import WORKERS, WorkerTable
@@ -19,6 +20,7 @@ class JobDatabase:
         self.workers = WorkerTable(storage)
         self.sessions = SessionTable(storage)
         self.questions = QuestionTable(storage)
+        self.schedules = ScheduleTable(storage)
 
     @classmethod
     def of(cls, settings: JobSettings, facts: Facts) -> JobDatabase:
@@ -37,6 +39,11 @@ class JobDatabase:
     def exists(self) -> bool:
         """Whether anybody has prepared it."""
         return self.storage.has_tables(WORKERS)
+
+    @property
+    def is_current(self) -> bool:
+        """Whether it has every table; one that an older version prepared has not."""
+        return self.storage.has_tables(WORKERS, SCHEDULES)
 
     def prepare(self) -> None:
         """Make the file and all tables, or bring them up to date."""

@@ -28,11 +28,16 @@ def name_leader_queue(place: str) -> str:
     return f"{_LEADERS}@{place}"
 
 
+def check_queue(name: str) -> None:
+    """Raise `UsageError` for what cannot be the name of a shared queue."""
+    if not name.strip() or "@" in name:
+        raise UsageError(f"“{name}” cannot be the name of a queue.")
+
+
 def list_queues(machine: str, shared: Sequence[str]) -> list[JobQueue]:
     """The queues of a worker: those of its machine, and of the shared places that it serves."""
     for name in shared:
-        if not name.strip() or "@" in name:
-            raise UsageError(f"“{name}” cannot be the name of a queue.")
+        check_queue(name)
     places = dict.fromkeys((machine, *shared))
     limited = [JobQueue(name_turn_queue(place), is_limited=True) for place in places]
     return limited + [JobQueue(name_leader_queue(place), is_limited=False) for place in places]

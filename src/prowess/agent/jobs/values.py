@@ -57,6 +57,24 @@ class TurnSpec(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     max_seconds: float | None = None
 
 
+class Schedule(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A turn that begins again and again, at the times of a cron expression in a time zone.
+
+    `next` is when it is due, in seconds since 1970, `last_job` what it has started last, and `note`
+    what is to be said of that, such as times that were missed.
+    """
+
+    name: str
+    cron: str
+    zone: str
+    queue: str
+    spec: TurnSpec
+    next: float
+    is_paused: bool = False
+    last_job: str = ""
+    note: str = ""
+
+
 class JobResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """How a job ended. `session` is the file of its conversation, on the machine that ran it."""
 
@@ -96,6 +114,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     updated: float = 0.0
     attempts: int = 0
     reason: str = ""
+    note: str = ""
     answer: str = ""
     session: str = ""
     questions: tuple[Question, ...] = ()

@@ -16,9 +16,10 @@ from importlib import import_module
 from dbos import DBOS, DBOSConfig, DBOSPortableJSONSerializer
 from sqlalchemy.exc import SQLAlchemyError
 
-from prowess.agent.jobs.database import JobDatabase
+from prowess.agent.jobs.client import Jobs
 from prowess.agent.jobs.engine import Engine, start_engine
 from prowess.agent.jobs.queues import list_queues
+from prowess.agent.jobs.schedules import Schedules
 from prowess.agent.jobs.values import LEASE_SECONDS
 from prowess.errors import MachineError
 from prowess.machine.append_file import unique_hex
@@ -42,7 +43,7 @@ class Worker:
     """Serves the queues of this machine, and others by name, until it is told to stop.
 
     `on_lost` is called with the reason when others have taken over, or will: the process must end
-    without finishing anything.
+    without finishing anything. `on_note` is called with what its user should know.
     """
 
     def __init__(
@@ -54,8 +55,11 @@ class Worker:
         queues: Sequence[str] = (),
         lease: float = LEASE_SECONDS,
         on_lost: Callable[[str], None],
+        on_note: Callable[[str], None] = lambda text: None,
     ) -> None:
-        self.database = JobDatabase.of(settings, facts)
+        self._jobs = Jobs(settings, facts)
+        self._schedules = Schedules(self._jobs)
+        self.database = self._jobs.database
         self.machine = load_machine_name(facts)
         self.id = f"{self.machine}-{pid}-{unique_hex(3)}"
         self.queues = list_queues(self.machine, queues)
@@ -64,13 +68,14 @@ class Worker:
         self._pid = pid
         self._lease = lease
         self._on_lost = on_lost
+        self._on_note = on_note
         self._stop = threading.Event()
         self._last_beat = 0.0
 
     def run(
         self, *, until_idle: bool = False, on_ready: Callable[[], object] | None = None
     ) -> None:
-        """Serve the queues until `stop`, or with `until_idle` until no job is left.
+        """Serve the queues until `stop`, or with `until_idle` until no job and no schedule is left.
 
         Raises `UsageError` where another worker runs on this machine.
         """
@@ -87,7 +92,7 @@ class Worker:
             finally:
                 DBOS.destroy(workflow_completion_timeout_sec=0)
                 self.database.workers.remove(self.id)
-                self.database.close()
+                self._jobs.close()
 
     def stop(self) -> None:
         """Stop serving; jobs that are under way go on with the next worker."""
@@ -111,7 +116,7 @@ class Worker:
                 notification_listener_polling_interval_sec=_POLL_SECONDS,
             )
         )
-        DBOS.listen_queues([queue.name for queue in self.queues])
+        DBOS.listen_queues(self._names)
         self._beat()
         DBOS.launch()
         for queue in self.queues:
@@ -126,18 +131,20 @@ class Worker:
     def _serve(self, *, until_idle: bool) -> None:
         beats = threading.Thread(target=self._beat_until_stopped, name="beat", daemon=True)
         beats.start()
-        pause = self._lease / _BEATS_PER_LEASE
+        # Schedules can be due every second.
+        pause = min(self._lease / _BEATS_PER_LEASE, 1.0)
         idle_rounds = 0
         while not self._stop.is_set():
             try:
                 self._recover_lost()
-                idle_rounds = 0 if self._has_jobs() else idle_rounds + 1
+                self._start_due()
+                idle_rounds = 0 if self._has_work() else idle_rounds + 1
             except (MachineError, SQLAlchemyError):
                 # A database that does not come back ends this process through its beats.
                 idle_rounds = 0
             if until_idle and idle_rounds > 1:
                 break
-            self._stop.wait(min(pause, 1.0) if until_idle else pause)
+            self._stop.wait(pause)
         self._stop.set()
         beats.join()
 
@@ -175,10 +182,19 @@ class Worker:
             # Not public, but the only way: DBOS recovers at the start of the same executor only.
             DBOS._recover_pending_workflows(lost)
 
-    def _has_jobs(self) -> bool:
-        names = [queue.name for queue in self.queues]
-        return bool(
-            DBOS.list_workflows(
-                status=_ACTIVE, queue_name=names, limit=1, load_input=False, load_output=False
-            )
+    def _start_due(self) -> None:
+        """Start what the schedules of the queues have for now."""
+        for schedule in self._schedules.start_due(self._names):
+            if schedule.note:
+                self._on_note(f"{schedule.name}: {schedule.note}")
+
+    def _has_work(self) -> bool:
+        """Whether there are jobs, or schedules that will add some."""
+        jobs = DBOS.list_workflows(
+            status=_ACTIVE, queue_name=self._names, limit=1, load_input=False, load_output=False
         )
+        return bool(jobs) or self._schedules.has_active(self._names)
+
+    @property
+    def _names(self) -> list[str]:
+        return [queue.name for queue in self.queues]

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import posixpath
-
 from prowess.activate.slash.dispatch import ToolRun
+from prowess.agent.models import anchor_script
 from prowess.errors import MissingExtra
 from prowess.runtime import Skills
-
-_SCRIPT = "script:"
 
 
 def run_command(arguments: str, skills: Skills, run: ToolRun, *, model: str | None = None) -> str:
@@ -19,7 +16,6 @@ def run_command(arguments: str, skills: Skills, run: ToolRun, *, model: str | No
         if (missing.name or "").partition(".")[0] not in ("dbos", "sqlalchemy", "pydantic_ai"):
             raise
         raise MissingExtra("jobs", "run batches") from missing
-    if model is not None and model.startswith(_SCRIPT):
-        # The worker runs in another folder.
-        model = _SCRIPT + posixpath.join(skills.cwd, model.removeprefix(_SCRIPT))
+    # The worker runs in another folder.
+    model = anchor_script(model, skills.cwd)
     return render_started(start_batch(skills, arguments, model=model))

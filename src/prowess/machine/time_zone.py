@@ -1,0 +1,36 @@
+"""The time zone of this machine, by its name in the tz database."""
+
+from __future__ import annotations
+
+import os
+import zoneinfo
+from collections.abc import Mapping
+
+_LOCAL = "/etc/localtime"
+_FOLDER = "zoneinfo/"
+
+
+def find_time_zone(env: Mapping[str, str]) -> str:
+    """The zone that `TZ` or the system names; `UTC` where neither names a known one."""
+    for name in (env.get("TZ", "").removeprefix(":"), _read_link()):
+        if name and is_time_zone(name):
+            return name
+    return "UTC"
+
+
+def is_time_zone(name: str) -> bool:
+    """Whether a zone has that name."""
+    try:
+        zoneinfo.ZoneInfo(name)
+    except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
+        # Also for names that are paths, which the library refuses, and for folders.
+        return False
+    return True
+
+
+def _read_link() -> str:
+    try:
+        return os.readlink(_LOCAL).rpartition(_FOLDER)[2]
+    except OSError:
+        # No link: a copy of the zone's file, which does not say its name, or no zone at all.
+        return ""
