@@ -209,6 +209,21 @@ def test_a_switch_is_saved_where_the_host_has_one(terminal, say, host, folder, w
     assert said in say(f"/skills tides {word}", options=options).err
 
 
+def test_a_switch_that_does_not_exist_is_reported_and_changes_nothing(terminal, say):
+    terminal.skill("project/.agents/skills/tides", description="Reads tide tables.")
+    model = script(terminal, {"text": "unused"})
+    answer = say(
+        "/skills tides sometimes",
+        "/skills tides tables",
+        "/plugin one maybe",
+        options=("--model", model),
+    )
+    assert "“sometimes” is not a switch: on, name-only, user-only, off are." in answer.err
+    assert re.search(r"\n1 of \d+ skills match “tides tables”", answer.out)
+    assert "“one maybe” is not understood. Write `/plugin NAME on|off`." in answer.err
+    assert not (terminal.project / "prowess.toml").exists()
+
+
 def test_files_that_are_named_reach_the_model_as_far_as_the_rules_allow(terminal, say):
     terminal.write("project/a b.txt", "alpha\n")
     terminal.write("project/src/one.py", "pass\n")
@@ -225,6 +240,8 @@ def test_files_that_are_named_reach_the_model_as_far_as_the_rules_allow(terminal
         options=("--model", model, "--deny", "Read(private.txt)", "--record", "kept.jsonl"),
     )
     assert answer.out == "1\n2\n"
+    assert "There is no file “nobody”; “@nobody” is sent as text." in answer.err
+    assert "example.org" not in answer.err
     assert "id_rsa was not attached" in answer.err
     assert "private.txt was not attached: the rule `deny: Read(private.txt)`" in answer.err
     state = terminal.home / ".local/state/prowess/sessions"
@@ -281,7 +298,7 @@ def test_mentions_are_files_that_exist(tmp_path):
     (tmp_path / "a.txt").write_text("")
     (tmp_path / "b c.txt").write_text("")
     text = 'Look at @a.txt, @"b c.txt" and @a.txt; not @gone.txt, x@a.txt or @\0.'
-    assert find_mentions(text, str(tmp_path)) == ("a.txt", "b c.txt")
+    assert find_mentions(text, str(tmp_path)) == (("a.txt", "b c.txt"), ("gone.txt", "\0"))
     assert (quote_mention("a.txt"), quote_mention("b c.txt")) == ("@a.txt", '@"b c.txt"')
 
 

@@ -129,6 +129,24 @@ def test_a_conversation_from_start_to_leave_and_on(terminal, chat):
     assert history.stat().st_mode & 0o777 == 0o600
 
 
+def test_what_is_typed_is_shown_once_and_a_missing_file_is_reported(terminal, chat):
+    answers = ({"text": "Answer 1."}, {"text": "The user greeted.", "agent": "compaction"})
+    screen = chat("--model", script(terminal, *answers))
+    screen.wait_for("/help shows more.")
+    screen.type("look at @gone.txt, 谢谢", "Enter")
+    shown = screen.wait_for("Answer 1.")
+    echoed = "› look at @gone.txt, 谢谢"
+    note = "There is no file “gone.txt”; “@gone.txt” is sent as text."
+    assert [line for line in shown.splitlines() if "gone" in line] == [echoed, note]
+    screen.wait_until_gone("Working…")
+    screen.type("/compact keep names", "Enter")
+    shown = screen.wait_for("summary")
+    assert shown.count("/compact keep names") == 1
+    screen.type("/context", "Enter")
+    shown = screen.wait_for("TOKENS  WHAT")
+    assert shown.count("› /context") == 1
+
+
 def test_commands_skills_and_files_are_completed(terminal, chat):
     terminal.write("project/notes/tide table.md", "x\n")
     terminal.skill("project/.agents/skills/tides", description="Reads tide tables.")

@@ -10,12 +10,12 @@ from rich.console import RenderableType
 
 from prowess.activate.slash.messages import Delivery, Key
 from prowess.activate.slash.parser import Plain, parse_command
-from prowess.agent.events import Event, TurnEnded
+from prowess.agent.events import Event, TurnEnded, TurnStarted
 from prowess.agent.key_bindings import KEYS, KeyMap, load_keys
 from prowess.agent.session_file import SavedSession
 from prowess.cli.agent_run import RunOptions, find_session, open_session
 from prowess.cli.chat.local_commands import COMMANDS, find_local, load_local
-from prowess.cli.chat.mentions import find_mentions
+from prowess.cli.chat.mentions import NO_MENTIONS, Mentions, find_mentions
 from prowess.cli.chat.usage import SessionUsage
 from prowess.cli.no_model import Answer, answer_without_model
 from prowess.errors import ProwessError, UsageError, nearest_names
@@ -105,9 +105,9 @@ class Chat:
         self.session.clear()
         self.usage.window, self.usage.skills = 0, []
 
-    def close(self) -> None:
+    async def aclose(self) -> None:
         """Close the session, which is kept."""
-        self.session.close()
+        await self.session.aclose()
 
     async def _carry_out(self, text: str, key: Key) -> None:
         local = find_local(text)
@@ -155,8 +155,9 @@ class Chat:
     async def _queue(self, text: str, key: Key) -> None:
         if self.session.models.name is None:
             raise UsageError("A command is running; Esc interrupts it.")
-        files = find_mentions(text, self.skills.cwd)
-        delivery = await self.session.queue(text, key=key, files=files)
+        mentions = find_mentions(text, self.skills.cwd)
+        delivery = await self.session.queue(text, key=key, files=mentions.found)
+        self._report_missing(mentions)
         if delivery is Delivery.PROMPT and not self.is_working:
             # The turn has ended meanwhile, so nobody else sends it.
             for one in self.session.take_undelivered():
@@ -180,14 +181,25 @@ class Chat:
                 return
 
     async def _send(self, text: str) -> TurnEnded | None:
-        files = find_mentions(text, self.skills.cwd)
-        return await self._show_turn(self.session.send(text, files=files))
+        mentions = find_mentions(text, self.skills.cwd)
+        events = self.session.send(text, files=mentions.found)
+        return await self._show_turn(events, mentions)
 
-    async def _show_turn(self, events: AsyncIterator[Event]) -> TurnEnded | None:
+    def _report_missing(self, mentions: Mentions) -> None:
+        """Say which names have no file. They are sent: `@` also begins decorators and packages."""
+        for name in mentions.missing:
+            self.surface.print(f"There is no file “{name}”; “@{name}” is sent as text.")
+
+    async def _show_turn(
+        self, events: AsyncIterator[Event], mentions: Mentions = NO_MENTIONS
+    ) -> TurnEnded | None:
         ended: TurnEnded | None = None
         async for event in events:
             self.usage.note(event)
             self.surface.show(event)
+            if isinstance(event, TurnStarted):
+                # Below the text that names them.
+                self._report_missing(mentions)
             ended = event if isinstance(event, TurnEnded) else ended
         return ended
 

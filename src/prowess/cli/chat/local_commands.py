@@ -14,7 +14,7 @@ class LocalCommand(NamedTuple):
     """A command: its line in the help, its module in `commands`, and how arguments are shown.
 
     `choices` are completed as its first argument. A command that is not `safe_while_working` has to
-    wait for the model.
+    wait for the model. One that `is_turn` is a turn of the session.
     """
 
     summary: str
@@ -22,6 +22,7 @@ class LocalCommand(NamedTuple):
     arguments: str = ""
     choices: Sequence[str] = ()
     safe_while_working: bool = True
+    is_turn: bool = False
 
 
 COMMANDS: dict[str, LocalCommand] = {
@@ -34,7 +35,11 @@ COMMANDS: dict[str, LocalCommand] = {
     "reload-skills": LocalCommand("Read the skills again now.", "reload_skills"),
     "context": LocalCommand("Show what fills the model's window.", "context"),
     "compact": LocalCommand(
-        "Shorten what the model remembers.", "compact", "[WORDS]", safe_while_working=False
+        "Shorten what the model remembers.",
+        "compact",
+        "[WORDS]",
+        safe_while_working=False,
+        is_turn=True,
     ),
     "clear": LocalCommand("Forget the conversation.", "clear", safe_while_working=False),
     "model": LocalCommand(

@@ -4,20 +4,33 @@ from __future__ import annotations
 
 import os
 import re
+from typing import NamedTuple
 
 _MENTION = re.compile(r'(?<!\S)@(?:"([^"\n]+)"|(\S+))')
 # What ends a sentence or a clause, and is rarely the end of a file's name.
 _PUNCTUATION = ".,;:!?)]}'\""
 
 
-def find_mentions(text: str, cwd: str) -> tuple[str, ...]:
-    """The files and folders that a text names; a word after `@` that is none stays a word."""
-    found = []
+class Mentions(NamedTuple):
+    """The files and folders that a text names, and names of which there are none."""
+
+    found: tuple[str, ...]
+    missing: tuple[str, ...]
+
+
+NO_MENTIONS = Mentions((), ())
+
+
+def find_mentions(text: str, cwd: str) -> Mentions:
+    """What a text names after `@`; a word that names no file stays a word of the text."""
+    found, missing = [], []
     for quoted, word in _MENTION.findall(text):
         path = quoted or _choose_spelling(word, cwd)
         if path is not None and _exists(path, cwd):
             found.append(path)
-    return tuple(dict.fromkeys(found))
+        else:
+            missing.append(quoted or word.rstrip(_PUNCTUATION) or word)
+    return Mentions(tuple(dict.fromkeys(found)), tuple(dict.fromkeys(missing)))
 
 
 def quote_mention(path: str) -> str:

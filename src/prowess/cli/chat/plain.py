@@ -85,14 +85,18 @@ def run_plain(skills: Skills, host: str, options: RunOptions, *, as_json: bool) 
 
     approver = TerminalApprover(is_kept) if can_ask() else None
     chat = Chat(skills, host, options, surface, approver)
-    try:
-        asyncio.run(_answer_lines(chat, surface))
-    finally:
-        chat.close()
+    asyncio.run(_answer_lines(chat, surface))
     return surface.code
 
 
 async def _answer_lines(chat: Chat, surface: PlainSurface) -> None:
+    try:
+        await _read_lines(chat, surface)
+    finally:
+        await chat.aclose()
+
+
+async def _read_lines(chat: Chat, surface: PlainSurface) -> None:
     is_typed = sys.stdin.isatty()
     while not surface.is_over:
         if is_typed:

@@ -43,7 +43,7 @@ from prowess.cli.chat.chat import Chat
 from prowess.cli.chat.completion import ChatCompleter
 from prowess.cli.chat.history import ChatHistory
 from prowess.cli.chat.key_table import FORGET_KEYS, MODIFIED_KEYS, TELL_KEYS_APART
-from prowess.cli.chat.local_commands import find_local
+from prowess.cli.chat.local_commands import COMMANDS, find_local
 from prowess.cli.chat.output import stack
 from prowess.cli.chat.resumed import list_recap
 from prowess.cli.chat.terminal_text import render_terminal
@@ -149,7 +149,7 @@ class ChatScreen:
             self._output.flush()
             clock.cancel()
             await self._end_tasks()
-            self.chat.close()
+            await self.chat.aclose()
         self._write(f"The session is kept: prowess chat --resume {self.chat.session.id}\n")
         return int(Exit.OK)
 
@@ -303,10 +303,18 @@ class ChatScreen:
             return
         self.line.append_to_history()
         self._set_line("")
-        if find_local(text) is not None or self.chat.session.models.name is None:
-            # Whatever is sent to a model is shown when its turn begins.
+        if not self._becomes_turn(text):
             self._transcript.print_typed(text.strip())
         self._start(self.chat.submit(text, key))
+
+    def _becomes_turn(self, text: str) -> bool:
+        """Whether a turn begins with a text, or waits with it: then its events show the text."""
+        if self.chat.session.models.name is None:
+            return False
+        local = find_local(text)
+        if local is None:
+            return True
+        return COMMANDS[local[0]].is_turn and not self._is_busy()
 
     def _answer_question(self, question: Question, text: str) -> None:
         if not question.reply(text) and text.strip():

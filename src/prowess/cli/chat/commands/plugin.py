@@ -7,6 +7,7 @@ from rich.text import Text
 from prowess.cli.chat.chat import Chat
 from prowess.cli.chat.output import Cell, dim, make_table, stack
 from prowess.cli.terminal.out import shorten_path
+from prowess.errors import UsageError
 from prowess.machine.atomic_write import rewrite_aside
 from prowess.machine.event_loop import run_in_thread
 from prowess.reports.plugins import PluginReport, plan_plugin_switch, report_plugins
@@ -23,6 +24,8 @@ async def run(chat: Chat, arguments: str) -> None:
         said = await run_in_thread(lambda is_cancelled: _switch(chat, name.strip(), word))
         chat.surface.print(said)
         return
+    if arguments:
+        raise UsageError(f"“{arguments}” is not understood. Write `/plugin NAME on|off`.")
     found = await run_in_thread(lambda is_cancelled: report_plugins(chat.skills))
     if not found:
         chat.surface.print("No plugin is installed.")

@@ -10,7 +10,7 @@ from prowess.cli.chat.chat import Chat
 from prowess.cli.chat.output import Cell, dim, make_table, stack
 from prowess.cli.terminal.out import shorten_path
 from prowess.cli.terminal.tables import mark_state
-from prowess.errors import ProwessError, UnknownSkill
+from prowess.errors import ProwessError, UnknownSkill, UsageError
 from prowess.machine.event_loop import run_in_thread
 from prowess.reports.skill_rows import SkillRow, filter_rows, load_skill_rows
 from prowess.reports.switch_plan import VISIBILITIES, Visibility, apply_plan, plan_visibility
@@ -29,6 +29,8 @@ async def run(chat: Chat, arguments: str) -> None:
         return
     snapshot = await run_in_thread(lambda is_cancelled: chat.skills.reload())
     rows = await run_in_thread(lambda is_cancelled: load_skill_rows(snapshot))
+    if name and snapshot.claims(name.strip()) and not filter_rows(rows, arguments):
+        raise UsageError(f"“{word}” is not a switch: {', '.join(VISIBILITIES)} are.")
     # Imported here: a pipe has no use for it.
     from prowess.cli.chat.skill_view import SkillView
 
