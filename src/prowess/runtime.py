@@ -220,6 +220,13 @@ class Skills:
             self._refresh(self._refresher)
         return self._snapshot or current
 
+    def find_fresh(self) -> Snapshot | None:
+        """The snapshot, if nothing has to be read for it: no scan, and no look for changes."""
+        snapshot, refresher = self._snapshot, self._refresher
+        if refresher is not None and refresher.is_due():
+            return None
+        return snapshot if self._availability == self.project.availability else None
+
     def _scan_once(self, current: Snapshot | None) -> Snapshot:
         """Scan, unless another thread has done so meanwhile."""
         with self._scan_lock:

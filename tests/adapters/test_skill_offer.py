@@ -100,3 +100,31 @@ def test_a_file_has_a_name_and_an_address():
     assert (paper.file_name, paper.address) == ("Flags.pdf", "data:application/pdf;base64,aGk=")
     page = Media(is_image=False, url="https://example.org/flags.pdf")
     assert page.address == "https://example.org/flags.pdf"
+
+
+def test_what_a_request_gets_is_kept_until_the_skills_change(workspace, monkeypatch):
+    # However slow the machine is, no look for changes is due.
+    monkeypatch.setattr("prowess.runtime.Refresher.is_due", lambda self: False)
+    file = workspace.skill("project/.agents/skills/a", description="Before.")
+    workspace.skill("project/.agents/skills/later", description="Woke.", paths="['*.py']")
+    skills = workspace.open()
+    conversation = skills.conversation()
+    offer = SkillOffer(conversation)
+    assert offer.find_described() is None
+
+    described = offer.describe(conversation)
+    assert offer.find_described() is described
+    assert described.instructions == offer.render_instructions(conversation)
+
+    conversation.touched(workspace.path("project/x.py"))
+    assert offer.find_described() is None
+    assert "- later: Woke." in offer.describe(conversation).instructions
+
+    file.write_text(file.read_text().replace("Before.", "After."))
+    skills.refresh()
+    assert offer.find_described() is None
+    assert "- a: After." in offer.describe(conversation).instructions
+    # One person's skills are not those of another.
+    shared = SkillOffer(skills)
+    shared.describe(conversation)
+    assert shared.find_described() is None

@@ -7,7 +7,6 @@ import base64
 import copy
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn, Unpack
-from weakref import WeakKeyDictionary
 
 from prowess.activate.loaded_tags import LoadedSkill
 from prowess.adapters.approval import describe_question, explain_unasked, read_approval
@@ -15,6 +14,7 @@ from prowess.adapters.compaction import find_lost, render_lost, render_survivors
 from prowess.adapters.media import parse_block
 from prowess.adapters.policy import FIELDS, Granted, keep_granted, merge_granted, parse_granted
 from prowess.adapters.skill_offer import (
+    OfferedSkills,
     OfferOptions,
     SkillOffer,
     explain_import,
@@ -91,8 +91,6 @@ class SkillToolset(AbstractToolset[Any]):
         self._offer.applied = frozenset({"context"})
         self._id = id
         self._max_retries = max_retries
-        # Of each conversation: one person's skills are not to be named to another.
-        self._examples: WeakKeyDictionary[Conversation, list[str]] = WeakKeyDictionary()
 
     @property
     def id(self) -> str:
@@ -104,15 +102,21 @@ class SkillToolset(AbstractToolset[Any]):
 
     async def get_instructions(self, ctx: RunContext[Any]) -> InstructionPart | None:
         """The list of skills. A change is appended, so that the provider's cache stays valid."""
-        text = await asyncio.to_thread(
-            lambda: self._offer.render_instructions(self.conversation(ctx))
-        )
+        text = (await self._load_described(ctx)).instructions
         return InstructionPart(content=text, dynamic=True, on_change="append") if text else None
 
     async def get_tools(self, ctx: RunContext[Any]) -> dict[str, ToolsetTool[Any]]:
         """The tools."""
-        tools, examples = await asyncio.to_thread(self._list_tools, ctx)
-        return {tool.name: self._make_tool(tool, examples) for tool in tools}
+        described = await self._load_described(ctx)
+        return {tool.name: self._make_tool(tool, described.examples) for tool in described.tools}
+
+    async def _load_described(self, ctx: RunContext[Any]) -> OfferedSkills:
+        """The instructions and tools; in this thread where they are as in the last request."""
+        # Changing threads takes longer than everything else that happens here.
+        kept = self._offer.find_described()
+        if kept is not None:
+            return kept
+        return await asyncio.to_thread(lambda: self._offer.describe(self.conversation(ctx)))
 
     async def call_tool(
         self, name: str, tool_args: dict[str, Any], ctx: RunContext[Any], tool: ToolsetTool[Any]
@@ -153,16 +157,6 @@ class SkillToolset(AbstractToolset[Any]):
 
     def _list_loaded(self, ctx: RunContext[Any]) -> tuple[LoadedSkill, ...]:
         return list_loaded_skills(ctx.messages, tool=self._offer.load_tool.name)
-
-    def _list_tools(self, ctx: RunContext[Any]) -> tuple[tuple[OfferedTool, ...], list[str]]:
-        """The tools that a request needs, and names of skills to try them with."""
-        conversation = self.conversation(ctx)
-        examples = self._examples.get(conversation)
-        if examples is None:
-            # Found once: a schema that changes would invalidate the provider's cache.
-            examples = self._offer.list_examples(conversation)
-            self._examples[conversation] = examples
-        return self._offer.list_tools(conversation), examples
 
     def _make_tool(self, tool: OfferedTool, examples: Sequence[str]) -> ToolsetTool[Any]:
         definition = ToolDefinition(

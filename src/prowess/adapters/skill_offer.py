@@ -13,7 +13,8 @@ from contextlib import contextmanager
 from functools import partial
 from importlib.util import find_spec
 from inspect import isawaitable, iscoroutinefunction
-from typing import Any, NoReturn, TypedDict, cast
+from typing import Any, NamedTuple, NoReturn, TypedDict, cast
+from weakref import WeakKeyDictionary
 
 import msgspec
 
@@ -32,6 +33,7 @@ from prowess.machine.event_loop import run_in_thread, wait_for
 from prowess.model.activation import Activation, SkillRequests
 from prowess.model.catalog import Catalog
 from prowess.model.permission import ApprovalAnswer, ApprovalRequest
+from prowess.model.snapshot import Snapshot
 from prowess.ports import Approver, Ranker
 from prowess.present.instructions import LISTED, count_left_out, render_instructions
 from prowess.project_options import CatalogOptions
@@ -94,6 +96,14 @@ class OfferOptions(TypedDict, total=False):
     format: str | None
 
 
+class OfferedSkills(NamedTuple):
+    """What a request has of the skills."""
+
+    instructions: str
+    tools: tuple[OfferedTool, ...]
+    examples: list[str]
+
+
 class SkillOffer:
     """The skills as a model gets them, whatever the library.
 
@@ -137,6 +147,9 @@ class SkillOffer:
         }
         self._format = format
         self._texts: OrderedDict[int, tuple[Catalog, str]] = OrderedDict()
+        # Of each conversation: one person's skills are not to be named to another.
+        self._examples: WeakKeyDictionary[Conversation, list[str]] = WeakKeyDictionary()
+        self._described: tuple[Snapshot, OfferedSkills] | None = None
         self._claims = _Claims()
         self._shown = ShownQuestions()
         tools = describe_tools(skills.profile.tool, ranker=ranker)
@@ -161,10 +174,38 @@ class SkillOffer:
         is_complete = not count_left_out(self._get_catalog(conversation))
         return tuple(tool for tool in self.tools if not (is_complete and tool.kind == "find"))
 
+    def describe(self, conversation: Conversation) -> OfferedSkills:
+        """The instructions and the tools of a request. It may read files."""
+        snapshot = conversation.snapshot
+        described = OfferedSkills(
+            self.render_instructions(conversation),
+            self.list_tools(conversation),
+            self.list_examples(conversation),
+        )
+        if self._conversations.skills is conversation:
+            self._described = (snapshot, described)
+        return described
+
+    def find_described(self) -> OfferedSkills | None:
+        """What `describe` gave last, if nothing has changed since, for an event loop.
+
+        Only for an agent that serves one person.
+        """
+        conversation, kept = self._conversations.skills, self._described
+        if kept is None or not isinstance(conversation, Conversation):
+            return None
+        return kept[1] if conversation.find_fresh() is kept[0] else None
+
     def list_examples(self, conversation: Conversation) -> list[str]:
-        """Names of skills that can be loaded, for models that try every tool."""
-        lines = self._get_catalog(conversation).lines
-        return [line.name for line in lines if line.shown in LISTED][:_MOST_EXAMPLES]
+        """Names of skills that can be loaded, for models that try every tool.
+
+        Found once: a schema that changes would invalidate the provider's cache.
+        """
+        if conversation not in self._examples:
+            lines = self._get_catalog(conversation).lines
+            listed = [line.name for line in lines if line.shown in LISTED]
+            self._examples[conversation] = listed[:_MOST_EXAMPLES]
+        return self._examples[conversation]
 
     def open(self, context: Any, id: str | None, *, saved: str | None = None) -> Conversation:
         """The conversation of a run. It may read files.

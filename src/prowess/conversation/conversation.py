@@ -76,6 +76,10 @@ class Conversation:
         """The skills as this conversation sees them: what woke in it is awake."""
         return self._skills.view.snapshot
 
+    def find_fresh(self) -> Snapshot | None:
+        """The `snapshot`, if nothing has to be read for it, as an event loop must not."""
+        return self._skills.find_fresh()
+
     @property
     def ledger(self) -> Ledger:
         """What was loaded into the conversation."""

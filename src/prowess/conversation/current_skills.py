@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable
 from functools import cached_property
+from typing import NamedTuple
 
 from prowess.activate.resources.file_sample import IgnoredAbove
 from prowess.activate.slash.commands import CommandIndex, build_commands
@@ -73,6 +74,14 @@ class SnapshotView:
         return not settings.project_files or services.trust.is_trusted_folder(services.cwd)
 
 
+class _LatestView(NamedTuple):
+    """The view that was made last, the scan it is made of, and the count of changes then."""
+
+    scanned: Snapshot
+    changes: int
+    view: SnapshotView
+
+
 class CurrentSkills:
     """The latest scan as a conversation sees it, for several threads.
 
@@ -87,7 +96,9 @@ class CurrentSkills:
         self._keep = None if services.chosen is None else services.chosen.allows
         self._lock = threading.RLock()
         self._chosen: tuple[Snapshot, Snapshot] | None = None
-        self._view: SnapshotView | None = None
+        self._latest: _LatestView | None = None
+        # Counts what may have woken skills.
+        self._changes = 0
         # Most conversations wake nothing, and then the scan is what they see.
         self._dormant: DormantSkills | None = None
         if awake or folders:
@@ -98,19 +109,32 @@ class CurrentSkills:
     @property
     def view(self) -> SnapshotView:
         """The current snapshot and what is derived from it."""
-        snapshot = self._find_base()
+        scanned, changes = self._services.scanner.snapshot, self._changes
+        snapshot = self._choose_from(scanned)
         if self._dormant is not None:
             with self._lock:
                 snapshot = self._dormant.wake_in(snapshot)
-        view = self._view
+        latest = self._latest
+        view = None if latest is None else latest.view
         if view is None or view.snapshot is not snapshot:
-            view = self._view = SnapshotView(snapshot, self._services)
+            view = SnapshotView(snapshot, self._services)
+        self._latest = _LatestView(scanned, changes, view)
         return view
+
+    def find_fresh(self) -> Snapshot | None:
+        """The current snapshot, if nothing has to be read or scanned for it."""
+        scanned, latest = self._services.scanner.find_fresh(), self._latest
+        if scanned is None or latest is None:
+            return None
+        is_current = latest.scanned is scanned and latest.changes == self._changes
+        return latest.view.snapshot if is_current else None
 
     def _find_base(self) -> Snapshot:
         """The latest scan, with the skills that this conversation has."""
-        services = self._services
-        snapshot, chosen = services.scanner.snapshot, services.chosen
+        return self._choose_from(self._services.scanner.snapshot)
+
+    def _choose_from(self, snapshot: Snapshot) -> Snapshot:
+        services, chosen = self._services, self._services.chosen
         if chosen is None:
             return snapshot
 
@@ -141,6 +165,7 @@ class CurrentSkills:
         with self._lock:
             if self._dormant is None:
                 self._dormant = DormantSkills(self._services.project, keep=self._keep)
+            self._changes += 1
             return self._dormant.touch(path, self._find_base())
 
     def add(self, *, awake: Iterable[str] = (), folders: Iterable[str] = ()) -> None:
@@ -152,6 +177,7 @@ class CurrentSkills:
                 return
             if self._dormant is None:
                 self._dormant = DormantSkills(self._services.project, keep=self._keep)
+            self._changes += 1
             self._dormant.add(awake=new_awake, folders=new_folders)
 
     def refresh(self, *skills: Skill | None) -> bool:

@@ -36,6 +36,10 @@ class Scanner(Protocol):
         """The latest snapshot."""
         ...
 
+    def find_fresh(self) -> Snapshot | None:
+        """The latest snapshot, if nothing has to be read for it."""
+        ...
+
     def reload(self) -> Snapshot:
         """A new snapshot."""
         ...
