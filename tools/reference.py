@@ -225,7 +225,7 @@ def render_settings() -> str:
 
 
 def _settings_files_section(host: str, files: Sequence[SettingsFileRule]) -> str:
-    from prowess.settings.read.file_mapping import OWN_KEYS
+    from prowess.settings.read.settings_file import OWN_KEYS
 
     paths = "\n".join(f"- `{path}` ({file.format})" for file in files for path in file.at)
     keys = {key: target for file in files for key, target in (file.keys or OWN_KEYS).items()}

@@ -218,6 +218,20 @@ class Project:
         keep: Callable[[Skill], bool] | None = None,
         remember: bool = False,
     ) -> tuple[Snapshot, tuple[Collision, ...], ScanCache[Parsed]]:
+        scan, cache = self._plan_scan(nested, keep=keep, remember=remember)
+        # Other sources may wait for a server, and other threads need the collector meanwhile.
+        paused = pause_collection() if len(scan.sources) == 1 else nullcontext()
+        with observe("scan", host=self.profile.name) as seen, paused:
+            snapshot, collisions = scan.run()
+            cache.save()
+            if seen:
+                seen.note(candidates=len(snapshot.outcomes), skills=len(snapshot.skills))
+        return snapshot, collisions, cache
+
+    def _plan_scan(
+        self, nested: Sequence[Root], *, keep: Callable[[Skill], bool] | None, remember: bool
+    ) -> tuple[Scan, ScanCache[Parsed]]:
+        """Everything that a scan needs to know, read from the disk as it is now."""
         if self.files.find_kind(self.cwd) not in self._kinds_of_cwd:
             raise NotAFolder(self.cwd)
         places = self.find_places()
@@ -241,14 +255,13 @@ class Project:
             diagnostics=(*found_before, *diagnostics),
             thorough=self._thorough,
         )
-        sources = self._open_sources(folders)
         scan = Scan(
             profile=self.profile,
             places=places,
             settings=settings,
             limits=limits,
             facts=self.facts,
-            sources=sources,
+            sources=self._open_sources(folders),
             standard=self._load_standard(plugins),
             cache=cache,
             files=self.files,
@@ -267,14 +280,7 @@ class Project:
             ),
             keep=keep,
         )
-        # Other sources may wait for a server, and other threads need the collector meanwhile.
-        paused = pause_collection() if len(sources) == 1 else nullcontext()
-        with observe("scan", host=self.profile.name) as seen, paused:
-            snapshot, collisions = scan.run()
-            cache.save()
-            if seen:
-                seen.note(candidates=len(snapshot.outcomes), skills=len(snapshot.skills))
-        return snapshot, collisions, cache
+        return scan, cache
 
     def load_plugins(self, *, packages: bool = True) -> tuple[Plugin, ...]:
         """Every plugin of the host, on or off; with installed `packages` that nobody turned on."""

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from prowess.reports.project_setup import TEMPLATE
-from prowess.settings.read.file_mapping import OWN_KEYS
+from prowess.settings.read.settings_file import OWN_KEYS
 from tests.cli.terminal import Terminal
 
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prowess.model.settings import MASK
-from prowess.text.masking import Masker
+from prowess.text.masker import Masker
 
 # Keys as services issue them, and with what they must be escaped for.
 SECRETS = st.text(

@@ -278,69 +278,81 @@ def _raise_question(request: ApprovalRequest) -> NoReturn:
 
 
 def _make_tool(tool: OfferedTool, offer: SkillOffer, requests: _Requests) -> FunctionTool:
-    finished: BoundedDict[tuple[int, str], ToolOutput] = BoundedDict()
+    calls = _ToolCalls(tool, offer, requests)
+    return FunctionTool(
+        name=tool.name,
+        description=tool.description,
+        params_json_schema=_make_strict(tool.parameters),
+        on_invoke_tool=calls.answer,
+        is_enabled=calls.is_offered if tool.kind == "find" else True,
+        needs_approval=calls.needs_approval if offer.suspends else False,
+    )
 
-    async def carry_out(
-        context: RunContextWrapper[Any],
-        call_id: str,
-        parameters: Mapping[str, Any],
-        suspend: Callable[[ApprovalRequest], ApprovalAnswer] | None,
-    ) -> ToolOutput:
-        seen = requests.find(context, call_id)
-        call_context = CallContext(
-            conversation=await asyncio.to_thread(_open, offer, context),
-            loaded=seen.loaded,
-            response=seen.response,
-            call_id=call_id,
-            run=context,
-            suspend=suspend,
-        )
-        output = await offer.call_async(tool.name, parameters, call_context)
-        if output.granted is not None:
-            requests.note_granted(context, output.granted)
-        return output
 
-    async def call(context: ToolContext[Any], arguments: str) -> str | list[Output]:
+class _ToolCalls:
+    """The calls of one tool."""
+
+    def __init__(self, tool: OfferedTool, offer: SkillOffer, requests: _Requests) -> None:
+        self._tool = tool
+        self._offer = offer
+        self._requests = requests
+        self._finished: BoundedDict[tuple[int, str], ToolOutput] = BoundedDict()
+
+    async def answer(self, context: ToolContext[Any], arguments: str) -> str | list[Output]:
+        """The result of a call."""
         parameters = _parse_object(arguments)
         if parameters is None:
-            return f"The tool {tool.name} takes a JSON object, not this: {arguments[:200]}"
-        key = (id(context.usage), context.tool_call_id)
-        # The SDK calls a tool that needs approval only when it was given.
-        suspend = ApprovedCall().answer if offer.suspends else None
-        output = finished.pop(key, None) or await carry_out(
-            context, context.tool_call_id, parameters, suspend
-        )
+            return f"The tool {self._tool.name} takes a JSON object, not this: {arguments[:200]}"
+        output = self._finished.pop((id(context.usage), context.tool_call_id), None)
+        if output is None:
+            # The SDK calls a tool that needs approval only when it was given.
+            suspend = ApprovedCall().answer if self._offer.suspends else None
+            output = await self._carry_out(context, context.tool_call_id, parameters, suspend)
         is_fork = output.granted is not None and output.granted.fork
         if is_fork and isinstance(context.agent, Agent) and not _in_fork.get():
             return await _follow(context.agent, context, output.text)
         return _render(output)
 
     async def needs_approval(
-        context: RunContextWrapper[Any], parameters: dict[str, Any], call_id: str
+        self, context: RunContextWrapper[Any], parameters: dict[str, Any], call_id: str
     ) -> bool:
         """Whether someone has to be asked first, which only trying tells.
 
         Without a question the call is done then, and its output waits for the SDK to ask for it.
         """
-        key = (id(context.usage), call_id)
         try:
-            finished[key] = await carry_out(context, call_id, parameters, _raise_question)
+            output = await self._carry_out(context, call_id, parameters, _raise_question)
         except _Question:
             return True
+        self._finished[(id(context.usage), call_id)] = output
         return False
 
-    async def is_needed(context: RunContextWrapper[Any], agent: AgentBase[Any]) -> bool:
-        needed = await asyncio.to_thread(lambda: offer.list_tools(_open(offer, context)))
-        return tool in needed
+    async def is_offered(self, context: RunContextWrapper[Any], agent: AgentBase[Any]) -> bool:
+        """Whether the tool is among those of this conversation."""
+        offer = self._offer
+        tools = await asyncio.to_thread(lambda: offer.list_tools(_open(offer, context)))
+        return self._tool in tools
 
-    return FunctionTool(
-        name=tool.name,
-        description=tool.description,
-        params_json_schema=_make_strict(tool.parameters),
-        on_invoke_tool=call,
-        is_enabled=is_needed if tool.kind == "find" else True,
-        needs_approval=needs_approval if offer.suspends else False,
-    )
+    async def _carry_out(
+        self,
+        context: RunContextWrapper[Any],
+        call_id: str,
+        parameters: Mapping[str, Any],
+        suspend: Callable[[ApprovalRequest], ApprovalAnswer] | None,
+    ) -> ToolOutput:
+        seen = self._requests.find(context, call_id)
+        call_context = CallContext(
+            conversation=await asyncio.to_thread(_open, self._offer, context),
+            loaded=seen.loaded,
+            response=seen.response,
+            call_id=call_id,
+            run=context,
+            suspend=suspend,
+        )
+        output = await self._offer.call_async(self._tool.name, parameters, call_context)
+        if output.granted is not None:
+            self._requests.note_granted(context, output.granted)
+        return output
 
 
 async def _follow(agent: Agent[Any], context: ToolContext[Any], text: str) -> str:

@@ -25,7 +25,7 @@ from prowess.shell.command_runner import (
     run_draft,
 )
 from prowess.shell.environment import SkillEnvironment
-from prowess.text.masking import Masker
+from prowess.text.masker import Masker
 
 
 class CommandPlan(NamedTuple):

@@ -29,7 +29,7 @@ from prowess.shell.command_runner import (
 )
 from prowess.shell.scripts import SHEBANG_BYTES, ScriptResult, find_interpreter, plan_script
 from prowess.text.addresses import SCHEME
-from prowess.text.masking import Masker
+from prowess.text.masker import Masker
 
 
 def run_script(

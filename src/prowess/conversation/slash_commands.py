@@ -10,7 +10,7 @@ from prowess.activate.ledger import LedgerRecorder
 from prowess.activate.slash.commands import SlashCommand
 from prowess.activate.slash.dispatch import Cancel, ToolReply
 from prowess.activate.slash.messages import Delivery, Message, needs_bodies, render_message
-from prowess.activate.slash.parser import Call, Notice, Plain, parse_command
+from prowess.activate.slash.parser import Call, Mention, Notice, Plain, parse_command
 from prowess.conversation.activation import record_activation
 from prowess.conversation.body_renderer import RenderedBody, load_document, plan_body
 from prowess.conversation.current_skills import CurrentSkills, SnapshotView
@@ -64,6 +64,23 @@ def run_typed(
                 services.usage.note_activated(skill, "user")
         return message
 
+    return _render_bodies(
+        typed, found, delivery, cancel=cancel, services=services, view=view, ledger=ledger
+    )
+
+
+def _render_bodies(
+    typed: Call | Mention,
+    found: Sequence[Skill],
+    delivery: Delivery,
+    *,
+    cancel: Cancel,
+    services: Services,
+    view: SnapshotView,
+    ledger: LedgerRecorder,
+) -> Message | Notice:
+    """The message with the bodies of the skills that were typed, which it records."""
+    rules = services.profile.commands
     # All are planned before any is rendered: whoever has to be asked is asked before anything runs.
     documents = [load_document(skill, typed.arguments, "user", services) for skill in found]
     plans = [

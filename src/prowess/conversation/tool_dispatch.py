@@ -29,7 +29,7 @@ from prowess.model.permission import ApprovalRequest
 from prowess.model.skill import Skill
 from prowess.ports import Runner
 from prowess.shell.configured_tools import make_tool, render_template
-from prowess.text.masking import Masker
+from prowess.text.masker import Masker
 
 
 def dispatch_command(

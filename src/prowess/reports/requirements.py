@@ -22,7 +22,7 @@ from prowess.reports.json_output import shape_diagnostic, shape_outcome
 from prowess.runtime import Skills
 from prowess.settings.formats.document import join_key
 from prowess.settings.load import list_settings_places
-from prowess.settings.read.file_mapping import OWN_KEYS
+from prowess.settings.read.settings_file import OWN_KEYS
 from prowess.text.display import shorten_path
 
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)

@@ -12,7 +12,7 @@ from prowess.model.settings import FEATURES, Origin, Override, Settings
 from prowess.profiles.schema.profile import Profile
 from prowess.profiles.schema.roots import Limits
 from prowess.settings.read.coercion import BUDGET_NAMES, get_field
-from prowess.settings.read.file_mapping import get_keys
+from prowess.settings.read.settings_file import get_keys
 
 MASK = "(set)"
 

@@ -31,7 +31,7 @@ from prowess.profiles.schema.roots import Limits
 from prowess.profiles.schema.settings import AgentFilesRule, SettingsFileRule
 
 if TYPE_CHECKING:
-    from prowess.settings.read.file_mapping import FileSettings
+    from prowess.settings.read.settings_file import FileSettings
 
 MOST_BYTES = 1 << 20
 # Claude Code keeps its history in the file that has its servers.
@@ -132,7 +132,7 @@ class _Loader:
 
     def read_text(self, text: str, path: str, rule: SettingsFileRule) -> FileSettings:
         """What the text of a file or a variable sets. Raises a `SettingError`."""
-        from prowess.settings.read.file_mapping import read_settings
+        from prowess.settings.read.settings_file import read_settings
 
         if rule.substitute_env:
             from prowess.settings.read.substitutions import FileReferences, substitute_variables

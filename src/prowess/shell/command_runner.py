@@ -27,7 +27,7 @@ from prowess.shell.powershell import fill_powershell
 from prowess.shell.process_limits import find_ungivable
 from prowess.shell.quotes import PREFIX, FilledCommand, Refusal
 from prowess.shell.scanner import fill_argv, fill_bash
-from prowess.text.masking import Masker
+from prowess.text.masker import Masker
 
 NotRun = Literal["mcp", "remote", "source", "untrusted", "off"]
 """Why the commands of a skill stay text."""

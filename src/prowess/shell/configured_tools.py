@@ -17,7 +17,7 @@ from prowess.ports import Runner
 from prowess.shell.command_runner import cut_tail, render_output
 from prowess.shell.process_limits import find_ungivable
 from prowess.shell.program_words import runs_code
-from prowess.text.masking import Masker
+from prowess.text.masker import Masker
 
 _PLACE = re.compile(r"\{(argument|command|skill)\}")
 _PARAMS = {"argument": "command", "command": "commandName", "skill": "skillName"}

@@ -19,7 +19,7 @@ from prowess.model.settings import Override, Settings
 from prowess.model.skill import Manifest
 from prowess.ports import SecretStore
 from prowess.shell.env_denylist import find_refusal, looks_secret, may_be_secret
-from prowess.text.masking import Masker
+from prowess.text.masker import Masker
 
 _MOST_CHARACTERS = 32_768
 # Every program gets these as they are, whatever a skill declares.

@@ -16,7 +16,7 @@ from prowess.settings.edit.toml import add_table, remove_table
 from prowess.settings.formats.toml import parse_toml
 from prowess.settings.load import MOST_BYTES, list_settings_places
 from prowess.settings.read.coercion import SOURCE_NAME_RULE, is_source_name
-from prowess.settings.read.file_mapping import read_settings
+from prowess.settings.read.settings_file import read_settings
 from prowess.state.remote_cache import RemoteCache
 from prowess.supply.configured_indexes import ConfiguredIndex
 from prowess.supply.remote_sync import find_private_hosts

@@ -8,7 +8,7 @@ import pytest
 
 from prowess.errors import ProfileError
 from prowess.ports import Head
-from prowess.settings.read.file_mapping import OWN_KEYS
+from prowess.settings.read.settings_file import OWN_KEYS
 from prowess.testing import MemoryFiles
 from tests.unit.settings.hosts import (
     CLAUDE,

@@ -30,7 +30,7 @@ from prowess.shell.command_runner import (
     run_draft,
 )
 from prowess.testing import make_facts
-from prowess.text.masking import Masker
+from prowess.text.masker import Masker
 from tests.workspace import Workspace
 
 FACTS = make_facts(bins=["bash"])

@@ -29,7 +29,7 @@ from prowess.profiles.load import load_profile
 from prowess.shell.command_runner import Surroundings, draft_body, run_draft
 from prowess.shell.env_denylist import REFUSED, find_refusal, looks_secret, may_be_secret
 from prowess.shell.environment import SkillEnvironment, build_environment
-from prowess.text.masking import Masker
+from prowess.text.masker import Masker
 from tests.workspace import Workspace, skill_text
 
 WEATHER = Manifest(

@@ -16,7 +16,7 @@ from prowess.diagnostics import Diagnostic, diagnose
 from prowess.errors import ProwessError
 from prowess.errors.activation import Cancelled, CommandToolFailed, UnknownTool
 from prowess.model.skill import Manifest
-from prowess.text.masking import Masker
+from prowess.text.masker import Masker
 
 DONE = "Done."
 _PAUSE = 0.05

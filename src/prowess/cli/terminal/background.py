@@ -47,7 +47,8 @@ class _QueueApprover:
             try:
                 return question.answer.get(timeout=_POLL_SECONDS)
             except queue.Empty:
-                pass
+                # The user is still thinking, or has stopped the work.
+                continue
         return ApprovalAnswer(ApprovalChoice.REJECT)
 
 
@@ -94,7 +95,8 @@ class BackgroundWork(Generic[T]):
                     # With a timeout, because a signal just before the wait does not end it.
                     return self._questions.get(timeout=_POLL_SECONDS)
                 except queue.Empty:
-                    pass
+                    # The work goes on, unless a signal has stopped it.
+                    continue
         return None
 
     def _ask(self, request: ApprovalRequest) -> ApprovalAnswer:
@@ -111,7 +113,8 @@ class BackgroundWork(Generic[T]):
                     else ApprovalAnswer(ApprovalChoice.REJECT)
                 )
         except KeyboardInterrupt:
-            pass
+            # `_stop` raised it to end the question; `run` reports that the work was stopped.
+            return ApprovalAnswer(ApprovalChoice.REJECT)
         finally:
             self._is_asking = False
         return ApprovalAnswer(ApprovalChoice.REJECT)

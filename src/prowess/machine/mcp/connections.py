@@ -26,7 +26,7 @@ from prowess.machine.mcp.program import ServerOutput, run_program
 from prowess.machine.processes import pass_on
 from prowess.model.facts import Facts
 from prowess.model.mcp import McpServer
-from prowess.text.masking import Masker
+from prowess.text.masker import Masker
 from prowess.text.mcp_servers import MissingVariables, expand_variables
 from prowess.version import VERSION
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from prowess.profiles.schema.settings import SettingsFileRule
 from prowess.settings.read.coercion import get_field
-from prowess.settings.read.file_mapping import get_keys
+from prowess.settings.read.settings_file import get_keys
 
 # Settings whose key in a file has the opposite value.
 _INVERTED = ("no_shell_commands",)

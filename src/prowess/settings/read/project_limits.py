@@ -11,7 +11,7 @@ from prowess.model.sandbox import SandboxSettings
 from prowess.profiles.schema.roots import Limits
 from prowess.settings.formats.document import join_key
 from prowess.settings.formats.key_spans import Path
-from prowess.settings.read.file_mapping import OWN_KEYS
+from prowess.settings.read.settings_file import OWN_KEYS
 
 Values = dict[Path, tuple[Any, Origin]]
 
