@@ -38,6 +38,7 @@ SHIPPED = (
     Shipped("stuck"),
     Shipped("dream", feature="dream"),
     Shipped("hunter", feature="hunter"),
+    Shipped("claude-api", feature="claude-api"),
 )
 """Every skill that ships, in the order of registration."""
 
