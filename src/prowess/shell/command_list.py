@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Mapping
+from typing import NamedTuple
 
 from prowess.shell.program_words import unwrap
 from prowess.shell.quotes import Refusal
@@ -21,6 +23,26 @@ def list_commands(source: str) -> tuple[list[tuple[str, ...]], tuple[str, ...]]:
     listed = [each for words in scanner.commands for each in unwrap(words)]
     last = unwrap(tuple(word.text for word in scanner.last))
     return listed, next(iter(last), ())
+
+
+class Pipelines(NamedTuple):
+    """The commands of a script by their words, and how they are joined.
+
+    `pipes` says which command another one reads its input from, both by their index; `targets` are
+    the files and processes that input and output are redirected to.
+    """
+
+    commands: tuple[tuple[str, ...], ...]
+    pipes: Mapping[int, int]
+    targets: tuple[str, ...]
+
+
+def list_pipelines(source: str) -> Pipelines:
+    """The commands of a script and how they are joined; those nested too deeply are not listed."""
+    scanner = BashScanner(source)
+    with contextlib.suppress(Refusal):
+        scanner.read()
+    return Pipelines(tuple(scanner.commands), scanner.pipes, tuple(scanner.targets))
 
 
 def is_too_deep(source: str) -> bool:

@@ -92,7 +92,8 @@ class BashScanner:
     Reading does not stop at what a script with arguments may not do: `problem` is the first such
     thing, and it counts only where an argument is used. `shell_use` is the first thing that only a
     shell can do. `commands` are the words of every command, and `last` is the last command, whose
-    exit code is that of the script.
+    exit code is that of the script. `pipes` says which command another one reads its input from,
+    both by their index, and `targets` are the files and processes that input and output go to.
     """
 
     def __init__(
@@ -107,12 +108,15 @@ class BashScanner:
         self.programs: list[FilledProgram] = []
         self.commands: list[tuple[str, ...]] = []
         self.last: list[ScannedWord] = []
+        self.pipes: dict[int, int] = {}
+        self.targets: list[str] = []
         self.kept = set(kept)
         self._source = source
         self._references = {reference.start: reference for reference in references}
         self._at = 0
         self._depth = 0
         self._in_backquotes = False
+        self._piped_from: int | None = None
         # The line that ends a here-document, and whether its name was in quotes.
         self._heredocs: list[tuple[re.Pattern[str], bool]] = []
         self._unended: set[re.Pattern[str]] = set()
@@ -159,6 +163,7 @@ class BashScanner:
                 continue
             if operator := self._take(_OPERATOR):
                 takes_value |= self._end_command(command)
+                self._note_pipe(operator)
                 self._note_shell_use(start)
                 if operator == "\n":
                     self._read_heredocs()
@@ -174,6 +179,13 @@ class BashScanner:
         self._close(closer)
         self._depth -= 1
         return takes_value
+
+    def _note_pipe(self, operator: str) -> None:
+        if operator in ("|", "|&"):
+            self._piped_from = len(self.commands) - 1 if self.commands else None
+        elif operator != "\n":
+            # A pipe may be followed by the end of its line.
+            self._piped_from = None
 
     def _add_word(self, command: list[ScannedWord]) -> None:
         word = self._read_word(may_assign=not command or bool(command[-1].assigns))
@@ -213,6 +225,7 @@ class BashScanner:
             return False
         self._take(_BETWEEN)
         target = self._read_word()
+        self.targets.append(target.text)
         if target.takes_value:
             self._refuse(f"an argument is used in the target of `{redirect}`", target.start)
         return target.takes_value
@@ -228,6 +241,9 @@ class BashScanner:
         if words:
             self._check_command(words)
             self._note_program(words, gets_variable=bool(_list_taking(assigned)))
+            if self._piped_from is not None:
+                self.pipes[len(self.commands)] = self._piped_from
+                self._piped_from = None
             self.commands.append(tuple(word.text for word in words))
             self.last = words if self._depth == 1 else self.last
         return takes_value
@@ -457,9 +473,10 @@ class BashScanner:
         elif self._source.startswith("$((", start):
             self._refuse("arithmetic evaluates its contents")
         self._at += len(opening)
-        outer, self._in_backquotes = self._in_backquotes, opening == "`"
+        outer = self._in_backquotes, self._piped_from
+        self._in_backquotes, self._piped_from = opening == "`", None
         takes_value = self._read_list("`" if opening == "`" else ")")
-        self._in_backquotes = outer
+        self._in_backquotes, self._piped_from = outer
         word.marks |= {"command", "value"} if takes_value else {"command"}
         if not is_quoted:
             word.marks.discard("begun")

@@ -1,0 +1,1 @@
+"""Judges skills before they are used: rules over instructions and scripts, and their findings."""

@@ -1,0 +1,168 @@
+"""Shell commands as rules see them: words, pipes and addresses, read by the shell scanner."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cached_property
+
+from prowess.shell.command_list import Pipelines, list_pipelines
+from prowess.shell.program_words import unwrap
+
+# The scanner is exact and not fast, so a line is parsed only if it has a word that a rule is about.
+_PROGRAMS = re.compile(
+    r"(?<![\w./-])(?:\S*/)?(?:curl|wget|aria2c|fetch|https?|iwr|irm|iex|invoke-\w+|eval|source|ba|sh"
+    r"|bash|zsh|dash|ksh|fish|python[0-9.]*|perl|ruby|node|deno|php|pwsh|powershell|base64|base32"
+    r"|xxd|openssl|nc|ncat|netcat|socat|telnet|dig|nslookup|host|scp|sftp|rsync|ftp|cat|less|more"
+    r"|head|tail|cp|mv|tar|zip|7z|gpg|strings|grep|awk|sed|find|security|printenv|env|history"
+    r"|pip[0-9.]*|pipx|uv|uvx|npm|npx|pnpm|yarn|bun|bunx|go|cargo|gem|docker|podman|git|gh|chmod"
+    r"|mkfifo|exec|certutil|bitsadmin|mshta|osascript|get-content|gc|type|dd|od)(?![\w/])|/dev/tcp/",
+    re.IGNORECASE,
+)
+_PROMPT = re.compile(r"[ \t]*(?:>[ \t]?)*(?:[$%❯][ \t]+|PS [^>\n]{0,80}>[ \t]*)?")
+_CONTINUED = re.compile(r"(?:\\|\||&&)[ \t]*$")
+_JOINED = re.compile(r"[ \t]*(?:\||&&)")
+_URL = re.compile(r"(?:https?|ftp|wss?)://[^\s'\"`<>|)\]}]{1,2000}", re.IGNORECASE)
+_INTERPRETER = re.compile(r"python[0-9.]*|perl|ruby|node|deno|php|pwsh|powershell")
+SHELLS = frozenset("ash bash dash fish ksh sh zsh".split())
+
+# Longer commands are read in parts: what the scanner does with one word grows with its length.
+_LONGEST = 4_000
+_MOST_JOINED = 40
+_DEEPEST = 3
+
+
+class CommandLine:
+    """One line of a script, or several that are one command."""
+
+    def __init__(self, text: str, depth: int = 0) -> None:
+        self.text = text
+        self._depth = depth
+
+    @cached_property
+    def _pipelines(self) -> Pipelines:
+        return list_pipelines(self.text)
+
+    @property
+    def targets(self) -> tuple[str, ...]:
+        """Where input and output are redirected to."""
+        return self._pipelines.targets
+
+    @cached_property
+    def calls(self) -> tuple[Call, ...]:
+        """Every program that the line starts."""
+        return tuple(
+            Call(self, index, words)
+            for index, command in enumerate(self._pipelines.commands)
+            for words in unwrap(command)
+        )
+
+    @cached_property
+    def urls(self) -> tuple[str, ...]:
+        """Every address in the line."""
+        return tuple(_URL.findall(self.text))
+
+    def list_input(self, index: int) -> Iterator[Call]:
+        """The calls whose output reaches a command through pipes, the nearest first."""
+        seen: set[int] = set()
+        while (before := self._pipelines.pipes.get(index)) is not None and before not in seen:
+            seen.add(before)
+            yield from (call for call in self.calls if call.index == before)
+            index = before
+
+    def list_nested(self) -> Iterator[CommandLine]:
+        """The line itself, and the scripts that it hands to another shell in quotes."""
+        yield self
+        if self._depth >= _DEEPEST:
+            return
+        for call in self.calls:
+            if (script := call.script) is not None and len(script) < len(self.text):
+                yield from CommandLine(script, self._depth + 1).list_nested()
+
+
+class Call:
+    """A program that is started, with its arguments."""
+
+    def __init__(self, line: CommandLine, index: int, words: tuple[str, ...]) -> None:
+        self.line = line
+        self.index = index
+        self.name = words[0].lower().removesuffix(".exe")
+        self.arguments = words[1:]
+
+    @property
+    def input(self) -> Iterator[Call]:
+        """The calls whose output it reads."""
+        return self.line.list_input(self.index)
+
+    @property
+    def is_shell(self) -> bool:
+        """Whether it is a shell."""
+        return self.name in SHELLS
+
+    @property
+    def is_interpreter(self) -> bool:
+        """Whether it runs programs in another language than that of a shell."""
+        return _INTERPRETER.fullmatch(self.name) is not None
+
+    @property
+    def script(self) -> str | None:
+        """The script that a shell gets as an argument."""
+        if self.name == "eval":
+            return " ".join(self.arguments)
+        if not self.is_shell:
+            return None
+        options = [word for word in self.arguments if word.startswith("-")]
+        if not any("c" in option and not option.startswith("--") for option in options):
+            return None
+        return next((word for word in self.arguments if not word.startswith("-")), None)
+
+    @property
+    def runs_input(self) -> bool:
+        """Whether it takes what it reads as its program."""
+        if self.name in ("iex", "invoke-expression"):
+            return True
+        if self.name in ("source", "."):
+            return self.arguments[:1] in (("/dev/stdin",), ("-",))
+        if self.is_shell and any(word in ("-s", "-is") for word in self.arguments):
+            return True
+        if not (self.is_shell or self.is_interpreter):
+            return False
+        # With `-c` or `-e` the program is an argument, and what is read is its data.
+        return all(word in ("-", "/dev/stdin", "-x", "-e", "-i", "-u") for word in self.arguments)
+
+
+def parse_command_lines(script: str) -> Iterator[tuple[int, CommandLine]]:
+    """The commands of a script, each with the number of lines before it.
+
+    Every line is read on its own, so that an open quote in one does not hide the next.
+    """
+    lines = script.split("\n")
+    at = 0
+    while at < len(lines):
+        first = at
+        at += 1
+        while at < len(lines) and at - first < _MOST_JOINED and _is_joined(lines, at):
+            at += 1
+        text = _PROMPT.sub("", "\n".join(lines[first:at]), count=1)
+        for part in _cut(text):
+            yield first, CommandLine(part)
+
+
+def _is_joined(lines: list[str], at: int) -> bool:
+    return bool(_CONTINUED.search(lines[at - 1][-80:]) or _JOINED.match(lines[at]))
+
+
+def _cut(text: str) -> Iterator[str]:
+    """The parts of a command to parse: all of it, or from each program on if it is long."""
+    if _PROGRAMS.search(text) is None:
+        return
+    # The line ends of one command mean nothing to the rules.
+    text = text.replace("\\\n", " ")
+    if len(text) <= _LONGEST:
+        yield text
+        return
+    end = 0
+    for found in _PROGRAMS.finditer(text):
+        if found.start() >= end:
+            end = found.start() + _LONGEST
+            yield text[found.start() : end]

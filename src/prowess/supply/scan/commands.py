@@ -1,0 +1,219 @@
+"""Rules about commands that run what nobody has read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+
+from prowess.diagnostics import Severity
+from prowess.supply.scan.addresses import find_distrust
+from prowess.supply.scan.command_line import Call, CommandLine
+from prowess.supply.scan.rule import Kind, Match, Passage, Rule
+
+_FETCHERS = frozenset(
+    "curl wget aria2c fetch http https iwr irm invoke-webrequest invoke-restmethod lynx".split()
+)
+_FETCHED = re.compile(
+    r"(?:\$\(|<\(|`)\s*(?:sudo\s+)?(?:curl|wget|iwr|irm|aria2c)\b|\b(?:DownloadString|DownloadFile)\("
+    r"|\((?:iwr|irm|curl|wget|Invoke-(?:WebRequest|RestMethod))\b",
+    re.IGNORECASE,
+)
+_DECODED = re.compile(
+    r"\bbase(?:64|32)\s+(?:-\w*[dD]|--decode)|\bxxd\s+(?:-\w+\s+)*-\w*r|\bopenssl\s+(?:enc|base64)\b"
+    r"[^|;\n]{0,80}\s-d\b|FromBase64String\(",
+    re.IGNORECASE,
+)
+_RUN_CODE = re.compile(
+    r"\b(?:exec|eval|compile|Function|os\.system|subprocess\.\w+|child_process\.\w+|vm\.runIn\w+)\s*"
+    r"\([^\n]{0,200}",
+)
+_CODE_FETCH = re.compile(
+    r"requests\.get\(|urlopen\(|urllib\.request|httpx\.get\(|fetch\(|axios\.get\(|http\.get\(", re.I
+)
+_CODE_DECODE = re.compile(
+    r"b64decode\(|b32decode\(|a85decode\(|bytes\.fromhex\(|unhexlify\(|atob\(|zlib\.decompress\("
+    r"|marshal\.loads\(|Buffer\.from\([^\n)]{0,2000},\s*['\"](?:base64|hex)|codecs\.decode\(",
+)
+_ENCODED_POWERSHELL = re.compile(r"-e(?:c|nc|ncodedcommand)?", re.IGNORECASE)
+_OUTPUT = re.compile(r"-\w*o|--output|-O|--output-document|-outfile", re.IGNORECASE)
+
+
+def _match_pipe(passage: Passage) -> Iterator[Match]:
+    if passage.kind is Kind.CODE:
+        yield from _match_code(passage, _CODE_FETCH, "runs code that it downloads.")
+        return
+    fetched: dict[str, str] = {}
+    for number, line in _list_lines(passage):
+        for call in line.calls:
+            if _runs_download(call):
+                yield _judge(number, line, f"`{call.name}` runs what is downloaded")
+            file = _find_file(call)
+            if file in fetched:
+                yield _judge(number, line, f"`{file}` is downloaded and run", fetched[file])
+        fetched |= _list_fetched(line)
+
+
+def _list_lines(passage: Passage) -> Iterator[tuple[int, CommandLine]]:
+    for number, line in passage.command_lines:
+        for nested in line.list_nested():
+            yield number, nested
+
+
+def _runs_download(call: Call) -> bool:
+    if call.runs_input:
+        is_piped = any(before.name in _FETCHERS for before in call.input)
+        is_argument = any(map(_FETCHED.search, (*call.arguments, *call.line.targets)))
+        return is_piped or is_argument
+    if call.name in ("eval", "source", "."):
+        return any(map(_FETCHED.match, call.arguments))
+    if call.is_shell and call.arguments:
+        script = call.script or next((one for one in call.arguments if one[:1] != "-"), "")
+        return _FETCHED.match(script) is not None
+    return call.name in ("iex", "invoke-expression") and bool(_FETCHED.search(call.line.text))
+
+
+def _judge(number: int, line: CommandLine, what: str, url: str | None = None) -> Match:
+    """A download that runs; one from where nobody answers for it is worse."""
+    for one in (url,) if url is not None else line.urls:
+        why = find_distrust(one)
+        if why is not None:
+            return Match(number, f"{what}, and {why}.", Severity.ERROR)
+    return Match(number, f"{what}.")
+
+
+def _find_file(call: Call) -> str:
+    """The file that a call runs; empty if it runs none."""
+    if call.is_shell or call.is_interpreter or call.name in ("source", "."):
+        word = next((one for one in call.arguments if one[:1] != "-"), "")
+        return word.removeprefix("./")
+    return call.name
+
+
+def _list_fetched(line: CommandLine) -> dict[str, str]:
+    """The files that a line downloads, each with its address."""
+    found: dict[str, str] = {}
+    for call in line.calls:
+        urls = [word for word in call.arguments if "://" in word]
+        if call.name not in _FETCHERS or not urls:
+            continue
+        url = urls[0]
+        names = {url.rstrip("/").rpartition("/")[2].partition("?")[0]}
+        for option, value in pairwise(call.arguments):
+            if _OUTPUT.fullmatch(option) and "://" not in value:
+                names = {value}
+        targets = set(line.targets) - {"/dev/null", "1", "2"}
+        for name in (targets or names) - {"", "-"}:
+            found[name.removeprefix("./").lower()] = url
+            found[name.removeprefix("./")] = url
+            found[name.rpartition("/")[2]] = url
+    return found
+
+
+def _match_encoded(passage: Passage) -> Iterator[Match]:
+    if passage.kind is Kind.CODE:
+        yield from _match_code(passage, _CODE_DECODE, "runs code that it decodes first.")
+        return
+    for number, line in _list_lines(passage):
+        for call in line.calls:
+            if _runs_decoded(call):
+                yield Match(number, f"`{call.name}` runs text that is decoded first.")
+
+
+def _runs_decoded(call: Call) -> bool:
+    if call.name in ("pwsh", "powershell") and len(call.arguments) > 1:
+        pairs = pairwise(call.arguments)
+        return any(_ENCODED_POWERSHELL.fullmatch(one) and len(two) > 20 for one, two in pairs)
+    if call.runs_input:
+        before = "|".join(" ".join((one.name, *one.arguments)) for one in call.input)
+        return _DECODED.search(f"{before} {' '.join(call.arguments)}") is not None
+    if call.is_interpreter:
+        code = " ".join(call.arguments)
+        return bool(_RUN_CODE.search(code) and _CODE_DECODE.search(code))
+    if call.name == "eval":
+        return _DECODED.search(" ".join(call.arguments)) is not None
+    return (
+        call.is_shell
+        and _DECODED.search(call.script or "") is not None
+        and ((call.script or "").startswith(("$(", "`")))
+    )
+
+
+def _match_code(passage: Passage, source: re.Pattern[str], what: str) -> Iterator[Match]:
+    for found in _RUN_CODE.finditer(passage.text):
+        if source.search(found[0]):
+            name = found[0].partition("(")[0].strip()
+            yield Match(passage.find_line(found.start()), f"`{name}` {what}")
+
+
+_SHELL_PROGRAM = re.compile(r"(?:.*/)?(?:ba|z|da|k|c|tc)?sh|cmd(?:\.exe)?|powershell(?:\.exe)?")
+_CODE_REVERSE = re.compile(
+    r"\bdup2\([^\n]{0,60}fileno\(\)|pty\.spawn\(|TCPSocket\.(?:new|open)\([^\n]{0,200}\bexec\b"
+    r"|fsockopen\([^\n]{0,200}(?:exec|proc_open)|net\.(?:connect|Socket)\([^\n]{0,200}\bspawn\(",
+)
+
+
+def _match_reverse(passage: Passage) -> Iterator[Match]:
+    reason = "A shell is handed to another machine."
+    if passage.kind is Kind.CODE:
+        found = _CODE_REVERSE.search(passage.text)
+        if found is not None and re.search(r"\bsocket\b|Socket|fsockopen|net\.", passage.text):
+            yield Match(passage.find_line(found.start()), reason)
+        return
+    for number, line in _list_lines(passage):
+        if _is_reverse(line):
+            yield Match(number, reason)
+
+
+def _is_reverse(line: CommandLine) -> bool:
+    to_network = any(target.startswith(("/dev/tcp/", "/dev/udp/")) for target in line.targets)
+    if to_network and any(call.is_shell or call.name == "exec" for call in line.calls):
+        return True
+    return any(map(_hands_over, line.calls))
+
+
+def _hands_over(call: Call) -> bool:
+    words = call.arguments
+    if call.name in ("nc", "ncat", "netcat"):
+        pairs = pairwise(words)
+        runs = any(
+            re.fullmatch(r"-\w*[ec]|--(?:sh-)?exec", one) and _SHELL_PROGRAM.fullmatch(two)
+            for one, two in pairs
+        )
+        return runs or any(before.is_shell for before in call.input)
+    if call.name == "socat":
+        return any(re.match(r"(?:exec|system):['\"]?\S*sh\b", word, re.I) for word in words)
+    code = " ".join(words)
+    return (
+        call.is_interpreter
+        and "socket" in code.lower()
+        and bool(re.search(r"dup2|pty\.spawn|/bin/(?:ba)?sh|subprocess", code))
+    )
+
+
+RULES = (
+    Rule(
+        code="pipe-to-shell",
+        severity=Severity.WARNING,
+        summary="A download is run without anyone having read it.",
+        hint="Download a fixed version, check its digest, and run it then.",
+        reads=(Kind.COMMANDS, Kind.CODE),
+        match=_match_pipe,
+    ),
+    Rule(
+        code="encoded-command",
+        severity=Severity.ERROR,
+        summary="Text that nobody can read is decoded and run.",
+        hint="Write the command itself.",
+        reads=(Kind.COMMANDS, Kind.CODE),
+        match=_match_encoded,
+    ),
+    Rule(
+        code="reverse-shell",
+        severity=Severity.ERROR,
+        summary="A shell is handed to another machine.",
+        hint="Remove the command, and do not use the skill until you know why it is there.",
+        reads=(Kind.COMMANDS, Kind.CODE),
+        match=_match_reverse,
+    ),
+)

@@ -1,0 +1,51 @@
+"""The table of all rules, and the codes of findings that no rule makes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from prowess.diagnostics import Code, Severity
+from prowess.supply.scan import (
+    blobs,
+    commands,
+    hidden_text,
+    installs,
+    instructions,
+    names,
+    secrets,
+)
+from prowess.supply.scan.rule import Rule
+
+RULES: tuple[Rule, ...] = (
+    *hidden_text.RULES,
+    *instructions.RULES,
+    *commands.RULES,
+    *blobs.RULES,
+    *secrets.RULES,
+    *installs.RULES,
+    *names.RULES,
+)
+
+_OTHER_CODES: Mapping[str, Code] = {
+    "file-not-scanned": Code(
+        Severity.INFO,
+        "A file was not read, so nothing is known about it.",
+        "Look at the file yourself, or remove it from the skill.",
+    ),
+    "suppression-without-reason": Code(
+        Severity.WARNING,
+        "A comment suppresses findings and does not say why.",
+        "Write `prowess: ignore CODE -- REASON`.",
+    ),
+    "suppression-unknown": Code(
+        Severity.WARNING,
+        "A comment suppresses a code that the scan does not have.",
+        "Correct the code.",
+    ),
+}
+
+SCAN_CODES: Mapping[str, Code] = {
+    **{rule.code: Code(rule.severity, rule.summary, rule.hint) for rule in RULES},
+    **_OTHER_CODES,
+}
+"""What every code of the scan means."""

@@ -1,0 +1,55 @@
+"""Findings that an author has looked at and explains: comments with a code and a reason.
+
+`prowess: ignore CODE -- REASON` on the line of the finding or the line above it, in whatever the
+file uses for comments.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+
+import msgspec
+
+from prowess.diagnostics import Diagnostic
+
+_MARK = re.compile(
+    r"prowess: ignore[ \t]+([a-z][a-z-]*(?:[ \t]*,[ \t]*[a-z][a-z-]*)*)(?:[ \t]+--[ \t]*(.*))?"
+)
+_COMMENT_END = re.compile(r"[ \t]*(?:-->|\*/|#\}|%>)[ \t]*$")
+
+
+class Suppression(msgspec.Struct, frozen=True):
+    """A comment that explains findings of some codes; without a `reason` it explains none."""
+
+    line: int
+    codes: tuple[str, ...]
+    reason: str
+
+
+class SuppressedFinding(msgspec.Struct, frozen=True):
+    """A finding that a comment explains, and how."""
+
+    finding: Diagnostic
+    reason: str
+
+
+def parse_suppressions(text: str) -> Iterator[Suppression]:
+    """The suppressions in a text."""
+    if "prowess: ignore" not in text:
+        return
+    for number, line in enumerate(text.split("\n"), 1):
+        found = _MARK.search(line)
+        if found is not None:
+            codes = tuple(code.strip() for code in found[1].split(","))
+            reason = _COMMENT_END.sub("", found[2] or "").strip()
+            yield Suppression(number, codes, reason)
+
+
+def find_reason(finding: Diagnostic, suppressions: Collection[Suppression]) -> str | None:
+    """The reason why a finding is suppressed; None if it is not."""
+    for one in suppressions:
+        is_near = finding.line in (one.line, one.line + 1)
+        if is_near and one.reason and finding.code in one.codes:
+            return one.reason
+    return None
