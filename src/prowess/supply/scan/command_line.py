@@ -11,7 +11,7 @@ from prowess.shell.program_words import unwrap
 
 # The scanner is exact and not fast, so a line is parsed only if it has a word that a rule is about.
 _PROGRAMS = re.compile(
-    r"(?<![\w./-])(?:\S*/)?(?:curl|wget|aria2c|fetch|https?|iwr|irm|iex|invoke-\w+|eval|source|ba|sh"
+    r"(?<![\w.-])(?:curl|wget|aria2c|fetch|https?|iwr|irm|iex|invoke-\w+|eval|source|ba|sh"
     r"|bash|zsh|dash|ksh|fish|python[0-9.]*|perl|ruby|node|deno|php|pwsh|powershell|base64|base32"
     r"|xxd|openssl|nc|ncat|netcat|socat|telnet|dig|nslookup|host|scp|sftp|rsync|ftp|cat|less|more"
     r"|head|tail|cp|mv|tar|zip|7z|gpg|strings|grep|awk|sed|find|security|printenv|env|history"

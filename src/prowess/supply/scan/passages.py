@@ -25,7 +25,7 @@ _NAME = re.compile(r"^name:[ \t]*[\"']?([^\n\"']{1,200}?)[\"']?[ \t]*$", re.MULT
 _STRING = re.compile(
     r"\"((?:[^\"\\\n]|\\.){4,2000})\"|'((?:[^'\\\n]|\\.){4,2000})'|`([^`]{4,2000})`"
 )
-_SHEBANG = re.compile(r"#!\s*\S*?(?:/env\s+(?:-\S+\s+)?|/)([\w.+-]+)")
+_SHEBANG = re.compile(r"#![ \t]*(?:\S*/env[ \t]+(?:-\S+[ \t]+)?)?(\S+)")
 
 _SHELL_WORDS = frozenset(
     "bash sh shell zsh console shell-session terminal fish ksh dash powershell ps1 pwsh cmd bat"
@@ -57,7 +57,7 @@ def _find_kind(path: str, text: str) -> Kind | None:
     end = posixpath.splitext(name)[1]
     shebang = _SHEBANG.match(text)
     if shebang is not None:
-        is_shell = shebang[1].rstrip("0123456789.") in _SHELL_WORDS
+        is_shell = posixpath.basename(shebang[1]) in _SHELL_WORDS
         return Kind.COMMANDS if is_shell else Kind.CODE
     if end in _SHELL_ENDS or name in _SHELL_NAMES:
         return Kind.COMMANDS

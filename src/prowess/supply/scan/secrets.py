@@ -217,27 +217,26 @@ def _match_sent_code(passage: Passage) -> Iterator[Match]:
             return
 
 
-_SECRETS = (
-    r"(?:(?:api|access|ssh|private|secret)[ _-]?(?:keys?|tokens?)|tokens|credentials|passwords?"
-    r"|secrets|environment\s+variables|env\s+vars|\.env\b|cookies|private\s+keys?|seed\s+phrase"
-    r"|(?:conversation|chat|shell)\s+history|(?:system|full)\s+prompt|\.ssh\b|\.aws\b"
+_SECRETS = re.compile(
+    r"\b(?:(?:api|access|ssh|private|secret)[ _-]?(?:keys?|tokens?)|tokens|credentials|passwords?"
+    r"|secrets|environment\s+variables|env\s+vars|cookies|seed\s+phrase"
+    r"|(?:conversation|chat|shell)\s+history|(?:system|full)\s+prompt"
     r"|(?:full|entire|whole)\s+conversation|user'?s?\s+(?:files|messages|data|input))"
-)
-_SEND = (
-    r"(?:send|upload|post|transmit|forward|e-?mail|exfiltrate|leak|submit|push|report|append|encode"
-    r"|include|embed|relay|deliver|ship)"
-)
-_WHERE = (
-    r"(?:https?://[^\s)>\]]{4,200}|[\w.+-]{1,64}@[\w-]{1,63}\.[\w.]{2,63}|our\s+(?:server|endpoint"
-    r"|collector|webhook|backend|api)|(?:a|the|this)\s+(?:remote|external|webhook|collector|following)"
-    r"\s*(?:server|endpoint|url|host|address)?)"
-)
-_PROSE_SENT = re.compile(
-    rf"\b{_SEND}\b[^\n]{{0,100}}\b{_SECRETS}[^\n]{{0,100}}\b(?:to|at|via|in|into|through)\b[^\n]{{0,40}}"
-    rf"{_WHERE}|\b{_SEND}\b[^\n]{{0,60}}{_WHERE}[^\n]{{0,80}}\b(?:with|containing|including|plus)\b"
-    rf"[^\n]{{0,60}}{_SECRETS}",
+    r"|\.(?:env|ssh|aws)\b",
     re.IGNORECASE,
 )
+_SEND = re.compile(
+    r"\b(?:send|upload|post|transmit|forward|e-?mail|exfiltrate|leak|submit|push|append|encode"
+    r"|relay|deliver|ship)\b[^\n]{0,240}",
+    re.IGNORECASE,
+)
+_WHERE = re.compile(
+    r"https?://[^\s)>\]]{4,200}|[\w.+-]{1,64}@[\w-]{1,63}\.[\w.]{2,63}|\bour\s+(?:server|endpoint"
+    r"|collector|webhook|backend|api)|\b(?:a|the|this)\s+(?:remote|external|webhook|collector)\s*"
+    r"(?:server|endpoint|url|host|address)",
+    re.IGNORECASE,
+)
+_SENTENCE_END = re.compile(r"[.!?](?=\s|$)")
 _IMAGE = re.compile(
     r"!\[[^\]\n]{0,200}\]\(https?://[^\s)]{1,300}[?&/=](?:\{|\$\{|<|%7B|\[)"
     r"[^)\n]{0,60}(?:secret|data|key|token|history|content|summary|conversation|context|env|base64)",
@@ -247,7 +246,10 @@ _IMAGE = re.compile(
 
 def _match_sent_prose(passage: Passage) -> Iterator[Match]:
     text = passage.plain
-    for found in _PROSE_SENT.finditer(text):
+    for found in _SEND.finditer(text):
+        sentence = _SENTENCE_END.split(found[0], maxsplit=1)[0]
+        if not (_SECRETS.search(sentence) and _WHERE.search(sentence)):
+            continue
         before = text[max(0, found.start() - 60) : found.start()]
         if _NEGATION.search(before) or is_about(text, found.start(), found.end()):
             continue

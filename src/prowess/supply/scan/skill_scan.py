@@ -146,12 +146,14 @@ class _Scan:
                 path = posixpath.join(here, item.name)
                 if item.is_link:
                     self._pass_over(path, "It is a symlink, which the scan does not follow.")
-                elif item.kind == "folder" and item.name not in _SKIPPED_FOLDERS:
-                    inner.append(path)
-                elif item.kind == "file" and count >= MOST_FILES:
+                elif item.kind == "folder":
+                    inner += [path] if item.name not in _SKIPPED_FOLDERS else []
+                elif item.kind != "file":
+                    self._pass_over(path, "It is neither a file nor a folder.")
+                elif count >= MOST_FILES:
                     self._pass_over(path, f"There are more than {MOST_FILES:,} files.")
                     return
-                elif item.kind == "file":
+                else:
                     count += 1
                     yield path
             waiting += reversed(inner)
@@ -184,7 +186,12 @@ class _Scan:
         self._findings.append(make_finding("file-not-scanned", message, path, severity=severity))
 
     def _result(self) -> ScanResult:
-        return ScanResult(tuple(self._findings), tuple(self._suppressed), self._count)
+        findings = sorted(self._findings, key=_by_place)
+        return ScanResult(tuple(findings), tuple(self._suppressed), self._count)
+
+
+def _by_place(finding: Diagnostic) -> tuple[str, int, str]:
+    return (finding.file or "", finding.line or 0, finding.code)
 
 
 def _judge_suppressions(path: str, suppressions: Iterable[Suppression]) -> Iterator[Diagnostic]:
