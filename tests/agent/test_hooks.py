@@ -20,12 +20,13 @@ from prowess.agent.events import (
     Warned,
 )
 from prowess.agent.hooks.process import HookPlace, HookProcess
-from prowess.agent.session_file import load_session
+from prowess.agent.session_file import SavedSession, load_session
 from prowess.errors import UsageError
 from prowess.machine.processes import ProcessRunner
 from prowess.model.hooks import Hook
 from prowess.model.permission import ApprovalChoice
 from prowess.model.sandbox import SandboxSettings
+from prowess.state.trust import TrustFile
 from tests.agent.studio import Asked, Studio, call, pick, say
 from tests.agent.test_session import Seen
 
@@ -755,16 +756,75 @@ def test_trust_in_contents_does_not_cover_the_hooks_of_a_projects_skill(studio):
     assert [one.code for one in pick(events, Warned)] == ["hooks-untrusted"]
 
 
-def test_the_hooks_of_a_typed_skill_are_there_again_when_the_session_goes_on(studio):
+def use_careful(studio: Studio, by: str, *answers: Any) -> SavedSession:
+    """A session in which the user or the model loaded the skill `careful`."""
+    loads = [call("skill", name="careful")] if by == "model" else []
+    session = studio.open(*loads, *answers, say("One."), rules={"allow": ["Skill(careful)"]})
+    session.run("/careful" if by == "user" else "go")
+    session.close()
+    return load_session(studio.facts, session.id)
+
+
+def read_again(studio: Studio, saved: SavedSession) -> tuple[list[str], list[str]]:
+    """What comes of a call when the session goes on, and the codes of warnings."""
+    _, events = studio.run(call("Read", file_path="a.txt"), say("Done."), resume=saved)
+    outcomes = [one.outcome for one in pick(events, ToolFinished)]
+    return outcomes, [one.code for one in pick(events, Warned)]
+
+
+@pytest.mark.parametrize("by", ["user", "model"])
+def test_the_hooks_of_a_skill_are_there_again_when_the_session_goes_on(studio, by):
     give_hooks(studio, "careful", PreToolUse="exit 2")
     studio.write("a.txt", "A\n")
     studio.trust()
-    session = studio.open(say("One."))
-    session.run("/careful")
+    saved = use_careful(studio, by)
+    assert read_again(studio, saved) == (["refused"], [])
+
+
+def test_the_hooks_of_a_skill_outlive_a_compaction_and_a_resume(studio):
+    give_hooks(studio, "careful", PreToolUse="exit 2")
+    studio.write("a.txt", "A\n")
+    studio.trust()
+    session = studio.open(
+        call("skill", name="careful"),
+        say("One."),
+        {**say("They greeted."), "agent": "compaction"},
+        rules={"allow": ["Skill(careful)"]},
+    )
+    session.run("go")
+    session.run("/compact")
     session.close()
     saved = load_session(studio.facts, session.id)
-    _, events = studio.run(call("Read", file_path="a.txt"), say("Done."), resume=saved)
-    assert [one.outcome for one in pick(events, ToolFinished)] == ["refused"]
+    assert read_again(studio, saved) == (["refused"], [])
+
+
+@pytest.mark.parametrize("by", ["user", "model"])
+def test_hooks_that_were_not_granted_are_not_there_after_a_resume(studio, by):
+    give_hooks(studio, "careful", PreToolUse="exit 2")
+    studio.write("a.txt", "A\n")
+    saved = use_careful(studio, by)
+    studio.trust()
+    assert read_again(studio, saved) == (["done"], [])
+
+
+@pytest.mark.parametrize("by", ["user", "model"])
+def test_hooks_that_changed_since_do_not_run_and_that_is_said(studio, by):
+    give_hooks(studio, "careful", PreToolUse="exit 2")
+    studio.write("a.txt", "A\n")
+    studio.trust()
+    saved = use_careful(studio, by)
+    give_hooks(studio, "careful", PreToolUse="touch taken")
+    assert read_again(studio, saved) == (["done"], ["hooks-changed"])
+    assert not (studio.project / "taken").exists()
+
+
+def test_hooks_of_a_project_that_is_no_longer_trusted_do_not_run_and_that_is_said(studio):
+    give_hooks(studio, "careful", PreToolUse="exit 2")
+    studio.write("a.txt", "A\n")
+    studio.trust()
+    saved = use_careful(studio, "model")
+    TrustFile.of(studio.facts, cwd=str(studio.project)).distrust(str(studio.project))
+    assert read_again(studio, saved) == (["done"], ["hooks-untrusted"])
 
 
 # Sub-agents

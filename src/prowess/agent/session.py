@@ -94,7 +94,7 @@ class Session:
         self._approver = approver
         self._opened = time.monotonic()
         own = skills.project.load_own_settings()
-        self._settings_warnings = tuple(list_settings_warnings(skills.settings(), own))
+        self._start_warnings = tuple(list_settings_warnings(skills.settings(), own))
         self.models = ModelSource(model, own.agent, skills.facts, skills.project.files, record)
         file = open_session_file(skills, resume, fork=fork) if keep else None
         self.id = file.header.id if file else f"unsaved-{time.time_ns():x}"
@@ -117,7 +117,9 @@ class Session:
         self._prompts = PromptHooks(self._workers.main_hooks, is_resumed=resume is not None)
         self.conversation = self._workers.open_conversation(resume.conversation if resume else None)
         if resume is not None:
-            self._workers.main_hooks.add(restore_hooks(self.conversation, skills))
+            restored = restore_hooks(resume.hooks, self.conversation, skills)
+            self._workers.main_hooks.add(restored.hooks)
+            self._start_warnings += restored.warnings
         self._queue = MessageQueue()
         self._main: Worker | None = None
         self._events: asyncio.Queue[Event | None] | None = None
@@ -467,7 +469,7 @@ class Session:
                 f"It is not known whether this was done before the session ended: {call.title}"
             )
             self._emit(Warned(code="unknown-outcome", message=message))
-        for warning in self._settings_warnings:
+        for warning in self._start_warnings:
             self._emit(warning)
 
     async def _wait_until_shown(self) -> None:

@@ -73,6 +73,13 @@ class ToldRecord(_Record, frozen=True, kw_only=True, tag="told"):
     """The model has been told of the calls so far whose outcome is unknown."""
 
 
+class HooksRecord(_Record, frozen=True, kw_only=True, tag="hooks"):
+    """The hooks of a skill apply from now on. `digest` is that of what its header declares."""
+
+    skill: str
+    digest: str
+
+
 class HistoryRecord(_Record, frozen=True, kw_only=True, tag="history"):
     """These messages replace all before: the conversation was compacted or cleared.
 
@@ -101,7 +108,14 @@ class EndRecord(_Record, frozen=True, kw_only=True, tag="end"):
 
 
 Record = (
-    TurnRecord | MessagesRecord | CallRecord | ResultRecord | ToldRecord | HistoryRecord | EndRecord
+    TurnRecord
+    | MessagesRecord
+    | CallRecord
+    | ResultRecord
+    | ToldRecord
+    | HooksRecord
+    | HistoryRecord
+    | EndRecord
 )
 _RECORDS: msgspec.json.Decoder[Record] = msgspec.json.Decoder(Record)
 
@@ -126,11 +140,13 @@ class SavedTurn(msgspec.Struct, kw_only=True):
 class SavedSession(msgspec.Struct, kw_only=True):
     """A session as it was kept. `is_damaged` if its end could not be read.
 
-    `conversation` is what the conversation saved last.
+    `conversation` is what the conversation saved last, `hooks` the skills whose hooks apply, with
+    the digest of each.
     """
 
     header: SessionHeader
     turns: list[SavedTurn] = []
+    hooks: dict[str, str] = {}
     conversation: str | None = None
     is_damaged: bool = False
 
@@ -204,6 +220,10 @@ class SessionFile:
     def note_result(self, call: str, outcome: Outcome) -> None:
         """Write down that a call has ended."""
         self._append(ResultRecord(call=call, outcome=outcome), sync=True)
+
+    def note_hooks(self, skill: str, digest: str) -> None:
+        """Write down that the hooks of a skill apply from now on."""
+        self._append(HooksRecord(skill=skill, digest=digest), sync=True)
 
     def note_told(self) -> None:
         """Write down that the model knows of every call whose outcome is unknown."""
@@ -286,17 +306,23 @@ def _add(session: SavedSession, record: Record) -> None:
         case ToldRecord():
             for one in session.turns:
                 one.calls.clear()
-        case HistoryRecord(messages=messages):
-            for one in session.turns:
-                one.messages = []
-            turn.messages = [messages]
-            session.conversation = record.conversation
+        case HooksRecord(skill=skill, digest=digest):
+            session.hooks[skill] = digest
+        case HistoryRecord():
+            _replace_history(session, record)
         case EndRecord(messages=messages):
             turn.end = record
             turn.calls.clear()
             session.conversation = record.conversation
             if bytes(messages):
                 turn.messages = [messages]
+
+
+def _replace_history(session: SavedSession, record: HistoryRecord) -> None:
+    for turn in session.turns:
+        turn.messages = []
+    session.turns[-1].messages = [record.messages]
+    session.conversation = record.conversation
 
 
 def _begin_turn(record: TurnRecord) -> SavedTurn:

@@ -9,7 +9,12 @@ from pydantic_ai.models import Model
 
 from prowess.agent.definitions import AgentDefinition
 from prowess.agent.events import Event, Warned
-from prowess.agent.hooks.skill_hooks import is_own, list_skill_hooks, may_hook
+from prowess.agent.hooks.skill_hooks import (
+    digest_hooks,
+    is_own,
+    list_skill_hooks,
+    may_hook,
+)
 from prowess.agent.models import ModelSource
 from prowess.agent.worker import Worker
 from prowess.diagnostics import Diagnostic
@@ -50,6 +55,9 @@ class SkillGrants:
         turn.granted = turn.granted.add(requests.allowed_tools, requests.disallowed_tools)
         worker.loop.use(self._find_model(requests.model, agent=worker.name), requests.effort)
         hooks = list_skill_hooks(skill, requests, worker.context.conversation)
+        if hooks and worker.depth == 0:
+            # Written down at once: a guard must be there again even after a kill.
+            worker.context.log.note_hooks(skill, digest_hooks(requests))
         worker.context.hooks.add(hooks)
 
     def open_model(self, name: str, definition: AgentDefinition, requests: SkillRequests) -> Model:

@@ -35,7 +35,7 @@ _loaded: ContextVar[list[Activation]] = ContextVar("loaded")
 
 
 class CallLog(Protocol):
-    """Keeps every call on disk, before it runs and after."""
+    """Keeps every call on disk, before it runs and after, and the hooks that skills bring."""
 
     def note_call(self, call: str, tool: str, title: str) -> None:
         """A call is about to run. Raises `MachineError`, and then it does not run."""
@@ -43,6 +43,10 @@ class CallLog(Protocol):
 
     def note_result(self, call: str, outcome: Outcome) -> None:
         """A call has ended."""
+        ...
+
+    def note_hooks(self, skill: str, digest: str) -> None:
+        """The hooks of a skill apply from now on."""
         ...
 
 
@@ -53,6 +57,9 @@ class NoCallLog:
         """Keep nothing."""
 
     def note_result(self, call: str, outcome: Outcome) -> None:
+        """Keep nothing."""
+
+    def note_hooks(self, skill: str, digest: str) -> None:
         """Keep nothing."""
 
 

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Mapping
+from typing import NamedTuple
 
+import msgspec
+
+from prowess.activate.ledger import digest_parts
 from prowess.activate.skill_requests import read_requests
+from prowess.agent.events import Warned
 from prowess.conversation.conversation import Conversation
 from prowess.model.activation import SkillRequests
 from prowess.model.hooks import Hook
@@ -41,20 +46,63 @@ def list_skill_hooks(
     return list_hooks(requests.hooks, source="skill", name=name, root=folder)
 
 
-def restore_hooks(conversation: Conversation, skills: Skills) -> Iterator[Hook]:
-    """The hooks of the skills that a session that goes on has loaded.
+class RestoredHooks(NamedTuple):
+    """The hooks that a session goes on with, and what to say about those that it lost."""
 
-    Only of those that the user typed: what a model loaded may have been loaded without its hooks.
+    hooks: tuple[Hook, ...]
+    warnings: tuple[Warned, ...] = ()
+
+
+def restore_hooks(
+    kept: Mapping[str, str], conversation: Conversation, skills: Skills
+) -> RestoredHooks:
+    """The hooks of skills that applied when a session ended, by the digest of each skill's hooks.
+
+    They must still be trusted, and be what was granted then.
     """
-    trust = skills.project.open_trust()
-    for entry in conversation.ledger.loaded:
-        skill = _find_skill(entry.name, conversation)
-        if skill is None or entry.by != "user":
+    hooks: list[Hook] = []
+    warnings: list[Warned] = []
+    for name, digest in kept.items():
+        requests = _read_requests(name, conversation, skills)
+        refusal = _find_refusal(name, requests, digest, conversation, skills)
+        if refusal is None:
+            hooks += list_skill_hooks(name, requests, conversation)
             continue
-        is_trusted = trust.is_trusted(skill)
-        if may_hook(entry.name, conversation, skills, is_trusted=is_trusted):
-            requests, _ = read_requests(skill.manifest, skills.profile.requests)
-            yield from list_skill_hooks(entry.name, requests, conversation)
+        code, reason = refusal
+        said = f"The hooks of the skill “{name}” do not run, because {reason}."
+        warnings.append(Warned(code=code, message=said))
+    return RestoredHooks(tuple(hooks), tuple(warnings))
+
+
+def digest_hooks(requests: SkillRequests) -> str:
+    """The same text for the same hooks."""
+    return digest_parts(msgspec.json.encode(requests.hooks, order="deterministic").decode())
+
+
+def _find_refusal(
+    name: str,
+    requests: SkillRequests,
+    digest: str,
+    conversation: Conversation,
+    skills: Skills,
+) -> tuple[str, str] | None:
+    """The code and the reason why hooks do not apply any more; None if they do."""
+    skill = _find_skill(name, conversation)
+    if skill is None:
+        return "hooks-changed", "it is gone"
+    is_trusted = skills.project.open_trust().is_trusted(skill)
+    if not may_hook(name, conversation, skills, is_trusted=is_trusted):
+        return "hooks-untrusted", "it is not trusted"
+    if digest_hooks(requests) != digest:
+        return "hooks-changed", "they have changed since it was loaded; load it again"
+    return None
+
+
+def _read_requests(name: str, conversation: Conversation, skills: Skills) -> SkillRequests:
+    skill = _find_skill(name, conversation)
+    if skill is None:
+        return SkillRequests()
+    return read_requests(skill.manifest, skills.profile.requests)[0]
 
 
 def _find_skill(name: str, conversation: Conversation) -> Skill | None:
