@@ -34,22 +34,26 @@ from prowess.agent.events import Warned
 from prowess.gate.permissions import parse_given
 from prowess.text.permission_rules import AGENT_TOOLS
 
+def report(line):
+    # In one piece: a kill must not leave half a line, also where Python does not buffer.
+    os.write(1, f"{line}\n".encode())
+
 def run(order):
     rules = parse_given(allow=["Bash", "Write"], tools=AGENT_TOOLS)
     session = Session(Skills(".", cache=False, rules=rules), model=order["model"])
-    print(session.id, flush=True)
+    report(session.id)
     if order["bytes"] is not None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (order["bytes"], order["bytes"]))
     for text in order["turns"]:
         warned = []
         ended = session.run(text, on_event=lambda event: note(event, warned))
-        print(json.dumps([ended.status, ended.reason, *warned]), flush=True)
+        report(json.dumps([ended.status, ended.reason, *warned]))
 
 def note(event, warned):
     if isinstance(event, Warned):
         warned.append(event.message)
 
-print("ready", flush=True)
+report("ready")
 ends = {signal.SIGCHLD}
 signal.pthread_sigmask(signal.SIG_BLOCK, ends)
 for line in sys.stdin:
@@ -69,7 +73,7 @@ for line in sys.stdin:
             os.kill(child, signal.SIGKILL)
         signal.sigwait(ends)
     os.waitpid(child, 0)
-    print("over", flush=True)
+    report("over")
 """
 
 

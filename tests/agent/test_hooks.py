@@ -645,6 +645,31 @@ def test_hooks_of_other_types_are_said_not_to_run(studio):
     assert list_outcomes(events) == [("Stop", "failed", "hooks of type `prompt` are not run")]
 
 
+@pytest.mark.parametrize("kind", ["prompt", "http", "agent"])
+def test_hooks_of_other_types_are_named_at_the_start_with_their_file(studio, kind):
+    studio.host = "claude-code"
+    hooks = {"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": kind}]}]}
+    file = studio.workspace.write("home/.claude/settings.json", json.dumps({"hooks": hooks}))
+    _, events = studio.run(say("Done."))
+    assert [(one.code, one.message) for one in pick(events, Warned)] == [
+        (
+            "hook-unsupported",
+            f"{file}: the PreToolUse hook of type `{kind}` does not run; Prowess runs hooks of type"
+            " `command`.",
+        )
+    ]
+
+
+def test_a_hook_of_another_type_in_a_skill_is_named_when_the_skill_is_loaded(studio):
+    hooks = {"Stop": [{"hooks": [{"type": "prompt", "prompt": "Done?"}]}]}
+    studio.skill("careful", hooks=json.dumps(hooks))
+    studio.trust()
+    _, events = studio.run(say("Done."), text="/careful")
+    (warned,) = pick(events, Warned)
+    assert warned.code == "hook-unsupported"
+    assert ".agents/skills/careful/SKILL.md: the Stop hook of type `prompt`" in warned.message
+
+
 def write_plugin(studio: Studio, folder: str, **events: str) -> None:
     """A plugin with hooks."""
     hooks = {

@@ -89,9 +89,9 @@ def test_what_a_project_brings_is_used_once_the_project_is_trusted(workspace: Wo
     workspace.write("project/prowess.toml", 'plugins = ["tools"]\n')
     skills = workspace.open()
     assert used(skills) == (set(), [], [("tools:db", False)])
-    assert gather_hooks(skills).warnings == (
-        "The hooks of the plugin tools@folder do not run, because it is not trusted.",
-    )
+    assert [one.message for one in gather_hooks(skills).warnings] == [
+        "The hooks of the plugin tools@folder do not run, because it is not trusted."
+    ]
     TrustFile.of(workspace.facts(), cwd=workspace.path("project")).trust(workspace.path("project"))
     assert used(workspace.open()) == ({"tools:reviewer"}, ["tools@folder"], [("tools:db", True)])
 

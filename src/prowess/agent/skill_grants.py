@@ -15,6 +15,7 @@ from prowess.agent.hooks.skill_hooks import (
     list_skill_hooks,
     may_hook,
 )
+from prowess.agent.hooks.sources import list_unsupported
 from prowess.agent.models import ModelSource
 from prowess.agent.worker import Worker
 from prowess.diagnostics import Diagnostic
@@ -55,6 +56,8 @@ class SkillGrants:
         turn.granted = turn.granted.add(requests.allowed_tools, requests.disallowed_tools)
         worker.loop.use(self._find_model(requests.model, agent=worker.name), requests.effort)
         hooks = list_skill_hooks(skill, requests, worker.context.conversation)
+        for warning in list_unsupported(hooks):
+            self._emit(msgspec.structs.replace(warning, agent=worker.name))
         if hooks and worker.depth == 0:
             # Written down at once: a guard must be there again even after a kill.
             worker.context.log.note_hooks(skill, digest_hooks(requests))

@@ -21,6 +21,9 @@ AGENT_EVENTS = (
 )
 """The events at which Prowess's own agent runs hooks. Hosts have more."""
 
+HOOK_TYPES = ("command", "prompt", "agent", "http", "mcp_tool")
+"""The types of Claude Code's hooks. The agent runs commands; it says that others do not run."""
+
 USUAL_TIMEOUT = 60.0
 """The seconds that a hook may take if it does not say."""
 

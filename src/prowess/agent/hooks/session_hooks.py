@@ -106,8 +106,8 @@ class SessionHooks:
     def _warn_left(self) -> None:
         """Say once which hooks do not run."""
         warnings, self._warnings = self._warnings, []
-        for message in warnings:
-            self._emit(Warned(code="hooks-untrusted", message=message))
+        for warning in warnings:
+            self._emit(warning)
 
     def warn_continued(self, agent: str) -> None:
         """Say that hooks made an agent go on as often as they may."""

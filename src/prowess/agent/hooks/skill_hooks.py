@@ -42,8 +42,9 @@ def list_skill_hooks(
     if not requests.hooks:
         return ()
     skill = _find_skill(name, conversation)
-    folder = None if skill is None else skill.folder
-    return list_hooks(requests.hooks, source="skill", name=name, root=folder)
+    if skill is None:
+        return list_hooks(requests.hooks, name=name)
+    return list_hooks(requests.hooks, name=name, root=skill.folder, file=skill.file)
 
 
 class RestoredHooks(NamedTuple):

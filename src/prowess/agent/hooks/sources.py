@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 import msgspec
 
+from prowess.agent.events import Warned
 from prowess.discover.links import is_inside
 from prowess.model.hooks import AGENT_EVENTS, Hook
 from prowess.model.settings import Settings
 from prowess.ports import TrustPolicy
 from prowess.runtime import Skills
+from prowess.text.display import count_words
 
 
 class GatheredHooks(NamedTuple):
     """The hooks that may run, and what to say about the others."""
 
     hooks: tuple[Hook, ...]
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Warned, ...] = ()
 
 
 def gather_hooks(skills: Skills) -> GatheredHooks:
@@ -32,22 +35,36 @@ def gather_hooks(skills: Skills) -> GatheredHooks:
     trust = skills.project.open_trust()
     runnable = tuple(hook for hook in known if _is_runnable(hook, trust, own))
     left = len(known) - len(runnable)
-    warnings = (_explain_left(left, own),) if left else ()
+    warnings = [_warn_untrusted(_explain_left(left, own))] if left else []
     of_plugins = _gather_from_plugins(skills)
-    return GatheredHooks((*runnable, *of_plugins.hooks), (*warnings, *of_plugins.warnings))
+    hooks = (*runnable, *of_plugins.hooks)
+    return GatheredHooks(hooks, (*warnings, *of_plugins.warnings, *list_unsupported(hooks)))
+
+
+def list_unsupported(hooks: Iterable[Hook]) -> Iterator[Warned]:
+    """What to say about hooks that are no commands: each with its file."""
+    for hook in hooks:
+        if hook.kind == "command":
+            continue
+        said = (
+            f"{hook.origin.file or hook.name}: the {hook.event} hook of type `{hook.kind}` does not"
+            " run; Prowess runs hooks of type `command`."
+        )
+        yield Warned(code="hook-unsupported", message=said)
 
 
 def _gather_from_plugins(skills: Skills) -> GatheredHooks:
     """The hooks of plugins that are on and trusted."""
     hooks: list[Hook] = []
-    warnings: list[str] = []
+    warnings: list[Warned] = []
     for contents in skills.plugins():
         known = [hook for hook in contents.hooks if hook.event in AGENT_EVENTS]
         if contents.is_usable:
             hooks += known
         elif known and contents.plugin.is_enabled:
             id = contents.plugin.id
-            warnings.append(f"The hooks of the plugin {id} do not run, because it is not trusted.")
+            said = f"The hooks of the plugin {id} do not run, because it is not trusted."
+            warnings.append(_warn_untrusted(said))
     return GatheredHooks(tuple(hooks), tuple(warnings))
 
 
@@ -75,8 +92,13 @@ def _is_runnable(hook: Hook, trust: TrustPolicy, own: Settings) -> bool:
     return own.trust != "content" and trust.is_trusted_folder(folder or "/")
 
 
+def _warn_untrusted(message: str) -> Warned:
+    return Warned(code="hooks-untrusted", message=message)
+
+
 def _explain_left(count: int, own: Settings) -> str:
-    hooks = "1 hook of this project does" if count == 1 else f"{count} hooks of this project do"
+    verb = "does" if count == 1 else "do"
+    hooks = f"{count_words(count, 'hook')} of this project {verb}"
     if own.trust == "content":
         return f'{hooks} not run, because `trust = "content"` covers only skills.'
     return f"{hooks} not run, because the project is not trusted; see `prowess trust`."

@@ -10,7 +10,7 @@ import msgspec
 from prowess.diagnostics import Diagnostic, diagnose
 from prowess.discover.links import is_inside
 from prowess.discover.plugins.manifest import ManifestError, read_json
-from prowess.model.hooks import Hook
+from prowess.model.hooks import HOOK_TYPES, Hook
 from prowess.model.mcp import McpServer
 from prowess.model.origin import Origin
 from prowess.model.plugin import Plugin
@@ -36,6 +36,7 @@ def load_contents(plugin: Plugin, files: FileSystem, *, is_trusted: bool) -> Plu
             name=plugin.id,
             root=plugin.folder,
             file=file,
+            types=HOOK_TYPES,
         )
         hooks += found
         findings += problems

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from prowess.model.hooks import AGENT_EVENTS, USUAL_TIMEOUT, Hook, HookSource
+from prowess.model.hooks import AGENT_EVENTS, HOOK_TYPES, USUAL_TIMEOUT, Hook, HookSource
 from prowess.settings.formats.document import SettingValue
 from prowess.settings.formats.key_spans import Path
 from prowess.text.hooks import is_matcher, is_timeout, parse_hooks
@@ -20,8 +20,6 @@ DIAGNOSTICS = ("diagnostics",)
 Entry = tuple[Path, Any, SettingValue]
 
 _KEYS = ("event", "matcher", "command", "timeout", "once")
-# Those of Claude Code. The agent runs commands and says that it does not run the others.
-_TYPES = ("command", "prompt", "agent", "http", "mcp_tool")
 
 
 def read_hooks(value: SettingValue) -> Iterator[Entry]:
@@ -34,7 +32,7 @@ def read_hooks(value: SettingValue) -> Iterator[Entry]:
             yield HOOKS, _read_hook(item, source), item
         return
     hooks, diagnostics = parse_hooks(
-        value.data, source=source, file=value.document.file, types=_TYPES
+        value.data, source=source, file=value.document.file, types=HOOK_TYPES
     )
     for hook in hooks:
         # In Claude Code only hooks of skills run once.
