@@ -1,8 +1,8 @@
 """How to get a missing program: the install commands that a skill's author named.
 
-They are checked and shown, never run. What an author wrote is untrusted: a value becomes one word
-of a command, and only if it has the shape of the name, module or URL that it should be. Everything
-else is refused with a reason.
+They are checked and shown here, never run. What an author wrote is untrusted: a value becomes one
+word of a command, and only if it has the shape of the name, module or URL that it should be.
+Everything else is refused with a reason.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -19,6 +19,7 @@ from prowess.model.facts import Facts
 from prowess.model.skill import Manifest
 
 Argv = tuple[str, ...]
+Spec = Mapping[str, Any]
 
 _PLATFORMS = {
     "macos": "darwin",
@@ -28,6 +29,9 @@ _PLATFORMS = {
     "win": "win32",
 }
 _KINDS = ("brew", "uv", "node", "go", "download")
+# OpenClaw itself takes `archive` for the format, which the file shows anyway.
+_ARCHIVE_FORMATS = ("zip", "tar", "tar.gz", "tgz", "tar.bz2", "tbz2", "tar.xz", "txz")
+_MOST_STRIPPED = 99
 _ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz")
 
 _FORMULA = re.compile(r"[A-Za-z0-9][\w@+.-]*(?:/[A-Za-z0-9][\w@+.-]*){0,2}", re.ASCII)
@@ -36,29 +40,44 @@ _GO = re.compile(r"[A-Za-z0-9][\w-]*(?:\.[\w-]+)+(?:/[\w~][\w.~-]*)*(?:@[\w][\w.
 _PYTHON = re.compile(r"[A-Za-z0-9][\w.-]*(?:\[[\w.,-]+\])?(?:[=~!<>]=[\w.*+!-]+)?", re.ASCII)
 _URL = re.compile(r"https://[A-Za-z0-9][A-Za-z0-9.-]*(?::\d+)?/[\w.~/%+@=&?,:-]+", re.ASCII)
 _FILE = re.compile(r"[A-Za-z0-9_][\w.+-]*", re.ASCII)
+_SHA256 = re.compile(r"[0-9a-f]{64}", re.ASCII)
 _FOLDER = re.compile(r"[A-Za-z0-9_][\w.+-]*(?:/[A-Za-z0-9_][\w.+-]*)*", re.ASCII)
 
-_NODE_INSTALLERS: dict[str, Argv] = {
+NODE_INSTALLERS: dict[str, Argv] = {
     "npm": ("npm", "install", "--global", "--ignore-scripts"),
     "pnpm": ("pnpm", "add", "--global", "--ignore-scripts"),
     "yarn": ("yarn", "global", "add", "--ignore-scripts"),
     "bun": ("bun", "add", "--global", "--ignore-scripts"),
 }
 _FETCH = ("curl", "--fail", "--location", "--proto", "=https", "--create-dirs")
-_NEEDS = {
-    "brew": ("brew",),
-    "node": tuple(_NODE_INSTALLERS),
-    "go": ("go",),
-    "uv": ("uv",),
-    "download": ("curl",),
-}
+
+
+class Download(msgspec.Struct, frozen=True, kw_only=True):
+    """A file to fetch for a skill, and what becomes of it.
+
+    `folder` is where it goes, inside `owner`, the folder of the skill's downloads. `sha256` is the
+    digest it must have, if the author gives one. With `unpack` it is an archive, of which `inside`
+    is the part that is used and `strip` the number of leading path parts that are dropped. `bins`
+    are the programs that it brings.
+    """
+
+    url: str
+    file: str
+    owner: str
+    folder: str
+    sha256: str | None = None
+    unpack: bool = False
+    inside: str | None = None
+    strip: int = 0
+    bins: tuple[str, ...] = ()
 
 
 class Remedy(msgspec.Struct, frozen=True, kw_only=True):
     """One way to get what is missing: the command to type, and what it provides.
 
     `then` are the commands to run after it. `ready` says that the installer itself is installed. If
-    the author's values were refused there is no command, and `refused` says why.
+    the author's values were refused there is no command, and `refused` says why. `download` is the
+    same as the commands, for a program that carries it out itself.
     """
 
     kind: str
@@ -68,6 +87,7 @@ class Remedy(msgspec.Struct, frozen=True, kw_only=True):
     provides: tuple[str, ...] = ()
     ready: bool = False
     refused: str | None = None
+    download: Download | None = None
 
     def render(self) -> str:
         """The commands as one line for a shell, with every word quoted as needed."""
@@ -78,16 +98,28 @@ class _Refused(ValueError):
     """A value that is not what it should be."""
 
 
-def find_remedies(manifest: Manifest, verdict: Verdict, facts: Facts) -> tuple[Remedy, ...]:
+class _Target(NamedTuple):
+    """What a way to install is for: a skill, a machine, and the user's choice of node installer."""
+
+    manifest: Manifest
+    facts: Facts
+    node_manager: str | None
+
+
+def find_remedies(
+    manifest: Manifest, verdict: Verdict, facts: Facts, *, node_manager: str | None = None
+) -> tuple[Remedy, ...]:
     """The author's ways to get the missing programs, those that can be used right away first.
 
-    There are none if the skill does not run on the platform anyway.
+    There are none if the skill does not run on the platform anyway. Node packages are installed by
+    the `node_manager`, or else by the first one that is there.
     """
     missing = (*verdict.bins, *verdict.any_bins)
     if not missing or verdict.os:
         return ()
     useful = [spec for spec in manifest.install if _is_useful(spec, missing, facts)]
-    remedies = [_make_remedy(spec, manifest, missing, facts) for spec in useful]
+    target = _Target(manifest, facts, node_manager)
+    remedies = [_make_remedy(spec, target, missing) for spec in useful]
     return tuple(sorted(remedies, key=_rank))
 
 
@@ -95,11 +127,11 @@ def _rank(remedy: Remedy) -> tuple[bool, bool, int]:
     return remedy.refused is not None, not remedy.ready, _KINDS.index(remedy.kind)
 
 
-def _is_useful(spec: Mapping[str, Any], missing: tuple[str, ...], facts: Facts) -> bool:
+def _is_useful(spec: Spec, missing: tuple[str, ...], facts: Facts) -> bool:
     return spec.get("kind") in _KINDS and _fits_platform(spec, facts) and _helps(spec, missing)
 
 
-def _fits_platform(spec: Mapping[str, Any], facts: Facts) -> bool:
+def _fits_platform(spec: Spec, facts: Facts) -> bool:
     words = [word.lower() for word in _split_words(spec.get("os"))]
     if not words:
         return True
@@ -107,7 +139,7 @@ def _fits_platform(spec: Mapping[str, Any], facts: Facts) -> bool:
     return not platforms.isdisjoint((facts.platform, *facts.platforms))
 
 
-def _helps(spec: Mapping[str, Any], missing: tuple[str, ...]) -> bool:
+def _helps(spec: Spec, missing: tuple[str, ...]) -> bool:
     # An installer that does not say what it provides may provide anything.
     bins = _split_words(spec.get("bins"))
     return not bins or not set(bins).isdisjoint(missing)
@@ -123,14 +155,13 @@ def _split_words(value: Any) -> tuple[str, ...]:
     return tuple(word for word in words if word)
 
 
-def _make_remedy(
-    spec: Mapping[str, Any], manifest: Manifest, missing: tuple[str, ...], facts: Facts
-) -> Remedy:
+def _make_remedy(spec: Spec, target: _Target, missing: tuple[str, ...]) -> Remedy:
     kind = spec["kind"]
     label = " ".join(str(spec.get("label") or "").split())
     provides = tuple(name for name in _split_words(spec.get("bins")) if name in missing)
     try:
-        command, *then = _BUILD[kind](spec, manifest, facts)
+        download = _read_download(spec, target) if kind == "download" else None
+        command, *then = _list_commands(spec, target, download)
     except _Refused as error:
         label = label or f"Install with {kind}"
         return Remedy(kind=kind, label=label, provides=provides, refused=str(error))
@@ -140,11 +171,18 @@ def _make_remedy(
         command=command,
         then=tuple(then),
         provides=provides,
-        ready=facts.has_any_bin(_NEEDS[kind]),
+        ready=target.facts.has_bin(command[0]),
+        download=download,
     )
 
 
-def spec_name(spec: Mapping[str, Any]) -> str:
+def _list_commands(spec: Spec, target: _Target, download: Download | None) -> list[Argv]:
+    if download is not None:
+        return _render_download(download)
+    return [_BUILD[spec["kind"]](spec, target)]
+
+
+def spec_name(spec: Spec) -> str:
     """What a way to install installs, in a word."""
     for key in ("formula", "package", "module", "url"):
         if spec.get(key):
@@ -152,9 +190,7 @@ def spec_name(spec: Mapping[str, Any]) -> str:
     return "it"
 
 
-def _get_value(
-    spec: Mapping[str, Any], keys: tuple[str, ...], shape: re.Pattern[str], what: str
-) -> str:
+def _get_value(spec: Spec, keys: tuple[str, ...], shape: re.Pattern[str], what: str) -> str:
     """The first of the keys that has a value, if that value is of the given shape."""
     key = next((key for key in keys if spec.get(key)), None)
     if key is None:
@@ -169,74 +205,124 @@ def _check_shape(value: str, key: str, shape: re.Pattern[str], what: str) -> Non
         raise _Refused(f"`{key}` is not {what}")
 
 
-def _build_brew(spec: Mapping[str, Any], manifest: Manifest, facts: Facts) -> list[Argv]:
+def _build_brew(spec: Spec, target: _Target) -> Argv:
     formula = _get_value(spec, ("formula", "package"), _FORMULA, "the name of a formula")
-    return [("brew", "install", formula)]
+    return ("brew", "install", formula)
 
 
-def _build_node(spec: Mapping[str, Any], manifest: Manifest, facts: Facts) -> list[Argv]:
+def _build_node(spec: Spec, target: _Target) -> Argv:
     package = _get_value(spec, ("package", "module"), _NODE, "the name of a package")
-    installer = next((name for name in _NODE_INSTALLERS if facts.has_bin(name)), "npm")
-    return [(*_NODE_INSTALLERS[installer], package)]
+    if spec.get("module"):
+        # Only its name: what is installed is the package.
+        _get_value(spec, ("module",), _NODE, "the name of a package")
+    found = (name for name in NODE_INSTALLERS if target.facts.has_bin(name))
+    installer = target.node_manager or next(found, "npm")
+    return (*NODE_INSTALLERS[installer], package)
 
 
-def _build_go(spec: Mapping[str, Any], manifest: Manifest, facts: Facts) -> list[Argv]:
+def _build_go(spec: Spec, target: _Target) -> Argv:
     module = _get_value(spec, ("module", "package"), _GO, "the path of a Go module")
-    return [("go", "install", module if "@" in module else f"{module}@latest")]
+    return ("go", "install", module if "@" in module else f"{module}@latest")
 
 
-def _build_uv(spec: Mapping[str, Any], manifest: Manifest, facts: Facts) -> list[Argv]:
+def _build_uv(spec: Spec, target: _Target) -> Argv:
     package = _get_value(spec, ("package", "module"), _PYTHON, "the name of a package")
-    return [("uv", "tool", "install", package)]
+    return ("uv", "tool", "install", package)
 
 
-def _build_download(spec: Mapping[str, Any], manifest: Manifest, facts: Facts) -> list[Argv]:
-    """Download a file into a folder for the skill below home, and unpack it if it is an archive."""
-    url = _get_value(spec, ("url",), _URL, "an https URL")
-    file = url.partition("?")[0].rpartition("/")[2]
-    _check_shape(file, "url", _FILE, "the URL of a file")
-    folder = _name_folder(spec, manifest, facts)
-    path = f"{folder}/{file}"
-    fetch = (*_FETCH, "--output", path, url)
-    if _is_archive(spec, file):
-        return [fetch, _unpack(spec, path, folder)]
-    return [fetch, ("chmod", "+x", path)]
-
-
-def _name_folder(spec: Mapping[str, Any], manifest: Manifest, facts: Facts) -> str:
-    owner = manifest.skill_key or manifest.name or ""
-    # A skill's name is untrusted too, and may have slashes or begin with a dash.
-    owner = owner if _FILE.fullmatch(owner) else "skill"
-    folder = f"{facts.home}/.local/share/prowess/tools/{owner}"
-    if spec.get("targetDir"):
-        folder += "/" + _get_value(
-            spec, ("targetDir",), _FOLDER, "a path inside the skill's folder"
-        )
-    return folder
-
-
-def _is_archive(spec: Mapping[str, Any], file: str) -> bool:
-    extract = spec.get("extract")
-    if extract is False:
-        return False
-    return bool(extract) or file.lower().endswith(_ARCHIVES)
-
-
-def _unpack(spec: Mapping[str, Any], path: str, folder: str) -> Argv:
-    if path.lower().endswith(".zip"):
-        return ("unzip", "-o", path, "-d", folder)
-    strip = spec.get("stripComponents")
-    unpack = ("tar", "-xf", path, "-C", folder)
-    # `True` is an int in Python, and would become `--strip-components=True`.
-    if isinstance(strip, int) and not isinstance(strip, bool) and 0 < strip < 100:
-        return (*unpack, f"--strip-components={strip}")
-    return unpack
-
-
-_BUILD: dict[str, Callable[[Mapping[str, Any], Manifest, Facts], list[Argv]]] = {
+_BUILD: dict[str, Callable[[Spec, _Target], Argv]] = {
     "brew": _build_brew,
     "node": _build_node,
     "go": _build_go,
     "uv": _build_uv,
-    "download": _build_download,
 }
+
+
+# Downloads
+
+
+def tools_folder(facts: Facts) -> str:
+    """The folder for the programs that skills download, each skill in a folder of its own."""
+    return f"{facts.home}/.local/share/prowess/tools"
+
+
+def _read_download(spec: Spec, target: _Target) -> Download:
+    url = _get_value(spec, ("url",), _URL, "an https URL")
+    file = url.partition("?")[0].rpartition("/")[2]
+    _check_shape(file, "url", _FILE, "the URL of a file")
+    owner = _name_owner(target)
+    folder = owner
+    if spec.get("targetDir"):
+        what = "a path inside the skill's folder"
+        folder += "/" + _get_value(spec, ("targetDir",), _FOLDER, what)
+    is_archive = _is_archive(spec, file)
+    return Download(
+        url=url,
+        file=file,
+        owner=owner,
+        folder=folder,
+        sha256=_read_sha256(spec),
+        unpack=is_archive,
+        inside=_read_inside(spec) if is_archive else None,
+        strip=_read_strip(spec) if is_archive else 0,
+        bins=_split_words(spec.get("bins")),
+    )
+
+
+def _name_owner(target: _Target) -> str:
+    owner = target.manifest.skill_key or target.manifest.name or ""
+    # A skill's name is untrusted too, and may have slashes or begin with a dash. `bin` has the
+    # programs of all skills.
+    is_plain = _FILE.fullmatch(owner) and owner != "bin"
+    return f"{tools_folder(target.facts)}/{owner if is_plain else 'skill'}"
+
+
+def _is_archive(spec: Spec, file: str) -> bool:
+    extract = spec.get("extract")
+    if extract not in (None, True, False):
+        raise _Refused("`extract` is not true or false")
+    if extract is not None:
+        return bool(extract)
+    return bool(spec.get("archive")) or file.lower().endswith(_ARCHIVES)
+
+
+def _read_inside(spec: Spec) -> str | None:
+    """The part of an archive that is used: a file or a folder in it."""
+    archive = str(spec.get("archive") or "")
+    if not archive or archive.lower().lstrip(".") in _ARCHIVE_FORMATS:
+        return None
+    return _get_value(spec, ("archive",), _FOLDER, "a path inside the archive")
+
+
+def _read_strip(spec: Spec) -> int:
+    strip = spec.get("stripComponents", 0)
+    # `True` is an int in Python.
+    is_number = isinstance(strip, int) and not isinstance(strip, bool)
+    if not is_number or not 0 <= strip <= _MOST_STRIPPED:
+        raise _Refused(f"`stripComponents` is not a whole number from 0 to {_MOST_STRIPPED}")
+    return int(strip)
+
+
+def _read_sha256(spec: Spec) -> str | None:
+    digest = spec.get("sha256")
+    if digest is None:
+        return None
+    found = str(digest).strip().lower()
+    if not _SHA256.fullmatch(found):
+        raise _Refused("`sha256` is not 64 hexadecimal digits")
+    return found
+
+
+def _render_download(download: Download) -> list[Argv]:
+    """The commands that do the same in a shell, except for the check of the digest."""
+    path = f"{download.folder}/{download.file}"
+    fetch = (*_FETCH, "--output", path, download.url)
+    return [fetch, _unpack(download, path) if download.unpack else ("chmod", "+x", path)]
+
+
+def _unpack(download: Download, path: str) -> Argv:
+    inside = () if download.inside is None else (download.inside,)
+    if path.lower().endswith(".zip"):
+        return ("unzip", "-o", path, *inside, "-d", download.folder)
+    strip = (f"--strip-components={download.strip}",) if download.strip else ()
+    return ("tar", "-xf", path, "-C", download.folder, *strip, *inside)

@@ -1,8 +1,8 @@
 """Fetch files over HTTP from servers that are not trusted.
 
 Everything is bounded: the time of a whole session, the bytes of a body, the number of redirects and
-retries. Certificates are always verified. Redirects stay at their origin, names are resolved once
-and checked, and no body is decompressed.
+retries. Certificates are always verified. Redirects stay at their origin unless the caller allows
+others, names are resolved once and checked, and no body is decompressed.
 """
 
 from __future__ import annotations
@@ -107,7 +107,9 @@ class HttpSession:
 
     `private_hosts` are the hosts, as written in URLs, that may have private addresses. At the end
     of the time every connection is closed, also one on which a server sends a byte now and then.
-    Several threads may use one session. The time begins with the `with` block.
+    Several threads may use one session. The time begins with the `with` block. With `any_origin`
+    redirects may lead to other servers, each of which is checked like the first. `watch` is told
+    how many bytes of a body have arrived.
     """
 
     def __init__(
@@ -115,9 +117,13 @@ class HttpSession:
         *,
         seconds: float,
         private_hosts: frozenset[str] = frozenset(),
+        any_origin: bool = False,
+        watch: Callable[[int], None] | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._clock = clock
+        self._any_origin = any_origin
+        self._watch = watch
         self._seconds = seconds
         self._deadline = float("inf")
         self._private_hosts = private_hosts
@@ -170,7 +176,7 @@ class HttpSession:
             answer = self._request(url, most_bytes, accept)
             if isinstance(answer, Response):
                 return answer
-            url = check_redirect(url, answer, self._private_hosts)
+            url = check_redirect(url, answer, self._private_hosts, any_origin=self._any_origin)
         raise FetchError("source-http-error", f"{url.geturl()} redirects too often")
 
     def _request(self, url: SplitResult, most_bytes: int, accept: str) -> Response | str:
@@ -236,6 +242,8 @@ class HttpSession:
                 raise _report_size(url, most_bytes)
             if not chunk:
                 break
+            if self._watch is not None:
+                self._watch(received)
             yield chunk
         # Where the server gives no length, our own closing of the connection looks like the end.
         if self._is_over.is_set():
@@ -367,9 +375,13 @@ def check_url(url: str, private_hosts: frozenset[str] = frozenset()) -> SplitRes
 
 
 def check_redirect(
-    url: SplitResult, location: str, private_hosts: frozenset[str] = frozenset()
+    url: SplitResult,
+    location: str,
+    private_hosts: frozenset[str] = frozenset(),
+    *,
+    any_origin: bool = False,
 ) -> SplitResult:
-    """Where a redirect leads, if that is at the same origin. Raises `FetchError`."""
+    """Where a redirect leads, if that is at an origin that is allowed. Raises `FetchError`."""
     try:
         target = urljoin(url.geturl(), location)
         checked = check_url(target, private_hosts)
@@ -386,7 +398,7 @@ def check_redirect(
     if url.scheme == "https" and checked.scheme == "http":
         message = f"{url.geturl()} redirects to {target[:200]}, which is not encrypted"
         raise FetchError("source-downgraded", message)
-    if _get_origin(url) != _get_origin(checked):
+    if not any_origin and _get_origin(url) != _get_origin(checked):
         message = f"{url.geturl()} redirects to another server, {target[:200]}"
         raise FetchError("source-other-origin", message)
     return checked

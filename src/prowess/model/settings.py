@@ -215,6 +215,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     skill_commands: bool | None = None
     shell_commands: bool | None = None
     approvals: str | None = None
+    node_manager: str | None = None
     trust: str | None = None
     host: str | None = None
     usage: bool | None = None

@@ -47,6 +47,10 @@ TEMPLATE = """\
 # file, ~/.config/prowess/prowess.toml, can set this.
 # approvals = "memory"
 
+# What installs the node packages that skills need, for `prowess doctor NAME --install`: npm, pnpm,
+# yarn or bun. Only your own file can set this.
+# node_manager = "pnpm"
+
 # What trust in a project covers: the repository, or only content that you approved; then you are
 # asked again whenever a file of the skill changes.
 # trust = "content"

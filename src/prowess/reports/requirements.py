@@ -131,6 +131,12 @@ def _report(skills: Skills, outcome: Outcome) -> RequirementsReport:
     return RequirementsReport(outcome, verdict, requirements, host, is_checked)
 
 
+def list_remedies(skills: Skills, skill: Skill, verdict: Verdict) -> tuple[Remedy, ...]:
+    """The ways to install what a skill is missing here, the best first."""
+    manager = skills.snapshot.settings.node_manager
+    return find_remedies(skill.manifest, verdict, skills.facts, node_manager=manager)
+
+
 class _Checked(NamedTuple):
     """A skill whose requirements are listed, with what was found out about them."""
 
@@ -143,7 +149,7 @@ class _Checked(NamedTuple):
 def _list_requirements(skill: Skill, skills: Skills, verdict: Verdict) -> Iterator[Requirement]:
     rules, manifest = skills.profile.gate, skill.manifest
     skipped = rules.always_skips if manifest.always else ()
-    checked = _Checked(skill, skills, verdict, find_remedies(manifest, verdict, skills.facts))
+    checked = _Checked(skill, skills, verdict, list_remedies(skills, skill, verdict))
     for check, list_kind in _KINDS.items():
         if check in rules.checks and check not in skipped:
             yield from list_kind(checked)

@@ -12,12 +12,15 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 
+from prowess.model.file_content import FileContent
 from prowess.state.unpacked_files import find_refusal
 
 _GZIP = b"\x1f\x8b"
 _ZIP = b"PK\x03\x04"
 # What the headers and padding of a tar file may add to its files.
 _TAR_BLOCK = 1024
+# The owner may run it.
+_EXECUTABLE = 0o100
 
 
 class InvalidArchive(ValueError):
@@ -25,6 +28,12 @@ class InvalidArchive(ValueError):
 
 
 def unpack_archive(data: bytes, *, most_bytes: int, most_files: int) -> dict[str, bytes]:
+    """The contents of an archive's files by their paths. Raises `InvalidArchive`."""
+    files = unpack_files(data, most_bytes=most_bytes, most_files=most_files)
+    return {path: file.data for path, file in files.items()}
+
+
+def unpack_files(data: bytes, *, most_bytes: int, most_files: int) -> dict[str, FileContent]:
     """The files of an archive by their paths. Raises `InvalidArchive`."""
     if data.startswith(_GZIP):
         found = _unpack_tar(_decompress(data, most_bytes + most_files * 2 * _TAR_BLOCK))
@@ -32,11 +41,11 @@ def unpack_archive(data: bytes, *, most_bytes: int, most_files: int) -> dict[str
         found = _unpack_zip(data, most_bytes)
     else:
         raise InvalidArchive("it is neither a .tar.gz nor a .zip file")
-    files: dict[str, bytes] = {}
+    files: dict[str, FileContent] = {}
     total = 0
     try:
         for path, content in found:
-            total += len(content)
+            total += len(content.data)
             if len(files) >= most_files:
                 raise InvalidArchive(f"it has more than {most_files} files")
             if total > most_bytes:
@@ -67,7 +76,7 @@ def _decompress(data: bytes, limit: int) -> bytes:
     return content
 
 
-def _unpack_tar(content: bytes) -> Iterator[tuple[str, bytes]]:
+def _unpack_tar(content: bytes) -> Iterator[tuple[str, FileContent]]:
     with tarfile.open(fileobj=io.BytesIO(content), mode="r:") as archive:
         for member in archive:
             if member.isdir():
@@ -76,10 +85,10 @@ def _unpack_tar(content: bytes) -> Iterator[tuple[str, bytes]]:
             file = archive.extractfile(member) if member.isreg() else None
             if file is None:
                 raise InvalidArchive(f"{path[:100]!r} in it is not an ordinary file")
-            yield path, file.read()
+            yield path, FileContent(file.read(), bool(member.mode & _EXECUTABLE))
 
 
-def _unpack_zip(data: bytes, most_bytes: int) -> Iterator[tuple[str, bytes]]:
+def _unpack_zip(data: bytes, most_bytes: int) -> Iterator[tuple[str, FileContent]]:
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         for member in archive.infolist():
             if member.is_dir():
@@ -91,7 +100,8 @@ def _unpack_zip(data: bytes, most_bytes: int) -> Iterator[tuple[str, bytes]]:
                 raise InvalidArchive(f"{path[:100]!r} in it is not an ordinary file")
             with archive.open(member) as file:
                 # What the archive says about sizes may be wrong, so the bytes are counted.
-                yield path, file.read(most_bytes + 1)
+                content = file.read(most_bytes + 1)
+            yield path, FileContent(content, bool(member.external_attr >> 16 & _EXECUTABLE))
 
 
 def _check_path(path: str) -> str:

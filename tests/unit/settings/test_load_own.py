@@ -117,6 +117,7 @@ UNDOING = {
     "usage": ("usage = false\n", "usage = true\n"),
     "shell_commands": ("shell_commands = false\n", "shell_commands = true\n"),
     "approvals": ("", 'approvals = "disk"\n'),
+    "node_manager": ("", 'node_manager = "bun"\n'),
     "tools.lint": ('tools.lint.command = ["a"]\n', 'tools.lint.command = ["b"]\n'),
     "skills.pdf.enabled": ("skills.pdf.enabled = false\n", "skills.pdf.enabled = true\n"),
     "skills.pdf.visibility": ('skills.pdf.visibility = "off"\n', 'skills.pdf.visibility = "on"\n'),

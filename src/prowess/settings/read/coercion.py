@@ -433,6 +433,8 @@ def _read_trusted_folder(name: str, value: SettingValue) -> Iterator[Entry]:
 
 # Settings
 
+_NODE_MANAGERS = ("npm", "pnpm", "yarn", "bun")
+
 # Settings with a single value: the field of `Settings` and the type.
 _SINGLE: dict[str, tuple[str, Convert]] = {
     "enabled": ("enabled", _bool),
@@ -463,6 +465,7 @@ _SINGLE: dict[str, tuple[str, Convert]] = {
     "approvals": ("approvals", _one_of({"memory": "memory", "disk": "disk"})),
     "trust": ("trust", _one_of({"repository": "repository", "content": "content"})),
     "host": ("host", _host),
+    "node_manager": ("node_manager", _one_of({name: name for name in _NODE_MANAGERS})),
 }
 # Settings that are tables by name; `toggles.NAME` is one entry of such a table.
 _NAMED: dict[str, ReadNamed] = {

@@ -57,6 +57,11 @@ def _forbid_jobs(proposed: ProjectValue) -> str | None:
     return "only your own prowess.toml can say where and how jobs run"
 
 
+def _forbid_manager(proposed: ProjectValue) -> str | None:
+    # Each has its own registry and settings, which are the user's.
+    return "only your own prowess.toml can choose what installs programs"
+
+
 def _check_limit(proposed: ProjectValue) -> str | None:
     most = proposed.users
     if most is None:
@@ -160,6 +165,7 @@ USERS_OWN: Mapping[tuple[str, ...], Callable[[ProjectValue], str | None]] = {
     ("agent", "compact_at"): _forbid_window,
     ("agent", "private_hosts"): _forbid_hosts,
     ("features", "*"): _forbid_feature,
+    ("node_manager",): _forbid_manager,
     ("jobs", "database"): _forbid_jobs,
     ("jobs", "concurrency"): _forbid_jobs,
     ("jobs", "pull_requests"): _forbid_jobs,

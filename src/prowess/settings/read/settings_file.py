@@ -50,6 +50,7 @@ OWN_KEYS: Mapping[str, str] = {
     "trust": "trust",
     "usage": "usage",
     "host": "host",
+    "node_manager": "node_manager",
     "skill_commands": "skill_commands",
     "shell_commands": "shell_commands",
     "tools": "declared_tools",

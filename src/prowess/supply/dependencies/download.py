@@ -1,0 +1,133 @@
+"""Carry out a download for a skill: fetch it within bounds, check it, unpack it, put it in place.
+
+Everything goes below the folder for tools. Programs are linked into its `bin` folder, which users
+can add to PATH once.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import posixpath
+from collections.abc import Callable, Mapping
+
+from prowess.gate.remedies import Download
+from prowess.machine.http_client import FetchError, HttpSession
+from prowess.machine.program_files import add_files, link_program
+from prowess.model.file_content import FileContent
+from prowess.state.locks import hold_lock
+from prowess.supply.archives import InvalidArchive, unpack_files
+
+MOST_DOWNLOAD_BYTES = 128 << 20
+MOST_UNPACKED_BYTES = 256 << 20
+MOST_UNPACKED_FILES = 5_000
+_SECONDS = 900.0
+_LOCK_SECONDS = 30.0
+
+Watch = Callable[[int], None]
+"""Told how many bytes have arrived."""
+
+
+class DownloadFailed(Exception):
+    """Why a download was not put in place: a sentence without its full stop."""
+
+
+def open_session(watch: Watch | None) -> HttpSession:
+    """A session for one download. Release pages redirect to other servers, which are checked."""
+    return HttpSession(seconds=_SECONDS, any_origin=True, watch=watch)
+
+
+def carry_out_download(
+    download: Download, bin_folder: str, *, watch: Watch | None = None
+) -> tuple[str, ...]:
+    """Put a download in place; the programs that were linked into the `bin_folder`.
+
+    Raises `DownloadFailed` or `MachineError`. Then nothing has changed, except that a program which
+    cannot be linked leaves its file in place.
+    """
+    data = _fetch(download, watch)
+    files = _unpack(download, data) if download.unpack else _keep_file(download, data)
+    programs = _find_programs(download, files)
+    marked = {
+        path: FileContent(file.data, is_executable=file.is_executable or path in programs.values())
+        for path, file in files.items()
+    }
+    below = posixpath.relpath(download.folder, download.owner)
+    placed = {posixpath.normpath(f"{below}/{path}"): file for path, file in marked.items()}
+    with hold_lock(download.owner, seconds=_LOCK_SECONDS):
+        add_files(download.owner, placed)
+        for name, path in programs.items():
+            link_program(f"{bin_folder}/{name}", f"{download.folder}/{path}")
+    return tuple(programs)
+
+
+def _fetch(download: Download, watch: Watch | None) -> bytes:
+    try:
+        with open_session(watch) as session:
+            data = session.get(download.url, most_bytes=MOST_DOWNLOAD_BYTES).body
+    except FetchError as error:
+        raise DownloadFailed(error.message) from error
+    found = hashlib.sha256(data).hexdigest()
+    if download.sha256 not in (None, found):
+        raise DownloadFailed(f"its sha256 is {found}, and the skill says {download.sha256}")
+    return data
+
+
+def _keep_file(download: Download, data: bytes) -> dict[str, FileContent]:
+    return {download.file: FileContent(data, is_executable=True)}
+
+
+def _unpack(download: Download, data: bytes) -> dict[str, FileContent]:
+    """The files of an archive that are used, by the paths they get."""
+    try:
+        found = unpack_files(data, most_bytes=MOST_UNPACKED_BYTES, most_files=MOST_UNPACKED_FILES)
+    except InvalidArchive as error:
+        raise DownloadFailed(f"the archive is refused: {error}") from error
+    files: dict[str, FileContent] = {}
+    for path, file in found.items():
+        placed = _place(path, download)
+        if placed is not None:
+            files[placed] = file
+    if files:
+        return files
+    if download.inside is not None:
+        raise DownloadFailed(f"the archive has no {download.inside}")
+    raise DownloadFailed("nothing is left of the archive after `stripComponents`")
+
+
+def _place(path: str, download: Download) -> str | None:
+    """The path of a file once it is unpacked, as tar does it; None if it is left out."""
+    inside = download.inside
+    is_used = inside is None or path == inside or path.startswith(f"{inside}/")
+    parts = path.split("/")[download.strip :]
+    return "/".join(parts) if is_used and parts else None
+
+
+def _find_programs(download: Download, files: Mapping[str, FileContent]) -> dict[str, str]:
+    """The path of each program that the author says it brings. Raises `DownloadFailed`."""
+    if not download.unpack:
+        # The file of a release often has the platform in its name.
+        return dict.fromkeys(_check_names(download.bins) or (download.file,), download.file)
+    programs = {}
+    for name in _check_names(download.bins):
+        found = _find_file(name, files)
+        if found is None:
+            raise DownloadFailed(f"the archive has no file named {name}")
+        programs[name] = found
+    return programs
+
+
+def _check_names(names: tuple[str, ...]) -> tuple[str, ...]:
+    """The same names, if each can be a file in one folder; they are as untrusted as the rest."""
+    for name in names:
+        is_plain = name.isprintable() and not set("/\\") & set(name) and not name.startswith(".")
+        if not is_plain:
+            raise DownloadFailed(f"`bins` has {name[:80]!r}, which is not the name of a program")
+    return names
+
+
+def _find_file(name: str, files: Mapping[str, FileContent]) -> str | None:
+    """The file of a program: the one that is marked as one, and nearest to the top."""
+    named = [path for path in files if posixpath.basename(path) in (name, f"{name}.exe")]
+    return min(
+        named, key=lambda path: (not files[path].is_executable, path.count("/"), path), default=None
+    )
