@@ -136,7 +136,7 @@ _SETTINGS = {
     "agent_entries": "The settings for single agents of a host.",
     "skill_commands": "Whether skills are also slash commands.",
     "shell_commands": "`false` keeps commands inside skills from running.",
-    "node_manager": "Which program installs node packages that skills need: `npm`, `pnpm`, `yarn` or `bun`.",
+    "node_manager": "What installs node packages of skills: `npm`, `pnpm`, `yarn` or `bun`.",
     "approvals": "Where the answer “always” is stored: `memory` or `disk`.",
     "trust": "What trust in a project covers: its `repository`, or only the `content` that was "
     "approved; then commands are asked about again whenever a file of the skill changes.",
