@@ -63,6 +63,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "check": ("check", "Show every problem with the skills here."),
     "doctor": ("doctor", "Check this machine, or show what a skill is missing and how to fix it."),
     "validate": ("validate", "Check skills strictly, for authors and CI."),
+    "pack": ("pack", "Pack a skill into one file that can be installed."),
     "compare": ("compare", "Show what hosts make of the same skills."),
     "enable": ("enable", "Enable a skill."),
     "disable": ("disable", "Disable a skill."),

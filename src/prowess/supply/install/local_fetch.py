@@ -11,7 +11,7 @@ from prowess.machine.files import LocalFiles
 from prowess.machine.http_client import FetchError, HttpSession
 from prowess.machine.tree_files import copy_tree, load_tree, write_file
 from prowess.model.tree import Tree
-from prowess.supply.archives import InvalidArchive, unpack_archive
+from prowess.supply.archives import InvalidArchive, unpack_files
 from prowess.supply.install.fetch import (
     MOST_BYTES,
     MOST_FILES,
@@ -68,17 +68,19 @@ class ArchiveFetcher:
             cause = f"its SHA-256 is {digest}, not {source.digest}"
             raise RefusedTree(source.text, cause)
         try:
-            files = unpack_archive(data, most_bytes=MOST_BYTES, most_files=MOST_FILES)
+            files = unpack_files(data, most_bytes=MOST_BYTES, most_files=MOST_FILES)
         except InvalidArchive as error:
             raise RefusedTree(source.text, str(error)) from error
-        files = {path: data for path, data in files.items() if not _is_left_by_macos(path)}
+        files = {path: file for path, file in files.items() if not _is_left_by_macos(path)}
         problem = find_path_problem(files)
         if problem is not None:
             raise RefusedTree(source.text, problem)
         if not any(path.rpartition("/")[2] == SKILL_FILE for path in files):
             raise SourceFailed(source.text, f"there is no {SKILL_FILE} in it")
-        for path, content in files.items():
-            write_file(staging, path, content, is_executable=content.startswith(b"#!"))
+        for path, file in files.items():
+            # Archives that were made on Windows mark nothing as a program.
+            is_program = file.is_executable or file.data.startswith(b"#!")
+            write_file(staging, path, file.data, is_executable=is_program)
         return Fetched(resolved=f"sha256:{digest}")
 
 
