@@ -57,7 +57,7 @@ class PackedSkill(msgspec.Struct, frozen=True):
 def command(
     paths: tuple[str, ...], output: str | None, dry_run: bool, host: str | None, as_json: bool
 ) -> int:
-    """Pack a skill into a `.skill` archive.
+    """Pack a skill into one file that can be installed.
 
     PATH is a skill's folder or a folder of skills; the default is the working folder. Each skill is
     checked as `prowess validate` does, and becomes NAME.skill: a zip file with the skill's folder
