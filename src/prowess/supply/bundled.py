@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
+from prowess.machine.chromium import PROGRAMS as BROWSERS
 from prowess.machine.package_files import find_disk_path, find_package_folder
 from prowess.model.outcome import Claim
 from prowess.model.skill import Candidate, LoadedFrom, Root, Scope, Source
 from prowess.ports import Discovered, ManifestReader, Search
-
-_BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 
 class Shipped(NamedTuple):
@@ -39,6 +38,7 @@ SHIPPED = (
     Shipped("dream", feature="dream"),
     Shipped("hunter", feature="hunter"),
     Shipped("claude-api", feature="claude-api"),
+    Shipped("claude-in-chrome", feature="claude-in-chrome", programs=BROWSERS),
 )
 """Every skill that ships, in the order of registration."""
 

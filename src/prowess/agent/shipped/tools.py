@@ -28,6 +28,8 @@ _KEYS = "prowess.agent.shipped.key_tools"
 _DEBUG = "prowess.agent.shipped.debug_tools"
 _DREAM = "prowess.agent.shipped.dream_tools"
 _HUNTER = "prowess.agent.shipped.hunter_tools"
+_BROWSER = "prowess.agent.shipped.browser_tools"
+_CHROME = ("claude-in-chrome",)
 _SKILLS = "prowess.agent.shipped.skill_tools"
 
 SHIPPED_TOOLS: Mapping[str, ShippedTool] = {
@@ -43,4 +45,8 @@ SHIPPED_TOOLS: Mapping[str, ShippedTool] = {
     "SaveSkill": ShippedTool(_SKILLS, "SkillTools.save_skill", ("skillify", "run-skill-generator")),
     "SavePlan": ShippedTool(_DREAM, "DreamTools.save_plan", ("dream",), "dream"),
     "SaveReview": ShippedTool(_HUNTER, "HunterTools.save_review", ("hunter",), "hunter"),
+    "OpenPage": ShippedTool(_BROWSER, "BrowserTools.open_page", _CHROME, *_CHROME),
+    "ReadPage": ShippedTool(_BROWSER, "BrowserTools.read_page", _CHROME, *_CHROME),
+    "ClickElement": ShippedTool(_BROWSER, "BrowserTools.click_element", _CHROME, *_CHROME),
+    "TypeText": ShippedTool(_BROWSER, "BrowserTools.type_text", _CHROME, *_CHROME),
 }

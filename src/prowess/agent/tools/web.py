@@ -44,7 +44,7 @@ class WebTool:
         Args:
             url: The address of the page.
         """
-        parts = _split(url)
+        parts = split_url(url)
         host = parts.hostname or ""
 
         async def fetch() -> str:
@@ -54,14 +54,14 @@ class WebTool:
         return Plan(
             title=f"WebFetch {url}",
             permissions=("webfetch",),
-            accesses=(Access(names=_list_names(parts)),),
+            accesses=(Access(names=list_url_names(parts)),),
             default=Action.ASK,
             delegate=fetch,
             details=(url,),
         )
 
 
-def _split(url: str) -> SplitResult:
+def split_url(url: str) -> SplitResult:
     """The parts of an address. Raises `UsageError` for one that can be read in two ways."""
     is_plain = url.isascii() and url.isprintable() and not set(url) & set(' \\"<>')
     try:
@@ -92,7 +92,7 @@ def _has_dot_segment(path: str) -> bool:
     return "\\" in path or "." in segments or ".." in segments
 
 
-def _list_names(parts: SplitResult) -> tuple[str, ...]:
+def list_url_names(parts: SplitResult) -> tuple[str, ...]:
     """What rules are compared with: the host, the host with its port, and the whole address."""
     host = (parts.hostname or "").rstrip(".")
     port = parts.port or _DEFAULT_PORTS[parts.scheme]
