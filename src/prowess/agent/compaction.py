@@ -42,6 +42,8 @@ AGENT = "compaction"
 """The name under which the model writes summaries, in events and in scripts."""
 
 UNKNOWN_WINDOW = 64_000
+# No model has less; a server may refuse a short request for another reason.
+_LEAST_WINDOW = 2_000
 # Shares of the window: for the latest messages, for loaded skills, for what is summarized.
 _RECENT, _SKILLS, _TRANSCRIPT = 0.1, 0.25, 0.7
 # Below this share of the window, what a summary would replace is not worth a request.
@@ -95,6 +97,8 @@ class Compactor:
         self._emit = emit
         self._has_failed = False
         self._size = _HistorySize()
+        # The windows of models as their providers named them in errors.
+        self._learned: dict[str, int] = {}
 
     def begin_turn(self) -> None:
         """Try again in a new turn if a compaction failed in the last one."""
@@ -104,13 +108,41 @@ class Compactor:
         self, history: Sequence[ModelMessage], pending: ModelRequest, model: Model
     ) -> list[ModelMessage] | None:
         """The messages to go on with, if the next request would come near the window."""
-        window = find_window(model, self._settings)
+        window = self._find_window(model)
         most = window * self._settings.compact_at
         if self._has_failed or not most or self._measure(history, pending) < most:
             return None
         start = find_recent(history, window, pending=pending)
         if count_tokens(history[:start]) < window * _WORTH:
             return None
+        return await self._compact_before(pending, history, start, window)
+
+    async def compact_overflow(
+        self,
+        history: Sequence[ModelMessage],
+        pending: ModelRequest,
+        model: Model,
+        *,
+        limit: int | None,
+    ) -> list[ModelMessage] | None:
+        """The messages to go on with after a request that the provider refused as too long.
+
+        `limit` is the window as the provider names it. From now on it counts.
+        """
+        guess = max(self._measure(history, pending) // 2, _LEAST_WINDOW)
+        self._learned[model.model_name] = limit or guess
+        window = self._find_window(model)
+        start = find_recent(history, window, pending=pending)
+        if not start or not self._settings.compact_at:
+            return None
+        said = "The conversation is too long for the model. It is compacted, and sent again."
+        self._emit(Warned(agent=self._agent, code="context-overflow", message=said))
+        return await self._compact_before(pending, history, start, window)
+
+    async def _compact_before(
+        self, pending: ModelRequest, history: Sequence[ModelMessage], start: int, window: int
+    ) -> list[ModelMessage] | None:
+        """Compact because the next request needs it; None, with a warning, where that fails."""
         done = await self._compact(history, start, window, pending=pending)
         if done.messages is None:
             self._has_failed = True
@@ -122,8 +154,12 @@ class Compactor:
         self, history: Sequence[ModelMessage], model: Model, *, instructions: str = ""
     ) -> Compaction:
         """Compact the whole conversation, because the user asks for it."""
-        window = find_window(model, self._settings)
+        window = self._find_window(model)
         return await self._compact(history, len(history), window, instructions=instructions)
+
+    def _find_window(self, model: Model) -> int:
+        known = find_window(model, self._settings)
+        return min(known, self._learned.get(model.model_name, known))
 
     async def _compact(
         self,

@@ -39,6 +39,12 @@ from pydantic_ai.settings import ModelSettings, ThinkingEffort
 from pydantic_ai.toolsets import AbstractToolset
 
 from prowess.agent.compaction import Compactor
+from prowess.agent.context_overflow import (
+    STILL_TOO_LONG,
+    TOO_LONG,
+    ContextOverflow,
+    find_overflow,
+)
 from prowess.agent.events import (
     Event,
     RequestFinished,
@@ -143,21 +149,63 @@ class AgentLoop:
     async def work(
         self, prompt: str | Sequence[Any], spending: Spending, token: CancellationToken
     ) -> LoopResult:
-        """Let the model work on a prompt until it stops. Errors of the model become the result."""
+        """Let the model work on a prompt until it stops. Errors of the model become the result.
+
+        Messages that are too long for the model are compacted once.
+        """
+        history = self.history
+        try:
+            return await self._work_once(prompt, history, spending, token, known=len(history))
+        except ContextOverflow as overflow:
+            shortened = await self._compact_overflow(overflow)
+        if shortened is None:
+            return LoopResult(status="failed", reason=TOO_LONG)
+        try:
+            known = len(shortened) - 1
+            return await self._work_once(None, shortened, spending, token, known=known)
+        except ContextOverflow:
+            return LoopResult(status="failed", reason=STILL_TOO_LONG)
+
+    async def _compact_overflow(self, overflow: ContextOverflow) -> list[ModelMessage] | None:
+        """The messages so far, compacted, with the request that was too long; None if not."""
+        messages = self.history
+        if isinstance(messages[-1], ModelResponse) and not messages[-1].parts:
+            # What pydantic-ai keeps of the answer that never began.
+            messages = messages[:-1]
+        *before, pending = messages
+        if self.compactor is None or not isinstance(pending, ModelRequest):
+            return None
+        shortened = await self.compactor.compact_overflow(
+            before, pending, self.model, limit=overflow.limit
+        )
+        return None if shortened is None else [*shortened, pending]
+
+    async def _work_once(
+        self,
+        prompt: str | Sequence[Any] | None,
+        history: Sequence[ModelMessage],
+        spending: Spending,
+        token: CancellationToken,
+        *,
+        known: int,
+    ) -> LoopResult:
+        """Work on a prompt, or on the last message. The first `known` messages are kept already.
+
+        Raises `ContextOverflow`.
+        """
         result = LoopResult()
-        before = list(self.history)
         run: AgentRun[Any, Any] | None = None
         try:
             async with self._agent.iter(
                 prompt,
-                message_history=before,
+                message_history=list(history),
                 # The agents of a turn share its limit, which `spending` watches.
                 usage_limits=UsageLimits(request_limit=None),
                 cancellation_token=token,
                 timeout=spending.seconds_left,
             ) as run:
                 self._run = run
-                await self._follow(run, result, spending, known=len(before))
+                await self._follow(run, result, spending, known=known)
         except LimitReached as limit:
             result.status, result.reason = "budget", str(limit)
         except RunTimedOut:
@@ -167,6 +215,9 @@ class AgentLoop:
         except ProwessError as error:
             result.status, result.reason = "failed", str(error).rstrip(".")
         except (AgentRunError, ModelAPIError) as error:
+            overflow = find_overflow(error)
+            if overflow is not None:
+                raise overflow from error
             self._fail(error, result)
         except Exception as error:
             # Libraries of providers raise whatever they like; the session must go on.
