@@ -39,6 +39,7 @@ SHIPPED = (
     Shipped("hunter", feature="hunter"),
     Shipped("claude-api", feature="claude-api"),
     Shipped("claude-in-chrome", feature="claude-in-chrome", programs=BROWSERS),
+    Shipped("run-skill-generator", feature="run-skill-generator"),
 )
 """Every skill that ships, in the order of registration."""
 

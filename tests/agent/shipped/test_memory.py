@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from prowess.agent.events import Event, ToolFinished, TurnEnded
@@ -20,7 +22,7 @@ def remembering(studio: Studio) -> Studio:
     return studio
 
 
-def save(studio: Studio, **options: object) -> tuple[TurnEnded, list[Event]]:
+def save(studio: Studio, **options: Any) -> tuple[TurnEnded, list[Event]]:
     return studio.run(SAVE, say("Done."), **options)
 
 

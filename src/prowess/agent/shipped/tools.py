@@ -30,6 +30,8 @@ _DREAM = "prowess.agent.shipped.dream_tools"
 _HUNTER = "prowess.agent.shipped.hunter_tools"
 _BROWSER = "prowess.agent.shipped.browser_tools"
 _CHROME = ("claude-in-chrome",)
+_GENERATOR = "run-skill-generator"
+_TRIAL = "prowess.agent.shipped.skill_trial"
 _SKILLS = "prowess.agent.shipped.skill_tools"
 
 SHIPPED_TOOLS: Mapping[str, ShippedTool] = {
@@ -42,11 +44,12 @@ SHIPPED_TOOLS: Mapping[str, ShippedTool] = {
     "SetKeys": ShippedTool(_KEYS, "KeyTools.set_keys", ("keybindings",)),
     "StartDebugLog": ShippedTool(_DEBUG, "DebugTools.start_debug_log", ("debug",)),
     "FollowDebugLog": ShippedTool(_DEBUG, "DebugTools.follow_debug_log", ("debug",)),
-    "SaveSkill": ShippedTool(_SKILLS, "SkillTools.save_skill", ("skillify", "run-skill-generator")),
+    "SaveSkill": ShippedTool(_SKILLS, "SkillTools.save_skill", ("skillify", _GENERATOR)),
     "SavePlan": ShippedTool(_DREAM, "DreamTools.save_plan", ("dream",), "dream"),
     "SaveReview": ShippedTool(_HUNTER, "HunterTools.save_review", ("hunter",), "hunter"),
     "OpenPage": ShippedTool(_BROWSER, "BrowserTools.open_page", _CHROME, *_CHROME),
     "ReadPage": ShippedTool(_BROWSER, "BrowserTools.read_page", _CHROME, *_CHROME),
     "ClickElement": ShippedTool(_BROWSER, "BrowserTools.click_element", _CHROME, *_CHROME),
     "TypeText": ShippedTool(_BROWSER, "BrowserTools.type_text", _CHROME, *_CHROME),
+    "TrySkill": ShippedTool(_TRIAL, "SkillTrial.try_skill", (_GENERATOR,), _GENERATOR),
 }
