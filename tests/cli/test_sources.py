@@ -13,6 +13,7 @@ import pytest
 
 from tests.cli.terminal import Terminal
 from tests.remote_server import RemoteServer
+from tests.workspace import skill_text
 
 
 @pytest.fixture
@@ -44,6 +45,20 @@ def test_every_source_is_listed_with_its_state_and_its_skills(
     assert ["agents:project", "folder", "ready", "1", ".agents/skills"] in rows
     [team] = [row for row in rows if row[0] == "team"]
     assert (team[1:3], team[-2:]) == (["remote", "ready"], ["2", server.url])
+
+
+def test_a_plugin_is_listed_by_its_id(terminal: Terminal) -> None:
+    terminal.write("project/prowess.toml", 'plugins = ["tools/db"]\n')
+    terminal.write("project/tools/db/.claude-plugin/plugin.json", '{"name": "db"}')
+    terminal.write("project/tools/db/skills/q/SKILL.md", skill_text("q"))
+    shown = terminal.json("sources")["sources"]
+    assert [(one["name"], one["kind"], one["skills"]) for one in shown] == [
+        ("db@folder", "plugin", 1)
+    ]
+    for command in ("list", "show db:q", "explain db:q"):
+        result = terminal.run(*command.split())
+        assert "db@folder" in result.out
+        assert "plugin:plugin" not in result.out
 
 
 def test_json_has_what_the_table_has(terminal: Terminal, server: RemoteServer) -> None:

@@ -128,6 +128,34 @@ def test_the_same_as_json(terminal):
     assert terminal.json("trust") == {**shown, "trusted": True, "since": TODAY, "changed": False}
 
 
+def test_a_server_of_a_plugin_is_shown_once_with_the_names_of_what_it_gets(terminal):
+    terminal.write("project/prowess.toml", 'plugins = ["tools/db"]\n')
+    terminal.write("project/tools/db/.claude-plugin/plugin.json", '{"name": "db"}')
+    program = {"command": "${CLAUDE_PLUGIN_ROOT}/pg", "env": {"PG_TOKEN": "sekret-1"}}
+    headers = {"X-Key": "sekret-2", "Authorization": "Bearer ${MY_TOKEN}"}
+    table = {"pg": program, "web": {"url": "https://x.example/mcp", "headers": headers}}
+    terminal.write("project/tools/db/.mcp.json", json.dumps({"mcpServers": table}))
+    shown = json.loads(terminal.run("trust", "--json").out)["servers"]
+    folder = terminal.project / "tools/db"
+    assert [(one["name"], one["target"], one["sets"], one["uses"]) for one in shown] == [
+        ("db:pg", f"{folder}/pg", ["PG_TOKEN"], []),
+        ("db:web", "https://x.example/mcp", ["Authorization", "X-Key"], ["MY_TOKEN"]),
+    ]
+    screen = terminal.run("trust")
+    assert "gets values for Authorization, X-Key" in screen.out
+    assert "uses your variables MY_TOKEN" in screen.out
+    assert "sekret" not in screen.out + screen.err
+
+
+def test_servers_in_the_files_of_every_host_are_shown_also_below(terminal):
+    server = {"command": "x"}
+    terminal.write("project/opencode.json", json.dumps({"mcp": {"open": server}}))
+    terminal.write("project/below/.omp/mcp.json", json.dumps({"mcpServers": {"omp": server}}))
+    terminal.write("project/below/opencode.jsonc", json.dumps({"mcp": {"deep": server}}))
+    shown = json.loads(terminal.run("trust", "--json").out)["servers"]
+    assert [one["name"] for one in shown] == ["deep", "omp", "open"]
+
+
 def test_servers_and_sources_are_shown_with_what_they_start_and_fetch(terminal):
     server = {"command": "sh", "args": ["-c", "touch x; \x1b[2Jy"]}
     table = json.dumps({"mcpServers": {"evil": server}})

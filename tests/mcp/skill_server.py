@@ -118,6 +118,8 @@ def answer(method: str, params: dict[str, Any]) -> dict[str, Any]:
         capabilities: dict[str, Any] = {"resources": {}}
         if MODE in ("prompts", "bad-prompts"):
             capabilities = {"prompts": {}}
+        elif MODE == "tools":
+            capabilities = {"tools": {}}
         else:
             capabilities["extensions"] = {"io.modelcontextprotocol/skills": {}}
         return {**kept, "supportedVersions": ["2026-07-28"], "capabilities": capabilities}

@@ -135,6 +135,60 @@ def test_hosts_without_such_skills_start_nothing(shop: Shop) -> None:
     assert not shop.log.exists()
 
 
+@pytest.mark.parametrize(
+    ("file", "keys"),
+    [
+        ("home/.config/opencode/opencode.json", ("mcp",)),
+        ("home/.omp/agent/mcp.json", ("mcpServers",)),
+        ("home/.openclaw/openclaw.json", ("mcp", "servers")),
+    ],
+)
+def test_prowess_lists_the_skills_of_servers_in_the_files_of_other_hosts(
+    shop: Shop, file: str, keys: tuple[str, ...]
+) -> None:
+    args = [str(SERVER), "ok", str(shop.log)]
+    table: Any = {"shop": {"command": sys.executable, "args": args, "timeout": 20_000}}
+    for key in reversed(keys):
+        table = {key: table}
+    shop.workspace.write(file, json.dumps(table))
+    # Only Prowess as itself: these hosts take no skills from servers, nor from each other's files.
+    shop.workspace.write(OWN, "")
+    for host in ("opencode", "omp", "openclaw", "claude-code", "claude-code@documented"):
+        assert shop.open(host=host).snapshot.skills == ()
+    assert not shop.log.exists()
+    skills = shop.open()
+    assert "shop:refunds" in [one.name for one in skills.snapshot.skills]
+    (status,) = skills.snapshot.sources
+    assert status.origin.file == str(shop.workspace.root / file)
+
+
+@pytest.mark.parametrize(
+    ("file", "key"), [("project/opencode.json", "mcp"), ("project/.omp/mcp.json", "mcpServers")]
+)
+def test_a_server_in_a_projects_file_of_another_host_needs_trust(
+    shop: Shop, file: str, key: str
+) -> None:
+    shop.workspace.git()
+    server = {"command": sys.executable, "args": [str(SERVER), "ok", str(shop.log)]}
+    shop.workspace.write(file, json.dumps({key: {"shop": {**server, "timeout": 20_000}}}))
+    shop.workspace.write(OWN, "")
+    assert list_codes(shop.open()) == ["source-untrusted"]
+    assert not shop.log.exists()
+    assert len(shop.open(trust=True).snapshot.skills) == 3
+
+
+def test_a_server_that_offers_nothing_is_not_started_for_every_list(shop: Shop) -> None:
+    shop.configure("tools")
+    for _ in range(2):
+        skills = shop.open()
+        assert (list_codes(skills), skills.snapshot.outcomes) == ([], ())
+        assert [(one.state, one.skills) for one in skills.snapshot.sources] == [("ready", 0)]
+    assert shop.count_starts() == 1
+    # A new version may offer some.
+    assert shop.open(refresh=True).snapshot.skills == ()
+    assert shop.count_starts() == 2
+
+
 def test_without_the_network_nothing_is_started(shop: Shop) -> None:
     shop.configure("ok")
     skills = shop.workspace.open(sources=open_sources(offline=True))

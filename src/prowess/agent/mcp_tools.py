@@ -24,7 +24,7 @@ from prowess.errors.mcp import McpServerError
 from prowess.model.mcp import McpServer
 from prowess.model.permission import Action
 from prowess.runtime import Skills
-from prowess.state.server_trust import find_folder_trust, mark_trusted
+from prowess.state.server_trust import find_folder_trust, list_configured, mark_trusted
 from prowess.text.globs import matches_wildcard
 from prowess.text.permission_rules import MCP_PREFIX
 
@@ -58,9 +58,8 @@ def find_servers(skills: Skills) -> tuple[McpServer, ...]:
     """The servers that are configured here: Prowess's own, those of the host, and of plugins."""
     project = skills.project
     own = project.load_own_settings()
-    configured = {**skills.settings().mcp_servers, **own.mcp_servers}
     marked = mark_trusted(
-        configured.values(),
+        list_configured(skills.settings(), own),
         find_folder_trust(own, project.open_trust().is_trusted_folder),
         project=skills.snapshot.repository or skills.cwd,
         home=skills.facts.home,

@@ -285,7 +285,7 @@ def _plan_plugin(
     if not plugin.is_enabled:
         off = f"the plugin {plugin.id} is off"
     level = rule.level or plugin.owner
-    label = rule.label or f"{rule.provider}:{level}"
+    label = rule.label.replace("{plugin}", plugin.id) or f"{rule.provider}:{level}"
     for position, folder in enumerate(folders):
         root = make_root(id, rule, Place(folder.path, 0), order=order + position, disabled_by=off)
         yield msgspec.structs.replace(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -23,17 +23,19 @@ from prowess.runtime import Skills
 from prowess.shell.configured_tools import render_template
 from prowess.shell.embedded_commands import find_commands
 from prowess.state.server_trust import mark_trusted
+from prowess.text.mcp_servers import list_variables
 
 # Whether their commands run does not depend on a project.
 _NOT_OF_A_PROJECT = (Scope.USER, Scope.MANAGED, Scope.BUNDLED, Scope.REMOTE)
 
 _SKILL_FILE = "SKILL.md"
 _SETTINGS_FILE = "prowess.toml"
-_SERVERS_FILE = ".mcp.json"
+# What the folders below may have in which a host finds MCP servers.
+_SERVER_FILES = (".mcp.json", "opencode.json", "opencode.jsonc", ".opencode", ".omp")
 _MOST_BYTES = 1 << 24
 
 # The hosts whose files have hooks, MCP servers or URLs of skills, whichever is asked about now.
-_HOSTS_WITH_PROGRAMS = ("claude-code", "opencode")
+_HOSTS_WITH_PROGRAMS = ("claude-code", "opencode", "omp")
 # The fields of a hook that say what it does.
 _HOOK_ACTIONS = ("command", "url", "prompt")
 
@@ -48,11 +50,17 @@ class RunnableSkill(msgspec.Struct, frozen=True):
 
 
 class DeclaredSetting(msgspec.Struct, frozen=True):
-    """What a project's settings declare: a program, a server, a URL, or a variable's name."""
+    """What a project's settings declare: a program, a server, a URL, or a variable's name.
+
+    `sets` are the names of the variables and headers that a server gets, and `uses` those of your
+    variables that it asks for. Their values are secret.
+    """
 
     name: str
     origin: Origin
     command: str = ""
+    sets: tuple[str, ...] = ()
+    uses: tuple[str, ...] = ()
 
 
 class TrustPreview(msgspec.Struct, frozen=True):
@@ -89,7 +97,13 @@ class TrustPreview(msgspec.Struct, frozen=True):
                 for one in self.hooks
             ],
             "servers": [
-                {"name": one.name, "target": one.command, **msgspec.to_builtins(one.origin)}
+                {
+                    "name": one.name,
+                    "target": one.command,
+                    "sets": list(one.sets),
+                    "uses": list(one.uses),
+                    **msgspec.to_builtins(one.origin),
+                }
                 for one in self.servers
             ],
             "sources": [
@@ -121,7 +135,7 @@ def preview_trust(
     snapshots += [snapshot for snapshot, _ in nested]
     skills, unread = _read_bodies(_gather_skills(snapshots, root, views[0].project.files))
     everywhere = find_holders(
-        root, (_SKILL_FILE, _SETTINGS_FILE, _SERVERS_FILE), with_ignored=True, most=MOST_FOLDERS
+        root, (_SKILL_FILE, _SETTINGS_FILE, *_SERVER_FILES), with_ignored=True, most=MOST_FOLDERS
     )
     known = {one.location for one in skills}
     loose = [one for one in _read_loose(everywhere.folders, views[0]) if one.location not in known]
@@ -141,12 +155,7 @@ def preview_trust(
                 *(declared for one in views for declared in _list_plugin_hooks(one)),
             )
         ),
-        servers=_sort_settings(
-            (
-                *(one for each in all_settings for one in _list_servers(each, root, views[0])),
-                *(one for view in views for one in _list_plugin_servers(view)),
-            )
-        ),
+        servers=_sort_settings(_gather_servers(all_settings, views, root)),
         sources=_sort_settings(one for each in all_settings for one in _list_sources(each)),
         unread=tuple(unread),
         is_cut=everywhere.is_cut or any(is_cut for _, is_cut in nested),
@@ -181,9 +190,12 @@ def _load_nested_settings(folders: Iterable[str], files: FileSystem) -> list[Set
 
 
 def _load_server_files(folders: Iterable[str], files: FileSystem) -> list[Settings]:
-    """The settings of every folder that has a `.mcp.json`, as they apply to someone there."""
-    holders = [one for one in folders if files.find_kind(f"{one}/{_SERVERS_FILE}") == "file"]
-    return [Skills(folder, host="claude-code").settings() for folder in holders]
+    """The settings of every folder with a file that may name servers, as they apply there."""
+    loaded = []
+    for folder in folders:
+        if any(files.find_kind(f"{folder}/{name}") for name in _SERVER_FILES):
+            loaded += [Skills(folder, host=one).settings() for one in _HOSTS_WITH_PROGRAMS]
+    return loaded
 
 
 def _is_inside(path: str, folder: str) -> bool:
@@ -292,27 +304,49 @@ def _list_plugin_hooks(skills: Skills) -> Iterator[DeclaredSetting]:
             yield DeclaredSetting(hook.event, hook.origin, hook.command or f"({hook.kind})")
 
 
-def _list_servers(settings: Settings, root: str, skills: Skills) -> Iterator[DeclaredSetting]:
+def _gather_servers(
+    all_settings: Iterable[Settings], views: Sequence[Skills], root: str
+) -> list[DeclaredSetting]:
+    """The servers of plugins, then those of settings files."""
+    of_plugins = [server for view in views for server in _list_plugin_servers(view)]
+    # Someone who works in the folder of a plugin has its file as one of a project. It is one file,
+    # in which the servers have no plugin in their names.
+    known = {(one.origin.file, one.name.partition(":")[2]) for one in of_plugins}
+    found = [_declare_server(one) for one in of_plugins]
+    for settings in all_settings:
+        for server in _list_servers(settings, root, views[0]):
+            if (server.origin.file, server.name) not in known:
+                found.append(_declare_server(server))
+    return found
+
+
+def _list_servers(settings: Settings, root: str, skills: Skills) -> Iterator[McpServer]:
     """The MCP servers that would not be started without trust in the project."""
     home = skills.project.facts.home
     servers = settings.mcp_servers.values()
     for server in mark_trusted(servers, lambda folder: False, project=root, home=home):
         if server.enabled and not server.is_trusted:
-            yield _declare_server(server)
+            yield server
 
 
-def _list_plugin_servers(skills: Skills) -> Iterator[DeclaredSetting]:
+def _list_plugin_servers(skills: Skills) -> Iterator[McpServer]:
     trust = skills.project.open_trust()
     for contents in skills.plugins():
         if not trust.is_own_plugin(contents.plugin):
-            yield from map(_declare_server, contents.servers)
+            yield from contents.servers
 
 
 def _declare_server(server: McpServer) -> DeclaredSetting:
     # The whole URL, and each argument in quotes: nothing that is started may look like less.
     is_program = server.transport == "stdio"
     target = shlex.join((server.command, *server.args)) if is_program else server.url
-    return DeclaredSetting(server.name, server.origin, target)
+    return DeclaredSetting(
+        server.name,
+        server.origin,
+        target,
+        sets=tuple(sorted((*server.env, *server.headers))),
+        uses=list_variables(server),
+    )
 
 
 def _list_sources(settings: Settings) -> Iterator[DeclaredSetting]:

@@ -10,6 +10,21 @@ import msgspec
 from prowess.model.mcp import McpServer
 from prowess.model.settings import Settings
 
+_OWN_FILE = "prowess.toml"
+
+
+def list_configured(settings: Settings, own: Settings) -> list[McpServer]:
+    """The servers of a host, and those of Prowess's own files, which win a name.
+
+    `own` also has what Prowess as itself takes from the files of other hosts. A host does not read
+    those, so they do not count for it.
+    """
+    found = dict(settings.mcp_servers)
+    for name, server in own.mcp_servers.items():
+        if os.path.basename(server.origin.file or "") == _OWN_FILE:
+            found[name] = server
+    return list(found.values())
+
 
 def find_folder_trust(own: Settings, is_trusted: Callable[[str], bool]) -> Callable[[str], bool]:
     """Whether trust in a folder covers the servers that its files name.

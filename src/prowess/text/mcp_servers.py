@@ -232,6 +232,13 @@ class MissingVariables(ValueError):
         super().__init__(f"{listed} {'is' if len(names) == 1 else 'are'} not set")
 
 
+def list_variables(server: McpServer) -> tuple[str, ...]:
+    """The names of the environment variables that a server is configured with, in order."""
+    texts = (server.command, *server.args, server.cwd or "", server.url)
+    values = (*server.env.values(), *server.headers.values())
+    return tuple(sorted({match[1] for match in _VARIABLE.finditer("\n".join((*texts, *values)))}))
+
+
 def expand_variables(server: McpServer, env: Mapping[str, str]) -> McpServer:
     """The server with `${VAR}` and `${VAR:-default}` replaced; its texts are secret from now on.
 

@@ -164,6 +164,63 @@ def test_openclaw_has_servers_in_its_configuration(workspace: Workspace) -> None
     assert list_commands(workspace, "openclaw") == {"docs": "https://docs.example/mcp"}
 
 
+@pytest.mark.parametrize(
+    ("file", "key"),
+    [
+        ("home/.config/opencode/opencode.json", "mcp"),
+        ("home/.config/opencode/opencode.jsonc", "mcp"),
+        ("home/.opencode/opencode.json", "mcp"),
+        ("project/opencode.json", "mcp"),
+        ("project/.opencode/opencode.jsonc", "mcp"),
+        ("home/.omp/agent/mcp.json", "mcpServers"),
+        ("home/.omp/agent/.mcp.json", "mcpServers"),
+        ("project/.omp/mcp.json", "mcpServers"),
+        ("project/.mcp.json", "mcpServers"),
+        ("home/.openclaw/openclaw.json", "mcp.servers"),
+    ],
+)
+def test_prowess_takes_servers_from_the_files_of_every_host(
+    workspace: Workspace, file: str, key: str
+) -> None:
+    workspace.git()
+    table: dict[str, Any] = {"tides": {"command": "x", "env": {"KEY": SECRET}}}
+    for part in reversed(key.split(".")):
+        table = {part: table}
+    # Nothing else in such a file is about Prowess, and nothing else is read.
+    more = {"skills": {"paths": ["/elsewhere"], "entries": 3}, "permission": {"skill": "deny"}}
+    workspace.write(file, json.dumps({**table, **more}))
+    settings = workspace.open().settings()
+    (server,) = settings.mcp_servers.values()
+    assert (server.name, server.command) == ("tides", "x")
+    assert server.is_trusted == file.startswith("home/")
+    assert (settings.diagnostics, settings.permissions, settings.custom_folders) == ((), (), ())
+    assert SECRET not in repr(settings.raw)
+
+
+def test_of_one_name_prowess_takes_the_server_of_the_user(workspace: Workspace) -> None:
+    workspace.git()
+    workspace.write("project/.mcp.json", servers({"a": {"command": "project"}}))
+    workspace.write("project/opencode.json", servers({"b": {"command": "project"}}, "mcp"))
+    workspace.write("home/.omp/agent/mcp.json", servers({"a": {"command": "omp"}}))
+    users = {"a": {"command": "opencode"}, "b": {"command": "opencode"}}
+    workspace.write("home/.config/opencode/opencode.json", servers(users, "mcp"))
+    assert list_commands(workspace, "prowess") == {"a": "omp", "b": "opencode"}
+    workspace.write(OWN, "[mcp.servers.a]\ncommand = 'mine'\n[mcp.servers.b]\nenabled = false\n")
+    assert list_commands(workspace, "prowess")["a"] == "mine"
+    found = workspace.open().settings().mcp_servers["b"]
+    assert (found.command, found.enabled) == ("opencode", False)
+
+
+def test_a_broken_file_of_a_host_costs_only_itself(workspace: Workspace) -> None:
+    workspace.write("home/.config/opencode/opencode.json", '{"mcp": {')
+    workspace.write("home/.openclaw/openclaw.json", '{"mcp": {"servers": [1]}}')
+    workspace.write("home/.omp/agent/mcp.json", servers({"a": {"command": "omp"}, "b": 7}))
+    settings = workspace.open().settings()
+    assert list(settings.mcp_servers) == ["a"]
+    codes = sorted(one.code for one in settings.diagnostics)
+    assert codes == ["setting-ignored", "settings-ignored", "settings-ignored"]
+
+
 def test_a_broken_file_of_servers_costs_only_itself(workspace: Workspace) -> None:
     workspace.write("project/.mcp.json", '{"mcpServers": {')
     workspace.write(OWN, "[mcp.servers.tides]\ncommand = 'mine'\n")

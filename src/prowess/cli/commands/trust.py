@@ -161,7 +161,7 @@ def _print_preview(root: str, preview: TrustPreview, *, kind: str) -> None:
     tools = _group_settings(preview.tools, root)
     _print_group("Programs that skills call as tools", tools)
     servers = _group_settings(preview.servers, root)
-    _print_group("MCP servers, started or connected as soon as skills are listed", servers)
+    _print_group("MCP servers, started or connected to list skills and by agents", servers)
     sources = _group_settings(preview.sources, root)
     _print_group("Sources of skills, fetched as soon as skills are listed", sources)
     variables = _group_settings(preview.variables, root)
@@ -182,7 +182,12 @@ def _group_settings(declared: tuple[DeclaredSetting, ...], root: str) -> _Group:
         file = shorten_path(one.origin.file or "", root)
         line = "" if one.origin.line is None else f":{one.origin.line}"
         command = f": {one.command}" if one.command else ""
-        group.append((f"{file}{line}", (f"{one.name}{command}",)))
+        details = [f"{one.name}{command}"]
+        if one.sets:
+            details.append(f"  gets values for {', '.join(one.sets)}")
+        if one.uses:
+            details.append(f"  uses your variables {', '.join(one.uses)}")
+        group.append((f"{file}{line}", tuple(details)))
     return group
 
 

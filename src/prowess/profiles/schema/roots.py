@@ -48,7 +48,7 @@ class RootRule(Table, frozen=True, kw_only=True):
     - `provider`: the name shown for the product the folder belongs to; taken from the template if
       empty.
     - `level`: the host's own word for the scope; for plugins whose they are, if empty.
-    - `label`: the full source label; `provider:level` if empty.
+    - `label`: the full source label; `provider:level` if empty. `{plugin}` is the id of a plugin.
     - `loaded_from`: what kind of source the skills come from.
     - `layout`: how the folder is searched: for folders with a SKILL.md (`skills`), for every
       Markdown file (`commands`), or in any of the forms OpenClaw accepts for extra folders

@@ -38,7 +38,7 @@ from prowess.model.skill import (
 from prowess.model.source_status import SourceState, SourceStatus
 from prowess.ports import Discovered, ManifestReader, ScannedProject, Search
 from prowess.state.remote_cache import RemoteCache
-from prowess.state.server_trust import find_folder_trust, mark_trusted
+from prowess.state.server_trust import find_folder_trust, list_configured, mark_trusted
 from prowess.supply.mcp.entries import (
     EntryError,
     SkillEntry,
@@ -55,6 +55,8 @@ if TYPE_CHECKING:
 
 _READ_SECONDS = 20.0
 _MINUTE = 60.0
+_HOUR = 3600.0
+_OFFERS_NOTHING = "offers-nothing"
 _BUSY_SECONDS = 30.0
 _MOST_FILES_SHOWN = 50
 _TAG = "skill_of_server"
@@ -137,11 +139,15 @@ class ServedSkills:
 
 
 class _Lists(NamedTuple):
-    """What a server lists: entries of skills, or else prompts; and whether that is all."""
+    """What a server lists: entries of skills, or else prompts; and whether that is all.
+
+    One that `offers_nothing` knows neither skills nor prompts.
+    """
 
     entries: list[Any]
     prompts: list[Any]
-    is_whole: bool
+    is_whole: bool = True
+    offers_nothing: bool = False
 
 
 class _Failure(NamedTuple):
@@ -154,7 +160,8 @@ class _Failure(NamedTuple):
 class AskedServer:
     """A server that is being asked what it lists.
 
-    One that failed is not asked again for a while, by any process.
+    One that failed is not asked again for a while, by any process. Neither is one that offers
+    nothing: most servers only have tools, and starting each of them for every list takes seconds.
     """
 
     def __init__(
@@ -169,11 +176,12 @@ class AskedServer:
         self.server = server
         self.connections = connections
         self._pause = network.retry_minutes * _MINUTE
+        self._idle_pause = network.max_age_hours * _HOUR
         self._memory = RemoteCache.of(project.facts, "mcp", _make_key(server))
         self._earlier = self._memory.load_failure() if server.is_trusted else None
-        self._refusal = self._find_refusal(network, is_forced=is_forced)
+        self._known = self._find_known(network, is_forced=is_forced)
         self._answer: Future[_Lists] | None = None
-        if self._refusal is None:
+        if self._known is None:
             usual = network.refresh_seconds if is_forced else network.seconds
             self._answer = self._begin(server.seconds or usual, project)
 
@@ -183,8 +191,8 @@ class AskedServer:
         ask = partial(_ask_lists, wants_skills=wants_skills, named=self.server.skills)
         return self.connections.begin_request(timed, ask, seconds=seconds)
 
-    def _find_refusal(self, network: NetworkSettings, *, is_forced: bool) -> _Failure | None:
-        """Why the server is not asked at all."""
+    def _find_known(self, network: NetworkSettings, *, is_forced: bool) -> _Lists | _Failure | None:
+        """What is known without asking the server; None if it has to be asked."""
         server, earlier = self.server, self._earlier
         if network.offline and server.is_trusted:
             message = (
@@ -193,21 +201,25 @@ class AskedServer:
             return _Failure("source-offline", message)
         left = 0.0 if earlier is None else earlier.retry_at - time.time()
         if earlier is not None and left > 0 and not is_forced:
+            if earlier.code == _OFFERS_NOTHING:
+                return _Lists([], [], offers_nothing=True)
             return _Failure("source-paused", _explain_pause(earlier.message, left))
         return None
 
     def wait(self) -> _Lists | _Failure:
         """What the server lists, or why it lists nothing."""
         if self._answer is None:
-            assert self._refusal is not None
-            return self._refusal
+            assert self._known is not None
+            return self._known
         try:
             found = self._answer.result()
         except MissingExtra as error:
             return _Failure("source-unreachable", f"{error} {error.hint or ''}".strip())
         except McpServerError as error:
             return self._fail(error)
-        if self._earlier is not None:
+        if found.offers_nothing:
+            self._note(_OFFERS_NOTHING, "It offers neither skills nor prompts.", self._idle_pause)
+        elif self._earlier is not None:
             self._memory.clear_failure()
         return found
 
@@ -218,11 +230,16 @@ class AskedServer:
             return _Failure("source-untrusted", failure)
         # A machine that is too busy to load the client is no fault of the server.
         pause = self._pause if self.connections.is_loaded else min(self._pause, _BUSY_SECONDS)
+        trouble = self._note("source-unreachable", str(error), pause)
+        return _Failure("source-unreachable", failure + trouble)
+
+    def _note(self, code: str, message: str, pause: float) -> str:
+        """Remember not to ask for a while; returns what to say if that fails."""
         try:
-            self._memory.note_failure("source-unreachable", str(error), pause=pause)
+            self._memory.note_failure(code, message, pause=pause)
         except MachineError as trouble:
-            failure += f" That cannot be remembered: {trouble}"
-        return _Failure("source-unreachable", failure)
+            return f" That cannot be remembered: {trouble}"
+        return ""
 
 
 def _make_key(server: McpServer) -> str:
@@ -241,23 +258,24 @@ async def _ask_lists(client: Any, *, wants_skills: bool, named: Sequence[str]) -
     """The skills of a server, or its prompts if it does not offer skills."""
     from prowess.machine.mcp import requests
 
-    if wants_skills and requests.offers_skills(client):
+    has_skills, has_prompts = requests.offers_skills(client), requests.offers_prompts(client)
+    if wants_skills and has_skills:
         entries, is_whole = await requests.list_skills(client)
         known = {one.get("uri") for one in entries if isinstance(one, Mapping)}
         # A server need not list all that it has; these were named by the user.
         entries += [await requests.get_skill(client, uri) for uri in named if uri not in known]
         return _Lists(entries, [], is_whole)
-    if not requests.offers_prompts(client):
-        return _Lists([], [], True)
+    if not has_prompts:
+        # Skills that this host does not use are no reason to forget the server for others.
+        return _Lists([], [], offers_nothing=not has_skills)
     prompts, is_whole = await requests.list_prompts(client)
     return _Lists([], prompts, is_whole)
 
 
 def _list_servers(search: Search, project: ScannedProject) -> list[McpServer]:
     own = project.load_own_settings()
-    configured = {**search.settings.mcp_servers, **own.mcp_servers}
     marked = mark_trusted(
-        configured.values(),
+        list_configured(search.settings, own),
         find_folder_trust(own, project.is_trusted_folder),
         project=search.cwd,
         home=project.facts.home,

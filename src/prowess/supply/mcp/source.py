@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from prowess.model.outcome import Claim
 from prowess.model.skill import Candidate
 from prowess.ports import Discovered, ManifestReader, ScannedProject, Search
+from prowess.state.server_trust import list_configured
 from prowess.supply.remote_source import get_network
 
 if TYPE_CHECKING:
@@ -68,4 +69,4 @@ def _has_servers(search: Search, project: ScannedProject) -> bool:
     """Whether the settings of the host or of Prowess itself name a server that counts here."""
     if not any(project.mcp_names):
         return False
-    return bool(search.settings.mcp_servers or project.load_own_settings().mcp_servers)
+    return bool(list_configured(search.settings, project.load_own_settings()))
