@@ -64,6 +64,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "doctor": ("doctor", "Check this machine, or show what a skill is missing and how to fix it."),
     "validate": ("validate", "Check skills strictly, for authors and CI."),
     "pack": ("pack", "Pack a skill into one file that can be installed."),
+    "publish": ("publish", "Write an index of skills that any web server can serve."),
     "compare": ("compare", "Show what hosts make of the same skills."),
     "enable": ("enable", "Enable a skill."),
     "disable": ("disable", "Disable a skill."),

@@ -176,3 +176,21 @@ def _remove_folder(path: str) -> None:
     import shutil
 
     shutil.rmtree(path, ignore_errors=True)
+
+
+def remove_file(path: str, *, empty_up_to: str) -> None:
+    """Remove a file, if it is there, and folders that are empty then, below `empty_up_to`.
+
+    Raises `MachineError`.
+    """
+    try:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(path)
+        folder = os.path.dirname(path)
+        while folder.startswith(f"{empty_up_to}{os.sep}") and os.path.isdir(folder):
+            if os.listdir(folder):
+                return
+            os.rmdir(folder)
+            folder = os.path.dirname(folder)
+    except OSError as error:
+        raise MachineError("remove", path, error.strerror or str(error)) from error

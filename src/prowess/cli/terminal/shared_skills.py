@@ -19,14 +19,21 @@ from prowess.text.display import count_words, escape_line
 _MOST_SHOWN = 10
 
 
-def load_shared_skills(paths: Sequence[str], *, host: str | None = None) -> list[SharedSkill]:
-    """The skills at these paths, sorted by name. Raises `CannotShare` if one has errors."""
+def load_shared_skills(
+    paths: Sequence[str], *, host: str | None = None, outside: str | None = None
+) -> list[SharedSkill]:
+    """The skills at these paths, sorted by name; those inside the folder `outside` don't count.
+
+    Raises `CannotShare` if one has errors.
+    """
     cwd, files = os.getcwd(), LocalFiles()
     profiles = [] if host is None else [load_host(host)]
     found = TargetSearch(cwd, current_facts(), files).find(paths)
     errors: list[Diagnostic] = list(_list_errors(found.notes))
     skills: list[SharedSkill] = []
     for target in found.targets:
+        if outside is not None and target.location.startswith(f"{outside}/"):
+            continue
         checked = check_file(target, files, profiles)
         wrong = _list_errors(checked.diagnostics)
         errors += wrong
