@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
+import subprocess
 import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -234,3 +236,53 @@ def test_servers_of_the_editor_are_used_and_errors_are_answers(studio: Studio) -
     (finished,) = editor.pick("tool_call_update")
     assert finished.content[0].content.text == "fine {'a': 1}"
     assert editor.questions == []
+
+
+def exchange(studio: Studio, *lines: bytes) -> tuple[list[dict[str, Any]], str]:
+    """What `prowess acp` answers to lines, and what it writes to stderr."""
+    env = {**os.environ, **studio.facts.env, "XDG_STATE_HOME": str(studio.workspace.home)}
+    done = subprocess.run(
+        [sys.executable, "-m", "prowess", "acp", "--model", studio.script(say("Hello."))],
+        input=b"".join(line + b"\n" for line in lines),
+        capture_output=True,
+        env=env,
+        cwd=studio.project,
+        check=True,
+    )
+    return [json.loads(line) for line in done.stdout.splitlines()], done.stderr.decode()
+
+
+def test_lines_that_are_no_requests_are_answered_and_nothing_else_is_printed(
+    studio: Studio,
+) -> None:
+    start = {"jsonrpc": "2.0", "id": 7, "method": "initialize", "params": {"protocolVersion": 1}}
+    answers, errors = exchange(
+        studio,
+        b"hello",
+        b"{",
+        b"\xff\xfe",
+        b"[" * 100_000,
+        b"",
+        b"[1]",
+        b"3",
+        b'{"jsonrpc": "2.0", "id": 5}',
+        b'{"jsonrpc": "2.0", "id": "x", "method": 5}',
+        b'{"jsonrpc": "2.0", "id": {}, "result": 1}',
+        b'{"jsonrpc": "2.0", "id": 9, "method": "no/such"}',
+        json.dumps(start).encode(),
+    )
+    codes = [(one["id"], one["error"]["code"]) for one in answers if "error" in one]
+    assert codes == [
+        (None, -32700),
+        (None, -32700),
+        (None, -32700),
+        (None, -32700),
+        (None, -32600),
+        (None, -32600),
+        (5, -32600),
+        ("x", -32600),
+        (None, -32600),
+        (9, -32601),
+    ]
+    assert [one["id"] for one in answers if "result" in one] == [7]
+    assert errors == ""

@@ -24,6 +24,7 @@ from pydantic_ai.messages import (
 )
 
 from prowess.activate.slash.completion import spell
+from prowess.agent.acp_messages import MOST_BYTES, MessageLines
 from prowess.agent.events import (
     Event,
     SkillLoaded,
@@ -389,6 +390,11 @@ def _list_answer(message: ModelResponse) -> Iterator[Any]:
 def serve(agent: AcpAgent) -> None:
     """Talk to an editor on stdin and stdout until it goes away."""
     try:
-        asyncio.run(acp.run_agent(agent))  # type: ignore[arg-type]
+        asyncio.run(_serve(agent))
     finally:
         agent.close()
+
+
+async def _serve(agent: AcpAgent) -> None:
+    reader, writer = await acp.stdio_streams(limit=MOST_BYTES)
+    await acp.run_agent(agent, MessageLines(reader, writer))  # type: ignore[arg-type]
