@@ -46,7 +46,7 @@ from prowess.settings.load import load_settings
 from prowess.snapshot_memo import SnapshotMemo
 from prowess.state.cache import ScanCache, cache_path
 from prowess.state.code_stamp import stamp_code
-from prowess.state.folders import cache_folder
+from prowess.state.folders import cache_folder, store_folder
 from prowess.state.profile_cache import (
     load_added_profiles,
     load_kept_profile,
@@ -254,6 +254,8 @@ class Project:
             clock=time.monotonic,
             diagnostics=(*found_before, *diagnostics),
             thorough=self._thorough,
+            # What the user installed once may be linked to from any project.
+            trusted=(store_folder(self.facts),),
         )
         scan = Scan(
             profile=self.profile,

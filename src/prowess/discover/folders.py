@@ -37,6 +37,7 @@ class FolderSource:
         clock: Callable[[], float],
         diagnostics: tuple[Diagnostic, ...] = (),
         thorough: bool = False,
+        trusted: tuple[str, ...] = (),
     ) -> None:
         self._roots = tuple(roots)
         self._places = places
@@ -44,12 +45,14 @@ class FolderSource:
         self._clock = clock
         self._diagnostics = diagnostics
         self._thorough = thorough
+        self._trusted = trusted
         self._failed: dict[str, int] = {}
 
     def find(self, search: Search) -> Discovered:
         """Walk every root."""
         roots = tuple(self._choose_folder(root, search.files) for root in self._roots)
-        links = learn_links(roots, self._places, search.settings.trusted_links, search.files)
+        trusted = (*search.settings.trusted_links, *self._trusted)
+        links = learn_links(roots, self._places, trusted, search.files)
         ignores = IgnoreFiles(search.files)
         budget = SearchBudget(self._limits, self._clock)
         plugins = frozenset(root.plugin_folder for root in roots if root.plugin_folder)

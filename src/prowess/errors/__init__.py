@@ -41,6 +41,7 @@
     │   └── RefusedTree          files that are not installed, because they could do harm
     ├── InvalidLock              a prowess.lock that cannot be used
     ├── LocalChanges             installed skills that were edited here
+    ├── MergeConflict            files that were changed here and upstream in the same lines
     ├── McpServerError           an MCP server that cannot be used; has its name and the problem
     └── MachineError             the machine refused: a file cannot be written, a program is missing
 

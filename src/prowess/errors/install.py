@@ -65,8 +65,9 @@ class LocalChanges(ProwessError):
 
     exit_code = 1
 
-    def __init__(self, names: tuple[str, ...]) -> None:
+    def __init__(self, names: tuple[str, ...], *, hint: str | None = None) -> None:
         self.names = names
+        self._hint = hint
         super().__init__(names)
 
     def __str__(self) -> str:
@@ -75,10 +76,29 @@ class LocalChanges(ProwessError):
 
     @property
     def hint(self) -> str | None:
-        return (
+        return self._hint or (
             "Keep your changes with --ours, drop them with --theirs, or combine both with --merge;"
             " --backup saves them first."
         )
+
+
+class MergeConflict(ProwessError):
+    """Files that were changed here and upstream in the same lines."""
+
+    exit_code = 1
+
+    def __init__(self, name: str, files: tuple[str, ...]) -> None:
+        self.name = name
+        self.files = files
+        super().__init__(name, files)
+
+    def __str__(self) -> str:
+        listed = ", ".join(shorten(file) for file in self.files)
+        return f"“{self.name}” cannot be merged: conflicts in {listed}. Nothing was written."
+
+    @property
+    def hint(self) -> str | None:
+        return "Use --ours or --theirs; --backup saves your version first."
 
 
 class TargetTaken(UsageError):

@@ -9,12 +9,14 @@ from __future__ import annotations
 import os
 import re
 import shutil
+from collections.abc import Iterable
 
 from prowess.errors import MachineError
 from prowess.machine.folder_swap import recover_folder, swap_in
 from prowess.machine.tree_files import remove_tree
 
 _STAGED = "prowess-staged"
+_STAGED_NAME = re.compile(rf"\.(.+)\.[0-9a-f]{{8}}\.{_STAGED}", re.DOTALL)
 
 
 def name_staged(folder: str) -> str:
@@ -73,14 +75,22 @@ def back_up(folder: str, backup: str) -> None:
         raise MachineError("back up", folder, str(error)) from error
 
 
-def recover(folder: str) -> None:
-    """Finish or remove what a killed program left next to a folder. Raises `MachineError`."""
-    recover_folder(folder)
-    parent, name = os.path.split(folder)
-    stray = re.compile(rf"\.{re.escape(name)}\.[0-9a-f]{{8}}\.{_STAGED}")
+def recover(folders: Iterable[str]) -> None:
+    """Finish or remove what a killed program left next to folders. Raises `MachineError`."""
+    names: dict[str, set[str]] = {}
+    for folder in folders:
+        recover_folder(folder)
+        parent, name = os.path.split(folder)
+        names.setdefault(parent, set()).add(name)
+    for parent, wanted in names.items():
+        for stray in _list_strays(parent, wanted):
+            remove_tree(os.path.join(parent, stray))
+
+
+def _list_strays(parent: str, names: set[str]) -> list[str]:
     try:
-        left = [one for one in os.listdir(parent) if stray.fullmatch(one)]
-    except FileNotFoundError:
-        return
-    for one in left:
-        remove_tree(os.path.join(parent, one))
+        found = os.listdir(parent)
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    staged = [(one, _STAGED_NAME.fullmatch(one)) for one in found if one.endswith(_STAGED)]
+    return [one for one, match in staged if match is not None and match[1] in names]

@@ -84,7 +84,8 @@ class PlannedTarget(msgspec.Struct, frozen=True, kw_only=True):
 class PlannedSkill(msgspec.Struct, frozen=True, kw_only=True):
     """One skill of a plan: what it is, where it comes from, where it goes, what it brings.
 
-    `replaces` is the version that was installed before, "" for a new skill.
+    `method` is `copy` or `link`. `replaces` is the version that was installed before, "" for a new
+    skill.
     """
 
     name: str
@@ -93,6 +94,7 @@ class PlannedSkill(msgspec.Struct, frozen=True, kw_only=True):
     ref: str
     resolved: str
     tree: str
+    method: str = "copy"
     replaces: str = ""
     targets: tuple[PlannedTarget, ...]
     contents: SkillContents
@@ -111,6 +113,7 @@ class PlannedSkill(msgspec.Struct, frozen=True, kw_only=True):
             "ref": self.ref,
             "resolved": self.resolved,
             "tree": self.tree,
+            "method": self.method,
             "replaces": self.replaces or None,
             "targets": [one.shape() for one in self.targets],
             **self.contents.shape(),
@@ -122,7 +125,6 @@ class InstallPlan(msgspec.Struct, frozen=True, kw_only=True):
 
     scope: str
     lock: str
-    method: str
     skills: tuple[PlannedSkill, ...]
     refused: tuple[tuple[str, str], ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
@@ -146,7 +148,6 @@ class InstallPlan(msgspec.Struct, frozen=True, kw_only=True):
         return {
             "scope": self.scope,
             "lock": self.lock,
-            "method": self.method,
             "skills": [skill.shape() for skill in self.skills],
             "refused": [{"path": path, "reason": why} for path, why in self.refused],
             "diagnostics": [shape_diagnostic(one) for one in self.diagnostics],

@@ -24,6 +24,11 @@ def data_folder(facts: Facts) -> str:
     return _folder(facts, "PROWESS_DATA_DIR", "XDG_DATA_HOME", default, "user_data_dir")
 
 
+def store_folder(facts: Facts) -> str:
+    """The folder with the one copy of every installed skill."""
+    return os.path.join(data_folder(facts), "store")
+
+
 def _folder(facts: Facts, own: str, variable: str, default: str, elsewhere: str) -> str:
     if facts.env.get(own):
         return facts.env[own]

@@ -21,7 +21,7 @@ from prowess.machine.tree_files import (
 )
 from prowess.model.facts import Facts
 from prowess.model.tree import Tree
-from prowess.state.folders import data_folder
+from prowess.state.folders import store_folder
 
 _PREFIX = "sha256:"
 # Nobody takes as long as this to write a tree.
@@ -39,7 +39,7 @@ class SkillStore:
     @classmethod
     def of(cls, facts: Facts) -> SkillStore:
         """The store that the user of a machine has."""
-        return cls(os.path.join(data_folder(facts), "store"))
+        return cls(store_folder(facts))
 
     def locate(self, digest: str) -> str:
         """The folder of a tree, whether it is there or not."""

@@ -25,7 +25,7 @@ from prowess.machine.project_identity import find_identity, has_identity
 from prowess.model.facts import Facts
 from prowess.model.plugin import Plugin
 from prowess.model.skill import Scope, Skill
-from prowess.state.folders import state_folder
+from prowess.state.folders import state_folder, store_folder
 from prowess.state.private_list import PrivateList
 
 _MOST_BYTES = 1 << 22
@@ -94,6 +94,7 @@ class TrustFile:
         *,
         home: str,
         cwd: str | None = None,
+        store: str | None = None,
         today: Callable[[], str] = lambda: time.strftime("%Y-%m-%d"),
     ) -> None:
         self.path = path
@@ -102,6 +103,7 @@ class TrustFile:
             path, "trusted", Trusted, order=lambda one: one.root, lost=_LOST, most_bytes=_MOST_BYTES
         )
         self._home = os.path.realpath(home)
+        self._store = None if store is None else os.path.realpath(store)
         self._today = today
 
     @property
@@ -112,7 +114,7 @@ class TrustFile:
     @classmethod
     def of(cls, facts: Facts, *, cwd: str | None = None) -> TrustFile:
         """The file of a machine's user, who works in the folder `cwd`."""
-        return cls(trust_path(facts), home=facts.home, cwd=cwd)
+        return cls(trust_path(facts), home=facts.home, cwd=cwd, store=store_folder(facts))
 
     def is_trusted(self, skill: Skill) -> bool:
         """Whether a skill may run commands: it is the user's own, or its project is trusted.
@@ -130,6 +132,10 @@ class TrustFile:
             return True
         if skill.scope is Scope.PLUGIN and self._is_installed(file):
             return True
+        if self._store is not None and file.startswith(f"{self._store}{os.sep}"):
+            # Installed as a link: the store belongs to no project, and nobody else writes there.
+            is_private = find_other_writer(file) is None
+            return is_private and self.is_trusted_folder(os.path.dirname(skill.folder))
         folders = (os.path.dirname(skill.folder), skill.folder, os.path.dirname(file))
         return all(map(self.is_trusted_folder, folders))
 

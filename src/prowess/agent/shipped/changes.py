@@ -8,11 +8,11 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Callable, Iterable
 
-from prowess.agent.tools.differences import render_difference
 from prowess.agent.tools.plan import Access, IsCancelled, Plan
 from prowess.model.permission import Action
 from prowess.runtime import Skills
 from prowess.state.edited_files import FileEdit, apply_edits, backup_folder
+from prowess.text.differences import render_difference
 
 _Run = Callable[[IsCancelled], str]
 

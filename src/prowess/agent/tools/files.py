@@ -8,7 +8,6 @@ from itertools import islice
 
 import msgspec
 
-from prowess.agent.tools.differences import render_difference
 from prowess.agent.tools.plan import Access, IsCancelled, Plan
 from prowess.discover.links import is_inside
 from prowess.errors import UsageError
@@ -17,6 +16,7 @@ from prowess.machine.project_files import FilePlace, FileText, ProjectFiles
 from prowess.model.command import Command
 from prowess.model.permission import Action, Decision
 from prowess.ports import Runner
+from prowess.text.differences import render_difference
 from prowess.text.globs import find_match
 
 MOST_LINES = 2_000

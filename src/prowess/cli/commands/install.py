@@ -44,6 +44,7 @@ _NOT_ASKED = "Not a terminal, so nothing was installed; use `--yes` to skip the 
     flag_value="link",
     help="Make symlinks to one copy for all projects, instead of copies.",
 )
+@click.option("--copy", "method", flag_value="copy", help="Make copies (the default).")
 @yes_option
 @dry_run_option
 @host_option
@@ -79,11 +80,13 @@ def command(
         folders = choose_folders(skills, place, agents)
         lock = place.open_lock().load()
         wanted = [
-            installer.want(one.source, skill, folders, lock, folder_name=folder_name or "")
+            installer.want(
+                one.source, skill, folders, lock, folder_name=folder_name or "", method=method
+            )
             for one, found in zip(fetched, chosen, strict=True)
             for skill in found
         ]
-        planned = installer.plan(wanted, method=method or "copy", fetched=fetched)
+        planned = installer.plan(wanted, fetched=fetched)
         return _carry_out(installer, planned, yes=yes, dry_run=dry_run, as_json=as_json)
 
 

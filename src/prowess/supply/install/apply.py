@@ -23,14 +23,11 @@ from prowess.machine.installed_folder import (
     take_away,
 )
 from prowess.machine.tree_files import copy_tree, load_tree, remove_tree
-from prowess.model.tree import Tree
 from prowess.state.edited_files import backup_folder
 from prowess.state.install_lock import LockContent, LockedSkill
 from prowess.state.skill_store import SkillStore
-from prowess.supply.install.plan import PlannedInstall, Wanted
+from prowess.supply.install.plan import LINK, PlannedInstall, Wanted
 from prowess.supply.install.targets import InstallPlace
-
-LINK = "link"
 
 
 def apply_plan(
@@ -54,46 +51,42 @@ def apply_plan(
     entries: list[LockedSkill] = []
     for wanted in planned.wanted:
         store.add(wanted.skill.folder, wanted.skill.tree)
-        entries.append(_make_entry(place, wanted, content, planned.plan.method, moment))
+        entries.append(_make_entry(place, wanted, content, moment))
     lock.save(content.replace(tuple(_list_replaced(planned)), tuple(entries)))
-    for entry, wanted, skill in zip(entries, planned.wanted, planned.plan.skills, strict=True):
-        for target in skill.targets:
-            if target.action == "unchanged":
-                continue
+    for entry, skill in zip(entries, planned.plan.skills, strict=True):
+        changing = [target for target in skill.targets if target.action != "unchanged"]
+        recover([target.folder for target in changing])
+        for target in changing:
             if backup and target.action != "create":
                 save_backup(place, target.folder)
             own = (merged or {}).get(target.target)
-            write_target(target.folder, entry, wanted.skill.tree, store, own=own)
+            write_target(target.folder, entry, store, own=own)
     return tuple(entries)
 
 
 def write_target(
-    folder: str, entry: LockedSkill, tree: Tree, store: SkillStore, *, own: str | None = None
+    folder: str, entry: LockedSkill, store: SkillStore, *, own: str | None = None
 ) -> bool:
     """Bring one folder to what the lock file says; whether the store had it.
 
     With `own`, the files of that folder are used instead. Raises `MachineError`.
     """
     make_parent(folder)
-    recover(folder)
     staged = name_staged(folder)
     try:
         if own is not None:
-            _copy_own(own, staged)
+            copy_tree(own, load_tree(own), staged)
         elif entry.method == LINK:
             if not store.is_whole(entry.tree):
                 return False
             stage_link(store.locate(entry.tree), staged)
-        elif not store.copy(tree, staged, digest=entry.tree):
+        elif not store.copy(entry.get_tree(), staged, digest=entry.tree):
             return False
         put_in_place(staged, folder)
-    finally:
+    except BaseException:
         remove_tree(staged)
+        raise
     return True
-
-
-def _copy_own(own: str, staged: str) -> None:
-    copy_tree(own, load_tree(own), staged)
 
 
 def remove_entries(
@@ -106,13 +99,12 @@ def remove_entries(
     """
     lock = place.open_lock()
     content = lock.load()
-    for entry in entries:
-        for target in entry.targets:
-            folder = place.resolve_target(target)
-            if backup and LocalFiles().find_kind(folder) == "folder":
-                save_backup(place, folder)
-            recover(folder)
-            take_away(folder)
+    folders = [place.resolve_target(target) for entry in entries for target in entry.targets]
+    recover(folders)
+    for folder in folders:
+        if backup and LocalFiles().find_kind(folder) == "folder":
+            save_backup(place, folder)
+        take_away(folder)
     lock.save(content.replace(entries, ()))
 
 
@@ -129,7 +121,7 @@ def _list_replaced(planned: PlannedInstall) -> list[LockedSkill]:
 
 
 def _make_entry(
-    place: InstallPlace, wanted: Wanted, content: LockContent, method: str, moment: str
+    place: InstallPlace, wanted: Wanted, content: LockContent, moment: str
 ) -> LockedSkill:
     skill, source = wanted.skill, wanted.source
     previous = next((one for one in content.skills if one.identity == wanted.identity), None)
@@ -145,7 +137,7 @@ def _make_entry(
         resolved=skill.resolved,
         path=skill.path,
         tree=skill.tree.digest,
-        method=method,
+        method=wanted.method,
         pinned=previous.pinned if previous is not None else None,
         installed_at=moment,
         targets=tuple(sorted({*known, *new})),

@@ -14,7 +14,7 @@ import msgspec
 
 from prowess.diagnostics import Diagnostic
 from prowess.errors.install import RefusedTree, SourceFailed
-from prowess.machine.tree_files import load_tree, read_file
+from prowess.machine.tree_files import find_tree, read_file
 from prowess.model.facts import Facts
 from prowess.model.tree import Tree, TreeFile, find_collision
 from prowess.parse.header.fast import read_header
@@ -100,7 +100,8 @@ def fetch_source(
 ) -> FetchedSource:
     """Fetch a source and find its skills. Raises `SourceFailed`."""
     fetched = fetchers[source.kind].fetch(source, staging, context)
-    tree = load_tree(staging)
+    # A fetcher that found nothing has made no folder.
+    tree = find_tree(staging) or Tree({})
     skills: list[FetchedSkill] = []
     refused = dict(fetched.refused)
     for folder in find_skill_folders(tree.files, within=source.path):

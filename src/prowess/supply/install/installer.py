@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import msgspec
 
 from prowess.errors import UsageError
-from prowess.errors.install import LocalChanges
+from prowess.errors.install import LocalChanges, SourceFailed
 from prowess.machine.atomic_write import scratch_folder
 from prowess.ports import Reporter
 from prowess.reports.install_plan import InstallPlan, PlannedTarget
@@ -25,7 +25,7 @@ from prowess.supply.install.fetch import (
     fetch_source,
 )
 from prowess.supply.install.fetchers import FETCHERS
-from prowess.supply.install.plan import PlannedInstall, Wanted, plan_install
+from prowess.supply.install.plan import COPY, PlannedInstall, Wanted, plan_install
 from prowess.supply.install.source import InstallSource, parse_source, restore_source
 from prowess.supply.install.targets import InstallPlace
 
@@ -49,6 +49,7 @@ class Installer:
         self._fetchers = fetchers
         self._context = FetchContext(facts=place.facts, reporter=reporter)
         self._scan = scan
+        self._count = 0
         self._fetched: dict[tuple[str, str, str, str], FetchedSource] = {}
 
     def parse(self, text: str, *, cwd: str) -> InstallSource:
@@ -64,7 +65,8 @@ class Installer:
         """Fetch a source, once for all skills of it. Raises `SourceFailed`."""
         key = (source.kind, source.location, source.ref, source.path)
         if key not in self._fetched:
-            folder = f"{self.staging}/{len(self._fetched)}"
+            self._count += 1
+            folder = f"{self.staging}/source-{self._count}"
             self._fetched[key] = fetch_source(source, folder, self._context, self._fetchers)
         return msgspec.structs.replace(self._fetched[key], source=source)
 
@@ -79,6 +81,27 @@ class Installer:
             home=self.place.facts.home,
         )
 
+    def fetch_again(
+        self, entry: LockedSkill, *, ref: str | None = None, is_shared: bool = False
+    ) -> Iterator[FetchedSource]:
+        """The source of an installed skill: its own folder, and the whole of it.
+
+        The whole comes first where the source `is_shared` by several skills, so that it is fetched
+        once. One of the two may fail: the folder if the skill was moved, the whole if it is too
+        large. Raises `SourceFailed` if both do.
+        """
+        narrow = self.restore(entry, ref=ref)
+        wide = msgspec.structs.replace(narrow, path="")
+        failures: list[SourceFailed] = []
+        order = (wide, narrow) if is_shared else (narrow, wide)
+        for source in dict.fromkeys(order):
+            try:
+                yield self.fetch(source)
+            except SourceFailed as failure:
+                failures.append(failure)
+        if len(failures) == len(set(order)):
+            raise failures[0]
+
     def want(
         self,
         source: InstallSource,
@@ -87,8 +110,12 @@ class Installer:
         lock: LockContent,
         *,
         folder_name: str = "",
+        method: str | None = None,
     ) -> Wanted:
-        """A skill and every folder it goes into: the new ones, and those it is in already."""
+        """A skill and every folder it goes into: the new ones, and those it is in already.
+
+        It is copied or linked as before where no `method` is given.
+        """
         name = folder_name or skill.folder_name
         identity = (skill.name, source.text, skill.path)
         previous = next((one for one in lock.skills if one.identity == identity), None)
@@ -99,6 +126,7 @@ class Installer:
             source=source,
             skill=skill,
             folders=tuple(dict.fromkeys(places)),
+            method=method or (previous.method if previous is not None else COPY),
             previous=previous,
         )
 
@@ -106,14 +134,11 @@ class Installer:
         self,
         wanted: Sequence[Wanted],
         *,
-        method: str = "copy",
         fetched: Iterable[FetchedSource] = (),
     ) -> PlannedInstall:
         """What would be written. Raises `TargetTaken`."""
         lock = self.place.open_lock().load()
-        return plan_install(
-            self.place, wanted, lock, self.store, method=method, scan=self._scan, fetched=fetched
-        )
+        return plan_install(self.place, wanted, lock, self.store, scan=self._scan, fetched=fetched)
 
     def apply(
         self,
@@ -129,7 +154,7 @@ class Installer:
         `overwrite` was asked for.
         """
         with self.place.open_lock().hold():
-            now = self.plan(planned.wanted, method=planned.plan.method)
+            now = self.plan(planned.wanted)
             if _list_actions(now.plan) != _list_actions(planned.plan):
                 raise UsageError("The folders have changed since; nothing was written. Try again.")
             left = [

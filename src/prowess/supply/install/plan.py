@@ -20,16 +20,23 @@ from prowess.supply.install.fetch import FetchedSkill, FetchedSource
 from prowess.supply.install.source import InstallSource
 from prowess.supply.install.targets import InstallPlace
 
+COPY = "copy"
+LINK = "link"
+
 # Programs leave these in an installed skill; they are no edits of its user.
 _LEFT_BEHIND = ("__pycache__", ".DS_Store")
 
 
 class Wanted(msgspec.Struct, frozen=True, kw_only=True):
-    """A fetched skill, the source it belongs to, and the folders it goes into."""
+    """A fetched skill, the source it belongs to, and the folders it goes into.
+
+    `method` is `COPY` or `LINK`; `previous` is the installed version.
+    """
 
     source: InstallSource
     skill: FetchedSkill
     folders: tuple[str, ...]
+    method: str = COPY
     previous: LockedSkill | None = None
 
     @property
@@ -75,7 +82,6 @@ def plan_install(
     lock: LockContent,
     store: SkillStore,
     *,
-    method: str = "copy",
     scan: Scan | None = None,
     fetched: Iterable[FetchedSource] = (),
 ) -> PlannedInstall:
@@ -89,7 +95,6 @@ def plan_install(
     plan = InstallPlan(
         scope=place.scope,
         lock=place.lock_path,
-        method=method,
         skills=tuple(planned),
         refused=tuple(pair for one in sources for pair in sorted(one.refused.items())),
         diagnostics=tuple(found for one in sources for found in one.diagnostics),
@@ -124,10 +129,7 @@ def _plan_skill(
 ) -> PlannedSkill:
     skill = wanted.skill
     previous = wanted.previous or _find_previous(lock, wanted)
-    targets = [
-        plan_target(place.name_target(folder), folder, skill.tree, previous, store)
-        for folder in wanted.folders
-    ]
+    targets = [_plan_target(place, folder, wanted, previous, store) for folder in wanted.folders]
     return PlannedSkill(
         name=skill.name,
         source=wanted.source.text,
@@ -135,6 +137,7 @@ def _plan_skill(
         ref=wanted.source.ref,
         resolved=skill.resolved,
         tree=skill.tree.digest,
+        method=wanted.method,
         replaces=previous.resolved or previous.tree if previous is not None else "",
         targets=tuple(targets),
         contents=read_contents(skill, scan),
@@ -145,15 +148,22 @@ def _find_previous(lock: LockContent, wanted: Wanted) -> LockedSkill | None:
     return next((one for one in lock.skills if one.identity == wanted.identity), None)
 
 
-def plan_target(
-    target: str, folder: str, tree: Tree, previous: LockedSkill | None, store: SkillStore
+def _plan_target(
+    place: InstallPlace,
+    folder: str,
+    wanted: Wanted,
+    previous: LockedSkill | None,
+    store: SkillStore,
 ) -> PlannedTarget:
     """What happens in one folder of a skill."""
+    target = place.name_target(folder)
     found = find_tree(folder)
     if found is None:
         return PlannedTarget(target=target, folder=folder, action="create")
     kept = leave_out_generated(found)
-    if kept.digest == tree.digest:
+    is_link = LocalFiles().find_link(folder) is not None
+    is_same_method = is_link == (wanted.method == LINK)
+    if kept.digest == wanted.skill.tree.digest and is_same_method:
         return PlannedTarget(target=target, folder=folder, action="unchanged")
     changes = find_edits(kept, previous, store)
     action = "edited" if changes else "replace"

@@ -1,0 +1,94 @@
+"""`prowess remove`: take installed skills away."""
+
+from __future__ import annotations
+
+import click
+
+from prowess.cli.app import Exit
+from prowess.cli.install_options import (
+    backup_option,
+    dry_run_option,
+    open_place,
+    user_option,
+    yes_option,
+)
+from prowess.cli.options import host_option, json_option
+from prowess.cli.terminal.out import console, print_json, shorten_path
+from prowess.cli.terminal.prompts import can_ask, confirm
+from prowess.errors.install import LocalChanges
+from prowess.reports.install_check import CHANGED
+from prowess.state.install_lock import LockedSkill
+from prowess.state.skill_store import SkillStore
+from prowess.supply.install.apply import remove_entries
+from prowess.supply.install.targets import InstallPlace
+from prowess.supply.install.update import select_entries
+from prowess.supply.install.verify import check_target
+from prowess.text.display import escape_line
+
+_NOT_ASKED = "Not a terminal, so nothing was removed; use `--yes` to skip the prompt."
+_HINT = "Use --backup to keep a copy, or --force to lose the changes."
+
+
+@click.command("remove")
+@click.argument("names", nargs=-1, required=True, metavar="NAME...")
+@click.option("--force", is_flag=True, help="Also remove folders that were edited.")
+@backup_option
+@user_option
+@yes_option
+@dry_run_option
+@host_option
+@json_option
+def command(
+    names: tuple[str, ...],
+    force: bool,
+    backup: bool,
+    user: bool,
+    yes: bool,
+    dry_run: bool,
+    host: str,
+    as_json: bool,
+) -> int:
+    """Remove installed skills: their folders, and their entries in prowess.lock.
+
+    Where two sources have a skill of the same name, write SOURCE@NAME. Folders that you edited are
+    removed only with --backup or --force.
+    """
+    _, place = open_place(host, user=user)
+    with place.open_lock().hold():
+        entries = select_entries(place.open_lock().load(), names)
+        folders = [place.resolve_target(target) for one in entries for target in one.targets]
+        edited = _list_edited(place, entries)
+        if edited and not (force or backup or dry_run):
+            raise LocalChanges(edited, hint=_HINT)
+        shape = {"names": [one.name for one in entries], "folders": folders}
+        if not as_json:
+            for folder in folders:
+                console().print(f"Remove {shorten_path(folder, place.base)}")
+        if dry_run:
+            return _finish(shape, as_json=as_json, removed=False)
+        if not yes:
+            if as_json or not can_ask():
+                click.echo(_NOT_ASKED, err=True)
+                _finish(shape, as_json=as_json, removed=False)
+                return Exit.REFUSED
+            if not confirm("Remove them?"):
+                click.echo("Nothing was removed.", err=True)
+                return Exit.REFUSED
+        remove_entries(place, entries, backup=backup)
+    if not as_json:
+        console().print(f"Removed {', '.join(escape_line(one.name) for one in entries)}.")
+    return _finish(shape, as_json=as_json, removed=True)
+
+
+def _list_edited(place: InstallPlace, entries: tuple[LockedSkill, ...]) -> tuple[str, ...]:
+    store = SkillStore.of(place.facts)
+    checked = [
+        check_target(place, entry, target, store) for entry in entries for target in entry.targets
+    ]
+    return tuple(dict.fromkeys(one.name for one in checked if one.state == CHANGED))
+
+
+def _finish(shape: dict[str, list[str]], *, as_json: bool, removed: bool) -> int:
+    if as_json:
+        print_json({**shape, "removed": removed})
+    return Exit.OK

@@ -1,0 +1,124 @@
+"""`prowess update`: newer versions of installed skills, without losing local edits."""
+
+from __future__ import annotations
+
+import click
+
+from prowess.cli.app import Exit
+from prowess.cli.install_options import (
+    backup_option,
+    dry_run_option,
+    open_place,
+    user_option,
+    yes_option,
+)
+from prowess.cli.options import host_option, json_option
+from prowess.cli.terminal.install_output import print_plan, shorten_version
+from prowess.cli.terminal.out import console, print_json
+from prowess.cli.terminal.progress import Progress
+from prowess.cli.terminal.prompts import can_ask, confirm
+from prowess.reports.install_check import SkillVersion
+from prowess.supply.install.installer import Installer, open_installer
+from prowess.supply.install.merge import MERGE, OURS, THEIRS
+from prowess.supply.install.plan import PlannedInstall
+from prowess.supply.install.update import (
+    Update,
+    combine_edits,
+    find_updates,
+    render_edits,
+    select_entries,
+)
+from prowess.text.display import count_words, escape_line, escape_text
+
+_NOT_ASKED = "Not a terminal, so nothing was updated; use `--yes` to skip the prompt."
+_NOTES = {"pinned": "is pinned", "gone": "is gone", "failed": "could not be checked"}
+
+
+@click.command("update")
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@click.option("--ours", "strategy", flag_value=OURS, help="Keep your version of what you edited.")
+@click.option("--theirs", "strategy", flag_value=THEIRS, help="Drop your edits.")
+@click.option("--merge", "strategy", flag_value=MERGE, help="Merge your edits, line by line.")
+@backup_option
+@user_option
+@yes_option
+@dry_run_option
+@host_option
+@json_option
+def command(
+    names: tuple[str, ...],
+    strategy: str | None,
+    backup: bool,
+    user: bool,
+    yes: bool,
+    dry_run: bool,
+    host: str,
+    as_json: bool,
+) -> int:
+    """Update installed skills to what their sources have now.
+
+    Without a NAME, all of them except those that are pinned. Edits of yours stop the update and are
+    shown, unless you say what to do with them.
+    """
+    _, place = open_place(host, user=user)
+    entries = select_entries(place.open_lock().load(), names)
+    progress = Progress("asking the sources")
+    with progress, open_installer(place, reporter=progress) as installer:
+        updates = list(find_updates(installer, entries))
+        progress.finish()
+        planned = installer.plan([one.wanted for one in updates if one.wanted is not None])
+        if not as_json:
+            _print_updates(installer, updates, planned)
+        is_wanted = bool(planned.wanted) and not dry_run
+        # Without a strategy this refuses edited skills, after the differences were shown.
+        merged = combine_edits(installer, planned, strategy or "") if is_wanted else {}
+        is_refused = is_wanted and not yes and not _may_update(planned, as_json=as_json)
+        is_updated = is_wanted and not is_refused
+        if is_updated:
+            is_theirs = strategy == THEIRS
+            installer.apply(planned, merged=merged, overwrite=is_theirs, backup=backup)
+    if as_json:
+        skills = [one.version.shape() for one in updates]
+        print_json({"skills": skills, "plan": planned.plan.shape(), "updated": is_updated})
+    elif is_updated:
+        names = tuple(escape_line(one.name) for one in planned.plan.skills)
+        console().print(f"Updated {', '.join(names)}.")
+    return Exit.REFUSED if is_refused else _choose_code(updates)
+
+
+def _choose_code(updates: list[Update]) -> int:
+    has_failed = any(one.version.state == "failed" for one in updates)
+    return Exit.MACHINE if has_failed else Exit.OK
+
+
+def _may_update(planned: PlannedInstall, *, as_json: bool) -> bool:
+    if as_json or not can_ask():
+        click.echo(_NOT_ASKED, err=True)
+        return False
+    if confirm(f"Update {count_words(len(planned.wanted), 'skill')}?"):
+        return True
+    click.echo("Nothing was updated.", err=True)
+    return False
+
+
+def _print_updates(installer: Installer, updates: list[Update], planned: PlannedInstall) -> None:
+    for update in updates:
+        _print_note(update.version)
+    if not planned.wanted:
+        console().print("Nothing to update.")
+        return
+    print_plan(planned.plan, installer.place.base)
+    for wanted, skill in zip(planned.wanted, planned.plan.skills, strict=True):
+        if wanted.previous is None:
+            continue
+        for difference in render_edits(installer, skill, wanted.previous):
+            console().print(escape_text(difference))
+
+
+def _print_note(version: SkillVersion) -> None:
+    note = _NOTES.get(version.state)
+    if note is None:
+        return
+    why = f": {version.problem.rstrip('.')}" if version.problem else ""
+    at = f" at {shorten_version(version.installed)}" if version.state == "pinned" else ""
+    click.echo(escape_text(f"{version.name} {note}{at}{why}."), err=True)

@@ -1,0 +1,102 @@
+"""Whether installed skills are what the lock file says, as a value."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from prowess.model.tree import TreeChanges
+
+OK = "ok"
+MISSING = "missing"
+OLDER = "older"
+CHANGED = "changed"
+UNKNOWN = "unknown"
+
+_ADVICE = {
+    MISSING: "Run `prowess sync` to restore it, or `prowess remove` to forget it.",
+    OLDER: "An update did not finish; run `prowess sync`.",
+    CHANGED: (
+        "Run `prowess sync --theirs` to restore what was installed, or `prowess update --ours` to"
+        " keep your changes."
+    ),
+    UNKNOWN: "Install it with `prowess install`, or remove it.",
+}
+
+
+class CheckedTarget(msgspec.Struct, frozen=True, kw_only=True):
+    """One folder of an installed skill and its state.
+
+    `missing`: there is no folder. `older`: it is another version, which was installed before.
+    `changed`: somebody edited it, as `changes` says. `unknown`: a skill that is not in the lock
+    file.
+    """
+
+    name: str
+    source: str
+    folder: str
+    state: str
+    changes: TreeChanges = TreeChanges()
+
+    @property
+    def advice(self) -> str:
+        """What to do about it."""
+        return _ADVICE.get(self.state, "")
+
+    def shape(self) -> dict[str, Any]:
+        """As JSON."""
+        shape: dict[str, Any] = {
+            "name": self.name,
+            "source": self.source,
+            "folder": self.folder,
+            "state": self.state,
+        }
+        if self.changes:
+            shape["changes"] = msgspec.to_builtins(self.changes)
+        if self.advice:
+            shape["advice"] = self.advice
+        return shape
+
+
+class InstallCheck(msgspec.Struct, frozen=True, kw_only=True):
+    """Every folder of every installed skill."""
+
+    lock: str
+    targets: tuple[CheckedTarget, ...]
+    files: int = 0
+
+    @property
+    def problems(self) -> tuple[CheckedTarget, ...]:
+        """The folders that are not as the lock file says."""
+        return tuple(one for one in self.targets if one.state != OK)
+
+    def shape(self) -> dict[str, Any]:
+        """As JSON."""
+        return {
+            "lock": self.lock,
+            "checked": len(self.targets),
+            "files": self.files,
+            "problems": [one.shape() for one in self.problems],
+        }
+
+
+class SkillVersion(msgspec.Struct, frozen=True, kw_only=True):
+    """An installed skill beside what its source has now.
+
+    `state` is `current`, `outdated`, `pinned`, `gone` where the source no longer has it, or
+    `failed` where the source could not be asked; `problem` says why.
+    """
+
+    name: str
+    source: str
+    ref: str
+    installed: str
+    latest: str = ""
+    state: str = "current"
+    problem: str = ""
+
+    def shape(self) -> dict[str, Any]:
+        """As JSON."""
+        shape = msgspec.to_builtins(self)
+        return {key: value for key, value in shape.items() if value != ""}

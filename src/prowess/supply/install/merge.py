@@ -1,0 +1,99 @@
+"""Combine a user's edits of an installed skill with a new version of it."""
+
+from __future__ import annotations
+
+from prowess.errors import MachineError
+from prowess.errors.install import MergeConflict
+from prowess.machine.git import merge_files
+from prowess.machine.tree_files import load_tree, read_file, write_file
+from prowess.model.facts import Facts
+from prowess.model.tree import Tree, TreeFile
+from prowess.supply.install.plan import leave_out_generated
+
+OURS = "ours"
+THEIRS = "theirs"
+MERGE = "merge"
+
+
+class EditedSkill:
+    """Three versions of a skill: as it was installed, as its user has it, and as it is upstream.
+
+    `base` and `new` are folders with the first and the last; `own` is the user's folder.
+    """
+
+    def __init__(self, name: str, *, base: str, base_tree: Tree, own: str, new: str) -> None:
+        self.name = name
+        self._base, self._own, self._new = base, own, new
+        self._base_files = base_tree.files
+        self._own_files = leave_out_generated(load_tree(own)).files
+        self._new_files = load_tree(new).files
+
+    def combine(self, target: str, strategy: str, facts: Facts) -> None:
+        """Write the combination into a new folder. Raises `MergeConflict` and `MachineError`.
+
+        A file that only one side has changed is that side's. Where both have, `ours` keeps the
+        user's, and `merge` merges their lines.
+        """
+        conflicts: list[str] = []
+        for path in sorted(self._own_files.keys() | self._new_files.keys()):
+            side = self._choose_side(path)
+            if side == MERGE and strategy == OURS:
+                side = OURS
+            write = self._merge if side == MERGE else self._keep_own
+            if side == THEIRS:
+                self._take_new(path, target)
+            elif not write(path, target, facts):
+                conflicts.append(path)
+        if conflicts:
+            raise MergeConflict(self.name, tuple(conflicts))
+
+    def _choose_side(self, path: str) -> str:
+        base = _identify(self._base_files.get(path))
+        own = _identify(self._own_files.get(path))
+        new = _identify(self._new_files.get(path))
+        if own in (new, base):
+            return THEIRS
+        return OURS if new == base else MERGE
+
+    def _take_new(self, path: str, target: str) -> None:
+        file = self._new_files.get(path)
+        if file is not None:
+            data = read_file(self._new, path)
+            write_file(target, path, data, is_executable=file.is_executable)
+
+    def _keep_own(self, path: str, target: str, facts: Facts) -> bool:
+        """Keep the user's file, and one that the user has removed stays removed."""
+        file = self._own_files.get(path)
+        if file is None:
+            return True
+        # A link would be copied as what it leads to.
+        if file.is_ordinary:
+            data = read_file(self._own, path)
+            write_file(target, path, data, is_executable=file.is_executable)
+        return file.is_ordinary
+
+    def _merge(self, path: str, target: str, facts: Facts) -> bool:
+        """Merge the lines of a file; not where one side has removed it, or it is no text."""
+        has_all = all(
+            path in files for files in (self._base_files, self._own_files, self._new_files)
+        )
+        if not has_all:
+            return False
+        try:
+            data, is_clean = merge_files(
+                facts,
+                base=f"{self._base}/{path}",
+                ours=f"{self._own}/{path}",
+                theirs=f"{self._new}/{path}",
+            )
+        except MachineError:
+            # git refuses to merge what is not text; that is a conflict like any other.
+            return False
+        if is_clean:
+            is_executable = self._new_files[path].is_executable
+            write_file(target, path, data, is_executable=is_executable)
+        return is_clean
+
+
+def _identify(file: TreeFile | None) -> tuple[str, bool] | None:
+    return None if file is None else (file.sha256, file.is_executable)

@@ -1,0 +1,125 @@
+"""Restore exactly what the lock file says: from the store, or from the sources."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+import msgspec
+
+from prowess.errors import UsageError
+from prowess.errors.install import LocalChanges, SourceFailed
+from prowess.machine.installed_folder import recover
+from prowess.reports.install_check import CHANGED, OK, CheckedTarget
+from prowess.state.install_lock import LockContent, LockedSkill
+from prowess.supply.install.apply import save_backup, write_target
+from prowess.supply.install.installer import Installer
+from prowess.supply.install.source import GIT
+from prowess.supply.install.verify import check_target
+
+_HINT = "Run `prowess sync --theirs` to restore what was installed; --backup keeps a copy."
+
+
+class SyncOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """How to restore.
+
+    `frozen` fails where folders were edited, instead of leaving them as they are. `offline` fetches
+    nothing. `theirs` replaces edited folders, too. `backup` keeps a copy of what is replaced.
+    """
+
+    frozen: bool = False
+    offline: bool = False
+    theirs: bool = False
+    backup: bool = False
+
+
+class Synced(msgspec.Struct, frozen=True):
+    """The folders that were restored, those that were right already, and those left as edited."""
+
+    restored: tuple[str, ...] = ()
+    unchanged: int = 0
+    edited: tuple[str, ...] = ()
+
+
+_Work = list[tuple[LockedSkill, CheckedTarget]]
+
+
+def sync_installed(installer: Installer, options: SyncOptions) -> Synced:
+    """Bring every folder to what the lock file says; the lock file itself is never written.
+
+    Raises `LocalChanges`, `SourceFailed` and `MachineError`. Whatever fails, every folder is as it
+    was or as the lock file says.
+    """
+    place = installer.place
+    lock = place.open_lock()
+    with lock.hold():
+        content = lock.load()
+        if options.frozen and not content.skills:
+            raise UsageError(f"There is nothing to restore: {lock.path} has no skills.")
+        recover([place.resolve_target(target) for one in content.skills for target in one.targets])
+        work = _list_work(installer, content)
+        edited = tuple(checked.folder for _, checked in work if checked.state == CHANGED)
+        if edited and options.frozen and not options.theirs:
+            names = dict.fromkeys(entry.name for entry, one in work if one.state == CHANGED)
+            raise LocalChanges(tuple(names), hint=_HINT)
+        wanted = [
+            (entry, checked)
+            for entry, checked in work
+            if checked.state != OK and (options.theirs or checked.state != CHANGED)
+        ]
+        _gather_trees(installer, wanted, offline=options.offline)
+        for entry, checked in wanted:
+            if options.backup and checked.state == CHANGED:
+                save_backup(place, checked.folder)
+            _restore(installer, entry, checked.folder, offline=options.offline)
+    return Synced(
+        restored=tuple(checked.folder for _, checked in wanted),
+        unchanged=sum(checked.state == OK for _, checked in work),
+        edited=() if options.theirs else edited,
+    )
+
+
+def _list_work(installer: Installer, content: LockContent) -> _Work:
+    return [
+        (entry, check_target(installer.place, entry, target, installer.store))
+        for entry in content.skills
+        for target in entry.targets
+    ]
+
+
+def _gather_trees(
+    installer: Installer, work: Sequence[tuple[LockedSkill, CheckedTarget]], *, offline: bool
+) -> None:
+    """Fetch what the store does not have, before any folder is touched."""
+    missing = {entry.tree: entry for entry, _ in work if not installer.store.has(entry.tree)}
+    uses = Counter((entry.source, entry.resolved) for entry in missing.values())
+    for entry in missing.values():
+        is_shared = uses[entry.source, entry.resolved] > 1
+        fetch_locked(installer, entry, offline=offline, is_shared=is_shared)
+
+
+def _restore(installer: Installer, entry: LockedSkill, folder: str, *, offline: bool) -> None:
+    """Write one folder; a damaged copy in the store is fetched anew."""
+    if write_target(folder, entry, installer.store):
+        return
+    fetch_locked(installer, entry, offline=offline)
+    if not write_target(folder, entry, installer.store):
+        raise SourceFailed(entry.source, f"the store cannot keep “{entry.name}”")
+
+
+def fetch_locked(
+    installer: Installer, entry: LockedSkill, *, offline: bool = False, is_shared: bool = False
+) -> None:
+    """Bring the locked version of a skill into the store. Raises `SourceFailed`."""
+    if offline:
+        cause = f"“{entry.name}” is not in the store, and nothing is fetched offline"
+        raise SourceFailed(entry.source, cause)
+    # Only git can be asked for the exact version; of all others the digest decides.
+    ref = entry.resolved if entry.kind == GIT else None
+    for fetched in installer.fetch_again(entry, ref=ref, is_shared=is_shared):
+        for skill in fetched.skills:
+            if skill.tree.digest == entry.tree:
+                installer.store.add(skill.folder, skill.tree)
+                return
+    cause = f"“{entry.name}” is no longer what the lock file says"
+    raise SourceFailed(entry.source, cause)

@@ -1,0 +1,181 @@
+"""Bring installed skills to what their sources have now, without losing a user's edits."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+
+import msgspec
+
+from prowess.errors import ProwessError, UnknownSkill, UsageError
+from prowess.errors.install import LocalChanges
+from prowess.machine.tree_files import read_file
+from prowess.model.tree import TreeChanges
+from prowess.reports.install_check import SkillVersion
+from prowess.reports.install_plan import PlannedSkill
+from prowess.state.install_lock import LockContent, LockedSkill
+from prowess.supply.install.fetch import FetchedSkill, FetchedSource
+from prowess.supply.install.installer import Installer
+from prowess.supply.install.merge import OURS, THEIRS, EditedSkill
+from prowess.supply.install.plan import PlannedInstall, Wanted
+from prowess.supply.install.sync import fetch_locked
+from prowess.text.differences import render_difference
+
+
+class Update(msgspec.Struct, frozen=True, kw_only=True):
+    """An installed skill, how it compares with its source, and the newer one if there is one."""
+
+    entry: LockedSkill
+    version: SkillVersion
+    wanted: Wanted | None = None
+
+
+def select_entries(content: LockContent, names: Sequence[str]) -> tuple[LockedSkill, ...]:
+    """The installed skills that are meant; all of them without a name.
+
+    Raises `UnknownSkill`, and `UsageError` where a name means several.
+    """
+    if not names:
+        return content.skills
+    found: dict[tuple[str, str, str], LockedSkill] = {}
+    for name in names:
+        matching = content.find_named(name)
+        if not matching:
+            raise UnknownSkill(name, sorted({one.name for one in content.skills}))
+        if len(matching) > 1:
+            listed = ", ".join(one.label for one in matching)
+            raise UsageError(f"“{name}” is installed from several sources: name one of {listed}.")
+        found[matching[0].identity] = matching[0]
+    return tuple(found.values())
+
+
+def find_updates(installer: Installer, entries: Iterable[LockedSkill]) -> Iterator[Update]:
+    """What each source has now; one that fails costs only its own skills."""
+    wanted = list(entries)
+    uses = Counter((entry.source, entry.ref) for entry in wanted)
+    for entry in wanted:
+        if entry.pinned is not None:
+            yield Update(entry=entry, version=_describe(entry, state="pinned"))
+            continue
+        try:
+            is_shared = uses[entry.source, entry.ref] > 1
+            yield _find_update(installer, entry, is_shared=is_shared)
+        except ProwessError as error:
+            version = _describe(entry, state="failed", problem=str(error))
+            yield Update(entry=entry, version=version)
+
+
+def _find_update(installer: Installer, entry: LockedSkill, *, is_shared: bool) -> Update:
+    found: FetchedSource | None = None
+    skill: FetchedSkill | None = None
+    for found in installer.fetch_again(entry, is_shared=is_shared):
+        skill = _find_same(found.skills, entry)
+        if skill is not None:
+            break
+    if skill is None or found is None:
+        problem = f"{entry.source} no longer has “{entry.name}”"
+        return Update(entry=entry, version=_describe(entry, state="gone", problem=problem))
+    if skill.tree.digest == entry.tree:
+        version = _describe(entry, latest=skill.resolved)
+        return Update(entry=entry, version=version)
+    version = _describe(entry, state="outdated", latest=skill.resolved or skill.tree.digest)
+    folders = tuple(installer.place.resolve_target(target) for target in entry.targets)
+    wanted = Wanted(
+        source=found.source, skill=skill, folders=folders, method=entry.method, previous=entry
+    )
+    return Update(entry=entry, version=version, wanted=wanted)
+
+
+def _find_same(skills: Sequence[FetchedSkill], entry: LockedSkill) -> FetchedSkill | None:
+    """The skill in the same folder; else the only one of that name, which was moved."""
+    for skill in skills:
+        if skill.path == entry.path:
+            return skill
+    named = [skill for skill in skills if skill.name == entry.name]
+    return named[0] if len(named) == 1 else None
+
+
+def _describe(
+    entry: LockedSkill, *, state: str = "current", latest: str = "", problem: str = ""
+) -> SkillVersion:
+    return SkillVersion(
+        name=entry.name,
+        source=entry.source,
+        ref=entry.ref,
+        installed=entry.resolved or entry.tree,
+        latest=latest,
+        state=state,
+        problem=problem,
+    )
+
+
+def combine_edits(installer: Installer, planned: PlannedInstall, strategy: str) -> dict[str, str]:
+    """Combine the user's edits with the new versions, in the staging folder; by target.
+
+    Raises `LocalChanges` without a strategy, `MergeConflict` and `SourceFailed`. There is nothing
+    to combine where the new version wins.
+    """
+    merged: dict[str, str] = {}
+    if strategy == THEIRS:
+        return merged
+    if planned.plan.edited and not strategy:
+        raise LocalChanges(tuple(skill.name for skill in planned.plan.edited))
+    for wanted, skill in zip(planned.wanted, planned.plan.skills, strict=True):
+        for target in skill.targets:
+            if target.action != "edited":
+                continue
+            base = _find_base(installer, wanted.previous, needed=strategy != OURS)
+            edited = EditedSkill(
+                skill.name,
+                base=base,
+                base_tree=_get_locked(wanted).get_tree(),
+                own=target.folder,
+                new=wanted.skill.folder,
+            )
+            folder = f"{installer.staging}/merged-{len(merged)}"
+            edited.combine(folder, strategy, installer.place.facts)
+            merged[target.target] = folder
+    return merged
+
+
+def _get_locked(wanted: Wanted) -> LockedSkill:
+    # Only an installed folder can have been edited.
+    assert wanted.previous is not None
+    return wanted.previous
+
+
+def _find_base(installer: Installer, entry: LockedSkill | None, *, needed: bool) -> str:
+    """The folder of the store with the version that the user's edits started from."""
+    assert entry is not None
+    if needed and not installer.store.is_whole(entry.tree):
+        fetch_locked(installer, entry)
+    return installer.store.locate(entry.tree)
+
+
+def render_edits(installer: Installer, skill: PlannedSkill, entry: LockedSkill) -> Iterator[str]:
+    """What the user changed, as differences to what was installed."""
+    base = installer.store.locate(entry.tree)
+    for target in skill.targets:
+        if target.changes:
+            yield from _render_changes(base, target.folder, target.changes, entry)
+
+
+def _render_changes(
+    base: str, folder: str, changes: TreeChanges, entry: LockedSkill
+) -> Iterator[str]:
+    for path in (*changes.changed, *changes.missing, *changes.added):
+        old = _read_text(base, path) if path in entry.files else ""
+        new = "" if path in changes.missing else _read_text(folder, path)
+        if old is None or new is None:
+            yield f"Binary file {path} differs"
+        else:
+            yield render_difference(path, old, new) or f"The mode of {path} differs"
+
+
+def _read_text(folder: str, path: str) -> str | None:
+    """The text of a file; None where it is no text, or cannot be read."""
+    try:
+        return read_file(folder, path).decode("utf-8")
+    except (UnicodeDecodeError, ProwessError):
+        # A difference that cannot be shown as text is named instead.
+        return None
