@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import time
 
-from prowess.agent.tools.differences import render_difference
 from prowess.agent.tools.plan import Access, IsCancelled, Plan
 from prowess.errors import UsageError
 from prowess.machine.atomic_write import write_aside
 from prowess.model.permission import Action
 from prowess.runtime import Skills
 from prowess.state.own_documents import choose_document_path
+from prowess.text.differences import render_difference
 
 _MOST_CHARACTERS = 100_000
 
