@@ -45,6 +45,24 @@ def render_diagnostics() -> str:
     )
 
 
+def render_scan_rules() -> str:
+    """Every code of the scan with its severity, its meaning and what to do."""
+    from prowess.supply.scan.rules import RULES, SCAN_CODES
+
+    reads = {rule.code: ", ".join(kind.value for kind in rule.reads) for rule in RULES}
+    rows = [
+        (f"`{code}`", what.severity.value, what.summary, reads.get(code, ""), what.hint)
+        for code, what in SCAN_CODES.items()
+    ]
+    intro = (
+        "What `prowess scan` finds in the files of a skill; the"
+        " [guide](../guides/scanning.md) says how to use it. The severity is the usual one: a"
+        " finding may have a higher or a lower one, and its message says why."
+    )
+    head = ("code", "severity", "what it means", "where it is searched for", "what to do")
+    return _page("Rules of the scan", intro, _table(head, rows))
+
+
 def _name_code(code: str, formerly: str | None) -> str:
     return f"`{code}`, formerly `{formerly}`" if formerly else f"`{code}`"
 
@@ -284,6 +302,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "commands": render_commands,
     "diagnostics": render_diagnostics,
     "profiles": render_profiles,
+    "scan-rules": render_scan_rules,
     "settings": render_settings,
 }
 

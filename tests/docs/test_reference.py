@@ -11,6 +11,7 @@ import prowess
 import prowess.testing
 from prowess.diagnostics import CODES
 from prowess.model.outcome import State
+from prowess.supply.scan.rules import SCAN_CODES
 from tests.docs.pages import GENERATED, ROOT, list_pages, name_page
 
 PAGES = [*list_pages(), *sorted(GENERATED.glob("*.md"))]
@@ -51,6 +52,11 @@ def test_every_diagnostic_code_is_in_the_reference():
     assert re.findall(
         r"^\| `([a-z0-9-]+)`", load(GENERATED / "diagnostics.md"), re.MULTILINE
     ) == list(CODES)
+
+
+def test_every_code_of_the_scan_is_in_the_reference():
+    page = load(GENERATED / "scan-rules.md")
+    assert re.findall(r"^\| `([a-z-]+)`", page, re.MULTILINE) == list(SCAN_CODES)
 
 
 def test_every_state_is_explained():

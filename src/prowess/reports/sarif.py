@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
 from prowess import __version__
-from prowess.diagnostics import CODES, Diagnostic, Severity
+from prowess.diagnostics import CODES, Code, Diagnostic, Severity
 from prowess.reports.github import relative_path
 from prowess.text.display import escape_text
 
@@ -16,20 +16,33 @@ _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: 
 _BASE = "ROOT"
 
 
-def shape_sarif(diagnostics: Sequence[Diagnostic], *, base: str) -> dict[str, Any]:
-    """A log with one run; files are relative to `base`, the root of the repository."""
-    found = {diagnostic.code for diagnostic in diagnostics}
-    used = [code for code in CODES if code in found]
+def shape_sarif(
+    diagnostics: Sequence[Diagnostic],
+    *,
+    base: str,
+    codes: Mapping[str, Code] = CODES,
+    suppressed: Sequence[tuple[Diagnostic, str]] = (),
+) -> dict[str, Any]:
+    """A log with one run; files are relative to `base`, the root of the repository.
+
+    `codes` says what the codes mean; those of another program's rules may be missing. `suppressed`
+    are findings that a comment in the file explains, each with its reason.
+    """
+    found = {diagnostic.code for diagnostic in (*diagnostics, *(one for one, _ in suppressed))}
+    used = [code for code in codes if code in found] + sorted(found - codes.keys())
     driver = {
         "name": "Prowess",
         "version": __version__,
-        "rules": [_shape_rule(code) for code in used],
+        "rules": [_shape_rule(code, codes.get(code)) for code in used],
     }
     run = {
         "tool": {"driver": driver},
         "originalUriBaseIds": {_BASE: {"uri": f"file://{quote(_as_posix(base).rstrip('/'))}/"}},
         "columnKind": "unicodeCodePoints",
-        "results": [_shape_result(diagnostic, used, base) for diagnostic in diagnostics],
+        "results": [
+            *(_shape_result(diagnostic, used, base) for diagnostic in diagnostics),
+            *(_shape_suppressed(one, why, used, base) for one, why in suppressed),
+        ],
     }
     return {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
 
@@ -39,8 +52,9 @@ def _as_posix(path: str) -> str:
     return path if path.startswith("/") else f"/{path}"
 
 
-def _shape_rule(code: str) -> dict[str, Any]:
-    meaning = CODES[code]
+def _shape_rule(code: str, meaning: Code | None) -> dict[str, Any]:
+    if meaning is None:
+        return {"id": code}
     rule: dict[str, Any] = {
         "id": code,
         "shortDescription": {"text": meaning.summary},
@@ -67,6 +81,13 @@ def _shape_result(diagnostic: Diagnostic, rules: Sequence[str], base: str) -> di
             _shape_location(file, None, base) for file in diagnostic.related
         ]
     return result
+
+
+def _shape_suppressed(
+    diagnostic: Diagnostic, reason: str, rules: Sequence[str], base: str
+) -> dict[str, Any]:
+    suppression = {"kind": "inSource", "justification": _join([reason])}
+    return {**_shape_result(diagnostic, rules, base), "suppressions": [suppression]}
 
 
 def _join(parts: Iterable[str | None]) -> str:

@@ -63,6 +63,11 @@ def scan_folder(folder: str, files: FileSystem, *, obey_comments: bool = False) 
     return _Scan(obey_comments=obey_comments).scan_disk(folder, files)
 
 
+def scan_one_file(path: str, files: FileSystem, *, obey_comments: bool = False) -> ScanResult:
+    """Scan one file of a skill."""
+    return _Scan(obey_comments=obey_comments).scan_paths([path], files)
+
+
 def scan_files(contents: Mapping[str, bytes], *, obey_comments: bool = False) -> ScanResult:
     """Scan files that are in memory, by their paths, such as those of an archive."""
     return _Scan(obey_comments=obey_comments).scan_all(sorted(contents.items()))
@@ -117,7 +122,10 @@ class _Scan:
         return self._result()
 
     def scan_disk(self, folder: str, files: FileSystem) -> ScanResult:
-        for path in self._list_files(folder.rstrip("/") or "/", files):
+        return self.scan_paths(self._list_files(folder.rstrip("/") or "/", files), files)
+
+    def scan_paths(self, paths: Iterable[str], files: FileSystem) -> ScanResult:
+        for path in paths:
             try:
                 head = files.read_head(path, min(MOST_BYTES + 1, self._room + 1))
             except (OSError, ValueError) as error:
