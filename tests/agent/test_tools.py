@@ -216,7 +216,7 @@ def test_bash_answers_with_output_and_exit_code(studio):
 def test_bash_is_stopped_at_its_time_limit_and_its_output_is_bounded(studio):
     rules = {"allow": ["Bash"]}
     done = studio.use("Bash", rules=rules, command="echo a; sleep 60", timeout_seconds=1)
-    assert (done.output, done.seconds < 20) == ("a\n[stopped after 1 seconds]", True)
+    assert (done.output, done.seconds < 20) == ("a\n[stopped after 1 second]", True)
     done = studio.use("Bash", rules=rules, command="seq 1 20000")
     assert done.output.startswith("1\n2\n3\n")
     assert done.output.endswith("19999\n20000")

@@ -295,7 +295,9 @@ def test_ctrl_c_ends_the_programs_and_keeps_the_turn(terminal):
     running.send_signal(signal.SIGINT)
     _, errors = running.communicate(timeout=30)
     assert running.returncode == 130
-    assert b"Interrupted: the user stopped it." in errors
+    # Said once, not by the session and by the command line.
+    assert errors.count(b"Interrupted: the user stopped it.") == 1
+    assert b"Stopped." not in errors
     assert find_running(MARK) == []
     (session,) = terminal.json("sessions")["sessions"]
     assert (session["turns"], session["unknown_outcomes"]) == (1, [])

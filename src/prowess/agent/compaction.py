@@ -36,6 +36,7 @@ from prowess.errors import ProwessError
 from prowess.model.settings import AgentSettings
 from prowess.present.tokens import estimate_tokens
 from prowess.telemetry import observe
+from prowess.text.display import count_words
 from prowess.text.markup import escape_tags
 
 AGENT = "compaction"
@@ -410,5 +411,5 @@ def _shorten(text: str, most: int) -> str:
     if len(text) <= most:
         return text
     end = most // 3
-    left = len(text) - most
-    return f"{text[: most - end]}\n[{left:,} characters left out]\n{text[len(text) - end :]}"
+    left = count_words(len(text) - most, "character")
+    return f"{text[: most - end]}\n[{left} left out]\n{text[len(text) - end :]}"

@@ -11,6 +11,8 @@ from typing import Any, Literal
 
 import msgspec
 
+from prowess.text.display import count_words
+
 VERSION = 1
 
 Status = Literal["done", "refused", "failed", "budget", "interrupted"]
@@ -215,7 +217,7 @@ class Compacted(AgentEvent, frozen=True, kw_only=True, tag="compacted"):
         """What was kept, as sentences."""
         kept = ["a summary", "the first prompt"]
         if self.messages:
-            kept.append(f"the last {self.messages:,} messages")
+            kept.append(f"the last {count_words(self.messages, 'message')}")
         if self.skills:
             kept.append(f"the skills {', '.join(self.skills)}")
         size = f"from about {self.tokens_before:,} to {self.tokens_after:,} tokens"

@@ -28,6 +28,7 @@ from prowess.errors import ProwessError
 from prowess.errors.activation import NotPermitted
 from prowess.machine.event_loop import run_in_thread
 from prowess.model.activation import Activation
+from prowess.text.display import count_words
 from prowess.text.permission_rules import MCP_PREFIX
 
 # The skills that were loaded during the call of a tool, in the task of that call.
@@ -249,8 +250,8 @@ def _bound(answer: str) -> str:
     """An answer that leaves room for others: one call must not fill the window."""
     if len(answer) <= _MOST_CHARACTERS:
         return answer
-    left = len(answer) - _MOST_CHARACTERS
-    return f"{answer[:_MOST_CHARACTERS]}\n[{left:,} more characters; ask for less]"
+    left = count_words(len(answer) - _MOST_CHARACTERS, "more character")
+    return f"{answer[:_MOST_CHARACTERS]}\n[{left}; ask for less]"
 
 
 @dataclass

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from prowess.agent.events import Status
+from prowess.text.display import count_words
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelResponse
@@ -54,7 +55,7 @@ class Spending:
         """Count a request before it is sent, because agents may work at the same time."""
         most = self._limits.turns
         if most is not None and self._begun >= most:
-            requests = "1 request" if most == 1 else f"{most:,} requests"
+            requests = count_words(most, "request")
             raise LimitReached(f"the limit of {requests} to the model was reached")
         self.check_cost()
         self._begun += 1
@@ -75,9 +76,8 @@ class Spending:
 
     def explain_timeout(self) -> str:
         """Why the turn stops once its time is up."""
-        seconds = self._limits.seconds or 0.0
-        unit = "second" if seconds == 1 else "seconds"
-        return f"the limit of {seconds:g} {unit} was reached"
+        seconds = count_words(self._limits.seconds or 0.0, "second")
+        return f"the limit of {seconds} was reached"
 
 
 class LimitReached(Exception):

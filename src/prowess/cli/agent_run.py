@@ -18,6 +18,7 @@ from prowess.cli.terminal.agent_output import AgentPrinter
 from prowess.cli.terminal.background import BackgroundWork
 from prowess.cli.terminal.prompts import TerminalApprover, can_ask
 from prowess.errors import UsageError
+from prowess.machine.interrupts import Stopped
 from prowess.ports import Approver
 from prowess.runtime import Skills
 from prowess.text.display import escape_json
@@ -118,7 +119,13 @@ def run_session(skills: Skills, text: str, options: RunOptions, *, as_json: bool
 
     for path in filter(None, (options.output, options.record)):
         check_writable(path)
-    show = print_event if as_json else AgentPrinter().show
+    print_one = print_event if as_json else AgentPrinter().show
+    ends: list[TurnEnded] = []
+
+    def show(event: Event) -> None:
+        print_one(event)
+        if isinstance(event, TurnEnded):
+            ends.append(event)
 
     def work(cancel: Cancel, approver: Approver | None) -> TurnEnded:
         resume = find_session(skills, options)
@@ -134,7 +141,13 @@ def run_session(skills: Skills, text: str, options: RunOptions, *, as_json: bool
         return skills.project.load_own_settings().approvals == "disk"
 
     approver = TerminalApprover(is_kept) if can_ask() else None
-    ended = BackgroundWork(work, doing=None, approver=approver).run()
+    try:
+        ended = BackgroundWork(work, doing=None, approver=approver).run()
+    except Stopped as stop:
+        if not ends:
+            raise
+        # The end of the turn, which says that it was interrupted, is on the screen already.
+        return stop.exit_code
     if options.output is not None:
         rewrite_aside(options.output, f"{ended.answer}\n".encode("utf-8", "backslashreplace"))
     return EXIT_CODES[ended.status]

@@ -76,6 +76,7 @@ def shorten_path(path: str, *, cwd: str | None = None, home: str | None = None) 
     return escape_line(path)
 
 
-def count_words(number: int, noun: str) -> str:
-    """`1 error`, `2 errors`, `1,200 skills`."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+def count_words(number: float, noun: str) -> str:
+    """`1 error`, `2 errors`, `1,200 skills`, `0.5 seconds`."""
+    shown = f"{number:,}" if isinstance(number, int) else f"{number:g}"
+    return f"{shown} {noun}" if number == 1 else f"{shown} {noun}s"

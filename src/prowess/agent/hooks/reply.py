@@ -8,6 +8,7 @@ from typing import Any, Literal
 import msgspec
 
 from prowess.model.command import Command, Finished
+from prowess.text.display import count_words
 from prowess.text.markup import escape_text, tidy_block
 
 HookDecision = Literal["", "allow", "ask", "deny"]
@@ -72,7 +73,7 @@ def parse_reply(event: str, finished: Finished, command: Command) -> HookReply:
     """What a hook that ended says."""
     errors = _shorten(finished.errors, _MOST_REASON)
     if finished.code is None:
-        return HookReply(failure=f"it was stopped after {command.seconds:g} seconds")
+        return HookReply(failure=f"it was stopped after {count_words(command.seconds, 'second')}")
     if finished.code == _BLOCKS and event not in _UNSTOPPABLE:
         return HookReply(decision="deny", reason=errors or "the hook gives no reason")
     if finished.code != 0:
@@ -184,4 +185,4 @@ def _shorten(text: str, most: int) -> str:
     text = text.strip()
     if len(text) <= most:
         return text
-    return f"{text[:most]}\n[{len(text) - most:,} more characters left out]"
+    return f"{text[:most]}\n[{count_words(len(text) - most, 'more character')} left out]"

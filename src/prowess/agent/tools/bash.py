@@ -15,6 +15,7 @@ from prowess.ports import Runner
 from prowess.shell.command_list import is_too_deep, list_commands
 from prowess.shell.program_words import unwrap
 from prowess.shell.scanner import BashScanner
+from prowess.text.display import count_words
 
 SECONDS = 120.0
 MOST_SECONDS = 600.0
@@ -154,9 +155,9 @@ def render_result(finished: Finished, command: Command) -> str:
     output = finished.output.rstrip("\n")
     if finished.left_out:
         left = finished.left_out - len(finished.tail.encode("utf-8", "replace"))
-        output += f"\n[{max(left, 0):,} bytes left out]\n{finished.tail.rstrip()}"
+        output += f"\n[{count_words(max(left, 0), 'byte')} left out]\n{finished.tail.rstrip()}"
     if finished.code is None:
-        ending = f"[stopped after {command.seconds:g} seconds]"
+        ending = f"[stopped after {count_words(command.seconds, 'second')}]"
     elif finished.code:
         ending = f"[exit code {finished.code}]"
     else:

@@ -17,6 +17,7 @@ from prowess.model.command import Command
 from prowess.model.permission import Action, Decision
 from prowess.ports import Runner
 from prowess.text.differences import render_difference
+from prowess.text.display import count_words
 from prowess.text.globs import find_match
 
 MOST_LINES = 2_000
@@ -325,20 +326,23 @@ def _number_lines(text: FileText, offset: int, limit: int) -> str:
         return "The file is empty."
     first = max(offset, 1)
     if first > len(lines):
-        raise UsageError(f"The file has {len(lines):,} lines; line {first:,} does not exist.")
+        length = count_words(len(lines), "line")
+        raise UsageError(f"The file has {length}; line {first:,} does not exist.")
     count = min(max(limit, 1), MOST_LINES)
     shown = lines[first - 1 : first - 1 + count]
     numbered = [f"{number:6}\t{_cut(line)}" for number, line in enumerate(shown, first)]
     left = len(lines) - (first - 1 + len(shown))
     if left:
-        numbered.append(f"[{left:,} more lines; read on with offset={first + len(shown)}]")
+        more = count_words(left, "more line")
+        numbered.append(f"[{more}; read on with offset={first + len(shown)}]")
     return "\n".join(numbered)
 
 
 def _cut(line: str) -> str:
     if len(line) <= MOST_COLUMNS:
         return line
-    return f"{line[:MOST_COLUMNS]}… [{len(line) - MOST_COLUMNS:,} more characters]"
+    left = count_words(len(line) - MOST_COLUMNS, "more character")
+    return f"{line[:MOST_COLUMNS]}… [{left}]"
 
 
 def _replace_text(text: str, old: str, new: str, *, replace_all: bool) -> str:

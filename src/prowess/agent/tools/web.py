@@ -15,6 +15,7 @@ from pydantic_ai import ModelRetry, ToolFailed
 from prowess.agent.tools.plan import Access, Plan
 from prowess.errors import UsageError
 from prowess.model.permission import Action
+from prowess.text.display import count_words
 from prowess.text.markup import escape_tags, escape_xml, tidy_line
 
 _SECONDS = 30
@@ -123,8 +124,8 @@ async def _fetch(url: str, host: str, *, is_private: bool) -> str:
         raise ToolFailed(_FOREIGN_REMEDY.sub(_OWN_REMEDY, error.message)) from error
     address = escape_xml(url)
     if not isinstance(page, dict):
-        kind, size = tidy_line(page.media_type), len(page.data)
-        return f'<web_page url="{address}">\n[{size:,} bytes of {kind}]\n</web_page>'
+        kind, size = tidy_line(page.media_type), count_words(len(page.data), "byte")
+        return f'<web_page url="{address}">\n[{size} of {kind}]\n</web_page>'
     title = tidy_line(page["title"])
     text = f"# {title}\n\n{page['content']}" if title else page["content"]
     return f'<web_page url="{address}">\n{escape_tags(text, "web_page")}\n</web_page>'
