@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from prowess.model.permission import ApprovalAnswer, ApprovalChoice, ApprovalRequest
+from prowess.runtime import Skills
+from prowess.supply.sources import open_sources
 from tests.cli.terminal import Terminal
 from tests.remote_server import RemoteServer
 from tests.workspace import skill_text
@@ -267,3 +272,87 @@ def test_ctrl_c_ends_a_refresh_at_once(terminal: Terminal, server: RemoteServer)
         # It would take a minute to its own limit.
         _, err = running.communicate(timeout=30)
     assert (running.returncode, err.strip()) == (130, "Stopped.")
+
+
+# Skills of servers, one by one
+
+
+KEPT = 'approvals = "disk"\n'
+
+
+def approve(terminal: Terminal, name: str) -> None:
+    """Approve a skill for models as a person would."""
+
+    class Approver:
+        def ask(self, request: ApprovalRequest) -> ApprovalAnswer:
+            return ApprovalAnswer(ApprovalChoice.ALWAYS)
+
+    skills = Skills.open(terminal.project, sources=open_sources())
+    skills.conversation(approver=Approver()).activate(name, by="model")
+    skills.project.close()
+
+
+def configure_shop(terminal: Terminal) -> None:
+    program = Path(__file__).resolve().parent.parent / "mcp" / "skill_server.py"
+    args = json.dumps([str(program), "ok", str(terminal.root / "log")])
+    command = json.dumps(sys.executable)
+    terminal.write(
+        "home/.config/prowess/prowess.toml",
+        f"{KEPT}[mcp.servers.shop]\ncommand = {command}\nargs = {args}\nseconds = 20\n",
+    )
+
+
+def test_show_and_explain_say_whose_a_remote_skill_is_and_whether_it_is_approved(
+    terminal: Terminal, server: RemoteServer
+) -> None:
+    configure(terminal, server)
+    own = terminal.root / "home/.config/prowess/prowess.toml"
+    server.offer("deploy")
+    assert "approve it, in each session" in terminal.run("explain", "deploy").out
+    own.write_text(KEPT + own.read_text())
+    shown = terminal.json("show", "deploy")["skill"]["origin"]
+    assert (shown["name"], shown["kind"], shown["location"]) == ("team", "remote", server.url)
+    assert (shown["approval"], shown["approved"]) == ("none", None)
+    assert shown["digest"].startswith("sha256:")
+    explained = terminal.run("explain", "deploy").out
+    assert f"found in the index of team ({server.url}), fetched" in explained
+    assert "approval: not approved yet; a model gets it after you approve it" in explained
+    assert shown["digest"] in explained
+    approve(terminal, "deploy")
+    assert terminal.json("show", "deploy")["skill"]["origin"]["approval"] == "approved"
+    assert "approval  approved on " in terminal.run("show", "deploy").out
+    server.offer("deploy", version="2")
+    server.routes["/deploy/SKILL.md"] = skill_text("deploy", "Deploy it better.")
+    terminal.run("sources", "refresh")
+    changed = terminal.json("show", "deploy")["skill"]["origin"]
+    assert changed["approval"] == "changed"
+    assert "changed since; a model gets it after a new approval" in changed["reason"]
+
+
+def test_show_and_explain_say_whose_an_mcp_skill_is_and_whether_it_is_approved(
+    terminal: Terminal,
+) -> None:
+    configure_shop(terminal)
+    explained = terminal.run("explain", "shop:refunds").out
+    assert "found in the MCP server shop (remote, mcp:shop)" in explained
+    assert "prowess/prowess.toml:2 names it" in explained
+    assert "approval: not approved yet" in explained
+    assert "commands in it never run, because it comes from a server" in explained
+    # Nothing was read to explain it.
+    assert "resources/read" not in (terminal.root / "log").read_text()
+    approve(terminal, "shop:refunds")
+    shown = terminal.json("show", "shop:refunds")["skill"]
+    assert shown["origin"]["approval"] == "approved"
+    assert shown["digest"].startswith("sha256:")
+    terminal.write("log.version", "v2")
+    changed = terminal.json("show", "shop:refunds")["skill"]["origin"]
+    assert (changed["approval"], changed["name"], changed["kind"]) == ("changed", "shop", "mcp")
+
+
+def test_a_rule_of_the_user_stands_for_an_approval(
+    terminal: Terminal, server: RemoteServer
+) -> None:
+    rule = '[permissions]\nskill = { deploy = "allow" }\n'
+    configure(terminal, server, rule)
+    server.offer("deploy")
+    assert terminal.json("show", "deploy")["skill"]["origin"]["approval"] == "allowed"

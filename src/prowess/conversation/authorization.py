@@ -16,11 +16,13 @@ from prowess.conversation.skill_digest import digest_contents
 from prowess.diagnostics import Diagnostic, diagnose
 from prowess.errors.activation import NotPermitted, Unavailable
 from prowess.gate.approvals import Permit
-from prowess.gate.permissions import decide, find_unallowed, request_skill
+from prowess.gate.permissions import AgentRules, decide, find_unallowed, request_skill
 from prowess.gate.visibility import judge_invocation
 from prowess.model.outcome import State
 from prowess.model.permission import Action, ApprovalRequest, Decision
+from prowess.model.settings import Settings
 from prowess.model.skill import Scope, Skill
+from prowess.ports import FileSystem
 from prowess.profiles.schema.profile import Profile
 from prowess.telemetry import observe
 
@@ -48,17 +50,15 @@ def authorize_skill(
     if not invocation.by_model:
         reason = f"`{invocation.model_rule}` reserves it for the user"
         raise Unavailable(skill.name, State.HIDDEN.value, reason)
-    request = request_skill(skill.name, manifest)
-    decision = decide(request, view.rules, manifest)
-    needs_approval = skill.is_foreign and not _is_allowed_by_user(decision, view)
-    if needs_approval and decision.action is Action.ALLOW:
-        decision = Decision(Action.ASK, "it comes from a server, which nobody has approved yet")
+    request, decision = judge_skill(skill, profile, view.settings, view.rules)
+    needs_approval = skill.is_foreign and not _is_allowed_by_user(
+        decision, view.settings, view.rules
+    )
     if decision.action is Action.ALLOW:
         return Grant()
-    request = msgspec.structs.replace(request, metadata=_describe_requests(skill, profile))
     digest = ""
     if decision.action is Action.ASK:
-        digest = _identify(skill, request, services, get_digest)
+        digest = identify_content(skill, request, services.files, get_digest)
     permit = _settle(skill, request, decision, services, digest=digest)
     was_not_asked = permit.by == "nobody" and decision.rule is None
     is_harmless = was_not_asked and not needs_approval
@@ -68,14 +68,27 @@ def authorize_skill(
     return Grant(diagnostics=_check(permit, f"use the skill “{skill.name}”"))
 
 
-def _is_allowed_by_user(decision: Decision, view: SnapshotView) -> bool:
+def judge_skill(
+    skill: Skill, profile: Profile, settings: Settings, rules: AgentRules
+) -> tuple[ApprovalRequest, Decision]:
+    """What a model has to ask for to load a skill, and what is decided before anyone is asked."""
+    request = request_skill(skill.name, skill.declared)
+    decision = decide(request, rules, skill.declared)
+    is_asked = skill.is_foreign and not _is_allowed_by_user(decision, settings, rules)
+    if is_asked and decision.action is Action.ALLOW:
+        decision = Decision(Action.ASK, "it comes from a server, which nobody has approved yet")
+    metadata = _describe_requests(skill, profile)
+    return msgspec.structs.replace(request, metadata=metadata), decision
+
+
+def _is_allowed_by_user(decision: Decision, settings: Settings, rules: AgentRules) -> bool:
     """Whether a rule of the user or the program allows a skill, not one of host or project."""
     rule = decision.rule
     if rule is None or decision.action is not Action.ALLOW:
         return False
     file = rule.origin.file
-    is_written = file is not None and file not in view.settings.project_files
-    return is_written or rule in view.rules.given
+    is_written = file is not None and file not in settings.project_files
+    return is_written or rule in rules.given
 
 
 def authorize_commands(
@@ -139,14 +152,14 @@ def _describe_requests(skill: Skill, profile: Profile) -> dict[str, Any]:
     return {"skill": skill.name, "location": skill.location, **requests} if requests else {}
 
 
-def _identify(
-    skill: Skill, request: ApprovalRequest, services: Services, get_digest: Callable[[], str]
+def identify_content(
+    skill: Skill, request: ApprovalRequest, files: FileSystem, get_digest: Callable[[], str]
 ) -> str:
     """What an approval is bound to: the skill's files, and what its header asks for."""
     if skill.is_computed:
         # Its text may differ at every call, and making it runs code; its declaration does not.
         return _digest_values(msgspec.structs.asdict(skill.manifest))
-    digest = digest_contents(skill, services.files, get_digest())
+    digest = digest_contents(skill, files, get_digest())
     return _digest_values([digest, request.metadata]) if request.metadata else digest
 
 

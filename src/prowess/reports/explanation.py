@@ -23,6 +23,7 @@ from prowess.reports.catalog_report import pair_lines
 from prowess.reports.json_output import shape_diagnostic, shape_outcome, shape_scan
 from prowess.reports.outcomes_by_name import OpenHost, is_same_answer, load_other_editions
 from prowess.reports.phrases import cite_reason, lower_first
+from prowess.reports.served_origin import ServedOrigin, find_served_origin
 from prowess.runtime import Skills
 from prowess.settings.read.key_names import get_file_key
 from prowess.state.profile_cache import load_added_profiles
@@ -228,7 +229,8 @@ def _find_readers(skills: Skills, holder: Outcome, open_host: OpenHost) -> Itera
 class _Context(msgspec.Struct, frozen=True):
     """What journeys are told from: the scan, the host's rules, and what the catalog shows.
 
-    `shown` has a line for each location; `problem` says why there is no catalog.
+    `shown` has a line for each location; `problem` says why there is no catalog. `served` are the
+    origins of the skills that servers sent, by location.
     """
 
     snapshot: Snapshot
@@ -236,6 +238,7 @@ class _Context(msgspec.Struct, frozen=True):
     rules: AgentRules
     shown: Mapping[str, CatalogLine]
     problem: str | None = None
+    served: Mapping[str, ServedOrigin] = msgspec.field(default_factory=dict)
 
     def decide(self, skill: Skill) -> Decision:
         """What the permission rules say about using a skill."""
@@ -247,7 +250,11 @@ def _load_claims(
 ) -> tuple[Claim, ...]:
     if not shown:
         return ()
-    context = _load_context(skills)
+    served = {one.candidate.location: find_served_origin(skills, one) for one in shown}
+    context = msgspec.structs.replace(
+        _load_context(skills),
+        served={location: one for location, one in served.items() if one is not None},
+    )
     return tuple(Claim(outcome, _build_journey(outcome, rivals, context)) for outcome in shown)
 
 
@@ -274,7 +281,14 @@ def _build_journey(
     if outcome.skill is not None:
         resolution = context.profile.resolution
         steps.append(Step("resolve", tuple(_explain_resolve(outcome, rivals, resolution))))
-        steps.append(Step("gate", tuple(_explain_gate(outcome, context.decide(outcome.skill)))))
+        gate = [*_explain_gate(outcome, context.decide(outcome.skill))]
+        served = context.served.get(outcome.candidate.location)
+        if served is not None:
+            gate.append(f"approval: {served.render_approval()}")
+            if served.digest is not None:
+                gate.append(f"an approval covers its content as it is, {served.digest}")
+            gate.append("commands in it never run, because it comes from a server")
+        steps.append(Step("gate", tuple(gate)))
     if outcome.state is State.READY:
         steps.append(Step("present", (_explain_present(outcome, context),)))
     return tuple(steps)
@@ -294,6 +308,12 @@ def _explain_discover(outcome: Outcome, context: _Context) -> Iterator[str]:
     place = f"root {root.order + 1} of {len(context.snapshot.roots)}"
     shown = context.profile.source_labels.get(root.source.label)
     label = root.source.label if shown is None else f"{root.source.label}, {shown}"
+    served = context.served.get(outcome.candidate.location)
+    if served is not None:
+        yield f"found in {served.render_source()} ({root.scope.value}, {label})"
+        if served.source.origin.file is not None:
+            yield f"asked because {served.source.origin} names it"
+        return
     yield f"found in {root.path}, {place} ({root.scope.value}, {label})"
     rule = context.profile.roots.get(root.id)
     if rule is not None:

@@ -16,6 +16,7 @@ from prowess.ports import FileSystem, FolderItem
 from prowess.present.offer import describe_skill
 from prowess.present.tokens import count_item, estimate_tokens
 from prowess.reports.json_output import shape_diagnostic, shape_outcome, shape_scan
+from prowess.reports.served_origin import ServedOrigin, find_served_origin
 from prowess.runtime import Skills
 
 MOST_FILES = 200
@@ -46,13 +47,17 @@ class DetailCost(msgspec.Struct, frozen=True):
 
 
 class SkillDetails(msgspec.Struct, frozen=True, kw_only=True):
-    """One skill in full. `document` and `cost` are None where its file could not be parsed."""
+    """One skill in full. `document` and `cost` are None where its file could not be parsed.
+
+    `served` says where a skill comes from that a server sent.
+    """
 
     snapshot: Snapshot
     outcome: Outcome
     document: Document | None
     cost: DetailCost | None
     files: SkillFiles
+    served: ServedOrigin | None = None
 
     def shape(self) -> dict[str, Any]:
         """The skill as JSON; text, header and cost only where its file could be parsed."""
@@ -64,6 +69,8 @@ class SkillDetails(msgspec.Struct, frozen=True, kw_only=True):
             shape["digest"] = document.digest
             shape["content"] = document.content
             shape["cost"] = msgspec.to_builtins(self.cost)
+        if self.served is not None:
+            shape["origin"] = self.served.shape()
         shape["files"] = [msgspec.to_builtins(file) for file in self.files.files]
         shape["more_files"] = self.files.has_more
         shape["diagnostics"] = [shape_diagnostic(finding) for finding in outcome.diagnostics]
@@ -83,7 +90,12 @@ def load_details(skills: Skills, name: str) -> SkillDetails:
         cost = DetailCost(listed, estimate_tokens(document.content))
     files = load_files(outcome, skills.project.files)
     return SkillDetails(
-        snapshot=snapshot, outcome=outcome, document=document, cost=cost, files=files
+        snapshot=snapshot,
+        outcome=outcome,
+        document=document,
+        cost=cost,
+        files=files,
+        served=find_served_origin(skills, outcome),
     )
 
 

@@ -88,6 +88,9 @@ def _list_facts(details: SkillDetails) -> Iterator[tuple[str, Text | str]]:
     yield "state", state
     yield "file", shorten_path(outcome.candidate.location, details.snapshot.cwd)
     yield "source", f"{escape_line(root.source.label)} ({root.scope.value})"
+    if details.served is not None:
+        yield "from", escape_line(details.served.render_source())
+        yield "approval", escape_line(details.served.render_approval())
 
 
 def _list_fields(details: SkillDetails) -> Iterator[tuple[str, str]]:
