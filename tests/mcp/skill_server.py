@@ -1,6 +1,8 @@
-"""A server that offers skills, and lies on demand: `python skill_server.py MODE LOG`.
+"""A server that offers skills, and lies on demand: `python skill_server.py MODE LOG [json|events]`.
 
-LOG gets a line for each request. A file `LOG.version` changes what is served.
+LOG gets a line for each request. A file `LOG.version` changes what is served. With a third
+argument it speaks streamable HTTP on a port of its own, which it writes to `LOG.port`, and answers
+with JSON or with a stream of events.
 """
 
 from __future__ import annotations
@@ -10,9 +12,11 @@ import json
 import os
 import sys
 import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 MODE, LOG = sys.argv[1], sys.argv[2]
+HTTP = sys.argv[3] if len(sys.argv) > 3 else ""
 SKILL = """---
 name: {name}
 description: How to {name}.
@@ -143,28 +147,98 @@ def answer(method: str, params: dict[str, Any]) -> dict[str, Any]:
     raise KeyError(method)
 
 
+def reply_to(message: dict[str, Any]) -> dict[str, Any] | None:
+    """The answer to a message; None if it needs none."""
+    method, id = message["method"], message.get("id")
+    params = message.get("params") or {}
+    log(f"{method} {params.get('uri', '')}".strip())
+    if id is None:
+        return None
+    reply: dict[str, Any] = {"jsonrpc": "2.0", "id": id}
+    try:
+        reply["result"] = answer(method, params)
+    except KeyError as error:
+        reply["error"] = {"code": -32602, "message": f"unknown: {error}"}
+    return reply
+
+
 def main() -> None:
     log("started")
     if MODE == "slow":
         time.sleep(1.5)
     if MODE == "breakable" and os.path.exists(f"{LOG}.broken"):
         sys.exit(1)
+    if HTTP:
+        serve_http()
+        return
     if MODE == "silent":
         time.sleep(600)
     for line in sys.stdin:
-        message = json.loads(line)
-        method, id = message.get("method"), message.get("id")
-        params = message.get("params") or {}
-        log(f"{method} {params.get('uri', '')}".strip())
-        if id is None:
-            continue
-        reply: dict[str, Any] = {"jsonrpc": "2.0", "id": id}
+        reply = reply_to(json.loads(line))
+        if reply is not None:
+            sys.stdout.write(json.dumps(reply) + "\n")
+            sys.stdout.flush()
+
+
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def do_POST(self) -> None:
+        message = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        if MODE == "silent":
+            time.sleep(600)
+        if MODE == "redirect":
+            with open(f"{LOG}.elsewhere", encoding="utf-8") as file:
+                self.send(307, b"", Location=file.read().strip())
+            return
+        reply = reply_to(message)
+        if reply is None:
+            self.send(202, b"")
+        elif MODE == "flood" and message["method"] == "resources/read":
+            self.flood()
+        elif HTTP == "events":
+            text = f"event: message\ndata: {json.dumps(reply)}\n\n"
+            self.send(200, text.encode(), **{"Content-Type": "text/event-stream"})
+        else:
+            body = b"<html>" if MODE == "not-json" else json.dumps(reply).encode()
+            self.send(200, body, **{"Content-Type": "application/json"})
+
+    def do_GET(self) -> None:
+        self.send(405, b"")
+
+    def flood(self) -> None:
+        """An answer that never ends, of a kind that the client accepts."""
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Transfer-Encoding", "chunked")
+        self.end_headers()
+        chunk = b" " * (1 << 20)
         try:
-            reply["result"] = answer(method, params)
-        except KeyError as error:
-            reply["error"] = {"code": -32602, "message": f"unknown: {error}"}
-        sys.stdout.write(json.dumps(reply) + "\n")
-        sys.stdout.flush()
+            while True:
+                self.wfile.write(b"%x\r\n%s\r\n" % (len(chunk), chunk))
+        except OSError:
+            log("flood ended")
+            self.close_connection = True
+
+    def send(self, status: int, body: bytes, **headers: str) -> None:
+        self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        pass
+
+
+def serve_http() -> None:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    with open(f"{LOG}.port.new", "w", encoding="utf-8") as file:
+        file.write(str(server.server_port))
+    os.replace(f"{LOG}.port.new", f"{LOG}.port")
+    server.serve_forever()
 
 
 if __name__ == "__main__":
