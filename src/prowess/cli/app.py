@@ -72,6 +72,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "pack": ("pack", "Pack a skill into one file that can be installed."),
     "publish": ("publish", "Write an index of skills that any web server can serve."),
     "scan": ("scan", "Look for hidden text, risky commands and other attacks in skills."),
+    "export": ("export", "Lay the project's skills out for other hosts."),
     "compare": ("compare", "Show what hosts make of the same skills."),
     "enable": ("enable", "Enable a skill."),
     "disable": ("disable", "Disable a skill."),

@@ -1,0 +1,134 @@
+"""`prowess export`: the project's skills in the folders that other hosts read."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+import click
+import msgspec
+
+from prowess.cli.app import Exit
+from prowess.cli.options import (
+    ALL_HOSTS,
+    complete_hosts,
+    complete_names,
+    host_option,
+    json_option,
+    open_skills,
+)
+from prowess.cli.terminal.out import console, print_json, shorten_path
+from prowess.cli.terminal.progress import Progress
+from prowess.machine.facts import current_facts
+from prowess.reports.hosts import list_agents
+from prowess.supply.publish.host_layout import HostLayout, LaidOut
+from prowess.text.display import count_words, escape_line
+
+_WORDS = {
+    "reads": ("reads it", "dim"),
+    "create": ("created", "green"),
+    "update": ("updated", "green"),
+    "unchanged": ("unchanged", "dim"),
+    "blocked": ("blocked", "yellow"),
+}
+_PLANNED = {"create": "would create", "update": "would update"}
+
+
+@click.command("export")
+@click.argument("names", nargs=-1, metavar="[NAME]...", shell_complete=complete_names)
+@click.option(
+    "--to",
+    "hosts",
+    multiple=True,
+    required=True,
+    metavar="HOST",
+    shell_complete=complete_hosts,
+    help="The host to export to; may be repeated. `all` means every agent.",
+)
+@click.option("--copy", is_flag=True, help="Copy the skills; the default is to link them.")
+@click.option("--dry-run", is_flag=True, help="Show what would be written and write nothing.")
+@host_option
+@json_option
+def command(
+    names: tuple[str, ...],
+    hosts: tuple[str, ...],
+    copy: bool,
+    dry_run: bool,
+    host: str,
+    as_json: bool,
+) -> int:
+    """Lay the project's skills out for other hosts.
+
+    Each skill that a host does not read yet gets a link in the host's project folder, or a copy
+    where the host follows no links. Also shows what each host would lose of a skill, such as fields
+    it ignores. Nothing is replaced but what was exported before and not changed since. Exits with 1
+    if something is in the way.
+    """
+    with Progress() as progress:
+        layout = HostLayout(open_skills(host, progress=progress), current_facts())
+        chosen = layout.choose(names)
+        planned: list[LaidOut] = []
+        for name in _expand(hosts):
+            progress.begin(f"asking {escape_line(name)}")
+            # Opened after the hosts before it were written: they may share a folder.
+            target = open_skills(name, progress=progress, warn=False)
+            for one in layout.plan(chosen, target, copy=copy):
+                if one.is_change and not dry_run:
+                    layout.write(one)
+                planned.append(_note_shared(one, planned) if dry_run else one)
+    if as_json:
+        print_json({"dry_run": dry_run, "skills": [one.shape() for one in planned]})
+    else:
+        _print_planned(planned, dry_run=dry_run)
+    is_blocked = any(one.action == "blocked" for one in planned)
+    return Exit.FOUND_ERRORS if is_blocked else Exit.OK
+
+
+def _note_shared(one: LaidOut, planned: Sequence[LaidOut]) -> LaidOut:
+    """The same, unless a host before it would have written the folder by then."""
+    is_shared = any(one.target == other.target for other in planned if other.is_change)
+    if not (one.is_change and is_shared):
+        return one
+    return msgspec.structs.replace(one, action="unchanged")
+
+
+def _expand(hosts: Sequence[str]) -> list[str]:
+    named = [host for host in hosts if host != ALL_HOSTS]
+    if len(named) == len(hosts):
+        return list(dict.fromkeys(named))
+    return list(dict.fromkeys((*named, *list_agents(current_facts()))))
+
+
+def _print_planned(planned: Sequence[LaidOut], *, dry_run: bool) -> None:
+    from rich.text import Text
+
+    from prowess.cli.terminal.tables import print_columns
+
+    screen = console()
+    if not planned:
+        screen.print("The project has no skills to export.")
+        return
+    for host in dict.fromkeys(one.host for one in planned):
+        screen.print(Text(escape_line(host), "bold"))
+        for one in planned:
+            if one.host != host:
+                continue
+            word, style = _WORDS[one.action]
+            word = _PLANNED.get(one.action, word) if dry_run else word
+            print_columns([("", one.name, Text(word, style), _describe(one))], wrap=True)
+            for loss in one.losses:
+                screen.print(Text(f"      loses: {escape_line(loss)}", "dim"))
+    written = sum(one.is_change for one in planned)
+    verb = "would be written" if dry_run else "written"
+    screen.print(f"{count_words(written, 'folder')} {verb}.")
+
+
+def _describe(one: LaidOut) -> str:
+    cwd = os.getcwd()
+    source = shorten_path(one.source, cwd)
+    if one.target is None:
+        return source
+    target = shorten_path(one.target, cwd)
+    if one.reason is not None:
+        return f"{target}: {escape_line(one.reason)}"
+    return f"{target}, a {one.method} of {source}"
