@@ -37,6 +37,8 @@ SHIPPED = (
     Shipped("stuck"),
     Shipped("dream", feature="dream"),
     Shipped("hunter", feature="hunter"),
+    Shipped("loop", feature="loop"),
+    Shipped("schedule-remote-agents", feature="schedule-remote-agents"),
     Shipped("claude-api", feature="claude-api"),
     Shipped("claude-in-chrome", feature="claude-in-chrome", programs=BROWSERS),
     Shipped("run-skill-generator", feature="run-skill-generator"),

@@ -39,12 +39,14 @@ from prowess.agent.session_file import (
     join_messages,
     load_session,
 )
+from prowess.agent.shipped.commands import register_commands
 from prowess.agent.turn import Limits
 from prowess.errors import ProwessError, UsageError
 from prowess.gate.permissions import parse_given
 from prowess.machine.files import LocalFiles
 from prowess.model.permission import ApprovalChoice
 from prowess.runtime import Skills
+from prowess.supply.bundled import BundledSource
 from prowess.text.permission_rules import AGENT_TOOLS
 
 # What a follower does not need: answers come whole, and tokens in the end.
@@ -187,7 +189,10 @@ def _load_session(engine: Engine, session: str) -> SavedSession:
 def _open_session(engine: Engine, job: str, spec: TurnSpec, saved: SavedSession | None) -> Session:
     with _opening:
         rules = parse_given(allow=spec.allow, ask=spec.ask, deny=spec.deny, tools=AGENT_TOOLS)
-        skills = Skills.open(spec.cwd, host=spec.host, facts=engine.facts, rules=rules)
+        skills = Skills.open(
+            spec.cwd, host=spec.host, facts=engine.facts, rules=rules, sources=(BundledSource(),)
+        )
+        register_commands(skills, model=spec.model)
         usual = Limits()
         return Session(
             skills,

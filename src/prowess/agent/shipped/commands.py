@@ -14,17 +14,21 @@ from prowess.runtime import Skills
 ShippedCommand: TypeAlias = Callable[..., str]
 """Carries out a command: what was typed after its name, the skills it was typed in, and the run."""
 
+_JOBS = "prowess.agent.shipped.job_commands"
+
 # By the name that `command-tool` has in the skill's header: the module, and the function in it.
 # They are imported when the command is typed.
 COMMANDS: Mapping[str, tuple[str, str]] = {
     "lorem-ipsum": ("prowess.agent.shipped.lorem_ipsum", "run_command"),
-    "batch": ("prowess.agent.shipped.batch", "run_command"),
+    "batch": (_JOBS, "run_batch"),
+    "loop": (_JOBS, "run_loop"),
+    "schedule-remote-agents": (_JOBS, "run_remote"),
     "stuck": ("prowess.agent.shipped.stuck", "run_command"),
 }
 
 
 # Commands that start agents, which use the model of the run that they were typed in.
-_WITH_MODEL = frozenset(("batch",))
+_WITH_MODEL = frozenset(("batch", "loop", "schedule-remote-agents"))
 
 
 def register_commands(skills: Skills, *, model: str | None = None) -> None:
