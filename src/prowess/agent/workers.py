@@ -205,7 +205,10 @@ class Workers:
                 conversation, lambda: place.open_judge(conversation, context.turn.granted)
             ),
             BashTool(place.find_sandbox),
-            WebTool(place.list_private_hosts),
+            WebTool(
+                place.list_private_hosts,
+                lambda: place.open_judge(conversation, context.turn.granted),
+            ),
             self._make_task(worker),
             shipped=open_shipped_tools(self._skills, conversation, only=only),
             mcp=self._mcp,
