@@ -30,6 +30,7 @@ from pydantic_ai.messages import (
     TextPartDelta,
     ThinkingPart,
     ThinkingPartDelta,
+    UserContent,
     UserPromptPart,
     repair_messages,
 )
@@ -52,6 +53,7 @@ from prowess.agent.events import (
     TextDelta,
     ThinkingDelta,
 )
+from prowess.agent.prompt_content import Prompt
 from prowess.agent.rejected_calls import RejectedCalls
 from prowess.agent.turn import LimitReached, LoopResult, Spending
 from prowess.errors import ProwessError
@@ -129,7 +131,7 @@ class AgentLoop:
         if self.compactor is not None:
             self.compactor.begin_turn()
 
-    def enqueue(self, text: str, *, steer: bool) -> str | None:
+    def enqueue(self, *content: UserContent, steer: bool) -> str | None:
         """Give the model a message while it works: before the next request, or when it would stop.
 
         Returns the id of the message; None if no model is at work any more.
@@ -137,7 +139,7 @@ class AgentLoop:
         if self._run is None:
             return None
         try:
-            return self._run.enqueue(text, priority="asap" if steer else "when_idle")
+            return self._run.enqueue(*content, priority="asap" if steer else "when_idle")
         except UserError:
             # The run has just ended.
             return None
@@ -147,7 +149,7 @@ class AgentLoop:
         self.history = [*self.history, ModelRequest(parts=[UserPromptPart(text)])]
 
     async def work(
-        self, prompt: str | Sequence[Any], spending: Spending, token: CancellationToken
+        self, prompt: Prompt, spending: Spending, token: CancellationToken
     ) -> LoopResult:
         """Let the model work on a prompt until it stops. Errors of the model become the result.
 
@@ -182,7 +184,7 @@ class AgentLoop:
 
     async def _work_once(
         self,
-        prompt: str | Sequence[Any] | None,
+        prompt: Prompt | None,
         history: Sequence[ModelMessage],
         spending: Spending,
         token: CancellationToken,

@@ -38,6 +38,7 @@ from prowess.agent.hooks.skill_hooks import restore_hooks
 from prowess.agent.input_lines import converse
 from prowess.agent.message_queue import MessageQueue
 from prowess.agent.models import ModelSource
+from prowess.agent.prompt_content import add_media
 from prowess.agent.session_file import SavedSession
 from prowess.agent.settings_warnings import list_settings_warnings
 from prowess.agent.transcript import Transcript, open_session_file
@@ -222,7 +223,8 @@ class Session:
         delivery = find_delivery(key, streaming=True)
         attached = await self._workers.attach(files, self.conversation)
         prompt = self._prompts.add_context("\n\n".join((typed.text, *attached)))
-        id = main.loop.enqueue(prompt, steer=delivery is Delivery.STEER)
+        media = self._workers.list_media(typed, main)
+        id = main.loop.enqueue(prompt, *media, steer=delivery is Delivery.STEER)
         main.tasks.note_message()
         if id is None:
             return self._queue.add_prompt(text, typed)
@@ -372,7 +374,8 @@ class Session:
             prompt = f"{render_unknown(self._transcript.unknown)}\n\n{prompt}"
         prompt = self._prompts.add_context(prompt)
         self._prompts.forget_context()
-        result = await self._workers.work(worker, prompt)
+        media = self._workers.list_media(typed, worker)
+        result = await self._workers.work(worker, add_media(prompt, media))
         self._transcript.messages = worker.loop.history
         return result
 
