@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from typing import Any
@@ -55,11 +54,16 @@ from prowess.agent.events import (
 )
 from prowess.agent.prompt_content import Prompt
 from prowess.agent.rejected_calls import RejectedCalls
-from prowess.agent.turn import LimitReached, LoopResult, Spending
+from prowess.agent.turn import (
+    LimitReached,
+    LoopResult,
+    Spending,
+    fail_unexpectedly,
+    shorten,
+)
 from prowess.errors import ProwessError
 from prowess.telemetry import is_traced
 
-_LOG = logging.getLogger(__name__)
 # Of tools that do not exist, and of arguments that do not fit, a model may name some in a row.
 _RETRIES = 5
 _EFFORTS: tuple[ThinkingEffort, ...] = ("minimal", "low", "medium", "high", "xhigh", "max")
@@ -223,9 +227,8 @@ class AgentLoop:
             self._fail(error, result)
         except Exception as error:
             # Libraries of providers raise whatever they like; the session must go on.
-            _LOG.debug("The model failed.", exc_info=True)
-            result.status = "failed"
-            result.reason = f"unexpected error: {type(error).__name__}: {_shorten(str(error))}"
+            failed = fail_unexpectedly(error)
+            result.status, result.reason = failed.status, failed.reason
         finally:
             self._run = None
             if run is not None:
@@ -359,12 +362,5 @@ def _is_cut(response: ModelResponse) -> bool:
 def _describe(error: Exception) -> str:
     """What went wrong with the model, as a part of a sentence."""
     if isinstance(error, ModelHTTPError):
-        return (
-            f"the provider answered with status {error.status_code} ({_shorten(str(error.body))})"
-        )
-    return _shorten(str(error)) or type(error).__name__
-
-
-def _shorten(text: str, most: int = 300) -> str:
-    line = " ".join(text.split())
-    return line.rstrip(".") if len(line) <= most else f"{line[:most]}…"
+        return f"the provider answered with status {error.status_code} ({shorten(str(error.body))})"
+    return shorten(str(error)) or type(error).__name__

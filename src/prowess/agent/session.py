@@ -42,7 +42,7 @@ from prowess.agent.prompt_content import add_media
 from prowess.agent.session_file import SavedSession
 from prowess.agent.settings_warnings import list_settings_warnings
 from prowess.agent.transcript import Transcript, open_session_file
-from prowess.agent.turn import Limits, LoopResult
+from prowess.agent.turn import Limits, LoopResult, fail_unexpectedly
 from prowess.agent.unknown_calls import render_unknown
 from prowess.agent.worker import Worker
 from prowess.agent.workers import Watch, Workers
@@ -338,6 +338,9 @@ class Session:
             result = LoopResult(status="refused", reason=_make_reason(error))
         except ProwessError as error:
             result = LoopResult(status="failed", reason=_make_reason(error))
+        except Exception as error:
+            # A bug in a skill made by code, an approver, or here: the turn is lost, no other is.
+            result = fail_unexpectedly(error)
         stop_reason = self._workers.hooks.stop_reason
         if stop_reason is not None:
             result.status, result.reason = "refused", f"a hook stopped the turn: {stop_reason}"
