@@ -64,6 +64,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "update": ("update", "Update installed skills to what their sources have now."),
     "outdated": ("outdated", "Show which installed skills have a newer version."),
     "pin": ("pin", "Pin installed skills."),
+    "sbom": ("sbom", "Write a CycloneDX document of the installed skills."),
     "trust": ("trust", "Trust a project so that what it brings can run."),
     "cost": ("cost", "Show how many tokens skills cost, per request and when used."),
     "check": ("check", "Show every problem with the skills here."),

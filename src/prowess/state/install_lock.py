@@ -11,6 +11,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from datetime import datetime
 
 import msgspec
 
@@ -171,6 +172,15 @@ def _find_skill_problem(skill: LockedSkill) -> str | None:
     collision = find_collision(skill.files)
     if collision is not None:
         return f"{collision[0]!r} and {collision[1]!r} differ only by case"
+    if skill.installed_at and not _is_time(skill.installed_at):
+        return f"`installed_at` is no time with a zone: {skill.installed_at[:100]!r}"
     if skill.get_tree().digest != skill.tree:
         return "`tree` is not the digest of `files`; somebody edited one of them"
     return None
+
+
+def _is_time(text: str) -> bool:
+    try:
+        return datetime.fromisoformat(text).tzinfo is not None
+    except ValueError:
+        return False
