@@ -48,15 +48,20 @@ def find_installed(
     seconds: float = _SECONDS,
 ) -> InstalledProgram | None:
     """The first of these programs that is on the PATH; None if there is none."""
-    search = _list_safe_folders(env.get("PATH", ""), cwd)
-    paths = (shutil.which(name, path=search) for name in programs)
-    path = next((one for one in paths if one is not None), None)
+    path = find_program(programs, env=env, cwd=cwd)
     if path is None:
         return None
     version = _find_package_version(os.path.realpath(path), frozenset(packages))
     if version is not None:
         return InstalledProgram(path, version, "package.json")
     return _ask_version(path, env, seconds)
+
+
+def find_program(programs: Iterable[str], *, env: Mapping[str, str], cwd: str) -> str | None:
+    """The path of the first of these programs that is on the PATH; None if there is none."""
+    search = _list_safe_folders(env.get("PATH", ""), cwd)
+    paths = (shutil.which(name, path=search) for name in programs)
+    return next((one for one in paths if one is not None), None)
 
 
 def _list_safe_folders(path: str, cwd: str) -> str:

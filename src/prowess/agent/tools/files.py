@@ -5,11 +5,9 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
-from typing import Any
 
 import msgspec
 
-from prowess.agent.prompt_content import IMAGE_SUFFIXES, find_image
 from prowess.agent.tools.plan import Access, IsCancelled, Plan
 from prowess.discover.links import is_inside
 from prowess.errors import UsageError
@@ -84,7 +82,7 @@ class FileTools:
         self._open_judge = open_judge
 
     def read(self, file_path: str, offset: int = 1, limit: int = MOST_LINES) -> Plan:
-        """Read a text file, whose lines come back numbered, or an image.
+        """Read a text file; its lines come back numbered.
 
         Args:
             file_path: The file, relative to the working folder or absolute.
@@ -93,11 +91,7 @@ class FileTools:
         """
         place = self._files.locate(file_path)
 
-        def run(is_cancelled: IsCancelled) -> str | list[Any]:
-            if place.path.lower().endswith(IMAGE_SUFFIXES):
-                image = find_image(self._files.load_bytes(place))
-                if image is not None:
-                    return [f"The image {place.shown}:", image]
+        def run(is_cancelled: IsCancelled) -> str:
             return _number_lines(self._files.load_text(place), offset, limit)
 
         return self._plan_read(f"Read {place.shown}", ("read",), place, run, touched=place.path)
@@ -242,7 +236,7 @@ class FileTools:
         title: str,
         permissions: tuple[str, ...],
         place: FilePlace,
-        run: Callable[[IsCancelled], str | list[Any]],
+        run: Callable[[IsCancelled], str],
         *,
         touched: str | None = None,
     ) -> Plan:

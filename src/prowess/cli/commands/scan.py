@@ -74,6 +74,11 @@ def _check_codes(
     is_flag=True,
     help="Report findings that comments in the files explain, too; for skills of others.",
 )
+@click.option(
+    "--with-skill-scanner",
+    is_flag=True,
+    help="Also run Cisco's skill-scanner, which has to be installed, and add what it finds.",
+)
 @scan_options
 def command(
     targets: tuple[str, ...],
@@ -82,6 +87,7 @@ def command(
     fail_on: str,
     ignored: tuple[str, ...],
     no_suppressions: bool,
+    with_skill_scanner: bool,
     host: str,
     add_dirs: tuple[str, ...],
     bare: bool,
@@ -102,10 +108,30 @@ def command(
             progress.progress("scanning skills", done)
             scan = scan_folder if files.find_kind(path) == "folder" else scan_one_file
             result = result.join(scan(path, files, obey_comments=not no_suppressions))
+        if with_skill_scanner:
+            result = result.join(_run_skill_scanner(paths, progress))
     base = find_repository(cwd, files) or cwd
     report = ScanReport(result, len(paths), Severity(severity), cwd, base).ignore(ignored)
     _FORMS["json" if as_json else form](report)
     return 1 if report.fails(Severity(fail_on)) else 0
+
+
+def _run_skill_scanner(paths: Sequence[str], progress: Progress) -> ScanResult:
+    """What Cisco's scanner finds in the folders; it does not scan single files."""
+    from prowess.machine.installed_programs import find_program
+    from prowess.machine.processes import ProcessRunner
+    from prowess.supply.scan.skill_scanner import PACKAGE, PROGRAM, run_skill_scanner
+
+    facts = current_facts()
+    program = find_program([PROGRAM], env=facts.env, cwd=os.getcwd())
+    if program is None:
+        advice = f"Install it in an environment of its own, such as `uv tool install {PACKAGE}`."
+        raise UsageError(f"{PROGRAM} is not on the PATH. {advice}")
+    result = ScanResult()
+    for done, folder in enumerate(filter(os.path.isdir, paths)):
+        progress.progress(f"running {PROGRAM}", done)
+        result = result.join(run_skill_scanner(folder, ProcessRunner(facts), program))
+    return result
 
 
 def _find_paths(

@@ -12,6 +12,7 @@ from prowess.supply.scan.instructions import find_order, find_override
 from prowess.supply.scan.rule import Kind, Match, Passage, Rule
 
 _BASE64 = re.compile(r"(?<![\w+/=-])[A-Za-z0-9+/_-]{40,}={0,2}(?![\w+/=-])")
+_BASE32 = re.compile(r"(?<![\w+/=-])[A-Z2-7]{40,}={0,6}(?![\w+/=-])")
 _HEX = re.compile(r"(?<![\w-])(?:0x)?(?:[0-9a-fA-F]{2}){24,}(?![\w-])|(?:\\x[0-9a-fA-F]{2}){16,}")
 _DATA_URI = re.compile(r"data:(?:image|font|audio|video)/[\w.+-]{1,60};base64,$")
 _INTEGRITY = re.compile(r"(?:sha(?:1|256|384|512)|md5|integrity|digest|hash|ssh-\w+)\W{0,4}$", re.I)
@@ -27,7 +28,7 @@ _MOST_DECODED = 20_000
 
 def _match_blob(passage: Passage) -> Iterator[Match]:
     text = passage.text
-    for pattern, decode in ((_BASE64, _decode_base64), (_HEX, _decode_hex)):
+    for pattern, decode in _ENCODINGS:
         for found in pattern.finditer(text):
             before = text[max(0, found.start() - 60) : found.start()]
             if _DATA_URI.search(before) or _INTEGRITY.search(before):
@@ -46,7 +47,7 @@ def _judge(passage: Passage, found: re.Match[str], data: bytes | None) -> Match 
         return Match(line, reason, Severity.INFO) if is_large else None
     says = f"Encoded text says “{' '.join(text.split())[:60]}”."
     is_order = find_override(text) or find_order(text) or _COMMAND.search(text)
-    return Match(line, says, Severity.ERROR if is_order else None)
+    return Match(line, says, None if is_order else Severity.INFO)
 
 
 def _decode_base64(text: str) -> bytes | None:
@@ -66,6 +67,21 @@ def _decode_hex(text: str) -> bytes | None:
     return bytes.fromhex(digits[: len(digits) // 2 * 2])
 
 
+def _decode_base32(text: str) -> bytes | None:
+    plain = text.rstrip("=")
+    try:
+        return base64.b32decode(plain[: len(plain) // 8 * 8])
+    except (binascii.Error, ValueError):
+        return None
+
+
+_ENCODINGS = (
+    (_BASE64, _decode_base64),
+    (_BASE32, _decode_base32),
+    (_HEX, _decode_hex),
+)
+
+
 def _find_text(data: bytes | None) -> str | None:
     """What data says if it is text in ASCII, which hides most easily; None if it is not."""
     if not data or len(data) < 16:
@@ -79,7 +95,7 @@ def _find_text(data: bytes | None) -> str | None:
 RULES = (
     Rule(
         code="encoded-blob",
-        severity=Severity.WARNING,
+        severity=Severity.ERROR,
         summary="Long encoded text hides what it says.",
         hint="Write the text itself, or keep the data in a file of its own.",
         reads=(Kind.FILE,),

@@ -16,8 +16,10 @@ _PROGRAMS = re.compile(
     r"|xxd|openssl|nc|ncat|netcat|socat|telnet|dig|nslookup|host|scp|sftp|rsync|ftp|cat|less|more"
     r"|head|tail|cp|mv|tar|zip|7z|gpg|strings|grep|awk|sed|find|security|printenv|env|history"
     r"|pip[0-9.]*|pipx|uv|uvx|npm|npx|pnpm|yarn|bun|bunx|go|cargo|gem|docker|podman|git|gh|chmod"
-    r"|mkfifo|exec|certutil|bitsadmin|mshta|osascript|get-content|gc|type|dd|od)(?![\w/])|/dev/tcp/",
-    re.IGNORECASE,
+    r"|mkfifo|exec|sqlite3|rg|busybox|toybox|certutil|bitsadmin|mshta|osascript|get-content|gc"
+    r"|type|dd|od)(?![\w/])|/dev/tcp/"
+    r"|^[ \t]*(?:sudo[ \t]+)?[.~]{0,2}/\w",
+    re.IGNORECASE | re.MULTILINE,
 )
 _PROMPT = re.compile(r"[ \t]*(?:>[ \t]?)*(?:[$%❯][ \t]+|PS [^>\n]{0,80}>[ \t]*)?")
 _CONTINUED = re.compile(r"(?:\\|\||&&)[ \t]*$")
@@ -26,6 +28,8 @@ _URL = re.compile(r"(?:https?|ftp|wss?)://[^\s'\"`<>|)\]}]{1,2000}", re.IGNORECA
 _INTERPRETER = re.compile(r"python[0-9.]*|perl|ruby|node|deno|php|pwsh|powershell")
 SHELLS = frozenset("ash bash dash fish ksh sh zsh".split())
 
+# One program under many names, the first argument being the one that is meant.
+_BOXES = frozenset(("busybox", "toybox"))
 # Longer commands are read in parts: what the scanner does with one word grows with its length.
 _LONGEST = 4_000
 _MOST_JOINED = 40
@@ -54,8 +58,15 @@ class CommandLine:
         return tuple(
             Call(self, index, words)
             for index, command in enumerate(self._pipelines.commands)
-            for words in unwrap(command)
+            for words in unwrap(command[1:] if command[0] in _BOXES else command)
         )
+
+    @cached_property
+    def _calls_by_index(self) -> dict[int, list[Call]]:
+        found: dict[int, list[Call]] = {}
+        for call in self.calls:
+            found.setdefault(call.index, []).append(call)
+        return found
 
     @cached_property
     def urls(self) -> tuple[str, ...]:
@@ -67,7 +78,7 @@ class CommandLine:
         seen: set[int] = set()
         while (before := self._pipelines.pipes.get(index)) is not None and before not in seen:
             seen.add(before)
-            yield from (call for call in self.calls if call.index == before)
+            yield from self._calls_by_index[before]
             index = before
 
     def list_nested(self) -> Iterator[CommandLine]:

@@ -36,6 +36,7 @@ _CODE_DECODE = re.compile(
     r"|marshal\.loads\(|Buffer\.from\([^\n)]{0,2000},\s*['\"](?:base64|hex)|codecs\.decode\(",
 )
 _ENCODED_POWERSHELL = re.compile(r"-e(?:c|nc|ncodedcommand)?", re.IGNORECASE)
+_REMOTE_NAME = re.compile(r"-\w*O\w*|--remote-name(?:-all)?")
 _OUTPUT = re.compile(r"-\w*o|--output|-O|--output-document|-outfile", re.IGNORECASE)
 
 
@@ -51,7 +52,7 @@ def _match_pipe(passage: Passage) -> Iterator[Match]:
             file = _find_file(call)
             if file in fetched:
                 yield _judge(number, line, f"`{file}` is downloaded and run", fetched[file])
-        fetched |= _list_fetched(line)
+            fetched |= _list_fetched(call)
 
 
 def _list_lines(passage: Passage) -> Iterator[tuple[int, CommandLine]]:
@@ -62,15 +63,21 @@ def _list_lines(passage: Passage) -> Iterator[tuple[int, CommandLine]]:
 
 def _runs_download(call: Call) -> bool:
     if call.runs_input:
-        is_piped = any(before.name in _FETCHERS for before in call.input)
-        is_argument = any(map(_FETCHED.search, (*call.arguments, *call.line.targets)))
-        return is_piped or is_argument
+        # Without arguments `curl | sh` is a way of speaking, not a command.
+        is_piped = any(one.name in _FETCHERS and one.arguments for one in call.input)
+        is_filled = any(map(_FETCHED.search, (*call.arguments, *call.line.targets)))
+        return is_piped or is_filled
     if call.name in ("eval", "source", "."):
         return any(map(_FETCHED.match, call.arguments))
-    if call.is_shell and call.arguments:
-        script = call.script or next((one for one in call.arguments if one[:1] != "-"), "")
-        return _FETCHED.match(script) is not None
-    return call.name in ("iex", "invoke-expression") and bool(_FETCHED.search(call.line.text))
+    if call.is_shell or call.is_interpreter:
+        program = call.script or _find_operand(call)
+        return _FETCHED.match(program) is not None
+    return False
+
+
+def _find_operand(call: Call) -> str:
+    """The first argument that is not an option; empty if there is none."""
+    return next((word for word in call.arguments if not word.startswith("-")), "")
 
 
 def _judge(number: int, line: CommandLine, what: str, url: str | None = None) -> Match:
@@ -84,30 +91,34 @@ def _judge(number: int, line: CommandLine, what: str, url: str | None = None) ->
 
 def _find_file(call: Call) -> str:
     """The file that a call runs; empty if it runs none."""
-    if call.is_shell or call.is_interpreter or call.name in ("source", "."):
-        word = next((one for one in call.arguments if one[:1] != "-"), "")
-        return word.removeprefix("./")
-    return call.name
+    takes_file = call.is_shell or call.is_interpreter or call.name in ("source", ".")
+    return _find_operand(call).removeprefix("./") if takes_file else call.name
 
 
-def _list_fetched(line: CommandLine) -> dict[str, str]:
-    """The files that a line downloads, each with its address."""
+def _list_fetched(call: Call) -> dict[str, str]:
+    """The files that a call downloads, by the ways to name them, each with its address."""
+    url = next((word for word in call.arguments if "://" in word), None)
+    if call.name not in _FETCHERS or url is None:
+        return {}
     found: dict[str, str] = {}
-    for call in line.calls:
-        urls = [word for word in call.arguments if "://" in word]
-        if call.name not in _FETCHERS or not urls:
-            continue
-        url = urls[0]
-        names = {url.rstrip("/").rpartition("/")[2].partition("?")[0]}
-        for option, value in pairwise(call.arguments):
-            if _OUTPUT.fullmatch(option) and "://" not in value:
-                names = {value}
-        targets = set(line.targets) - {"/dev/null", "1", "2"}
-        for name in (targets or names) - {"", "-"}:
-            found[name.removeprefix("./").lower()] = url
-            found[name.removeprefix("./")] = url
-            found[name.rpartition("/")[2]] = url
+    for name in _list_outputs(call, url):
+        short = name.removeprefix("./")
+        found |= dict.fromkeys((short, short.lower(), short.rpartition("/")[2]), url)
     return found
+
+
+def _list_outputs(call: Call, url: str) -> set[str]:
+    """The files that a download is written to."""
+    redirected = set(call.line.targets) - {"/dev/null", "1", "2"}
+    if redirected:
+        return redirected
+    for option, value in pairwise(call.arguments):
+        if _OUTPUT.fullmatch(option) and "://" not in value:
+            return {value} - {"-"}
+    # Without `-O` curl writes to the output; wget names the file like the address.
+    is_named = call.name != "curl" or any(map(_REMOTE_NAME.fullmatch, call.arguments))
+    name = url.rstrip("/").rpartition("/")[2].partition("?")[0]
+    return {name} if is_named and name else set()
 
 
 def _match_encoded(passage: Passage) -> Iterator[Match]:
@@ -121,22 +132,30 @@ def _match_encoded(passage: Passage) -> Iterator[Match]:
 
 
 def _runs_decoded(call: Call) -> bool:
-    if call.name in ("pwsh", "powershell") and len(call.arguments) > 1:
+    if call.is_interpreter and not call.runs_input:
+        return _runs_decoded_code(call)
+    return _DECODED.search(_get_program(call)) is not None
+
+
+def _runs_decoded_code(call: Call) -> bool:
+    """Whether an interpreter gets encoded code, or code that decodes some and runs it."""
+    if call.name in ("pwsh", "powershell"):
         pairs = pairwise(call.arguments)
         return any(_ENCODED_POWERSHELL.fullmatch(one) and len(two) > 20 for one, two in pairs)
+    code = " ".join(call.arguments)
+    return _RUN_CODE.search(code) is not None and _CODE_DECODE.search(code) is not None
+
+
+def _get_program(call: Call) -> str:
+    """The words that a shell gets its program from: pipes and redirections, or an argument."""
     if call.runs_input:
-        before = "|".join(" ".join((one.name, *one.arguments)) for one in call.input)
-        return _DECODED.search(f"{before} {' '.join(call.arguments)}") is not None
-    if call.is_interpreter:
-        code = " ".join(call.arguments)
-        return bool(_RUN_CODE.search(code) and _CODE_DECODE.search(code))
+        piped = "|".join(" ".join((one.name, *one.arguments)) for one in call.input)
+        return " ".join((piped, *call.arguments, *call.line.targets))
     if call.name == "eval":
-        return _DECODED.search(" ".join(call.arguments)) is not None
-    return (
-        call.is_shell
-        and _DECODED.search(call.script or "") is not None
-        and ((call.script or "").startswith(("$(", "`")))
-    )
+        return " ".join(call.arguments)
+    # A script may decode data; only one that is the output of a command is decoded itself.
+    script = call.script or ""
+    return script if script.startswith(("$(", "`")) else ""
 
 
 def _match_code(passage: Passage, source: re.Pattern[str], what: str) -> Iterator[Match]:
@@ -146,10 +165,17 @@ def _match_code(passage: Passage, source: re.Pattern[str], what: str) -> Iterato
             yield Match(passage.find_line(found.start()), f"`{name}` {what}")
 
 
+_RUNS = re.compile(r"-\w*[ec]|--(?:sh-)?exec")
+_SOCAT_SHELL = re.compile(r"(?:exec|system):['\"]?\S*sh\b", re.IGNORECASE)
+_SPAWNS = re.compile(r"dup2|pty\.spawn|/bin/(?:ba)?sh|subprocess")
 _SHELL_PROGRAM = re.compile(r"(?:.*/)?(?:ba|z|da|k|c|tc)?sh|cmd(?:\.exe)?|powershell(?:\.exe)?")
 _CODE_REVERSE = re.compile(
     r"\bdup2\([^\n]{0,60}fileno\(\)|pty\.spawn\(|TCPSocket\.(?:new|open)\([^\n]{0,200}\bexec\b"
-    r"|fsockopen\([^\n]{0,200}(?:exec|proc_open)|net\.(?:connect|Socket)\([^\n]{0,200}\bspawn\(",
+    r"|fsockopen\([^\n]{0,200}(?:exec|proc_open)|\bexec[( ]*[\"']/bin/(?:ba)?sh -i"
+    r"|net\.(?:connect|Socket)\([^\n]{0,200}\bspawn\(",
+)
+_CODE_SOCKET = re.compile(
+    r"socket\.socket\(|\bsocket\(|fsockopen|TCPSocket|net\.(?:connect|Socket)\("
 )
 
 
@@ -157,7 +183,7 @@ def _match_reverse(passage: Passage) -> Iterator[Match]:
     reason = "A shell is handed to another machine."
     if passage.kind is Kind.CODE:
         found = _CODE_REVERSE.search(passage.text)
-        if found is not None and re.search(r"\bsocket\b|Socket|fsockopen|net\.", passage.text):
+        if found is not None and _CODE_SOCKET.search(passage.text):
             yield Match(passage.find_line(found.start()), reason)
         return
     for number, line in _list_lines(passage):
@@ -173,22 +199,16 @@ def _is_reverse(line: CommandLine) -> bool:
 
 
 def _hands_over(call: Call) -> bool:
-    words = call.arguments
+    """Whether a program connects a shell to the network."""
     if call.name in ("nc", "ncat", "netcat"):
-        pairs = pairwise(words)
-        runs = any(
-            re.fullmatch(r"-\w*[ec]|--(?:sh-)?exec", one) and _SHELL_PROGRAM.fullmatch(two)
-            for one, two in pairs
-        )
-        return runs or any(before.is_shell for before in call.input)
+        pairs = pairwise(call.arguments)
+        is_given = any(_RUNS.fullmatch(one) and _SHELL_PROGRAM.fullmatch(two) for one, two in pairs)
+        return is_given or any(before.is_shell for before in call.input)
     if call.name == "socat":
-        return any(re.match(r"(?:exec|system):['\"]?\S*sh\b", word, re.I) for word in words)
-    code = " ".join(words)
-    return (
-        call.is_interpreter
-        and "socket" in code.lower()
-        and bool(re.search(r"dup2|pty\.spawn|/bin/(?:ba)?sh|subprocess", code))
-    )
+        return any(map(_SOCAT_SHELL.match, call.arguments))
+    code = " ".join(call.arguments)
+    is_connected = call.is_interpreter and "sock" in code.lower()
+    return is_connected and _SPAWNS.search(code) is not None
 
 
 RULES = (

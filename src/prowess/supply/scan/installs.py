@@ -24,9 +24,9 @@ _TAKES_VALUE = frozenset(
     " -n --name --bin --profile --cache-dir --version -v --package --entrypoint --network"
     " --env --volume --env-file --user -u --mount --workdir --hostname --add-host --gpus".split()
 )
-_OTHER_INDEX = frozenset(
-    "--extra-index-url --index-url -i --index --registry --trusted-host".split()
-)
+# Where packages come from; `-i` and `--index` mean that to pip and uv only.
+_OTHER_INDEX = frozenset("--extra-index-url --index-url --registry --trusted-host".split())
+_OTHER_INDEX_OF_PIP = _OTHER_INDEX | {"-i", "--index"}
 
 
 def _is_pip_pinned(package: str) -> bool:
@@ -101,7 +101,8 @@ def _judge(number: int, call: Call) -> Iterator[Match]:
     if found is None:
         return
     words, is_pinned, first_only = found
-    other = next((one for one in words if one.partition("=")[0] in _OTHER_INDEX), None)
+    indexes = _OTHER_INDEX_OF_PIP if is_pinned is _is_pip_pinned else _OTHER_INDEX
+    other = next((one for one in words if one.partition("=")[0] in indexes), None)
     packages = list(_list_packages(words))
     packages = packages[:1] if first_only else packages
     if other is not None and packages:

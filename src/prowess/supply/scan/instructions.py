@@ -24,6 +24,14 @@ _OVERRIDE = re.compile(
             rf"\b{_DROP}\s+(?:all|any|everything|what(?:ever)?)\s+(?:of\s+)?"
             r"(?:\w+\s+){0,4}(?:above|before(?:\s+this)?|said\s+(?:earlier|before)|were\s+told)\b",
             rf"\b{_DROP}\s+(?:all\s+)?(?:of\s+)?your\s+(?:\w+\s+)?{_RULES}\b",
+            rf"\b(?:{_OLD}|system)\s+{_RULES}\s+(?:no\s+longer|do(?:es)?\s+not|don'?t)\s+"
+            r"(?:apply|count|matter|bind)\b",
+            rf"\b(?:treat|consider|regard)\s+{_WHOSE}(?:{_OLD}|system)\s+{_RULES}\s+(?:as\s+)?"
+            r"(?:void|invalid|obsolete|superseded|revoked)\b",
+            rf"\b(?:drop|abandon)\s+(?:all|any|every|each)\s+(?:\w+\s+)?{_RULES[:-1]}|rule)\s+"
+            r"(?:that\s+)?you\s+(?:were|have\s+been)\b",
+            r"\bact\s+as\s+(?:if|though)\s+(?:you|there)\s+(?:had|have|were|are)\s+(?:no|without)\s+"
+            r"(?:\w+\s+)?(?:restrictions|rules|limits|filters|guidelines)\b",
             r"\byou\s+are\s+(?:now|no\s+longer)\s+(?:in\s+)?(?:\w+\s+){0,3}"
             r"(?:developer\s+mode|dan\b|jailbroken|unrestricted|unfiltered|uncensored"
             r"|bound\s+by|restricted|without\s+(?:any\s+)?(?:restrictions|limits|filters))",
@@ -36,19 +44,30 @@ _OVERRIDE = re.compile(
             r"\b(?:this|these)\s+(?:\w+\s+){0,2}(?:instructions?|message|skill)\s+"
             r"(?:supersedes?|overrides?|replaces?|takes?\s+(?:precedence|priority)\s+over)\s+"
             r"(?:\w+\s+){0,3}(?:system|developer|safety|user'?s?|previous|other)\b",
-            r"<\|(?:im_start|system|start_header_id)\|>|\[/?(?:INST|SYS)\]|<</?SYS>>",
         )
     ),
     re.IGNORECASE,
+)
+_MARKS = re.compile(
+    r"<\|(?:im_start|system|start_header_id)\|>|\[(?:INST|SYS)\]|<<SYS>>"
+    r"|^\s*</?(?:system(?:[-_](?:prompt|message|instructions?|override))?)>",
+    re.IGNORECASE | re.MULTILINE,
 )
 _CONCEAL = re.compile(
     "|".join(
         (
             r"\bwithout\s+(?:the\s+user(?:'s|s')?|their|his|her|user|anyone)\s+"
-            r"(?:\w+\s+)?(?:knowledge|knowing|noticing|awareness|realizing|seeing|consent)\b",
+            r"(?:\w+\s+)?(?:knowledge|knowing|noticing|awareness|realizing|seeing)\b",
+            r"\bbehind\s+(?:the\s+)?(?:user'?s?\s+)?back(?:\s+of\s+the\s+user)?\b",
+            r"\b(?:do\s+not|don'?t|never)\s+let\s+the\s+(?:user|human|operator)\s+"
+            r"(?:see|know|notice|find\s+out)\s+that\s+you\b",
+            r"\b(?:user|person|human|operator)(?:\s+\w+){0,3}\s+(?:never|must\s+not|should\s+not)\s+"
+            r"(?:finds?\s+out|notices?|learns?|suspects?)\b",
+            r"\bno\s+need\s+for\s+the\s+(?:user|human|operator)\s+to\s+(?:know|learn|hear|see)\b",
+            r"\b(?:remove|erase|clear|delete)\s+(?:all|any|every)\s+traces?\s+(?:of|from)\b",
             r"\b(?:hide|conceal|keep)\s+(?:\w+\s+){1,6}"
             r"(?:secret\s+|hidden\s+|private\s+)?from\s+the\s+(?:user|human|developer|operator)\b",
-            r"\bthe\s+(?:user|human|operator|developer)\s+(?:must|should|need|does|can|may)\s*"
+            r"\bthe\s+(?:user|human|operator|developer)\s+(?:must|should|can|may|shall)\s*"
             r"(?:not|n't|never)\s+(?:to\s+)?(?:ever\s+)?"
             r"(?:know|notice|find\s+out|be\s+(?:aware|told|informed|notified)|learn|suspect)\b",
             r"\b(?:do\s+not|don'?t|never|must\s+not|avoid|refrain\s+from)\s+"
@@ -56,7 +75,7 @@ _CONCEAL = re.compile(
             r"(?:the\s+)?(?:user|human|operator|anyone|owner|developer)s?\s+"
             r"(?:about\s+(?:this|these|it|the|any|that)|of\s+(?:this|these|the)"
             r"|that\s+(?:you|this|these|the\s+skill|data|anything|files?))",
-            r"\b(?:do\s+not|don'?t|never)\s+(?:mention|disclose|reveal|acknowledge|report|show|log)"
+            r"\b(?:do\s+not|don'?t|never)\s+(?:mention|disclose|reveal|acknowledge|report)"
             r"\s+(?:this|these|that\s+you|the\s+(?:upload|request|step|command|transfer|copy|call))"
             r"(?:\s+\w+){0,6}\s+(?:to|in\s+(?:your|the)\s+(?:reply|response|answer|summary|output)"
             r")\b",
@@ -66,7 +85,8 @@ _CONCEAL = re.compile(
 )
 _ORDER = re.compile(
     r"\b(?:you\s+(?:must|should|shall|have\s+to|need\s+to|will)\b|(?:ai|assistant|agent|model|claude"
-    r"|llm|copilot|chatgpt)s?\s*(?:[:,]|must|should|shall)|always\s+(?:run|execute|send|include|add"
+    r"|llm|copilot|chatgpt)s?\s+(?:must|shall)\b|\A\s*(?:(?:note|important|hidden)\s+(?:to|for)\s+)?"
+    r"(?:the\s+)?(?:ai|assistant|agent|model|claude|llm|copilot)s?\s*[:,]|always\s+(?:run|execute|send|include|add"
     r"|call|use|fetch)|before\s+(?:answering|responding|replying|anything)|silently|secretly"
     r"|do\s+not\s+(?:tell|mention|ask|show|reveal)|(?:run|execute|fetch|download|send|post|upload)"
     r"\s+[^\n]{0,60}(?:https?://|curl\b|wget\b|\$\(|~/|\.env\b)|curl\s+[^\n]{0,80}https?://)",
@@ -81,6 +101,7 @@ _ABOUT = re.compile(
     r"|treat|suspicious|payloads?|warning signs?)\b",
     re.IGNORECASE,
 )
+_DENIAL = re.compile(r"\b(?:don'?t|do\s+not|must\s+not|no|avoid|prohibited)\b[^.\n]{0,60}$", re.I)
 _QUOTES = "\"'`“”‘’«»"
 _BEFORE = 160
 
@@ -112,17 +133,33 @@ def is_about(text: str, start: int, end: int) -> bool:
     )
 
 
+def _is_denied(text: str, start: int) -> bool:
+    """Whether the sentence forbids what the words say."""
+    return _DENIAL.search(text[max(0, start - 80) : start]) is not None
+
+
 def _match_phrases(pattern: re.Pattern[str], passage: Passage, reason: str) -> Iterator[Match]:
     text = passage.plain
     for found in pattern.finditer(text):
         # A text about attacks names them; such a mention is worth a look, not an alarm.
-        severity = Severity.INFO if is_about(text, found.start(), found.end()) else None
+        is_mention = is_about(text, found.start(), found.end())
+        severity = Severity.INFO if is_mention or _is_denied(text, found.start()) else None
         line = passage.find_plain_line(found.start())
         yield Match(line, f"“{_quote(found)}” {reason}", severity)
 
 
 def _match_override(passage: Passage) -> Iterator[Match]:
     return _match_phrases(_OVERRIDE, passage, "tells the model to drop other instructions.")
+
+
+def _match_marks(passage: Passage) -> Iterator[Match]:
+    """Marks between the messages of a conversation; several show how a model is prompted."""
+    found = list(_MARKS.finditer(passage.plain))
+    is_shown = sum(not one[0].strip().startswith(("<s", "</")) for one in found) > 1
+    severity = Severity.INFO if is_shown or "`" in passage.text else None
+    for one in found:
+        line = passage.find_plain_line(one.start())
+        yield Match(line, f"“{one[0]}” pretends that a message of the system begins.", severity)
 
 
 def _match_conceal(passage: Passage) -> Iterator[Match]:
@@ -137,6 +174,14 @@ RULES = (
         hint="Remove the sentence; a skill adds instructions, it does not replace others.",
         reads=(Kind.PROSE,),
         match=_match_override,
+    ),
+    Rule(
+        code="fake-message",
+        severity=Severity.WARNING,
+        summary="A mark that begins a message of the system or the user is inside the text.",
+        hint="Remove the mark, or put an example of a prompt into a code block.",
+        reads=(Kind.PROSE,),
+        match=_match_marks,
     ),
     Rule(
         code="conceal-from-user",

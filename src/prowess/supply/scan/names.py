@@ -28,9 +28,14 @@ _KNOWN = tuple(f"{name}.{end}" for end, names in _NAMES_BY_END.items() for name 
 _ASCII_LOOKALIKES = str.maketrans("01358", "olesb")
 
 
+def _is_accent(character: str) -> bool:
+    return unicodedata.combining(character) != 0
+
+
 def _skeleton(host: str) -> str:
     """A host as it looks at a glance: digits as letters, `rn` as `m`, `vv` as `w`."""
-    plain = fold(unicodedata.normalize("NFKC", host)).lower().translate(_ASCII_LOOKALIKES)
+    bare = "".join(one for one in unicodedata.normalize("NFKD", host) if not _is_accent(one))
+    plain = fold(bare).lower().translate(_ASCII_LOOKALIKES)
     return plain.replace("rn", "m").replace("vv", "w").replace("i", "l").replace("-", "")
 
 

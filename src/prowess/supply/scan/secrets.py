@@ -23,18 +23,18 @@ _CREDENTIALS = re.compile(
     r"|\.mozilla[/\\]firefox|\.config[/\\](?:google-chrome|solana)|\.ethereum|\.bitcoin|\.electrum)"
     r"|/etc/(?:shadow|sudoers)\b|\bid_(?:rsa|ed25519|ecdsa|dsa)\b(?!\.pub)|\bwallet\.dat\b"
     r"|\b(?:Login Data|logins\.json|key4\.db|Cookies\.sqlite)\b|/proc/(?:self|\d+)/environ\b"
-    r"|(?<![\w/])\.aws/credentials\b|(?<![\w/])\.ssh/id_\w+(?!\.pub|\w)",
+    r"|\.aws[/\\]credentials\b|\.ssh[/\\]id_\w+(?!\.pub|\w)",
     re.IGNORECASE,
 )
 _READERS = frozenset(
     "cat less more head tail cp mv tar zip 7z base64 xxd od hexdump strings grep rg awk sed dd gpg"
     " type get-content gc copy-item curl wget nc ncat scp rsync find openssl tee jq cut sort xargs"
-    " gzip bat nl rev".split()
+    " gzip bat nl rev sqlite3".split()
 )
 _KEYCHAIN = re.compile(
     r"\bsecurity\s+(?:find-(?:generic|internet)-password|dump-keychain|export)\b|\bsecret-tool\s+"
-    r"(?:lookup|search)\b|\bcmdkey\s+/list|\bvaultcmd\b|\bmimikatz\b|\bgh\s+auth\s+token\b"
-    r"|\bgcloud\s+auth\s+print-access-token\b",
+    r"(?:lookup|search)\b|\bcmdkey\s+/list|\bvaultcmd\b|\bmimikatz\b"
+    r"|(?:\$\(|`)\s*gh\s+auth\s+token\b|\bgh\s+auth\s+token\b[^\n|;]{0,60}\|",
     re.IGNORECASE,
 )
 _PROSE_READ = re.compile(
@@ -91,7 +91,8 @@ def _find_credential(call: Call) -> str | None:
     if call.name not in _READERS:
         return None
     for word in call.arguments:
-        found = _CREDENTIALS.search(word)
+        # In an address it is a file of the other machine.
+        found = None if "://" in word else _CREDENTIALS.search(word)
         if found is not None:
             return found[0].strip()
     return None
@@ -181,7 +182,8 @@ def _list_sent(call: Call) -> Iterator[str]:
     for option, value in pairwise((*words, "")):
         if _BODY.fullmatch(option):
             # A token in the body of a request logs in as one in a header does.
-            yield value if "@" in value or _FILLED.search(value) else ""
+            is_file = option in ("-T", "--upload-file") or "@" in value
+            yield value if is_file or _FILLED.search(value) else ""
         elif "://" in option and _FILLED.search(option):
             yield option
         elif _BODY.fullmatch(option.partition("=")[0]) and "=" in option:
@@ -226,8 +228,8 @@ _SECRETS = re.compile(
     re.IGNORECASE,
 )
 _SEND = re.compile(
-    r"\b(?:send|upload|post|transmit|forward|e-?mail|exfiltrate|leak|submit|push|append|encode"
-    r"|relay|deliver|ship)\b[^\n]{0,240}",
+    r"\b(?:send|upload|post|transmit|forward|e-?mail|exfiltrate|leak|submit|append"
+    r"|relay|deliver)\b[^\n]{0,240}",
     re.IGNORECASE,
 )
 _WHERE = re.compile(
@@ -239,7 +241,7 @@ _WHERE = re.compile(
 _SENTENCE_END = re.compile(r"[.!?](?=\s|$)")
 _IMAGE = re.compile(
     r"!\[[^\]\n]{0,200}\]\(https?://[^\s)]{1,300}[?&/=](?:\{|\$\{|<|%7B|\[)"
-    r"[^)\n]{0,60}(?:secret|data|key|token|history|content|summary|conversation|context|env|base64)",
+    r"[^)\n]{0,60}\b(?:secrets?|keys?|tokens?|history|contents?|summary|conversation|context|env|base64)",
     re.IGNORECASE,
 )
 

@@ -46,8 +46,9 @@ class ScanResult(msgspec.Struct, frozen=True):
 
     def join(self, other: ScanResult) -> ScanResult:
         """Both results as one."""
+        findings = sorted((*self.findings, *other.findings), key=_by_place)
         return ScanResult(
-            (*self.findings, *other.findings),
+            tuple(findings),
             (*self.suppressed, *other.suppressed),
             self.files + other.files,
         )
