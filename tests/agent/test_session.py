@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
+from typing import Any
 
 import pytest
-from pydantic_ai.messages import ModelMessage
+from pydantic_ai.messages import BinaryContent, ImageUrl, ModelMessage
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 from pydantic_ai.models.test import TestModel
 from pydantic_ai.profiles import ModelProfile
@@ -29,6 +30,7 @@ from prowess.agent.events import (
     parse_event,
     render_event,
 )
+from prowess.agent.session_file import load_session
 from prowess.errors import UsageError
 from tests.agent.studio import Asked, call, pick, say
 
@@ -213,19 +215,65 @@ def test_a_command_that_goes_to_a_tool_needs_no_model(studio):
     session.close()
 
 
-def test_images_that_a_typed_skill_brings_are_not_left_out_silently(studio):
-    image = {"type": "image", "source": {"type": "url", "url": "https://example.org/flag.png"}}
-    session = studio.open(say("Done."))
+IMAGE = {"type": "image", "source": {"type": "url", "url": "https://example.org/flag.png"}}
+BYTES = {
+    "type": "image",
+    "source": {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="},
+}
+BROKEN = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "!"}}
+
+
+def define_flag(session: Session, *blocks: dict[str, Any]) -> None:
+    """A skill with images."""
     session.skills.define(
         DefinedSkill(
             name="flag",
             description="Shows a flag.",
-            get_prompt=lambda arguments, context: [{"type": "text", "text": "Hoist it."}, image],
+            get_prompt=lambda arguments, context: [{"type": "text", "text": "Hoist it."}, *blocks],
         )
     )
+
+
+def test_images_that_a_typed_skill_brings_reach_a_model_that_takes_them(studio):
+    seen = Seen("Done.")
+    session = studio.open(model=seen.model)
+    define_flag(session, IMAGE, BYTES, BROKEN)
     events: list[Event] = []
     session.run("/flag", on_event=events.append)
-    assert [one.code for one in pick(events, Warned)] == ["blocks-left-out"]
+    (part,) = seen.messages[0][-1].parts
+    text, *media = part.content
+    assert "Hoist it." in text
+    assert media == [
+        ImageUrl("https://example.org/flag.png"),
+        BinaryContent(b"\x89PNG\r\n\x1a\n", media_type="image/png"),
+    ]
+    (warned,) = pick(events, Warned)
+    assert (warned.code, warned.message) == (
+        "blocks-left-out",
+        "1 attachment of the skill does not reach the model.",
+    )
+    # They are kept with the session.
+    saved = load_session(studio.facts, session.id)
+    again = Seen("Fine.")
+    studio.open(model=again.model, resume=saved).run("And now?")
+    kept = again.messages[0][0].parts[0].content
+    assert [one.data for one in kept[2:]] == [one.data for one in media[1:]]
+
+
+def test_images_that_a_model_does_not_take_are_not_left_out_silently(studio):
+    seen = Seen("Done.")
+    profile = ModelProfile(supports_image_input=False)
+    session = studio.open(model=FunctionModel(stream_function=seen._stream, profile=profile))
+    define_flag(session, IMAGE, BYTES)
+    events: list[Event] = []
+    session.run("/flag", on_event=events.append)
+    (part,) = seen.messages[0][-1].parts
+    assert isinstance(part.content, str)
+    (warned,) = pick(events, Warned)
+    assert (warned.code, warned.message) == (
+        "blocks-left-out",
+        "2 attachments of the skill do not reach the model.",
+    )
 
 
 def test_a_refusal_is_of_its_turn_only(studio):

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import base64
 import os
 
 import pytest
+from pydantic_ai.messages import BinaryContent, ModelMessage
+from pydantic_ai.models.function import AgentInfo, DeltaToolCall, FunctionModel
 
 from prowess.agent.events import SkillsWoken, ToolFinished, ToolStarted
 from prowess.model.permission import ApprovalChoice
@@ -361,3 +364,34 @@ def test_unknown_tools_and_wrong_arguments_are_corrected_by_the_model(studio):
         say("Done."),
     )
     assert (ended.status, ended.requests) == ("done", 6)
+
+
+PIXEL = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk"
+    "+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
+
+
+def test_an_image_that_is_read_reaches_the_model(studio):
+    (studio.project / "dot.PNG").write_bytes(PIXEL)
+    seen: list[list[ModelMessage]] = []
+
+    async def answer(messages: list[ModelMessage], info: AgentInfo):
+        seen.append(messages)
+        if len(seen) == 1:
+            yield {0: DeltaToolCall(name="Read", json_args='{"file_path": "dot.PNG"}')}
+        else:
+            yield "A dot."
+
+    _, events = studio.run(model=FunctionModel(stream_function=answer))
+    (finished,) = pick(events, ToolFinished)
+    assert (finished.outcome, finished.output) == ("done", "The image dot.PNG:")
+    (part,) = seen[1][-1].parts
+    assert part.content == ["The image dot.PNG:", BinaryContent(PIXEL, media_type="image/png")]
+
+
+def test_what_only_has_the_name_of_an_image_is_no_image(studio):
+    (studio.project / "dot.png").write_bytes(b"\0\1\2")
+    studio.write("words.png", "words\n")
+    assert "it is a binary file" in studio.use("Read", file_path="dot.png").output
+    assert studio.use("Read", file_path="words.png").output == "     1\twords"

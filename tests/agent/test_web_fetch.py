@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
@@ -24,11 +24,17 @@ class Pages(BaseHTTPRequestHandler):
             self.send_header("Location", f"http://localhost:{self.server.server_port}/page")  # type: ignore[attr-defined]
             self.end_headers()
             return
+        if path.startswith(("/to/", "/loop")):
+            self.send_response(302)
+            self.send_header("Location", path.removeprefix("/to"))
+            self.end_headers()
+            return
         if path == "/missing":
             self.send_error(404)
             return
         kind, body = {
             "/page": ("text/html", PAGE),
+            "/secret": ("text/plain", b"the key"),
             "/large": ("text/plain", b"x" * 300_000),
             "/huge": ("text/plain", b"x" * (11 << 20)),
             "/binary": ("application/pdf", b"%PDF" + bytes(96)),
@@ -96,7 +102,56 @@ def test_a_redirect_to_another_host_is_not_followed(studio: Studio, port: int) -
     url = f"http://127.0.0.1:{port}/away"
     found = fetch(studio, url, "WebFetch", hosts='["127.0.0.1", "localhost"]')
     assert found.outcome == "failed"
-    assert "localhost" in found.output
+    assert f"Fetch http://localhost:{port}/page instead." in found.output
+
+
+def fetch_by(studio: Studio, url: str, **rules: Sequence[str]) -> ToolFinished:
+    studio.workspace.write(OWN, '[agent]\nprivate_hosts = ["127.0.0.1"]\n')
+    return studio.use("WebFetch", url=url, rules=rules)
+
+
+def test_a_redirect_on_the_same_host_is_followed(studio: Studio, port: int) -> None:
+    base = f"http://127.0.0.1:{port}"
+    found = fetch(studio, f"{base}/to/to/page", "WebFetch(domain:127.0.0.1)")
+    assert (found.outcome, "Brest" in found.output) == ("done", True)
+    assert f'<web_page url="{base}/page">' in found.output
+
+
+@pytest.mark.parametrize("path", ["/to/secret", "/to/to/secret", "/to/%73ecret"])
+def test_every_redirect_is_judged_by_the_rules_about_paths(
+    studio: Studio, port: int, path: str
+) -> None:
+    base = f"http://127.0.0.1:{port}"
+    deny = [f"WebFetch({base}/secret*)"]
+    found = fetch_by(studio, f"{base}{path}", allow=["WebFetch"], deny=deny)
+    assert found.outcome == "failed"
+    assert "Not permitted" in found.output
+    assert "the key" not in found.output
+
+
+def test_a_redirect_out_of_what_a_rule_allows_needs_a_call_of_its_own(
+    studio: Studio, port: int
+) -> None:
+    base = f"http://127.0.0.1:{port}"
+    found = fetch_by(studio, f"{base}/to/page", allow=[f"WebFetch({base}/to/*)"])
+    assert found.outcome == "failed"
+    assert f"The page redirects to {base}/page, which needs an approval." in found.output
+
+
+def test_redirects_without_end_are_not_followed(studio: Studio, port: int) -> None:
+    found = fetch(studio, f"http://127.0.0.1:{port}/loop", "WebFetch")
+    assert (found.outcome, found.output) == ("failed", "The page redirects more than 5 times.")
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/secret", "/%73ecret", "/%73%65%63%72%65%74/x", "//secret", "/%2Fsecret", "/%2573ecret"],
+)
+def test_a_denied_path_is_denied_however_it_is_written(studio: Studio, path: str) -> None:
+    base = "http://127.0.0.1:9"
+    deny = [f"WebFetch({base}/secret*)"]
+    found = fetch_by(studio, f"{base}{path}", allow=["WebFetch"], deny=deny)
+    assert found.outcome == "refused"
 
 
 def test_answers_are_bounded(studio: Studio, port: int) -> None:

@@ -136,7 +136,7 @@ class SkillToolset(AbstractToolset[Any]):
         is_fork = output.granted is not None and output.granted.fork
         if is_fork and ctx.agent is not None and ctx.metadata != _IN_FORK:
             return await self._follow(ctx, output)
-        media = [_convert(block) for block in output.blocks]
+        media = [convert_block(block) for block in output.blocks]
         content: Content = [output.text, *media] if media else output.text
         if output.granted is None:
             return content
@@ -371,7 +371,8 @@ def _translate(output: ToolOutput) -> ModelRetry | ToolFailed:
     return ModelRetry(output.text) if output.can_correct else ToolFailed(output.text)
 
 
-def _convert(block: Mapping[str, Any]) -> str | BinaryContent | ImageUrl | DocumentUrl:
+def convert_block(block: Mapping[str, Any]) -> str | BinaryContent | ImageUrl | DocumentUrl:
+    """A content block as pydantic-ai has it. Raises `ValueError` for bytes that are not base64."""
     media = parse_block(block)
     if isinstance(media, str):
         return media

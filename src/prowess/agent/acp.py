@@ -35,6 +35,7 @@ from prowess.agent.events import (
     TurnEnded,
     Warned,
 )
+from prowess.agent.prompt_content import get_text
 from prowess.agent.session import Session
 from prowess.agent.session_file import load_session
 from prowess.errors import ProwessError
@@ -365,8 +366,8 @@ def list_past_updates(messages: Iterable[Any]) -> Iterator[Any]:
     for message in messages:
         if isinstance(message, ModelRequest):
             for part in message.parts:
-                if isinstance(part, UserPromptPart) and isinstance(part.content, str):
-                    yield helpers.update_user_message_text(part.content)
+                if isinstance(part, UserPromptPart):
+                    yield helpers.update_user_message_text(get_text(part.content))
         elif isinstance(message, ModelResponse):
             yield from _list_answer(message)
 

@@ -65,6 +65,8 @@ class AttachedFiles:
             raise ProwessError(decision.reason)
         assert plan.run is not None
         text = plan.run(is_cancelled)
+        if not isinstance(text, str):
+            raise ProwessError("it is an image; ask the model to read it")
         if plan.touched is not None:
             conversation.touched(plan.touched)
         return text

@@ -8,7 +8,7 @@ from contextlib import suppress
 
 from prowess.agent.events import Event, Outcome, Status, TaskFinished
 from prowess.agent.toolset import CallLog
-from prowess.agent.turn import LoopResult
+from prowess.agent.turn import LoopResult, fail_unexpectedly
 from prowess.errors import ProwessError
 from prowess.machine.append_file import unique_hex
 from prowess.text.markup import escape_tags, escape_xml
@@ -92,6 +92,9 @@ class BackgroundTasks:
             result = await work()
         except ProwessError as error:
             result = LoopResult(status="failed", reason=str(error).rstrip("."))
+        except Exception as error:
+            # Nobody waits for the task, so nobody else would see it.
+            result = fail_unexpectedly(error)
         finally:
             # What cannot be written down stays a call of unknown outcome.
             with suppress(ProwessError):

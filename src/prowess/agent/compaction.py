@@ -30,6 +30,7 @@ from prowess.activate.survival import Survival
 from prowess.adapters.compaction import list_versions, render_kept
 from prowess.adapters.pydantic_ai import build_survivors, list_loaded_skills
 from prowess.agent.events import Compacted, CompactionStarted, Event, Warned
+from prowess.agent.prompt_content import get_text
 from prowess.agent.turn import LoopResult
 from prowess.conversation.conversation import Conversation
 from prowess.errors import ProwessError
@@ -343,7 +344,7 @@ def _is_result(part: Any) -> bool:
 
 def _is_in(text: str, messages: Sequence[ModelMessage]) -> bool:
     """Whether a prompt has the text of a skill that the user typed."""
-    return any(text in _get_text(prompt.content) for prompt in _list_prompts(messages))
+    return any(text in get_text(prompt.content) for prompt in _list_prompts(messages))
 
 
 def _without_usage(message: ModelMessage) -> ModelMessage:
@@ -353,24 +354,11 @@ def _without_usage(message: ModelMessage) -> ModelMessage:
     return replace(message, usage=RequestUsage())
 
 
-def _get_text(content: Any) -> str:
-    if isinstance(content, str):
-        return content
-    items = content if isinstance(content, list | tuple) else ()
-    return "\n".join(_get_item_text(item) for item in items)
-
-
-def _get_item_text(item: Any) -> str:
-    if isinstance(item, TextContent):
-        return item.content
-    return item if isinstance(item, str) else "[a file]"
-
-
 def _render_part(part: Any) -> tuple[str, str]:
     """Who or what a part comes from, and its text."""
     match part:
         case UserPromptPart():
-            return "User", _get_text(part.content)
+            return "User", get_text(part.content)
         case TextPart():
             return "Agent", part.content
         case ThinkingPart():

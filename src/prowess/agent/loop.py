@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from typing import Any
@@ -30,6 +29,7 @@ from pydantic_ai.messages import (
     TextPartDelta,
     ThinkingPart,
     ThinkingPartDelta,
+    UserContent,
     UserPromptPart,
     repair_messages,
 )
@@ -52,12 +52,18 @@ from prowess.agent.events import (
     TextDelta,
     ThinkingDelta,
 )
+from prowess.agent.prompt_content import Prompt
 from prowess.agent.rejected_calls import RejectedCalls
-from prowess.agent.turn import LimitReached, LoopResult, Spending
+from prowess.agent.turn import (
+    LimitReached,
+    LoopResult,
+    Spending,
+    fail_unexpectedly,
+    shorten,
+)
 from prowess.errors import ProwessError
 from prowess.telemetry import is_traced
 
-_LOG = logging.getLogger(__name__)
 # Of tools that do not exist, and of arguments that do not fit, a model may name some in a row.
 _RETRIES = 5
 _EFFORTS: tuple[ThinkingEffort, ...] = ("minimal", "low", "medium", "high", "xhigh", "max")
@@ -129,7 +135,7 @@ class AgentLoop:
         if self.compactor is not None:
             self.compactor.begin_turn()
 
-    def enqueue(self, text: str, *, steer: bool) -> str | None:
+    def enqueue(self, *content: UserContent, steer: bool) -> str | None:
         """Give the model a message while it works: before the next request, or when it would stop.
 
         Returns the id of the message; None if no model is at work any more.
@@ -137,7 +143,7 @@ class AgentLoop:
         if self._run is None:
             return None
         try:
-            return self._run.enqueue(text, priority="asap" if steer else "when_idle")
+            return self._run.enqueue(*content, priority="asap" if steer else "when_idle")
         except UserError:
             # The run has just ended.
             return None
@@ -147,7 +153,7 @@ class AgentLoop:
         self.history = [*self.history, ModelRequest(parts=[UserPromptPart(text)])]
 
     async def work(
-        self, prompt: str | Sequence[Any], spending: Spending, token: CancellationToken
+        self, prompt: Prompt, spending: Spending, token: CancellationToken
     ) -> LoopResult:
         """Let the model work on a prompt until it stops. Errors of the model become the result.
 
@@ -182,7 +188,7 @@ class AgentLoop:
 
     async def _work_once(
         self,
-        prompt: str | Sequence[Any] | None,
+        prompt: Prompt | None,
         history: Sequence[ModelMessage],
         spending: Spending,
         token: CancellationToken,
@@ -221,9 +227,8 @@ class AgentLoop:
             self._fail(error, result)
         except Exception as error:
             # Libraries of providers raise whatever they like; the session must go on.
-            _LOG.debug("The model failed.", exc_info=True)
-            result.status = "failed"
-            result.reason = f"unexpected error: {type(error).__name__}: {_shorten(str(error))}"
+            failed = fail_unexpectedly(error)
+            result.status, result.reason = failed.status, failed.reason
         finally:
             self._run = None
             if run is not None:
@@ -357,12 +362,5 @@ def _is_cut(response: ModelResponse) -> bool:
 def _describe(error: Exception) -> str:
     """What went wrong with the model, as a part of a sentence."""
     if isinstance(error, ModelHTTPError):
-        return (
-            f"the provider answered with status {error.status_code} ({_shorten(str(error.body))})"
-        )
-    return _shorten(str(error)) or type(error).__name__
-
-
-def _shorten(text: str, most: int = 300) -> str:
-    line = " ".join(text.split())
-    return line.rstrip(".") if len(line) <= most else f"{line[:most]}…"
+        return f"the provider answered with status {error.status_code} ({shorten(str(error.body))})"
+    return shorten(str(error)) or type(error).__name__

@@ -38,10 +38,11 @@ from prowess.agent.hooks.skill_hooks import restore_hooks
 from prowess.agent.input_lines import converse
 from prowess.agent.message_queue import MessageQueue
 from prowess.agent.models import ModelSource
+from prowess.agent.prompt_content import add_media
 from prowess.agent.session_file import SavedSession
 from prowess.agent.settings_warnings import list_settings_warnings
 from prowess.agent.transcript import Transcript, open_session_file
-from prowess.agent.turn import Limits, LoopResult
+from prowess.agent.turn import Limits, LoopResult, fail_unexpectedly
 from prowess.agent.unknown_calls import render_unknown
 from prowess.agent.worker import Worker
 from prowess.agent.workers import Watch, Workers
@@ -222,7 +223,8 @@ class Session:
         delivery = find_delivery(key, streaming=True)
         attached = await self._workers.attach(files, self.conversation)
         prompt = self._prompts.add_context("\n\n".join((typed.text, *attached)))
-        id = main.loop.enqueue(prompt, steer=delivery is Delivery.STEER)
+        media = self._workers.list_media(typed, main)
+        id = main.loop.enqueue(prompt, *media, steer=delivery is Delivery.STEER)
         main.tasks.note_message()
         if id is None:
             return self._queue.add_prompt(text, typed)
@@ -336,6 +338,9 @@ class Session:
             result = LoopResult(status="refused", reason=_make_reason(error))
         except ProwessError as error:
             result = LoopResult(status="failed", reason=_make_reason(error))
+        except Exception as error:
+            # A bug in a skill made by code, an approver, or here: the turn is lost, no other is.
+            result = fail_unexpectedly(error)
         stop_reason = self._workers.hooks.stop_reason
         if stop_reason is not None:
             result.status, result.reason = "refused", f"a hook stopped the turn: {stop_reason}"
@@ -372,7 +377,8 @@ class Session:
             prompt = f"{render_unknown(self._transcript.unknown)}\n\n{prompt}"
         prompt = self._prompts.add_context(prompt)
         self._prompts.forget_context()
-        result = await self._workers.work(worker, prompt)
+        media = self._workers.list_media(typed, worker)
+        result = await self._workers.work(worker, add_media(prompt, media))
         self._transcript.messages = worker.loop.history
         return result
 

@@ -8,7 +8,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from pydantic_ai import FunctionToolset, ModelRetry, RunContext, ToolFailed, ToolReturn
+from pydantic_ai import FunctionToolset, ModelRetry, RunContext, ToolFailed
 from pydantic_ai.toolsets import AbstractToolset, CombinedToolset, ToolsetTool, WrapperToolset
 
 from prowess.adapters.pydantic_ai import SkillToolset
@@ -21,7 +21,7 @@ from prowess.agent.shipped.tools import SHIPPED_TOOLS
 from prowess.agent.tool_schemas import make_tool
 from prowess.agent.tools.bash import BashTool
 from prowess.agent.tools.files import FileTools
-from prowess.agent.tools.plan import Plan, name_call
+from prowess.agent.tools.plan import Plan, name_call, render_answer
 from prowess.agent.tools.web import WebTool
 from prowess.conversation.conversation import Conversation
 from prowess.errors import ProwessError
@@ -216,7 +216,7 @@ class GuardedToolset(WrapperToolset[Any]):
                 call=state.call,
                 tool=state.tool,
                 outcome=outcome,
-                output=_render_answer(answer),
+                output=render_answer(answer),
                 seconds=round(seconds, 3),
             )
         )
@@ -231,19 +231,12 @@ class GuardedToolset(WrapperToolset[Any]):
             self.context.emit(SkillsWoken(agent=self.context.agent, names=names))
 
 
-async def _perform(plan: Plan) -> str:
+async def _perform(plan: Plan) -> str | list[Any]:
     if plan.delegate is not None:
         return _bound(await plan.delegate())
     assert plan.run is not None
-    return _bound(await run_in_thread(plan.run))
-
-
-def _render_answer(answer: Any) -> str:
-    """What a tool answered, as text; pictures and files are for the model only."""
-    if isinstance(answer, ToolReturn):
-        answer = answer.return_value
-    parts = answer if isinstance(answer, list) else [answer]
-    return "\n".join(part for part in parts if isinstance(part, str))
+    answer = await run_in_thread(plan.run)
+    return _bound(answer) if isinstance(answer, str) else answer
 
 
 def _bound(answer: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,8 @@ from prowess.text.display import count_words
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelResponse
+
+_LOG = logging.getLogger(__name__)
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
@@ -28,6 +31,19 @@ class LoopResult(msgspec.Struct, kw_only=True):
     status: Status = "done"
     answer: str = ""
     reason: str = ""
+
+
+def fail_unexpectedly(error: Exception) -> LoopResult:
+    """The end of work in which something raised what nobody expected; the session goes on."""
+    _LOG.debug("An unexpected error.", exc_info=error)
+    reason = f"unexpected error: {type(error).__name__}: {shorten(str(error))}"
+    return LoopResult(status="failed", reason=reason)
+
+
+def shorten(text: str, most: int = 300) -> str:
+    """A text as one line for a sentence, without its period."""
+    line = " ".join(text.split())
+    return line.rstrip(".") if len(line) <= most else f"{line[:most]}…"
 
 
 class Spending:

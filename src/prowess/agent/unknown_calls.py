@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from pydantic_ai.messages import ModelMessage, UserPromptPart
 
+from prowess.agent.prompt_content import get_text
 from prowess.agent.session_file import CallRecord
 
 
@@ -28,5 +29,5 @@ def is_told(calls: Sequence[CallRecord], messages: Sequence[ModelMessage]) -> bo
 def _list_prompts(messages: Sequence[ModelMessage]) -> Iterator[str]:
     for message in messages:
         for part in message.parts:
-            if isinstance(part, UserPromptPart) and isinstance(part.content, str):
-                yield part.content
+            if isinstance(part, UserPromptPart):
+                yield get_text(part.content)

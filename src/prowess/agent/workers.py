@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 
 import msgspec
 from pydantic_ai import CancellationToken, FunctionToolset
-from pydantic_ai.messages import ModelMessage
+from pydantic_ai.messages import ModelMessage, UserContent
 from pydantic_ai.models import Model
 from pydantic_ai.toolsets import AbstractToolset
 
@@ -30,6 +30,7 @@ from prowess.agent.loop import AgentLoop
 from prowess.agent.mcp_tools import open_mcp_tools
 from prowess.agent.models import ModelSource
 from prowess.agent.permissions import Granted
+from prowess.agent.prompt_content import Prompt, select_media
 from prowess.agent.shipped.toolset import open_shipped_tools
 from prowess.agent.skill_grants import SkillGrants
 from prowess.agent.tools.bash import BashTool
@@ -49,6 +50,7 @@ from prowess.ports import Approver
 from prowess.present.tokens import estimate_tokens
 from prowess.runtime import Skills
 from prowess.telemetry import observe
+from prowess.text.display import count_words
 
 # A skill that runs in a sub-agent may load one that does, too, but not without end.
 _MOST_DEPTH = 3
@@ -205,7 +207,10 @@ class Workers:
                 conversation, lambda: place.open_judge(conversation, context.turn.granted)
             ),
             BashTool(place.find_sandbox),
-            WebTool(place.list_private_hosts),
+            WebTool(
+                place.list_private_hosts,
+                lambda: place.open_judge(conversation, context.turn.granted),
+            ),
             self._make_task(worker),
             shipped=open_shipped_tools(self._skills, conversation, only=only),
             mcp=self._mcp,
@@ -300,7 +305,7 @@ class Workers:
         worker.loop.begin_turn()
         worker.context.turn = Turn(Granted(disallowed=inherited), refusals=self.refusals)
 
-    async def work(self, worker: Worker, prompt: str) -> LoopResult:
+    async def work(self, worker: Worker, prompt: Prompt) -> LoopResult:
         """Let an agent work, until it and all that it started in the background have ended."""
         try:
             return await self._work_on(worker, prompt)
@@ -309,7 +314,7 @@ class Workers:
             for report in await worker.tasks.end():
                 worker.loop.note(report)
 
-    async def _work_on(self, worker: Worker, prompt: str) -> LoopResult:
+    async def _work_on(self, worker: Worker, prompt: Prompt) -> LoopResult:
         """Let an agent work until it stops and hooks let it stop."""
         result = await worker.loop.work(prompt, self.spending, self.token)
         continued, hooks = 0, worker.context.hooks
@@ -336,9 +341,6 @@ class Workers:
 
     def apply_typed(self, message: Message, worker: Worker) -> Assignment | None:
         """Apply what the skills of a typed message ask for; the first one that must run apart."""
-        if message.blocks:
-            said = f"{len(message.blocks)} images or files of the skill do not reach the model."
-            self._emit(Warned(code="blocks-left-out", message=said))
         self._grants.warn(message.diagnostics)
         for name in message.skills:
             tokens = estimate_tokens(message.text) if len(message.skills) == 1 else 0
@@ -350,9 +352,25 @@ class Workers:
                 is_trusted=name not in message.untrusted,
             )
             if requests.fork:
+                self._warn_left_out(len(message.blocks))
                 return self._assign(name, message.text, requests)
             self._grants.apply(requests, worker, skill=name)
         return None
+
+    def list_media(self, typed: object, worker: Worker) -> tuple[UserContent, ...]:
+        """The images and files of a typed message that the model takes, with a warning if not."""
+        if not isinstance(typed, Message):
+            return ()
+        media = select_media(typed.blocks, worker.loop.model)
+        self._warn_left_out(media.left_out)
+        return media.content
+
+    def _warn_left_out(self, count: int) -> None:
+        if count:
+            does = "does" if count == 1 else "do"
+            files = count_words(count, "attachment")
+            said = f"{files} of the skill {does} not reach the model."
+            self._emit(Warned(code="blocks-left-out", message=said))
 
     async def _load_for_model(self, worker: Worker, activation: Activation) -> str | None:
         """Apply what a skill asks for that a model loaded.

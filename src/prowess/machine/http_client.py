@@ -29,6 +29,8 @@ from prowess.version import VERSION
 
 _REDIRECTS = (301, 302, 303, 307, 308)
 _MOST_REDIRECTS = 5
+# What comes with a redirect is not read; an answer in its place may be this long.
+_MOST_REDIRECT_BYTES = 1 << 20
 # Worth another try: the server is busy or restarting.
 _TRANSIENT = (408, 425, 429, 500, 502, 503, 504)
 _MOST_RETRIES = 2
@@ -169,6 +171,15 @@ class HttpSession:
                     raise failure.error from failure
                 if self._is_over.wait(pause):
                     raise self._report_timeout() from failure
+
+    def find_redirect(self, url: str) -> str | None:
+        """Where a URL redirects to, http or https; None if it does not. Raises `FetchError`."""
+        checked = check_url(url, self._private_hosts, allows_http=True)
+        try:
+            answer = self._request(checked, _MOST_REDIRECT_BYTES, "*/*")
+        except _Retry as failure:
+            raise failure.error from failure
+        return urljoin(url, answer) if isinstance(answer, str) else None
 
     def _follow(self, url: SplitResult, most_bytes: int, accept: str) -> Response:
         """Fetch a URL, and what it redirects to at the same origin."""
@@ -352,7 +363,9 @@ class HttpSession:
         return FetchError("source-timeout", f"it took longer than {self._seconds:g} seconds")
 
 
-def check_url(url: str, private_hosts: frozenset[str] = frozenset()) -> SplitResult:
+def check_url(
+    url: str, private_hosts: frozenset[str] = frozenset(), *, allows_http: bool = False
+) -> SplitResult:
     """The parts of a URL that may be fetched. Raises `FetchError`."""
     try:
         parts = urlsplit(url)
@@ -369,7 +382,7 @@ def check_url(url: str, private_hosts: frozenset[str] = frozenset()) -> SplitRes
     if host not in private_hosts:
         if is_private_name(host):
             raise report_private(host, host)
-        if parts.scheme == "http":
+        if parts.scheme == "http" and not allows_http:
             raise FetchError("source-insecure", f"{url[:200]} is not encrypted")
     return parts
 

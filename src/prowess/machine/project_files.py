@@ -56,18 +56,23 @@ class ProjectFiles:
         """`file`, `folder` or `other`; None if nothing is there."""
         return self._files.find_kind(place.path)
 
-    def load_text(self, place: FilePlace) -> FileText:
-        """The text of a file. Raises `MachineError`, also for a file that is not text."""
+    def load_bytes(self, place: FilePlace) -> bytes:
+        """All of a file. Raises `MachineError`."""
         try:
             head = self._files.read_real_head(place.path, MOST_BYTES)
         except OSError as error:
             raise MachineError("read", place.shown, _name_cause(error)) from error
         if head.size > MOST_BYTES:
             raise MachineError("read", place.shown, f"it has more than {MOST_BYTES:,} bytes")
-        if b"\0" in head.data:
+        return head.data
+
+    def load_text(self, place: FilePlace) -> FileText:
+        """The text of a file. Raises `MachineError`, also for a file that is not text."""
+        data = self.load_bytes(place)
+        if b"\0" in data:
             raise MachineError("read", place.shown, "it is a binary file")
         try:
-            text = head.data.decode("utf-8")
+            text = data.decode("utf-8")
         except UnicodeDecodeError:
             raise MachineError("read", place.shown, "it is not UTF-8 text") from None
         return FileText(text.replace("\r\n", "\n"), has_crlf="\r\n" in text)

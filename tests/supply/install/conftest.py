@@ -40,7 +40,7 @@ class Desk(Terminal):
     def do_git(self, folder: Path, *arguments: str) -> str:
         """Run git in a repository."""
         identity = ("-c", "user.name=t", "-c", "user.email=t@example.com")
-        plain = ("-c", "core.autocrlf=false", "-c", "core.safecrlf=false")
+        plain = ("-c", "core.autocrlf=false", "-c", "core.safecrlf=false", "-c", "core.quotePath=0")
         finished = subprocess.run(
             ["git", *identity, *plain, *arguments],
             cwd=folder,

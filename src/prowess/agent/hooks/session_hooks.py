@@ -200,14 +200,13 @@ class AgentHooks:
         return await self._run_tool("PreToolUse", fields, tool, call)
 
     async def after_tool(
-        self, tool: str, input: Mapping[str, Any], answer: Any, call: str
+        self, tool: str, input: Mapping[str, Any], answer: str, call: str
     ) -> HookReply:
         """Run the hooks that look at what a call did."""
-        output = answer if isinstance(answer, str) else str(answer)
         fields = {
             "tool_name": tool,
             "tool_input": dict(input),
-            "tool_response": {"success": True, "output": output},
+            "tool_response": {"success": True, "output": answer},
             "tool_use_id": call,
         }
         return await self._run_tool("PostToolUse", fields, tool, call)

@@ -12,7 +12,7 @@ from pydantic_ai.toolsets import ToolsetTool
 
 from prowess.agent.hooks.reply import HookReply, render_context
 from prowess.agent.hooks.session_hooks import AgentHooks
-from prowess.agent.tools.plan import Access, Plan
+from prowess.agent.tools.plan import Access, Plan, render_answer
 from prowess.model.permission import Action
 
 
@@ -73,7 +73,7 @@ class HookedCall:
 
     async def finish(self, input: Mapping[str, Any], answer: Any, ctx: RunContext[Any]) -> Any:
         """Run the hooks after the call; its answer with what all of them say."""
-        after = await self._hooks.after_tool(self._tool, input, answer, self._call)
+        after = await self._hooks.after_tool(self._tool, input, render_answer(answer), self._call)
         remarks = [
             render_context("PreToolUse", self._before.context) if self._before.context else "",
             render_context("PostToolUse", after.context) if after.context else "",

@@ -5,9 +5,11 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
+from typing import Any
 
 import msgspec
 
+from prowess.agent.prompt_content import IMAGE_SUFFIXES, find_image
 from prowess.agent.tools.plan import Access, IsCancelled, Plan
 from prowess.discover.links import is_inside
 from prowess.errors import UsageError
@@ -82,7 +84,7 @@ class FileTools:
         self._open_judge = open_judge
 
     def read(self, file_path: str, offset: int = 1, limit: int = MOST_LINES) -> Plan:
-        """Read a text file; its lines come back numbered.
+        """Read a text file, whose lines come back numbered, or an image.
 
         Args:
             file_path: The file, relative to the working folder or absolute.
@@ -91,7 +93,11 @@ class FileTools:
         """
         place = self._files.locate(file_path)
 
-        def run(is_cancelled: IsCancelled) -> str:
+        def run(is_cancelled: IsCancelled) -> str | list[Any]:
+            if place.path.lower().endswith(IMAGE_SUFFIXES):
+                image = find_image(self._files.load_bytes(place))
+                if image is not None:
+                    return [f"The image {place.shown}:", image]
             return _number_lines(self._files.load_text(place), offset, limit)
 
         return self._plan_read(f"Read {place.shown}", ("read",), place, run, touched=place.path)
@@ -236,7 +242,7 @@ class FileTools:
         title: str,
         permissions: tuple[str, ...],
         place: FilePlace,
-        run: Callable[[IsCancelled], str],
+        run: Callable[[IsCancelled], str | list[Any]],
         *,
         touched: str | None = None,
     ) -> Plan:

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 import msgspec
+from pydantic_ai import ToolReturn
 
 from prowess.model.permission import Action
 
@@ -35,15 +36,15 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     `permissions` are what rules call this kind of call, `accesses` what it needs. `default` applies
     where no rule does. `details` and `diff` are for the person who is asked. `touched` is the file
     that it reads or writes. `asks_because` says why a person is asked even where a rule allows it.
-    `run` does it, in a thread of its own, and returns the answer; `delegate` in its place leaves it
-    to another agent.
+    `run` does it, in a thread of its own, and returns the answer: a text, or a list of texts and
+    files; `delegate` in its place leaves it to another agent.
     """
 
     title: str
     permissions: tuple[str, ...]
     accesses: tuple[Access, ...]
     default: Action
-    run: Callable[[IsCancelled], str] | None = None
+    run: Callable[[IsCancelled], str | list[Any]] | None = None
     delegate: Callable[[], Awaitable[str]] | None = None
     details: tuple[str, ...] = ()
     diff: str = ""
@@ -63,3 +64,11 @@ def name_call(tool: str, input: Mapping[str, Any]) -> str:
     """A call that has no plan, as a person reads it."""
     values = " ".join(value for value in input.values() if isinstance(value, str))
     return f"{tool} {values}".rstrip()
+
+
+def render_answer(answer: Any) -> str:
+    """What a tool answered, as text; pictures and files are for the model only."""
+    if isinstance(answer, ToolReturn):
+        answer = answer.return_value
+    parts = answer if isinstance(answer, list) else [answer]
+    return "\n".join(part for part in parts if isinstance(part, str))

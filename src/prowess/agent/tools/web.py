@@ -7,14 +7,18 @@ addresses, checks every redirect in the same way, and limits what is read.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Iterator
+from functools import partial
 from urllib.parse import SplitResult, unquote, urlsplit
 
+import msgspec
 from pydantic_ai import ModelRetry, ToolFailed
 
 from prowess.agent.tools.plan import Access, Plan
 from prowess.errors import UsageError
-from prowess.model.permission import Action
+from prowess.machine.event_loop import run_in_thread
+from prowess.machine.http_client import FetchError, HttpSession
+from prowess.model.permission import Action, Decision
 from prowess.text.display import count_words
 from prowess.text.markup import escape_tags, escape_xml, tidy_line
 
@@ -24,6 +28,9 @@ _MOST_CHARACTERS = 50_000
 # pydantic-ai names an argument of its own, which users do not have.
 _FOREIGN_REMEDY = re.compile(r'Use force_download="allow-local"[^.]*\.')
 _OWN_REMEDY = "Hosts under `[agent] private_hosts` in the user's own prowess.toml are allowed."
+_MOST_REDIRECTS = 5
+_ESCAPE = re.compile("%([0-9A-Fa-f]{2})")
+_SLASHES = re.compile("/{2,}")
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
@@ -31,35 +38,83 @@ class WebTool:
     """The tool that fetches pages.
 
     `find_private_hosts` gives the hosts that may be in a private network, as the settings have
-    them now.
+    them now, and `open_judge` what judges addresses by the rules as they are now.
     """
 
-    def __init__(self, find_private_hosts: Callable[[], Container[str]]) -> None:
+    def __init__(
+        self,
+        find_private_hosts: Callable[[], Container[str]],
+        open_judge: Callable[[], Callable[[Plan], Decision]],
+    ) -> None:
         self._find_private_hosts = find_private_hosts
+        self._open_judge = open_judge
 
     def fetch(self, url: str) -> Plan:
         """Fetch a page of the web, and return it as Markdown.
 
-        Only http and https. A redirect to another host is not followed: fetch its address instead.
+        Only http and https. A redirect to another host, or to what the rules do not permit, is not
+        followed: fetch its address instead.
 
         Args:
             url: The address of the page.
         """
-        parts = split_url(url)
-        host = parts.hostname or ""
+        plan = _make_plan(url)
+        return msgspec.structs.replace(plan, delegate=partial(self._fetch_all, url, plan))
 
-        async def fetch() -> str:
-            is_private = host in self._find_private_hosts()
-            return await _fetch(url, host, is_private=is_private)
+    async def _fetch_all(self, url: str, plan: Plan) -> str:
+        """Fetch a page and what it redirects to, each address judged like the first."""
+        host = split_url(url).hostname or ""
+        is_private = host in self._find_private_hosts()
+        for _ in range(_MOST_REDIRECTS + 1):
+            try:
+                return await _fetch(url, host, is_private=is_private)
+            except _Redirected:
+                url = await _find_redirect(url, host, is_private=is_private)
+                self._check_redirect(url, host, plan)
+        raise ToolFailed(f"The page redirects more than {_MOST_REDIRECTS} times.")
 
-        return Plan(
-            title=f"WebFetch {url}",
-            permissions=("webfetch",),
-            accesses=(Access(names=list_url_names(parts)),),
-            default=Action.ASK,
-            delegate=fetch,
-            details=(url,),
-        )
+    def _check_redirect(self, url: str, host: str, plan: Plan) -> None:
+        """Raise `ToolFailed` for a redirect that leads to more than was permitted."""
+        target = _make_plan(url)
+        if split_url(url).hostname != host:
+            raise ToolFailed(f"The page redirects to another host. Fetch {url} instead.")
+        judge = self._open_judge()
+        first, decision = judge(plan), judge(target)
+        if decision.action is Action.DENY:
+            reason = decision.reason.rstrip(".")
+            raise ToolFailed(f"The page redirects to {url}. Not permitted: {reason}.")
+        # Whoever was asked about the first address has permitted its host, but no other rule.
+        is_same = (first.action, first.rule) == (decision.action, decision.rule)
+        if decision.action is Action.ASK and not is_same:
+            raise ToolFailed(f"The page redirects to {url}, which needs an approval. Fetch that.")
+
+
+class _Redirected(Exception):
+    """A page redirects; pydantic-ai does not say where to."""
+
+
+class _OneHop(list[str]):
+    """Domains for pydantic-ai, which looks at them before every request: there is only one."""
+
+    def __init__(self, host: str) -> None:
+        self._is_used = False
+        super().__init__([host])
+
+    def __iter__(self) -> Iterator[str]:
+        if self._is_used:
+            raise _Redirected
+        self._is_used = True
+        return super().__iter__()
+
+
+def _make_plan(url: str) -> Plan:
+    return Plan(
+        title=f"WebFetch {url}",
+        permissions=("webfetch",),
+        accesses=(Access(names=list_url_names(split_url(url))),),
+        default=Action.ASK,
+        details=(url,),
+    )
 
 
 def split_url(url: str) -> SplitResult:
@@ -101,9 +156,43 @@ def list_url_names(parts: SplitResult) -> tuple[str, ...]:
     if port != _DEFAULT_PORTS[parts.scheme]:
         shown = f"{shown}:{port}"
     query = f"?{parts.query}" if parts.query else ""
-    # A rule such as `*://example.org/*` must not match what is only said in a query.
-    rest = f"{parts.path or '/'}{query}".replace("://", ":%2F/")
-    return (f"domain:{host}", f"domain:{host}:{port}", f"{parts.scheme}://{shown}{rest}")
+    # A rule such as `*://example.org/*` must not match what is only said in a path or query.
+    rests = [f"{path}{query}".replace("://", ":%2F/") for path in _list_paths(parts.path or "/")]
+    addresses = [f"{parts.scheme}://{shown}{rest}" for rest in rests]
+    return (f"domain:{host}", f"domain:{host}:{port}", *addresses)
+
+
+def _list_paths(path: str) -> tuple[str, ...]:
+    """A path as rules know it, and as lenient servers read it: decoded, with single slashes."""
+    usual = _ESCAPE.sub(_decode_unreserved, path)
+    decoded = path
+    while (once := unquote(decoded)) != decoded:
+        decoded = once
+    return tuple(dict.fromkeys((usual, _SLASHES.sub("/", decoded))))
+
+
+def _decode_unreserved(escape: re.Match[str]) -> str:
+    """A character that means the same encoded and as it is; others stay encoded."""
+    character = chr(int(escape[1], 16))
+    is_unreserved = character.isascii() and (character.isalnum() or character in "-._~")
+    return character if is_unreserved else escape[0].upper()
+
+
+async def _find_redirect(url: str, host: str, *, is_private: bool) -> str:
+    """Where a page redirects to. Raises `ToolFailed`."""
+    private = frozenset((host,)) if is_private else frozenset[str]()
+
+    def find(is_cancelled: object) -> str | None:
+        with HttpSession(seconds=_SECONDS, private_hosts=private) as session:
+            return session.find_redirect(url)
+
+    try:
+        found = await run_in_thread(find)
+    except FetchError as error:
+        raise ToolFailed(f"Failed to follow the redirect of {url}: {error.message}.") from error
+    if found is None:
+        raise ToolFailed(f"{url} redirects, but not always. Try again.")
+    return found
 
 
 async def _fetch(url: str, host: str, *, is_private: bool) -> str:
@@ -115,8 +204,8 @@ async def _fetch(url: str, host: str, *, is_private: bool) -> str:
         max_download_bytes=_MOST_BYTES,
         allow_local_urls=is_private,
         timeout=_SECONDS,
-        # The rules were asked about this host; a redirect must not lead elsewhere.
-        allowed_domains=[host],
+        # The rules were asked about this address; each redirect is judged before it is followed.
+        allowed_domains=_OneHop(host),
     )
     try:
         page = await fetch(url)

@@ -7,6 +7,7 @@ from rich.text import Text
 
 from prowess.cli.terminal.out import console, echo_diagnostics, shorten_path
 from prowess.cli.terminal.tables import print_columns
+from prowess.diagnostics import Severity
 from prowess.reports.install_plan import InstallPlan, PlannedSkill, SkillContents
 from prowess.text.display import count_words, escape_line, escape_text
 
@@ -50,6 +51,9 @@ def _print_skill(skill: PlannedSkill, cwd: str) -> None:
         rows += [("", label if not place else "", _clean(text)) for place, text in enumerate(texts)]
     print_columns(rows, wrap=True)
     for finding in contents.findings:
+        # Files that the scan cannot read, such as pictures, are in the JSON.
+        if finding.severity is Severity.INFO:
+            continue
         where = f"{finding.file}:{finding.line}: " if finding.file and finding.line else ""
         text = f"  {finding.severity.value}: {where}{finding.message} ({finding.code})"
         screen.print(escape_text(text))

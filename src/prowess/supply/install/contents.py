@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from prowess.diagnostics import Diagnostic
+from prowess.machine.files import LocalFiles
 from prowess.machine.tree_files import read_file
 from prowess.model.tree import Tree, TreeFile
 from prowess.parse.header.fast import read_header
@@ -19,10 +20,11 @@ from prowess.reports.install_plan import PlannedFile, SkillContents
 from prowess.reports.trust_preview import describe_hooks
 from prowess.shell.embedded_commands import find_commands
 from prowess.supply.install.fetch import SKILL_FILE, FetchedSkill
+from prowess.supply.scan.skill_scan import scan_folder
 from prowess.text.display import first_line
 
 Scan = Callable[[str], Iterable[Diagnostic]]
-"""Checks the skill in a folder; the scan of `prowess.supply.scan` is one."""
+"""Checks the skill in a folder."""
 
 _SCRIPT_SUFFIXES = tuple(
     ".py .sh .bash .zsh .fish .js .mjs .cjs .ts .rb .pl .php .ps1 .bat .cmd .lua .r .go".split()
@@ -31,11 +33,16 @@ _URL = re.compile(rb"\b(?:https?|wss?|ftp)://(?:[^\s/@\"'<>]*@)?([A-Za-z0-9.-]+\
 _MOST_READ = 1 << 20
 
 
-def read_contents(skill: FetchedSkill, scan: Scan | None = None) -> SkillContents:
+def scan_skill(folder: str) -> Iterator[Diagnostic]:
+    """The findings of the scan, with paths inside the skill."""
+    for finding in scan_folder(folder, LocalFiles()).findings:
+        file = (finding.file or "").removeprefix(f"{folder}/")
+        yield msgspec.structs.replace(finding, file=file)
+
+
+def read_contents(skill: FetchedSkill, scan: Scan = scan_skill) -> SkillContents:
     """What a skill in the staging folder brings. Raises `MachineError`."""
     contents = read_folder_contents(skill.folder, skill.tree)
-    if scan is None:
-        return contents
     return msgspec.structs.replace(contents, findings=tuple(scan(skill.folder)))
 
 

@@ -16,7 +16,7 @@ from prowess.reports.install_plan import InstallPlan, PlannedTarget
 from prowess.state.install_lock import LockContent, LockedSkill
 from prowess.state.skill_store import SkillStore
 from prowess.supply.install.apply import apply_plan
-from prowess.supply.install.contents import Scan
+from prowess.supply.install.contents import Scan, scan_skill
 from prowess.supply.install.fetch import (
     FetchContext,
     FetchedSkill,
@@ -41,7 +41,7 @@ class Installer:
         *,
         fetchers: Mapping[str, SourceFetcher] = FETCHERS,
         reporter: Reporter | None = None,
-        scan: Scan | None = None,
+        scan: Scan = scan_skill,
     ) -> None:
         self.place = place
         self.store = store
@@ -180,7 +180,7 @@ def open_installer(
     place: InstallPlace,
     *,
     reporter: Reporter | None = None,
-    scan: Scan | None = None,
+    scan: Scan = scan_skill,
 ) -> Iterator[Installer]:
     """An installer with a staging folder, which is removed afterwards in any case."""
     with scratch_folder() as staging:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from prowess.errors import UnknownSkill
+from prowess.errors import UnknownSkill, UsageError
 from prowess.errors.install import RefusedTree, TargetTaken
 from prowess.machine.files import LocalFiles
 from prowess.machine.tree_files import find_tree
@@ -15,7 +15,7 @@ from prowess.model.tree import Tree, TreeChanges, compare_trees
 from prowess.reports.install_plan import InstallPlan, PlannedSkill, PlannedTarget
 from prowess.state.install_lock import LockContent, LockedSkill
 from prowess.state.skill_store import SkillStore
-from prowess.supply.install.contents import Scan, read_contents
+from prowess.supply.install.contents import Scan, read_contents, scan_skill
 from prowess.supply.install.fetch import FetchedSkill, FetchedSource
 from prowess.supply.install.source import InstallSource
 from prowess.supply.install.targets import InstallPlace
@@ -82,7 +82,7 @@ def plan_install(
     lock: LockContent,
     store: SkillStore,
     *,
-    scan: Scan | None = None,
+    scan: Scan = scan_skill,
     fetched: Iterable[FetchedSource] = (),
 ) -> PlannedInstall:
     """What installing these skills would write, and into which folders.
@@ -108,6 +108,8 @@ def _check_targets(place: InstallPlace, wanted: Sequence[Wanted], lock: LockCont
     files = LocalFiles()
     for one in wanted:
         for folder in one.folders:
+            if place.leads_out(folder):
+                raise UsageError(f"{folder} is outside the project, through a symlink.")
             target = place.name_target(folder)
             other = taken.setdefault(target, one)
             if other is not one:
@@ -125,7 +127,7 @@ def _plan_skill(
     wanted: Wanted,
     lock: LockContent,
     store: SkillStore,
-    scan: Scan | None,
+    scan: Scan,
 ) -> PlannedSkill:
     skill = wanted.skill
     previous = wanted.previous or _find_previous(lock, wanted)

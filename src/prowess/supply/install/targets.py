@@ -58,20 +58,22 @@ class InstallPlace(msgspec.Struct, frozen=True, kw_only=True):
         folder = posixpath.normpath(posixpath.join(self.base, target))
         if posixpath.isabs(target) or not folder.startswith(f"{self.base}/"):
             raise InvalidLock(self.lock_path, f"the target {target[:200]} is outside the project")
-        self._check_links(folder, target)
+        if self.leads_out(folder):
+            cause = f"the target {target[:200]} is outside the project, through a symlink"
+            raise InvalidLock(self.lock_path, cause)
         return folder
 
-    def _check_links(self, folder: str, target: str) -> None:
-        """Refuse a target that a symlink on the way leads out of the project."""
+    def leads_out(self, folder: str) -> bool:
+        """Whether a symlink on the way to a folder leads out of the project."""
+        if self.scope == USER:
+            return False
         files = LocalFiles()
         top = files.find_real_path(self.base) or self.base
         above = posixpath.dirname(folder)
         while files.find_kind(above) is None and above != self.base:
             above = posixpath.dirname(above)
         real = files.find_real_path(above) or above
-        if real != top and not real.startswith(f"{top}/"):
-            cause = f"the target {target[:200]} is outside the project, through a symlink"
-            raise InvalidLock(self.lock_path, cause)
+        return real != top and not real.startswith(f"{top}/")
 
 
 def find_place(skills: Skills, *, user: bool) -> InstallPlace:
