@@ -273,7 +273,7 @@ def test_completion_for_the_shell_can_be_installed(terminal):
 @pytest.mark.parametrize(
     ("words", "found"),
     [
-        (["prowess", "ex"], {"explain"}),
+        (["prowess", "ex"], {"explain", "export"}),
         (["prowess", "show", "pd"], {"pdf"}),
         (["prowess", "list", "--host", "om"], {"omp"}),
         (

@@ -38,51 +38,67 @@ class Exit(IntEnum):
     TERMINATED = 143
 
 
-# Each command, the module that has it as `command`, and its line in the overview. The module is
-# imported only when the command runs.
-COMMANDS: dict[str, tuple[str, str]] = {
-    "tour": ("tour", "Walk a sample workspace through every stage."),
-    "init": ("init", "Set up Prowess in this project."),
-    "new": ("new", "Create a skill from a template."),
-    "list": ("list", "List the skills a host sees here."),
-    "show": ("show", "Show one skill: its text and its files."),
-    "explain": ("explain", "Explain why a skill loads or does not."),
-    "catalog": ("catalog", "Show what a model sees of the skills here."),
-    "activate": ("activate", "Print what a model receives when a skill is loaded."),
-    "run": ("run", "Let a model do a task, or run a command such as `/name arguments`."),
-    "chat": ("chat", "Talk with a model that works in this project with the skills here."),
-    "acp": ("acp", "Be the agent of an editor, over the Agent Client Protocol."),
-    "sessions": ("sessions", "List the sessions of `prowess run` and `prowess chat`."),
-    "jobs": ("jobs", "List jobs, and show, cancel, retry or approve one."),
-    "worker": ("worker", "Run jobs of this machine, and of the queues it serves."),
-    "read": ("read", "Print what a skill:// URL points to."),
-    "sources": ("sources", "Show where skills come from, and fetch from servers."),
-    "install": ("install", "Install skills, and note them in prowess.lock."),
-    "remove": ("remove", "Remove installed skills."),
-    "sync": ("sync", "Restore installed skills exactly as prowess.lock has them."),
-    "verify": ("verify", "Check installed skills against prowess.lock."),
-    "update": ("update", "Update installed skills to what their sources have now."),
-    "outdated": ("outdated", "Show which installed skills have a newer version."),
-    "pin": ("pin", "Pin installed skills."),
-    "sbom": ("sbom", "Write a CycloneDX document of the installed skills."),
-    "trust": ("trust", "Trust a project so that what it brings can run."),
-    "cost": ("cost", "Show how many tokens skills cost, per request and when used."),
-    "check": ("check", "Show every problem with the skills here."),
-    "doctor": ("doctor", "Check this machine, or show what a skill is missing and how to fix it."),
-    "validate": ("validate", "Check skills strictly, for authors and CI."),
-    "pack": ("pack", "Pack a skill into one file that can be installed."),
-    "publish": ("publish", "Write an index of skills that any web server can serve."),
-    "scan": ("scan", "Look for hidden text, risky commands and other attacks in skills."),
-    "export": ("export", "Lay the project's skills out for other hosts."),
-    "compare": ("compare", "Show what hosts make of the same skills."),
-    "enable": ("enable", "Enable a skill."),
-    "disable": ("disable", "Disable a skill."),
-    "usage": ("usage", "Show how often skills were offered and used."),
-    "plugins": ("plugins", "List the plugins of a host, on or off, with what each brings."),
-    "context": ("context", "Show the context files (AGENTS.md and similar) that apply here."),
-    "hosts": ("hosts", "List the hosts and their editions."),
-    "config": ("config", "Show every setting and where it comes from."),
+# Each command by its section of the overview, with the module that has it as `command`, and its
+# line there. The module is imported only when the command runs.
+SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
+    "Start": {
+        "tour": ("tour", "Walk a sample workspace through every stage."),
+        "init": ("init", "Set up Prowess in this project."),
+        "new": ("new", "Create a skill from a template."),
+    },
+    "Look at the skills here": {
+        "list": ("list", "List the skills a host sees here."),
+        "show": ("show", "Show one skill: its text and its files."),
+        "explain": ("explain", "Explain why a skill loads or does not."),
+        "catalog": ("catalog", "Show what a model sees of the skills here."),
+        "activate": ("activate", "Print what a model receives when a skill is loaded."),
+        "read": ("read", "Print what a skill:// URL points to."),
+        "cost": ("cost", "Show how many tokens skills cost, per request and when used."),
+        "check": ("check", "Show every problem with the skills here."),
+        "compare": ("compare", "Show what hosts make of the same skills."),
+        "context": ("context", "Show the context files (AGENTS.md and similar) that apply here."),
+        "usage": ("usage", "Show how often skills were offered and used."),
+    },
+    "Work with an agent": {
+        "run": ("run", "Let a model do a task, or run a command such as `/name arguments`."),
+        "chat": ("chat", "Talk with a model that works in this project with the skills here."),
+        "acp": ("acp", "Be the agent of an editor, over the Agent Client Protocol."),
+        "sessions": ("sessions", "List the sessions of `prowess run` and `prowess chat`."),
+        "jobs": ("jobs", "List jobs, and show, cancel, retry or approve one."),
+        "worker": ("worker", "Run jobs of this machine, and of the queues it serves."),
+    },
+    "Install": {
+        "install": ("install", "Install skills, and note them in prowess.lock."),
+        "remove": ("remove", "Remove installed skills."),
+        "sync": ("sync", "Restore installed skills exactly as prowess.lock has them."),
+        "verify": ("verify", "Check installed skills against prowess.lock."),
+        "update": ("update", "Update installed skills to what their sources have now."),
+        "outdated": ("outdated", "Show which installed skills have a newer version."),
+        "pin": ("pin", "Pin installed skills."),
+        "sbom": ("sbom", "Write a CycloneDX document of the installed skills."),
+        "doctor": (
+            "doctor",
+            "Check this machine, or show what a skill is missing and how to fix it.",
+        ),
+    },
+    "Check and share": {
+        "validate": ("validate", "Check skills strictly, for authors and CI."),
+        "scan": ("scan", "Look for hidden text, risky commands and other attacks in skills."),
+        "pack": ("pack", "Pack a skill into one file that can be installed."),
+        "publish": ("publish", "Write an index of skills that any web server can serve."),
+        "export": ("export", "Lay the project's skills out for other hosts."),
+    },
+    "Decide what may load": {
+        "enable": ("enable", "Enable a skill."),
+        "disable": ("disable", "Disable a skill."),
+        "trust": ("trust", "Trust a project so that what it brings can run."),
+        "plugins": ("plugins", "List the plugins of a host, on or off, with what each brings."),
+        "sources": ("sources", "Show where skills come from, and fetch from servers."),
+        "hosts": ("hosts", "List the hosts and their editions."),
+        "config": ("config", "Show every setting and where it comes from."),
+    },
 }
+COMMANDS = {name: known for section in SECTIONS.values() for name, known in section.items()}
 
 _EPILOG = """\b
 Exit codes:
@@ -131,8 +147,12 @@ class Commands(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The overview, which imports no command."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, summary) for name, (_, summary) in COMMANDS.items()])
+        widest = max(map(len, COMMANDS))
+        for title, section in SECTIONS.items():
+            with formatter.section(title):
+                # All sections in the same two columns.
+                rows = [(name.ljust(widest), summary) for name, (_, summary) in section.items()]
+                formatter.write_dl(rows)
 
 
 def _complete_hosts(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
