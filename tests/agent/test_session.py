@@ -240,7 +240,7 @@ def test_images_that_a_typed_skill_brings_reach_a_model_that_takes_them(studio):
     define_flag(session, IMAGE, BYTES, BROKEN)
     events: list[Event] = []
     session.run("/flag", on_event=events.append)
-    (part,) = seen.messages[0][-1].parts
+    part: Any = seen.messages[0][-1].parts[0]
     text, *media = part.content
     assert "Hoist it." in text
     assert media == [
@@ -256,8 +256,8 @@ def test_images_that_a_typed_skill_brings_reach_a_model_that_takes_them(studio):
     saved = load_session(studio.facts, session.id)
     again = Seen("Fine.")
     studio.open(model=again.model, resume=saved).run("And now?")
-    kept = again.messages[0][0].parts[0].content
-    assert [one.data for one in kept[2:]] == [one.data for one in media[1:]]
+    kept: Any = again.messages[0][0].parts[0]
+    assert [one.data for one in kept.content[2:]] == [one.data for one in media[1:]]
 
 
 def test_images_that_a_model_does_not_take_are_not_left_out_silently(studio):
@@ -267,7 +267,7 @@ def test_images_that_a_model_does_not_take_are_not_left_out_silently(studio):
     define_flag(session, IMAGE, BYTES)
     events: list[Event] = []
     session.run("/flag", on_event=events.append)
-    (part,) = seen.messages[0][-1].parts
+    part: Any = seen.messages[0][-1].parts[0]
     assert isinstance(part.content, str)
     (warned,) = pick(events, Warned)
     assert (warned.code, warned.message) == (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import os
+from typing import Any
 
 import pytest
 from pydantic_ai.messages import BinaryContent, ModelMessage
@@ -386,7 +387,7 @@ def test_an_image_that_is_read_reaches_the_model(studio):
     _, events = studio.run(model=FunctionModel(stream_function=answer))
     (finished,) = pick(events, ToolFinished)
     assert (finished.outcome, finished.output) == ("done", "The image dot.PNG:")
-    (part,) = seen[1][-1].parts
+    part: Any = seen[1][-1].parts[0]
     assert part.content == ["The image dot.PNG:", BinaryContent(PIXEL, media_type="image/png")]
 
 

@@ -179,6 +179,12 @@ def test_a_model_that_cannot_be_used_is_said_with_what_to_do(terminal):
     assert (answer.code, "it is not a short name from your settings" in answer.err) == (2, True)
 
 
+def test_without_a_model_and_a_skill_that_fits_it_is_said_how_to_configure_one(terminal):
+    answer = terminal.run("run", "Xyzzy?")
+    assert (answer.code, answer.out) == (3, "")
+    assert "No skill fits it. No model is configured. Name one with `--model" in answer.err
+
+
 def test_without_a_model_the_best_skill_is_shown_and_why_and_what_a_model_would_get(terminal):
     terminal.skill(
         "project/.agents/skills/tides", description="Reads tide tables.", body="Read the table.\n"

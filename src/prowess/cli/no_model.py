@@ -66,7 +66,7 @@ def _propose_skill(request: str, skills: Skills) -> Answer:
 
     matches = match_skills(request, skills.snapshot.skills, WordRanker())
     if not matches:
-        return Answer()
+        return Answer((f"No skill fits it. {NoModel()} {NoModel().hint}",))
     best, *others = matches[:_MOST_OTHERS]
     shared = ", ".join(f"“{word}”" for word in best.words)
     lines = [f"The skill “{best.skill.name}” fits best: its name or description has {shared}."]
