@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from prowess.machine.atomic_write import write_aside
 from prowess.supply.index_format import parse_index
 from tests.cli.terminal import Terminal
 
@@ -80,7 +81,7 @@ def test_the_folder_has_both_indexes_and_all_files(terminal: Terminal, out: Path
 def test_the_list_of_files_is_what_sha256sum_checks(terminal: Terminal, out: Path) -> None:
     publish(terminal, out)
     lines = (out / KNOWN / "sha256sums").read_text().splitlines()
-    listed = dict(reversed(line.split("  ", 1)) for line in lines)
+    listed = {path: digest for digest, path in (line.split("  ", 1) for line in lines)}
     found = {path: hashlib.sha256(one[0]).hexdigest() for path, one in list_files(out).items()}
     del found[f"{KNOWN}/sha256sums"]
     assert listed == found
@@ -147,19 +148,17 @@ def test_a_run_that_was_cut_short_is_finished_by_the_next(
 ) -> None:
     publish(terminal, out)
     terminal.write("project/skills/review/SKILL.md", REVIEW + "More.\n")
-    from prowess.supply.publish import site_folder
+    left = [3]
 
-    write, left = site_folder.write_aside, [3]
-
-    def stop_early(path: str, data: bytes, **options: bool) -> None:
+    def stop_early(path: str, data: bytes, *, sync: bool) -> None:
         left[0] -= 1
         if left[0] < 0:
             raise KeyboardInterrupt
-        write(path, data, **options)
+        write_aside(path, data, sync=sync)
 
-    monkeypatch.setattr(site_folder, "write_aside", stop_early)
-    assert terminal.run("publish", str(out), "skills").code == 130
-    monkeypatch.setattr(site_folder, "write_aside", write)
+    with monkeypatch.context() as patch:
+        patch.setattr("prowess.supply.publish.site_folder.write_aside", stop_early)
+        assert terminal.run("publish", str(out), "skills").code == 130
     terminal.write("project/skills/review/SKILL.md", REVIEW + "Even more.\n")
     publish(terminal, out)
     assert terminal.run("publish", str(out), "--check").code == 0
