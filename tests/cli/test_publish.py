@@ -249,6 +249,53 @@ def test_opencode_reads_what_was_published(terminal: Terminal, url: str) -> None
     assert (Path(found["deploy"]).parent / "scripts" / "run me.py").read_text() == "print(1)\n"
 
 
+def test_what_was_published_is_installed_updated_and_restored(
+    terminal: Terminal, out: Path, url: str
+) -> None:
+    shutil.move(terminal.project / "skills", terminal.root / "sources")
+    answer = terminal.run("install", url, "--all", "--yes")
+    assert answer.code == 0, answer.err
+    folder = terminal.project / ".agents" / "skills"
+    assert sorted(os.listdir(folder)) == ["deploy", "review"]
+    assert (folder / "deploy" / "scripts" / "run me.py").read_text() == "print(1)\n"
+    lock = json.loads((terminal.project / "prowess.lock").read_bytes())
+    archive = hashlib.sha256((out / KNOWN / "deploy.zip").read_bytes()).hexdigest()
+    [deploy] = [one for one in lock["skills"] if one["name"] == "deploy"]
+    assert (deploy["kind"], deploy["source"]) == ("site", url)
+    assert deploy["resolved"] == f"sha256:{archive}"
+    review = terminal.root / "sources" / "review" / "SKILL.md"
+    review.write_text(REVIEW + "More.\n")
+    assert terminal.run("publish", str(out), str(review.parent.parent)).code == 0
+    answer = terminal.run("update", "--yes")
+    assert answer.code == 0, answer.err
+    assert (folder / "review" / "SKILL.md").read_text() == REVIEW + "More.\n"
+    shutil.rmtree(folder)
+    assert terminal.run("sync", "--frozen").code == 0
+    assert (folder / "review" / "SKILL.md").read_text() == REVIEW + "More.\n"
+
+
+@pytest.mark.seed("W-29")
+def test_remote_skills_come_into_the_workspace(terminal: Terminal, url: str) -> None:
+    shutil.rmtree(terminal.project / "skills")
+    config = {"agents": {"defaults": {"workspace": str(terminal.project)}}}
+    terminal.write("home/.openclaw/openclaw.json", json.dumps(config))
+    (terminal.project / "skills").mkdir()
+    terminal.skill("project/skills/other")
+    answer = terminal.run("install", f"{url}#deploy", "--to", "openclaw", "--yes")
+    assert answer.code == 0, answer.err
+    assert (terminal.project / "skills" / "deploy" / "SKILL.md").read_text() == DEPLOY
+    listed = terminal.json("list", "--host", "openclaw")["skills"]
+    assert "deploy" in [one["name"] for one in listed]
+
+
+def test_a_site_without_an_index_is_no_source(terminal: Terminal, url: str) -> None:
+    answer = terminal.run("install", f"{url}/deploy", "--yes")
+    assert (answer.code, answer.err.startswith("prowess: Could not install from http://")) == (
+        4,
+        True,
+    )
+
+
 # Signed
 
 

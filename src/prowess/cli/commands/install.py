@@ -64,9 +64,9 @@ def command(
 ) -> int:
     """Install skills, and note them in prowess.lock.
 
-    SOURCE is a folder (./skills), an archive (.zip, .skill, .tar.gz), a git URL, or a repository on
-    GitHub: OWNER/REPO[/PATH][@SKILL][#REF]. Shows what would be written and what it could do, then
-    asks.
+    SOURCE is a folder (./skills), an archive (.zip, .skill, .tar.gz), a git URL, a repository on
+    GitHub (OWNER/REPO[/PATH][@SKILL][#REF]), or a site with an index (https://HOST/PATH[#SKILL]).
+    Shows what would be written and what it could do, then asks.
     """
     if everything and names:
         raise UsageError("Use --all or --skill, not both.")

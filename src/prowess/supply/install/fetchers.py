@@ -7,10 +7,15 @@ from collections.abc import Mapping
 from prowess.supply.install.fetch import SourceFetcher
 from prowess.supply.install.git_fetch import GitFetcher
 from prowess.supply.install.local_fetch import ArchiveFetcher, FolderFetcher
-from prowess.supply.install.source import ARCHIVE, FOLDER, GIT
+from prowess.supply.install.site_fetch import SiteFetcher, parse_site
+from prowess.supply.install.source import ARCHIVE, FOLDER, GIT, SITE, Parser
 
 FETCHERS: Mapping[str, SourceFetcher] = {
     FOLDER: FolderFetcher(),
     ARCHIVE: ArchiveFetcher(),
     GIT: GitFetcher(),
+    SITE: SiteFetcher(),
 }
+
+PARSERS: tuple[Parser, ...] = (parse_site,)
+"""What reads the sources that are neither on this disk nor repositories."""

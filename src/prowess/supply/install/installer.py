@@ -24,7 +24,7 @@ from prowess.supply.install.fetch import (
     SourceFetcher,
     fetch_source,
 )
-from prowess.supply.install.fetchers import FETCHERS
+from prowess.supply.install.fetchers import FETCHERS, PARSERS
 from prowess.supply.install.plan import COPY, PlannedInstall, Wanted, plan_install
 from prowess.supply.install.source import InstallSource, parse_source, restore_source
 from prowess.supply.install.targets import InstallPlace
@@ -54,7 +54,7 @@ class Installer:
 
     def parse(self, text: str, *, cwd: str) -> InstallSource:
         """What a text on the command line means. Raises `InvalidSource`."""
-        source = parse_source(text, cwd=cwd, home=self.place.facts.home)
+        source = parse_source(text, cwd=cwd, home=self.place.facts.home, parsers=PARSERS)
         if cwd == self.place.base or not source.text.startswith("./"):
             return source
         # The lock file is read from the top folder of the project, wherever this was typed.
@@ -79,6 +79,7 @@ class Installer:
             path=entry.path,
             base=self.place.base,
             home=self.place.facts.home,
+            parsers=PARSERS,
         )
 
     def fetch_again(

@@ -14,6 +14,7 @@ from prowess.errors.install import InvalidSource
 FOLDER = "folder"
 ARCHIVE = "archive"
 GIT = "git"
+SITE = "site"
 
 ARCHIVE_SUFFIXES = (".zip", ".skill", ".tar.gz", ".tgz")
 _GITHUB = "https://github.com"
@@ -97,7 +98,14 @@ def parse_source(
 
 
 def restore_source(
-    *, kind: str, text: str, ref: str, path: str, base: str, home: str
+    *,
+    kind: str,
+    text: str,
+    ref: str,
+    path: str,
+    base: str,
+    home: str,
+    parsers: tuple[Parser, ...] = (),
 ) -> InstallSource:
     """The source of a lock file. Raises `InvalidSource` for one that was tampered with."""
     if kind == GIT:
@@ -106,7 +114,7 @@ def restore_source(
             raise InvalidSource(text, "the lock file says that it is a git repository")
         _check_ref(text, ref)
         return msgspec.structs.replace(source, ref=ref, path=path)
-    source = parse_source(text, cwd=base, home=home)
+    source = parse_source(text, cwd=base, home=home, parsers=parsers)
     return msgspec.structs.replace(source, path=path, ref=ref)
 
 

@@ -1,0 +1,74 @@
+"""Install from a site that offers skills by an index, as `prowess publish` writes it."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+from prowess.errors import MachineError
+from prowess.errors.install import InvalidSource, SourceFailed
+from prowess.machine.atomic_write import scratch_folder
+from prowess.machine.http_client import FetchError, HttpSession
+from prowess.machine.tree_files import write_file
+from prowess.state.remote_cache import FetchedIndex, RemoteCache
+from prowess.supply.install.fetch import FetchContext, Fetched
+from prowess.supply.install.source import ARCHIVE_SUFFIXES, SITE, InstallSource
+from prowess.supply.remote_fetch import MOST_SKILL_BYTES, fetch_source
+
+_ANY_FORMAT = "any"
+_SECONDS = 120.0
+# Their pages are repositories.
+_GIT_HOSTS = ("github.com", "gitlab.com")
+
+
+def parse_site(text: str, cwd: str) -> InstallSource | None:
+    """The address of a site, perhaps with `#SKILL`; None for a repository or an archive."""
+    if not text.startswith(("https://", "http://")):
+        return None
+    location, _, skill = text.partition("#")
+    try:
+        parts = urlsplit(location)
+    except ValueError as error:
+        raise InvalidSource(text, f"the URL is malformed ({error})") from None
+    path = parts.path.rstrip("/")
+    if parts.hostname in _GIT_HOSTS or path.endswith((".git", *ARCHIVE_SUFFIXES)):
+        return None
+    if parts.username is not None or parts.password is not None:
+        raise InvalidSource(text, "a URL with a password would end up in the lock file")
+    location = location.rstrip("/")
+    return InstallSource(kind=SITE, location=location, text=location, skill=skill)
+
+
+class SiteFetcher:
+    """Fetches the skills of a site, each in a folder of its name."""
+
+    def fetch(self, source: InstallSource, staging: str, context: FetchContext) -> Fetched:
+        """Fetch all skills that the index names; one that is refused costs itself only."""
+        # The user has typed this address, so it may also be one of the own network.
+        hosts = frozenset({urlsplit(source.location).hostname or ""})
+
+        def watch(done: int, total: int) -> None:
+            if context.reporter is not None:
+                context.reporter.progress(f"fetching {total:,} skills", done)
+
+        with scratch_folder() as scratch:
+            cache = RemoteCache(scratch, _ANY_FORMAT, source.location)
+            try:
+                with HttpSession(seconds=_SECONDS, private_hosts=hosts) as session:
+                    index = fetch_source(_ANY_FORMAT, source.location, cache, session, watch=watch)
+            except FetchError as error:
+                raise SourceFailed(source.text, error.message) from error
+            _write(cache, index, staging)
+        versions = {name: one.version for name, one in index.skills.items()}
+        known = {name: version for name, version in versions.items() if version is not None}
+        return Fetched(versions=known, diagnostics=index.diagnostics)
+
+
+def _write(cache: RemoteCache, index: FetchedIndex, staging: str) -> None:
+    for name, skill in index.skills.items():
+        files = cache.load_files(name, skill.files, MOST_SKILL_BYTES)
+        if files is None:
+            raise MachineError("read", f"{cache.skills_folder}/{name}", "a file is gone")
+        for path, data in files.items():
+            # Indexes do not say which files are programs.
+            is_program = data.startswith(b"#!")
+            write_file(staging, f"{name}/{path}", data, is_executable=is_program)
