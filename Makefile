@@ -54,6 +54,7 @@ docs-check: $(VENV)/.dev ## fail if a reference page is out of date
 bench: $(VENV)/.dev ## measure speed against floors of this machine
 	@$(PY) benchmarks/scan.py $(ARGS)
 	@$(PY) benchmarks/plugins.py
+	@$(PY) benchmarks/install.py
 	@$(PY) benchmarks/activation.py
 	@$(PY) benchmarks/sandbox.py
 	@$(PY) benchmarks/agent.py

@@ -135,22 +135,22 @@ def _walk(folder: str, skip: frozenset[str]) -> Iterator[tuple[str, os.DirEntry[
 
 
 def _load_file(entry: os.DirEntry[str]) -> TreeFile:
-    if entry.is_symlink():
-        return TreeFile(LINK)
     if not entry.is_file(follow_symlinks=False):
-        return TreeFile(SPECIAL)
+        return TreeFile(LINK if entry.is_symlink() else SPECIAL)
     descriptor = os.open(entry.path, _READ)
     try:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
             # Swapped since the folder was listed.
             return TreeFile(SPECIAL)
-        data = os.read(descriptor, _CHUNK)
+        # Most files fit into one read. A larger buffer than needed costs more than the read itself.
+        data = os.read(descriptor, min(status.st_size + 1, _CHUNK))
         size = len(data)
         engine = hashlib.sha256(data)
-        # Most files fit into one read.
-        while len(data) == _CHUNK:
+        while size > status.st_size or len(data) == _CHUNK:
             data = os.read(descriptor, _CHUNK)
+            if not data:
+                break
             engine.update(data)
             size += len(data)
     finally:
@@ -168,9 +168,10 @@ def _make_folders(target: str, path: str, made: set[str]) -> None:
 def _copy_file(source: str, target: str, file: TreeFile, mode: int) -> None:
     descriptor = os.open(source, _READ)
     try:
-        data = os.read(descriptor, _CHUNK)
-        # Most files fit into one read.
-        while len(data) % _CHUNK == 0 and (more := os.read(descriptor, _CHUNK)):
+        size = os.fstat(descriptor).st_size
+        data = os.read(descriptor, size + 1)
+        # A read may stop early; where the file is short or has grown, the digest says so.
+        while len(data) < size and (more := os.read(descriptor, size - len(data))):
             data += more
     finally:
         os.close(descriptor)

@@ -87,12 +87,18 @@ def _is_same(one: TreeFile, other: TreeFile) -> bool:
 
 def find_collision(paths: Iterable[str]) -> tuple[str, str] | None:
     """Two paths that are one file or folder where case or Unicode form does not count."""
+    listed = list(paths)
+    folders: dict[str, None] = {}
+    for path in listed:
+        folder = path.rpartition("/")[0]
+        while folder and folder not in folders:
+            folders[folder] = None
+            folder = folder.rpartition("/")[0]
     seen: dict[str, str] = {}
-    for path in paths:
-        parts = path.split("/")
-        for end in range(1, len(parts) + 1):
-            part = "/".join(parts[:end])
-            folded = unicodedata.normalize("NFC", part).casefold()
-            if seen.setdefault(folded, part) != part:
-                return seen[folded], part
+    for part in (*folders, *listed):
+        # Every lock file that is read comes through here, and nearly all of it is ASCII.
+        plain = part if part.isascii() else unicodedata.normalize("NFC", part)
+        folded = plain.casefold()
+        if seen.setdefault(folded, part) != part:
+            return seen[folded], part
     return None
