@@ -27,7 +27,29 @@ class PluginFolder(msgspec.Struct, frozen=True, gc=False):
     is_declared: bool = False
 
 
-class Plugin(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class PluginParts(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """What is in the folder of a plugin.
+
+    - `manifest`: the file that describes it, if there is one.
+    - `skills`, `commands`: folders to search.
+    - `agents`: Markdown files of agents, and folders of them.
+    - `hook_files`, `server_files`: JSON files with hooks and with MCP servers.
+    - `inline`: hooks and MCP servers that the manifest itself has, by `hooks` and `mcpServers`.
+    """
+
+    manifest: str | None = None
+    format: PluginFormat = "plain"
+    version: str = ""
+    description: str = ""
+    skills: tuple[PluginFolder, ...] = ()
+    commands: tuple[PluginFolder, ...] = ()
+    agents: tuple[str, ...] = ()
+    hook_files: tuple[str, ...] = ()
+    server_files: tuple[str, ...] = ()
+    inline: Mapping[str, Any] = msgspec.field(default_factory=dict)
+
+
+class Plugin(PluginParts, frozen=True, kw_only=True, gc=False):
     """A plugin that was found, whether it is on or off. Nothing of it is loaded yet.
 
     - `name`: what its author calls it; comes before the names of its skills where hosts do that.
@@ -36,11 +58,6 @@ class Plugin(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     - `folder`: where it is; `real` is that path without links.
     - `origin`: the file or folder that says that it is installed.
     - `owner`: who brought it.
-    - `skills`, `commands`: folders to search.
-    - `agents`: Markdown files of agents, and folders of them.
-    - `hook_files`, `server_files`: JSON files with hooks and with MCP servers.
-    - `inline`: hooks and MCP servers that the manifest itself has, by `hooks` and `mcpServers`.
-    - `manifest`: the file that describes it, if there is one.
     - `within`: the folder that it must really be in, where a project says where it is.
     - `prefix`: what comes before the names of its skills, with a colon; empty for nothing.
     - `disabled_by`: the setting or switch that turns it off, or why it is off; None if it is on.
@@ -54,16 +71,6 @@ class Plugin(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     origin: str
     real: str | None = None
     owner: Owner = "user"
-    format: PluginFormat = "plain"
-    version: str = ""
-    description: str = ""
-    skills: tuple[PluginFolder, ...] = ()
-    commands: tuple[PluginFolder, ...] = ()
-    agents: tuple[str, ...] = ()
-    hook_files: tuple[str, ...] = ()
-    server_files: tuple[str, ...] = ()
-    inline: Mapping[str, Any] = msgspec.field(default_factory=dict)
-    manifest: str | None = None
     within: str | None = None
     prefix: str = ""
     disabled_by: str | None = None

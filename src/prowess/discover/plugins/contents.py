@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -9,7 +10,7 @@ import msgspec
 
 from prowess.diagnostics import Diagnostic, diagnose
 from prowess.discover.links import is_inside
-from prowess.discover.plugins.manifest import ManifestError, read_json
+from prowess.discover.plugins.json_tables import ManifestError, describe_failure, read_json
 from prowess.model.hooks import HOOK_TYPES, Hook
 from prowess.model.mcp import McpServer
 from prowess.model.origin import Origin
@@ -67,8 +68,7 @@ def _list_tables(
         try:
             data = read_json(files, path)
         except (OSError, ManifestError) as error:
-            cause = getattr(error, "strerror", None) or str(error)
-            message = f"The file is ignored: {cause}."
+            message = f"The file is ignored: {describe_failure(error)}."
             findings.append(diagnose("plugin-invalid", message, file=path))
         else:
             yield path, data
@@ -109,18 +109,24 @@ def _fill_root(value: Any, folder: str) -> Any:
 
 def _list_agents(plugin: Plugin, files: FileSystem) -> Iterator[str]:
     """The Markdown files of agents: those that are named, and those directly in folders."""
-    count = 0
-    for path in plugin.agents:
-        found = [path]
-        if files.find_kind(path) == "folder":
-            try:
-                found = [f"{path}/{one.name}" for one in files.list_folder(path)]
-            except OSError:
-                continue
-        for file in found:
-            real = files.find_real_path(file)
-            is_agent = file.endswith(".md") and files.find_kind(file) == "file"
-            if is_agent and real is not None and is_inside(real, (plugin.real,)):
-                count += 1
-                if count <= _MOST_AGENTS:
-                    yield file
+    named = itertools.chain.from_iterable(_list_files(path, files) for path in plugin.agents)
+    agents = (file for file in named if _is_agent(file, plugin, files))
+    return itertools.islice(agents, _MOST_AGENTS)
+
+
+def _list_files(path: str, files: FileSystem) -> list[str]:
+    """A file itself, or what is in a folder."""
+    if files.find_kind(path) != "folder":
+        return [path]
+    try:
+        return [f"{path}/{one.name}" for one in files.list_folder(path)]
+    except OSError:
+        # A folder that nobody can list has no agents that anybody could use.
+        return []
+
+
+def _is_agent(file: str, plugin: Plugin, files: FileSystem) -> bool:
+    if not file.endswith(".md") or files.find_kind(file) != "file":
+        return False
+    real = files.find_real_path(file)
+    return real is not None and is_inside(real, (plugin.real,))

@@ -8,14 +8,10 @@ import msgspec
 
 from prowess.diagnostics import Diagnostic, diagnose
 from prowess.discover.plugins import folders
-from prowess.discover.plugins.manifest import (
-    PluginParts,
-    find_name_problem,
-    read_plugin,
-)
+from prowess.discover.plugins.manifest import ReadPlugin, find_name_problem, read_plugin
 from prowess.discover.plugins.search import Finder, FoundPlugin, PluginSearch
 from prowess.model.origin import Origin
-from prowess.model.plugin import Plugin
+from prowess.model.plugin import Plugin, PluginParts
 from prowess.model.settings import Settings
 from prowess.profiles.schema.plugins import PluginRule
 
@@ -53,7 +49,9 @@ def _may_be_on(rule: PluginRule, settings: Settings) -> bool:
     if rule.default:
         return True
     switched_on = [id for id, is_on in settings.enabled_plugins.items() if is_on]
-    return any("@" not in id or id.endswith(f"@{rule.suffix}") for id in switched_on)
+    # An id without a suffix may be that of any plugin.
+    suffixes = {id.rpartition("@")[2] if "@" in id else rule.suffix for id in switched_on}
+    return rule.suffix in suffixes
 
 
 def _run_finder(
@@ -151,12 +149,15 @@ def _make_plugin(
     name = found.name or parts.name or folder_name
     # A plain folder gives its skills no name, so it can have any.
     is_named = bool(found.name) or parts.format != "plain"
-    bad_name = find_name_problem(name) if is_named and rule.prefix else None
-    suffix = rule.suffix if found.suffix is None else found.suffix
+    needs_name = is_named and rule.prefix
+    bad_name = find_name_problem(name) if needs_name else None
     shown = name if bad_name is None else folder_name
+    suffix = rule.suffix if found.suffix is None else found.suffix
     id = f"{shown}@{suffix}" if suffix else shown
     disabled_by, switched_in = switches.find(id, shown, found, parts)
+    brought = {field: getattr(parts, field) for field in PluginParts.__struct_fields__}
     return Plugin(
+        **brought,
         name=shown,
         id=id,
         kind=kind,
@@ -164,18 +165,8 @@ def _make_plugin(
         origin=found.origin,
         real=search.files.find_real_path(found.folder),
         owner=found.owner or rule.owner,
-        format=parts.format,
-        version=parts.version,
-        description=parts.description,
-        skills=parts.skills,
-        commands=parts.commands,
-        agents=parts.agents,
-        hook_files=parts.hook_files,
-        server_files=parts.server_files,
-        inline=parts.inline,
-        manifest=parts.manifest,
         within=found.within,
-        prefix=shown if rule.prefix and is_named and bad_name is None else "",
+        prefix=shown if needs_name and bad_name is None else "",
         disabled_by=parts.problem or bad_name or found.off or disabled_by,
         switched_in=switched_in,
         diagnostics=(
@@ -186,7 +177,7 @@ def _make_plugin(
     )
 
 
-def _read_parts(rule: PluginRule, found: FoundPlugin, search: PluginSearch) -> PluginParts:
+def _read_parts(rule: PluginRule, found: FoundPlugin, search: PluginSearch) -> ReadPlugin:
     return read_plugin(
         found.folder,
         rule.manifests,
@@ -199,7 +190,7 @@ def _read_parts(rule: PluginRule, found: FoundPlugin, search: PluginSearch) -> P
 
 
 def _check_name(
-    found: FoundPlugin, parts: PluginParts, bad_name: str | None
+    found: FoundPlugin, parts: ReadPlugin, bad_name: str | None
 ) -> Iterator[Diagnostic]:
     """What is wrong with the name of a plugin."""
     if bad_name is not None:
@@ -228,22 +219,27 @@ class _RuleSwitches(msgspec.Struct, frozen=True):
     is_users: bool = False
 
     def find(
-        self, id: str, name: str, found: FoundPlugin, parts: PluginParts
+        self, id: str, name: str, found: FoundPlugin, parts: ReadPlugin
     ) -> tuple[str | None, Origin]:
         """Why a plugin is off (None if it is on), and the file that decides."""
-        settings = self.settings
         for key in (id, name):
-            if key in settings.enabled_plugins:
-                origin = settings.origin(f"enabled_plugins.{key}")
-                if self.is_users and settings.is_from_project(f"enabled_plugins.{key}"):
-                    return "only your own settings turn on an installed package", origin
-                return _explain(is_on=settings.enabled_plugins[key]), origin
+            if key in self.settings.enabled_plugins:
+                return self._read_setting(key)
         for path, enabled in self.files:
             if id in enabled:
                 return _explain(is_on=enabled[id]), Origin(path)
         default = self.default if found.default is None else found.default
-        is_on = default and parts.default
-        return None if is_on else "the plugin is not turned on", Origin()
+        if default and parts.default:
+            return None, Origin()
+        return "the plugin is not turned on", Origin()
+
+    def _read_setting(self, key: str) -> tuple[str | None, Origin]:
+        """What the setting with the id or the name of a plugin says."""
+        settings, setting = self.settings, f"enabled_plugins.{key}"
+        origin = settings.origin(setting)
+        if self.is_users and settings.is_from_project(setting):
+            return "only your own settings turn on an installed package", origin
+        return _explain(is_on=settings.enabled_plugins[key]), origin
 
 
 def _explain(*, is_on: bool) -> str | None:

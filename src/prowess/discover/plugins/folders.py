@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from prowess.diagnostics import Diagnostic, diagnose
-from prowess.discover.plugins.search import Finder, FoundPlugin, PluginSearch, list_folders
+from prowess.discover.plugins.search import (
+    Finder,
+    FoundPlugin,
+    PluginSearch,
+    has_file,
+    list_folders,
+)
 from prowess.model.plugin import Owner
 from prowess.ports import FileSystem
 from prowess.profiles.schema.plugins import PluginRule
@@ -14,26 +20,33 @@ from prowess.profiles.schema.plugins import PluginRule
 def _find_named(
     search: PluginSearch, rule: PluginRule, findings: list[Diagnostic]
 ) -> Iterator[FoundPlugin]:
-    """The folders that options name, then those of the settings. A file is an extension without
-    anything beside it.
-    """
-    settings, files = search.settings, search.files
+    """The folders that options name, then those of the settings."""
     for folder in search.named:
-        if files.find_kind(folder) == "folder":
+        if search.files.find_kind(folder) == "folder":
             yield from _open_named(folder, "--extension", "user", search, rule)
-    is_project = settings.is_from_project("plugin_folders")
-    owner: Owner = "project" if is_project else "user"
-    for folder in settings.plugin_folders:
-        origin = settings.entry_origin("plugin_folders", folder).file or folder
-        kind = files.find_kind(folder)
-        if kind == "folder":
-            within = search.places.cwd if is_project else None
-            for found in _open_named(folder, origin, owner, search, rule):
-                found.within = within
-                yield found
-        elif kind is None:
-            message = "A setting names this folder of a plugin, but it does not exist."
-            findings.append(diagnose("root-missing", message, file=folder))
+    for folder in search.settings.plugin_folders:
+        yield from _open_configured(folder, search, rule, findings)
+
+
+def _open_configured(
+    folder: str, search: PluginSearch, rule: PluginRule, findings: list[Diagnostic]
+) -> Iterator[FoundPlugin]:
+    """A folder that a setting names. A file is an extension without anything beside it."""
+    settings = search.settings
+    kind = search.files.find_kind(folder)
+    if kind is None:
+        message = "A setting names this folder of a plugin, but it does not exist."
+        findings.append(diagnose("root-missing", message, file=folder))
+    if kind != "folder":
+        return
+    origin = settings.entry_origin("plugin_folders", folder).file or folder
+    if not settings.is_from_project("plugin_folders"):
+        yield from _open_named(folder, origin, "user", search, rule)
+        return
+    for found in _open_named(folder, origin, "project", search, rule):
+        # A project can name any folder, but only one of its own is its plugin.
+        found.within = search.places.cwd
+        yield found
 
 
 def _open_named(
@@ -56,8 +69,13 @@ def _find_in_folders(
     """Every folder in a folder of plugins."""
     for path in search.expand(rule):
         for folder in list_folders(path, search.files):
-            if not rule.marker or search.files.find_kind(f"{folder}/{rule.marker}") == "file":
+            if _has_marker(folder, rule, search.files):
                 yield FoundPlugin(folder=folder, origin=path)
+
+
+def _has_marker(folder: str, rule: PluginRule, files: FileSystem) -> bool:
+    """Whether a folder has the file that makes it a plugin, if there is such a file."""
+    return not rule.marker or files.find_kind(f"{folder}/{rule.marker}") == "file"
 
 
 def _find_between_skills(
@@ -70,9 +88,7 @@ def _find_between_skills(
         for folder in list_folders(path, files):
             # There may be thousands of skills, and their folders are listed anyway: only those with
             # the right name in them are worth another look.
-            if not _has_any(folder, first_names, files):
-                continue
-            if any(files.find_kind(f"{folder}/{name}") == "file" for name in manifests):
+            if _has_any(folder, first_names, files) and has_file(folder, manifests, files):
                 yield FoundPlugin(folder=folder, origin=path)
 
 

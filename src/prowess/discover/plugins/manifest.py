@@ -15,11 +15,17 @@ import msgspec
 
 from prowess.diagnostics import Diagnostic, diagnose
 from prowess.discover.links import is_inside
-from prowess.model.plugin import PluginFolder, PluginFormat
+from prowess.discover.plugins.json_tables import (
+    ManifestError,
+    describe_failure,
+    find_json,
+    get_list,
+    get_text,
+    read_json,
+)
+from prowess.model.plugin import PluginFolder, PluginParts
 from prowess.ports import FileSystem
 
-# A manifest has a name, a few other fields, and perhaps some hooks.
-MOST_BYTES = 1 << 18
 # Nobody lists more folders than this by hand.
 _MOST_PATHS = 500
 _MOST_NAME = 64
@@ -42,53 +48,17 @@ MARKETPLACE_FILES = (
 _WHOLE = ("./", ".")
 
 
-class ManifestError(ValueError):
-    """A file that is no JSON table, or that breaks a rule which rejects the whole plugin."""
+class ReadPlugin(PluginParts, frozen=True, kw_only=True):
+    """The folder of a plugin as it was read.
 
-
-class PluginParts(msgspec.Struct, kw_only=True):
-    """What the folder of a plugin has."""
+    `name` is what its manifest calls it, `default` whether it is on where no setting says so, and
+    `problem` why it cannot be used.
+    """
 
     name: str = ""
-    manifest: str | None = None
-    format: PluginFormat = "plain"
-    version: str = ""
-    description: str = ""
-    skills: tuple[PluginFolder, ...] = ()
-    commands: tuple[PluginFolder, ...] = ()
-    agents: tuple[str, ...] = ()
-    hook_files: tuple[str, ...] = ()
-    server_files: tuple[str, ...] = ()
-    inline: Mapping[str, Any] = msgspec.field(default_factory=dict)
     default: bool = True
     problem: str | None = None
     diagnostics: tuple[Diagnostic, ...] = ()
-
-
-def read_json(files: FileSystem, path: str) -> dict[str, Any]:
-    """The table in a JSON file. Raises OSError and `ManifestError`."""
-    head = files.read_head(path, MOST_BYTES)
-    if head.size > MOST_BYTES:
-        raise ManifestError(f"it has {head.size:,} bytes; at most {MOST_BYTES:,} are read")
-    try:
-        data = msgspec.json.decode(head.data)
-    except RecursionError:
-        raise ManifestError("it is nested too deeply") from None
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise ManifestError(f"it is not valid JSON ({error})") from None
-    if not isinstance(data, dict):
-        raise ManifestError("it must be a table")
-    return data
-
-
-def find_json(files: FileSystem, path: str) -> dict[str, Any] | None:
-    """The table in a JSON file; None if there is none that can be read."""
-    if files.find_kind(path) != "file":
-        return None
-    try:
-        return read_json(files, path)
-    except (OSError, ManifestError):
-        return None
 
 
 def find_name_problem(name: object) -> str | None:
@@ -111,7 +81,7 @@ def read_plugin(
     ignore_broken: bool = False,
     follow_links: bool = False,
     entry: Mapping[str, Any] | None = None,
-) -> PluginParts:
+) -> ReadPlugin:
     """What a plugin's folder has. `entry` is what a marketplace says of it.
 
     A manifest that is no JSON table rejects the plugin, or counts as none (`ignore_broken`). With
@@ -126,10 +96,10 @@ def read_plugin(
         if parts is not None:
             return parts
     if needs_manifest:
-        return PluginParts(problem="it has no manifest")
-    parts = reader.read_host({} if entry is None else entry, manifest=None)
-    parts.format = "plain" if entry is None else "host"
-    return parts
+        return ReadPlugin(problem="it has no manifest")
+    if entry is not None:
+        return reader.read_host(entry, manifest=None)
+    return msgspec.structs.replace(reader.read_host({}, manifest=None), format="plain")
 
 
 class _FolderReader:
@@ -148,7 +118,7 @@ class _FolderReader:
 
     def read_manifest(
         self, path: str, name: str, entry: Mapping[str, Any] | None
-    ) -> PluginParts | None:
+    ) -> ReadPlugin | None:
         """What a manifest says; None if it is not for this kind of plugin."""
         if not self._is_contained(path):
             self._note_outside(path, name)
@@ -165,24 +135,24 @@ class _FolderReader:
             parts = read(self, _join_entry(entry, data), manifest=path)
         except ManifestError as error:
             return self._reject(path, error)
-        if parts is not None:
-            parts.diagnostics = tuple(self.findings)
-        return parts
+        if parts is None:
+            return None
+        return msgspec.structs.replace(parts, diagnostics=tuple(self.findings))
 
     def _reject(
         self, path: str, error: OSError | ManifestError, *, is_ignored: bool = False
-    ) -> PluginParts | None:
+    ) -> ReadPlugin | None:
         """A plugin that cannot be used; None if only its manifest counts for nothing."""
-        cause = getattr(error, "strerror", None) or str(error)
+        cause = describe_failure(error)
         if is_ignored:
             self._note("plugin-manifest-ignored", f"The manifest is ignored: {cause}.")
             return None
         message = f"The plugin cannot be used: {cause}."
         finding = diagnose("plugin-invalid", message, file=path)
         findings = (*self.findings, finding)
-        return PluginParts(manifest=path, problem=cause, diagnostics=findings)
+        return ReadPlugin(manifest=path, problem=cause, diagnostics=findings)
 
-    def read_host(self, data: Mapping[str, Any], *, manifest: str | None) -> PluginParts:
+    def read_host(self, data: Mapping[str, Any], *, manifest: str | None) -> ReadPlugin:
         """A plugin in Claude Code's shape, which other hosts follow."""
         self._manifest = manifest
         skills = list(self._list_declared(data, "skills"))
@@ -197,12 +167,12 @@ class _FolderReader:
         inline = {"hooks": inline_hooks, "mcpServers": inline_servers}
         # A manifest adds folders of skills; for commands and agents it replaces the usual ones.
         usual_commands = map(PluginFolder, self._find_default("commands", "folder"))
-        return PluginParts(
-            name=_read_text(data, "name"),
+        return ReadPlugin(
+            name=get_text(data, "name"),
             manifest=manifest,
             format="host",
-            version=_read_text(data, "version"),
-            description=_read_text(data, "description"),
+            version=get_text(data, "version"),
+            description=get_text(data, "description"),
             skills=_drop_repeated(skills),
             commands=_drop_repeated(commands or usual_commands),
             agents=tuple(agents or self._find_default("agents", "folder")),
@@ -213,7 +183,7 @@ class _FolderReader:
             diagnostics=tuple(self.findings),
         )
 
-    def read_standard(self, data: Mapping[str, Any], *, manifest: str | None) -> PluginParts | None:
+    def read_standard(self, data: Mapping[str, Any], *, manifest: str | None) -> ReadPlugin | None:
         """A plugin as Agent Plugins 1.0 has it; None if the file is for something else.
 
         Most mistakes in its manifest reject the plugin; fields that it does not know do not.
@@ -230,45 +200,46 @@ class _FolderReader:
         if not isinstance(data.get("extensions", {}), dict):
             self._note("plugin-field-unknown", "`extensions` must be a table; it is ignored.")
         skills = self._find_default("skills", "folder")
-        return PluginParts(
+        return ReadPlugin(
             name=data["name"],
             manifest=manifest,
             format="standard",
-            version=_read_text(data, "version"),
-            description=_read_text(data, "description"),
+            version=get_text(data, "version"),
+            description=get_text(data, "description"),
             skills=tuple(PluginFolder(path) for path in skills),
             server_files=tuple(self._find_default("mcp.json", "file")),
         )
 
-    def read_package(self, data: Mapping[str, Any], *, manifest: str | None) -> PluginParts:
+    def read_package(self, data: Mapping[str, Any], *, manifest: str | None) -> ReadPlugin:
         """An npm package whose `omp` or `pi` table may list folders of skills."""
         self._manifest = manifest
-        table = data.get("omp")
-        if table is None:
-            table = data.get("pi")
-        has_list = isinstance(table, dict) and "skills" in table
+        table = data.get("pi") if data.get("omp") is None else data["omp"]
+        plain = msgspec.structs.replace(
+            self.read_host({}, manifest=manifest),
+            format="plain",
+            name=_name_package(get_text(data, "name")),
+            version=get_text(data, "version"),
+            description=get_text(data, "description"),
+            hook_files=(),
+        )
+        if not isinstance(table, dict):
+            return plain
+        described = msgspec.structs.replace(plain, format="package")
+        if "skills" not in table:
+            return described
         # As in the release, a list replaces the usual folder, and one that is no list is empty.
-        given = table.get("skills") if isinstance(table, dict) else None
-        listed = given if isinstance(given, list) else []
-        parts = self.read_host({}, manifest=manifest)
-        if has_list:
-            parts.skills = _drop_repeated(self._list_declared({"skills": listed}, "skills"))
-        parts.format = "package" if isinstance(table, dict) else "plain"
-        parts.name = _name_package(_read_text(data, "name"))
-        parts.version = _read_text(data, "version")
-        parts.description = _read_text(data, "description")
-        parts.hook_files = ()
-        return parts
+        listed = self._list_declared({"skills": get_list(table, "skills")}, "skills")
+        return msgspec.structs.replace(described, skills=_drop_repeated(listed))
 
-    def read_openclaw(self, data: Mapping[str, Any], *, manifest: str | None) -> PluginParts:
+    def read_openclaw(self, data: Mapping[str, Any], *, manifest: str | None) -> ReadPlugin:
         """OpenClaw's own manifest. Only the folders of skills that it lists count."""
         self._manifest = manifest
-        return PluginParts(
-            name=_read_text(data, "id") or _read_text(data, "name"),
+        return ReadPlugin(
+            name=get_text(data, "id") or get_text(data, "name"),
             manifest=manifest,
             format="host",
-            version=_read_text(data, "version"),
-            description=_read_text(data, "description"),
+            version=get_text(data, "version"),
+            description=get_text(data, "description"),
             skills=_drop_repeated(self._list_declared(data, "skills")),
         )
 
@@ -292,10 +263,7 @@ class _FolderReader:
                 yield PluginFolder(path, is_declared=True)
 
     def _list_texts(self, given: Any, field: str) -> Iterator[str]:
-        items = list(given) if isinstance(given, list) else [] if given is None else [given]
-        if isinstance(given, dict):
-            # Claude Code also takes a table of commands, each with its file as `source`.
-            items = [one.get("source") for one in given.values() if isinstance(one, dict)]
+        items = _list_items(given)
         if len(items) > _MOST_PATHS:
             self._note(
                 "limit-reached",
@@ -328,7 +296,7 @@ class _FolderReader:
             return [], given
         paths: list[str] = []
         inline: dict[str, Any] = {}
-        for item in given if isinstance(given, list) else [given]:
+        for item in _as_list(given):
             if isinstance(item, dict):
                 inline |= item
             elif item is not None:
@@ -369,9 +337,14 @@ def _as_list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
-def _read_text(data: Mapping[str, Any], field: str) -> str:
-    value = data.get(field)
-    return value.strip() if isinstance(value, str) else ""
+def _list_items(given: Any) -> list[Any]:
+    """What a field lists: a list, one thing, or nothing."""
+    if given is None:
+        return []
+    if isinstance(given, dict):
+        # Claude Code also takes a table of commands, each with its file as `source`.
+        return [one.get("source") for one in given.values() if isinstance(one, dict)]
+    return _as_list(given)
 
 
 def _name_package(name: str) -> str:
@@ -415,11 +388,14 @@ def find_marketplace_entry(folder: str, plugin: str, files: FileSystem) -> dict[
     """What a marketplace in the same folder says of a plugin that is the whole marketplace."""
     for name in MARKETPLACE_FILES:
         data = find_json(files, f"{folder}/{name}")
-        listed = None if data is None else data.get("plugins")
-        if not isinstance(listed, list):
-            continue
-        for entry in listed:
-            is_it = isinstance(entry, dict) and entry.get("name") == plugin
-            if is_it and entry.get("source") in _WHOLE:
+        for entry in get_list(data, "plugins"):
+            if _is_whole(entry, plugin):
                 return dict(entry)
     return None
+
+
+def _is_whole(entry: Any, plugin: str) -> bool:
+    """Whether an entry is about this plugin, and its folder that of the marketplace."""
+    if not isinstance(entry, dict):
+        return False
+    return entry.get("name") == plugin and entry.get("source") in _WHOLE

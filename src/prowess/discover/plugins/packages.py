@@ -12,8 +12,15 @@ from typing import Any
 
 from prowess.diagnostics import Diagnostic, diagnose
 from prowess.discover.links import is_inside
-from prowess.discover.plugins.manifest import PluginParts, find_json, read_plugin
-from prowess.discover.plugins.search import Finder, FoundPlugin, PluginSearch, list_folders
+from prowess.discover.plugins.json_tables import find_json, get_list, get_table, get_text
+from prowess.discover.plugins.manifest import ReadPlugin, read_plugin
+from prowess.discover.plugins.search import (
+    Finder,
+    FoundPlugin,
+    PluginSearch,
+    has_file,
+    list_folders,
+)
 from prowess.model.plugin import Owner, PluginFolder
 from prowess.ports import FileSystem
 from prowess.profiles.schema.plugins import PluginRule
@@ -29,40 +36,57 @@ def _find_node_packages(
     search: PluginSearch, rule: PluginRule, findings: list[Diagnostic]
 ) -> Iterator[FoundPlugin]:
     """omp's own packages: dependencies and links that its lock file knows."""
-    files = search.files
+    disabled = _list_disabled(search)
     for root in search.expand(rule):
-        if files.find_kind(f"{root}/node_modules") != "folder":
+        if search.files.find_kind(f"{root}/node_modules") != "folder":
             continue
-        package = find_json(files, f"{root}/package.json")
-        lock = _get_table(find_json(files, f"{root}/omp-plugins.lock.json") or {}, "plugins")
-        depends_on = _get_table(package or {}, "dependencies")
-        disabled = _list_disabled(search)
-        for name in list(dict.fromkeys((*depends_on, *lock)))[:_MOST_DEPENDENCIES]:
-            folder = f"{root}/node_modules/{name}"
-            # With a package.json, what is only in the lock file is left over, unless it is linked.
-            is_stale = package is not None and name not in depends_on
-            if not _is_package_name(name) or (is_stale and files.find_link(folder) is None):
-                continue
-            manifest = find_json(files, f"{folder}/package.json") or {}
-            if not (manifest.get("omp") or manifest.get("pi")):
-                continue
-            state = lock.get(name)
-            is_off = isinstance(state, dict) and not state.get("enabled", True)
-            off = "omp-plugins.lock.json turns it off" if is_off else None
+        installed = _NodePackages(root, search.files)
+        for name in installed.list_names():
+            off = installed.find_off(name)
             if name in disabled:
                 off = "plugin-overrides.json turns it off"
+            folder = installed.get_folder(name)
             yield FoundPlugin(folder=folder, origin=root, owner=rule.owner, off=off)
+
+
+class _NodePackages:
+    """The packages in one folder of omp: what it depends on, and what its lock file knows."""
+
+    def __init__(self, root: str, files: FileSystem) -> None:
+        self._root = root
+        self._files = files
+        self._package = find_json(files, f"{root}/package.json")
+        self._lock = get_table(find_json(files, f"{root}/omp-plugins.lock.json"), "plugins")
+
+    def get_folder(self, name: str) -> str:
+        return f"{self._root}/node_modules/{name}"
+
+    def list_names(self) -> list[str]:
+        """The packages that are extensions, dependencies first."""
+        depends_on = get_table(self._package, "dependencies")
+        known = list(dict.fromkeys((*depends_on, *self._lock)))[:_MOST_DEPENDENCIES]
+        # With a package.json, what is only in the lock file is left over, unless it is linked.
+        are_left_over = set() if self._package is None else self._lock.keys() - depends_on.keys()
+        names = filter(_is_package_name, known)
+        kept = [one for one in names if one not in are_left_over or self._is_linked(one)]
+        return list(filter(self._is_extension, kept))
+
+    def find_off(self, name: str) -> str | None:
+        """Why the lock file has a package turned off; None if it does not."""
+        is_on = get_table(self._lock, name).get("enabled", True)
+        return None if is_on else "omp-plugins.lock.json turns it off"
+
+    def _is_linked(self, name: str) -> bool:
+        return self._files.find_link(self.get_folder(name)) is not None
+
+    def _is_extension(self, name: str) -> bool:
+        manifest = find_json(self._files, f"{self.get_folder(name)}/package.json") or {}
+        return bool(manifest.get("omp") or manifest.get("pi"))
 
 
 def _list_disabled(search: PluginSearch) -> list[Any]:
     path = f"{search.places.cwd}/.omp/plugin-overrides.json"
-    disabled = (find_json(search.files, path) or {}).get("disabled")
-    return disabled if isinstance(disabled, list) else []
-
-
-def _get_table(data: dict[str, Any], key: str) -> dict[str, Any]:
-    value = data.get(key)
-    return value if isinstance(value, dict) else {}
+    return get_list(find_json(search.files, path), "disabled")
 
 
 def _is_package_name(name: str) -> bool:
@@ -80,42 +104,43 @@ def _find_npm_packages(
     """Direct dependencies that bring skills; those of dependencies are nobody's choice."""
     files = search.files
     for root in dict.fromkeys(search.expand(rule)):
-        package = find_json(files, f"{root}/package.json")
-        if package is None:
-            continue
-        names = {**_get_table(package, "dependencies"), **_get_table(package, "devDependencies")}
-        real_root = files.find_real_path(root)
-        for name in sorted(filter(_is_package_name, names))[:_MOST_DEPENDENCIES]:
+        manifest = f"{root}/package.json"
+        inside = (files.find_real_path(root), search.places.repository)
+        for name in _list_dependencies(find_json(files, manifest)):
             folder = f"{root}/node_modules/{name}"
             real = files.find_real_path(folder)
-            if real is None or not is_inside(real, (real_root, search.places.repository)):
+            if real is None or not is_inside(real, inside):
                 continue
             parts = _read_npm_package(folder, rule, files)
             if parts is not None:
                 yield FoundPlugin(
                     folder=folder,
-                    origin=f"{root}/package.json",
+                    origin=manifest,
                     name=name.removeprefix("@").replace("/", "-"),
                     owner="project",
                     parts=parts,
                 )
 
 
-def _read_npm_package(folder: str, rule: PluginRule, files: FileSystem) -> PluginParts | None:
+def _list_dependencies(package: dict[str, Any] | None) -> list[str]:
+    names = {*get_table(package, "dependencies"), *get_table(package, "devDependencies")}
+    return sorted(filter(_is_package_name, names))[:_MOST_DEPENDENCIES]
+
+
+def _read_npm_package(folder: str, rule: PluginRule, files: FileSystem) -> ReadPlugin | None:
     """What an npm package brings; None if that is nothing."""
-    if any(files.find_kind(f"{folder}/{name}") == "file" for name in rule.manifests):
+    if has_file(folder, rule.manifests, files):
         return read_plugin(folder, rule.manifests, files)
     places = [f"{folder}/{name}" for name in _NPM_FOLDERS]
     skills = [PluginFolder(path) for path in places if files.find_kind(path) == "folder"]
     if not skills:
         return None
-    package = find_json(files, f"{folder}/package.json") or {}
-    version, description = package.get("version"), package.get("description")
-    return PluginParts(
+    package = find_json(files, f"{folder}/package.json")
+    return ReadPlugin(
         format="package",
         skills=tuple(skills),
-        version=version if isinstance(version, str) else "",
-        description=description if isinstance(description, str) else "",
+        version=get_text(package, "version"),
+        description=get_text(package, "description"),
     )
 
 
@@ -124,6 +149,7 @@ def _read_npm_package(folder: str, rule: PluginRule, files: FileSystem) -> Plugi
 _GROUP = "prowess.skills"
 _ENTRY = re.compile(r"\s*([\w.-]+)\s*=\s*([A-Za-z_][\w.]*?)\s*(?::\s*([\w./-]+))?\s*(?:\[.*)?")
 _SHIPPED = ".agents/skills"
+_DISTRIBUTION = ".dist-info"
 
 
 def _find_python_packages(
@@ -155,50 +181,57 @@ def _list_python(
     search: PluginSearch,
     findings: list[Diagnostic],
 ) -> Iterator[FoundPlugin]:
-    files = search.files
-    folders = list_folders(path, files)
+    """The packages in one folder of packages."""
+    folders = list_folders(path, search.files)
     if len(folders) > _MOST_PACKAGES:
         message = f"There are more than {_MOST_PACKAGES:,} packages here; the rest is ignored."
         findings.append(diagnose("limit-reached", message, file=path))
-    versions: dict[str, str] = {}
-    for folder in folders[:_MOST_PACKAGES]:
-        name = folder.rpartition("/")[2]
-        if name.endswith(".dist-info"):
-            package, _, version = name.removesuffix(".dist-info").partition("-")
-            versions[package.lower()] = version
-            yield from _read_entry_points(folder, package, version, paths, owner, files)
-    for folder in folders[:_MOST_PACKAGES]:
-        name = folder.rpartition("/")[2]
-        if files.find_kind(f"{folder}/{_SHIPPED}") != "folder":
-            continue
-        # On Python's path are also folders of projects, which are no packages.
-        if files.find_kind(f"{folder}/__init__.py") != "file":
-            continue
-        parts = PluginParts(
-            format="package",
-            version=versions.get(name.lower(), ""),
-            skills=(PluginFolder(f"{folder}/{_SHIPPED}"),),
-        )
-        yield FoundPlugin(
-            folder=folder, origin=path, name=name.replace("_", "-"), owner=owner, parts=parts
-        )
+    known = folders[:_MOST_PACKAGES]
+    distributions = [_Distribution(one) for one in known if one.endswith(_DISTRIBUTION)]
+    for distribution in distributions:
+        yield from _read_entry_points(distribution, paths, owner, search.files)
+    versions = {one.package.lower(): one.version for one in distributions}
+    for folder in known:
+        if _ships_skills(folder, search.files):
+            yield _make_shipped(folder, path, owner, versions)
+
+
+class _Distribution:
+    """The folder that describes an installed package, `NAME-VERSION.dist-info`."""
+
+    def __init__(self, folder: str) -> None:
+        self.folder = folder
+        name = folder.rpartition("/")[2].removesuffix(_DISTRIBUTION)
+        self.package, _, self.version = name.partition("-")
+
+
+def _ships_skills(folder: str, files: FileSystem) -> bool:
+    # On Python's path are also folders of projects, which are no packages.
+    has_skills = files.find_kind(f"{folder}/{_SHIPPED}") == "folder"
+    return has_skills and files.find_kind(f"{folder}/__init__.py") == "file"
+
+
+def _make_shipped(folder: str, path: str, owner: Owner, versions: dict[str, str]) -> FoundPlugin:
+    """A package with skills in its own folder."""
+    name = folder.rpartition("/")[2]
+    parts = ReadPlugin(
+        format="package",
+        version=versions.get(name.lower(), ""),
+        skills=(PluginFolder(f"{folder}/{_SHIPPED}"),),
+    )
+    return FoundPlugin(
+        folder=folder, origin=path, name=name.replace("_", "-"), owner=owner, parts=parts
+    )
 
 
 def _read_entry_points(
-    folder: str, package: str, version: str, paths: Iterable[str], owner: Owner, files: FileSystem
+    distribution: _Distribution, paths: Iterable[str], owner: Owner, files: FileSystem
 ) -> Iterator[FoundPlugin]:
     """The plugin that a distribution registers, with a folder of skills for each entry point."""
-    file = f"{folder}/entry_points.txt"
-    if files.find_kind(file) != "file":
-        return
-    try:
-        text = files.read_head(file, _MOST_BYTES).data.decode("utf-8", "replace")
-    except OSError:
-        # Python itself could not read it, either.
-        return
+    file = f"{distribution.folder}/entry_points.txt"
+    text = _load_entry_points(file, files)
     if _GROUP not in text:
         return
-    name = package.replace("_", "-")
     findings: list[Diagnostic] = []
     skills: list[PluginFolder] = []
     for line in _list_group(text):
@@ -208,15 +241,25 @@ def _read_entry_points(
             findings.append(diagnose("plugin-missing", message, file=file))
         else:
             skills.append(PluginFolder(place, is_declared=True))
-    parts = PluginParts(format="package", version=version, skills=tuple(skills))
     yield FoundPlugin(
-        folder=skills[0].path if skills else folder,
+        folder=skills[0].path if skills else distribution.folder,
         origin=file,
-        name=name,
+        name=distribution.package.replace("_", "-"),
         owner=owner,
-        parts=parts,
+        parts=ReadPlugin(format="package", version=distribution.version, skills=tuple(skills)),
         diagnostics=tuple(findings),
     )
+
+
+def _load_entry_points(file: str, files: FileSystem) -> str:
+    """The text of a file of entry points; empty if there is none."""
+    if files.find_kind(file) != "file":
+        return ""
+    try:
+        return files.read_head(file, _MOST_BYTES).data.decode("utf-8", "replace")
+    except OSError:
+        # Python itself could not read it, either.
+        return ""
 
 
 def _list_group(text: str) -> Iterator[str]:

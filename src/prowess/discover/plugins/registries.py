@@ -9,18 +9,22 @@ from typing import Any, TypeGuard
 
 from prowess.diagnostics import Diagnostic, diagnose
 from prowess.discover.links import is_inside
-from prowess.discover.plugins.manifest import (
+from prowess.discover.plugins.json_tables import (
     ManifestError,
-    PluginParts,
+    describe_failure,
     find_json,
-    find_marketplace_entry,
+    get_table,
+    get_text,
     read_json,
 )
+from prowess.discover.plugins.manifest import ReadPlugin, find_marketplace_entry
 from prowess.discover.plugins.search import Finder, FoundPlugin, PluginSearch, list_folders
 from prowess.model.plugin import Owner
+from prowess.ports import FileSystem
 from prowess.profiles.schema.plugins import PluginRule
 
 _MOST_ENTRIES = 1_000
+_PROJECT_SCOPES = ("project", "local")
 
 
 def split_id(id: str) -> tuple[str, str]:
@@ -29,8 +33,10 @@ def split_id(id: str) -> tuple[str, str]:
     A name that leads to another folder is none.
     """
     name, _, marketplace = id.rpartition("@")
-    is_id = name and marketplace and not {"/", "\\", "\0"} & set(id)
-    return (name, marketplace) if is_id and ".." not in (name, marketplace) else ("", "")
+    leads_elsewhere = bool({"/", "\\", "\0"} & set(id)) or ".." in (name, marketplace)
+    if not name or not marketplace or leads_elsewhere:
+        return "", ""
+    return name, marketplace
 
 
 # Lists of installed plugins
@@ -42,55 +48,67 @@ def _find_in_registry(
     """The plugins in Claude Code's `installed_plugins.json`, which others copy."""
     for path in search.expand(rule):
         data = _load_list(search, path, findings)
-        plugins = data.get("plugins")
-        if not data:
-            continue
-        if not isinstance(plugins, dict):
+        if data and not isinstance(data.get("plugins"), dict):
             message = "The list of installed plugins is ignored: it has no table `plugins`."
             findings.append(diagnose("plugin-list-unreadable", message, file=path))
-            continue
-        for id, entries in plugins.items():
-            yield from _read_installed(id, entries, path, search, rule, findings)
+        reader = _RegistryReader(path, search, rule, findings)
+        for id, entries in get_table(data, "plugins").items():
+            yield from reader.read(id, entries)
 
 
-def _read_installed(
-    id: str,
-    entries: Any,
-    path: str,
-    search: PluginSearch,
-    rule: PluginRule,
-    findings: list[Diagnostic],
-) -> Iterator[FoundPlugin]:
-    """The installations of one plugin; version 1 of the file has one, version 2 a list."""
-    name, marketplace = split_id(id)
-    if not name:
-        message = f"{id[:100]!a} is not the id of a plugin; it must be NAME@MARKETPLACE."
-        findings.append(diagnose("plugin-invalid", message, file=path))
-        return
-    for entry in entries if isinstance(entries, list) else [entries]:
+class _RegistryReader:
+    """Reads the entries of one list of installed plugins. A bad entry costs only itself."""
+
+    def __init__(
+        self, path: str, search: PluginSearch, rule: PluginRule, findings: list[Diagnostic]
+    ) -> None:
+        self._path = path
+        self._search = search
+        self._rule = rule
+        self._findings = findings
+
+    def read(self, id: str, entries: Any) -> Iterator[FoundPlugin]:
+        """The installations of one plugin; version 1 of the file has one, version 2 a list."""
+        name, marketplace = split_id(id)
+        if not name:
+            expected = "it must be NAME@MARKETPLACE"
+            self._note("plugin-invalid", f"{id[:100]!a} is not the id of a plugin; {expected}.")
+            return
+        for entry in entries if isinstance(entries, list) else [entries]:
+            folder = self._find_folder(id, entry)
+            if folder is None:
+                continue
+            yield FoundPlugin(
+                folder=folder,
+                origin=self._path,
+                name=name,
+                suffix=marketplace,
+                owner=self._find_owner(entry),
+                entry=find_marketplace_entry(folder, name, self._search.files),
+                off=_find_off(entry),
+            )
+
+    def _find_folder(self, id: str, entry: Any) -> str | None:
+        """Where a plugin is installed for us; None, mostly with a finding, if it is not."""
         folder = entry.get("installPath") if isinstance(entry, dict) else None
-        if not _is_absolute(folder, search):
-            message = f"The plugin {id[:100]!a} has no `installPath`."
-            findings.append(diagnose("plugin-invalid", message, file=path))
-            continue
-        if not _is_for_this_rule(entry, rule, search, id):
-            continue
+        if not _is_absolute(folder, self._search):
+            self._note("plugin-invalid", f"The plugin {id[:100]!a} has no `installPath`.")
+            return None
+        if not _is_for_this_rule(entry, self._rule, self._search, id):
+            return None
         folder = posixpath.normpath(folder)
-        if search.files.find_kind(folder) != "folder":
+        if self._search.files.find_kind(folder) != "folder":
             message = f"The plugin `{id}` is listed, but its folder does not exist."
-            findings.append(diagnose("plugin-missing", message, file=path, related=(folder,)))
-            continue
-        is_project = entry.get("scope") in ("project", "local")
-        owner: Owner = "project" if is_project or rule.owner == "project" else rule.owner
-        yield FoundPlugin(
-            folder=folder,
-            origin=path,
-            name=name,
-            suffix=marketplace,
-            owner=owner,
-            entry=find_marketplace_entry(folder, name, search.files),
-            off="the list of installed plugins turns it off" if _is_off(entry) else None,
-        )
+            self._note("plugin-missing", message, folder)
+            return None
+        return folder
+
+    def _find_owner(self, entry: Mapping[str, Any]) -> Owner:
+        is_for_project = entry.get("scope") in _PROJECT_SCOPES
+        return "project" if is_for_project else self._rule.owner
+
+    def _note(self, code: str, message: str, *related: str) -> None:
+        self._findings.append(diagnose(code, message, file=self._path, related=related))
 
 
 def _is_absolute(folder: Any, search: PluginSearch) -> TypeGuard[str]:
@@ -98,8 +116,9 @@ def _is_absolute(folder: Any, search: PluginSearch) -> TypeGuard[str]:
     return is_path and bool(search.places.paths.isabs(folder))
 
 
-def _is_off(entry: Mapping[str, Any]) -> bool:
-    return entry.get("enabled") is False
+def _find_off(entry: Mapping[str, Any]) -> str | None:
+    is_off = entry.get("enabled") is False
+    return "the list of installed plugins turns it off" if is_off else None
 
 
 def _is_for_this_rule(
@@ -110,24 +129,27 @@ def _is_for_this_rule(
     if rule.scopes and scope not in rule.scopes:
         return False
     # A list that a project brings is about that project.
-    is_bound = scope in ("project", "local") and rule.owner != "project" and not rule.any_project
-    if not is_bound or _is_turned_on(id, rule, search):
+    is_of_one_project = rule.owner != "project" and not rule.any_project
+    if scope not in _PROJECT_SCOPES or not is_of_one_project:
         return True
-    wanted = entry.get("projectPath")
+    return _is_turned_on(id, rule, search) or _is_here(entry.get("projectPath"), search)
+
+
+def _is_here(wanted: Any, search: PluginSearch) -> bool:
+    """Whether a path is that of the project we are in, links followed."""
     if not isinstance(wanted, str):
         return False
-    places = search.places
-    find = search.files.find_real_path
-    here = {find(folder) for folder in (places.cwd, places.repository) if folder is not None}
-    return find(wanted) in here - {None}
+    find, places = search.files.find_real_path, search.places
+    real = find(wanted)
+    here = [find(folder) for folder in (places.cwd, places.repository) if folder is not None]
+    return real is not None and real in here
 
 
 def _is_turned_on(id: str, rule: PluginRule, search: PluginSearch) -> bool:
     """Whether a setting turns a plugin on, in whichever project it was installed."""
-    given = search.settings.enabled_plugins.get(id)
-    if given is not None:
-        return given
-    return next((enabled[id] for _, enabled in search.load_switches(rule) if id in enabled), False)
+    switches = [search.settings.enabled_plugins]
+    switches += [enabled for _, enabled in search.load_switches(rule)]
+    return next((enabled[id] for enabled in switches if id in enabled), False)
 
 
 def _load_list(search: PluginSearch, path: str, findings: list[Diagnostic]) -> dict[str, Any]:
@@ -136,8 +158,7 @@ def _load_list(search: PluginSearch, path: str, findings: list[Diagnostic]) -> d
     try:
         return read_json(search.files, path)
     except (OSError, ManifestError) as error:
-        cause = getattr(error, "strerror", None) or str(error)
-        message = f"The list of plugins is ignored: {cause}."
+        message = f"The list of plugins is ignored: {describe_failure(error)}."
         findings.append(diagnose("plugin-list-unreadable", message, file=path))
         return {}
 
@@ -178,58 +199,61 @@ def open_marketplace(
     """
     path = f"{folder}/.claude-plugin/marketplace.json"
     data = find_json(search.files, path)
-    plugins = None if data is None else data.get("plugins")
-    if data is None or not isinstance(plugins, list):
+    if data is None or not isinstance(data.get("plugins"), list):
         return None
-    given = data.get("name")
-    known_as = name or (given if isinstance(given, str) else "")
-    metadata = data.get("metadata")
-    base = metadata.get("pluginRoot") if isinstance(metadata, dict) else None
-    root = base if isinstance(base, str) else "."
-    entries = [one for one in plugins[:_MOST_ENTRIES] if isinstance(one, dict)]
-    return _list_entries(folder, path, origin, owner, known_as, root, entries, search)
-
-
-def _list_entries(
-    folder: str,
-    path: str,
-    origin: str,
-    owner: Owner,
-    marketplace: str,
-    root: str,
-    entries: list[dict[str, Any]],
-    search: PluginSearch,
-) -> Iterator[FoundPlugin]:
-    real = search.files.find_real_path(folder)
-    for entry in entries:
-        name, source = entry.get("name"), entry.get("source")
+    known_as = name or get_text(data, "name")
+    root = get_text(get_table(data, "metadata"), "pluginRoot") or "."
+    marketplace = _Marketplace(folder, path, known_as, root, search.files)
+    entries = [one for one in data["plugins"][:_MOST_ENTRIES] if isinstance(one, dict)]
+    return (
+        marketplace.place(entry, origin, owner)
+        for entry in entries
         # The others have to be fetched: they are on no disk yet.
-        if not isinstance(name, str) or not isinstance(source, str):
-            continue
-        place = posixpath.normpath(posixpath.join(folder, root, source))
-        target = search.files.find_real_path(place)
-        is_contained = is_inside(place, (folder,)) and target and is_inside(target, (real,))
-        findings: tuple[Diagnostic, ...] = ()
-        if not is_contained:
+        if isinstance(entry.get("name"), str) and isinstance(entry.get("source"), str)
+    )
+
+
+class _Marketplace:
+    """A marketplace on this disk, known by a name; its plugins are below `root`."""
+
+    def __init__(self, folder: str, path: str, name: str, root: str, files: FileSystem) -> None:
+        self._folder = folder
+        self._path = path
+        self._name = name
+        self._root = root
+        self._files = files
+        self._real = files.find_real_path(folder)
+
+    def place(self, entry: dict[str, Any], origin: str, owner: Owner) -> FoundPlugin:
+        """The plugin of an entry, with its folder if that is one of the marketplace."""
+        name, source = entry["name"], entry["source"]
+        place = posixpath.normpath(posixpath.join(self._folder, self._root, source))
+        found = FoundPlugin(
+            folder=place,
+            origin=origin,
+            name=name,
+            suffix=self._name,
+            owner=owner,
+            entry=entry,
+            # Nobody chose the plugins of a marketplace one by one yet.
+            default=False,
+        )
+        if not self._is_contained(place):
             message = (
                 f"The source of the plugin {name[:64]!a} is {source[:200]!a}, which is"
                 " not a folder of the marketplace; it is ignored."
             )
-            findings = (diagnose("plugin-path-outside", message, file=path),)
-            place = folder
-        yield FoundPlugin(
-            folder=place,
-            origin=origin,
-            name=name,
-            suffix=marketplace,
-            owner=owner,
-            entry=entry,
-            off=None if is_contained else "its source is not a folder of the marketplace",
-            # Nobody chose the plugins of a marketplace one by one yet.
-            default=False,
-            parts=None if is_contained else PluginParts(),
-            diagnostics=findings,
-        )
+            found.folder = self._folder
+            found.off = "its source is not a folder of the marketplace"
+            found.parts = ReadPlugin()
+            found.diagnostics = (diagnose("plugin-path-outside", message, file=self._path),)
+        return found
+
+    def _is_contained(self, place: str) -> bool:
+        real = self._files.find_real_path(place)
+        if real is None or not is_inside(place, (self._folder,)):
+            return False
+        return is_inside(real, (self._real,))
 
 
 # Versions
@@ -243,13 +267,20 @@ def _find_versions(
         name, marketplace = split_id(id)
         if not name:
             continue
-        for template in rule.at:
-            path = template.replace("{plugin_name}", name).replace("{marketplace}", marketplace)
-            for place in search.expand_template(path, rule):
-                versions = list_folders(place, search.files)
-                if versions:
-                    newest = max(versions, key=_read_version)
-                    yield FoundPlugin(folder=newest, origin=place, name=name, suffix=marketplace)
+        for place in _list_version_places(name, marketplace, search, rule):
+            versions = list_folders(place, search.files)
+            if versions:
+                newest = max(versions, key=_read_version)
+                yield FoundPlugin(folder=newest, origin=place, name=name, suffix=marketplace)
+
+
+def _list_version_places(
+    name: str, marketplace: str, search: PluginSearch, rule: PluginRule
+) -> Iterator[str]:
+    """The folders that may have versions of a plugin."""
+    for template in rule.at:
+        path = template.replace("{plugin_name}", name).replace("{marketplace}", marketplace)
+        yield from search.expand_template(path, rule)
 
 
 def _read_version(folder: str) -> list[tuple[int, str]]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import msgspec
 
 from prowess.diagnostics import Diagnostic
-from prowess.discover.plugins.manifest import PluginParts, find_json
+from prowess.discover.plugins.json_tables import find_json, get_table
+from prowess.discover.plugins.manifest import ReadPlugin
 from prowess.model.facts import Facts
 from prowess.model.plugin import Owner
 from prowess.model.settings import Settings
@@ -35,7 +36,7 @@ class FoundPlugin(msgspec.Struct, kw_only=True):
     off: str | None = None
     default: bool | None = None
     within: str | None = None
-    parts: PluginParts | None = None
+    parts: ReadPlugin | None = None
     diagnostics: tuple[Diagnostic, ...] = ()
 
 
@@ -66,10 +67,8 @@ class PluginSearch(msgspec.Struct, frozen=True):
         """What the files of another host turn on and off, the strongest file first."""
         paths = [path for one in rule.switches for path in self.expand_template(one, rule)]
         for path in dict.fromkeys(reversed(paths)):
-            data = find_json(self.files, path) or {}
-            enabled = data.get("enabledPlugins")
-            if isinstance(enabled, dict):
-                yield path, {id: is_on for id, is_on in enabled.items() if isinstance(is_on, bool)}
+            enabled = get_table(find_json(self.files, path), "enabledPlugins")
+            yield path, {id: is_on for id, is_on in enabled.items() if isinstance(is_on, bool)}
 
     def _find_anchor(self, name: str) -> str | None:
         """The nearest folder above the working folder that has an entry, or the repository."""
@@ -96,3 +95,8 @@ def list_folders(path: str, files: FileSystem) -> list[str]:
     except OSError:
         # A plugin nobody can list has no skills that anybody could miss.
         return []
+
+
+def has_file(folder: str, names: Iterable[str], files: FileSystem) -> bool:
+    """Whether a folder has a file with one of these names."""
+    return any(files.find_kind(f"{folder}/{name}") == "file" for name in names)
