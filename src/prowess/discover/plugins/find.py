@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
 import msgspec
 
@@ -125,13 +126,10 @@ class _KeptPlugins:
 
 def _drop_linked(plugins: list[Plugin], search: PluginSearch) -> tuple[Plugin, ...]:
     """The plugins without npm packages that only link to one in a list of installed plugins."""
-    rules = search.profile.plugins
-    if not any(rules[one.kind].find == "node" for one in plugins):
-        return tuple(plugins)
-    installed = {one.real for one in plugins if rules[one.kind].find == "registry"}
-    return tuple(
-        one for one in plugins if rules[one.kind].find != "node" or one.real not in installed
-    )
+    finders = {kind: rule.find for kind, rule in search.profile.plugins.items()}
+    installed = {one.real for one in plugins if finders[one.kind] == "registry"}
+    linked = [one for one in plugins if finders[one.kind] == "node" and one.real in installed]
+    return tuple(one for one in plugins if one not in linked) if linked else tuple(plugins)
 
 
 # What is found becomes a plugin
@@ -145,36 +143,52 @@ def _make_plugin(
     switches: _RuleSwitches,
 ) -> Plugin:
     parts = found.parts or _read_parts(rule, found, search)
-    folder_name = found.folder.replace("\\", "/").rstrip("/").rpartition("/")[2]
-    name = found.name or parts.name or folder_name
-    # A plain folder gives its skills no name, so it can have any.
-    is_named = bool(found.name) or parts.format != "plain"
-    needs_name = is_named and rule.prefix
-    bad_name = find_name_problem(name) if needs_name else None
-    shown = name if bad_name is None else folder_name
-    suffix = rule.suffix if found.suffix is None else found.suffix
-    id = f"{shown}@{suffix}" if suffix else shown
-    disabled_by, switched_in = switches.find(id, shown, found, parts)
+    named = _name_plugin(rule, found, parts)
+    disabled_by, switched_in = switches.find(named.id, named.name, found, parts)
     brought = {field: getattr(parts, field) for field in PluginParts.__struct_fields__}
     return Plugin(
         **brought,
-        name=shown,
-        id=id,
+        name=named.name,
+        id=named.id,
         kind=kind,
         folder=found.folder,
         origin=found.origin,
         real=search.files.find_real_path(found.folder),
         owner=found.owner or rule.owner,
         within=found.within,
-        prefix=shown if needs_name and bad_name is None else "",
-        disabled_by=parts.problem or bad_name or found.off or disabled_by,
+        prefix=named.prefix,
+        disabled_by=parts.problem or named.problem or found.off or disabled_by,
         switched_in=switched_in,
         diagnostics=(
             *found.diagnostics,
             *parts.diagnostics,
-            *_check_name(found, parts, bad_name),
+            *_check_name(found, parts, named.problem),
         ),
     )
+
+
+class _PluginName(NamedTuple):
+    """What a plugin is called; `prefix` comes before its skills, `problem` says what is wrong."""
+
+    name: str
+    id: str
+    prefix: str
+    problem: str | None
+
+
+def _name_plugin(rule: PluginRule, found: FoundPlugin, parts: ReadPlugin) -> _PluginName:
+    folder_name = found.folder.replace("\\", "/").rstrip("/").rpartition("/")[2]
+    name = found.name or parts.name or folder_name
+    # A plain folder gives its skills no name, so it can have any.
+    is_named = bool(found.name) or parts.format != "plain"
+    gives_prefix = is_named and rule.prefix
+    problem = find_name_problem(name) if gives_prefix else None
+    if problem is not None:
+        # It is off, but people have to see which folder is meant.
+        name, gives_prefix = folder_name, False
+    suffix = rule.suffix if found.suffix is None else found.suffix
+    id = f"{name}@{suffix}" if suffix else name
+    return _PluginName(name, id, name if gives_prefix else "", problem)
 
 
 def _read_parts(rule: PluginRule, found: FoundPlugin, search: PluginSearch) -> ReadPlugin:

@@ -360,17 +360,25 @@ def _find_standard_problem(data: Mapping[str, Any]) -> str | None:
     """What rejects a manifest of Agent Plugins 1.0; None if nothing does."""
     if data["$schema"] != STANDARD_SCHEMA:
         return f"its version of Agent Plugins is not known ({data['$schema'][:100]})"
-    name = data.get("name")
-    is_name = isinstance(name, str) and len(name) <= _MOST_NAME and _STANDARD_NAME.fullmatch(name)
-    if not is_name or "--" in str(name) or ".." in str(name):
-        return f"its name is {str(name)[:100]!a}, which Agent Plugins does not allow"
-    for field in _STANDARD_TEXTS:
-        if field in data and not isinstance(data[field], str):
-            return f"`{field}` must be a string"
-    keywords = data.get("keywords", [])
-    if not isinstance(keywords, list) or not all(isinstance(one, str) for one in keywords):
+    name = str(data.get("name"))
+    if name != data.get("name") or not _is_standard_name(name):
+        return f"its name is {name[:100]!a}, which Agent Plugins does not allow"
+    given = [field for field in _STANDARD_TEXTS if field in data]
+    wrong = [field for field in given if not isinstance(data[field], str)]
+    if wrong:
+        return f"`{wrong[0]}` must be a string"
+    if not _is_texts(data.get("keywords", [])):
         return "`keywords` must be a list of strings"
     return _find_author_problem(data.get("author", {}))
+
+
+def _is_standard_name(name: str) -> bool:
+    is_plain = _STANDARD_NAME.fullmatch(name) is not None
+    return is_plain and len(name) <= _MOST_NAME and "--" not in name and ".." not in name
+
+
+def _is_texts(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(one, str) for one in value)
 
 
 def _find_author_problem(author: Any) -> str | None:

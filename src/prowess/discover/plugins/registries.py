@@ -171,16 +171,15 @@ def _find_in_marketplaces(
 ) -> Iterator[FoundPlugin]:
     """The plugins of known marketplaces that settings name, whether installed or not."""
     wanted = {split_id(id) for id in search.settings.enabled_plugins}
-    names = {marketplace for _, marketplace in wanted}
+    marketplaces = {marketplace for _, marketplace in wanted}
     for path in search.expand(rule):
-        for name, entry in _load_list(search, path, findings).items():
-            folder = entry.get("installLocation") if isinstance(entry, dict) else None
-            if name not in names or not _is_absolute(folder, search):
+        known = _load_list(search, path, findings)
+        for name in filter(marketplaces.__contains__, known):
+            folder = get_table(known, name).get("installLocation")
+            if not _is_absolute(folder, search):
                 continue
             listed = open_marketplace(folder, path, rule.owner, search, rule, name=name)
-            for found in listed or ():
-                if (found.name, name) in wanted:
-                    yield found
+            yield from (found for found in listed or () if (found.name, name) in wanted)
 
 
 def open_marketplace(
