@@ -107,12 +107,14 @@ class Slow:
 
     def __init__(self) -> None:
         self.go = threading.Event()
+        self.has_begun = False
         self.cancelled = 0
         self.requests: list[list[ModelMessage]] = []
         self.model = FunctionModel(stream_function=self._stream)
 
     async def _stream(self, messages: list[ModelMessage], info: AgentInfo):
         if "Work slowly." in list_prompts(messages)[0]:
+            self.has_begun = True
             try:
                 while not self.go.is_set():
                     await asyncio.sleep(0.01)
@@ -126,6 +128,9 @@ class Slow:
             isinstance(part, ToolReturnPart) for message in messages for part in message.parts
         )
         if has_called:
+            # The parent may be faster than the sub-agent that it started.
+            while not self.has_begun:
+                await asyncio.sleep(0.01)
             yield "Fine."
             return
         arguments = json.dumps({"prompt": "Work slowly.", "background": True})
