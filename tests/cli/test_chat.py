@@ -299,6 +299,8 @@ def test_mentions_are_files_that_exist(tmp_path):
     (tmp_path / "b c.txt").write_text("")
     text = 'Look at @a.txt, @"b c.txt" and @a.txt; not @gone.txt, x@a.txt or @\0.'
     assert find_mentions(text, str(tmp_path)) == (("a.txt", "b c.txt"), ("gone.txt", "\0"))
+    chinese = "请看@a.txt，再看 @a.txt的内容；没有@没有.md。见 @a.txt。"
+    assert find_mentions(chinese, str(tmp_path)) == (("a.txt",), ("没有.md",))
     assert (quote_mention("a.txt"), quote_mention("b c.txt")) == ("@a.txt", '@"b c.txt"')
 
 

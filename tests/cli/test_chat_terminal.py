@@ -133,9 +133,9 @@ def test_what_is_typed_is_shown_once_and_a_missing_file_is_reported(terminal, ch
     answers = ({"text": "Answer 1."}, {"text": "The user greeted.", "agent": "compaction"})
     screen = chat("--model", script(terminal, *answers))
     screen.wait_for("/help shows more.")
-    screen.type("look at @gone.txt, 谢谢", "Enter")
+    screen.type("看@gone.txt，谢谢", "Enter")
     shown = screen.wait_for("Answer 1.")
-    echoed = "› look at @gone.txt, 谢谢"
+    echoed = "› 看@gone.txt，谢谢"
     note = "There is no file “gone.txt”; “@gone.txt” is sent as text."
     assert [line for line in shown.splitlines() if "gone" in line] == [echoed, note]
     screen.wait_until_gone("Working…")
@@ -178,12 +178,15 @@ Reads tides.
 """
 
 
+LONG = f"printf once >> log && true {'long-' * 9} && true"
+
+
 def test_approvals_show_the_exact_command_or_change(terminal, chat):
     terminal.write("project/a.txt", "one\ntwo\n")
     model = script(
         terminal,
         call("Edit", file_path="a.txt", old_string="two", new_string="2"),
-        call("Bash", command="printf once >> log"),
+        call("Bash", command=LONG),
         call("Bash", command="printf always >> log"),
         call("Bash", command="printf always >> log"),
         call("Bash", command="rm a.txt"),
@@ -198,7 +201,8 @@ def test_approvals_show_the_exact_command_or_change(terminal, chat):
     screen.wait_for("Every change of a file is asked about: y or n.")
     screen.press("C-u")
     screen.type("y", "Enter")
-    screen.wait_for("Changed a.txt.", "    printf once >> log", "y: once · a: always · n: no")
+    # A long command is indented in all its lines.
+    screen.wait_for("Changed a.txt.", "    printf once >> log", "&&\n    true\n", "y: once")
     # Nothing happens by an empty line.
     screen.press("Enter")
     screen.type("y", "Enter")

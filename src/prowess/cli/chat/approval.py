@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable
 
 from rich.console import RenderableType
+from rich.padding import Padding
 from rich.text import Text
 
 from prowess.cli.chat.output import stack
@@ -71,7 +72,7 @@ class ChatApprover:
         async with self._lock:
             question = Question(request)
             first, *others = describe_request(request)
-            details: list[RenderableType] = [Text(line) for line in others]
+            details: list[RenderableType] = [_indent(line) for line in others]
             diff = str(request.metadata.get("diff", ""))
             if diff.count("\n") > MOST_DIFF_LINES:
                 # The call showed only its beginning.
@@ -84,6 +85,12 @@ class ChatApprover:
                 self._changed(None)
             self._print(Text(_render_answer(answer), "dim"))
             return answer
+
+
+def _indent(line: str) -> RenderableType:
+    """A line whose indentation its wrapped rest has, too: where a command ends must be plain."""
+    text = line.lstrip(" ")
+    return Padding(Text(text), (0, 0, 0, len(line) - len(text)))
 
 
 def _render_answer(answer: ApprovalAnswer) -> str:

@@ -17,7 +17,7 @@ from prowess.reports.switch_plan import VISIBILITIES
 from prowess.text.display import escape_line
 
 _COMMAND = re.compile(r"[/$]\S*(?: .*)?")
-_MENTION = re.compile(r'(?:^|\s)@("?[^\s"]*)$')
+_MENTION = re.compile(r'(?<![!-~])@("?[^\s"]*)$')
 _MOST = 30
 # Files that are looked at for one completion; a large project must not block the line.
 _MOST_FILES = 5_000

@@ -6,9 +6,12 @@ import os
 import re
 from typing import NamedTuple
 
-_MENTION = re.compile(r'(?<!\S)@(?:"([^"\n]+)"|(\S+))')
+# Not in an address of mail. Languages without blanks between words have none before an `@`.
+_MENTION = re.compile(r'(?<![!-~])@(?:"([^"\n]+)"|((?:[^\s@]|(?<=[!-~])@)+))')
 # What ends a sentence or a clause, and is rarely the end of a file's name.
 _PUNCTUATION = ".,;:!?)]}'\""
+_WIDE_PUNCTUATION = re.compile(r"[，。、；：！？）】》」』”’]")
+_NOT_ASCII = re.compile(r"[^!-~]")
 
 
 class Mentions(NamedTuple):
@@ -29,7 +32,7 @@ def find_mentions(text: str, cwd: str) -> Mentions:
         if path is not None and _exists(path, cwd):
             found.append(path)
         else:
-            missing.append(quoted or word.rstrip(_PUNCTUATION) or word)
+            missing.append(quoted or _list_spellings(word)[-1])
     return Mentions(tuple(dict.fromkeys(found)), tuple(dict.fromkeys(missing)))
 
 
@@ -39,10 +42,18 @@ def quote_mention(path: str) -> str:
 
 
 def _choose_spelling(word: str, cwd: str) -> str | None:
-    for spelling in (word, word.rstrip(_PUNCTUATION)):
+    # Text may follow a name without a blank, as in `@a.txt的内容`.
+    for spelling in (*_list_spellings(word), _NOT_ASCII.split(word)[0]):
         if spelling and _exists(spelling, cwd):
             return spelling
     return None
+
+
+def _list_spellings(word: str) -> list[str]:
+    """What of a word may be the name: all of it, or what is before the punctuation."""
+    clause = _WIDE_PUNCTUATION.split(word)[0]
+    spellings = (word, word.rstrip(_PUNCTUATION), clause, clause.rstrip(_PUNCTUATION))
+    return [one for one in spellings if one]
 
 
 def _exists(path: str, cwd: str) -> bool:
