@@ -113,6 +113,8 @@ class Project:
             self._cache_folder = None if isinstance(cache, bool) else os.path.abspath(cache)
             self.host = host
             self._composition = self._compose(composed)
+        # Agents ask for these settings at every call of a tool; profiles are read once.
+        self._own_profile: Profile | None = None
         self._trust = trust
         # Whether changes on disk are looked for, and after how many seconds all is read anew.
         self.is_watched = refresh == "auto"
@@ -171,7 +173,9 @@ class Project:
         """Prowess's own settings, which decide what is its own, whichever host it answers as."""
         if self._composition is not None:
             return Settings()
-        profile = self._load_profile(*load_added_profiles(self.facts, "prowess"))
+        if self._own_profile is None:
+            self._own_profile = self._load_profile(*load_added_profiles(self.facts, "prowess"))
+        profile = self._own_profile
         return load_settings(profile, self._name_places(profile), self.facts, self.files)
 
     def scan_watched(self) -> tuple[Snapshot, tuple[Collision, ...], ChangeCheck]:

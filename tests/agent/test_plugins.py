@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from prowess.agent.configuration import load_configuration
 from prowess.agent.definitions import AgentDefinitions
 from prowess.agent.hooks.sources import gather_hooks
 from prowess.agent.mcp_tools import find_servers
@@ -44,8 +45,11 @@ def list_agents(skills: Skills) -> set[str]:
 
 def used(skills: Skills) -> tuple[set[str], list[str], list[tuple[str, bool]]]:
     """The agents, the names of plugins whose hooks run, and the servers that may be started."""
-    hooks = [hook.name for hook in gather_hooks(skills).hooks]
-    servers = [(server.name, server.is_trusted) for server in find_servers(skills)]
+    hooks = [hook.name for hook in gather_hooks(skills, load_configuration(skills)).hooks]
+    servers = [
+        (server.name, server.is_trusted)
+        for server in find_servers(skills, load_configuration(skills))
+    ]
     return list_agents(skills), hooks, servers
 
 
@@ -89,7 +93,8 @@ def test_what_a_project_brings_is_used_once_the_project_is_trusted(workspace: Wo
     workspace.write("project/prowess.toml", 'plugins = ["tools"]\n')
     skills = workspace.open()
     assert used(skills) == (set(), [], [("tools:db", False)])
-    assert [one.message for one in gather_hooks(skills).warnings] == [
+    warnings = gather_hooks(skills, load_configuration(skills)).warnings
+    assert [one.message for one in warnings] == [
         "The hooks of the plugin tools@folder do not run, because it is not trusted."
     ]
     TrustFile.of(workspace.facts(), cwd=workspace.path("project")).trust(workspace.path("project"))

@@ -17,6 +17,7 @@ from pydantic_ai import RunContext, ToolDefinition, ToolFailed
 from pydantic_ai.toolsets import AbstractToolset, ToolsetTool
 from pydantic_core import SchemaValidator, core_schema
 
+from prowess.agent.configuration import Configuration
 from prowess.agent.events import Event, Warned
 from prowess.agent.tools.plan import Access, Plan
 from prowess.errors import MissingExtra
@@ -54,19 +55,18 @@ class McpTool(msgspec.Struct, frozen=True):
     schema: Mapping[str, Any]
 
 
-def find_servers(skills: Skills) -> tuple[McpServer, ...]:
+def find_servers(skills: Skills, configuration: Configuration) -> tuple[McpServer, ...]:
     """The servers that are configured here: Prowess's own, those of the host, and of plugins."""
-    project = skills.project
-    own = project.load_own_settings()
+    project, own = skills.project, configuration.own
     marked = mark_trusted(
-        list_configured(skills.settings(), own),
+        list_configured(configuration.host, own),
         find_folder_trust(own, project.open_trust().is_trusted_folder),
         project=skills.snapshot.repository or skills.cwd,
         home=skills.facts.home,
     )
     of_plugins = [
         server
-        for contents in skills.plugins()
+        for contents in configuration.plugins
         if contents.plugin.is_enabled
         for server in contents.servers
     ]
@@ -264,6 +264,7 @@ def _names_tool(pattern: str, name: str) -> bool:
 
 def open_mcp_tools(
     skills: Skills,
+    configuration: Configuration,
     emit: Callable[[Event], None],
     given: Sequence[McpServer] = (),
     *,
@@ -274,7 +275,7 @@ def open_mcp_tools(
     A read-only session has none, because nothing keeps another program from writing.
     """
     named = {server.name for server in given}
-    found = (one for one in find_servers(skills) if one.name not in named)
+    found = (one for one in find_servers(skills, configuration) if one.name not in named)
     servers = (*given, *found)
     if not servers or read_only:
         return None

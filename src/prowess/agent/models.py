@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import posixpath
 import re
 import threading
@@ -118,6 +119,14 @@ class ModelSource:
         if self.name is None:
             raise NoModel
         return self._load(self.name)
+
+    async def wait(self) -> None:
+        """Wait until the model of the session is loaded, while the event loop goes on.
+
+        What went wrong with it is raised by `open`.
+        """
+        if self._loading is not None:
+            await asyncio.wait([asyncio.wrap_future(self._loading)])
 
     def share(self, model: Model, agent: str) -> Model:
         """A model for another agent, too. A script has answers of its own for each."""

@@ -20,6 +20,7 @@ from pydantic_ai.models import Model
 from prowess.activate.slash.dispatch import ToolReply
 from prowess.activate.slash.messages import Delivery, Key, Message, find_delivery
 from prowess.activate.slash.parser import Notice, Plain
+from prowess.agent.configuration import load_configuration
 from prowess.agent.events import (
     VERSION,
     Event,
@@ -61,6 +62,8 @@ _OWN_COMMANDS = ("/compact", "/clear")
 # How long a scan is new: programs that open a session and use it at once need no second one.
 _FRESH_SECONDS = 1.0
 _NOT_ALLOWED = (NotPermitted, Unavailable, UntrustedTool)
+# The work of a turn. It gets the text if that is plain, for the model as it is.
+_Work = Callable[[Plain | None], Awaitable[LoopResult]]
 
 
 class Session:
@@ -94,8 +97,9 @@ class Session:
         self.skills = skills
         self._approver = approver
         self._opened = time.monotonic()
-        own = skills.project.load_own_settings()
-        self._start_warnings = tuple(list_settings_warnings(skills.settings(), own))
+        configuration = load_configuration(skills)
+        own = configuration.own
+        self._start_warnings = tuple(list_settings_warnings(configuration.host, own))
         self.models = ModelSource(model, own.agent, skills.facts, skills.project.files, record)
         file = open_session_file(skills, resume, fork=fork) if keep else None
         self.id = file.header.id if file else f"unsaved-{time.time_ns():x}"
@@ -103,6 +107,7 @@ class Session:
         self._is_resumed = resume is not None
         self._workers = Workers(
             skills,
+            configuration,
             self.models,
             approver,
             session=self.id,
@@ -136,7 +141,7 @@ class Session:
         the text of `files`, as far as the rules let it read them. `/compact` and `/clear` do what
         the methods do, unless a skill has that name.
         """
-        return self._stream_turn(text, lambda: self._answer(text, files))
+        return self._stream_turn(text, lambda plain: self._answer(text, files, plain))
 
     def compact(self, instructions: str = "") -> AsyncGenerator[Event, None]:
         """Replace the messages so far by a summary that the model makes; a turn as in `send`.
@@ -145,7 +150,7 @@ class Session:
         does not end as `done` has changed nothing.
         """
         text = f"/compact {instructions}".strip()
-        return self._stream_turn(text, lambda: self._compact(instructions))
+        return self._stream_turn(text, lambda plain: self._compact(instructions))
 
     def clear(self) -> None:
         """Forget the conversation: the next turn begins with no messages and no loaded skills.
@@ -156,9 +161,7 @@ class Session:
             raise UsageError("The session is still working on a turn.")
         self._clear()
 
-    async def _stream_turn(
-        self, text: str, work: Callable[[], Awaitable[LoopResult]]
-    ) -> AsyncGenerator[Event, None]:
+    async def _stream_turn(self, text: str, work: _Work) -> AsyncGenerator[Event, None]:
         _check_text(text)
         if self._events is not None:
             raise UsageError("The session is still working on a turn.")
@@ -297,7 +300,7 @@ class Session:
         assert ended is not None
         return ended
 
-    async def _run_turn(self, text: str, work: Callable[[], Awaitable[LoopResult]]) -> None:
+    async def _run_turn(self, text: str, work: _Work) -> None:
         self._announce()
         self._transcript.turns += 1
         turn = self._transcript.turns
@@ -323,17 +326,14 @@ class Session:
             )
         )
 
-    async def _work_on(self, text: str, work: Callable[[], Awaitable[LoopResult]]) -> LoopResult:
+    async def _work_on(self, text: str, work: _Work) -> LoopResult:
         """Do the work of a turn, and write down how it ended."""
         self._emit(TurnStarted(turn=self._transcript.turns, text=text))
         self._workers.begin_turn()
         try:
-            self._transcript.begin_turn(text)
-            is_old = time.monotonic() - self._opened > _FRESH_SECONDS
-            if self._main is not None or is_old:
-                # Skills that were added or changed since the last turn are there in this one.
-                await run_in_thread(lambda is_cancelled: self.skills.refresh())
-            result = await work()
+            # Changing threads takes longer than most of what is done there, so it is done at once.
+            plain = await run_in_thread(lambda is_cancelled: self._prepare(text))
+            result = await work(plain)
         except _NOT_ALLOWED as error:
             result = LoopResult(status="refused", reason=_make_reason(error))
         except ProwessError as error:
@@ -350,14 +350,30 @@ class Session:
         self._save_end(result)
         return result
 
-    async def _answer(self, text: str, files: Sequence[str]) -> LoopResult:
+    def _prepare(self, text: str) -> Plain | None:
+        """Do what a turn begins with and may wait for the disk.
+
+        Returns the text if it is for the model as it is; None if it may be a command.
+        """
+        self._transcript.begin_turn(text)
+        is_old = time.monotonic() - self._opened > _FRESH_SECONDS
+        if self._main is not None or is_old:
+            # Skills that were added or changed since the last turn are there in this one.
+            self.skills.refresh()
+        plain = self.conversation.find_plain(text)
+        # A hook may still write the files that this reads.
+        if plain is not None and self.models.name is not None and not self._workers.hooks.has_any:
+            self._workers.prepare()
+        return plain
+
+    async def _answer(self, text: str, files: Sequence[str], plain: Plain | None) -> LoopResult:
         """What comes of a typed text: a tool's reply, a refusal, or the work of the model."""
         typed = self._queue.pop_interpreted(text)
         if typed is None:
             refusal = await self._prompts.find_refusal(text)
             if refusal is not None:
                 return LoopResult(status="refused", reason=refusal.rstrip("."))
-            typed = await self.conversation.run_async(text)
+            typed = plain or await self.conversation.run_async(text)
         if isinstance(typed, Notice):
             return LoopResult(status="refused", reason=typed.message.rstrip("."))
         if isinstance(typed, ToolReply):
@@ -429,6 +445,7 @@ class Session:
     async def _open_main(self) -> Worker:
         """The main agent, made when a model is first needed."""
         if self._main is None:
+            await self.models.wait()
             self._main = await self._workers.open(
                 "",
                 self.models.open(),

@@ -194,7 +194,8 @@ class SessionFile:
             parent=None if parent is None else parent.header.id,
         )
         made = cls(header, AppendFile.create(_find_path(facts, header.id)))
-        made._file.append(msgspec.json.encode(header), sync=True)
+        # Not synced: nothing is lost with it, and whatever is synced later takes it along.
+        made._file.append(msgspec.json.encode(header))
         if parent is not None:
             for line in read_lines(_find_path(facts, parent.header.id))[0][1:]:
                 made._file.append(line)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable, Container
+from collections.abc import Awaitable, Callable, Container, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, Unpack
 
 from pydantic_ai import FunctionToolset, ModelRetry, RunContext, ToolFailed
-from pydantic_ai.toolsets import AbstractToolset, CombinedToolset, ToolsetTool, WrapperToolset
+from pydantic_ai.toolsets import AbstractToolset, ToolsetTool, WrapperToolset
 
 from prowess.adapters.pydantic_ai import SkillToolset
+from prowess.adapters.skill_offer import OfferOptions
 from prowess.agent.events import Event, Outcome, SkillsWoken, ToolFinished, ToolStarted
 from prowess.agent.hooks.session_hooks import AgentHooks
 from prowess.agent.hooks.tool_calls import HookedCall
@@ -309,12 +310,50 @@ def build_toolset(
             if only is None or name in only
         ]
     )
-    skills = SkillToolset(
+    others = (shipped,) if mcp is None else (shipped, McpToolset(mcp, only))
+    tools = AgentTools(
         context.conversation,
+        planned,
+        others,
         on_activation=lambda activation, run: _loaded.get().append(activation),
         **catalog_options,
     )
-    toolsets: list[AbstractToolset[Any]] = [planned, skills, shipped]
-    if mcp is not None:
-        toolsets.append(McpToolset(mcp, only))
-    return GuardedToolset(CombinedToolset(toolsets), context=context)
+    return GuardedToolset(tools, context=context)
+
+
+class AgentTools(SkillToolset):
+    """All tools of an agent as one toolset: those for skills, the planned ones, and others.
+
+    pydantic-ai starts tasks for every request where there are several toolsets, which take longer
+    than all that the toolsets do.
+    """
+
+    def __init__(
+        self,
+        skills: Conversation,
+        planned: FunctionToolset[Any],
+        others: Sequence[AbstractToolset[Any]],
+        **options: Unpack[OfferOptions],
+    ) -> None:
+        super().__init__(skills, **options)
+        self._planned = planned
+        self._others = others
+        # The planned tools never change, except for the number of retries of the run.
+        self._listed: tuple[int, dict[str, ToolsetTool[Any]]] | None = None
+
+    async def get_tools(self, ctx: RunContext[Any]) -> dict[str, ToolsetTool[Any]]:
+        """All tools, always in the same order, so that a provider can cache them."""
+        if self._listed is None or self._listed[0] != ctx.max_retries:
+            self._listed = (ctx.max_retries, await self._planned.get_tools(ctx))
+        tools = {**self._listed[1], **await super().get_tools(ctx)}
+        for toolset in self._others:
+            tools |= await toolset.get_tools(ctx)
+        return tools
+
+    async def call_tool(
+        self, name: str, tool_args: dict[str, Any], ctx: RunContext[Any], tool: ToolsetTool[Any]
+    ) -> Any:
+        """Let the toolset that a tool is of carry out a call."""
+        if tool.toolset is self:
+            return await super().call_tool(name, tool_args, ctx, tool)
+        return await tool.toolset.call_tool(name, tool_args, ctx, tool)

@@ -15,6 +15,7 @@ from pydantic_ai.toolsets import AbstractToolset
 from prowess.activate.slash.messages import Message
 from prowess.agent.background import BackgroundTasks
 from prowess.agent.compaction import AGENT, INSTRUCTIONS, Compactor
+from prowess.agent.configuration import Configuration
 from prowess.agent.definitions import (
     GENERAL,
     AgentDefinition,
@@ -87,6 +88,7 @@ class Workers:
     def __init__(
         self,
         skills: Skills,
+        configuration: Configuration,
         models: ModelSource,
         approver: Approver | None,
         *,
@@ -112,17 +114,18 @@ class Workers:
         self._emit = emit
         self._wait_until_shown = wait_until_shown
         self._taken = tuple(taken)
-        self._settings = skills.project.load_own_settings().agent
-        self._workspace = Workspace(skills, approver, read_only=read_only)
+        self._settings = configuration.own.agent
+        self._workspace = Workspace(skills, configuration, approver, read_only=read_only)
         self._grants = SkillGrants(skills, models, emit)
         self._refused_links: list[str] = []
         self._definitions = _open_definitions(
-            skills, self._workspace.root, on_refused=self._refused_links.append
+            skills, configuration, self._workspace.root, on_refused=self._refused_links.append
         )
-        self._mcp = open_mcp_tools(skills, emit, servers, read_only=read_only)
+        self._mcp = open_mcp_tools(skills, configuration, emit, servers, read_only=read_only)
         self._instructions: str | None = None
         self.hooks = open_hooks(
             skills,
+            configuration,
             HookPlace(
                 session=session,
                 cwd=skills.cwd,
@@ -265,11 +268,16 @@ class Workers:
         )
         return await loop.work(prompt, self.spending, self.token)
 
+    def prepare(self) -> None:
+        """Read what the first agent needs, in a thread that may wait for the disk."""
+        if self._instructions is None:
+            self._instructions = self._render()
+
     async def _load_instructions(self, definition: AgentDefinition | None) -> str:
         """What the model is told about itself, and what the definition of its agent adds."""
         if self._instructions is None:
-            self._instructions = await run_in_thread(lambda is_cancelled: self._render())
-            self._warn_links()
+            await run_in_thread(lambda is_cancelled: self.prepare())
+        self._warn_links()
         own = definition.prompt if definition is not None else ""
         return "\n\n".join(filter(None, (self._instructions, own)))
 
@@ -490,7 +498,11 @@ class Workers:
 
 
 def _open_definitions(
-    skills: Skills, root: str, *, on_refused: Callable[[str], None]
+    skills: Skills,
+    configuration: Configuration,
+    root: str,
+    *,
+    on_refused: Callable[[str], None],
 ) -> AgentDefinitions:
     return AgentDefinitions(
         (skills.snapshot.cwd, root),
@@ -498,7 +510,7 @@ def _open_definitions(
         skills.profile.header,
         skills.profile.limits,
         home=skills.facts.home,
-        trusted_links=skills.settings().trusted_links,
-        plugins=skills.plugins(),
+        trusted_links=configuration.host.trusted_links,
+        plugins=configuration.plugins,
         on_refused=on_refused,
     )

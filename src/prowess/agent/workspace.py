@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from prowess.agent.attachments import AttachedFiles, OpenJudge
+from prowess.agent.configuration import Configuration
 from prowess.agent.events import Event
 from prowess.agent.permissions import (
     Gatekeeper,
@@ -29,6 +30,7 @@ from prowess.conversation.conversation import Conversation
 from prowess.gate.approvals import Approvals
 from prowess.machine.project_files import ProjectFiles
 from prowess.model.permission import Decision
+from prowess.model.settings import Settings
 from prowess.ports import Approver, Runner
 from prowess.runtime import Skills
 from prowess.state.approvals import ApprovalFile, approvals_path
@@ -37,14 +39,25 @@ from prowess.state.approvals import ApprovalFile, approvals_path
 class Workspace:
     """The project of a session as its tools see it. Settings and rules are read at each use."""
 
-    def __init__(self, skills: Skills, approver: Approver | None, *, read_only: bool) -> None:
+    def __init__(
+        self,
+        skills: Skills,
+        configuration: Configuration,
+        approver: Approver | None,
+        *,
+        read_only: bool,
+    ) -> None:
         self._skills = skills
         snapshot, home = skills.snapshot, skills.facts.home
         self.root = snapshot.repository or snapshot.cwd
         self.runner: Runner = open_runner(skills.facts, read_only=read_only)
         self._files = ProjectFiles(self.root, snapshot.cwd, home=home)
         self.gatekeeper = Gatekeeper(
-            _open_approvals(skills), approver, project=self.root, home=home, read_only=read_only
+            _open_approvals(skills, configuration.own),
+            approver,
+            project=self.root,
+            home=home,
+            read_only=read_only,
         )
 
     @property
@@ -103,7 +116,7 @@ class Workspace:
         return find_special_paths(settings, self._skills.facts, folders)
 
 
-def _open_approvals(skills: Skills) -> Approvals:
-    is_kept = skills.project.load_own_settings().approvals == "disk"
+def _open_approvals(skills: Skills, own: Settings) -> Approvals:
+    is_kept = own.approvals == "disk"
     store = ApprovalFile(approvals_path(skills.facts)) if is_kept else None
     return Approvals(store, now=lambda: time.strftime("%Y-%m-%d"))

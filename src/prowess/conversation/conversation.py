@@ -23,6 +23,7 @@ from prowess.activate.slash.commands import CommandIndex
 from prowess.activate.slash.completion import MOST, Completion, complete
 from prowess.activate.slash.dispatch import Cancel
 from prowess.activate.slash.messages import Key, Message, find_delivery
+from prowess.activate.slash.parser import Plain, parse_command
 from prowess.activate.survival import Survival, compact, find_survivors
 from prowess.conversation.activation import activate_skill
 from prowess.conversation.async_calls import Answers, call_async
@@ -205,6 +206,14 @@ class Conversation:
             if seen and isinstance(found, Message):
                 seen.note(skill=", ".join(found.skills), tokens=estimate_tokens(found.text))
             return found
+
+    def find_plain(self, text: str) -> Plain | None:
+        """What `run` gives for a text that is no command and mentions no skill; None for others.
+
+        Nothing runs and nobody is asked.
+        """
+        typed = parse_command(text, self.commands, self._services.profile.commands)
+        return typed if isinstance(typed, Plain) else None
 
     async def run_async(
         self,

@@ -57,6 +57,11 @@ class SessionHooks:
         # Those that ran and were to run once.
         self._spent: set[Hook] = set()
 
+    @property
+    def has_any(self) -> bool:
+        """Whether the settings or plugins have hooks."""
+        return bool(self._hooks)
+
     def open_agent(self, agent: str, inherited: Iterable[Hook] = ()) -> AgentHooks:
         """The hooks of one agent; a sub-agent inherits those of its parent."""
         return AgentHooks(self, agent, inherited)

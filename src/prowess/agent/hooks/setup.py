@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from prowess.agent.configuration import Configuration
 from prowess.agent.events import Event
 from prowess.agent.hooks.process import HookPlace, HookProcess
 from prowess.agent.hooks.session_hooks import SessionHooks
@@ -15,6 +16,7 @@ from prowess.runtime import Skills
 
 def open_hooks(
     skills: Skills,
+    configuration: Configuration,
     place: HookPlace,
     runner: Runner,
     *,
@@ -32,7 +34,7 @@ def open_hooks(
         get_sandbox=lambda: skills.project.load_own_settings().sandbox,
     )
     return SessionHooks(
-        gather_hooks(skills),
+        gather_hooks(skills, configuration),
         process,
         emit=emit,
         is_interrupted=is_interrupted,

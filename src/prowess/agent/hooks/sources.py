@@ -7,9 +7,11 @@ from typing import NamedTuple
 
 import msgspec
 
+from prowess.agent.configuration import Configuration
 from prowess.agent.events import Warned
 from prowess.discover.links import is_inside
 from prowess.model.hooks import AGENT_EVENTS, Hook
+from prowess.model.plugin_contents import PluginContents
 from prowess.model.settings import Settings
 from prowess.ports import TrustPolicy
 from prowess.runtime import Skills
@@ -23,12 +25,12 @@ class GatheredHooks(NamedTuple):
     warnings: tuple[Warned, ...] = ()
 
 
-def gather_hooks(skills: Skills) -> GatheredHooks:
+def gather_hooks(skills: Skills, configuration: Configuration) -> GatheredHooks:
     """The hooks of the settings and of plugins, as they are when the session begins.
 
     Changes count for the next session: a model that may write files must not give itself hooks.
     """
-    own = skills.project.load_own_settings()
+    own = configuration.own
     settings = (skills.snapshot.settings, own)
     declared = dict.fromkeys(hook for one in settings for hook in one.hooks)
     known = [_find_owner(hook, skills) for hook in declared if hook.event in AGENT_EVENTS]
@@ -36,7 +38,7 @@ def gather_hooks(skills: Skills) -> GatheredHooks:
     runnable = tuple(hook for hook in known if _is_runnable(hook, trust, own))
     left = len(known) - len(runnable)
     warnings = [_warn_untrusted(_explain_left(left, own))] if left else []
-    of_plugins = _gather_from_plugins(skills)
+    of_plugins = _gather_from_plugins(configuration.plugins)
     hooks = (*runnable, *of_plugins.hooks)
     return GatheredHooks(hooks, (*warnings, *of_plugins.warnings, *list_unsupported(hooks)))
 
@@ -53,11 +55,11 @@ def list_unsupported(hooks: Iterable[Hook]) -> Iterator[Warned]:
         yield Warned(code="hook-unsupported", message=said)
 
 
-def _gather_from_plugins(skills: Skills) -> GatheredHooks:
+def _gather_from_plugins(plugins: Iterable[PluginContents]) -> GatheredHooks:
     """The hooks of plugins that are on and trusted."""
     hooks: list[Hook] = []
     warnings: list[Warned] = []
-    for contents in skills.plugins():
+    for contents in plugins:
         known = [hook for hook in contents.hooks if hook.event in AGENT_EVENTS]
         if contents.is_usable:
             hooks += known
