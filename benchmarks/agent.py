@@ -21,7 +21,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -63,11 +63,12 @@ def main() -> int:
         project = Path(name) / "project"
         _write_project(project)
         os.chdir(project)
-        for name, compare in (
-            ("first-token", lambda: _compare_first_tokens(arguments.turns)),
-            ("cpu", lambda: _compare_cpu(arguments.runs)),
-            ("memory", lambda: _compare_memory(arguments.long)),
-        ):
+        parts: dict[str, Callable[[], None]] = {
+            "first-token": lambda: _compare_first_tokens(arguments.turns),
+            "cpu": lambda: _compare_cpu(arguments.runs),
+            "memory": lambda: _compare_memory(arguments.long),
+        }
+        for name, compare in parts.items():
             if arguments.only in (None, name):
                 compare()
     return 0
