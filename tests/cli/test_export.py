@@ -191,3 +191,18 @@ def test_a_link_whose_skill_is_gone_is_replaced_by_the_next_one(
     [done] = export(terminal, "--to", "codex")
     assert done["action"] == "update"
     assert names(terminal, "codex") == ["deploy"]
+
+
+def test_an_agent_of_which_only_the_folder_is_known_gets_a_link(
+    terminal: Terminal, source: Path
+) -> None:
+    [done] = export(terminal, "--to", "windsurf")
+    assert (done["action"], done["method"]) == ("create", "link")
+    assert done["losses"] == ["unknown; Prowess has no profile of this agent, only its folder"]
+    link = terminal.project / ".windsurf" / "skills" / "deploy"
+    assert os.readlink(link) == "../../.claude/skills/deploy"
+    assert [one["action"] for one in export(terminal, "--to", "windsurf")] == ["reads"]
+
+
+def test_an_unknown_host_is_an_error(terminal: Terminal, source: Path) -> None:
+    assert terminal.run("export", "--to", "no-such-agent").code == 2

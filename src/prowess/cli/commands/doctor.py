@@ -79,6 +79,9 @@ def command(
         print_json({**shape_scan(skills.snapshot), **report.shape()})
     else:
         _print_report(report, skills.cwd)
+        if list_options(skills, report).steps:
+            option = render_host_option(skills.snapshot)
+            click.echo(f"`prowess doctor {name} --install{option}` installs it, after asking.")
     return 0 if report.is_eligible else 1
 
 

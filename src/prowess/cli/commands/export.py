@@ -21,6 +21,8 @@ from prowess.cli.terminal.out import console, print_json, shorten_path
 from prowess.cli.terminal.progress import Progress
 from prowess.machine.facts import current_facts
 from prowess.reports.hosts import list_agents
+from prowess.supply.install.agent_folders import AGENT_FOLDERS
+from prowess.supply.install.targets import choose_agent_folder, find_place
 from prowess.supply.publish.host_layout import HostLayout, LaidOut
 from prowess.text.display import count_words, escape_line
 
@@ -65,14 +67,20 @@ def command(
     if something is in the way.
     """
     with Progress() as progress:
-        layout = HostLayout(open_skills(host, progress=progress), current_facts())
+        skills = open_skills(host, progress=progress)
+        layout = HostLayout(skills, current_facts())
         chosen = layout.choose(names)
         planned: list[LaidOut] = []
         for name in _expand(hosts):
             progress.begin(f"asking {escape_line(name)}")
-            # Opened after the hosts before it were written: they may share a folder.
-            target = open_skills(name, progress=progress, warn=False)
-            for one in layout.plan(chosen, target, copy=copy):
+            if name in AGENT_FOLDERS:
+                folder = choose_agent_folder(name, find_place(skills, user=False))
+                found = layout.plan_unknown(chosen, name, folder, copy=copy)
+            else:
+                # Opened after the hosts before it were written: they may share a folder.
+                target = open_skills(name, progress=progress, warn=False)
+                found = layout.plan(chosen, target, copy=copy)
+            for one in found:
                 if one.is_change and not dry_run:
                     layout.write(one)
                 planned.append(_note_shared(one, planned) if dry_run else one)

@@ -37,6 +37,7 @@ LINK, COPY = "link", "copy"
 # Hosts that refuse a folder which a link leads out of the root to.
 _NO_LINKS = ("inside-root", "inside-plugin", "root-only", "never")
 # States in which a host has decided to use another file, or none.
+_UNKNOWN = "unknown; Prowess has no profile of this agent, only its folder"
 _NOT_USED = (State.INVALID, State.SKIPPED, State.DUPLICATE, State.DISABLED, State.SHADOWED)
 
 
@@ -105,6 +106,25 @@ class HostLayout:
             else:
                 losses = (f"does not read the folder: {off}", *planned.losses)
                 yield msgspec.structs.replace(planned, losses=losses)
+
+    def plan_unknown(
+        self, chosen: Sequence[Skill], agent: str, folder: str, *, copy: bool = False
+    ) -> Iterator[LaidOut]:
+        """What is done for an agent of which only the folder is known. Nothing is written."""
+        for skill in chosen:
+            source = self._get_folder(skill)
+            target = posixpath.join(folder, name_folder(skill.name))
+            laid_out = LaidOut(
+                host=agent, name=skill.name, source=source, action="reads", losses=(_UNKNOWN,)
+            )
+            if (self._files.find_real_path(target) or target) == source:
+                yield laid_out
+                continue
+            method = COPY if copy else LINK
+            action, reason = self._judge(source, target, method)
+            yield msgspec.structs.replace(
+                laid_out, target=target, method=method, action=action, reason=reason
+            )
 
     def _plan_skill(
         self,
