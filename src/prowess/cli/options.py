@@ -283,10 +283,15 @@ def open_skills(
     from prowess.cli.terminal.progress import Progress
 
     sources = () if bare else open_sources(offline=is_offline(), refresh=refresh)
+    places = {}
     if shipped:
-        from prowess.supply.bundled import BundledSource
+        from prowess.supply.bundled import BundledSource, find_plugins_folder
 
         sources = (*sources, BundledSource())
+        folder = find_plugins_folder()
+        # Other hosts have builtin plugins of their own, or none.
+        if folder is not None and host == DEFAULT_HOST:
+            places["builtin_plugins"] = folder
 
     context = click.get_current_context(silent=True)
     with nullcontext(progress) if progress is not None else Progress() as reporter:
@@ -304,6 +309,7 @@ def open_skills(
             reporter=reporter,
             thorough=thorough,
             packages=packages,
+            places=places,
         )
         # Scanned here, so that the progress ends with the scan; the snapshot is kept.
         _ = skills.snapshot

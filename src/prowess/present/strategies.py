@@ -133,10 +133,11 @@ def deal_in_turn(lines: LineBudget) -> list[Choice]:
 
 
 def prefer_relevant(lines: LineBudget) -> list[Choice]:
-    """Prowess: all names, then texts of what matters, then first sentences, then whole texts.
+    """Prowess: all names, whole bundled skills, texts of what matters, first sentences, the rest.
 
-    What matters is what a ranker finds relevant to the request, or what was used before. Among
-    skills of which nothing is known each gets its first sentence before any is shown whole.
+    What ships is never cut for the sake of others. What matters is what a ranker finds relevant to
+    the request, or what was used before. Among skills of which nothing is known each gets its first
+    sentence before any is shown whole.
     """
     if lines.room is None:
         return show_everything(lines)
@@ -195,15 +196,15 @@ def _find_first_line(lines: LineBudget, index: int) -> str | None:
 
 
 def _rank(lines: LineBudget) -> list[int]:
-    """The most relevant first, then the most used, then as listed; unranked ones come last."""
+    """Bundled ones, then the most relevant, the most used, and as listed; unranked ones last."""
 
-    def rank(index: int) -> tuple[float, int]:
+    def rank(index: int) -> tuple[bool, float, int]:
         item = lines.items[index]
         score = item.relevance
         # NaN, which does not equal itself, would leave the order to chance.
         if score is None or score != score:
             score = float("-inf")
-        return -score, -item.uses
+        return not item.bundled, -score, -item.uses
 
     return sorted(lines.indexes, key=rank)
 
@@ -214,7 +215,9 @@ def _list_steps(lines: LineBudget, ranked: Iterable[int]) -> Iterator[tuple[int,
     for index in ranked:
         item = lines.items[index]
         is_relevant = (item.relevance or 0) > 0
-        if item.uses > 0 or is_relevant:
+        if item.bundled:
+            yield index, lines.text(index)
+        elif item.uses > 0 or is_relevant:
             yield index, _find_first_sentence(lines, index)
             yield index, lines.text(index)
         else:

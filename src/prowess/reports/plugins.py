@@ -150,12 +150,13 @@ def find_plugin(skills: Skills, name: str) -> Plugin:
 def plan_plugin_switch(skills: Skills, name: str, *, enabled: bool, user: bool) -> PluginSwitchPlan:
     """Plan to turn a plugin on or off, for this project or for all projects of the user.
 
-    An installed package is always switched for all of them. Raises `UnknownPlugin`, and a
-    `UsageError` where the settings of the host have no such switch.
+    An installed package, or one that ships, is always switched for all of them. Raises
+    `UnknownPlugin`, and a `UsageError` where the settings of the host have no such switch.
     """
     plugin = find_plugin(skills, name)
     is_package = skills.profile.plugins[plugin.kind].find in PACKAGES
-    path, switch = _choose_file(skills, user=user or is_package)
+    is_users = is_package or plugin.owner == "bundled"
+    path, switch = _choose_file(skills, user=user or is_users)
     old = _load_text(skills, path)
     new = switch.set(old, plugin.id, enabled=enabled, file=path)
     return PluginSwitchPlan(

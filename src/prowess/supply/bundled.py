@@ -1,17 +1,19 @@
 """The skills that ship with Prowess, as a source for its own agent.
 
 They are folders in `prowess/bundled`. Which of them exist is decided here, in the order of
-registration: a skill behind a feature that is off is not registered at all.
+registration: a skill behind a feature that is off is not registered at all. A builtin plugin turns
+several features on together.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container
 from typing import NamedTuple
 
 from prowess.machine.chromium import PROGRAMS as BROWSERS
 from prowess.machine.package_files import find_disk_path, find_package_folder
 from prowess.model.outcome import Claim
+from prowess.model.settings import Settings
 from prowess.model.skill import Candidate, LoadedFrom, Root, Scope, Source
 from prowess.ports import Discovered, ManifestReader, Search
 
@@ -46,43 +48,100 @@ SHIPPED = (
 """Every skill that ships, in the order of registration."""
 
 
+class BuiltinPlugin(NamedTuple):
+    """A set that is switched together: features with their skills, and what its folder has.
+
+    The folder, in `prowess/bundled/plugins`, has the manifest, and hooks and MCP servers if any.
+    """
+
+    name: str
+    features: tuple[str, ...]
+
+    @property
+    def id(self) -> str:
+        """What settings switch it by."""
+        return f"{self.name}@builtin"
+
+
+BUILTIN_PLUGINS = (
+    BuiltinPlugin("planning", ("dream", "hunter")),
+    BuiltinPlugin("automation", ("loop", "schedule-remote-agents")),
+    BuiltinPlugin("claude", ("claude-api", "claude-in-chrome")),
+    BuiltinPlugin("authoring", ("run-skill-generator",)),
+)
+
+
+def find_plugins_folder() -> str | None:
+    """The folder with the builtin plugins; None where the package is in an archive."""
+    return find_disk_path(find_package_folder("prowess", "bundled/plugins"))
+
+
+def find_features(settings: Settings) -> dict[str, str]:
+    """The features that are on, each with the id of the builtin plugin that turns it on, or ""."""
+    found = {
+        feature: plugin.id
+        for plugin in BUILTIN_PLUGINS
+        if _is_plugin_on(plugin, settings)
+        for feature in plugin.features
+    }
+    on = [name for name, is_on in settings.features.items() if is_on]
+    return {**dict.fromkeys(on, ""), **found}
+
+
+def _is_plugin_on(plugin: BuiltinPlugin, settings: Settings) -> bool:
+    for key in (plugin.id, plugin.name):
+        if key in settings.enabled_plugins:
+            # A project must not turn on what starts jobs or a browser.
+            is_users = not settings.is_from_project(f"enabled_plugins.{key}")
+            return is_users and settings.enabled_plugins[key]
+    return False
+
+
 class BundledSource:
     """The `SkillSource` of the skills that ship."""
 
     name = "bundled"
 
     def find(self, search: Search) -> Discovered:
-        """The skills that are on, in the order of registration."""
+        """The skills that are on, in the order of registration; those of builtin plugins last."""
         folder = find_disk_path(find_package_folder("prowess", "bundled"))
         project = search.project
         if project is None or folder is None:
             # Programs cannot run the files of a package that is in an archive.
             return Discovered()
-        root = Root(
-            path=folder,
-            scope=Scope.BUNDLED,
-            source=Source("prowess", "bundled", folder, LoadedFrom.BUNDLED, "bundled"),
-            order=0,
-            id="shipped",
-            group="bundled",
-            is_fallback=True,
-        )
-        features = project.load_own_settings().features
+        features = find_features(project.load_own_settings())
         has_program = project.facts.find_bin
+        by_plugin: dict[str, list[Shipped]] = {"": []}
+        for one in SHIPPED:
+            if _is_on(one, features, has_program):
+                by_plugin.setdefault(features.get(one.feature or "", ""), []).append(one)
+        roots = {plugin: _make_root(folder, plugin) for plugin in by_plugin}
         found = [
-            _make_candidate(one, root) for one in SHIPPED if _is_on(one, features, has_program)
+            _make_candidate(one, roots[plugin]) for plugin, all in by_plugin.items() for one in all
         ]
-        return Discovered(tuple(found), roots=(root,))
+        return Discovered(tuple(found), roots=tuple(roots.values()))
 
     def read(self, candidate: Candidate, reader: ManifestReader) -> Claim:
         """Read the header of a skill that ships."""
         return reader.read_file(candidate)
 
 
-def _is_on(
-    shipped: Shipped, features: Mapping[str, bool], has_program: Callable[[str], bool]
-) -> bool:
-    if shipped.feature is not None and not features.get(shipped.feature, False):
+def _make_root(folder: str, plugin: str) -> Root:
+    """The folder of the skills that ship, for those of a builtin plugin or for all others."""
+    return Root(
+        path=folder,
+        scope=Scope.BUNDLED,
+        source=Source("prowess", "bundled", folder, LoadedFrom.BUNDLED, "bundled"),
+        order=1 if plugin else 0,
+        id=plugin or "shipped",
+        group="builtin-plugin" if plugin else "bundled",
+        is_fallback=True,
+        plugin=plugin,
+    )
+
+
+def _is_on(shipped: Shipped, features: Container[str], has_program: Callable[[str], bool]) -> bool:
+    if shipped.feature is not None and shipped.feature not in features:
         return False
     return not shipped.programs or any(map(has_program, shipped.programs))
 

@@ -6,8 +6,11 @@ import json
 
 import pytest
 
+from prowess.activate.slash.parser import Plain
+from prowess.errors import ProwessError, UnknownSkill
 from prowess.model.settings import FEATURES
-from prowess.supply.bundled import SHIPPED
+from prowess.runtime import Skills
+from prowess.supply.bundled import SHIPPED, BundledSource
 
 USERS_FILE = "home/.config/prowess/prowess.toml"
 
@@ -26,11 +29,63 @@ def test_list_shows_the_skills_that_ship_only_when_asked_for_them(terminal):
     assert [skill["name"] for skill in json.loads(answer.out)["skills"]] == ["pdf"]
 
 
-def test_a_skill_behind_a_feature_is_not_registered_until_it_is_on(terminal):
-    for name in [one.name for one in SHIPPED if one.feature is not None]:
-        assert name not in list_shipped(terminal, "--all")
-        terminal.write(USERS_FILE, f"[features]\n{name} = true\n")
-        assert name in list_shipped(terminal)
+ALWAYS = "update-config keybindings verify debug lorem-ipsum skillify remember simplify batch stuck"
+GATED = "dream hunter loop schedule-remote-agents claude-api claude-in-chrome run-skill-generator"
+# Who may call each: the document lost its marks, and the plan sets them.
+ONLY_USERS = "debug lorem-ipsum skillify remember batch stuck loop schedule-remote-agents"
+
+
+@pytest.mark.seed("C-104")
+def test_the_skills_are_registered_in_the_order_of_the_document(terminal):
+    assert [one.name for one in SHIPPED] == [*ALWAYS.split(), *GATED.split()]
+    features = {one.name: one.feature for one in SHIPPED}
+    # Keys can be customised only with a setting (C-107); everything else of the ten is always there.
+    assert [name for name in ALWAYS.split() if features[name] is not None] == ["keybindings"]
+    terminal.write(USERS_FILE, "[features]\nkeybindings = true\n")
+    facts = terminal.facts(bins=["chromium"])
+    skills = Skills(terminal.project, facts=facts, sources=(BundledSource(),), cache=False)
+    found = [one.name for one in skills.snapshot.outcomes]
+    assert sorted(found) == sorted(ALWAYS.split())
+
+
+@pytest.mark.seed("C-105", "C-113", "C-118", "C-119")
+def test_the_user_may_call_all_and_the_model_those_that_the_plan_says(terminal):
+    features = "".join(f"{name} = true\n" for name in FEATURES)
+    terminal.write(USERS_FILE, f"[features]\n{features}")
+    facts = terminal.facts(bins=["chromium"])
+    skills = Skills(terminal.project, facts=facts, sources=(BundledSource(),), cache=False)
+    typable = {one.name for one in skills.conversation().commands.typable}
+    assert {*ALWAYS.split(), *GATED.split()} <= typable
+    catalog = skills.catalog(context_tokens=1_000_000)
+    offered = {one.name for one in catalog.lines}
+    assert offered == {*ALWAYS.split(), *GATED.split()} - set(ONLY_USERS.split())
+    for name in ONLY_USERS.split():
+        with pytest.raises(ProwessError):
+            skills.activate(name, by="model")
+
+
+@pytest.mark.seed("C-107", "C-116", "C-117", "C-118", "C-119", "C-120", "C-122", "C-123")
+@pytest.mark.parametrize("name", [one.name for one in SHIPPED if one.feature is not None])
+def test_a_skill_behind_a_feature_is_not_registered_until_it_is_on(terminal, name):
+    assert name not in list_shipped(terminal, "--all")
+    facts = terminal.facts(bins=["chromium"])
+    skills = Skills(terminal.project, facts=facts, sources=(BundledSource(),), cache=False)
+    assert skills.snapshot.find(name) is None
+    assert name not in skills.catalog().text
+    assert isinstance(skills.run(f"/{name} * * * * * x"), Plain)
+    with pytest.raises(UnknownSkill):
+        skills.activate(name, by="model")
+    terminal.write(USERS_FILE, f"[features]\n{name} = true\n")
+    assert name in list_shipped(terminal)
+
+
+@pytest.mark.seed("C-121")
+@pytest.mark.parametrize(("bins", "is_there"), [([], False), (["google-chrome"], True)])
+def test_the_skill_for_a_browser_is_there_only_where_one_is_detected(terminal, bins, is_there):
+    terminal.write(USERS_FILE, "[features]\nclaude-in-chrome = true\n")
+    facts = terminal.facts(bins=bins)
+    skills = Skills(terminal.project, facts=facts, sources=(BundledSource(),), cache=False)
+    assert (skills.snapshot.find("claude-in-chrome") is not None) is is_there
 
 
 def test_a_project_cannot_turn_a_feature_on(terminal):

@@ -14,17 +14,18 @@ from prowess.agent.tool_schemas import make_tool
 from prowess.conversation.conversation import Conversation
 from prowess.model.skill import Scope
 from prowess.runtime import Skills
+from prowess.supply.bundled import find_features
 
 
 def open_shipped_tools(
     skills: Skills, conversation: Conversation, *, only: Collection[str] | None = None
 ) -> AbstractToolset[Any]:
     """The tools for one conversation. `only` are those of a definition; None is all."""
-    features = skills.project.load_own_settings().features
+    features = find_features(skills.project.load_own_settings())
 
     def is_needed(name: str) -> bool:
         tool = SHIPPED_TOOLS[name]
-        if tool.feature is not None and not features.get(tool.feature, False):
+        if tool.feature is not None and tool.feature not in features:
             return False
         is_named = not tool.skills if only is None else name in only
         return is_named or _has_skill(tool, conversation)

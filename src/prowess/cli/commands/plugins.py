@@ -33,12 +33,12 @@ def command(ctx: click.Context, host: str, as_json: bool) -> int:
     """List the plugins of a host, on or off, with what each brings.
 
     Plugins are folders with skills, commands, agents, hooks and MCP servers: those that a host
-    installed, that settings name, or that are packages of Python and npm. `prowess plugins enable
-    NAME` and `disable NAME` turn one on or off.
+    installed, that settings name, that are packages of Python and npm, or that ship with Prowess
+    (`NAME@builtin`). `prowess plugins enable NAME` and `disable NAME` turn one on or off.
     """
     if ctx.invoked_subcommand is not None:
         return 0
-    skills = open_skills(host, packages=True)
+    skills = open_skills(host, packages=True, shipped=True)
     found = report_plugins(skills)
     if as_json:
         print_json({"plugins": [one.shape() for one in found]})
@@ -75,7 +75,11 @@ def _render(report: PluginReport, skills: Skills) -> Row:
     elif plugin.disabled_by is not None and plugin.manifest is not None and plugin.diagnostics:
         state = Text("cannot be used", "red")
     parts = report.count_parts().items()
-    brings = ", ".join(_count(count, part) for part, count in parts if count) or "nothing"
+    counted = ", ".join(_count(count, part) for part, count in parts if count)
+    # One that ships and is off has no skills yet, and its description names them.
+    described = plugin.description if plugin.owner == "bundled" else ""
+    is_described = described and not plugin.is_enabled
+    brings = escape_line(described) if is_described else counted or "nothing"
     origin = shorten_path(plugin.origin, skills.cwd)
     return name, state, brings, escape_line(origin)
 
@@ -116,11 +120,11 @@ command.add_command(disable)
 def _switch(name: str, *, enabled: bool, user: bool, host: str, as_json: bool) -> int:
     from prowess.reports.plugins import find_plugin
 
-    skills = open_skills(host, packages=True)
+    skills = open_skills(host, packages=True, shipped=True)
     plan = plan_plugin_switch(skills, name, enabled=enabled, user=user)
     if plan.changed:
         rewrite_aside(plan.file, plan.text.encode())
-    now = find_plugin(open_skills(host, packages=True), plan.plugin.id)
+    now = find_plugin(open_skills(host, packages=True, shipped=True), plan.plugin.id)
     if as_json:
         print_json(
             {

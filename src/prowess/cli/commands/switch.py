@@ -47,7 +47,7 @@ def switch_options(command: F) -> F:
 
 def switch_skill(name: str, *, enabled: bool, user: bool, host: str, as_json: bool) -> int:
     """Enable or disable a skill, then show what changed and the state the skill is in now."""
-    skills = open_skills(host)
+    skills = open_skills(host, shipped=True)
     plan = plan_switch(skills, host, name, enabled=enabled, user=user)
     apply_plan(plan)
     snapshot = skills.reload()

@@ -12,7 +12,7 @@ from prowess.discover.plugins import folders
 from prowess.discover.plugins.manifest import ReadPlugin, find_name_problem, read_plugin
 from prowess.discover.plugins.search import Finder, FoundPlugin, PluginSearch
 from prowess.model.origin import Origin
-from prowess.model.plugin import Plugin, PluginParts
+from prowess.model.plugin import Owner, Plugin, PluginParts
 from prowess.model.settings import Settings
 from prowess.profiles.schema.plugins import PluginRule
 
@@ -20,6 +20,8 @@ from prowess.profiles.schema.plugins import PluginRule
 MOST_PLUGINS = 2_000
 # Packages are searched only where they can matter: there are many, and most bring no skills.
 PACKAGES = ("python", "npm")
+# What ships can start jobs and a browser, so that it is the user's to turn on, too.
+_USERS_OWN: Mapping[Owner, str] = {"bundled": "what ships with Prowess"}
 
 
 def find_plugins(
@@ -35,7 +37,8 @@ def find_plugins(
         if is_package and not packages and not _may_be_on(rule, search.settings):
             continue
         files = tuple(search.load_switches(rule))
-        switches = _RuleSwitches(rule.default, search.settings, files, is_users=is_package)
+        users_own = "an installed package" if is_package else _USERS_OWN.get(rule.owner, "")
+        switches = _RuleSwitches(rule.default, search.settings, files, users_own)
         for found in _run_finder(search, rule, kept.findings):
             kept.add(_make_plugin(kind, rule, found, search, switches), rule)
             if kept.count >= MOST_PLUGINS:
@@ -223,14 +226,14 @@ def _check_name(
 class _RuleSwitches(msgspec.Struct, frozen=True):
     """What turns the plugins of one rule on and off.
 
-    The settings come first, then the `files` of another host, the strongest first. `is_users` says
-    that only the user turns them on: a clone must not choose among what is installed here.
+    The settings come first, then the `files` of another host, the strongest first. `users_own`
+    names what only the user turns on: a clone must not choose among what is installed here.
     """
 
     default: bool
     settings: Settings
     files: tuple[tuple[str, Mapping[str, bool]], ...]
-    is_users: bool = False
+    users_own: str = ""
 
     def find(
         self, id: str, name: str, found: FoundPlugin, parts: ReadPlugin
@@ -251,8 +254,8 @@ class _RuleSwitches(msgspec.Struct, frozen=True):
         """What the setting with the id or the name of a plugin says."""
         settings, setting = self.settings, f"enabled_plugins.{key}"
         origin = settings.origin(setting)
-        if self.is_users and settings.is_from_project(setting):
-            return "only your own settings turn on an installed package", origin
+        if self.users_own and settings.is_from_project(setting):
+            return f"only your own settings turn on {self.users_own}", origin
         return _explain(is_on=settings.enabled_plugins[key]), origin
 
 
