@@ -173,7 +173,9 @@ def test_a_plugin_that_a_project_brings_is_not_trusted(terminal: Terminal):
     terminal.skill("project/tools/skills/a")
     hooks = {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "true"}]}]}}
     write_json(terminal, "project/tools/hooks/hooks.json", hooks)
-    [plugin] = read_plugins(terminal)
+    # Those that ship come after it.
+    plugin, *others = read_plugins(terminal)
+    assert {one["owner"] for one in others} == {"bundled"}
     assert (plugin["enabled"], plugin["trusted"], len(plugin["hooks"])) == (True, False, 1)
     assert "on, not trusted" in terminal.run("plugins").out
     terminal.run("trust", "--yes")
