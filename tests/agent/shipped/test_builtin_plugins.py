@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -26,7 +27,7 @@ from tests.agent.shipped.test_registration import USERS_FILE, list_shipped
 from tests.agent.studio import Studio, call, pick, say
 
 
-def list_plugins(terminal) -> dict[str, dict[str, object]]:
+def list_plugins(terminal) -> dict[str, dict[str, Any]]:
     answer = terminal.run("plugins", "--json")
     assert answer.code == 0, answer.err
     found = json.loads(answer.out)["plugins"]
@@ -119,7 +120,7 @@ def test_their_skills_are_never_cut_from_the_catalog(studio: Studio, host: str) 
     )
     catalog = skills.catalog(context_tokens=100_000).text
     for name in ("dream", "hunter"):
-        assert skills.get(name).description in catalog
+        assert str(skills.get(name).description) in catalog
 
 
 @pytest.mark.slow

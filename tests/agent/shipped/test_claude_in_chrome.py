@@ -90,7 +90,7 @@ def browsing(studio: Studio) -> Studio:
 
 def carry_out(plan: Plan) -> str:
     assert plan.run is not None
-    return plan.run(lambda: False)
+    return str(plan.run(lambda: False))
 
 
 @pytest.mark.slow

@@ -27,7 +27,7 @@ def tools(studio: Studio) -> MemoryTools:
 
 def carry_out(plan: Plan) -> str:
     assert plan.run is not None
-    return plan.run(lambda: False)
+    return str(plan.run(lambda: False))
 
 
 @pytest.mark.seed("C-112", "C-130")

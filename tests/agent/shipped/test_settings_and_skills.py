@@ -25,7 +25,7 @@ def tools(studio: Studio) -> SkillTools:
 
 def carry_out(plan: Plan) -> str:
     assert plan.run is not None
-    return plan.run(lambda: False)
+    return str(plan.run(lambda: False))
 
 
 @pytest.mark.seed("C-106")
