@@ -413,6 +413,11 @@ class Project:
             return GivenTrust(self._composition.is_trusted)
         return TrustFile.of(self.facts, cwd=self.cwd)
 
+    @property
+    def given_rules(self) -> tuple[Rule, ...]:
+        """The rules that came with the request, such as those of the command line."""
+        return self._rules
+
     def add_rules(self, rules: Iterable[Rule]) -> None:
         """Give more rules, as those of the command line are given. They count at once for tools,
         and for skills from the next scan on.

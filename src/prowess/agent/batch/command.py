@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from prowess.agent.batch.repository import Repository
 from prowess.agent.batch.spec import BATCH, BatchSpec
 from prowess.agent.jobs.client import Jobs
-from prowess.agent.models import find_model_name
+from prowess.agent.models import anchor_script, find_model_name
 from prowess.errors import UsageError
 from prowess.errors.agent import NoModel
 from prowess.runtime import Skills
@@ -21,11 +19,11 @@ def start_batch(
     task: str,
     *,
     model: str | None = None,
-    deny: Sequence[str] = (),
     start_worker: bool = True,
 ) -> str:
     """Add a batch for the repository of the working folder; the id of its job.
 
+    The rules that the skills were opened with apply to its agents.
     Raises `UsageError` for an empty task, no repository, a checkout with changes, or no model.
     """
     if not task.strip():
@@ -45,8 +43,9 @@ def start_batch(
         base=base,
         base_branch=branch,
         host=skills.host,
-        model=model,
-        deny=tuple(deny),
+        # The worker runs in another folder.
+        model=anchor_script(model, skills.cwd),
+        rules=skills.project.given_rules,
         pull_requests=own.jobs.pull_requests,
     )
     with Jobs(own.jobs, facts) as jobs:

@@ -198,7 +198,7 @@ def _make_turn(spec: BatchSpec, agent: str, text: str) -> TurnSpec:
         model=spec.model,
         agent=agent,
         allow=_READ,
-        deny=spec.deny,
+        rules=spec.rules,
         read_only=True,
     )
 

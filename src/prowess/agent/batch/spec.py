@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from prowess.agent.batch.plan import Unit
+from prowess.model.permission import Rule
 
 BATCH = "prowess.batch"
 UNIT = "prowess.unit"
@@ -13,7 +14,7 @@ UNIT = "prowess.unit"
 class BatchSpec(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The whole task, the repository, and the commit that everything begins from.
 
-    `machine` is where the repository is. `deny` are rules of the command line.
+    `machine` is where the repository is. `rules` are those of the command line, for every agent.
     """
 
     task: str
@@ -23,7 +24,7 @@ class BatchSpec(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     base_branch: str = ""
     host: str = "prowess"
     model: str | None = None
-    deny: tuple[str, ...] = ()
+    rules: tuple[Rule, ...] = ()
     pull_requests: str = "one"
 
 

@@ -97,7 +97,7 @@ async def _attempt(
         model=spec.batch.model,
         agent=agent,
         allow=_ALLOWED,
-        deny=spec.batch.deny,
+        rules=spec.batch.rules,
     )
     result = await run_turn(engine, job, turn, key=f"{job}#{attempt}", settle_calls=settle)
     if result.status != "done":

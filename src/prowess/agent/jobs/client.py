@@ -17,6 +17,7 @@ from prowess.agent.jobs.database import JobDatabase
 from prowess.agent.jobs.queues import name_leader_queue, name_turn_queue
 from prowess.agent.jobs.values import (
     FINISHED,
+    LEASE_SECONDS,
     PROGRESS,
     TURN,
     Job,
@@ -119,12 +120,11 @@ class Jobs:
     def ensure_worker(self) -> bool:
         """Start a worker in the background unless one runs here; whether one was started.
 
-        It ends when no job is left.
+        It ends when no job and no schedule is left.
         """
         if is_worker_running(self.facts):
             return False
-        log = f"{jobs_folder(self.facts)}/worker.log"
-        start_detached(["worker", "--until-idle"], env=self.facts.env, log=log)
+        start_worker(self.facts, ["--until-idle"])
         return True
 
     def list_jobs(self, *, every: bool = False, most: int = 100) -> list[Job]:
@@ -160,6 +160,12 @@ class Jobs:
     def list_workers(self) -> list[WorkerInfo]:
         """The workers that serve this database, dead ones too."""
         return [] if self.is_empty else self.database.workers.list_all()
+
+    def list_live_workers(self) -> list[WorkerInfo]:
+        """The workers that were heard of lately."""
+        return [
+            one for one in self.list_workers() if not one.is_dead and one.silent < LEASE_SECONDS
+        ]
 
     def cancel(self, id: str) -> Job:
         """Cancel a job and those that belong to it; what runs is stopped within a second."""
@@ -254,6 +260,17 @@ class Jobs:
                 retry_connection_errors=False,
             )
         return self._client
+
+
+def start_worker(facts: Facts, options: Sequence[str]) -> tuple[int, str]:
+    """Start a worker in the background; its process id, and the file that it writes to.
+
+    Raises `UsageError` where one runs on this machine.
+    """
+    if is_worker_running(facts):
+        raise UsageError("A worker is running on this machine already.")
+    log = f"{jobs_folder(facts)}/worker.log"
+    return start_detached(["worker", *options], env=facts.env, log=log), log
 
 
 def _shape(status: WorkflowStatus, waiting: Sequence[Question]) -> Job:

@@ -158,18 +158,17 @@ def start_loop(
     arguments: str,
     *,
     model: str | None = None,
-    allow: Sequence[str] = (),
-    deny: Sequence[str] = (),
     start_worker: bool = True,
 ) -> Schedule:
     """Run a prompt again and again in this project: `CRON PROMPT`, as a user types it.
 
-    Raises `UsageError` for wrong arguments, and `NoModel`.
+    The rules that the skills were opened with apply to it. Raises `UsageError` for wrong arguments,
+    and `NoModel`.
     """
     cron, prompt = split_cron(arguments)
     if not prompt:
         raise UsageError("Say what to do: `/loop */10 * * * * PROMPT`.")
-    spec = _make_spec(skills, prompt, model, allow, deny)
+    spec = _make_spec(skills, prompt, model)
     with Jobs(skills.project.load_own_settings().jobs, skills.facts) as jobs:
         schedule = Schedules(jobs).add(cron, spec, name=f"loop-{unique_hex(2)}")
         if start_worker:
@@ -182,8 +181,6 @@ def schedule_remote(
     arguments: str,
     *,
     model: str | None = None,
-    allow: Sequence[str] = (),
-    deny: Sequence[str] = (),
 ) -> Schedule:
     """Run a prompt on the workers of a shared database: `QUEUE CRON PROMPT`, as a user types it.
 
@@ -201,14 +198,12 @@ def schedule_remote(
         raise UsageError(
             "Say where, when and what: `/schedule-remote-agents QUEUE */10 * * * * PROMPT`."
         )
-    spec = _make_spec(skills, prompt, model, allow, deny)
+    spec = _make_spec(skills, prompt, model)
     with Jobs(settings, skills.facts) as jobs:
         return Schedules(jobs).add(cron, spec, name=f"remote-{unique_hex(2)}", queue=queue)
 
 
-def _make_spec(
-    skills: Skills, prompt: str, model: str | None, allow: Sequence[str], deny: Sequence[str]
-) -> TurnSpec:
+def _make_spec(skills: Skills, prompt: str, model: str | None) -> TurnSpec:
     if find_model_name(model, skills.project.load_own_settings().agent) is None:
         raise NoModel
     return TurnSpec(
@@ -216,8 +211,7 @@ def _make_spec(
         cwd=skills.cwd,
         host=skills.host,
         model=anchor_script(model, skills.cwd),
-        allow=tuple(allow),
-        deny=tuple(deny),
+        rules=skills.project.given_rules,
     )
 
 

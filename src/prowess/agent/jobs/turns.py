@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import threading
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
 import msgspec
@@ -56,6 +56,9 @@ _SECONDS_TO_END = 10.0
 # One session is opened after the other: msgspec crashes the interpreter when two threads learn a
 # type at the same time, which happens when jobs start side by side.
 _opening = threading.Lock()
+# The turns that this process works on.
+_active: set[str] = set()
+_LOOK_SECONDS = 0.1
 _ASK = (ApprovalChoice.ONCE, ApprovalChoice.REJECT)
 
 SettleCalls = Callable[[tuple[CallRecord, ...]], Awaitable[bool]]
@@ -94,24 +97,46 @@ async def run_turn(
     """
     key = key or job
     try:
-        begun = await in_thread(lambda: engine.database.sessions.find(key))
-        saved = None if begun is None else await _find_saved(engine, job, key, begun)
-        if begun is not None and saved is not None and not begun.is_reopened:
-            ended = _recall(saved)
-            if ended is not None:
-                return ended
-        goes_on = True
-        if saved is not None and settle_calls is not None:
-            if saved.unknown or saved.ends_in_calls:
-                goes_on = await settle_calls(saved.unknown)
-        elif saved is not None and saved.unknown:
-            goes_on = await ask_about_unknown(engine, job, key, saved.unknown)
-        return await _work(engine, job, key, spec, saved if goes_on else None)
+        async with _alone(key):
+            return await _begin_or_go_on(engine, job, key, spec, settle_calls)
     except _Declined as declined:
         return JobResult(status="refused", reason=str(declined))
     except ProwessError as problem:
         hint = f" {problem.hint}" if problem.hint else ""
         return JobResult(status="failed", reason=f"{problem}{hint}".rstrip("."))
+
+
+async def _begin_or_go_on(
+    engine: Engine, job: str, key: str, spec: TurnSpec, settle_calls: SettleCalls | None
+) -> JobResult:
+    begun = await in_thread(lambda: engine.database.sessions.find(key))
+    saved = None if begun is None else await _find_saved(engine, job, key, begun)
+    if begun is not None and saved is not None and not begun.is_reopened:
+        ended = _recall(saved)
+        if ended is not None:
+            return ended
+    goes_on = True
+    if saved is not None and settle_calls is not None:
+        if saved.unknown or saved.ends_in_calls:
+            goes_on = await settle_calls(saved.unknown)
+    elif saved is not None and saved.unknown:
+        goes_on = await ask_about_unknown(engine, job, key, saved.unknown)
+    return await _work(engine, job, key, spec, saved if goes_on else None)
+
+
+@contextlib.asynccontextmanager
+async def _alone(key: str) -> AsyncIterator[None]:
+    """Be the only one that works on a turn here.
+
+    A job can be retried while what was cancelled still ends, and writes down how.
+    """
+    while key in _active:
+        await asyncio.sleep(_LOOK_SECONDS)
+    _active.add(key)
+    try:
+        yield
+    finally:
+        _active.discard(key)
 
 
 class _Declined(Exception):
@@ -190,9 +215,13 @@ def _open_session(engine: Engine, job: str, spec: TurnSpec, saved: SavedSession 
     with _opening:
         rules = parse_given(allow=spec.allow, ask=spec.ask, deny=spec.deny, tools=AGENT_TOOLS)
         skills = Skills.open(
-            spec.cwd, host=spec.host, facts=engine.facts, rules=rules, sources=(BundledSource(),)
+            spec.cwd,
+            host=spec.host,
+            facts=engine.facts,
+            rules=(*rules, *spec.rules),
+            sources=(BundledSource(),),
         )
-        register_commands(skills, model=spec.model)
+        register_commands(skills, find_model=lambda: spec.model)
         usual = Limits()
         return Session(
             skills,

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import msgspec
 
 from prowess.agent.events import Status
-from prowess.model.permission import ApprovalChoice
+from prowess.model.permission import ApprovalChoice, Rule
 
 State = Literal[
     "queued",
@@ -39,8 +39,8 @@ PROGRESS = "progress"
 class TurnSpec(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One turn of an agent: what it is told, where, with which model and by which rules.
 
-    `allow`, `ask` and `deny` are rules as the command line takes them. `agent` is the name that
-    lines of a script have, where the model is one.
+    `allow`, `ask` and `deny` are rules as the command line takes them, and `rules` others that were
+    given. `agent` is the name that lines of a script have, where the model is one.
     """
 
     text: str
@@ -51,6 +51,7 @@ class TurnSpec(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     allow: tuple[str, ...] = ()
     ask: tuple[str, ...] = ()
     deny: tuple[str, ...] = ()
+    rules: tuple[Rule, ...] = ()
     read_only: bool = False
     max_turns: int | None = None
     max_cost: float | None = None

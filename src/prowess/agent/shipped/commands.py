@@ -31,15 +31,20 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
 _WITH_MODEL = frozenset(("batch", "loop", "schedule-remote-agents"))
 
 
-def register_commands(skills: Skills, *, model: str | None = None) -> None:
-    """Let the commands of the skills that ship be carried out; `model` is for agents they start."""
+def register_commands(
+    skills: Skills, *, find_model: Callable[[], str | None] = lambda: None
+) -> None:
+    """Let the commands of the skills that ship be carried out.
+
+    `find_model` gives the model for agents that they start, when a command is typed.
+    """
     for name, (module, function) in COMMANDS.items():
-        options = {"model": model} if name in _WITH_MODEL else {}
-        skills.register_tool(name, _make_tool(skills, module, function, options))
+        find = find_model if name in _WITH_MODEL else None
+        skills.register_tool(name, _make_tool(skills, module, function, find))
 
 
 def _make_tool(
-    skills: Skills, module: str, function: str, options: Mapping[str, str | None]
+    skills: Skills, module: str, function: str, find_model: Callable[[], str | None] | None
 ) -> Callable[[Mapping[str, str], ToolRun], str]:
     def run(parameters: Mapping[str, str], tool_run: ToolRun) -> str:
         name = parameters["skillName"]
@@ -47,6 +52,7 @@ def _make_tool(
             # Otherwise any project could make a harmless name start one of these.
             raise UsageError(f"Only a skill that ships can use this tool, and “{name}” does not.")
         command: ShippedCommand = getattr(import_module(module), function)
+        options = {} if find_model is None else {"model": find_model()}
         return command(parameters["command"], skills, tool_run, **options)
 
     return run

@@ -6,7 +6,6 @@ from importlib import import_module
 from typing import Any
 
 from prowess.activate.slash.dispatch import ToolRun
-from prowess.agent.models import anchor_script
 from prowess.errors import MissingExtra
 from prowess.runtime import Skills
 
@@ -16,8 +15,7 @@ _PACKAGES = ("croniter", "dbos", "psycopg", "pydantic_ai", "sqlalchemy")
 def run_batch(arguments: str, skills: Skills, run: ToolRun, *, model: str | None = None) -> str:
     """Start a batch, and say how to follow it. Raises `UsageError`, and `MissingExtra`."""
     batch = _load("prowess.agent.batch.command", "run batches")
-    # The worker runs in another folder.
-    id = batch.start_batch(skills, arguments, model=anchor_script(model, skills.cwd))
+    id = batch.start_batch(skills, arguments, model=model)
     return str(batch.render_started(id))
 
 

@@ -38,11 +38,7 @@ def command(
     except ModuleNotFoundError as missing:
         raise MissingExtra("agent", "chat") from missing
     skills = open_skills(host, add_dirs, bare=bare, agent=agent, shipped=True)
-    from prowess.agent.shipped.commands import register_commands
     from prowess.cli.chat.screen import can_draw, run_screen
-
-    # The agents that they start use the model of this chat.
-    register_commands(skills, model=run.model)
 
     if can_draw() and not as_json:
         return run_screen(skills, host, run)

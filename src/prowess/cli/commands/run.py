@@ -80,7 +80,7 @@ def command(
     the best skill is named.
     """
     skills = open_skills(host, add_dirs, bare=bare, agent=agent, shipped=True)
-    register_commands(skills, model=run.model)
+    register_commands(skills, find_model=lambda: run.model)
     typed = join_words(text)
     if not typed.strip():
         raise UsageError("The prompt is empty.")

@@ -8,16 +8,19 @@ import click
 
 from prowess.agent.jobs.values import LEASE_SECONDS
 from prowess.cli.app import Exit
-from prowess.cli.commands.jobs import load_job_settings, require_jobs
-from prowess.cli.options import complete_hosts, json_option
+from prowess.cli.job_options import hidden_host, load_job_settings, require_jobs
+from prowess.cli.options import json_option
 from prowess.cli.terminal.out import print_json
 from prowess.machine.facts import current_facts
 from prowess.machine.interrupts import ENDING, catch_interrupts
+from prowess.model.facts import Facts
+from prowess.text.display import escape_line
 
 
 @click.command("worker")
 @click.option("--queue", "queues", multiple=True, metavar="NAME", help="Serve this queue, too.")
-@click.option("--until-idle", is_flag=True, help="Stop when no job is left.")
+@click.option("--until-idle", is_flag=True, help="Stop when no job and no schedule is left.")
+@click.option("--detach", is_flag=True, help="Run in the background, until it is stopped.")
 @click.option(
     "--lease",
     type=click.FloatRange(min=1),
@@ -26,11 +29,11 @@ from prowess.machine.interrupts import ENDING, catch_interrupts
     metavar="SECONDS",
     help="Take over from workers that were silent for so long.",
 )
-@click.option(
-    "--host", metavar="NAME", shell_complete=complete_hosts, hidden=True, expose_value=False
-)
+@hidden_host
 @json_option
-def command(queues: tuple[str, ...], until_idle: bool, lease: float, as_json: bool) -> int:
+def command(
+    queues: tuple[str, ...], until_idle: bool, detach: bool, lease: float, as_json: bool
+) -> int:
     """Run jobs of this machine, and of the queues it serves.
 
     One worker runs on a machine. Several machines with the same PostgreSQL database share its
@@ -43,6 +46,8 @@ def command(queues: tuple[str, ...], until_idle: bool, lease: float, as_json: bo
     with require_jobs():
         from prowess.agent.jobs.worker import Worker
     facts = current_facts()
+    if detach:
+        return _detach(facts, queues, lease, until_idle=until_idle, as_json=as_json)
     worker = Worker(
         load_job_settings(facts),
         facts,
@@ -50,6 +55,7 @@ def command(queues: tuple[str, ...], until_idle: bool, lease: float, as_json: bo
         queues=queues,
         lease=lease,
         on_lost=_end_at_once,
+        on_note=lambda text: click.echo(escape_line(text), err=True),
     )
 
     def show_ready() -> None:
@@ -60,6 +66,26 @@ def command(queues: tuple[str, ...], until_idle: bool, lease: float, as_json: bo
 
     with catch_interrupts(lambda _: worker.stop(), also=ENDING):
         worker.run(until_idle=until_idle, on_ready=show_ready)
+    return Exit.OK
+
+
+def _detach(
+    facts: Facts, queues: tuple[str, ...], lease: float, *, until_idle: bool, as_json: bool
+) -> int:
+    """Start a worker that goes on without this terminal."""
+    from prowess.agent.jobs.client import start_worker
+    from prowess.agent.jobs.queues import check_queue
+
+    for name in queues:
+        check_queue(name)
+    options = [f"--queue={name}" for name in queues] + [f"--lease={lease}"]
+    if until_idle:
+        options.append("--until-idle")
+    pid, log = start_worker(facts, options)
+    if as_json:
+        print_json({"pid": pid, "log": log})
+    else:
+        click.echo(f"Started a worker with process id {pid}. It writes to {escape_line(log)}.")
     return Exit.OK
 
 

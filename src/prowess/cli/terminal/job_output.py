@@ -1,0 +1,140 @@
+"""Jobs for people: lines, and progress that is drawn again in place."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import click
+from rich.cells import set_cell_size
+
+from prowess.text.display import escape_line, escape_text
+
+if TYPE_CHECKING:
+    from prowess.agent.events import Event
+    from prowess.agent.jobs.values import Job, Question
+
+_MINUTE, _HOUR, _DAY = 60, 3600, 86_400
+
+
+def render_jobs(jobs: Iterable[Job]) -> Iterator[str]:
+    """A line for each job; those that belong to another one are indented."""
+    now = time.time()
+    for job in jobs:
+        indent = "  " if job.parent else ""
+        what = f"{job.kind:<6} {escape_line(job.title)}"
+        yield f"{indent}{job.id}  {job.state:<9} {_render_age(now - job.created):>4}  {what}"
+
+
+def render_job(job: Job, parts: Sequence[Job]) -> Iterator[str]:
+    """All about a job and its parts."""
+    yield f"{job.id}  {job.state}"
+    rows = (
+        ("task", job.title),
+        ("folder", job.cwd),
+        ("worker", job.worker),
+        ("session", job.session),
+        ("reason", job.reason),
+        ("note", job.note),
+    )
+    for name, value in rows:
+        if value:
+            yield f"  {name:<8} {escape_line(value)}"
+    for question in (*job.questions, *(one for part in parts for one in part.questions)):
+        yield from render_question(question)
+    yield from render_jobs(parts)
+    if job.answer:
+        yield ""
+        yield escape_text(job.answer)
+
+
+def render_question(question: Question) -> Iterator[str]:
+    """What a job waits for, and how to answer."""
+    yield f"  waits for you ({question.id}): {escape_line(question.title)}"
+    for detail in question.details:
+        # Plans are indented.
+        indent = " " * (len(detail) - len(detail.lstrip(" ")))
+        yield f"    {indent}{escape_line(detail)}"
+    yield f"  Answer with `prowess jobs approve {question.job}`, or add --reject."
+
+
+def _render_age(seconds: float) -> str:
+    for size, unit in ((_DAY, "d"), (_HOUR, "h"), (_MINUTE, "m")):
+        if seconds >= size:
+            return f"{int(seconds // size)}{unit}"
+    return f"{max(int(seconds), 0)}s"
+
+
+class JobProgress:
+    """Shows a job that runs: its events, its questions, and the states of its parts.
+
+    On a terminal the parts are a table below everything else, which is drawn again in place.
+    Elsewhere each change of a state is a line.
+    """
+
+    def __init__(self, show_event: Callable[[Event], None], *, quiet: bool = False) -> None:
+        self._show_event = show_event
+        self._is_quiet = quiet
+        is_terminal = sys.stdout.isatty() and sys.stderr.isatty()
+        self._is_live = is_terminal and os.environ.get("TERM") != "dumb"
+        self._drawn = 0
+        self._lines: list[str] = []
+        self._states: dict[str, str] = {}
+        self._asked: set[str] = set()
+
+    def show(self, event: Event) -> None:
+        """Print what has happened."""
+        self._erase()
+        self._show_event(event)
+
+    def update(self, job: Job, parts: Sequence[Job]) -> None:
+        """Show where the job and its parts are now."""
+        for question in (*job.questions, *(one for part in parts for one in part.questions)):
+            self._show_question(question)
+        if self._is_quiet:
+            return
+        if self._is_live:
+            self._draw(list(render_jobs(parts)))
+            return
+        for part in parts:
+            if self._states.get(part.id) != part.state:
+                self._states[part.id] = part.state
+                for line in render_jobs([part]):
+                    click.echo(line, err=True)
+
+    def finish(self) -> None:
+        """Remove the table; what the job says at its end is in its place."""
+        self._erase()
+
+    def _show_question(self, question: Question) -> None:
+        if question.id in self._asked:
+            return
+        self._asked.add(question.id)
+        self._erase()
+        for line in render_question(question):
+            click.echo(line, err=True)
+
+    def _draw(self, lines: list[str]) -> None:
+        if lines == self._lines and self._drawn:
+            return
+        self._erase()
+        columns, rows = shutil.get_terminal_size()
+        # One line is for the cursor, and a table that scrolls could not be drawn again.
+        shown = lines[: max(rows - 2, 1)]
+        if len(shown) < len(lines):
+            shown[-1] = f"  … {len(lines) - len(shown) + 1} more"
+        for line in shown:
+            sys.stderr.write(f"{set_cell_size(line, min(columns, 200)).rstrip()}\n")
+        sys.stderr.flush()
+        self._drawn, self._lines = len(shown), lines
+
+    def _erase(self) -> None:
+        if self._drawn:
+            # To the first line of the table, and everything below it away.
+            sys.stderr.write(f"\x1b[{self._drawn}F\x1b[J")
+            sys.stderr.flush()
+            self._drawn = 0
