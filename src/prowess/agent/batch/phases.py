@@ -163,6 +163,8 @@ async def _offer_pull_requests(
     if can_open:
         branches = [branch for branch, _, _ in wanted]
         question = f"Push {len(branches)} branches to origin and open pull requests?"
+        if len(branches) == 1:
+            question = "Push 1 branch to origin and open a pull request?"
         answer = await engine.ask(job, "push", question, details=branches, choices=_ASK)
         if answer.reply is not ApprovalChoice.REJECT:
             return await _open_pull_requests(spec, repository, wanted)
