@@ -40,7 +40,7 @@ def type_command(yard: Yard, text: str, *, model: str | None) -> str:
     skills = Skills(
         yard.studio.project, facts=yard.facts(), cache=False, sources=(BundledSource(),)
     )
-    register_commands(skills, model=model)
+    register_commands(skills, find_model=lambda: model)
     answer = skills.run(text)
     assert isinstance(answer, ToolReply), answer
     return answer.text
@@ -105,6 +105,6 @@ def test_what_is_wrong_or_off_adds_no_schedule(local: Yard) -> None:
     skills = Skills(
         local.studio.project, facts=local.facts(), cache=False, sources=(BundledSource(),)
     )
-    register_commands(skills, model="script:x")
+    register_commands(skills, find_model=lambda: "script:x")
     assert not isinstance(skills.run("/loop * * * * * x"), ToolReply)
     assert Schedules(local.jobs).list_all() == []

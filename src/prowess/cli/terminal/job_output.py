@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 from rich.cells import set_cell_size
 
+from prowess.cli.terminal.out import console
 from prowess.text.display import escape_line, escape_text
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ class JobProgress:
         if lines == self._lines and self._drawn:
             return
         self._erase()
-        columns, rows = shutil.get_terminal_size()
+        columns, rows = console().size
         # One line is for the cursor, and a table that scrolls could not be drawn again.
         shown = lines[: max(rows - 2, 1)]
         if len(shown) < len(lines):
