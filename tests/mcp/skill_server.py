@@ -43,8 +43,13 @@ def get_version() -> str:
 def make_files(name: str) -> dict[str, str]:
     base = f"skill://{name}/"
     last = name.rpartition("/")[2]
+    text = SKILL.format(name=last, version=get_version())
+    if MODE == "yaml-1.1":
+        # An honest server that reads these as YAML 1.1 does.
+        more = "user-invocable: yes\nversion: 1.10\nmode: 017\nwhen: 12:30:45\n"
+        text = text.replace("allowed-tools", f"{more}allowed-tools", 1)
     return {
-        f"{base}SKILL.md": SKILL.format(name=last, version=get_version()),
+        f"{base}SKILL.md": text,
         f"{base}notes/harbour%20one.md": "Notes.\n",
     }
 
@@ -69,6 +74,8 @@ def make_entry(name: str) -> dict[str, Any]:
             one["size"] -= 1
     elif MODE == "other-header":
         frontmatter["description"] = "Harmless."
+    elif MODE == "yaml-1.1":
+        frontmatter |= {"user-invocable": True, "version": 1.1, "mode": 15, "when": 45045}
     elif MODE == "dynamic":
         resources = "dynamic"
     elif MODE == "outside":

@@ -23,6 +23,7 @@ from prowess.model.permission import ApprovalAnswer, ApprovalChoice, ApprovalReq
 from prowess.model.skill import LoadedFrom
 from prowess.reports.source_report import load_source_report
 from prowess.runtime import Skills
+from prowess.supply.mcp.entries import is_same_header
 from prowess.supply.mcp.source import McpSource
 from prowess.supply.sources import open_sources
 from tests.workspace import Workspace, skill_text
@@ -280,6 +281,54 @@ def test_a_lie_about_a_skill_is_found_when_it_is_loaded(shop: Shop, mode: str, s
     conversation = shop.open(mode).conversation(approver=Approver())
     with pytest.raises(MachineError, match=said):
         conversation.activate("shop:refunds", by="model")
+
+
+def test_an_honest_server_that_reads_yaml_1_1_does_not_lie(shop: Shop) -> None:
+    skill = next(one for one in shop.open("yaml-1.1").snapshot.skills if one.name == "shop:refunds")
+    assert "Do refunds carefully." in skill.load().content
+
+
+@pytest.mark.parametrize(
+    ("promised", "found"),
+    [
+        (True, "yes"),
+        (False, "Off"),
+        (15, "017"),
+        ("0o17", 15),
+        (1000, "1_000"),
+        ("1e3", 1000.0),
+        (45045, "12:30:45"),
+        (1.1, "1.10"),
+        (None, ""),
+        ({"a": [True, {"b": 1}]}, {"a": ["on", {"b": "1"}]}),
+    ],
+)
+def test_the_two_versions_of_yaml_agree_about_a_header(promised: Any, found: Any) -> None:
+    assert is_same_header(promised, found)
+    assert is_same_header(found, promised)
+
+
+@pytest.mark.parametrize(
+    ("promised", "found"),
+    [
+        (True, "no"),
+        (True, 1),
+        (False, 0),
+        (15, "15 "),
+        (17, "017x"),
+        ("a", "b"),
+        ("a", ["a"]),
+        ([1], [1, 2]),
+        ({"a": 1}, {"a": 1, "b": 2}),
+        ({"a": 1}, {}),
+        (None, False),
+        (9, "9" * 5_000),
+        ({}, []),
+    ],
+)
+def test_other_values_are_a_lie(promised: Any, found: Any) -> None:
+    assert not is_same_header(promised, found)
+    assert not is_same_header(found, promised)
 
 
 @pytest.mark.parametrize("mode", ["wrong-digest", "grown"])

@@ -24,6 +24,7 @@ MOST_BYTES = 16 << 20
 MOST_PROMPT_NAME = 128
 """Characters of the name of a prompt."""
 
+_MOST_DIGITS = 40
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 _URI = re.compile(r"[a-z][a-z0-9+.-]*://[^\s\x00-\x1f\x7f\\]+", re.IGNORECASE)
 _OWN_FILE = "SKILL.md"
@@ -161,6 +162,70 @@ def render_header(entry: SkillEntry) -> bytes:
         for key, value in entry.frontmatter.items()
     )
     return "\n".join(("---", *lines, "---", "")).encode("utf-8", "replace")
+
+
+def is_same_header(promised: Any, found: Any) -> bool:
+    """Whether two headers say the same, although one was read by YAML 1.1 and the other by 1.2.
+
+    Servers differ in what they make of `yes`, `017` or `1_000`: a truth word, a number or text. The
+    author wrote the same, so that is no lie.
+    """
+    if isinstance(promised, Mapping) and isinstance(found, Mapping):
+        has_same_keys = promised.keys() == found.keys()
+        return has_same_keys and all(is_same_header(promised[one], found[one]) for one in found)
+    if isinstance(promised, list) and isinstance(found, list):
+        has_same_length = len(promised) == len(found)
+        return has_same_length and all(map(is_same_header, promised, found))
+    return not _list_readings(promised).isdisjoint(_list_readings(found))
+
+
+_WORDS: Mapping[str, bool | None] = {
+    "yes": True,
+    "on": True,
+    "true": True,
+    "no": False,
+    "off": False,
+    "false": False,
+    "null": None,
+    "~": None,
+    "": None,
+}
+_OCTAL = re.compile(r"[-+]?0[0-7]+")
+_SEXAGESIMAL = re.compile(r"[-+]?[1-9]\d*(?::[0-5]?\d)+")
+_NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
+_BASED = re.compile(r"[-+]?0(?:x[\da-fA-F]+|o[0-7]+|b[01]+)")
+
+
+def _list_readings(value: Any) -> set[tuple[str, Any]]:
+    """What a scalar can be read as, each with its type, because 1 is also true in Python."""
+    if isinstance(value, bool) or value is None:
+        return {("word", value)}
+    if isinstance(value, int | float):
+        return {("number", value)}
+    if not isinstance(value, str):
+        return set()
+    found: set[tuple[str, Any]] = {("text", value)}
+    if value.lower() in _WORDS:
+        found.add(("word", _WORDS[value.lower()]))
+    # Longer ones are no numbers that anybody wrote.
+    plain = value.replace("_", "") if len(value) <= _MOST_DIGITS else ""
+    if _OCTAL.fullmatch(plain):
+        found.add(("number", int(plain, 8)))
+    if _BASED.fullmatch(plain):
+        found.add(("number", int(plain, 0)))
+    if _NUMBER.fullmatch(plain):
+        found.add(("number", float(plain)))
+    if _SEXAGESIMAL.fullmatch(plain):
+        found.add(("number", _read_sexagesimal(plain)))
+    return found
+
+
+def _read_sexagesimal(text: str) -> int:
+    """`12:30:45` as YAML 1.1 reads it: the seconds since midnight."""
+    total = 0
+    for part in text.lstrip("+-").split(":"):
+        total = total * 60 + int(part)
+    return -total if text.startswith("-") else total
 
 
 def _render_key(key: str) -> str:

@@ -45,6 +45,7 @@ from prowess.supply.mcp.entries import (
     check_file,
     check_prompt_name,
     decode_content,
+    is_same_header,
     parse_entry,
     render_header,
 )
@@ -438,7 +439,9 @@ class _ServedSkill:
             check_file(data, entry.files[entry.uri])
         promised = reader.read_text(candidate, render_header(entry), _refuse_fetch).skill
         found = reader.read_text(candidate, data, _refuse_fetch).skill
-        if found is None or promised is None or found.frontmatter != promised.frontmatter:
+        if found is None or promised is None:
+            raise EntryError("its header cannot be read")
+        if not is_same_header(promised.frontmatter, found.frontmatter):
             raise EntryError("its header is not the one that the server listed")
 
     def _ask_again(self) -> SkillEntry:
