@@ -65,7 +65,11 @@ def make_entry(name: str) -> dict[str, Any]:
         }
         for uri, text in files.items()
     ]
-    frontmatter = {"name": last, "description": f"How to {last}.", "allowed-tools": "Bash"}
+    frontmatter: dict[str, Any] = {
+        "name": last,
+        "description": f"How to {last}.",
+        "allowed-tools": "Bash",
+    }
     if MODE == "wrong-digest":
         for one in resources:
             one["digest"] = f"sha256:{'0' * 64}"
