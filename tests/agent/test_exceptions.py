@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from typing import Any
 
@@ -11,6 +12,7 @@ from prowess.activate.code_skills import DefinedSkill
 from prowess.agent import Session
 from prowess.agent.events import Event, HookFinished, TaskFinished, ToolFinished
 from prowess.agent.hooks.process import HookProcess
+from prowess.errors import UsageError
 from prowess.machine.project_files import ProjectFiles
 from prowess.model.permission import ApprovalAnswer, ApprovalRequest
 from tests.agent.studio import Studio, call, pick, say
@@ -110,3 +112,23 @@ def test_an_exception_in_what_the_user_types_ends_the_turn_and_not_the_session(
     assert (ended.status, ended.reason) == ("failed", f"unexpected error: {MESSAGE}")
     monkeypatch.undo()
     assert session.run("Hello?").answer == "Hello."
+
+
+def test_a_reader_of_events_that_raises_gets_its_exception_and_can_go_on(studio: Studio) -> None:
+    session = studio.open(say("Lost."), say("Hello."))
+    with pytest.raises(RuntimeError, match="boom"):
+        session.run("Hello?", on_event=boom)
+    with pytest.raises(RuntimeError, match="boom"):
+        session.converse("Hello?", lambda: "", on_event=boom)
+    ended = session.run("Hello?")
+    assert (ended.status, ended.turn) == ("done", 3)
+
+
+def test_synchronous_use_within_an_event_loop_is_refused_with_what_to_do(studio: Studio) -> None:
+    async def use() -> str:
+        async with studio.open(say("Hello.")) as session:
+            with pytest.raises(UsageError, match="use `send`"):
+                session.run("Hello?")
+            return [event async for event in session.send("Hello?")][-1].answer  # type: ignore[union-attr]
+
+    assert asyncio.run(use()) == "Hello."

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import aclosing
 from typing import Any, Literal
 
 import acp
@@ -218,11 +219,12 @@ class _EditorSession:
         """Run one turn."""
         ended: TurnEnded | None = None
         try:
-            async for event in self.session.send(text):
-                if isinstance(event, TurnEnded):
-                    ended = event
-                for update in self._translate(event):
-                    await self._client.session_update(self.session.id, update)
+            async with aclosing(self.session.send(text)) as events:
+                async for event in events:
+                    if isinstance(event, TurnEnded):
+                        ended = event
+                    for update in self._translate(event):
+                        await self._client.session_update(self.session.id, update)
         except ProwessError as error:
             raise _as_request_error(error) from error
         assert ended is not None

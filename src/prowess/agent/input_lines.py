@@ -9,8 +9,8 @@ place of `once`; a rejection may have `feedback` for the model.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
-from contextlib import suppress
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing, suppress
 from typing import Literal, Protocol
 
 import msgspec
@@ -28,7 +28,7 @@ _KEYS = {"send": Key.SEND, "follow-up": Key.FOLLOW_UP}
 class Turns(Protocol):
     """What takes the lines: a session."""
 
-    def send(self, text: str) -> AsyncIterator[Event]:
+    def send(self, text: str) -> AsyncGenerator[Event, None]:
         """Run one turn."""
         ...
 
@@ -75,9 +75,10 @@ async def converse(
     ended: TurnEnded | None = None
     try:
         while prompts:
-            async for event in session.send(prompts.pop(0)):
-                show(event)
-                ended = event if isinstance(event, TurnEnded) else ended
+            async with aclosing(session.send(prompts.pop(0))) as events:
+                async for event in events:
+                    show(event)
+                    ended = event if isinstance(event, TurnEnded) else ended
             # What an interrupt, or the end of the turn, kept from the model is sent now.
             prompts += session.take_undelivered()
             while not prompts and not arrivals.is_over:

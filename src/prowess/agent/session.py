@@ -6,6 +6,7 @@ import asyncio
 import logging
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
+from contextlib import aclosing
 
 from pydantic_ai import CancellationToken
 from pydantic_ai.messages import (
@@ -50,7 +51,7 @@ from prowess.agent.workers import Watch, Workers
 from prowess.conversation.slash_commands import RunResult
 from prowess.errors import ProwessError, UsageError
 from prowess.errors.activation import NotPermitted, Unavailable, UntrustedTool
-from prowess.machine.event_loop import run_in_thread
+from prowess.machine.event_loop import is_loop_running, run_in_thread
 from prowess.model.mcp import McpServer
 from prowess.ports import Approver
 from prowess.runtime import Skills
@@ -183,17 +184,22 @@ class Session:
 
     def run(self, text: str, *, on_event: Callable[[Event], object] | None = None) -> TurnEnded:
         """Run one turn from synchronous code, and return its end."""
-        if self._sync is None:
-            self._sync = asyncio.Runner()
-        return self._sync.run(self._collect(text, on_event))
+        return self._open_runner().run(self._collect(text, on_event))
 
     def converse(
         self, text: str, read_line: Callable[[], str], *, on_event: Callable[[Event], object]
     ) -> TurnEnded:
         """Run turns from synchronous code, with more input from lines; see `input_lines`."""
+        runner = self._open_runner()
+        return runner.run(converse(self, text, read_line, on_event, self._approver))
+
+    def _open_runner(self) -> asyncio.Runner:
+        """The event loop of synchronous code. Raises `UsageError` where there is one already."""
+        if is_loop_running():
+            raise UsageError("An event loop is running here; use `send` in place of `run`.")
         if self._sync is None:
             self._sync = asyncio.Runner()
-        return self._sync.run(converse(self, text, read_line, on_event, self._approver))
+        return self._sync
 
     async def queue(self, text: str, *, key: Key = Key.SEND, files: Sequence[str] = ()) -> Delivery:
         """Take what the user typed while the model works: text, or a command such as `/name`.
@@ -292,11 +298,13 @@ class Session:
 
     async def _collect(self, text: str, on_event: Callable[[Event], object] | None) -> TurnEnded:
         ended: TurnEnded | None = None
-        async for event in self.send(text):
-            if on_event is not None:
-                on_event(event)
-            if isinstance(event, TurnEnded):
-                ended = event
+        # Closed also where `on_event` raises, or the session would wait for its reader forever.
+        async with aclosing(self.send(text)) as events:
+            async for event in events:
+                if on_event is not None:
+                    on_event(event)
+                if isinstance(event, TurnEnded):
+                    ended = event
         assert ended is not None
         return ended
 

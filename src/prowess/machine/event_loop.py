@@ -17,6 +17,17 @@ T = TypeVar("T")
 _SECONDS_TO_END = 1.0
 
 
+def is_loop_running() -> bool:
+    """Whether an event loop runs in this thread."""
+    import asyncio
+
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
+
+
 def wait_for(awaitable: Awaitable[Any]) -> Any:
     """The result of an awaitable, run in an event loop of its own.
 
@@ -28,9 +39,7 @@ def wait_for(awaitable: Awaitable[Any]) -> Any:
     async def run() -> Any:
         return await awaitable
 
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
+    if not is_loop_running():
         return asyncio.run(run())
     from concurrent.futures import ThreadPoolExecutor
 
