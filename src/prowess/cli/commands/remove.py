@@ -54,30 +54,45 @@ def command(
     removed only with --backup or --force.
     """
     _, place = open_place(host, user=user)
+    may_lose = force or backup
+    entries = _choose(place, names, may_lose=may_lose or dry_run)
+    folders = [place.resolve_target(target) for one in entries for target in one.targets]
+    shape = {"names": [one.name for one in entries], "folders": folders}
+    if not as_json:
+        for folder in folders:
+            console().print(f"Remove {shorten_path(folder, place.base)}")
+    if dry_run:
+        return _finish(shape, Exit.OK, as_json=as_json, removed=False)
+    if not yes and not _may_remove(as_json=as_json):
+        return _finish(shape, Exit.REFUSED, as_json=as_json, removed=False)
+    # Chosen again: while somebody thought about it, another program may have installed.
     with place.open_lock().hold():
-        entries = select_entries(place.open_lock().load(), names)
-        folders = [place.resolve_target(target) for one in entries for target in one.targets]
-        edited = _list_edited(place, entries)
-        if edited and not (force or backup or dry_run):
-            raise LocalChanges(edited, hint=_HINT)
-        shape = {"names": [one.name for one in entries], "folders": folders}
-        if not as_json:
-            for folder in folders:
-                console().print(f"Remove {shorten_path(folder, place.base)}")
-        if dry_run:
-            return _finish(shape, as_json=as_json, removed=False)
-        if not yes:
-            if as_json or not can_ask():
-                click.echo(_NOT_ASKED, err=True)
-                _finish(shape, as_json=as_json, removed=False)
-                return Exit.REFUSED
-            if not confirm("Remove them?"):
-                click.echo("Nothing was removed.", err=True)
-                return Exit.REFUSED
+        entries = _choose(place, names, may_lose=may_lose)
         remove_entries(place, entries, backup=backup)
     if not as_json:
         console().print(f"Removed {', '.join(escape_line(one.name) for one in entries)}.")
-    return _finish(shape, as_json=as_json, removed=True)
+    return _finish(shape, Exit.OK, as_json=as_json, removed=True)
+
+
+def _choose(
+    place: InstallPlace, names: tuple[str, ...], *, may_lose: bool
+) -> tuple[LockedSkill, ...]:
+    """The skills to remove. Raises `LocalChanges` for edited ones, unless those may be lost."""
+    entries = select_entries(place.open_lock().load(), names)
+    edited = () if may_lose else _list_edited(place, entries)
+    if edited:
+        raise LocalChanges(edited, hint=_HINT)
+    return entries
+
+
+def _may_remove(*, as_json: bool) -> bool:
+    if as_json or not can_ask():
+        click.echo(_NOT_ASKED, err=True)
+        return False
+    if confirm("Remove them?"):
+        return True
+    click.echo("Nothing was removed.", err=True)
+    return False
 
 
 def _list_edited(place: InstallPlace, entries: tuple[LockedSkill, ...]) -> tuple[str, ...]:
@@ -88,7 +103,7 @@ def _list_edited(place: InstallPlace, entries: tuple[LockedSkill, ...]) -> tuple
     return tuple(dict.fromkeys(one.name for one in checked if one.state == CHANGED))
 
 
-def _finish(shape: dict[str, list[str]], *, as_json: bool, removed: bool) -> int:
+def _finish(shape: dict[str, list[str]], code: int, *, as_json: bool, removed: bool) -> int:
     if as_json:
         print_json({**shape, "removed": removed})
-    return Exit.OK
+    return code

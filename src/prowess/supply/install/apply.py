@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 
 import msgspec
 
+from prowess.errors import MachineError
 from prowess.machine.files import LocalFiles
 from prowess.machine.installed_folder import (
     back_up,
@@ -60,7 +61,9 @@ def apply_plan(
             if backup and target.action != "create":
                 save_backup(place, target.folder)
             own = (merged or {}).get(target.target)
-            write_target(target.folder, entry, store, own=own)
+            if not write_target(target.folder, entry, store, own=own):
+                cause = "the store has lost the files; run `prowess sync`"
+                raise MachineError("write", target.folder, cause)
     return tuple(entries)
 
 
