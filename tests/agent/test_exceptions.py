@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import Callable
 from typing import Any
 
@@ -132,3 +133,12 @@ def test_synchronous_use_within_an_event_loop_is_refused_with_what_to_do(studio:
             return [event async for event in session.send("Hello?")][-1].answer  # type: ignore[union-attr]
 
     assert asyncio.run(use()) == "Hello."
+
+
+def test_a_model_that_cannot_be_loaded_is_said_once_and_nothing_is_logged(
+    studio: Studio, caplog: pytest.LogCaptureFixture
+) -> None:
+    ended, _ = studio.run(model="nosuch:model")
+    assert (ended.status, "there is no provider “nosuch”" in ended.reason) == ("failed", True)
+    gc.collect()
+    assert caplog.messages == []

@@ -126,7 +126,7 @@ class ModelSource:
         What went wrong with it is raised by `open`.
         """
         if self._loading is not None:
-            await asyncio.wait([asyncio.wrap_future(self._loading)])
+            await asyncio.gather(asyncio.wrap_future(self._loading), return_exceptions=True)
 
     def share(self, model: Model, agent: str) -> Model:
         """A model for another agent, too. A script has answers of its own for each."""
