@@ -83,6 +83,19 @@ def test_a_job_from_its_start_to_its_end(desk: Terminal) -> None:
 
 
 @pytest.mark.slow
+def test_a_skill_that_forks_into_the_background_outlives_the_terminal_as_a_job(
+    desk: Terminal,
+) -> None:
+    fields = {"context": "fork", "background": "true"}
+    desk.skill("project/.agents/skills/survey", body="Survey $ARGUMENTS.\n", **fields)
+    model = script(desk, {"text": "Two gauges.", "expect": ["Survey the coast."]})
+    id = desk.json("jobs", "add", "/survey the coast", "--model", model)["job"]
+    followed = desk.run("jobs", "show", id, "--follow")
+    assert followed.code == 0, followed
+    assert desk.json("jobs", "show", id)["answer"] == "Two gauges."
+
+
+@pytest.mark.slow
 def test_a_job_is_cancelled_and_retried(desk: Terminal) -> None:
     model = script(desk, bash("echo go >> begun; sleep 30"), {"text": "Went on."})
     added = desk.json("jobs", "add", "Work", "--model", model, "--allow", "Bash")
