@@ -212,6 +212,16 @@ def test_local_edits_stop_an_update_and_are_shown(desk: Desk, upstream: Path) ->
     assert (desk.installed(), (desk.project / "prowess.lock").read_bytes()) == before
 
 
+def test_installing_again_does_not_replace_edits_either(desk: Desk, upstream: Path) -> None:
+    desk.write(f"{ALPHA}/SKILL.md", body(_3="Mine."))
+    answer = desk.run("install", f"file://{upstream}", "--yes")
+    assert (answer.code, answer.err.splitlines()[-1]) == (
+        1,
+        "Use `prowess update` with --ours, --theirs or --merge; --backup saves your version first.",
+    )
+    assert desk.installed()["alpha/SKILL.md"] == body(_3="Mine.").encode()
+
+
 @pytest.mark.parametrize(
     ("option", "expected"),
     [

@@ -29,6 +29,8 @@ from prowess.supply.install.plan import COPY, PlannedInstall, Wanted, plan_insta
 from prowess.supply.install.source import InstallSource, parse_source, restore_source
 from prowess.supply.install.targets import InstallPlace
 
+_HINT = "Use `prowess update` with --ours, --theirs or --merge; --backup saves your version first."
+
 
 class Installer:
     """One piece of work in a project or for a user; opened by `open_installer`."""
@@ -164,7 +166,7 @@ class Installer:
                 if not overwrite and not _has_all(skill.targets, merged or {})
             ]
             if left:
-                raise LocalChanges(tuple(left))
+                raise LocalChanges(tuple(left), hint=_HINT)
             return apply_plan(self.place, planned, self.store, merged=merged, backup=backup)
 
 
