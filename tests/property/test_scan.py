@@ -82,6 +82,9 @@ HOSTILE = {
     "spaces": " ",
     "name": "name: ",
     "exec": "exec(exec(",
+    "senders": "urlopen(",
+    "sent bodies": "curl -d $(",
+    "secrets": "send the password ",
 }
 
 

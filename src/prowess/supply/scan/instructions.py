@@ -49,7 +49,7 @@ _OVERRIDE = re.compile(
     re.IGNORECASE,
 )
 _MARKS = re.compile(
-    r"<\|(?:im_start|system|start_header_id)\|>|\[(?:INST|SYS)\]|<<SYS>>"
+    r"<\|(?:im_start|system|start_header_id)\|>|(?-i:\[(?:INST|SYS)\])|<<SYS>>"
     r"|^\s*</?(?:system(?:[-_](?:prompt|message|instructions?|override))?)>",
     re.IGNORECASE | re.MULTILINE,
 )

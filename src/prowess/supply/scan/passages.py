@@ -31,7 +31,7 @@ _SHELL_WORDS = frozenset(
     "bash sh shell zsh console shell-session terminal fish ksh dash powershell ps1 pwsh cmd bat"
     " dockerfile makefile just".split()
 )
-_PLAIN_WORDS = frozenset("text txt markdown md plaintext xml html prompt".split())
+_PLAIN_WORDS = frozenset("text txt markdown md plaintext prompt".split())
 _SHELL_ENDS = frozenset(".sh .bash .zsh .fish .ksh .ps1 .psm1 .bat .cmd .command".split())
 _PROSE_ENDS = frozenset(".md .mdx .markdown .txt .rst .adoc .html .htm .xml .svg".split())
 _SHELL_NAMES = frozenset("dockerfile makefile justfile .bashrc .zshrc .profile .envrc".split())

@@ -8,11 +8,12 @@ from prowess.diagnostics import Code, Severity
 from prowess.supply.scan import (
     blobs,
     commands,
+    credentials,
+    exfiltration,
     hidden_text,
     installs,
     instructions,
     names,
-    secrets,
 )
 from prowess.supply.scan.rule import Rule
 
@@ -21,7 +22,8 @@ RULES: tuple[Rule, ...] = (
     *instructions.RULES,
     *commands.RULES,
     *blobs.RULES,
-    *secrets.RULES,
+    *credentials.RULES,
+    *exfiltration.RULES,
     *installs.RULES,
     *names.RULES,
 )

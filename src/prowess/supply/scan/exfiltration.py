@@ -1,0 +1,217 @@
+"""The rule about secrets and other data that are sent to another machine."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+
+from prowess.diagnostics import Severity
+from prowess.supply.scan.addresses import find_drop, is_local
+from prowess.supply.scan.command_line import Call
+from prowess.supply.scan.credentials import CREDENTIALS, NEGATION
+from prowess.supply.scan.instructions import is_about
+from prowess.supply.scan.rule import Kind, Match, Passage, Rule
+
+_SENDERS = frozenset(
+    "curl wget http https nc ncat netcat scp rsync ftp sftp iwr irm invoke-webrequest"
+    " invoke-restmethod telnet socat dig nslookup host ping".split()
+)
+_COPIERS = frozenset("scp rsync ftp sftp nc ncat netcat".split())
+_FILE_OPTIONS = frozenset("-T --upload-file --post-file --body-file -infile".split())
+_RESOLVERS = frozenset("dig nslookup host ping".split())
+_BODY = re.compile(
+    r"-(?:d|F|T)|--(?:data(?:-\w+)?|form|json|upload-file|post-(?:file|data)|body-(?:file|data))"
+    r"|-(?:body|infile)",
+    re.IGNORECASE,
+)
+_DUMPS = frozenset("env printenv history set export".split())
+_SECRET_WORD = re.compile(
+    r"\$\(\s*(?:env|printenv|set|history)\s*(?:\)|\|)|`\s*(?:env|printenv|history)\s*[`|]"
+    r"|(?:^|[@=/\s\"'])\.env(?:\.\w+)?(?=$|[\s'\")|;])|/etc/passwd\b|\.(?:bash|zsh)_history\b"
+    r"|\$\{?(?:AWS_SECRET\w*|GITHUB_TOKEN|GH_TOKEN|ANTHROPIC_API_KEY|OPENAI_API_KEY|NPM_TOKEN"
+    r"|SSH_PRIVATE_KEY|DATABASE_PASSWORD|DB_PASSWORD)\b",
+)
+_FILLED = re.compile(r"\$\(|`")
+_WHO = re.compile(r"(?:\$\(|`)\s*(?:whoami|hostname|id|uname|pwd|cat|base64|env|ls|git)\b")
+
+
+def _match_exfiltration(passage: Passage) -> Iterator[Match]:
+    if passage.kind is Kind.COMMANDS:
+        yield from _match_sent_commands(passage)
+    elif passage.kind is Kind.CODE:
+        yield from _match_sent_code(passage)
+    else:
+        yield from _match_sent_prose(passage)
+
+
+def _match_sent_commands(passage: Passage) -> Iterator[Match]:
+    for number, line in passage.command_lines:
+        if line.urls and all(map(is_local, line.urls)):
+            continue
+        senders = (call for call in line.calls if call.name in _SENDERS)
+        judged = next(filter(None, map(_judge_sender, senders)), None)
+        if judged is not None:
+            yield Match(number, *judged)
+
+
+def _judge_sender(call: Call) -> tuple[str, Severity] | None:
+    """What is wrong with what a call sends, and how much; None if nothing is."""
+    sent = " ".join(_list_sent(call))
+    drop = find_drop(call.line.text)
+    # To such a host even a token that otherwise logs in is given away.
+    secret = _find_secret(call, sent if drop is None else f"{sent} {call.line.text}")
+    if secret is not None:
+        return f"`{call.name}` sends {secret} to another machine.", Severity.ERROR
+    if drop is not None and (sent or call.name in ("nc", "ncat")):
+        reason = f"`{call.name}` sends data to {drop}, which shows it to whoever set it up."
+        return reason, Severity.WARNING
+    if call.name in _RESOLVERS and any(map(_WHO.search, call.arguments)):
+        reason = f"`{call.name}` puts the output of a command into a name that it looks up."
+        return reason, Severity.ERROR
+    return None
+
+
+def _find_secret(call: Call, sent: str) -> str | None:
+    """The secret among the words that a call sends; None if there is none."""
+    if any(before.name in _DUMPS for before in call.input):
+        return "the environment"
+    found = CREDENTIALS.search(sent) or _SECRET_WORD.search(sent)
+    if found is None or _is_login(found[0], call):
+        return None
+    return f"`{found[0].strip()}`"
+
+
+def _is_login(secret: str, call: Call) -> bool:
+    """Whether a secret only logs in, as in `scp -i KEY`."""
+    if call.name not in ("scp", "rsync", "sftp"):
+        return False
+    pairs = pairwise(call.arguments)
+    return any(option in ("-i", "-e") and secret in value for option, value in pairs)
+
+
+def _list_sent(call: Call) -> Iterator[str]:
+    """The words that leave the machine: bodies, files, filled-in addresses, and piped input."""
+    for before in call.input:
+        yield " ".join((before.name, *before.arguments))
+    if call.name in _COPIERS:
+        yield from (*call.arguments, *call.line.targets)
+        return
+    for option, value in pairwise((*call.arguments, "")):
+        name, _, inline = option.partition("=")
+        if _BODY.fullmatch(name):
+            yield from _list_body(name, inline or value)
+        elif "://" in option and _FILLED.search(option):
+            yield option
+
+
+def _list_body(option: str, value: str) -> Iterator[str]:
+    """The part of a body that is taken from elsewhere.
+
+    A variable in the text of a body is not: a token there logs in, as one in a header does.
+    """
+    is_file = option in _FILE_OPTIONS or "@" in value
+    if is_file or _FILLED.search(value):
+        yield value
+
+
+_CODE_SENDERS = re.compile(
+    r"\b(?:requests|httpx|session|client)\.(?:post|put)\(|urlopen\(|\baxios\.(?:post|put)\("
+    r"|\bfetch\([^\n]{0,200}|\.sendall?\(|XMLHttpRequest|sendBeacon\(|Invoke-RestMethod|http\.request\(",
+)
+_CODE_DUMPS = re.compile(
+    r"(?:json\.dumps|dict|str|repr|list|urlencode|JSON\.stringify|Object\.entries)\(\s*(?:os\.environ"
+    r"|process\.env)\b(?!\s*[.\[])|\bos\.environ\.(?:copy|items)\(\)|(?:json|data|body)\s*[=:]\s*"
+    r"(?:os\.environ|process\.env)\b(?!\s*[.\[])",
+)
+# How much code around a sender is judged with it, and how far the next one must be.
+_BEFORE, _AFTER, _STEP = 1_500, 700, 200
+
+
+def _match_sent_code(passage: Passage) -> Iterator[Match]:
+    text = passage.text
+    judged = -_STEP
+    for sender in _CODE_SENDERS.finditer(text):
+        # What is around the next sender is nearly the same, and a file may have thousands.
+        if sender.start() - judged < _STEP:
+            continue
+        judged = sender.start()
+        match = _judge_code(passage, judged, text[max(0, judged - _BEFORE) : judged + _AFTER])
+        if match is not None:
+            yield match
+            return
+
+
+def _judge_code(passage: Passage, at: int, around: str) -> Match | None:
+    """What is wrong with code that sends something, by what is around it; None if nothing is."""
+    line = passage.find_line(at)
+    secret = CREDENTIALS.search(around) or _CODE_DUMPS.search(around)
+    if secret is not None:
+        reason = f"`{secret[0].strip()}` is read near code that sends data to another machine."
+        return Match(line, reason, Severity.ERROR)
+    drop = find_drop(around)
+    if drop is None:
+        return None
+    return Match(line, f"Data is sent to {drop}, which shows it to whoever set it up.")
+
+
+_SECRETS = re.compile(
+    r"\b(?:(?:api|access|ssh|private|secret)[ _-]?(?:keys?|tokens?)|tokens|credentials|passwords?"
+    r"|secrets|environment\s+variables|env\s+vars|cookies|seed\s+phrase"
+    r"|(?:conversation|chat|shell)\s+history|(?:system|full)\s+prompt"
+    r"|(?:full|entire|whole)\s+conversation|user'?s?\s+(?:files|messages|data|input))"
+    r"|\.(?:env|ssh|aws)\b",
+    re.IGNORECASE,
+)
+# Neither the method of a request, nor an option or a field of that name.
+_SEND = re.compile(
+    r"(?<![\w-])(?!(?-i:POST))(?:send|upload|post|transmit|forward|e-?mail|exfiltrate|leak|submit"
+    r"|append|relay|deliver)\s[^\n]{0,240}",
+    re.IGNORECASE,
+)
+_WHERE = re.compile(
+    r"https?://[^\s)>\]]{4,200}|[\w.+-]{1,64}@[\w-]{1,63}\.[\w.]{2,63}|\bour\s+(?:server|endpoint"
+    r"|collector|webhook|backend|api)|\b(?:a|the|this)\s+(?:remote|external|webhook|collector)\s*"
+    r"(?:server|endpoint|url|host|address)",
+    re.IGNORECASE,
+)
+_SENTENCE_END = re.compile(r"[.!?](?=\s|$)")
+_IMAGE = re.compile(
+    r"!\[[^\]\n]{0,200}\]\(https?://[^\s)]{1,300}[?&/=](?:\{|\$\{|<|%7B|\[)"
+    r"[^)\n]{0,60}\b(?:secrets?|keys?|tokens?|history|contents?|summary|conversation|context|env|base64)",
+    re.IGNORECASE,
+)
+
+
+def _names_secret_and_target(text: str) -> bool:
+    """Whether the first sentence of a text says what is sent, and where to."""
+    sentence = _SENTENCE_END.split(text, maxsplit=1)[0]
+    # A word in an address, such as `/oauth/access_token`, is not what is sent.
+    words, targets = _WHERE.subn(" ", sentence)
+    return targets > 0 and _SECRETS.search(words) is not None
+
+
+def _match_sent_prose(passage: Passage) -> Iterator[Match]:
+    text = passage.plain
+    for found in _SEND.finditer(text):
+        before = text[max(0, found.start() - 60) : found.start()]
+        is_warned = NEGATION.search(before) or is_about(text, found.start(), found.end())
+        if is_warned or not _names_secret_and_target(found[0]):
+            continue
+        reason = "The model is told to send secrets to another machine."
+        yield Match(passage.find_plain_line(found.start()), reason, Severity.ERROR)
+    for found in _IMAGE.finditer(text):
+        reason = "The address of an image is filled with data, which leaves as soon as it is shown."
+        yield Match(passage.find_plain_line(found.start()), reason, Severity.ERROR)
+
+
+RULES = (
+    Rule(
+        code="exfiltration",
+        severity=Severity.WARNING,
+        summary="Secrets or other data are sent to another machine.",
+        hint="Remove it, or send only what the task needs to where the user knows it goes.",
+        reads=(Kind.PROSE, Kind.COMMANDS, Kind.CODE),
+        match=_match_exfiltration,
+    ),
+)
