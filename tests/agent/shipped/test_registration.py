@@ -48,7 +48,7 @@ def test_the_skills_are_registered_in_the_order_of_the_document(terminal):
     assert sorted(found) == sorted(ALWAYS.split())
 
 
-@pytest.mark.seed("C-105", "C-113", "C-118", "C-119")
+@pytest.mark.seed("C-105", "C-118", "C-119")
 def test_the_user_may_call_all_and_the_model_those_that_the_plan_says(terminal):
     features = "".join(f"{name} = true\n" for name in FEATURES)
     terminal.write(USERS_FILE, f"[features]\n{features}")
