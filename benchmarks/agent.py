@@ -341,36 +341,33 @@ def _measure_cpu(command: list[str], env: dict[str, str]) -> float:
 # Memory of a long session
 
 
-class Growth(NamedTuple):
-    """What memory grew by in kilobytes a turn: all of it, the messages alone, and the process."""
-
-    traced: float
-    history: float
-    resident: float
-
-
 class Memory(NamedTuple):
-    """What is used at one moment, in bytes."""
+    """What is used at one moment in bytes, or what it grew by: all objects, and the messages."""
 
     traced: int
     history: int
-    resident: int
 
 
 def _compare_memory(turns: int) -> None:
     """Memory of a session with calls of tools, whose history grows, is compacted, or is cleared."""
     warm = turns // 4
     print(f"memory over {turns} turns, kilobytes a turn after the first {warm}")
-    print(f"  {'':24} {'in all':>8} {'history':>8} {'other':>8} {'process':>8}")
+    print(f"  {'':24} {'in all':>8} {'history':>8} {'other':>8}")
     for label, every, shorten in (
-        ("history grows", 0, None),
+        ("history grows", 0, _keep),
         ("compacted, 10th turn", 10, _compact),
         ("cleared, 10th turn", 10, _clear),
     ):
         grown = asyncio.run(_measure_growth(turns, warm, every, shorten))
-        other = grown.traced - grown.history
-        figures = (grown.traced, grown.history, other, grown.resident)
-        print(f"  {label:24} {' '.join(f'{one:8.2f}' for one in figures)}")
+        figures = (grown.traced, grown.history, grown.traced - grown.history)
+        each = (one / (turns - warm) / 1_024 for one in figures)
+        print(f"  {label:24} {' '.join(f'{one:8.2f}' for one in each)}")
+    resident = asyncio.run(_measure_resident(turns, warm)) / (turns - warm) / 1_024
+    print(f"  {'the process, cleared':24} {resident:8.2f}")
+
+
+async def _keep(session: Any) -> None:
+    """Leave the history as it is."""
 
 
 async def _compact(session: Any) -> None:
@@ -382,7 +379,7 @@ async def _clear(session: Any) -> None:
     session.clear()
 
 
-async def _measure_growth(turns: int, warm: int, every: int, shorten: Any) -> Growth:
+async def _measure_growth(turns: int, warm: int, every: int, shorten: Any) -> Memory:
     import tracemalloc
 
     from prowess.agent import Session
@@ -397,8 +394,19 @@ async def _measure_growth(turns: int, warm: int, every: int, shorten: Any) -> Gr
             after = _measure_memory(session)
     finally:
         tracemalloc.stop()
-    differences = [end - begin for begin, end in zip(before, after, strict=True)]
-    return Growth(*(one / (turns - warm) / 1_024 for one in differences))
+    return Memory(after.traced - before.traced, after.history - before.history)
+
+
+async def _measure_resident(turns: int, warm: int) -> int:
+    """What the process grew by, with nothing that measures in it."""
+    from prowess.agent import Session
+    from prowess.runtime import Skills
+
+    async with Session(Skills.open("."), model=MODEL) as session:
+        await _run_turns(session, warm, 10, _clear)
+        before = _find_resident()
+        await _run_turns(session, turns - warm, 10, _clear)
+        return _find_resident() - before
 
 
 async def _run_turns(session: Any, turns: int, every: int, shorten: Any) -> None:
@@ -411,17 +419,33 @@ async def _run_turns(session: Any, turns: int, every: int, shorten: Any) -> None
 
 
 def _measure_memory(session: Any) -> Memory:
-    import copy
     import gc
     import tracemalloc
 
     gc.collect()
-    traced = tracemalloc.get_traced_memory()[0]
-    copied = copy.deepcopy(list(session.messages))
-    history = tracemalloc.get_traced_memory()[0] - traced
-    del copied
+    return Memory(tracemalloc.get_traced_memory()[0], _measure_objects(session.messages))
+
+
+def _measure_objects(*roots: Any) -> int:
+    """The size of objects and of all that they refer to, each once."""
+    import gc
+    import types
+
+    seen: dict[int, Any] = {}
+    left = list(roots)
+    while left:
+        one = left.pop()
+        # What belongs to a program and not to its data.
+        if id(one) in seen or isinstance(one, type | types.ModuleType | types.FunctionType):
+            continue
+        seen[id(one)] = one
+        left += gc.get_referents(one)
+    return sum(sys.getsizeof(one) for one in seen.values())
+
+
+def _find_resident() -> int:
     pages = int(Path("/proc/self/statm").read_text().split()[1])
-    return Memory(traced, history, pages * resource.getpagesize())
+    return pages * resource.getpagesize()
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ import time
 from typing import Any
 
 import pytest
-from pydantic_ai.messages import BinaryContent, ImageUrl, ModelMessage
+from pydantic_ai.messages import BinaryContent, ImageUrl, ModelMessage, ModelRequest
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 from pydantic_ai.models.test import TestModel
 from pydantic_ai.profiles import ModelProfile
@@ -120,6 +120,38 @@ def test_async_use_and_several_sessions_at_once(studio):
     for events, text in zip(asyncio.run(both()), ("one", "two"), strict=True):
         assert [one.text for one in pick(events, TurnStarted)] == [text]
         assert [one.status for one in pick(events, TurnEnded)] == ["done"]
+
+
+def test_a_plain_turn_changes_threads_once(studio, monkeypatch):
+    # Looks for changes are due only when a turn begins, however slow the machine is.
+    monkeypatch.setattr("prowess.runtime.Refresher.is_due", lambda self: False)
+    seen = Seen()
+    started: list[threading.Thread] = []
+    with studio.open(model=seen.model) as session:
+        session.run("one")
+        start = threading.Thread.start
+
+        def note(thread: threading.Thread) -> None:
+            started.append(thread)
+            start(thread)
+
+        monkeypatch.setattr(threading.Thread, "start", note)
+        session.run("two")
+        assert len(started) == 1
+        # What is new on disk is there nevertheless.
+        studio.skill("late", description="Came late.")
+        session.run("three")
+    assert "Came late." in seen.instructions[-1]
+    assert "Came late." not in seen.instructions[-2]
+
+
+def test_the_instructions_are_in_memory_once(studio):
+    with studio.open(model=Seen().model) as session:
+        for text in ("one", "two", "three"):
+            session.run(text)
+        kept = [one.instructions for one in session.messages if isinstance(one, ModelRequest)]
+    assert len(kept) == 3
+    assert all(one is kept[0] for one in kept)
 
 
 def test_a_session_does_one_turn_at_a_time(studio):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -233,6 +233,7 @@ class AgentLoop:
             self._run = None
             if run is not None:
                 self.history = repair_messages(run.all_messages())
+                _share_instructions(self.history)
         return result
 
     async def _follow(
@@ -329,6 +330,17 @@ class AgentLoop:
     def _find_settings(self) -> ModelSettings:
         effort = next((one for one in _EFFORTS if one == self._effort), None)
         return ModelSettings() if effort is None else ModelSettings(thinking=effort)
+
+
+def _share_instructions(messages: Iterable[ModelMessage]) -> None:
+    """Keep the instructions once: pydantic-ai makes a copy of them for every request."""
+    latest: str | None = None
+    for message in messages:
+        if not isinstance(message, ModelRequest) or message.instructions is None:
+            continue
+        if message.instructions == latest:
+            message.instructions = latest
+        latest = message.instructions
 
 
 def _list_instrumentation() -> list[AbstractCapability[Any]]:
