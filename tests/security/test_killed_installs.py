@@ -103,6 +103,8 @@ class Project:
             "HOME": str(self.home),
             "PATH": os.environ["PATH"],
             "PROWESS_CACHE_DIR": str(self.root / "cache"),
+            # A killed program leaves its scratch folder, here for the test to remove.
+            "TMPDIR": str(self.root),
         }
         script = f"MODE = {mode!r}\n{INSTALLER}"
         words = [str(self.source), str(self.root / "link"), "one", "two"]
