@@ -173,10 +173,17 @@ class Project:
         """Prowess's own settings, which decide what is its own, whichever host it answers as."""
         if self._composition is not None:
             return Settings()
+        profile = self._load_own_profile()
+        return load_settings(profile, self._name_places(profile), self.facts, self.files)
+
+    def find_own_places(self) -> Places:
+        """The folders that are Prowess's own, whichever host it answers as."""
+        return self._name_places(self._load_own_profile())
+
+    def _load_own_profile(self) -> Profile:
         if self._own_profile is None:
             self._own_profile = self._load_profile(*load_added_profiles(self.facts, "prowess"))
-        profile = self._own_profile
-        return load_settings(profile, self._name_places(profile), self.facts, self.files)
+        return self._own_profile
 
     def scan_watched(self) -> tuple[Snapshot, tuple[Collision, ...], ChangeCheck]:
         """As `scan`, with a check that tells whether anything has changed since."""

@@ -115,3 +115,39 @@ class TargetTaken(UsageError):
     @property
     def hint(self) -> str | None:
         return "Remove it first, or choose another folder name with --as NAME."
+
+
+class InvalidPolicy(ProwessError):
+    """A `policy.toml` that cannot be used; then nothing is installed."""
+
+    exit_code = 4
+
+    def __init__(self, file: str, problem: str) -> None:
+        self.file = file
+        self.problem = problem
+        super().__init__(file, problem)
+
+    def __str__(self) -> str:
+        return f"The policy {self.file} cannot be used: {self.problem}."
+
+    @property
+    def hint(self) -> str | None:
+        return "Nothing is installed until it is fixed by whoever manages this machine."
+
+
+class AgainstPolicy(ProwessError):
+    """A skill that the policy of this machine does not allow."""
+
+    exit_code = 5
+
+    def __init__(self, name: str, reason: str, file: str, line: int | None) -> None:
+        self.name = name
+        self.reason = reason
+        self.file = file
+        self.line = line
+        super().__init__(name, reason)
+
+    def __str__(self) -> str:
+        where = self.file if self.line is None else f"{self.file}:{self.line}"
+        name = shorten(self.name)
+        return f"The policy of this machine does not allow “{name}”: {self.reason} ({where})."

@@ -12,6 +12,7 @@ import re
 import subprocess
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import UTC, datetime
 from typing import IO, NamedTuple
 
 from prowess.errors import MachineError
@@ -110,6 +111,25 @@ class GitRepository:
             # A server may refuse a commit that is no branch, and knows no shortened ones at all.
             return self._fetch_all(url, ref, allowed, watch)
         return self._resolve("FETCH_HEAD")
+
+    def find_date(self, commit: str) -> datetime:
+        """When a commit was made, as whoever made it says."""
+        seconds = self._git("log", "-1", "--no-show-signature", "--format=%ct", commit)
+        return datetime.fromtimestamp(int(seconds), tz=UTC)
+
+    def find_signer(self, commit: str, signers_file: str) -> str:
+        """Who of the allowed signers signed a commit with an ssh key; "" for nobody."""
+        if not signers_file:
+            return ""
+        options = ("-c", f"gpg.ssh.allowedSignersFile={signers_file}")
+        try:
+            # `%G?` is G only for a good signature of somebody in that file.
+            said = self._git(*options, "log", "-1", "--format=%G?%n%GS", commit)
+        except GitFailed:
+            # Without ssh-keygen nothing can be verified, and counts as not signed.
+            return ""
+        state, _, signer = said.decode("utf-8", "replace").partition("\n")
+        return signer.strip() if state == "G" else ""
 
     def list_files(self, commit: str) -> list[GitEntry]:
         """Every file of a commit; links and submodules are listed as what they are."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterable, Mapping
+from datetime import datetime
 from typing import Protocol
 
 import msgspec
@@ -35,18 +36,25 @@ class Fetched(msgspec.Struct, frozen=True, kw_only=True):
     `resolved` is the commit, version or digest of the source as a whole; `versions` are those of
     single skills by their folder, where a source has them. `refused` has the folders of skills that
     were not written, with the reason. `diagnostics` are about everything else worth knowing.
+    `released_at` and `signer` are as the source says, where it says so.
     """
 
     resolved: str = ""
+    released_at: datetime | None = None
+    signer: str = ""
     versions: Mapping[str, str] = msgspec.field(default_factory=dict)
     refused: Mapping[str, str] = msgspec.field(default_factory=dict)
     diagnostics: tuple[Diagnostic, ...] = ()
 
 
 class FetchContext(msgspec.Struct, frozen=True, kw_only=True):
-    """The machine that fetches, and who is told how far it has come."""
+    """The machine that fetches, and who is told how far it has come.
+
+    `signers_file` has the allowed signers, if somebody has to have signed.
+    """
 
     facts: Facts
+    signers_file: str = ""
     reporter: Reporter | None = None
 
 
@@ -69,6 +77,8 @@ class FetchedSkill(msgspec.Struct, frozen=True, kw_only=True):
     folder: str
     resolved: str
     tree: Tree
+    released_at: datetime | None = None
+    signer: str = ""
 
     @property
     def folder_name(self) -> str:
@@ -201,6 +211,8 @@ def _read_skill(
         folder=place,
         resolved=fetched.versions.get(folder, fetched.resolved),
         tree=Tree(files),
+        released_at=fetched.released_at,
+        signer=fetched.signer,
     )
 
 

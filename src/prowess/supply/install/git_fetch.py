@@ -38,9 +38,17 @@ class GitFetcher:
                 )
                 chosen, refused = _choose_files(source, repository.list_files(commit))
                 diagnostics = _write(repository, chosen, staging)
+                released_at = repository.find_date(commit)
+                signer = repository.find_signer(commit, context.signers_file)
             except GitFailed as error:
                 raise SourceFailed(source.text, error.cause) from error
-        return Fetched(resolved=commit, refused=refused, diagnostics=tuple(diagnostics))
+        return Fetched(
+            resolved=commit,
+            released_at=released_at,
+            signer=signer,
+            refused=refused,
+            diagnostics=tuple(diagnostics),
+        )
 
 
 def _watch(source: InstallSource, context: FetchContext) -> Watch | None:

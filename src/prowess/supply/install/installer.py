@@ -26,6 +26,7 @@ from prowess.supply.install.fetch import (
 )
 from prowess.supply.install.fetchers import FETCHERS, PARSERS
 from prowess.supply.install.plan import COPY, PlannedInstall, Wanted, plan_install
+from prowess.supply.install.policy import Candidate, load_policy
 from prowess.supply.install.source import InstallSource, parse_source, restore_source
 from prowess.supply.install.targets import InstallPlace
 
@@ -49,7 +50,12 @@ class Installer:
         self.store = store
         self.staging = staging
         self._fetchers = fetchers
-        self._context = FetchContext(facts=place.facts, reporter=reporter)
+        self._policy = load_policy(place.managed)
+        self._context = FetchContext(
+            facts=place.facts,
+            signers_file=self._policy.signers_file if self._policy is not None else "",
+            reporter=reporter,
+        )
         self._scan = scan
         self._count = 0
         self._fetched: dict[tuple[str, str, str, str], FetchedSource] = {}
@@ -139,9 +145,33 @@ class Installer:
         *,
         fetched: Iterable[FetchedSource] = (),
     ) -> PlannedInstall:
-        """What would be written. Raises `TargetTaken`."""
+        """What would be written. Raises `TargetTaken` and `AgainstPolicy`."""
+        for one in wanted:
+            self._check_policy(one)
         lock = self.place.open_lock().load()
         return plan_install(self.place, wanted, lock, self.store, scan=self._scan, fetched=fetched)
+
+    def check_locked(self, entry: LockedSkill) -> None:
+        """Raise `AgainstPolicy` for an installed skill that must not be restored.
+
+        Its age and signer were checked when it was installed.
+        """
+        if self._policy is not None:
+            self._policy.check_known(entry.name, entry.source, entry.tree)
+
+    def _check_policy(self, wanted: Wanted) -> None:
+        if self._policy is None:
+            return
+        skill = wanted.skill
+        candidate = Candidate(
+            name=skill.name,
+            source=wanted.source.text,
+            tree=skill.tree.digest,
+            is_local=wanted.source.is_local,
+            released_at=skill.released_at,
+            signer=skill.signer,
+        )
+        self._policy.check(candidate)
 
     def apply(
         self,

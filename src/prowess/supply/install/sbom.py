@@ -62,7 +62,7 @@ def _describe_skill(skill: LockedSkill) -> Component:
         "source": skill.source,
         "ref": skill.ref,
         "path": skill.path,
-        "tree": f"sha256:{skill.tree}",
+        "tree": skill.tree,
         "installed-at": skill.installed_at,
     }
     return Component(
@@ -88,4 +88,4 @@ def _make_purl(skill: LockedSkill) -> PackageURL:
     owner, _, name = rest.partition("/")
     if skill.kind == GIT and server in _SERVERS and owner not in ("", ".", ".."):
         return PackageURL(server, owner, name, version, subpath=skill.path or None)
-    return PackageURL("generic", None, skill.name, version, {"checksum": f"sha256:{skill.tree}"})
+    return PackageURL("generic", None, skill.name, version, {"checksum": skill.tree})

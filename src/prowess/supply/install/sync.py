@@ -56,6 +56,8 @@ def sync_installed(installer: Installer, options: SyncOptions) -> Synced:
         content = lock.load()
         if options.frozen and not content.skills:
             raise UsageError(f"There is nothing to restore: {lock.path} has no skills.")
+        for entry in content.skills:
+            installer.check_locked(entry)
         recover([place.resolve_target(target) for one in content.skills for target in one.targets])
         work = _list_work(installer, content)
         edited = tuple(checked.folder for _, checked in work if checked.state == CHANGED)

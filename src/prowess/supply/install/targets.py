@@ -28,13 +28,15 @@ USER = "user"
 class InstallPlace(msgspec.Struct, frozen=True, kw_only=True):
     """A project or a user's home as a place to install in.
 
-    `base` is the top folder of the project, or the home.
+    `base` is the top folder of the project, or the home. `managed` is the folder in which an
+    organisation keeps its policy.
     """
 
     scope: str
     base: str
     lock_path: str
     facts: Facts
+    managed: str | None = None
 
     def open_lock(self) -> InstallLock:
         """Its lock file."""
@@ -79,13 +81,16 @@ class InstallPlace(msgspec.Struct, frozen=True, kw_only=True):
 def find_place(skills: Skills, *, user: bool) -> InstallPlace:
     """Where skills are installed for the working folder, or for the user. Nothing is scanned."""
     places, facts = skills.find_places(), skills.facts
+    managed = skills.project.find_own_places().named.get("managed")
     if user:
         config = facts.env.get("XDG_CONFIG_HOME") or posixpath.join(facts.home, ".config")
         path = posixpath.join(config, "prowess", LOCK_NAME)
-        return InstallPlace(scope=USER, base=facts.home, lock_path=path, facts=facts)
+        return InstallPlace(
+            scope=USER, base=facts.home, lock_path=path, facts=facts, managed=managed
+        )
     top = _find_project(places.cwd, places.repository)
     path = posixpath.join(top, LOCK_NAME)
-    return InstallPlace(scope=PROJECT, base=top, lock_path=path, facts=facts)
+    return InstallPlace(scope=PROJECT, base=top, lock_path=path, facts=facts, managed=managed)
 
 
 def _find_project(cwd: str, repository: str | None) -> str:
