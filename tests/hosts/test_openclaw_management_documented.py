@@ -98,7 +98,7 @@ def test_the_same_version_is_skipped_and_any_other_replaces_the_whole_folder(
 
 
 @pytest.mark.seed("A-42")
-@pytest.mark.parametrize("step", ["_copy", "_swap"])
+@pytest.mark.parametrize("step", ["_copy", "swap_in"])
 def test_a_failure_keeps_the_old_version_and_says_so(
     workspace: Workspace, monkeypatch: pytest.MonkeyPatch, step: str
 ):
