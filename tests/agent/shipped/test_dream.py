@@ -107,5 +107,6 @@ def test_the_agent_that_dreams_can_change_nothing(studio: Studio) -> None:
 @pytest.mark.seed("C-123")
 def test_without_the_feature_there_is_no_dream(studio: Studio) -> None:
     _, events = run(studio, "/dream", SAVE, say("I don't know it."))
-    assert pick(events, ToolFinished) == []
+    [finished] = pick(events, ToolFinished)
+    assert finished.output.startswith("Unknown tool name: 'SavePlan'")
     assert list_plans(studio) == []

@@ -41,7 +41,9 @@ def test_a_tool_is_there_once_its_skill_is_loaded_and_asks_before_it_changes_any
 def test_without_its_skill_a_tool_does_not_exist(studio):
     set_usage = call("SetSetting", key="usage", value=False)
     _, events = run(studio, "Count nothing.", set_usage, say("I can't."), approver=Asked())
-    assert [one.outcome for one in pick(events, ToolFinished)] == []
+    assert [one.output.partition(".")[0] for one in pick(events, ToolFinished)] == [
+        "Unknown tool name: 'SetSetting'"
+    ]
     assert not (studio.project / "prowess.toml").exists()
 
 
@@ -49,7 +51,9 @@ def test_a_skill_of_the_project_with_that_name_gets_no_tool(studio):
     studio.skill("update-config")
     set_usage = call("SetSetting", key="usage", value=False)
     _, events = run(studio, "/update-config x", set_usage, say("I can't."), approver=Asked())
-    assert [one.outcome for one in pick(events, ToolFinished)] == []
+    assert [one.output.partition(".")[0] for one in pick(events, ToolFinished)] == [
+        "Unknown tool name: 'SetSetting'"
+    ]
     assert not (studio.project / "prowess.toml").exists()
 
 

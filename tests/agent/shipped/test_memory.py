@@ -44,7 +44,8 @@ def test_a_model_saves_a_memory_that_remember_then_finds(remembering: Studio) ->
 
 def test_the_tool_is_not_there_without_the_feature(studio: Studio) -> None:
     _, events = save(studio, approver=Asked())
-    assert pick(events, ToolFinished) == []
+    [finished] = pick(events, ToolFinished)
+    assert finished.output.startswith("Unknown tool name: 'SaveMemory'")
     assert list_saved(studio) == []
 
 

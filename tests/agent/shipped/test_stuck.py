@@ -74,6 +74,11 @@ def hanging(studio: Studio):
 @pytest.mark.needs("ps", "sleep")
 def test_a_call_that_runs_is_named_with_its_processes(studio, hanging):
     process, session = hanging
+    # The call is written down before its command starts.
+    deadline = time.monotonic() + 60
+    while "sleep 59\n" not in f"{ask(studio, '/stuck').partition('Processes')[2]}\n":
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
     for text in ("/stuck", f"/stuck {session.header.id}"):
         said = ask(studio, text)
         assert said.startswith(f"Session {session.header.id}, turn 1: Wait.\n")
