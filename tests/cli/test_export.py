@@ -53,7 +53,7 @@ def test_a_host_gets_a_link_in_a_folder_it_reads(terminal: Terminal, source: Pat
     assert (answer.code, answer.err) == (0, "")
     assert answer.out == (
         "codex\n"
-        "  deploy  created  .agents/skills/deploy, a link of .claude/skills/deploy\n"
+        "  deploy  created  .agents/skills/deploy, a link to .claude/skills/deploy\n"
         "1 folder written.\n"
     )
     target = terminal.project / ".agents" / "skills" / "deploy"

@@ -78,7 +78,7 @@ def test_a_comment_with_a_reason_is_counted_and_can_be_overruled(terminal):
     answer = terminal.run("scan", "good")
     assert (answer.code, answer.out) == (
         0,
-        "2 files scanned, nothing found. Comments explain 1 finding; use --no-suppressions.\n",
+        "2 files scanned, nothing found. 1 finding suppressed by comments; use --no-suppressions to show them.\n",
     )
     (suppressed,) = json.loads(terminal.run("scan", "good", "--json").out)["suppressed"]
     assert (suppressed["code"], suppressed["reason"]) == ("pipe-to-shell", "our own server")

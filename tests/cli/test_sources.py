@@ -316,7 +316,7 @@ def test_show_and_explain_say_whose_a_remote_skill_is_and_whether_it_is_approved
     assert shown["digest"].startswith("sha256:")
     explained = terminal.run("explain", "deploy").out
     assert f"found in the index of team ({server.url}), fetched" in explained
-    assert "approval: not approved yet; a model gets it after you approve it" in explained
+    assert "approval: not approved yet; a model can load it once you approve it" in explained
     assert shown["digest"] in explained
     approve(terminal, "deploy")
     assert terminal.json("show", "deploy")["skill"]["origin"]["approval"] == "approved"
@@ -326,7 +326,7 @@ def test_show_and_explain_say_whose_a_remote_skill_is_and_whether_it_is_approved
     terminal.run("sources", "refresh")
     changed = terminal.json("show", "deploy")["skill"]["origin"]
     assert changed["approval"] == "changed"
-    assert "changed since; a model gets it after a new approval" in changed["reason"]
+    assert "changed since; a model can load it once you approve it again" in changed["reason"]
 
 
 def test_show_and_explain_say_whose_an_mcp_skill_is_and_whether_it_is_approved(

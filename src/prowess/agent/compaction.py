@@ -137,7 +137,7 @@ class Compactor:
         start = find_recent(history, window, pending=pending)
         if not start or not self._settings.compact_at:
             return None
-        said = "The conversation is too long for the model. It is compacted, and sent again."
+        said = "The conversation is too long for the model; compacting it and trying again."
         self._emit(Warned(agent=self._agent, code="context-overflow", message=said))
         return await self._compact_before(pending, history, start, window)
 

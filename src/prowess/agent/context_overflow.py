@@ -7,12 +7,12 @@ import re
 from pydantic_ai.exceptions import ModelAPIError, ModelContextWindowExceededError
 
 TOO_LONG = (
-    "the conversation is too long for the model, and could not be compacted; send less at once, or"
-    " use a model with a larger window"
+    "the conversation is too long for the model and could not be compacted; send a shorter message,"
+    " or use a model with a larger context window"
 )
 STILL_TOO_LONG = (
-    "the conversation is too long for the model, also after it was compacted; begin anew with"
-    " `/clear`, or use a model with a larger window"
+    "the conversation is too long for the model, even after compaction; start over with `/clear`,"
+    " or use a model with a larger context window"
 )
 
 # What llama.cpp says, which pydantic-ai does not know.

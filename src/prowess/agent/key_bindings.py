@@ -28,12 +28,12 @@ KeyMap = Mapping[str, KeyBinding]
 
 KEYS: dict[str, KeyBinding] = {
     "send": KeyBinding(
-        (("enter",),), ("Enter",), "Send. While the model works, it steers its next step."
+        (("enter",),), ("Enter",), "Send. While the model is working, steer its next step."
     ),
     "follow-up": KeyBinding(
         (("c-s",),),
         ("Ctrl+S", "Ctrl+Enter"),
-        "Send. While the model works, it waits until the model would stop.",
+        "Send. While the model is working, deliver it when the model is done.",
     ),
     "new-line": KeyBinding(
         (("c-j",), ("escape", "enter")),
@@ -41,7 +41,7 @@ KEYS: dict[str, KeyBinding] = {
         "Begin a new line.",
     ),
     "interrupt": KeyBinding(
-        (("escape",),), ("Esc",), "Interrupt; what the model has not received comes back."
+        (("escape",),), ("Esc",), "Interrupt; messages not sent yet return to the input."
     ),
     "cancel": KeyBinding(
         (("c-c",), ("<sigint>",)),

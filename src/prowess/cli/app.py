@@ -62,13 +62,13 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
     "Work with an agent": {
         "run": ("run", "Let a model do a task, or run a command such as `/name arguments`."),
         "chat": ("chat", "Talk with a model that works in this project with the skills here."),
-        "acp": ("acp", "Be the agent of an editor, over the Agent Client Protocol."),
+        "acp": ("acp", "Act as the agent of an editor, over the Agent Client Protocol."),
         "sessions": ("sessions", "List the sessions of `prowess run` and `prowess chat`."),
         "jobs": ("jobs", "List jobs, and show, cancel, retry or approve one."),
         "worker": ("worker", "Run jobs of this machine, and of the queues it serves."),
     },
     "Install": {
-        "install": ("install", "Install skills, and note them in prowess.lock."),
+        "install": ("install", "Install skills and record them in prowess.lock."),
         "remove": ("remove", "Remove installed skills."),
         "sync": ("sync", "Restore installed skills exactly as prowess.lock has them."),
         "verify": ("verify", "Check installed skills against prowess.lock."),
@@ -86,7 +86,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "scan": ("scan", "Look for hidden text, risky commands and other attacks in skills."),
         "pack": ("pack", "Pack a skill into one file that can be installed."),
         "publish": ("publish", "Write an index of skills that any web server can serve."),
-        "export": ("export", "Lay the project's skills out for other hosts."),
+        "export": ("export", "Link or copy the project's skills into the folders of other hosts."),
     },
     "Decide what may load": {
         "enable": ("enable", "Enable a skill."),

@@ -102,9 +102,9 @@ _TURN_PARTS = (
     click.option("--allow", multiple=True, metavar="RULE", help="Allow these tools or skills."),
     click.option("--deny", multiple=True, metavar="RULE", help="Deny these tools or skills."),
     click.option("--read-only", is_flag=True, help="Change nothing in the project."),
-    click.option("--max-turns", type=click.IntRange(min=1), help="Most requests to the model."),
-    click.option("--max-cost", type=_POSITIVE, help="Most US dollars."),
-    click.option("--max-time", type=_POSITIVE, help="Most seconds."),
+    click.option("--max-turns", type=click.IntRange(min=1), help="Limit on requests to the model."),
+    click.option("--max-cost", type=_POSITIVE, help="Limit on the cost, in US dollars."),
+    click.option("--max-time", type=_POSITIVE, help="Limit on the time, in seconds."),
 )
 
 

@@ -76,7 +76,7 @@ def judge_skill(
     decision = decide(request, rules, skill.declared)
     is_asked = skill.is_foreign and not _is_allowed_by_user(decision, settings, rules)
     if is_asked and decision.action is Action.ALLOW:
-        decision = Decision(Action.ASK, "it comes from a server, which nobody has approved yet")
+        decision = Decision(Action.ASK, "it comes from a server and has not been approved yet")
     metadata = _describe_requests(skill, profile)
     return msgspec.structs.replace(request, metadata=metadata), decision
 

@@ -132,7 +132,7 @@ class InvalidPolicy(ProwessError):
 
     @property
     def hint(self) -> str | None:
-        return "Nothing is installed until it is fixed by whoever manages this machine."
+        return "Nothing can be installed until your administrator fixes it."
 
 
 class AgainstPolicy(ProwessError):

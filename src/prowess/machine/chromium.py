@@ -225,7 +225,7 @@ def _start(program: str, folder: str, env: Mapping[str, str]) -> subprocess.Pope
     elif hasattr(os, "geteuid") and os.geteuid() == 0:
         raise UsageError(
             "Chromium has no sandbox of its own when it runs as root. Use another user, or set"
-            f" {SANDBOX_VARIABLE}=off on a machine that you can throw away."
+            f" {SANDBOX_VARIABLE}=off on a disposable machine."
         )
     # Its home is the profile, so that it reads and writes nothing of the user's.
     own = {"PATH": env.get("PATH", os.defpath), "HOME": folder, "LANG": "C.UTF-8"}

@@ -27,10 +27,10 @@ ApprovalState = Literal["allowed", "denied", "approved", "changed", "none", "ses
 _SENTENCES: dict[ApprovalState, str] = {
     "allowed": "a rule of yours allows a model to load it ({reason})",
     "denied": "a model cannot load it: {reason}",
-    "approved": "approved on {date}; asked for again when the server changes a file",
-    "changed": "approved on {date} and changed since; a model gets it after a new approval",
-    "none": "not approved yet; a model gets it after you approve it",
-    "session": "a model gets it after you approve it, in each session",
+    "approved": "approved on {date}; you are asked again if the server changes a file",
+    "changed": "approved on {date}, changed since; a model can load it once you approve it again",
+    "none": "not approved yet; a model can load it once you approve it",
+    "session": "a model can load it once you approve it, in each session",
     "unknown": "not known, because it cannot be read: {reason}",
 }
 

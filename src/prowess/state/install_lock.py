@@ -173,7 +173,7 @@ def _find_skill_problem(skill: LockedSkill) -> str | None:
     if collision is not None:
         return f"{collision[0]!r} and {collision[1]!r} differ only by case"
     if skill.installed_at and not _is_time(skill.installed_at):
-        return f"`installed_at` is no time with a zone: {skill.installed_at[:100]!r}"
+        return f"`installed_at` is not a time with a time zone: {skill.installed_at[:100]!r}"
     if skill.get_tree().digest != skill.tree:
         return "`tree` is not the digest of `files`; somebody edited one of them"
     return None

@@ -89,7 +89,7 @@ def test_times_that_were_missed_are_said_and_run_once(yard: Yard) -> None:
     (started,) = schedules.start_due([queue])
     assert "runs since" in started.note
     assert int(started.note.split()[0]) >= 3
-    assert "were missed; this one is for all of them" in started.note
+    assert "were missed; this run replaces them all" in started.note
     assert list_runs(yard, "tick") == [started.last_job]
     assert yard.jobs.get(started.last_job).note == started.note
     assert schedules.get("tick").note == started.note
@@ -105,7 +105,7 @@ def test_one_time_that_was_missed_long_ago_is_made_up_for(yard: Yard) -> None:
     yard.jobs.database.schedules.advance("nightly", due=made.next, next=now - 7200, job="", note="")
     (started,) = Schedules(yard.jobs).start_due([made.queue])
     assert started.note.startswith("The run of 20")
-    assert started.note.endswith("was missed and is made up for.")
+    assert started.note.endswith("was missed; this run replaces it.")
 
 
 def test_workers_of_other_queues_leave_a_schedule_alone(yard: Yard) -> None:

@@ -129,7 +129,7 @@ def test_a_page_leads_to_no_other_host_and_the_browser_ends_with_its_tools(
     tools = BrowserTools(browsing.skills())
     carry_out(tools.open_page(f"{site.url}/"))
     said = carry_out(tools.click_element(4))
-    assert f"wanted to load http://localhost:{site.port}/other, which is another host" in said
+    assert f"tried to load http://localhost:{site.port}/other from another host" in said
     with pytest.raises(UsageError, match="is another host; OpenPage can"):
         carry_out(tools.open_page(f"{site.url}/away"))
     assert not any(one.startswith("localhost") for one in site.asked)

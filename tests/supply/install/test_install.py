@@ -49,7 +49,7 @@ def test_one_skill_of_a_folder_is_shown_installed_and_noted(desk: Desk) -> None:
         "  names hosts       example.com\n"
         "                    other.example\n"
         "\n"
-        "Installed alpha; noted in prowess.lock.\n",
+        "Installed alpha; recorded in prowess.lock.\n",
         "",
     )
     assert sorted(desk.installed()) == ["alpha/SKILL.md", "alpha/scripts/run.sh"]

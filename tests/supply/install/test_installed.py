@@ -57,7 +57,7 @@ def test_everything_that_was_installed_is_restored_from_the_store_offline(desk: 
     assert (desk.project / "prowess.lock").read_bytes() == lock
     assert desk.run("verify", "--frozen") == (
         0,
-        "4 installed skills checked, 6 files, no differences.\n",
+        "4 installed folders checked, 6 files, no differences.\n",
         "",
     )
 
@@ -73,7 +73,7 @@ def test_a_clone_without_the_store_is_restored_from_the_locked_commit(
     assert (offline.code, "is not in the store" in offline.err) == (4, True)
     assert desk.run("sync", "--frozen") == (
         0,
-        "Restored .agents/skills/alpha.\n1 skill restored, 0 unchanged.\n",
+        "Restored .agents/skills/alpha.\n1 folder restored, 0 unchanged.\n",
         "",
     )
     assert desk.installed() == before
@@ -106,7 +106,7 @@ def test_verify_lists_each_changed_missing_and_added_file(desk: Desk, upstream: 
         "  added   new.txt\n"
         "  Run `prowess sync --theirs` to restore what was installed, or `prowess update --ours` to"
         " keep your changes.\n"
-        "1 installed skill checked, 1 not as in prowess.lock.\n",
+        "1 installed folder checked, 1 different from prowess.lock.\n",
     )
     shape = json.loads(desk.run("verify", "--json").out)
     assert shape["problems"][0]["changes"] == {

@@ -124,8 +124,14 @@ def test_a_commit_must_be_signed_by_an_allowed_signer(desk: Desk) -> None:
     ("released_at", "reason"),
     [
         (None, "its source does not say when it was released"),
-        (NOW - timedelta(days=3), "it was released on {day}, and 7 days must have passed"),
-        (NOW + timedelta(days=400), "it was released on {day}, and 7 days must have passed"),
+        (
+            NOW - timedelta(days=3),
+            "it was released on {day}, and a release must be at least 7 days old",
+        ),
+        (
+            NOW + timedelta(days=400),
+            "it was released on {day}, and a release must be at least 7 days old",
+        ),
         (NOW - timedelta(days=8), None),
     ],
 )

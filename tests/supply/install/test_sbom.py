@@ -74,7 +74,7 @@ def test_a_time_that_is_none_is_named(desk: Desk) -> None:
     lock.write_text(json.dumps(content))
     answer = desk.run("sbom")
     assert answer.code != 0
-    assert "`installed_at` is no time with a zone: 'yesterday'" in answer.err
+    assert "`installed_at` is not a time with a time zone: 'yesterday'" in answer.err
 
 
 def install(desk: Desk, source: str) -> None:

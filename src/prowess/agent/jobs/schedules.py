@@ -146,8 +146,8 @@ def _explain_missed(schedule: Schedule, now: float) -> str:
         return ""
     since = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(schedule.next))
     if times == 1:
-        return f"The run of {since} was missed and is made up for."
-    return f"{times} runs since {since} were missed; this one is for all of them."
+        return f"The run at {since} was missed; this run replaces it."
+    return f"{times} runs since {since} were missed; this run replaces them all."
 
 
 # For the skills `loop` and `schedule-remote-agents`

@@ -178,7 +178,7 @@ def _find_element(number: int) -> str:
 
 def _explain_stopped(browser: Chromium) -> list[str]:
     return [
-        f"The page wanted to load {tidy_line(url)[:300]}, which is another host; OpenPage can."
+        f"The page tried to load {tidy_line(url)[:300]} from another host; open it with OpenPage."
         for url in browser.stopped
     ]
 

@@ -22,7 +22,7 @@ from prowess.text.permission_rules import AGENT_TOOLS
 def command(
     model: str | None, read_only: bool, agent: AgentOptions, host: str, as_json: bool
 ) -> int:
-    """Be the agent of an editor, over the Agent Client Protocol.
+    """Act as the agent of an editor, over the Agent Client Protocol.
 
     The editor starts this command and talks to it on stdin and stdout. It has a session for each
     conversation, shows changes before they are made, and asks you where the rules say so. The

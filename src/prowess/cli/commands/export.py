@@ -59,7 +59,7 @@ def command(
     host: str,
     as_json: bool,
 ) -> int:
-    """Lay the project's skills out for other hosts.
+    """Link or copy the project's skills into the folders of other hosts.
 
     Each skill that a host does not read yet gets a link in the host's project folder, or a copy
     where the host follows no links. Also shows what each host would lose of a skill, such as fields
@@ -139,4 +139,5 @@ def _describe(one: LaidOut) -> str:
     target = shorten_path(one.target, cwd)
     if one.reason is not None:
         return f"{target}: {escape_line(one.reason)}"
-    return f"{target}, a {one.method} of {source}"
+    joined = "a copy of" if one.method == "copy" else "a link to"
+    return f"{target}, {joined} {source}"

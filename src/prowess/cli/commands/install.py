@@ -62,7 +62,7 @@ def command(
     host: str,
     as_json: bool,
 ) -> int:
-    """Install skills, and note them in prowess.lock.
+    """Install skills and record them in prowess.lock.
 
     SOURCE is a folder (./skills), an archive (.zip, .skill, .tar.gz), a git URL, a repository on
     GitHub (OWNER/REPO[/PATH][@SKILL][#REF]), or a site with an index (https://HOST/PATH[#SKILL]).
@@ -149,7 +149,7 @@ def _stop(planned: PlannedInstall, *, dry_run: bool, as_json: bool) -> int:
 def _print_done(installer: Installer, entries: tuple[LockedSkill, ...]) -> None:
     lock = shorten_path(installer.place.lock_path, os.getcwd())
     names = ", ".join(escape_line(entry.name) for entry in entries)
-    console().print(f"Installed {names}; noted in {lock}.")
+    console().print(f"Installed {names}; recorded in {lock}.")
 
 
 def _count(wanted: tuple[Wanted, ...]) -> str:

@@ -32,8 +32,8 @@ def _check_codes(
     for name in names:
         if name not in SCAN_CODES:
             near = " or ".join(nearest_names(name, SCAN_CODES))
-            suggestion = f"did you mean {near}?" if near else "see the reference of scan rules."
-            raise click.BadParameter(f"The scan has no code “{name}”; {suggestion}")
+            suggestion = f"did you mean {near}?" if near else "see docs/reference/scan-rules.md."
+            raise click.BadParameter(f"Unknown code “{name}”; {suggestion}")
     return names
 
 
@@ -72,7 +72,7 @@ def _check_codes(
 @click.option(
     "--no-suppressions",
     is_flag=True,
-    help="Report findings that comments in the files explain, too; for skills of others.",
+    help="Also report findings that comments suppress; for other people's skills.",
 )
 @click.option(
     "--with-skill-scanner",
@@ -195,7 +195,7 @@ def _summarize(report: ScanReport) -> str:
         sentences.append(f"{count_words(hidden, 'finding')} not shown; use --severity info.")
     if report.result.suppressed:
         number = count_words(len(report.result.suppressed), "finding")
-        sentences.append(f"Comments explain {number}; use --no-suppressions.")
+        sentences.append(f"{number} suppressed by comments; use --no-suppressions to show them.")
     return " ".join(sentences)
 
 

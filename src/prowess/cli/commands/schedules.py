@@ -39,7 +39,7 @@ def _open() -> Iterator[tuple[Jobs, Schedules]]:
 def schedules(ctx: click.Context, as_json: bool) -> int:
     """List the schedules and when each runs next.
 
-    A worker must run at that time. A run that was missed is made up for once.
+    A worker must be running then. Missed runs are made up for by a single run.
     """
     if ctx.invoked_subcommand is not None:
         return Exit.OK
@@ -61,10 +61,10 @@ def schedules(ctx: click.Context, as_json: bool) -> int:
 
 
 @schedules.command("add")
-@click.option("--cron", required=True, metavar="TIMES", help="Such as '*/10 * * * *'.")
-@click.option("--name", metavar="NAME", help="Its name; otherwise one is made.")
-@click.option("--zone", metavar="ZONE", help="The time zone of the times; otherwise the local one.")
-@click.option("--queue", metavar="NAME", help="For any worker with `--queue NAME`.")
+@click.option("--cron", required=True, metavar="TIMES", help="When to run, such as '*/10 * * * *'.")
+@click.option("--name", metavar="NAME", help="Name of the schedule. Default: a generated one.")
+@click.option("--zone", metavar="ZONE", help="Time zone for --cron. Default: the local one.")
+@click.option("--queue", metavar="NAME", help="Run on any worker started with `--queue NAME`.")
 @turn_options
 @host_option
 @json_option
@@ -77,11 +77,11 @@ def add(
     host: str,
     as_json: bool,
 ) -> int:
-    """Let a model do a task again and again, at the times of a cron expression.
+    """Run a task on a schedule, given as a cron expression.
 
-    The five fields are minute, hour, day of the month, month and day of the week; with six, the
-    first is the second. A worker is started on this machine unless the schedule is for another
-    queue; it stays while there are schedules.
+    The five fields are minute, hour, day of the month, month and day of the week; an extra field
+    at the start means seconds. A worker is started on this machine unless the schedule is for
+    another queue; it runs as long as there are schedules.
     """
     with _open() as (jobs, table):
         from prowess.agent.jobs.schedules import render_added
@@ -101,7 +101,7 @@ def add(
 @hidden_host
 @json_option
 def pause(name: str, as_json: bool) -> int:
-    """Let a schedule start nothing until it is resumed; what runs goes on."""
+    """Pause a schedule until it is resumed; a job that is already running continues."""
     with _open() as (_, table):
         return _print(table.pause(name), "Paused", as_json=as_json)
 
@@ -111,7 +111,7 @@ def pause(name: str, as_json: bool) -> int:
 @hidden_host
 @json_option
 def resume(name: str, as_json: bool) -> int:
-    """Let a schedule that is paused go on."""
+    """Resume a paused schedule."""
     with _open() as (jobs, table):
         resumed = table.resume(name)
         if resumed.queue.endswith(f"@{jobs.machine}"):

@@ -60,9 +60,9 @@ def _print_synced(synced: Synced) -> None:
         screen.print(f"Restored {shorten_path(folder, cwd)}.")
     for folder in synced.edited:
         click.echo(
-            f"{shorten_path(folder, cwd)} has changes of yours and was left as it is;"
+            f"{shorten_path(folder, cwd)} has local changes and was not restored;"
             " `prowess sync --theirs` replaces it.",
             err=True,
         )
-    restored = count_words(len(synced.restored), "skill")
+    restored = count_words(len(synced.restored), "folder")
     screen.print(f"{restored} restored, {synced.unchanged} unchanged.")

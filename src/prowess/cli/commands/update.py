@@ -57,8 +57,8 @@ def command(
 ) -> int:
     """Update installed skills to what their sources have now.
 
-    Without a NAME, all of them except those that are pinned. Edits of yours stop the update and are
-    shown, unless you say what to do with them.
+    Without a NAME, updates all of them except pinned ones. Local edits stop the update and are
+    shown, unless you choose --ours, --theirs or --merge.
     """
     _, place = open_place(host, user=user)
     entries = select_entries(place.open_lock().load(), names)

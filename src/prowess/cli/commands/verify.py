@@ -43,9 +43,9 @@ def _print_check(found: InstallCheck) -> None:
     screen = console()
     for one in found.problems:
         _print_problem(one)
-    checked = count_words(len(found.targets), "installed skill")
+    checked = count_words(len(found.targets), "installed folder")
     if found.problems:
-        screen.print(f"{checked} checked, {len(found.problems)} not as in prowess.lock.")
+        screen.print(f"{checked} checked, {len(found.problems)} different from prowess.lock.")
     else:
         screen.print(f"{checked} checked, {count_words(found.files, 'file')}, no differences.")
 

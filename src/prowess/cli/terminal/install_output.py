@@ -15,7 +15,7 @@ _ACTIONS = {
     "create": "new",
     "replace": "replaced",
     "unchanged": "unchanged",
-    "edited": "has changes of yours",
+    "edited": "has local changes",
 }
 _MOST_FILES = 20
 _SHORT_COMMIT = 12

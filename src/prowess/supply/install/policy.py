@@ -103,7 +103,7 @@ class InstallPolicy:
             )
         elif datetime.now(UTC) - wanted.released_at < timedelta(days=days):
             when = wanted.released_at.date().isoformat()
-            reason = f"it was released on {when}, and {days} days must have passed"
+            reason = f"it was released on {when}, and a release must be at least {days} days old"
             self._refuse(wanted.name, ("minimum_age",), reason)
 
     def _refuse(self, name: str, key: Path, reason: str) -> NoReturn:

@@ -178,12 +178,12 @@ def _parse_url(text: str) -> InstallSource:
         raise InvalidSource(text, f"the URL is malformed ({error})") from None
     if parts.scheme not in _PROTOCOLS:
         allowed = ", ".join(f"{one}://" for one in _PROTOCOLS)
-        raise InvalidSource(text, f"“{parts.scheme}” is not used; use {allowed}")
+        raise InvalidSource(text, f"“{parts.scheme}” URLs are not supported; use {allowed}")
     if parts.password is not None or (parts.username and parts.scheme != "ssh"):
         hint = "Let git's credential helper keep the password."
         raise InvalidSource(text, "a URL with a password would end up in the lock file", hint)
     if (parts.hostname or "").startswith("-") or "::" in url:
-        raise InvalidSource(text, "the URL would be an option or a program for git")
+        raise InvalidSource(text, "git would treat the URL as an option or run it as a program")
     if parts.scheme in ("http", "https") and not is_git:
         found = _parse_web(text, url, parts.netloc, parts.path, parts.fragment)
         if found is not None:
@@ -228,7 +228,7 @@ def _parse_git_url(text: str, url: str) -> InstallSource:
     is_git = text.startswith(("git+", "ssh://", "file://")) or body.endswith(".git")
     if not is_git:
         hint = "Add .git to the URL, or write git+https://…, if it is a git repository."
-        raise InvalidSource(text, "it is not known what kind of source this URL is", hint)
+        raise InvalidSource(text, "this URL does not show what kind of source it is", hint)
     # Without the mark a lock file could not tell it from a web page.
     shown = body if not text.startswith("git+") or body.endswith(".git") else f"git+{body}"
     return InstallSource(kind=GIT, location=location, text=shown, ref=ref, skill=skill)

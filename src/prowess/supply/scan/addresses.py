@@ -42,7 +42,7 @@ def is_local(url: str) -> bool:
 
 
 def find_drop(text: str) -> str | None:
-    """The first host in a text that collects data for whoever set it up; None if none does."""
+    """The first host in a text that collects data for its owner; None if none does."""
     for url in re.findall(r"https?://[^\s'\"`<>|)\]}]{1,2000}", text, re.IGNORECASE):
         if _DROP_HOSTS.fullmatch(find_host(url)) or _DROP_PATHS.match(url):
             return find_host(url)
@@ -55,9 +55,9 @@ def find_distrust(url: str) -> str | None:
         return None
     host = find_host(url)
     if _NUMERIC.fullmatch(host):
-        return f"the address {host} has no name"
+        return f"{host} is a bare IP address"
     if _PASTES.fullmatch(host) or _DROP_HOSTS.fullmatch(host):
-        return f"anyone can put anything on {host}"
+        return f"anyone can upload to {host}"
     if url.lower().startswith(("http://", "ftp://")):
         return "the connection is not encrypted"
     return None

@@ -180,7 +180,7 @@ _CODE_SOCKET = re.compile(
 
 
 def _match_reverse(passage: Passage) -> Iterator[Match]:
-    reason = "A shell is handed to another machine."
+    reason = "A shell is opened to another machine."
     if passage.kind is Kind.CODE:
         found = _CODE_REVERSE.search(passage.text)
         if found is not None and _CODE_SOCKET.search(passage.text):
@@ -215,15 +215,15 @@ RULES = (
     Rule(
         code="pipe-to-shell",
         severity=Severity.WARNING,
-        summary="A download is run without anyone having read it.",
-        hint="Download a fixed version, check its digest, and run it then.",
+        summary="A download is run without review.",
+        hint="Download a fixed version, check its digest, then run it.",
         reads=(Kind.COMMANDS, Kind.CODE),
         match=_match_pipe,
     ),
     Rule(
         code="encoded-command",
         severity=Severity.ERROR,
-        summary="Text that nobody can read is decoded and run.",
+        summary="Encoded text is decoded and run.",
         hint="Write the command itself.",
         reads=(Kind.COMMANDS, Kind.CODE),
         match=_match_encoded,
@@ -231,7 +231,7 @@ RULES = (
     Rule(
         code="reverse-shell",
         severity=Severity.ERROR,
-        summary="A shell is handed to another machine.",
+        summary="A shell is opened to another machine.",
         hint="Remove the command, and do not use the skill until you know why it is there.",
         reads=(Kind.COMMANDS, Kind.CODE),
         match=_match_reverse,

@@ -65,7 +65,7 @@ def _match_credentials(passage: Passage) -> Iterator[Match]:
         before = text[max(0, found.start() - 80) : path.start()]
         if passage.kind is Kind.PROSE and (NEGATION.search(before) or _is_about(text, found)):
             continue
-        reason = f"`{path[0].strip()}` is read, where credentials are kept."
+        reason = f"`{path[0].strip()}`, where credentials are stored, is read."
         yield Match(passage.find_line(path.start()), reason)
 
 
@@ -77,11 +77,11 @@ def _match_read_commands(passage: Passage) -> Iterator[Match]:
     for number, line in passage.command_lines:
         found = _KEYCHAIN.search(line.text)
         if found is not None:
-            yield Match(number, f"`{found[0]}` takes secrets out of the system's store.")
+            yield Match(number, f"`{found[0]}` reads secrets from the system's credential store.")
         for call in line.calls:
             path = _find_credential(call)
             if path is not None:
-                yield Match(number, f"`{call.name}` reads `{path}`, where credentials are kept.")
+                yield Match(number, f"`{call.name}` reads `{path}`, where credentials are stored.")
                 break
 
 
@@ -100,8 +100,8 @@ RULES = (
     Rule(
         code="credential-read",
         severity=Severity.WARNING,
-        summary="A file or a store where credentials are kept is read.",
-        hint="Let the program that needs the credential find it; a skill need not see it.",
+        summary="A file or store with credentials is read.",
+        hint="Let the program that needs the credential find it; a skill does not need to see it.",
         reads=(Kind.PROSE, Kind.COMMANDS, Kind.CODE),
         match=_match_credentials,
     ),

@@ -64,10 +64,10 @@ def _judge_sender(call: Call) -> tuple[str, Severity] | None:
     if secret is not None:
         return f"`{call.name}` sends {secret} to another machine.", Severity.ERROR
     if drop is not None and (sent or call.name in ("nc", "ncat")):
-        reason = f"`{call.name}` sends data to {drop}, which shows it to whoever set it up."
+        reason = f"`{call.name}` sends data to {drop}, which collects data for its owner."
         return reason, Severity.WARNING
     if call.name in _RESOLVERS and any(map(_WHO.search, call.arguments)):
-        reason = f"`{call.name}` puts the output of a command into a name that it looks up."
+        reason = f"`{call.name}` looks up a host name that contains the output of a command."
         return reason, Severity.ERROR
     return None
 
@@ -152,7 +152,7 @@ def _judge_code(passage: Passage, at: int, around: str) -> Match | None:
     drop = find_drop(around)
     if drop is None:
         return None
-    return Match(line, f"Data is sent to {drop}, which shows it to whoever set it up.")
+    return Match(line, f"Data is sent to {drop}, which collects data for its owner.")
 
 
 _SECRETS = re.compile(
@@ -201,7 +201,7 @@ def _match_sent_prose(passage: Passage) -> Iterator[Match]:
         reason = "The model is told to send secrets to another machine."
         yield Match(passage.find_plain_line(found.start()), reason, Severity.ERROR)
     for found in _IMAGE.finditer(text):
-        reason = "The address of an image is filled with data, which leaves as soon as it is shown."
+        reason = "An image URL contains data, which is sent as soon as the image is shown."
         yield Match(passage.find_plain_line(found.start()), reason, Severity.ERROR)
 
 
@@ -210,7 +210,7 @@ RULES = (
         code="exfiltration",
         severity=Severity.WARNING,
         summary="Secrets or other data are sent to another machine.",
-        hint="Remove it, or send only what the task needs to where the user knows it goes.",
+        hint="Remove it, or send only what the task needs, to a server that the user knows about.",
         reads=(Kind.PROSE, Kind.COMMANDS, Kind.CODE),
         match=_match_exfiltration,
     ),

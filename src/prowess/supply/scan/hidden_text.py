@@ -54,7 +54,7 @@ def _match_zero_width(passage: Passage) -> Iterator[Match]:
         return
     for pattern in (_RUN, _SELECTORS):
         for found in pattern.finditer(text):
-            reason = f"{len(found[0])} characters without width follow each other."
+            reason = f"{len(found[0])} zero-width characters in a row."
             yield Match(passage.find_line(found.start()), reason, Severity.ERROR)
     for found in _SPLIT_WORD.finditer(text):
         inner = found[0][1:-1]
@@ -79,7 +79,7 @@ RULES = (
         code="hidden-tags",
         severity=Severity.ERROR,
         summary="The text has invisible tag characters, which spell words that only a model reads.",
-        hint="Remove them; nothing but the flags of regions needs them.",
+        hint="Remove them; only flag emoji of regions need them.",
         reads=(Kind.FILE, Kind.NAME),
         match=_match_tags,
     ),
@@ -94,15 +94,15 @@ RULES = (
     Rule(
         code="hidden-zero-width",
         severity=Severity.WARNING,
-        summary="Characters without width split a word or carry a message.",
-        hint="Remove them, or write them as escapes where they are meant.",
+        summary="Zero-width characters split a word or carry a message.",
+        hint="Remove them, or write them as escapes if they are intended.",
         reads=(Kind.FILE, Kind.NAME),
         match=_match_zero_width,
     ),
     Rule(
         code="hidden-comment",
         severity=Severity.WARNING,
-        summary="A comment that a rendered page does not show gives the model an order.",
+        summary="A comment that is hidden when rendered gives the model instructions.",
         hint="Write instructions where people see them, or remove the comment.",
         reads=(Kind.COMMENT,),
         match=_match_comment,

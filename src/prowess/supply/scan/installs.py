@@ -113,7 +113,7 @@ def _judge(number: int, call: Call) -> Iterator[Match]:
     for package in packages:
         if _REMOTE.match(package):
             if not _COMMIT.search(package):
-                reason = f"`{package[:80]}` is installed from wherever its branch is."
+                reason = f"`{package[:80]}` is installed from a branch, not a fixed commit."
                 yield Match(number, reason, Severity.WARNING)
         elif not is_pinned(package):
             yield Match(number, f"`{package[:80]}` is installed without a fixed version.")
@@ -147,7 +147,7 @@ RULES = (
         code="unpinned-install",
         severity=Severity.INFO,
         summary="A package is installed without a fixed version.",
-        hint="Name the version, so that tomorrow's release cannot run unseen.",
+        hint="Pin the version, so that a new release cannot run unreviewed.",
         reads=(Kind.COMMANDS,),
         match=_match_unpinned,
     ),

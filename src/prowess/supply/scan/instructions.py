@@ -159,7 +159,7 @@ def _match_marks(passage: Passage) -> Iterator[Match]:
     severity = Severity.INFO if is_shown or "`" in passage.text else None
     for one in found:
         line = passage.find_plain_line(one.start())
-        yield Match(line, f"“{one[0]}” pretends that a message of the system begins.", severity)
+        yield Match(line, f"“{one[0]}” imitates the start of a system message.", severity)
 
 
 def _match_conceal(passage: Passage) -> Iterator[Match]:
@@ -178,8 +178,8 @@ RULES = (
     Rule(
         code="fake-message",
         severity=Severity.WARNING,
-        summary="A mark that begins a message of the system or the user is inside the text.",
-        hint="Remove the mark, or put an example of a prompt into a code block.",
+        summary="The text contains a marker that starts a system or user message.",
+        hint="Remove the marker, or put the sample prompt in a code block.",
         reads=(Kind.PROSE,),
         match=_match_marks,
     ),
@@ -187,7 +187,7 @@ RULES = (
         code="conceal-from-user",
         severity=Severity.ERROR,
         summary="The text tells the model to hide something from the user.",
-        hint="Remove the sentence, or say why the user need not be bothered.",
+        hint="Remove the sentence, or explain why the user does not need to know.",
         reads=(Kind.PROSE,),
         match=_match_conceal,
     ),

@@ -51,7 +51,7 @@ def _match_lookalike(passage: Passage) -> Iterator[Match]:
     for found in _URL.finditer(passage.text):
         real = _find_imitated(find_host(found[0]))
         if real is not None:
-            reason = f"The host of “{found[0][:80]}” looks like {real} and is not."
+            reason = f"The host of “{found[0][:80]}” looks like {real} but is not."
             yield Match(passage.find_line(found.start()), reason, Severity.ERROR)
 
 
@@ -60,7 +60,7 @@ def _match_name(passage: Passage) -> Iterator[Match]:
     name = passage.text
     looks = fold(unicodedata.normalize("NFKC", name))
     if not name.isascii() and looks.isascii():
-        yield Match(passage.line, f"The name “{name}” looks like “{looks}” and is not.")
+        yield Match(passage.line, f"The name “{name}” looks like “{looks}” but is not.")
 
 
 def _match_words(passage: Passage) -> Iterator[Match]:
@@ -121,7 +121,7 @@ RULES = (
     Rule(
         code="lookalike-name",
         severity=Severity.WARNING,
-        summary="A name looks like another one and is not.",
+        summary="A name looks like another one but is not.",
         hint="Write it in plain ASCII letters, and check where it leads.",
         reads=(Kind.NAME, Kind.FILE),
         match=_match_lookalike,

@@ -41,7 +41,7 @@ _OTHER_CODES: Mapping[str, Code] = {
     ),
     "suppression-unknown": Code(
         Severity.WARNING,
-        "A comment suppresses a code that the scan does not have.",
+        "A comment suppresses an unknown code.",
         "Correct the code.",
     ),
 }

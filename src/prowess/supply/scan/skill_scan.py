@@ -176,7 +176,7 @@ class _Scan:
             self._pass_over(path, "The file is binary.")
             return
         if size > MOST_BYTES or len(data) > self._room:
-            message = f"The file has {size:,} bytes; only the first are read."
+            message = f"The file has {size:,} bytes; only the beginning is scanned."
             self._pass_over(path, message, Severity.WARNING)
         data = data[: min(MOST_BYTES, self._room)]
         self._room -= len(data)
@@ -210,5 +210,5 @@ def _judge_suppressions(path: str, suppressions: Iterable[Suppression]) -> Itera
             yield make_finding("suppression-without-reason", message, path, one.line)
         for code in one.codes:
             if code not in SCAN_CODES:
-                message = f"The scan has no code `{code}`."
+                message = f"Unknown code `{code}`."
                 yield make_finding("suppression-unknown", message, path, one.line)
