@@ -58,6 +58,8 @@ def take_away(folder: str) -> None:
     """Remove an installed folder or link: first out of sight in one step. Raises `MachineError`."""
     if not os.path.lexists(folder):
         return
+    if not os.path.islink(folder) and not os.path.isdir(folder):
+        raise MachineError("remove", folder, "it is a file, not a folder")
     staged = name_staged(folder)
     try:
         os.rename(folder, staged)

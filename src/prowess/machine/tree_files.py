@@ -54,8 +54,15 @@ def load_tree(folder: str, *, skip: frozenset[str] = frozenset()) -> Tree:
 
 
 def find_tree(folder: str) -> Tree | None:
-    """As `load_tree`; None where there is no folder. A link to a folder is followed."""
-    return load_tree(folder) if os.path.isdir(folder) else None
+    """As `load_tree`; None where there is nothing. A link to a folder is followed.
+
+    Raises `MachineError` where a file is in the way.
+    """
+    if os.path.isdir(folder):
+        return load_tree(folder)
+    if os.path.exists(folder):
+        raise MachineError("use", folder, "it is a file, not a folder")
+    return None
 
 
 def copy_tree(source: str, tree: Tree, target: str, *, mode: Mode = keep_mode) -> None:

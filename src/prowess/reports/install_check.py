@@ -18,8 +18,8 @@ _ADVICE = {
     MISSING: "Run `prowess sync` to restore it, or `prowess remove` to forget it.",
     OLDER: "An update did not finish; run `prowess sync`.",
     CHANGED: (
-        "Run `prowess sync --theirs` to restore what was installed, or `prowess update --ours` to"
-        " keep your changes."
+        "Run `prowess sync --theirs` to restore what was installed. `prowess update` keeps your"
+        " changes with --ours or --merge."
     ),
     UNKNOWN: "Install it with `prowess install`, or remove it.",
 }

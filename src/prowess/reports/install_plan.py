@@ -65,12 +65,14 @@ class PlannedTarget(msgspec.Struct, frozen=True, kw_only=True):
     """A folder that a skill goes into, and what happens there.
 
     `action` is `create`, `replace`, `unchanged`, or `edited` where the folder has changes of its
-    user, which are in `changes`. `target` is the folder as the lock file has it.
+    user, which are in `changes`. `target` is the folder as the lock file has it, and `tree` the
+    digest of what is in it now.
     """
 
     target: str
     folder: str
     action: str
+    tree: str = ""
     changes: TreeChanges = TreeChanges()
 
     def shape(self) -> dict[str, Any]:

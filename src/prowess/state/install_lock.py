@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import hashlib
 import os
+import posixpath
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
+from itertools import pairwise
 
 import msgspec
 
@@ -103,6 +105,13 @@ class LockContent(msgspec.Struct, frozen=True, kw_only=True):
         return LockContent(skills=tuple(sorted((*kept, *added), key=lambda one: one.identity)))
 
 
+class _LockFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The file as a whole. Any other JSON object would be a lock file without skills."""
+
+    version: int
+    skills: tuple[LockedSkill, ...]
+
+
 class InstallLock:
     """The lock file of a project or of a user."""
 
@@ -133,7 +142,8 @@ class InstallLock:
         except OSError as error:
             raise MachineError("read", self.path, error.strerror or str(error)) from error
         try:
-            content = msgspec.json.decode(data, type=LockContent)
+            known = msgspec.json.decode(data, type=_LockFile)
+            content = LockContent(version=known.version, skills=known.skills)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise InvalidLock(self.path, str(error)) from error
         problem = _find_problem(content)
@@ -159,10 +169,20 @@ def _find_problem(content: LockContent) -> str | None:
             if target in owners:
                 return f"“{owners[target][:100]}” and “{skill.name[:100]}” have the same target"
             owners[target] = skill.name
+    # Sorted with a slash, a folder comes right before what is inside it.
+    for one, next_one in pairwise(sorted(f"{target}/" for target in owners)):
+        if next_one.startswith(one):
+            return f"the target {next_one[:-1][:100]!r} is inside the target {one[:-1][:100]!r}"
     return None
 
 
 def _find_skill_problem(skill: LockedSkill) -> str | None:
+    if not skill.targets:
+        return "it has no targets"
+    for target in skill.targets:
+        problem = find_target_problem(target)
+        if problem is not None:
+            return f"the target {target[:100]!r} {problem}"
     for path, digest in skill.files.items():
         refusal = find_refusal(path)
         if refusal is not None or "\\" in path:
@@ -176,6 +196,20 @@ def _find_skill_problem(skill: LockedSkill) -> str | None:
         return f"`installed_at` is not a time with a time zone: {skill.installed_at[:100]!r}"
     if skill.get_tree().digest != skill.tree:
         return "`tree` is not the digest of `files`; somebody edited one of them"
+    return None
+
+
+def find_target_problem(target: str) -> str | None:
+    """Why nothing is installed in a folder of that name; None if nothing is wrong with it.
+
+    A clone cannot bring files of git itself, which run programs; its lock file must not either.
+    """
+    if any(character < " " or character == "\x7f" for character in target):
+        return "has control characters"
+    if posixpath.normpath(target) != target or target in ("", ".", ".."):
+        return "is not a plain path"
+    if ".git" in target.casefold().split("/"):
+        return "is part of git's own files"
     return None
 
 

@@ -104,8 +104,8 @@ def test_verify_lists_each_changed_missing_and_added_file(desk: Desk, upstream: 
         "  missing run.sh\n"
         "  added   link\n"
         "  added   new.txt\n"
-        "  Run `prowess sync --theirs` to restore what was installed, or `prowess update --ours` to"
-        " keep your changes.\n"
+        "  Run `prowess sync --theirs` to restore what was installed. `prowess update` keeps your"
+        " changes with --ours or --merge.\n"
         "1 installed folder checked, 1 different from prowess.lock.\n",
     )
     shape = json.loads(desk.run("verify", "--json").out)
@@ -138,7 +138,7 @@ def test_edited_folders_stay_unless_told_otherwise_and_fail_in_ci(
         "prowess: Changed since it was installed: alpha. Nothing was written.",
     )
     plain = desk.run("sync")
-    assert (plain.code, "was left as it is" in plain.err) == (0, True)
+    assert (plain.code, "was not restored" in plain.err) == (0, True)
     assert desk.installed()["alpha/run.sh"] == b"mine\n"
     assert desk.run("sync", "--theirs", "--backup").code == 0
     assert desk.installed()["alpha/run.sh"] == b"old\n"

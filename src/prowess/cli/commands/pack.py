@@ -23,6 +23,8 @@ from prowess.supply.publish.archive import pack_files
 from prowess.supply.publish.skill_files import SharedSkill
 from prowess.text.display import count_words, escape_line
 
+_ZIP = b"PK"
+
 
 class PackedSkill(msgspec.Struct, frozen=True):
     """An archive that was made: the skill, its path, its digest and size, and whether it is new."""
@@ -90,7 +92,10 @@ def _choose_path(skill: SharedSkill, output: str | None, skills: Sequence[Shared
 
 def _pack(skill: SharedSkill, path: str, *, dry_run: bool) -> PackedSkill:
     data = pack_files(skill.files, folder=skill.name)
-    is_changed = _load_existing(path, len(data)) != data
+    existing = _load_existing(path, len(data))
+    if existing is not None and not existing.startswith(_ZIP):
+        raise UsageError(f"{path} is not an archive, and is not replaced.")
+    is_changed = existing != data
     if is_changed and not dry_run:
         write_aside(path, data)
     digest = hashlib.sha256(data).hexdigest()

@@ -16,6 +16,7 @@ from prowess.cli.options import host_option, json_option
 from prowess.cli.terminal.out import console, print_json, shorten_path
 from prowess.cli.terminal.prompts import can_ask, confirm
 from prowess.errors.install import LocalChanges
+from prowess.machine.installed_folder import recover
 from prowess.reports.install_check import CHANGED
 from prowess.state.install_lock import LockedSkill
 from prowess.state.skill_store import SkillStore
@@ -67,6 +68,8 @@ def command(
         return _finish(shape, Exit.REFUSED, as_json=as_json, removed=False)
     # Chosen again: while somebody thought about it, another program may have installed.
     with place.open_lock().hold():
+        # What a killed program has left next to a folder may be what the user edited.
+        recover(folders)
         entries = _choose(place, names, may_lose=may_lose)
         remove_entries(place, entries, backup=backup)
     if not as_json:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import click
 
 from prowess.cli.app import Exit
@@ -17,6 +19,7 @@ from prowess.cli.terminal.install_output import print_plan, shorten_version
 from prowess.cli.terminal.out import console, print_json
 from prowess.cli.terminal.progress import Progress
 from prowess.cli.terminal.prompts import can_ask, confirm
+from prowess.errors import UsageError
 from prowess.reports.install_check import SkillVersion
 from prowess.supply.install.installer import Installer, open_installer
 from prowess.supply.install.merge import MERGE, OURS, THEIRS
@@ -36,9 +39,9 @@ _NOTES = {"pinned": "is pinned", "gone": "is gone", "failed": "could not be chec
 
 @click.command("update")
 @click.argument("names", nargs=-1, metavar="[NAME]...")
-@click.option("--ours", "strategy", flag_value=OURS, help="Keep your version of what you edited.")
-@click.option("--theirs", "strategy", flag_value=THEIRS, help="Drop your edits.")
-@click.option("--merge", "strategy", flag_value=MERGE, help="Merge your edits, line by line.")
+@click.option("--ours", is_flag=True, help="Keep your version of what you edited.")
+@click.option("--theirs", is_flag=True, help="Drop your edits.")
+@click.option("--merge", is_flag=True, help="Merge your edits, line by line.")
 @backup_option
 @user_option
 @yes_option
@@ -47,7 +50,9 @@ _NOTES = {"pinned": "is pinned", "gone": "is gone", "failed": "could not be chec
 @json_option
 def command(
     names: tuple[str, ...],
-    strategy: str | None,
+    ours: bool,
+    theirs: bool,
+    merge: bool,
     backup: bool,
     user: bool,
     yes: bool,
@@ -60,6 +65,7 @@ def command(
     Without a NAME, updates all of them except pinned ones. Local edits stop the update and are
     shown, unless you choose --ours, --theirs or --merge.
     """
+    strategy = _choose_strategy({OURS: ours, THEIRS: theirs, MERGE: merge})
     _, place = open_place(host, user=user)
     entries = select_entries(place.open_lock().load(), names)
     progress = Progress("asking the sources")
@@ -71,7 +77,7 @@ def command(
             _print_updates(installer, updates, planned)
         is_wanted = bool(planned.wanted) and not dry_run
         # Without a strategy this refuses edited skills, after the differences were shown.
-        merged = combine_edits(installer, planned, strategy or "") if is_wanted else {}
+        merged = combine_edits(installer, planned, strategy) if is_wanted else {}
         is_refused = is_wanted and not yes and not _may_update(planned, as_json=as_json)
         is_updated = is_wanted and not is_refused
         if is_updated:
@@ -84,6 +90,14 @@ def command(
         names = tuple(escape_line(one.name) for one in planned.plan.skills)
         console().print(f"Updated {', '.join(names)}.")
     return Exit.REFUSED if is_refused else _choose_code(updates)
+
+
+def _choose_strategy(given: Mapping[str, bool]) -> str:
+    """What to do with edits; "" for none. Raises `UsageError`."""
+    chosen = [strategy for strategy, is_given in given.items() if is_given]
+    if len(chosen) > 1:
+        raise UsageError("Use one of --ours, --theirs and --merge.")
+    return chosen[0] if chosen else ""
 
 
 def _choose_code(updates: list[Update]) -> int:

@@ -11,6 +11,7 @@ from prowess.cli.install_options import open_place, user_option
 from prowess.cli.options import host_option, json_option
 from prowess.cli.terminal.out import console, print_json, shorten_path
 from prowess.cli.terminal.progress import Progress
+from prowess.errors import UsageError
 from prowess.reports.install_check import CheckedTarget, InstallCheck
 from prowess.state.skill_store import SkillStore
 from prowess.supply.install.verify import verify_installed
@@ -30,6 +31,8 @@ def command(frozen: bool, user: bool, host: str, as_json: bool) -> int:
     """
     _, place = open_place(host, user=user)
     content = place.open_lock().load()
+    if frozen and not content.skills:
+        raise UsageError(f"There is nothing to check: {place.lock_path} has no skills.")
     with Progress("checking installed skills"):
         found = verify_installed(place, content, SkillStore.of(place.facts), frozen=frozen)
     if as_json:

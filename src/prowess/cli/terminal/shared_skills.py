@@ -41,6 +41,10 @@ def load_shared_skills(
             skills.append(load_shared(target, checked))
     if errors:
         _report_errors(errors, cwd)
+    if not skills:
+        raise UsageError(
+            f"No SKILL.md found outside {outside}." if outside else "No SKILL.md found."
+        )
     _check_names(skills)
     return sorted(skills, key=lambda skill: skill.name)
 

@@ -11,9 +11,10 @@ import msgspec
 from prowess.errors import UsageError
 from prowess.errors.install import LocalChanges, SourceFailed
 from prowess.machine.atomic_write import scratch_folder
+from prowess.machine.installed_folder import recover
 from prowess.ports import Reporter
 from prowess.reports.install_plan import InstallPlan, PlannedTarget
-from prowess.state.install_lock import LockContent, LockedSkill
+from prowess.state.install_lock import LockContent, LockedSkill, find_target_problem
 from prowess.state.skill_store import SkillStore
 from prowess.supply.install.apply import apply_plan
 from prowess.supply.install.contents import Scan, scan_skill
@@ -125,6 +126,8 @@ class Installer:
 
         It is copied or linked as before where no `method` is given.
         """
+        if folder_name and ("/" in folder_name or find_target_problem(folder_name) is not None):
+            raise UsageError(f"“{folder_name}” cannot be the name of a folder.")
         name = folder_name or skill.folder_name
         identity = (skill.name, source.text, skill.path)
         previous = next((one for one in lock.skills if one.identity == identity), None)
@@ -187,6 +190,8 @@ class Installer:
         `overwrite` was asked for.
         """
         with self.place.open_lock().hold():
+            # What a program that was killed has left may be what somebody edited.
+            recover([target.folder for one in planned.plan.skills for target in one.targets])
             now = self.plan(planned.wanted)
             if _list_actions(now.plan) != _list_actions(planned.plan):
                 raise UsageError("The folders have changed since; nothing was written. Try again.")
@@ -204,8 +209,8 @@ def _has_all(targets: Iterable[PlannedTarget], merged: Mapping[str, str]) -> boo
     return all(one.target in merged for one in targets if one.action == "edited")
 
 
-def _list_actions(plan: InstallPlan) -> list[tuple[str, str]]:
-    return [(one.folder, one.action) for skill in plan.skills for one in skill.targets]
+def _list_actions(plan: InstallPlan) -> list[tuple[str, str, str]]:
+    return [(one.folder, one.action, one.tree) for skill in plan.skills for one in skill.targets]
 
 
 @contextmanager

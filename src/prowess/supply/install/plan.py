@@ -169,7 +169,9 @@ def _plan_target(
         return PlannedTarget(target=target, folder=folder, action="unchanged")
     changes = find_edits(kept, previous, store)
     action = "edited" if changes else "replace"
-    return PlannedTarget(target=target, folder=folder, action=action, changes=changes)
+    return PlannedTarget(
+        target=target, folder=folder, action=action, tree=found.digest, changes=changes
+    )
 
 
 def find_edits(found: Tree, previous: LockedSkill | None, store: SkillStore) -> TreeChanges:
