@@ -8,6 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from prowess.errors import UsageError
+from prowess.supply.install.installer import open_installer
+from prowess.supply.install.targets import find_place
 from tests.supply.install.conftest import Desk, desk
 from tests.workspace import skill_text
 
@@ -88,6 +91,24 @@ def test_edits_that_a_killed_program_left_beside_a_folder_stop_its_removal(desk:
     answer = desk.run("remove", "pdf", "--yes")
     assert answer.code != 0
     assert (folder / "SKILL.md").read_text() == "my edits\n"
+
+
+def test_what_is_edited_while_the_question_is_open_is_not_overwritten(desk: Desk) -> None:
+    install(desk)
+    file = desk.project / ".agents/skills/pdf/SKILL.md"
+    file.write_text("mine\n")
+    skills = desk.open()
+    place = find_place(skills, user=False)
+    desk.source({"SKILL.md": skill_text("pdf", "Reads more.")}, "pdf")
+    with open_installer(place) as installer:
+        fetched = installer.fetch(installer.parse(str(desk.root / "pdf"), cwd=skills.cwd))
+        lock = place.open_lock().load()
+        wanted = [installer.want(fetched.source, one, (), lock) for one in fetched.skills]
+        planned = installer.plan(wanted)
+        file.write_text("mine, and more\n")
+        with pytest.raises(UsageError, match="have changed since"):
+            installer.apply(planned, overwrite=True)
+    assert file.read_text() == "mine, and more\n"
 
 
 def test_only_one_way_to_treat_edits_can_be_chosen(desk: Desk) -> None:
