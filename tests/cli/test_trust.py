@@ -12,7 +12,6 @@ from prowess.reports import trust_preview
 from tests.cli.keyboard import END, INTERRUPT, Keyboard
 from tests.cli.terminal import Terminal
 
-TODAY = time.strftime("%Y-%m-%d")
 NOT_ASKED = "Not a terminal, so nothing was trusted; use `--yes` to skip the prompt."
 LAST = "This covers the whole repository, including later changes."
 NOTHING = "  Nothing yet: no skill has commands or hooks, and no tool is declared.\n\n"
@@ -38,6 +37,11 @@ def write_all(terminal: Terminal) -> None:
     judge = {"PreToolUse": [{"hooks": [{"type": "command", "command": "./judge"}]}]}
     terminal.write("project/.claude/settings.json", json.dumps({"hooks": judge}, indent=1))
     terminal.write("home/.config/prowess/prowess.toml", '[tools.own]\ncommand = ["own"]\n')
+
+
+def today() -> str:
+    """The day at this moment; a run of the suite may go on over midnight."""
+    return time.strftime("%Y-%m-%d")
 
 
 def test_it_shows_everything_that_would_run(terminal):
@@ -122,10 +126,10 @@ def test_the_same_as_json(terminal):
     assert terminal.json("trust", "--yes") == {
         **shown,
         "trusted": True,
-        "since": TODAY,
+        "since": today(),
         "changed": True,
     }
-    assert terminal.json("trust") == {**shown, "trusted": True, "since": TODAY, "changed": False}
+    assert terminal.json("trust") == {**shown, "trusted": True, "since": today(), "changed": False}
 
 
 def test_a_server_of_a_plugin_is_shown_once_with_the_names_of_what_it_gets(terminal):
@@ -303,7 +307,7 @@ def test_trust_that_is_there_is_shown_and_not_asked_for_again(terminal):
     answer = terminal.run("trust")
     assert (answer.code, answer.out.splitlines()[-1], answer.err) == (
         0,
-        f"Already trusted since {TODAY}.",
+        f"Already trusted since {today()}.",
         "",
     )
 
@@ -346,13 +350,13 @@ def test_the_list_shows_every_project(terminal):
     terminal.run("trust", terminal.path("other"), "--yes")
     assert terminal.run("trust", "--list") == (
         0,
-        f"SINCE       PROJECT\n{TODAY}  {terminal.path('other')}\n{TODAY}  {terminal.project}\n",
+        f"SINCE       PROJECT\n{today()}  {terminal.path('other')}\n{today()}  {terminal.project}\n",
         "",
     )
     listed = terminal.json("trust", "--list")["trusted"]
     assert [(one["root"], one["since"], one["identity"][:7]) for one in listed] == [
-        (terminal.path("other"), TODAY, "folder:"),
-        (str(terminal.project), TODAY, "folder:"),
+        (terminal.path("other"), today(), "folder:"),
+        (str(terminal.project), today(), "folder:"),
     ]
 
 

@@ -104,7 +104,7 @@ def test_one_time_that_was_missed_long_ago_is_made_up_for(yard: Yard) -> None:
     now = time.time()
     yard.jobs.database.schedules.advance("nightly", due=made.next, next=now - 7200, job="", note="")
     (started,) = Schedules(yard.jobs).start_due([made.queue])
-    assert started.note.startswith("The run of 20")
+    assert started.note.startswith("The run at 20")
     assert started.note.endswith("was missed; this run replaces it.")
 
 

@@ -130,7 +130,7 @@ def test_a_page_leads_to_no_other_host_and_the_browser_ends_with_its_tools(
     carry_out(tools.open_page(f"{site.url}/"))
     said = carry_out(tools.click_element(4))
     assert f"tried to load http://localhost:{site.port}/other from another host" in said
-    with pytest.raises(UsageError, match="is another host; OpenPage can"):
+    with pytest.raises(UsageError, match="from another host; open it with OpenPage"):
         carry_out(tools.open_page(f"{site.url}/away"))
     assert not any(one.startswith("localhost") for one in site.asked)
     carry_out(tools.open_page(f"{site.url}/"))
