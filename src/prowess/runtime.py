@@ -144,7 +144,7 @@ class Skills:
             skills = cls._open.pop(key, None) or cls(path, host=host)
             skills._memo_key = key
             cls._open[key] = skills
-            if len(cls._open) > _MOST_OPEN:
+            while len(cls._open) > _MOST_OPEN:
                 del cls._open[next(iter(cls._open))]
             return skills
 

@@ -110,4 +110,4 @@ def test_a_mistyped_host_edition_or_command_is_told_the_nearest(terminal):
     assert terminal.run("list", "--host", "omp@documentd").err.endswith(
         "\nDid you mean “omp@documented”?\n"
     )
-    assert "Did you mean explain" in terminal.run("explian", "x").err
+    assert "Did you mean explain?" in terminal.run("explian", "x").err

@@ -296,6 +296,10 @@ def _locate(file: str, line: int | None) -> str:
     return file if line is None else f"{file}:{line}"
 
 
+# How much less alike than the best a name may be and still be suggested.
+_MUCH_WORSE = 0.2
+
+
 def nearest_names(name: str, known: Iterable[str], *, most: int = 3) -> tuple[str, ...]:
     """The known names closest to a mistyped one, best first; none for a text that is no name."""
     if len(name) > MOST_SHOWN:
@@ -305,5 +309,12 @@ def nearest_names(name: str, known: Iterable[str], *, most: int = 3) -> tuple[st
     folded: dict[str, str] = {}
     for candidate in known:
         folded.setdefault(candidate.casefold(), candidate)
-    close = difflib.get_close_matches(name.casefold(), folded, n=most, cutoff=0.6)
-    return tuple(folded[match] for match in close)
+    typed = name.casefold()
+    close = difflib.get_close_matches(typed, folded, n=most, cutoff=0.6)
+    ratios = [difflib.SequenceMatcher(None, match, typed).ratio() for match in close]
+    # Beside a name that differs by a letter, one that shares a few letters is no help.
+    return tuple(
+        folded[match]
+        for match, ratio in zip(close, ratios, strict=True)
+        if ratio >= ratios[0] - _MUCH_WORSE
+    )

@@ -6,8 +6,9 @@ import functools
 import os
 import subprocess
 import threading
-from collections.abc import Iterator
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -25,17 +26,25 @@ class _Quiet(SimpleHTTPRequestHandler):
         pass
 
 
-@pytest.fixture
-def web(desk: Desk) -> Iterator[str]:
-    """A server of plain files over the workspace, which git can fetch from."""
-    handler = functools.partial(_Quiet, directory=str(desk.root))
+@contextmanager
+def serve(handler: Callable[..., BaseHTTPRequestHandler]) -> Iterator[str]:
+    """A server on this machine while the block runs; its address."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
-    yield f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
-    server.server_close()
-    thread.join()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+@pytest.fixture
+def web(desk: Desk) -> Iterator[str]:
+    """A server of plain files over the workspace, which git can fetch from."""
+    with serve(functools.partial(_Quiet, directory=str(desk.root))) as url:
+        yield url
 
 
 def publish(desk: Desk, folder: Path, name: str = "served.git") -> Path:
@@ -187,15 +196,8 @@ def test_a_server_that_wants_a_password_is_not_waited_for(desk: Desk) -> None:
             self.send_header("Content-Length", "0")
             self.end_headers()
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Locked)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
-        answer = desk.run("install", f"http://127.0.0.1:{server.server_port}/x.git", "--yes")
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    with serve(Locked) as url:
+        answer = desk.run("install", f"{url}/x.git", "--yes")
     assert answer.code == 4
     assert desk.tree() == []
 
@@ -210,15 +212,8 @@ def test_a_redirect_to_another_protocol_is_not_followed(desk: Desk) -> None:
             self.send_header("Content-Length", "0")
             self.end_headers()
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Elsewhere)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
-        answer = desk.run("install", f"http://127.0.0.1:{server.server_port}/x.git", "--yes")
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    with serve(Elsewhere) as url:
+        answer = desk.run("install", f"{url}/x.git", "--yes")
     assert answer.code == 4
     assert desk.tree() == []
 

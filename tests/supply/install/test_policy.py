@@ -102,6 +102,7 @@ def test_a_policy_that_cannot_be_read_lets_nothing_be_installed(
     assert not (desk.project / ".agents").exists()
 
 
+@pytest.mark.needs("git", "ssh-keygen")
 def test_a_commit_must_be_signed_by_an_allowed_signer(desk: Desk) -> None:
     key = make_key(desk.root / "key")
     make_key(desk.root / "other")

@@ -204,9 +204,9 @@ def _print_json(report: ScanReport) -> None:
 
 
 def _print_github(report: ScanReport) -> None:
-    from prowess.reports.github import render_github
+    from prowess.cli.terminal.diagnostic_output import print_github
 
-    click.echo(render_github(report.shown, base=report.base), nl=False)
+    print_github(report.shown, report.base)
 
 
 def _print_sarif(report: ScanReport) -> None:

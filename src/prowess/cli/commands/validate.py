@@ -194,9 +194,9 @@ def _print_json(report: LintReport) -> None:
 
 
 def _print_github(report: LintReport) -> None:
-    from prowess.reports.github import render_github
+    from prowess.cli.terminal.diagnostic_output import print_github
 
-    click.echo(render_github(report.diagnostics, base=report.base), nl=False)
+    print_github(report.diagnostics, report.base)
 
 
 def _print_sarif(report: LintReport) -> None:

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+import click
+
 from prowess.cli.terminal.out import console, shorten_path
 from prowess.cli.terminal.tables import Cell, print_columns
 from prowess.diagnostics import Diagnostic, Severity
@@ -76,3 +78,10 @@ def render_severity_counts(counts: Counter[Severity]) -> str:
     """`1 error, 2 warnings`; empty where there is none."""
     found = [severity for severity in Severity if counts[severity]]
     return ", ".join(count_words(counts[severity], _NOUNS[severity]) for severity in found)
+
+
+def print_github(diagnostics: Sequence[Diagnostic], base: str) -> None:
+    """Print findings as commands for GitHub Actions, with paths relative to `base`."""
+    from prowess.reports.github import render_github
+
+    click.echo(render_github(diagnostics, base=base), nl=False)
