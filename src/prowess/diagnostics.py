@@ -174,6 +174,14 @@ CODES: dict[str, Code] = {
         "A file of a skill is stored with Git LFS; only the pointer to it is installed.",
         "Ask the author to keep the file in git itself.",
     ),
+    "install-flagged": _warning(
+        "A registry says that a skill is suspicious.",
+        "Read its files before you install it.",
+    ),
+    "install-unlisted-file": _warning(
+        "An archive has a file that its registry does not list; it is not installed.",
+        "Ask the author whether the skill needs the file.",
+    ),
     "bundle-not-synced": _warning(
         "A skill that ships with a program could not be updated.",
         "Check the permissions of the folder, and start the program again.",

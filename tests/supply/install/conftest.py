@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
@@ -49,6 +50,11 @@ class Desk(Terminal):
             check=True,
         )
         return finished.stdout.strip()
+
+    def forget(self) -> None:
+        """Delete the store and what is installed, as on a new machine with a clone."""
+        shutil.rmtree(self.home / ".local")
+        shutil.rmtree(self.project / ".agents")
 
     def installed(self, path: str = ".agents/skills") -> dict[str, bytes]:
         """Every file below a folder of the project."""

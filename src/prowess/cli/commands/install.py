@@ -1,4 +1,4 @@
-"""`prowess install`: skills from folders, archives and git repositories."""
+"""`prowess install`: skills from folders, archives, repositories, sites and registries."""
 
 from __future__ import annotations
 
@@ -65,7 +65,8 @@ def command(
     """Install skills and record them in prowess.lock.
 
     SOURCE is a folder (./skills), an archive (.zip, .skill, .tar.gz), a git URL, a repository on
-    GitHub (OWNER/REPO[/PATH][@SKILL][#REF]), or a site with an index (https://HOST/PATH[#SKILL]).
+    GitHub (OWNER/REPO[/PATH][@SKILL][#REF]), a skill of ClawHub (clawhub:SLUG[@VERSION]), or a site
+    with an index (https://HOST/PATH[#SKILL]).
     Shows what would be written and what it could do, then asks.
     """
     if everything and names:

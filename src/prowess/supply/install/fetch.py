@@ -10,6 +10,7 @@ import posixpath
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Protocol
+from urllib.parse import urlsplit
 
 import msgspec
 
@@ -56,6 +57,12 @@ class FetchContext(msgspec.Struct, frozen=True, kw_only=True):
     facts: Facts
     signers_file: str = ""
     reporter: Reporter | None = None
+
+
+def list_private_hosts(source: InstallSource, context: FetchContext) -> frozenset[str]:
+    """The hosts of a source that may be in a private network."""
+    # The user has typed this address, so it may also be one of the own network.
+    return frozenset({urlsplit(source.location).hostname or ""})
 
 
 class SourceFetcher(Protocol):

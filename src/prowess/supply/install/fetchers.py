@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from prowess.supply.install.clawhub_fetch import ClawHubFetcher, parse_clawhub
 from prowess.supply.install.fetch import SourceFetcher
 from prowess.supply.install.git_fetch import GitFetcher
 from prowess.supply.install.local_fetch import ArchiveFetcher, FolderFetcher
 from prowess.supply.install.site_fetch import SiteFetcher, parse_site
-from prowess.supply.install.source import ARCHIVE, FOLDER, GIT, SITE, Parser
+from prowess.supply.install.source import ARCHIVE, CLAWHUB, FOLDER, GIT, SITE, Parser
 
 FETCHERS: Mapping[str, SourceFetcher] = {
     FOLDER: FolderFetcher(),
     ARCHIVE: ArchiveFetcher(),
     GIT: GitFetcher(),
     SITE: SiteFetcher(),
+    CLAWHUB: ClawHubFetcher(),
 }
 
-PARSERS: tuple[Parser, ...] = (parse_site,)
+PARSERS: tuple[Parser, ...] = (parse_clawhub, parse_site)
 """What reads the sources that are neither on this disk nor repositories."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from urllib.parse import urlsplit
+from collections.abc import Mapping
 
 from prowess.errors import MachineError
 from prowess.errors.install import RefusedTree, SourceFailed
 from prowess.machine.files import LocalFiles
 from prowess.machine.http_client import FetchError, HttpSession
 from prowess.machine.tree_files import copy_tree, load_tree, write_file
+from prowess.model.file_content import FileContent
 from prowess.model.tree import Tree
 from prowess.supply.archives import InvalidArchive, unpack_files
 from prowess.supply.install.fetch import (
@@ -21,6 +22,7 @@ from prowess.supply.install.fetch import (
     find_path_problem,
     find_skill_folders,
     is_inside,
+    list_private_hosts,
 )
 from prowess.supply.install.source import InstallSource
 
@@ -67,21 +69,31 @@ class ArchiveFetcher:
         if source.digest and source.digest != digest:
             cause = f"its SHA-256 is {digest}, not {source.digest}"
             raise RefusedTree(source.text, cause)
-        try:
-            files = unpack_files(data, most_bytes=MOST_BYTES, most_files=MOST_FILES)
-        except InvalidArchive as error:
-            raise RefusedTree(source.text, str(error)) from error
-        files = {path: file for path, file in files.items() if not _is_left_by_macos(path)}
-        problem = find_path_problem(files)
-        if problem is not None:
-            raise RefusedTree(source.text, problem)
-        if not any(path.rpartition("/")[2] == SKILL_FILE for path in files):
-            raise SourceFailed(source.text, f"there is no {SKILL_FILE} in it")
-        for path, file in files.items():
-            # Archives that were made on Windows mark nothing as a program.
-            is_program = file.is_executable or file.data.startswith(b"#!")
-            write_file(staging, path, file.data, is_executable=is_program)
+        write_files(staging, read_archive(source, data))
         return Fetched(resolved=f"sha256:{digest}")
+
+
+def read_archive(source: InstallSource, data: bytes) -> dict[str, FileContent]:
+    """The files of an archive that has a skill. Raises `RefusedTree` and `SourceFailed`."""
+    try:
+        files = unpack_files(data, most_bytes=MOST_BYTES, most_files=MOST_FILES)
+    except InvalidArchive as error:
+        raise RefusedTree(source.text, str(error)) from error
+    files = {path: file for path, file in files.items() if not _is_left_by_macos(path)}
+    problem = find_path_problem(files)
+    if problem is not None:
+        raise RefusedTree(source.text, problem)
+    if not any(path.rpartition("/")[2] == SKILL_FILE for path in files):
+        raise SourceFailed(source.text, f"there is no {SKILL_FILE} in it")
+    return files
+
+
+def write_files(staging: str, files: Mapping[str, FileContent]) -> None:
+    """Write the files of an archive into the staging folder."""
+    for path, file in files.items():
+        # Archives that were made on Windows mark nothing as a program.
+        is_program = file.is_executable or file.data.startswith(b"#!")
+        write_file(staging, path, file.data, is_executable=is_program)
 
 
 def _is_left_by_macos(path: str) -> bool:
@@ -103,8 +115,7 @@ def _load_archive(source: InstallSource, context: FetchContext) -> bytes:
 def _download(source: InstallSource, context: FetchContext) -> bytes:
     if context.reporter is not None:
         context.reporter.progress(f"downloading {source.text}", 0)
-    # The user has typed this address, so it may also be one of the own network.
-    hosts = frozenset({urlsplit(source.location).hostname or ""})
+    hosts = list_private_hosts(source, context)
     try:
         with HttpSession(seconds=_SECONDS, private_hosts=hosts) as session:
             return session.get(source.location, most_bytes=_MOST_ARCHIVE).body

@@ -10,7 +10,7 @@ from prowess.machine.atomic_write import scratch_folder
 from prowess.machine.http_client import FetchError, HttpSession
 from prowess.machine.tree_files import write_file
 from prowess.state.remote_cache import FetchedIndex, RemoteCache
-from prowess.supply.install.fetch import FetchContext, Fetched
+from prowess.supply.install.fetch import FetchContext, Fetched, list_private_hosts
 from prowess.supply.install.source import ARCHIVE_SUFFIXES, SITE, InstallSource
 from prowess.supply.remote_fetch import MOST_SKILL_BYTES, fetch_source
 
@@ -43,8 +43,7 @@ class SiteFetcher:
 
     def fetch(self, source: InstallSource, staging: str, context: FetchContext) -> Fetched:
         """Fetch all skills that the index names; one that is refused costs itself only."""
-        # The user has typed this address, so it may also be one of the own network.
-        hosts = frozenset({urlsplit(source.location).hostname or ""})
+        hosts = list_private_hosts(source, context)
 
         def watch(done: int, total: int) -> None:
             if context.reporter is not None:

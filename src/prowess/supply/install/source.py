@@ -15,6 +15,10 @@ FOLDER = "folder"
 ARCHIVE = "archive"
 GIT = "git"
 SITE = "site"
+CLAWHUB = "clawhub"
+
+VERSIONED = frozenset({GIT, CLAWHUB})
+"""The kinds whose source can be asked for the exact version that is locked."""
 
 ARCHIVE_SUFFIXES = (".zip", ".skill", ".tar.gz", ".tgz")
 _GITHUB = "https://github.com"

@@ -14,7 +14,7 @@ from prowess.reports.install_check import CHANGED, OK, CheckedTarget
 from prowess.state.install_lock import LockContent, LockedSkill
 from prowess.supply.install.apply import save_backup, write_target
 from prowess.supply.install.installer import Installer
-from prowess.supply.install.source import GIT
+from prowess.supply.install.source import VERSIONED
 from prowess.supply.install.verify import check_target
 
 _HINT = "Run `prowess sync --theirs` to restore what was installed; --backup keeps a copy."
@@ -116,8 +116,8 @@ def fetch_locked(
     if offline:
         cause = f"“{entry.name}” is not in the store, and nothing is fetched offline"
         raise SourceFailed(entry.source, cause)
-    # Only git can be asked for the exact version; of all others the digest decides.
-    ref = entry.resolved if entry.kind == GIT else None
+    # Some sources can be asked for the exact version; of all others the digest decides.
+    ref = entry.resolved if entry.kind in VERSIONED else None
     for fetched in installer.fetch_again(entry, ref=ref, is_shared=is_shared):
         for skill in fetched.skills:
             if skill.tree.digest == entry.tree:

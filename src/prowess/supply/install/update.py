@@ -18,6 +18,7 @@ from prowess.supply.install.fetch import FetchedSkill, FetchedSource
 from prowess.supply.install.installer import Installer
 from prowess.supply.install.merge import OURS, THEIRS, EditedSkill
 from prowess.supply.install.plan import PlannedInstall, Wanted
+from prowess.supply.install.semantic_version import is_older
 from prowess.supply.install.sync import fetch_locked
 from prowess.text.differences import render_difference
 
@@ -75,7 +76,8 @@ def _find_update(installer: Installer, entry: LockedSkill, *, is_shared: bool) -
     if skill is None or found is None:
         problem = f"{entry.source} no longer has “{entry.name}”"
         return Update(entry=entry, version=_describe(entry, state="gone", problem=problem))
-    if skill.tree.digest == entry.tree:
+    # A registry may call an older version its latest again; that is no update.
+    if skill.tree.digest == entry.tree or is_older(skill.resolved, entry.resolved):
         version = _describe(entry, latest=skill.resolved)
         return Update(entry=entry, version=version)
     version = _describe(entry, state="outdated", latest=skill.resolved or skill.tree.digest)

@@ -1,0 +1,195 @@
+"""Ask a ClawHub registry for a skill: its versions, the files of one, and the archive of them.
+
+Version 1 of its API. A registry is a server like any other: every answer is checked, redirects stay
+at the same server, and the archive must have the files that the registry lists.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TypeVar
+from urllib.parse import quote, urlencode
+
+import msgspec
+
+from prowess.machine.http_client import FetchError, HttpSession
+
+_MOST_ANSWER = 1 << 22
+_MOST_ARCHIVE = 1 << 26
+_GONE = 410
+_NOT_FOUND = 404
+_REFUSED = 403
+
+Answer = TypeVar("Answer")
+
+
+class RegistryError(Exception):
+    """Why a registry could not be used, as a sentence without its full stop."""
+
+
+class BlockedSkill(RegistryError):
+    """A skill that the registry itself does not want anybody to install."""
+
+
+class Release(msgspec.Struct, frozen=True, rename="camel"):
+    """A version, and when it was published, in milliseconds."""
+
+    version: str
+    created_at: float | None = None
+
+
+class Moderation(msgspec.Struct, frozen=True, rename="camel"):
+    """What the registry found out about a skill."""
+
+    is_suspicious: bool = False
+    is_malware_blocked: bool = False
+    summary: str | None = None
+
+
+class SkillPage(msgspec.Struct, frozen=True):
+    """A skill: its slug, which may have been renamed, and the versions that its tags stand for."""
+
+    slug: str
+    tags: Mapping[str, object] = msgspec.field(default_factory=dict)
+
+
+class SkillAnswer(msgspec.Struct, frozen=True, rename="camel"):
+    """What a registry says about a skill."""
+
+    skill: SkillPage | None = None
+    latest_version: Release | None = None
+    moderation: Moderation | None = None
+
+    def find_version(self, wanted: str) -> str:
+        """The version that a tag stands for, or the text itself; "" for the latest."""
+        if not wanted:
+            return self.latest_version.version if self.latest_version is not None else ""
+        tags = self.skill.tags if self.skill is not None else {}
+        tagged = tags.get(wanted)
+        return tagged if isinstance(tagged, str) else wanted
+
+
+class ReleasedFile(msgspec.Struct, frozen=True):
+    """A file of a version, with the SHA-256 that it must have."""
+
+    path: str
+    sha256: str
+
+
+class _Security(msgspec.Struct, frozen=True):
+    status: str = ""
+
+
+class ReleaseDetails(Release, frozen=True, rename="camel"):
+    """A version with its files; None where the registry lists none."""
+
+    files: tuple[ReleasedFile, ...] | None = None
+    security: _Security | None = None
+
+
+class _ReleaseAnswer(msgspec.Struct, frozen=True):
+    version: ReleaseDetails | None = None
+
+
+class _GitHubCopy(msgspec.Struct, frozen=True):
+    repo: str
+    commit: str
+    path: str = ""
+
+
+class _InstallAnswer(msgspec.Struct, frozen=True):
+    github: _GitHubCopy | None = None
+    message: str = ""
+
+
+class _Discovery(msgspec.Struct, frozen=True, rename="camel"):
+    api_base: str = ""
+    registry: str = ""
+
+
+class Registry:
+    """One registry, asked for one skill of an owner ("" for whoever has that slug)."""
+
+    def __init__(self, session: HttpSession, base: str, slug: str, owner: str = "") -> None:
+        self._session = session
+        self._base = base.rstrip("/")
+        self._slug = slug
+        self._owner = owner
+
+    def discover(self) -> None:
+        """Find out where the API of a site is; the site itself where it does not say."""
+        try:
+            found = self._get(f"{self._base}/.well-known/clawhub.json", _Discovery)
+        except FetchError as error:
+            if error.status != _NOT_FOUND:
+                raise
+            return
+        self._base = (found.api_base or found.registry or self._base).rstrip("/")
+
+    def find_skill(self) -> SkillAnswer:
+        """What the registry says about the skill. Raises `RegistryError` and `FetchError`."""
+        answer = self._get(self._locate(), SkillAnswer)
+        if answer.skill is None:
+            raise RegistryError(f"there is no skill “{self._slug}”")
+        if answer.moderation is not None and answer.moderation.is_malware_blocked:
+            raise BlockedSkill("the registry has blocked it as malware")
+        # Old slugs lead to the skill under its new one.
+        self._slug = answer.skill.slug
+        return answer
+
+    def get_release(self, version: str) -> ReleaseDetails:
+        """One version with its files. Raises `RegistryError` and `FetchError`."""
+        address = self._locate(f"/versions/{quote(version, safe='')}")
+        release = self._get(address, _ReleaseAnswer).version
+        if release is None:
+            raise RegistryError(f"there is no version {version}")
+        if release.version != version:
+            got = release.version[:100]
+            raise RegistryError(f"asked for version {version}, it answers with {got!r}")
+        if release.security is not None and release.security.status == "malicious":
+            raise BlockedSkill(f"the registry says that version {version} is malicious")
+        return release
+
+    def describe_elsewhere(self) -> str:
+        """Where a skill without versions is kept, as a sentence."""
+        answer = self._get(self._locate("/install"), _InstallAnswer)
+        copy = answer.github
+        if copy is None:
+            return answer.message or "the registry has no version of it"
+        inner = f"/{copy.path}" if copy.path not in ("", ".") else ""
+        source = f"{copy.repo}{inner}#{copy.commit}"
+        return f"it is kept on GitHub; use `prowess install {source}`"
+
+    def download(self, version: str) -> bytes:
+        """The archive of a version. Raises `RegistryError` and `FetchError`."""
+        query = {"slug": self._slug, "version": version, **self._owner_query()}
+        address = f"{self._base}/api/v1/download?{urlencode(query)}"
+        try:
+            return self._session.get(address, most_bytes=_MOST_ARCHIVE).body
+        except FetchError as error:
+            raise _explain(error, version) or error from error
+
+    def _locate(self, rest: str = "") -> str:
+        query = urlencode(self._owner_query())
+        address = f"{self._base}/api/v1/skills/{quote(self._slug, safe='')}{rest}"
+        return f"{address}?{query}" if query else address
+
+    def _owner_query(self) -> dict[str, str]:
+        return {"ownerHandle": self._owner} if self._owner else {}
+
+    def _get(self, address: str, kind: type[Answer]) -> Answer:
+        body = self._session.get(address, most_bytes=_MOST_ANSWER, accept="application/json").body
+        try:
+            return msgspec.json.decode(body, type=kind)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            message = f"{address} does not answer as ClawHub does ({error})"
+            raise RegistryError(message) from error
+
+
+def _explain(error: FetchError, version: str) -> RegistryError | None:
+    """What a status means for a version; None for a failure that is not the registry's word."""
+    if error.status == _GONE:
+        return RegistryError(f"version {version} was withdrawn")
+    if error.status == _REFUSED:
+        return BlockedSkill(f"the registry does not give out version {version}")
+    return None

@@ -1,0 +1,158 @@
+"""Install from ClawHub, or from another registry with the same API."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from urllib.parse import urlsplit
+
+from prowess.diagnostics import Diagnostic, diagnose
+from prowess.errors.install import InvalidSource, RefusedTree, SourceFailed
+from prowess.machine.http_client import FetchError, HttpSession
+from prowess.model.file_content import FileContent
+from prowess.supply.clawhub import (
+    BlockedSkill,
+    Registry,
+    RegistryError,
+    ReleaseDetails,
+    SkillAnswer,
+)
+from prowess.supply.install.fetch import FetchContext, Fetched, list_private_hosts
+from prowess.supply.install.local_fetch import read_archive, write_files
+from prowess.supply.install.source import CLAWHUB, InstallSource
+
+_SITE = "https://clawhub.ai"
+_SECONDS = 120.0
+_SKILL = re.compile(
+    r"(?:@?(?P<owner>[A-Za-z0-9][\w-]*)/)?"
+    r"(?P<slug>[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?)"
+    r"(?:@(?P<ref>[A-Za-z0-9][\w.+-]{0,99}))?"
+)
+_ADDRESS = re.compile(r"clawhub\+(?P<base>https?://[^\s?#]*?)/(?P<skill>(?:@[^/@]+/)?[^/]+)")
+# The registry writes this file into the archive; its author did not.
+_ADDED = "_meta.json"
+# The last moment that a date of Python can have is later than that of any release.
+_MOST_MILLISECONDS = 4e12
+
+
+def parse_clawhub(text: str, cwd: str) -> InstallSource | None:
+    """`clawhub:[@OWNER/]SLUG[@VERSION]`, or `clawhub+https://HOST/[@OWNER/]SLUG[@VERSION]`."""
+    if not text.startswith(("clawhub:", "clawhub+")):
+        return None
+    address = _ADDRESS.fullmatch(text)
+    base = address["base"] if address is not None else _SITE
+    skill = address["skill"] if address is not None else text.removeprefix("clawhub:")
+    found = _SKILL.fullmatch(skill)
+    if found is None:
+        hint = "Use clawhub:SLUG, clawhub:@OWNER/SLUG or clawhub+https://HOST/SLUG, with @VERSION."
+        raise InvalidSource(text, "it is not a skill of ClawHub", hint)
+    _check_base(text, base)
+    owner = f"@{found['owner']}/" if found["owner"] else ""
+    name = f"{owner}{found['slug']}"
+    shown = f"clawhub:{name}" if address is None else f"clawhub+{base}/{name}"
+    location = f"{base}/{name}"
+    return InstallSource(kind=CLAWHUB, location=location, text=shown, ref=found["ref"] or "")
+
+
+def _check_base(text: str, base: str) -> None:
+    try:
+        parts = urlsplit(base)
+        _ = parts.port
+    except ValueError as error:
+        raise InvalidSource(text, f"the URL is malformed ({error})") from None
+    if not parts.hostname:
+        raise InvalidSource(text, "the URL has no host")
+    if parts.username is not None or parts.password is not None:
+        raise InvalidSource(text, "a URL with a password would end up in the lock file")
+
+
+class ClawHubFetcher:
+    """Fetches one version of one skill, with exactly the files that the registry lists."""
+
+    def fetch(self, source: InstallSource, staging: str, context: FetchContext) -> Fetched:
+        """Download the wanted version, or the latest one."""
+        reporter = context.reporter
+
+        def watch(received: int) -> None:
+            if reporter is not None:
+                reporter.progress(f"{source.text}, bytes", received)
+
+        hosts = list_private_hosts(source, context)
+        try:
+            with HttpSession(seconds=_SECONDS, private_hosts=hosts, watch=watch) as session:
+                registry = _open_registry(source, session)
+                answer = registry.find_skill()
+                version = answer.find_version(source.ref)
+                if not version:
+                    raise RegistryError(registry.describe_elsewhere())
+                release = registry.get_release(version)
+                data = registry.download(version)
+        except BlockedSkill as error:
+            raise RefusedTree(source.text, str(error)) from error
+        except RegistryError as error:
+            raise SourceFailed(source.text, str(error)) from error
+        except FetchError as error:
+            raise SourceFailed(source.text, error.message) from error
+        files = read_archive(source, data)
+        listed, left_out = _choose_listed(source, files, release)
+        write_files(staging, listed)
+        return Fetched(
+            resolved=version,
+            released_at=_read_time(release.created_at),
+            diagnostics=(*_report_moderation(source, answer), *left_out),
+        )
+
+
+def _open_registry(source: InstallSource, session: HttpSession) -> Registry:
+    base, _, skill = source.location.rpartition("/")
+    owner = ""
+    folder, _, last = base.rpartition("/")
+    if last.startswith("@"):
+        base, owner = folder, last[1:]
+    registry = Registry(session, base, skill, owner)
+    # Where the API of ClawHub itself is, is known.
+    if base != _SITE:
+        registry.discover()
+    return registry
+
+
+def _choose_listed(
+    source: InstallSource, files: Mapping[str, FileContent], release: ReleaseDetails
+) -> tuple[dict[str, FileContent], tuple[Diagnostic, ...]]:
+    """The files that the registry lists, each with its digest, and those that it does not list."""
+    own = {path: file for path, file in files.items() if path != _ADDED}
+    if release.files is None:
+        return own, ()
+    listed: dict[str, FileContent] = {}
+    for promised in release.files:
+        file = files.get(promised.path)
+        if file is None:
+            cause = f"{promised.path[:200]!r} is missing in the archive"
+            raise RefusedTree(source.text, cause)
+        if hashlib.sha256(file.data).hexdigest() != promised.sha256.lower():
+            cause = f"{promised.path[:200]!r} does not have the SHA-256 that the registry lists"
+            raise RefusedTree(source.text, cause)
+        listed[promised.path] = file
+    left_out = tuple(
+        diagnose("install-unlisted-file", f"{path} is not listed by the registry.", file=path)
+        for path in own
+        if path not in listed
+    )
+    return listed, left_out
+
+
+def _report_moderation(source: InstallSource, answer: SkillAnswer) -> tuple[Diagnostic, ...]:
+    moderation = answer.moderation
+    if moderation is None or not moderation.is_suspicious:
+        return ()
+    reason = f": {moderation.summary}" if moderation.summary else ""
+    message = f"The registry has flagged {source.text} as suspicious{reason[:500]}."
+    return (diagnose("install-flagged", message),)
+
+
+def _read_time(milliseconds: float | None) -> datetime | None:
+    if milliseconds is None or not 0 < milliseconds < _MOST_MILLISECONDS:
+        return None
+    return datetime.fromtimestamp(milliseconds / 1000, tz=UTC)
