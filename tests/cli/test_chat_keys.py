@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import pty
+import termios
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from prompt_toolkit.input import create_pipe_input
+from prompt_toolkit.input import create_input, create_pipe_input
 from prompt_toolkit.output import DummyOutput
 
 from prowess.agent.events import Event, MessageQueued, ToolStarted, TurnEnded
@@ -295,3 +298,46 @@ def test_without_the_feature_or_with_a_wrong_file_the_usual_keys_apply(
     chat(studio, say("one"), play=play, output=output)
     assert ("The usual keys are used." in output.text) is bool(problem)
     assert problem in " ".join(output.text.split())
+
+
+class TerminalModes(Written):
+    """Keeps the modes of a terminal at the moment the greeting is written."""
+
+    def __init__(self, terminal: int) -> None:
+        super().__init__()
+        self.terminal = terminal
+        self.modes: list[tuple[int, int]] = []
+
+    def write_raw(self, data: str) -> None:
+        super().write_raw(data)
+        if "/help" in data:
+            input_modes, _, _, local_modes, *_ = termios.tcgetattr(self.terminal)
+            self.modes.append((input_modes & termios.IXON, local_modes & termios.ECHO))
+
+
+def test_keys_belong_to_the_chat_before_it_greets(studio):
+    """A Ctrl-S would stop the terminal, and other keys would be echoed beside the line."""
+    ours, theirs = pty.openpty()
+    output = TerminalModes(theirs)
+
+    async def run() -> None:
+        with open(theirs, closefd=False) as keys:
+            screen = ChatScreen(
+                studio.skills(),
+                studio.host,
+                RunOptions(model=studio.script(say("Fine."))),
+                input=create_input(keys),
+                output=output,
+            )
+            task = asyncio.create_task(screen.run())
+            while not output.modes:
+                await asyncio.sleep(0.01)
+            os.write(ours, CTRL_D.encode())
+            await asyncio.wait_for(task, 30)
+
+    try:
+        asyncio.run(run())
+    finally:
+        os.close(ours)
+        os.close(theirs)
+    assert output.modes == [(0, 0)]

@@ -46,7 +46,7 @@ class BackgroundTasks:
         It counts as a call of its own: if the program is killed meanwhile, nobody knows how far it
         came. Raises `MachineError`, and then it has not begun.
         """
-        id = f"task-{unique_hex(3)}"
+        id = f"task-{unique_hex()}"
         self._log.note_call(id, "Task", f"Background task {name}")
         task = asyncio.create_task(self._run(id, name, work))
         self._running.add(task)

@@ -187,7 +187,7 @@ class SessionFile:
     ) -> SessionFile:
         """A new session; with a parent, one that begins with all that is in it."""
         header = SessionHeader(
-            id=f"{time.strftime('%Y%m%d-%H%M%S')}-{unique_hex(2)}",
+            id=f"{time.strftime('%Y%m%d-%H%M%S')}-{unique_hex()}",
             cwd=cwd,
             host=host,
             created=time.strftime("%Y-%m-%dT%H:%M:%S%z"),

@@ -10,6 +10,8 @@ from errno import ENOENT
 from prowess.errors import MachineError
 from prowess.machine.atomic_write import make_folder
 
+_UNIQUE_BYTES = 5
+
 
 class AppendFile:
     """A private file of lines, open for appending by several threads."""
@@ -111,6 +113,6 @@ def list_newest(folder: str, suffix: str) -> list[str]:
     return [name for _, name in sorted(found, reverse=True) if name.endswith(suffix)]
 
 
-def unique_hex(count: int) -> str:
-    """That many random bytes as text, to tell names apart."""
-    return os.urandom(count).hex()
+def unique_hex() -> str:
+    """Random digits that tell names apart, also thousands that are made in the same second."""
+    return os.urandom(_UNIQUE_BYTES).hex()

@@ -46,7 +46,7 @@ def load_machine_name(facts: Facts) -> str:
             name = file.read(_MOST_NAME).strip()
             if name:
                 return name
-        name = f"{_find_host_name(facts)}-{unique_hex(3)}"
+        name = f"{_find_host_name(facts)}-{unique_hex()}"
         write_aside(path, f"{name}\n".encode(), mode=0o600)
     return name
 

@@ -7,7 +7,7 @@ import os
 import pytest
 
 from prowess.errors import MachineError
-from prowess.machine.append_file import AppendFile, list_newest, read_lines
+from prowess.machine.append_file import AppendFile, list_newest, read_lines, unique_hex
 
 
 def test_lines_are_added_at_the_end_and_the_file_is_private(tmp_path):
@@ -64,3 +64,8 @@ def test_the_newest_comes_first(tmp_path):
         os.utime(tmp_path / name, (number, number))
     assert list_newest(str(tmp_path), ".x") == ["b.x", "a.x"]
     assert list_newest(str(tmp_path / "none"), ".x") == []
+
+
+def test_names_that_are_made_in_the_same_second_differ():
+    # Jobs and sessions are named by the second and this; the second job of a name would be lost.
+    assert len({unique_hex() for _ in range(1_000)}) == 1_000

@@ -86,7 +86,7 @@ class Jobs:
     def _add(self, workflow: str, spec: msgspec.Struct, queue: str, *, title: str) -> str:
         if not self.database.exists:
             self.database.prepare()
-        id = f"{time.strftime('%m%d-%H%M%S')}-{unique_hex(2)}"
+        id = f"{time.strftime('%m%d-%H%M%S')}-{unique_hex()}"
         self._enqueue(workflow, spec, queue, id=id, title=title)
         return id
 

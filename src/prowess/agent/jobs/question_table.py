@@ -90,5 +90,5 @@ class QuestionTable:
 
 
 def new_question_id() -> str:
-    """A short id that a person can type."""
-    return unique_hex(3)
+    """An id that a person can type."""
+    return unique_hex()

@@ -70,7 +70,7 @@ class Schedules:
         if not self._jobs.database.is_current:
             self._jobs.database.prepare()
         schedule = Schedule(
-            name=name or f"schedule-{unique_hex(2)}",
+            name=name or f"schedule-{unique_hex()}",
             cron=cron,
             zone=zone,
             queue=name_turn_queue(queue or self._jobs.machine),
@@ -170,7 +170,7 @@ def start_loop(
         raise UsageError("Say what to do: `/loop */10 * * * * PROMPT`.")
     spec = _make_spec(skills, prompt, model)
     with Jobs(skills.project.load_own_settings().jobs, skills.facts) as jobs:
-        schedule = Schedules(jobs).add(cron, spec, name=f"loop-{unique_hex(2)}")
+        schedule = Schedules(jobs).add(cron, spec, name=f"loop-{unique_hex()}")
         if start_worker:
             jobs.ensure_worker()
     return schedule
@@ -200,7 +200,7 @@ def schedule_remote(
         )
     spec = _make_spec(skills, prompt, model)
     with Jobs(settings, skills.facts) as jobs:
-        return Schedules(jobs).add(cron, spec, name=f"remote-{unique_hex(2)}", queue=queue)
+        return Schedules(jobs).add(cron, spec, name=f"remote-{unique_hex()}", queue=queue)
 
 
 def _make_spec(skills: Skills, prompt: str, model: str | None) -> TurnSpec:

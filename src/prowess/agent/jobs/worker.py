@@ -61,7 +61,7 @@ class Worker:
         self._schedules = Schedules(self._jobs)
         self.database = self._jobs.database
         self.machine = load_machine_name(facts)
-        self.id = f"{self.machine}-{pid}-{unique_hex(3)}"
+        self.id = f"{self.machine}-{pid}-{unique_hex()}"
         self.queues = list_queues(self.machine, queues)
         self._settings = settings
         self._facts = facts

@@ -143,7 +143,10 @@ class ChatScreen:
         clock = asyncio.create_task(self._run_clock())
         self._output.write_raw(TELL_KEYS_APART)
         try:
-            await self.app.run_async(pre_run=self._greet)
+            # Raw mode begins before anything is shown: a Ctrl-S that answers the greeting would
+            # stop the terminal.
+            with self.app.input.raw_mode():
+                await self.app.run_async(pre_run=self._greet)
         finally:
             self._output.write_raw(FORGET_KEYS)
             self._output.flush()
