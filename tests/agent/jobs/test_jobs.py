@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import stat
 import time
 from pathlib import Path
@@ -80,14 +81,16 @@ def test_a_question_and_its_answer_outlive_the_worker(yard: Yard) -> None:
 
 
 def test_cancel_stops_what_runs_and_retry_goes_on(yard: Yard) -> None:
-    ran = "echo begun >> log; sleep 60; echo late >> log"
+    # A number that no other test sleeps for.
+    nap = f"sleep 60.{os.getpid()}{time.time_ns()}"
+    ran = f"echo begun >> log; {nap}; echo late >> log"
     id = yard.add(call("Bash", command=ran), say("Done."))
     with yard.worker():
         log = Path(yard.studio.project / "log")
         wait_until(log.exists)
         began = time.monotonic()
         assert yard.jobs.cancel(id).state == "cancelled"
-        wait_until(lambda: not _is_running("sleep 60"))
+        wait_until(lambda: not _is_running(nap))
         assert time.monotonic() - began < 50
         assert yard.jobs.retry(id).state in ("queued", "running")
         # The model is asked again after the call that was stopped, which is not repeated.

@@ -70,11 +70,12 @@ def test_a_worker_runs_a_schedule_again_and_again_until_it_is_paused(yard: Yard)
         # A worker that ends when nothing is left stays for what is scheduled.
         wait_until(lambda: len(list_runs(yard, "tick")) >= 3)
         Schedules(yard.jobs).pause("tick")
-        time.sleep(1.5)
-        runs = list_runs(yard, "tick")
-        yard.wait(*runs)
         wait_until(lambda: not Path(f"/proc/{pid}").exists())
-    assert list_runs(yard, "tick") == runs
+    runs = list_runs(yard, "tick")
+    yard.wait(*runs)
+    schedule = Schedules(yard.jobs).get("tick")
+    wait_until(lambda: time.time() > schedule.next + 1)
+    assert Schedules(yard.jobs).start_due([schedule.queue]) == []
     assert yard.studio.read("log") == "tick\n" * len(runs)
     assert {yard.jobs.get(id).title for id in runs} == {"Tick."}
 
@@ -133,10 +134,11 @@ def test_a_worker_that_is_late_finds_the_job_of_another_one(yard: Yard) -> None:
 def test_two_workers_on_one_database_run_each_time_once(shared: Yard) -> None:
     tick = call("Bash", command="date +%s%N >> log")
     add(shared, EVERY_SECOND, tick, say("Done."), name="tick", queue="pool")
-    with shared.worker("-a", queues=("pool",)), shared.worker("-b", queues=("pool",)):
+    options: dict[str, Any] = {"queues": ("pool",), "until_idle": True}
+    with shared.worker("-a", **options) as one, shared.worker("-b", **options) as other:
         wait_until(lambda: len(list_runs(shared, "tick")) >= 5)
         Schedules(shared.jobs).pause("tick")
-        time.sleep(1.5)
-        runs = list_runs(shared, "tick")
-        shared.wait(*runs)
+        # They end when every run has ended and nothing is left that could start another.
+        wait_until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in (one, other)))
+    runs = list_runs(shared, "tick")
     assert len(shared.studio.read("log").splitlines()) == len(runs) == len(set(runs))
