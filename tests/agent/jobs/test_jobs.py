@@ -18,6 +18,7 @@ from tests.agent.jobs.conftest import Yard, wait_until
 from tests.agent.studio import call, pick, say
 
 pytestmark = pytest.mark.slow
+WAIT = "until [ -e go ]; do sleep 0.1; done"
 ONCE = ApprovalAnswer(ApprovalChoice.ONCE)
 REJECT = ApprovalAnswer(ApprovalChoice.REJECT, "Not today.")
 
@@ -162,10 +163,10 @@ def test_the_version_of_jobs_is_ours_and_executors_differ(yard: Yard) -> None:
 
 
 def test_concurrency_is_bounded(yard: Yard) -> None:
-    ids = [
-        yard.add(call("Bash", command=f"echo + >> log; sleep 0.5; echo - >> log #{n}"), say("x"))
-        for n in range(4)
-    ]
+    # The first waits for a second one; a third would have the time to begin beside them.
+    pair = "until [ $(grep -c + log) -ge 2 ]; do sleep 0.1; done"
+    ran = f"echo + >> log; {pair}; sleep 0.5; echo - >> log"
+    ids = [yard.add(call("Bash", command=f"{ran} #{n}"), say("x")) for n in range(4)]
     with yard.worker(concurrency=2):
         yard.wait(*ids)
     running = most = 0
@@ -212,7 +213,7 @@ def test_a_database_that_cannot_be_reached_is_an_error_without_its_password(stud
 def test_another_machine_takes_over_from_a_worker_that_died(shared: Yard) -> None:
     ids = [
         shared.add(
-            call("Bash", command=f"echo {n} >> begun; sleep 4; echo {n} >> log"),
+            call("Bash", command=f"echo {n} >> begun; {WAIT}; echo {n} >> log"),
             say("x"),
             queue="pool",
         )
@@ -220,9 +221,10 @@ def test_another_machine_takes_over_from_a_worker_that_died(shared: Yard) -> Non
     ]
     first = shared.start("-a", queues=("pool",), concurrency=2)
     second = shared.start("-b", queues=("pool",), concurrency=2)
-    # Two commands run on each machine.
+    # Two commands run on each machine until they are let go.
     wait_until(lambda: _count_lines(shared, "begun") == 4)
     shared.end(first)
+    shared.studio.write("go")
     # The other machine does not have the sessions that began there, so it asks.
     answered: set[str] = set()
 

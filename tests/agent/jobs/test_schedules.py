@@ -134,7 +134,7 @@ def test_a_worker_that_is_late_finds_the_job_of_another_one(yard: Yard) -> None:
 def test_two_workers_on_one_database_run_each_time_once(shared: Yard) -> None:
     tick = call("Bash", command="date +%s%N >> log")
     add(shared, EVERY_SECOND, tick, say("Done."), name="tick", queue="pool")
-    options: dict[str, Any] = {"queues": ("pool",), "until_idle": True}
+    options: dict[str, Any] = {"queues": ("pool",), "until_idle": True, "lease": 60.0}
     with shared.worker("-a", **options) as one, shared.worker("-b", **options) as other:
         wait_until(lambda: len(list_runs(shared, "tick")) >= 5)
         Schedules(shared.jobs).pause("tick")
