@@ -481,18 +481,26 @@ class Skills:
         """A file was read, written or edited: the skills that woke by it, which stay awake."""
         return self.default_conversation.touched(path)
 
-    def register_tool(self, name: str, function: ToolFunction, *, description: str = "") -> None:
+    def register_tool(
+        self,
+        name: str,
+        function: ToolFunction,
+        *,
+        description: str = "",
+        skill: str | None = None,
+    ) -> None:
         """A tool that commands can go to in place of the model. A later one of the same name
         replaces it.
 
         The function gets `{command, commandName, skillName}` and the run: its id, the way to call
-        it off, and the variables of the skill.
+        it off, and the variables of the skill. With `skill`, the tool exists only while the
+        snapshot has a skill of that name.
         """
         from prowess.activate.slash.dispatch import CommandTool
 
         with self._scan_lock:
             self.project.tools = self.project.tools.add(
-                CommandTool(name=name, function=function, description=description)
+                CommandTool(name=name, function=function, description=description, skill=skill)
             )
 
     def define(self, *skills: DefinedSkill, replace: bool = False) -> None:

@@ -110,6 +110,11 @@ class ModelSource:
         if self.name is not None and self._given is None and self._script is None:
             self._loading = _start_loading(self.name, self._env)
 
+    @property
+    def reusable_name(self) -> str | None:
+        """The name by which another process can load the model; None if it was given as a value."""
+        return self.name if self._given is None else None
+
     def open(self, agent: str = "") -> Model:
         """The model of the session, for its main agent or a sub-agent. Raises `NoModel`."""
         if self._given is not None:

@@ -43,6 +43,7 @@ from prowess.agent.models import ModelSource
 from prowess.agent.prompt_content import add_media
 from prowess.agent.session_file import SavedSession
 from prowess.agent.settings_warnings import list_settings_warnings
+from prowess.agent.shipped.commands import register_commands
 from prowess.agent.transcript import Transcript, open_session_file
 from prowess.agent.turn import Limits, LoopResult, fail_unexpectedly
 from prowess.agent.unknown_calls import render_unknown
@@ -102,6 +103,8 @@ class Session:
         own = configuration.own
         self._start_warnings = tuple(list_settings_warnings(configuration.host, own))
         self.models = ModelSource(model, own.agent, skills.facts, skills.project.files, record)
+        # Agents that a command starts use the model that the session has then.
+        register_commands(skills, find_model=lambda: self.models.reusable_name)
         file = open_session_file(skills, resume, fork=fork) if keep else None
         self.id = file.header.id if file else f"unsaved-{time.time_ns():x}"
         self._transcript = Transcript(file, resume)

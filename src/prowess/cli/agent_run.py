@@ -163,7 +163,6 @@ def open_session(
 ) -> Session:
     """The session that the options ask for, which may go on with one that was kept."""
     from prowess.agent import Limits, Session
-    from prowess.agent.shipped.commands import register_commands
 
     import pydantic_ai  # isort: skip # the line above says what to install where it is missing
 
@@ -173,7 +172,7 @@ def open_session(
     limits = Limits(
         turns=options.max_turns or usual.turns, cost=options.max_cost, seconds=options.max_time
     )
-    session = Session(
+    return Session(
         skills,
         model=options.model,
         approver=approver,
@@ -184,9 +183,6 @@ def open_session(
         fork=options.fork,
         taken=taken,
     )
-    # Agents that a command starts use the model that the session has then.
-    register_commands(skills, find_model=lambda: session.models.name)
-    return session
 
 
 def find_session(skills: Skills, options: RunOptions) -> SavedSession | None:

@@ -285,10 +285,10 @@ def open_skills(
     sources = () if bare else open_sources(offline=is_offline(), refresh=refresh)
     places: dict[str, str] = {}
     if shipped:
-        from prowess.supply.bundled import BundledSource
+        from prowess.supply.bundled import BundledSource, find_shipped_places
 
         sources = (*sources, BundledSource())
-        places = _find_shipped_places(host)
+        places = find_shipped_places(host)
 
     context = click.get_current_context(silent=True)
     with nullcontext(progress) if progress is not None else Progress() as reporter:
@@ -317,14 +317,6 @@ def open_skills(
     if warn and add_dirs:
         warn_of_ignored_options(skills.snapshot)
     return skills
-
-
-def _find_shipped_places(host: str) -> dict[str, str]:
-    """The folder of the builtin plugins; other hosts have some of their own, or none."""
-    from prowess.supply.bundled import find_plugins_folder
-
-    folder = find_plugins_folder()
-    return {"builtin_plugins": folder} if folder is not None and host == DEFAULT_HOST else {}
 
 
 def warn_of_ignored_options(snapshot: Snapshot) -> None:

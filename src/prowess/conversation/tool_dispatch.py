@@ -82,7 +82,7 @@ def _authorize_tool(
     A tool that the agent registered is the agent's own code and no program of a skill.
     """
     configured = view.own_settings.tools.get(name)
-    if configured is None or name in services.project.tools.by_name:
+    if configured is None or name in _list_registered(services, view):
         return
     text = render_template(configured.command)
     request = ApprovalRequest(
@@ -108,7 +108,16 @@ def list_tools(runner: Runner, services: Services, view: SnapshotView) -> Comman
             declared.append(make_tool(name, tool, runner, cwd=services.cwd))
         else:
             declared.append(_refuse_tool(name, str(settings.origin(key))))
-    return CommandTools.of(declared).add(*services.project.tools)
+    return CommandTools.of(declared).add(*_list_registered(services, view).values())
+
+
+def _list_registered(services: Services, view: SnapshotView) -> dict[str, CommandTool]:
+    """The tools that the agent registered, without those whose skill is not there."""
+    return {
+        tool.name: tool
+        for tool in services.project.tools
+        if tool.skill is None or view.snapshot.find(tool.skill) is not None
+    }
 
 
 def _refuse_tool(name: str, origin: str) -> CommandTool:

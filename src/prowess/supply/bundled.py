@@ -17,6 +17,8 @@ from prowess.model.settings import Settings
 from prowess.model.skill import Candidate, LoadedFrom, Root, Scope, Source
 from prowess.ports import Discovered, ManifestReader, Search
 
+_OWN_HOST = "prowess"
+
 
 class Shipped(NamedTuple):
     """A skill that ships: the feature that turns it on, and programs of which it needs one."""
@@ -74,6 +76,12 @@ BUILTIN_PLUGINS = (
 def find_plugins_folder() -> str | None:
     """The folder with the builtin plugins; None where the package is in an archive."""
     return find_disk_path(find_package_folder("prowess", "bundled/plugins"))
+
+
+def find_shipped_places(host: str) -> dict[str, str]:
+    """The folder of the builtin plugins; other hosts have some of their own, or none."""
+    folder = find_plugins_folder()
+    return {"builtin_plugins": folder} if folder is not None and host == _OWN_HOST else {}
 
 
 def find_features(settings: Settings) -> dict[str, str]:

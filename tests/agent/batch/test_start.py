@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import subprocess
 import sys
@@ -9,7 +10,9 @@ from typing import Any
 
 import msgspec
 import pytest
+from acp.schema import TextContentBlock
 
+from prowess.agent import acp
 from prowess.agent.batch.spec import BatchSpec
 from prowess.agent.jobs import client
 from prowess.agent.jobs.client import Jobs
@@ -68,4 +71,29 @@ def test_in_a_chat_the_agents_have_the_model_of_the_chat(
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"/batch Rename it.\n")))
     answer = desk.run("chat", "--model", MODEL)
     assert "Started the batch " in answer.out, answer
+    assert load_spec().model == MODEL
+
+
+class Editor:
+    """The side of an editor that only listens."""
+
+    async def session_update(self, session_id: str, update: object) -> None:
+        """Show nothing."""
+
+
+def test_in_an_editor_the_agents_have_the_model_of_the_session(
+    desk: Terminal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk.write("home/.config/prowess/prowess.toml", '[agent]\nmodel = "test:of-the-settings"\n')
+
+    async def talk(agent: acp.AcpAgent) -> None:
+        agent.on_connect(Editor())
+        opened = await agent.new_session(cwd=str(desk.project))
+        typed = [TextContentBlock(type="text", text="/batch Rename it.")]
+        assert (await agent.prompt(opened.session_id, typed)).stop_reason == "end_turn"
+        agent.close()
+
+    monkeypatch.setattr(acp, "serve", lambda agent: asyncio.run(talk(agent)))
+    answer = desk.run("acp", "--model", MODEL)
+    assert answer.code == 0, answer
     assert load_spec().model == MODEL

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -87,6 +90,21 @@ def test_a_remote_schedule_runs_on_another_machine_that_serves_its_queue(shared:
     done = [job for job in shared.jobs.list_jobs() if job.state == "done"]
     assert {job.answer for job in done} == {"Checked."}
     assert worker.machine != load_machine_name(shared.facts())
+
+
+@pytest.mark.slow
+@pytest.mark.needs("python3")
+def test_the_hooks_of_a_builtin_plugin_apply_in_a_job(
+    local: Yard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:{os.environ['PATH']}")
+    settings = '[enabled_plugins]\n"authoring@builtin" = true\n'
+    local.studio.workspace.write("home/.config/prowess/prowess.toml", settings)
+    write = call("Write", file_path="a/SKILL.md", content="---\nname: A B\n---\n")
+    job = local.add(write, {"text": "Seen.", "expect": ["`description` is missing"]})
+    with local.worker():
+        [ended] = local.wait(job)
+    assert (ended.state, ended.answer) == ("done", "Seen."), ended
 
 
 @pytest.mark.seed("C-118", "C-119", "C-123")

@@ -135,3 +135,16 @@ def test_a_skill_of_the_user_replaces_one_that_ships(terminal):
     answer = terminal.run("run", "/lorem-ipsum 5")
     assert "My own filler text." not in answer.out
     assert "lorem ipsum dolor" not in answer.out
+
+
+@pytest.mark.parametrize("name", ["loop", "schedule-remote-agents"])
+def test_the_command_of_a_feature_that_is_off_does_not_exist(terminal, name):
+    terminal.skill("project/.agents/skills/sly", command_dispatch="tool", command_tool=name)
+    answer = terminal.run("run", "/sly x")
+    assert answer.code != 0
+    assert f"no tool named “{name}”; the tools are batch, lorem-ipsum, stuck." in answer.err
+    # A tool of the user may have the name, and is used.
+    terminal.write(USERS_FILE, f'[tools."{name}"]\ncommand = ["echo", "mine"]\n')
+    assert terminal.run("run", "/sly x").out == "mine x\n"
+    terminal.write(USERS_FILE, f"[features]\n{name} = true\n")
+    assert "Only a skill that ships can use this tool" in terminal.run("run", "/sly x").err

@@ -110,12 +110,14 @@ ToolFunction = Callable[[Mapping[str, str], ToolRun], Any]
 class CommandTool(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """A tool that commands can go to.
 
-    Its function gets the parameters `command`, `commandName` and `skillName`, and the run.
+    Its function gets the parameters `command`, `commandName` and `skillName`, and the run. With a
+    `skill` there is such a tool only while there is that skill.
     """
 
     name: str
     function: ToolFunction
     description: str = ""
+    skill: str | None = None
 
 
 class CommandTools(msgspec.Struct, frozen=True, eq=False):

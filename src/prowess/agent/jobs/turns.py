@@ -46,7 +46,7 @@ from prowess.gate.permissions import parse_given
 from prowess.machine.files import LocalFiles
 from prowess.model.permission import ApprovalChoice
 from prowess.runtime import Skills
-from prowess.supply.bundled import BundledSource
+from prowess.supply.bundled import BundledSource, find_shipped_places
 from prowess.text.permission_rules import AGENT_TOOLS
 
 # What a follower does not need: answers come whole, and tokens in the end.
@@ -220,10 +220,10 @@ def _open_session(engine: Engine, job: str, spec: TurnSpec, saved: SavedSession 
             facts=engine.facts,
             rules=(*rules, *spec.rules),
             sources=(BundledSource(),),
+            places=find_shipped_places(spec.host),
         )
-        register_commands(skills, find_model=lambda: spec.model)
         usual = Limits()
-        return Session(
+        session = Session(
             skills,
             model=_choose_model(spec, saved),
             approver=JobApprover(engine, job),
@@ -233,6 +233,9 @@ def _open_session(engine: Engine, job: str, spec: TurnSpec, saved: SavedSession 
             read_only=spec.read_only,
             resume=saved,
         )
+        # A script is a value here, which goes on where it stopped; other jobs begin it anew.
+        register_commands(skills, find_model=lambda: spec.model)
+        return session
 
 
 def _choose_model(spec: TurnSpec, saved: SavedSession | None) -> str | Model | None:

@@ -40,7 +40,8 @@ def register_commands(
     """
     for name, (module, function) in COMMANDS.items():
         find = find_model if name in _WITH_MODEL else None
-        skills.register_tool(name, _make_tool(skills, module, function, find))
+        # The command of a skill whose feature is off does not exist.
+        skills.register_tool(name, _make_tool(skills, module, function, find), skill=name)
 
 
 def _make_tool(
