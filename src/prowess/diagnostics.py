@@ -174,6 +174,10 @@ CODES: dict[str, Code] = {
         "A file of a skill is stored with Git LFS; only the pointer to it is installed.",
         "Ask the author to keep the file in git itself.",
     ),
+    "install-skills-only": _info(
+        "A plugin has more than skills; only its skills are installed.",
+        "Install the plugin with its host if you need the rest.",
+    ),
     "install-flagged": _warning(
         "A registry says that a skill is suspicious.",
         "Read its files before you install it.",

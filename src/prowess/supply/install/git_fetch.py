@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 from prowess.diagnostics import Diagnostic, diagnose
 from prowess.errors.install import RefusedTree, SourceFailed
 from prowess.machine.atomic_write import scratch_folder
@@ -24,11 +27,22 @@ _LINK = "120000"
 _LFS = b"version https://git-lfs.github.com/spec/"
 
 
+ReadBlob = Callable[[GitEntry], bytes]
+"""Reads one file of a commit."""
+Choice = tuple[list[GitEntry], dict[str, str]]
+"""The files that are written, and the folders of skills that are refused, with the reason."""
+Choose = Callable[[InstallSource, list[GitEntry], ReadBlob], Choice]
+"""Chooses among the files of a commit."""
+
+
 class GitFetcher:
-    """Fetches one commit with the git program."""
+    """Fetches one commit with the git program: its skills, or what else somebody chooses."""
+
+    def __init__(self, choose: Choose | None = None) -> None:
+        self._choose = choose or _choose_skills
 
     def fetch(self, source: InstallSource, staging: str, context: FetchContext) -> Fetched:
-        """Write the files of every skill at the commit that the source means now."""
+        """Write the chosen files at the commit that the source means now."""
         with scratch_folder() as scratch:
             repository = GitRepository(f"{scratch}/repository", context.facts)
             try:
@@ -36,7 +50,8 @@ class GitFetcher:
                 commit = repository.fetch(
                     source.location, source.ref, source.protocols, _watch(source, context)
                 )
-                chosen, refused = _choose_files(source, repository.list_files(commit))
+                entries = repository.list_files(commit)
+                chosen, refused = self._choose(source, entries, partial(_read_blob, repository))
                 diagnostics = _write(repository, chosen, staging)
                 released_at = repository.find_date(commit)
                 signer = repository.find_signer(commit, context.signers_file)
@@ -58,9 +73,7 @@ def _watch(source: InstallSource, context: FetchContext) -> Watch | None:
     return lambda doing, percent: reporter.progress(f"{source.text}: {doing}, percent", percent)
 
 
-def _choose_files(
-    source: InstallSource, entries: list[GitEntry]
-) -> tuple[list[GitEntry], dict[str, str]]:
+def _choose_skills(source: InstallSource, entries: list[GitEntry], read: ReadBlob) -> Choice:
     """The files of the skills in the wanted folder, and the skills that are refused, with why."""
     chosen: list[GitEntry] = []
     refused: dict[str, str] = {}
@@ -71,10 +84,37 @@ def _choose_files(
             chosen += files
         else:
             refused[folder] = problem
+    _check_size(source, chosen)
+    return chosen, refused
+
+
+def choose_ordinary(source: InstallSource, entries: list[GitEntry]) -> Choice:
+    """All ordinary files; a skill that has anything else is refused."""
+    refused: dict[str, str] = {}
+    folders = find_skill_folders(entry.path for entry in entries)
+    odd: set[str] = set()
+    for entry in entries:
+        problem = _find_odd_mode([entry]) or find_path_problem((entry.path,))
+        if problem is not None:
+            odd.add(entry.path)
+            refused |= {one: problem for one in folders if is_inside(entry.path, one)}
+    chosen = [
+        entry
+        for entry in entries
+        if entry.path not in odd and not any(is_inside(entry.path, one) for one in refused)
+    ]
+    _check_size(source, chosen)
+    return chosen, refused
+
+
+def _check_size(source: InstallSource, chosen: list[GitEntry]) -> None:
     if len(chosen) > MOST_FILES or sum(entry.size for entry in chosen) > MOST_BYTES:
         limits = f"{MOST_FILES:,} files or {MOST_BYTES:,} bytes"
         raise RefusedTree(source.text, f"its skills have more than {limits}; name one with a path")
-    return chosen, refused
+
+
+def _read_blob(repository: GitRepository, entry: GitEntry) -> bytes:
+    return b"".join(data for _, data in repository.read_blobs([entry]))
 
 
 def _find_odd_mode(entries: list[GitEntry]) -> str | None:

@@ -64,10 +64,16 @@ class Installer:
     def parse(self, text: str, *, cwd: str) -> InstallSource:
         """What a text on the command line means. Raises `InvalidSource`."""
         source = parse_source(text, cwd=cwd, home=self.place.facts.home, parsers=PARSERS)
-        if cwd == self.place.base or not source.text.startswith("./"):
+        is_relative = source.text.removeprefix(source.prefix).startswith("./")
+        if cwd == self.place.base or not is_relative:
             return source
         # The lock file is read from the top folder of the project, wherever this was typed.
-        absolute = parse_source(source.location, cwd=self.place.base, home=self.place.facts.home)
+        absolute = parse_source(
+            f"{source.prefix}{source.location}",
+            cwd=self.place.base,
+            home=self.place.facts.home,
+            parsers=PARSERS,
+        )
         return msgspec.structs.replace(source, text=absolute.text)
 
     def fetch(self, source: InstallSource) -> FetchedSource:

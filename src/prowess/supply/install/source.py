@@ -16,8 +16,9 @@ ARCHIVE = "archive"
 GIT = "git"
 SITE = "site"
 CLAWHUB = "clawhub"
+PLUGIN = "plugin"
 
-VERSIONED = frozenset({GIT, CLAWHUB})
+VERSIONED = frozenset({GIT, CLAWHUB, PLUGIN})
 """The kinds whose source can be asked for the exact version that is locked."""
 
 ARCHIVE_SUFFIXES = (".zip", ".skill", ".tar.gz", ".tgz")
@@ -44,7 +45,7 @@ class InstallSource(msgspec.Struct, frozen=True, kw_only=True):
     `kind` chooses the fetcher. `location` is an absolute path or a URL, `path` a folder inside it,
     `ref` a branch, tag, commit or version, `skill` the only skill that is wanted, and `digest` the
     SHA-256 that an archive must have. `text` is what is kept in the lock file: the source without
-    `skill` and `ref`.
+    `skill` and `ref`. `prefix` is what comes before the location in it.
     """
 
     kind: str
@@ -54,6 +55,7 @@ class InstallSource(msgspec.Struct, frozen=True, kw_only=True):
     ref: str = ""
     skill: str = ""
     digest: str = ""
+    prefix: str = ""
 
     @property
     def protocols(self) -> tuple[str, ...]:
@@ -116,7 +118,7 @@ def restore_source(
         source = parse_source(text, cwd=base, home=home)
         if source.kind != GIT:
             raise InvalidSource(text, "the lock file says that it is a git repository")
-        _check_ref(text, ref)
+        check_ref(text, ref)
         return msgspec.structs.replace(source, ref=ref, path=path)
     source = parse_source(text, cwd=base, home=home, parsers=parsers)
     return msgspec.structs.replace(source, path=path, ref=ref)
@@ -163,7 +165,7 @@ def _parse_repository(text: str, server: str) -> InstallSource:
         kind=GIT,
         location=f"{server}/{owner}/{name}.git",
         text=f"{prefix}{owner}/{name}",
-        path=_check_path(text, "/".join(inner)),
+        path=check_path(text, "/".join(inner)),
         ref=ref,
         skill=skill,
     )
@@ -215,8 +217,8 @@ def _parse_web(text: str, url: str, server: str, path: str, fragment: str) -> In
         kind=GIT,
         location=f"{scheme}://{server}/{owner}/{name}.git",
         text=f"{prefix}{owner}/{name}",
-        path=_check_path(text, unquote(inner or "").strip("/")),
-        ref=_check_ref(text, unquote(ref or fragment_ref)),
+        path=check_path(text, unquote(inner or "").strip("/")),
+        ref=check_ref(text, unquote(ref or fragment_ref)),
         skill=skill or fragment_skill,
     )
 
@@ -261,17 +263,19 @@ def _cut_suffixes(text: str) -> tuple[str, str, str]:
     name, mark, wanted = last.partition("@")
     if mark and slash:
         body, skill = f"{folder}/{name}", wanted
-    return body, skill, _check_ref(text, ref)
+    return body, skill, check_ref(text, ref)
 
 
-def _check_ref(text: str, ref: str) -> str:
+def check_ref(text: str, ref: str) -> str:
+    """A branch, tag or commit that git takes as such. Raises `InvalidSource`."""
     # A refspec could write any branch, and a dash begins an option.
     if ref.startswith("-") or re.search(r"[\s:^~?*\[\\]|\.\.|@\{", ref):
         raise InvalidSource(text, f"“{ref[:100]}” is not a branch, tag or commit")
     return ref
 
 
-def _check_path(text: str, path: str) -> str:
+def check_path(text: str, path: str) -> str:
+    """A folder inside a repository. Raises `InvalidSource`."""
     if ".." in path.split("/"):
         raise InvalidSource(text, "the path inside the repository leads out of it")
     return posixpath.normpath(path).strip("/") if path else ""

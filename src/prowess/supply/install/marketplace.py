@@ -1,0 +1,72 @@
+"""A marketplace as a value: the plugins that it lists, and where each of them is."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from prowess.discover.plugins.json_tables import get_list, get_table, get_text
+
+# More than any marketplace has; a hostile list must not keep us busy.
+_MOST_PLUGINS = 5_000
+
+
+class UnusableEntry(ValueError):
+    """A plugin that cannot be installed from where its marketplace says, and why."""
+
+
+class MarketplacePlugin(msgspec.Struct, frozen=True):
+    """A plugin of a marketplace: its name, and its entry as it is written.
+
+    `root` is the folder that relative sources of the marketplace begin at.
+    """
+
+    name: str
+    entry: Mapping[str, Any]
+    root: str
+
+    def find_folder(self) -> str | None:
+        """Its folder in the marketplace, "" for the top; None if it is a repository of its own.
+
+        Raises `UnusableEntry` for a folder that is elsewhere.
+        """
+        source = self.entry.get("source")
+        if not isinstance(source, str):
+            return None
+        folder = posixpath.normpath(posixpath.join(self.root, source))
+        if folder.startswith(("/", "..")) or "\\" in source:
+            message = f"its source is {source[:200]!r}, which is not a folder of the marketplace"
+            raise UnusableEntry(message)
+        return "" if folder == "." else folder
+
+    def get_repository(self) -> tuple[str, str, str]:
+        """The repository of a plugin as text, the folder in it, and the ref or commit.
+
+        Raises `UnusableEntry`.
+        """
+        source = get_table(self.entry, "source")
+        kind = get_text(source, "source")
+        field = {"github": "repo", "url": "url", "git-subdir": "url"}.get(kind)
+        address = get_text(source, field) if field is not None else ""
+        if not address:
+            described = f"“{kind[:40]}”" if kind else "no source"
+            raise UnusableEntry(f"it has {described}, which cannot be installed from")
+        folder = get_text(source, "path") if kind == "git-subdir" else ""
+        return address, folder.strip("/"), get_text(source, "sha") or get_text(source, "ref")
+
+
+def parse_marketplace(data: Mapping[str, Any] | None) -> dict[str, MarketplacePlugin] | None:
+    """The plugins of a marketplace by name; None for what is no marketplace."""
+    if data is None or not isinstance(data.get("plugins"), list):
+        return None
+    root = get_text(get_table(data, "metadata"), "pluginRoot") or "."
+    found: dict[str, MarketplacePlugin] = {}
+    for entry in get_list(data, "plugins")[:_MOST_PLUGINS]:
+        name = get_text(entry, "name") if isinstance(entry, dict) else ""
+        if name:
+            # Of two plugins with one name the first counts, as hosts have it.
+            found.setdefault(name, MarketplacePlugin(name, entry, root))
+    return found
