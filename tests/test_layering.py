@@ -34,8 +34,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("settings", *STAGES, "machine"),
     # Commands of a skill build on `activate` and `machine`; what is kept on disk on `machine`.
     ("shell", "state"),
-    ("scan", "snapshot_memo", "sources", "project_scan"),
-    ("project_options",),
+    ("scan", "sources"),
     ("project",),
     ("conversation",),
     ("runtime",),
@@ -67,8 +66,9 @@ MAY_TOUCH: dict[str, frozenset[str]] = {
     # Reads the profiles that ship next to it.
     "prowess.profiles.load": frozenset({"open"}),
     # Callers may pass folders of any type; here they become absolute paths.
-    "prowess.project": frozenset({"os"}),
-    "prowess.project_options": frozenset({"os"}),
+    "prowess.project.host_view": frozenset({"os"}),
+    "prowess.project.options": frozenset({"os"}),
+    "prowess.project.scan_plan": frozenset({"os"}),
     "prowess.runtime": frozenset({"os"}),
     "prowess.conversation.conversation": frozenset({"os"}),
     "prowess.sources": frozenset({"os"}),

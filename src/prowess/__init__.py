@@ -88,7 +88,7 @@ _MOVED = {
     "Message": "activate.slash.messages.Message",
     "Note": "model.outcome.Note",
     "Notice": "activate.slash.parser.Notice",
-    "Options": "project_options.Options",
+    "Options": "project.options.Options",
     "Origin": "model.settings.Origin",
     "Override": "model.settings.Override",
     "Plain": "activate.slash.parser.Plain",

@@ -22,8 +22,9 @@ from prowess.model.snapshot import Snapshot
 from prowess.ports import Listener
 from prowess.profiles.places import Place, Places
 from prowess.profiles.schema.roots import RootRule
-from prowess.project import Project
-from prowess.project_options import CatalogOptions, Options
+from prowess.project.host_view import compose_view, open_view
+from prowess.project.options import CatalogOptions, Options
+from prowess.project.project import Project
 
 if TYPE_CHECKING:
     from prowess.activate.code_skills import DefinedSkill
@@ -104,7 +105,7 @@ class Skills:
         on_event: Listener | None = None,
         **options: Unpack[Options],
     ) -> None:
-        self._begin(Project(path, host, **options), on_event)
+        self._begin(Project(open_view(path, host, **options), **options), on_event)
 
     def _begin(self, project: Project, on_event: Listener | None) -> None:
         self.project = project
@@ -171,18 +172,11 @@ class Skills:
         for each skill. `cwd` is where commands of skills run. `facts` replace those of this
         machine, `cache` is a folder for what scans read, and `usage` a store that counts uses.
         """
-        project = Project(
-            cwd,
-            host,
-            composed=sources,
-            agent=agent,
-            rules=rules,
-            trust=trust,
-            facts=facts,
-            cache=False if cache is None else cache,
-            usage=False if usage is None else usage,
-            reporter=reporter,
+        view = compose_view(
+            sources, cwd=cwd, host=host, facts=facts, cache=cache, agent=agent, rules=rules
         )
+        counts = False if usage is None else usage
+        project = Project(view, trust=trust, usage=counts, reporter=reporter)
         made = cls.__new__(cls)
         made._begin(project, on_event)
         return made
@@ -206,7 +200,7 @@ class Skills:
         rule = found.profile.roots.get("custom") or RootRule(at=(), scope=Scope.ADDED)
         described = Source(provider, level or "user", path, rule.loaded_from, source)
         root = make_root("custom", msgspec.structs.replace(rule, must_exist=True), Place(path, 0))
-        found.project.roots = (msgspec.structs.replace(root, source=described),)
+        found.project.search_only((msgspec.structs.replace(root, source=described),))
         return found
 
     @property
@@ -214,7 +208,7 @@ class Skills:
         """What was found; scanned when it is first asked for, then kept until it changes."""
         current = self._snapshot
         # Skills in code may become available or not at any time.
-        if current is None or self._availability != self.project.availability:
+        if current is None or self._availability != self.project.registered.availability:
             return self._scan_once(current)
         if self._refresher is not None and self._refresher.is_due():
             self._refresh(self._refresher)
@@ -225,14 +219,14 @@ class Skills:
         snapshot, refresher = self._snapshot, self._refresher
         if refresher is not None and refresher.is_due():
             return None
-        return snapshot if self._availability == self.project.availability else None
+        return snapshot if self._availability == self.project.registered.availability else None
 
     def _scan_once(self, current: Snapshot | None) -> Snapshot:
         """Scan, unless another thread has done so meanwhile."""
         with self._scan_lock:
             kept = self._snapshot
-            is_done = kept is not None and kept is not current
-            if kept is not None and is_done and self._availability == self.project.availability:
+            is_available = self._availability == self.project.registered.availability
+            if kept is not None and kept is not current and is_available:
                 return kept
             return self.reload()
 
@@ -266,7 +260,7 @@ class Skills:
     def reload(self) -> Snapshot:
         """Scan again. The new snapshot has what changed on disk; the old one stays as it was."""
         with self._scan_lock:
-            self._availability = self.project.availability
+            self._availability = self.project.registered.availability
             if self.project.is_watched or self.project.seconds is not None:
                 began = time.monotonic()
                 snapshot, collisions, check = self.project.scan_watched()
@@ -499,9 +493,10 @@ class Skills:
         from prowess.activate.slash.dispatch import CommandTool
 
         with self._scan_lock:
-            self.project.tools = self.project.tools.add(
-                CommandTool(name=name, function=function, description=description, skill=skill)
+            tool = CommandTool(
+                name=name, function=function, description=description, skill=skill
             )
+            self.project.registered.add_tool(tool)
 
     def define(self, *skills: DefinedSkill, replace: bool = False) -> None:
         """Add skills that are defined in code. They are there from the next snapshot on.
@@ -510,11 +505,13 @@ class Skills:
         without it that raises `InvalidName`.
         """
         with self._scan_lock:
-            self.project.define(self.project.defined.register(*skills, replace=replace))
+            registered = self.project.registered
+            registered.skills = registered.skills.register(*skills, replace=replace)
             self._snapshot = None
 
     def undefine(self, *names: str) -> None:
         """Remove skills that were defined in code. Raises `UnknownSkill`."""
         with self._scan_lock:
-            self.project.define(self.project.defined.remove(*names))
+            registered = self.project.registered
+            registered.skills = registered.skills.remove(*names)
             self._snapshot = None

@@ -103,9 +103,9 @@ def test_an_agent_is_built_in_an_event_loop_without_reading_files(adapter, shelf
 
     read = skills.project.files
     # Whatever touched a file now would fail.
-    skills.project.files = None
+    skills.project.view.files = None
     built = asyncio.run(build())
-    skills.project.files = read
+    skills.project.view.files = read
     assert built is not None
 
 

@@ -36,7 +36,7 @@ from prowess.model.permission import ApprovalAnswer, ApprovalRequest
 from prowess.model.snapshot import Snapshot
 from prowess.ports import Approver, Ranker
 from prowess.present.instructions import LISTED, count_left_out, render_instructions
-from prowess.project_options import CatalogOptions
+from prowess.project.options import CatalogOptions
 from prowess.runtime import Skills
 
 OnActivation = Callable[[Activation, Any], object]

@@ -32,9 +32,9 @@ hidden_host = click.option(
 
 def load_job_settings(facts: Facts) -> JobSettings:
     """`[jobs]` of the user's own settings."""
-    from prowess.project import Project
+    from prowess.project.host_view import open_view
 
-    return Project(".", "prowess", facts=facts).load_own_settings().jobs
+    return open_view(".", "prowess", facts=facts).load_own_settings().jobs
 
 
 @contextmanager

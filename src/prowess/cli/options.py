@@ -104,9 +104,9 @@ def find_default_host() -> str:
     named = facts.env.get("PROWESS_HOST", "").strip()
     if named:
         return named
-    from prowess.project import Project
+    from prowess.project.host_view import open_view
 
-    return Project(".", DEFAULT_HOST, facts=facts).load_own_settings().host or DEFAULT_HOST
+    return open_view(".", DEFAULT_HOST, facts=facts).load_own_settings().host or DEFAULT_HOST
 
 
 def _choose_host(ctx: click.Context, param: click.Parameter, host: str | None) -> str:

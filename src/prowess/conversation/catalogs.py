@@ -9,7 +9,7 @@ from prowess.conversation.services import Services
 from prowess.model.catalog import Catalog, Shown
 from prowess.model.snapshot import Snapshot
 from prowess.model.usage import Uses
-from prowess.project_options import CatalogOptions
+from prowess.project.options import CatalogOptions
 
 
 class ConversationCatalogs:

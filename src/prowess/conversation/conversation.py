@@ -44,7 +44,7 @@ from prowess.model.snapshot import Snapshot
 from prowess.model.usage import Caller
 from prowess.present.instructions import render_instructions
 from prowess.present.tokens import estimate_tokens
-from prowess.project_options import CatalogOptions
+from prowess.project.options import CatalogOptions
 from prowess.telemetry import observe
 
 if TYPE_CHECKING:

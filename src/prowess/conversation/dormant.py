@@ -15,7 +15,7 @@ from prowess.model.skill import Root, Skill
 from prowess.model.snapshot import Snapshot
 from prowess.profiles.places import Place
 from prowess.profiles.schema.profile import Profile
-from prowess.project import Project
+from prowess.project.project import Project
 
 
 class DormantSkills:

@@ -23,7 +23,7 @@ from prowess.ports import (
     UsageStore,
 )
 from prowess.profiles.schema.profile import Profile
-from prowess.project import Project
+from prowess.project.project import Project
 from prowess.state.approvals import ApprovalFile, approvals_path
 from prowess.state.usage import NoUsage
 

@@ -115,7 +115,7 @@ def _list_registered(services: Services, view: SnapshotView) -> dict[str, Comman
     """The tools that the agent registered, without those whose skill is not there."""
     return {
         tool.name: tool
-        for tool in services.project.tools
+        for tool in services.project.registered.tools
         if tool.skill is None or view.snapshot.find(tool.skill) is not None
     }
 

@@ -11,7 +11,7 @@ from prowess.machine.http_client import FetchError, check_url
 from prowess.model.facts import Facts
 from prowess.model.settings import RemoteSettings
 from prowess.ports import FileSystem
-from prowess.project import Project
+from prowess.project.host_view import open_view
 from prowess.settings.edit.toml import add_table, remove_table
 from prowess.settings.formats.toml import parse_toml
 from prowess.settings.load import MOST_BYTES, list_settings_places
@@ -60,11 +60,11 @@ class _OwnSettings:
 
     def __init__(self, facts: Facts) -> None:
         self.facts = facts
-        project = Project(facts.home, "prowess", facts=facts)
-        self._places = project.find_places()
-        listed = list_settings_places(project.profile, self._places)
+        view = open_view(facts.home, "prowess", facts=facts)
+        self._places = view.find_places()
+        listed = list_settings_places(view.profile, self._places)
         self.file, self._rule = next(one for one in listed if not one[1].is_project)
-        self.text = _load_text(self.file, project.files)
+        self.text = _load_text(self.file, view.files)
 
     def load(self) -> dict[str, RemoteSettings]:
         """The servers in it, by name. Raises a `SettingError`."""

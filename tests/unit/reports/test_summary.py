@@ -37,7 +37,7 @@ def test_only_roots_that_exist_are_named_each_folder_once():
 
 def test_a_budget_that_is_wrong_is_a_problem_of_the_cost_alone():
     skills = open_project({".claude/skills/a/SKILL.md": skill("a")}, host="claude-code")
-    skills.project.facts = make_facts(env={"SLASH_COMMAND_TOOL_CHAR_BUDGET": "lots"})
+    skills.project.view.facts = make_facts(env={"SLASH_COMMAND_TOOL_CHAR_BUDGET": "lots"})
     summary = load_summary(skills)
     problem = summary.cost.problem or ""
     assert summary.cost == CatalogCost(problem=problem)

@@ -54,7 +54,7 @@ class CountingFiles(LocalFiles):
 @pytest.fixture
 def counting(monkeypatch: pytest.MonkeyPatch) -> CountingFiles:
     files = CountingFiles()
-    monkeypatch.setattr("prowess.project.LocalFiles", lambda: files)
+    monkeypatch.setattr("prowess.project.host_view.LocalFiles", lambda: files)
     return files
 
 
@@ -204,7 +204,7 @@ def test_a_cache_of_other_code_counts_as_none(
 ) -> None:
     workspace.skill("project/.claude/skills/one")
     workspace.scan(cache=True)
-    monkeypatch.setattr("prowess.project.stamp_code", lambda: "another")
+    monkeypatch.setattr("prowess.project.scan_plan.stamp_code", lambda: "another")
     counting.heads.clear()
     workspace.scan(cache=True)
     assert workspace.path("project/.claude/skills/one/SKILL.md") in counting.heads

@@ -16,7 +16,7 @@ from prowess.errors import ProwessError
 from prowess.machine.files import LocalFiles
 from prowess.model.command import Command
 from prowess.model.permission import ApprovalChoice
-from prowess.project import Project
+from prowess.project.host_view import open_view
 
 _ATTEMPTS = 3
 _CHECK_SECONDS = 600.0
@@ -113,7 +113,7 @@ async def _attempt(
 async def _check(engine: Engine, job: str, spec: UnitSpec, worktree: Worktree) -> str:
     """Run the unit's check in the sandbox; "" if it passes."""
     facts = engine.facts
-    settings = Project(worktree.path, "prowess", facts=facts).load_own_settings()
+    settings = open_view(worktree.path, "prowess", facts=facts).load_own_settings()
     sandbox = find_bash_sandbox(
         settings,
         facts,

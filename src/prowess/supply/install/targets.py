@@ -81,7 +81,7 @@ class InstallPlace(msgspec.Struct, frozen=True, kw_only=True):
 def find_place(skills: Skills, *, user: bool) -> InstallPlace:
     """Where skills are installed for the working folder, or for the user. Nothing is scanned."""
     places, facts = skills.find_places(), skills.facts
-    managed = skills.project.find_own_places().named.get("managed")
+    managed = skills.project.view.find_own_places().named.get("managed")
     if user:
         config = facts.env.get("XDG_CONFIG_HOME") or posixpath.join(facts.home, ".config")
         path = posixpath.join(config, "prowess", LOCK_NAME)

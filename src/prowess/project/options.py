@@ -67,3 +67,11 @@ class CatalogOptions(TypedDict, total=False):
     request: str | None
     ranker: Ranker | None
     can_read_skill_urls: bool
+
+
+def check_options(options: Options) -> None:
+    """Raise TypeError for a name that is no option: Python does not check those of a TypedDict."""
+    unknown = sorted(options.keys() - Options.__annotations__.keys())
+    if unknown:
+        known = ", ".join(sorted(Options.__annotations__))
+        raise TypeError(f"unknown option {unknown[0]!r}; the options are {known}")
