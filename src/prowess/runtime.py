@@ -208,7 +208,7 @@ class Skills:
         """What was found; scanned when it is first asked for, then kept until it changes."""
         current = self._snapshot
         # Skills in code may become available or not at any time.
-        if current is None or self._availability != self.project.registered.availability:
+        if current is None or self._availability != self._list_available():
             return self._scan_once(current)
         if self._refresher is not None and self._refresher.is_due():
             self._refresh(self._refresher)
@@ -219,13 +219,18 @@ class Skills:
         snapshot, refresher = self._snapshot, self._refresher
         if refresher is not None and refresher.is_due():
             return None
-        return snapshot if self._availability == self.project.registered.availability else None
+        return snapshot if self._availability == self._list_available() else None
+
+    def _list_available(self) -> tuple[bool, ...]:
+        """Which of the skills that are defined in code are there just now."""
+        defined = self.project.registered.skills
+        return () if defined is None else tuple(skill.is_available for skill in defined)
 
     def _scan_once(self, current: Snapshot | None) -> Snapshot:
         """Scan, unless another thread has done so meanwhile."""
         with self._scan_lock:
             kept = self._snapshot
-            is_available = self._availability == self.project.registered.availability
+            is_available = self._availability == self._list_available()
             if kept is not None and kept is not current and is_available:
                 return kept
             return self.reload()
@@ -260,7 +265,7 @@ class Skills:
     def reload(self) -> Snapshot:
         """Scan again. The new snapshot has what changed on disk; the old one stays as it was."""
         with self._scan_lock:
-            self._availability = self.project.registered.availability
+            self._availability = self._list_available()
             if self.project.is_watched or self.project.seconds is not None:
                 began = time.monotonic()
                 snapshot, collisions, check = self.project.scan_watched()
@@ -493,9 +498,7 @@ class Skills:
         from prowess.activate.slash.dispatch import CommandTool
 
         with self._scan_lock:
-            tool = CommandTool(
-                name=name, function=function, description=description, skill=skill
-            )
+            tool = CommandTool(name=name, function=function, description=description, skill=skill)
             self.project.registered.add_tool(tool)
 
     def define(self, *skills: DefinedSkill, replace: bool = False) -> None:
@@ -505,13 +508,11 @@ class Skills:
         without it that raises `InvalidName`.
         """
         with self._scan_lock:
-            registered = self.project.registered
-            registered.skills = registered.skills.register(*skills, replace=replace)
+            self.project.registered.add_skills(*skills, replace=replace)
             self._snapshot = None
 
     def undefine(self, *names: str) -> None:
         """Remove skills that were defined in code. Raises `UnknownSkill`."""
         with self._scan_lock:
-            registered = self.project.registered
-            registered.skills = registered.skills.remove(*names)
+            self.project.registered.remove_skills(*names)
             self._snapshot = None

@@ -11,34 +11,38 @@ from prowess.ports import FileSystem, SkillSource
 from prowess.version import VERSION
 
 if TYPE_CHECKING:
-    from prowess.activate.code_skills import DefinedSkills
-    from prowess.activate.slash.dispatch import CommandTools
+    from prowess.activate.code_skills import DefinedSkill, DefinedSkills
+    from prowess.activate.slash.dispatch import CommandTool, CommandTools
     from prowess.state.unpacked_files import PrivateUnpacker
 
 
 class Registered:
     """Skills and tools of the program, and the folder to which skills in memory are unpacked.
 
-    Most programs register nothing, so what it takes is imported when it is first asked for.
+    `skills` are those defined in code. Most programs register nothing, so what it takes is imported
+    when it is first asked for.
     """
 
     def __init__(self) -> None:
-        self._skills: DefinedSkills | None = None
+        self.skills: DefinedSkills | None = None
         self._tools: CommandTools | None = None
         self._unpacker: PrivateUnpacker | None = None
 
-    @property
-    def skills(self) -> DefinedSkills:
-        """The skills that are defined in code."""
+    def add_skills(self, *skills: DefinedSkill, replace: bool) -> None:
+        """Add skills. Without `replace`, a name that is taken raises `InvalidName`."""
+        self._keep_skills(self._list_skills().register(*skills, replace=replace))
+
+    def remove_skills(self, *names: str) -> None:
+        """Remove skills by name. Raises `UnknownSkill`."""
+        self._keep_skills(self._list_skills().remove(*names))
+
+    def _list_skills(self) -> DefinedSkills:
         from prowess.activate.code_skills import DefinedSkills
 
-        if self._skills is None:
-            self._skills = DefinedSkills()
-        return self._skills
+        return DefinedSkills() if self.skills is None else self.skills
 
-    @skills.setter
-    def skills(self, skills: DefinedSkills) -> None:
-        self._skills = skills
+    def _keep_skills(self, skills: DefinedSkills) -> None:
+        self.skills = skills
         # Another skill of the same name may have other files. What earlier snapshots unpacked is
         # removed with them.
         self._unpacker = None
@@ -52,25 +56,18 @@ class Registered:
             self._tools = CommandTools()
         return self._tools
 
-    @tools.setter
-    def tools(self, tools: CommandTools) -> None:
-        self._tools = tools
-
-    @property
-    def availability(self) -> tuple[bool, ...]:
-        """Which of the skills that are defined in code are there just now."""
-        if self._skills is None:
-            return ()
-        return tuple(skill.is_available for skill in self._skills)
+    def add_tool(self, tool: CommandTool) -> None:
+        """Add a tool; it replaces one of the same name."""
+        self._tools = self.tools.add(tool)
 
     def open_source(self) -> SkillSource | None:
         """The skills in code as a scan takes them; None if there are none."""
-        if self._skills is None:
+        if self.skills is None:
             return None
         from prowess.activate.code_skills import CodeSource
         from prowess.machine.event_loop import wait_for
 
-        return CodeSource(self._skills, self._open_unpacker(), wait_for)
+        return CodeSource(self.skills, self._open_unpacker(), wait_for)
 
     def unpack(self, skill: Skill, files: FileSystem) -> str:
         """The folder of a skill, for programs: one in memory is unpacked, anew when it changes.
