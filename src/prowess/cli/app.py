@@ -69,6 +69,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
     },
     "Install": {
         "install": ("install", "Install skills and record them in prowess.lock."),
+        "import": ("import_skills", "Take over skills that other installers left."),
         "remove": ("remove", "Remove installed skills."),
         "sync": ("sync", "Restore installed skills exactly as prowess.lock has them."),
         "verify": ("verify", "Check installed skills against prowess.lock."),

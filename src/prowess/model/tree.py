@@ -81,6 +81,21 @@ def compare_trees(expected: Tree, found: Tree) -> TreeChanges:
     )
 
 
+ORIGIN_FILES = (".clawhub/origin.json", ".clawdhub/origin.json")
+"""Where ClawHub's installer notes, inside the folder of a skill, where it comes from."""
+
+# Its registry puts this file into every archive.
+_REGISTRY_FILE = "_meta.json"
+
+
+def leave_out_origin(tree: Tree) -> Tree:
+    """A tree without what ClawHub adds to the files of a skill's author."""
+    if not any(path in tree.files for path in ORIGIN_FILES):
+        return tree
+    added = {*ORIGIN_FILES, _REGISTRY_FILE}
+    return Tree({path: file for path, file in tree.files.items() if path not in added})
+
+
 def _is_same(one: TreeFile, other: TreeFile) -> bool:
     return one.sha256 == other.sha256 and one.is_executable == other.is_executable
 

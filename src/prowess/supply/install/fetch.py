@@ -213,7 +213,7 @@ def _read_skill(
 ) -> FetchedSkill:
     place = f"{staging}/{folder}".rstrip("/")
     return FetchedSkill(
-        name=_read_name(place) or posixpath.basename(folder) or _name_source(source),
+        name=read_name(place) or posixpath.basename(folder) or _name_source(source),
         path=folder,
         folder=place,
         resolved=fetched.versions.get(folder, fetched.resolved),
@@ -223,7 +223,7 @@ def _read_skill(
     )
 
 
-def _read_name(folder: str) -> str:
+def read_name(folder: str) -> str:
     """The name in a header, as the most lenient host reads it; "" where there is none."""
     profile = load_profile("prowess")
     data = read_file(folder, SKILL_FILE, most=_MOST_HEADER)

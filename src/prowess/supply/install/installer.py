@@ -168,9 +168,12 @@ class Installer:
         if self._policy is not None:
             self._policy.check_known(entry.name, entry.source, entry.tree)
 
+    def check_candidate(self, candidate: Candidate) -> None:
+        """Raise `AgainstPolicy` for a skill that must not be installed."""
+        if self._policy is not None:
+            self._policy.check(candidate)
+
     def _check_policy(self, wanted: Wanted) -> None:
-        if self._policy is None:
-            return
         skill = wanted.skill
         candidate = Candidate(
             name=skill.name,
@@ -180,7 +183,7 @@ class Installer:
             released_at=skill.released_at,
             signer=skill.signer,
         )
-        self._policy.check(candidate)
+        self.check_candidate(candidate)
 
     def apply(
         self,

@@ -11,7 +11,7 @@ from prowess.errors import UnknownSkill, UsageError
 from prowess.errors.install import RefusedTree, TargetTaken
 from prowess.machine.files import LocalFiles
 from prowess.machine.tree_files import find_tree
-from prowess.model.tree import Tree, TreeChanges, compare_trees
+from prowess.model.tree import Tree, TreeChanges, compare_trees, leave_out_origin
 from prowess.reports.install_plan import InstallPlan, PlannedSkill, PlannedTarget
 from prowess.state.install_lock import LockContent, LockedSkill
 from prowess.state.skill_store import SkillStore
@@ -189,11 +189,11 @@ def find_edits(found: Tree, previous: LockedSkill | None, store: SkillStore) -> 
 
 
 def leave_out_generated(tree: Tree) -> Tree:
-    """A tree without what programs leave there when they run."""
-    return Tree(
-        {
-            path: file
-            for path, file in tree.files.items()
-            if not any(part in _LEFT_BEHIND for part in path.split("/"))
-        }
-    )
+    """A tree without what programs leave there when they run, and without notes of installers."""
+    files = leave_out_origin(tree).files
+    return Tree({path: file for path, file in files.items() if not is_left_behind(path)})
+
+
+def is_left_behind(path: str) -> bool:
+    """Whether a file is one that programs write when they run."""
+    return any(part in _LEFT_BEHIND for part in path.split("/"))

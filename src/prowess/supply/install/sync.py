@@ -116,8 +116,9 @@ def fetch_locked(
     if offline:
         cause = f"“{entry.name}” is not in the store, and nothing is fetched offline"
         raise SourceFailed(entry.source, cause)
-    # Some sources can be asked for the exact version; of all others the digest decides.
-    ref = entry.resolved if entry.kind in VERSIONED else None
+    # Some sources can be asked for the exact version; of all others the digest decides. An imported
+    # skill may have no version; then its branch is asked.
+    ref = (entry.resolved or None) if entry.kind in VERSIONED else None
     for fetched in installer.fetch_again(entry, ref=ref, is_shared=is_shared):
         for skill in fetched.skills:
             if skill.tree.digest == entry.tree:

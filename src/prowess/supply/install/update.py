@@ -70,7 +70,7 @@ def _find_update(installer: Installer, entry: LockedSkill, *, is_shared: bool) -
     found: FetchedSource | None = None
     skill: FetchedSkill | None = None
     for found in installer.fetch_again(entry, is_shared=is_shared):
-        skill = _find_same(found.skills, entry)
+        skill = find_same(found.skills, entry)
         if skill is not None:
             break
     if skill is None or found is None:
@@ -88,7 +88,7 @@ def _find_update(installer: Installer, entry: LockedSkill, *, is_shared: bool) -
     return Update(entry=entry, version=version, wanted=wanted)
 
 
-def _find_same(skills: Sequence[FetchedSkill], entry: LockedSkill) -> FetchedSkill | None:
+def find_same(skills: Sequence[FetchedSkill], entry: LockedSkill) -> FetchedSkill | None:
     """The skill in the same folder; else the only one of that name, which was moved."""
     for skill in skills:
         if skill.path == entry.path:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from prowess.machine.files import LocalFiles
 from prowess.machine.tree_files import find_tree
-from prowess.model.tree import TreeChanges, compare_trees
+from prowess.model.tree import TreeChanges, compare_trees, leave_out_origin
 from prowess.reports.install_check import (
     CHANGED,
     MISSING,
@@ -51,7 +51,7 @@ def check_target(
     state, changes = OK, TreeChanges()
     if found is None:
         state = MISSING
-    elif changes := compare_trees(entry.get_tree(), found):
+    elif changes := compare_trees(entry.get_tree(), leave_out_origin(found)):
         # A version that the store has is none that somebody edited.
         state = OLDER if store.has(found.digest) else CHANGED
     return CheckedTarget(

@@ -1,0 +1,129 @@
+"""`prowess import`: take over what other installers left."""
+
+from __future__ import annotations
+
+import click
+
+from prowess.cli.app import Exit
+from prowess.cli.install_options import dry_run_option, open_place, user_option, yes_option
+from prowess.cli.options import host_option, is_offline, json_option, offline_option
+from prowess.cli.terminal.install_output import shorten_version
+from prowess.cli.terminal.out import console, print_json, shorten_path
+from prowess.cli.terminal.progress import Progress
+from prowess.cli.terminal.prompts import can_ask, confirm
+from prowess.cli.terminal.tables import print_columns
+from prowess.reports.adoption import AdoptedSkill, Adoption
+from prowess.supply.adopt.adoption import PlannedAdoption, apply_adoption, plan_adoption
+from prowess.supply.adopt.installer_records import TITLES
+from prowess.supply.install.installer import open_installer
+from prowess.text.display import count_words, escape_line, escape_text
+
+_NOT_ASKED = "Not a terminal, so nothing was imported; use `--yes` to skip the prompt."
+_FILES = {
+    "unchanged": "as they were installed",
+    "changed": "changed since they were installed",
+    "unknown": "perhaps changed since they were installed",
+}
+_UPSTREAM = {
+    "same": "the source has the same files",
+    "different": "the source has different files now",
+    "gone": "the source no longer has it",
+    "failed": "the source could not be asked",
+    "not-asked": "the source was not asked",
+}
+
+
+@click.command("import")
+@user_option
+@yes_option
+@dry_run_option
+@offline_option
+@host_option
+@json_option
+def command(user: bool, yes: bool, dry_run: bool, host: str, as_json: bool) -> int:
+    """Take over skills that other installers left.
+
+    Reads skills-lock.json of Vercel's skills, .clawhub/lock.json of ClawHub, and the marks that
+    `gh skill` puts into SKILL.md. Shows each skill, where it comes from and whether it was changed
+    since, then asks, and records it in prowess.lock. No file of a skill is touched, and no file of
+    the other installer.
+    """
+    _, place = open_place(host, user=user)
+    progress = Progress("asking the sources")
+    with progress, open_installer(place, reporter=progress) as installer:
+        planned = plan_adoption(installer, offline=is_offline())
+        progress.finish()
+        adoption = planned.adoption
+        if not as_json:
+            _print_adoption(adoption, place.base)
+        is_wanted = bool(planned.entries) and not dry_run
+        if is_wanted and not yes and not _may_import(planned, as_json=as_json):
+            return _finish(adoption, Exit.REFUSED, as_json=as_json, imported=False)
+        if is_wanted:
+            apply_adoption(installer, planned)
+    if is_wanted and not as_json:
+        names = ", ".join(escape_line(one.name) for one in adoption.skills)
+        lock = shorten_path(place.lock_path, place.base)
+        console().print(f"Imported {names}; recorded in {lock}.")
+    code = Exit.MACHINE if adoption.unusable else Exit.OK
+    return _finish(adoption, code, as_json=as_json, imported=is_wanted)
+
+
+def _may_import(planned: PlannedAdoption, *, as_json: bool) -> bool:
+    if as_json or not can_ask():
+        click.echo(_NOT_ASKED, err=True)
+        return False
+    if confirm(f"Import {count_words(len(planned.entries), 'skill')}?"):
+        return True
+    click.echo("Nothing was imported.", err=True)
+    return False
+
+
+def _finish(adoption: Adoption, code: int, *, as_json: bool, imported: bool) -> int:
+    if as_json:
+        shape = {**adoption.shape(), "imported": imported}
+        if code == Exit.REFUSED:
+            shape["error"] = {"kind": "not-asked", "message": _NOT_ASKED, "exit_code": int(code)}
+        print_json(shape)
+    return code
+
+
+def _print_adoption(adoption: Adoption, cwd: str) -> None:
+    screen = console()
+    for skill in adoption.skills:
+        _print_skill(skill, cwd)
+    for one in adoption.left_out:
+        where = f" in {shorten_path(one.folder, cwd)}" if one.folder else ""
+        _print_problem(f"Not imported: {one.name}{where} ({TITLES[one.tool]}): {one.reason}.")
+    for one in adoption.missing:
+        record = shorten_path(one.record, cwd)
+        _print_problem(f"Not imported: {one.name} is in {record}, but has no folder here.")
+    for folder in adoption.unrecorded:
+        _print_problem(f"Not imported: no installer recorded {shorten_path(folder, cwd)}.")
+    for file, reason in adoption.unusable:
+        _print_problem(f"Cannot use {shorten_path(file, cwd)}: {reason}.")
+    if not adoption.skills:
+        known = f" {count_words(adoption.known, 'folder')} in prowess.lock already."
+        screen.print(f"Nothing to import.{known if adoption.known else ''}")
+
+
+def _print_skill(skill: AdoptedSkill, cwd: str) -> None:
+    ref = f"#{skill.ref}" if skill.ref else ""
+    path = f"/{skill.path}" if skill.path else ""
+    version = f" at {shorten_version(skill.resolved)}" if skill.resolved else ""
+    console().print(escape_line(skill.name), style="bold")
+    rows = [("", "from", f"{skill.source}{path}{ref}{version}")]
+    rows += [("", "in", shorten_path(folder, cwd)) for folder in skill.folders]
+    rows += [("", "linked from", shorten_path(link, cwd)) for link in skill.links]
+    rows.append(("", "recorded by", f"{TITLES[skill.tool]}, {shorten_path(skill.record, cwd)}"))
+    rows.append(("", "files", f"{_FILES[skill.files]}; {_UPSTREAM[skill.upstream]}"))
+    if skill.problem:
+        rows.append(("", "", skill.problem))
+    if skill.pinned is not None:
+        rows.append(("", "pinned", skill.pinned))
+    print_columns([tuple(map(escape_line, row)) for row in rows], wrap=True)
+    console().print()
+
+
+def _print_problem(text: str) -> None:
+    click.echo(escape_text(text), err=True)

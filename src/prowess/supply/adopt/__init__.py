@@ -1,0 +1,1 @@
+"""Take over the skills that other installers left."""

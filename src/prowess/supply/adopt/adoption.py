@@ -1,0 +1,356 @@
+"""Take over skills that other installers left: find them, judge them, and lock them as they are."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+import time
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from prowess.errors import ProwessError, UsageError
+from prowess.errors.install import AgainstPolicy, InvalidSource
+from prowess.machine.tree_files import find_tree
+from prowess.model.tree import Tree
+from prowess.reports.adoption import (
+    CHANGED,
+    UNCHANGED,
+    UNKNOWN,
+    AdoptedSkill,
+    Adoption,
+    NotAdopted,
+)
+from prowess.state.install_lock import LockContent, LockedSkill, find_target_problem
+from prowess.supply.adopt.installer_records import Record, find_mark, load_records
+from prowess.supply.adopt.recorded_digests import FITS
+from prowess.supply.adopt.skill_folders import SkillFolder, find_skill_folders, is_symlinked
+from prowess.supply.adopt.upstream import NOT_ASKED, Upstream, ask_source
+from prowess.supply.install.fetch import MOST_BYTES, find_problem, read_name
+from prowess.supply.install.installer import Installer
+from prowess.supply.install.plan import COPY, is_left_behind, leave_out_generated
+from prowess.supply.install.policy import Candidate
+from prowess.supply.install.source import GIT
+
+_EDITED = {
+    CHANGED: "edited before it was imported",
+    UNKNOWN: "perhaps edited before it was imported",
+}
+
+
+class PlannedAdoption(msgspec.Struct, frozen=True, kw_only=True):
+    """What is shown, and the entries of the lock file that it means."""
+
+    adoption: Adoption
+    entries: tuple[LockedSkill, ...]
+
+
+class _Claim(msgspec.Struct, frozen=True, kw_only=True):
+    """A folder with the record that it belongs to, and the entry that this makes.
+
+    `files` says whether the folder is as the installer wrote it.
+    """
+
+    folder: SkillFolder
+    record: Record
+    entry: LockedSkill
+    tree: Tree
+    files: str
+
+
+class _Refused(Exception):
+    """Why a folder is not taken over."""
+
+
+def plan_adoption(installer: Installer, *, offline: bool = False) -> PlannedAdoption:
+    """What other installers left in a project or for a user; nothing is written.
+
+    Each source is asked once for what it has now, unless that is to be done `offline`. Raises
+    `InvalidLock`.
+    """
+    return _Planner(installer).plan(offline=offline)
+
+
+class _Planner:
+    """Sorts folders and records into those that belong together and the rest."""
+
+    def __init__(self, installer: Installer) -> None:
+        self._installer = installer
+        self._place = installer.place
+        self._lock = self._place.open_lock().load()
+        self._left_out: list[NotAdopted] = []
+
+    def plan(self, *, offline: bool) -> PlannedAdoption:
+        found = load_records(self._place)
+        folders = find_skill_folders(self._place)
+        known = [one for one in folders if self._find_owner(one) is not None]
+        open_folders = [one for one in folders if one not in known]
+        by_folder = {one: _match(one, found.records) for one in open_folders}
+        claims = [
+            claim
+            for folder, records in by_folder.items()
+            if records and (claim := self._claim(folder, records)) is not None
+        ]
+        groups = self._group(claims)
+        adopted = self._judge(groups, offline=offline)
+        named = {name for folder in folders for name in _list_names(folder)}
+        missing = [one for one in found.records if _name_folder(one.name) not in named]
+        adoption = Adoption(
+            scope=self._place.scope,
+            lock=self._place.lock_path,
+            skills=tuple(skill for skill, _ in adopted),
+            left_out=tuple(self._left_out),
+            missing=tuple(_describe_missing(one) for one in missing),
+            unrecorded=tuple(one.path for one, records in by_folder.items() if not records),
+            unusable=found.problems,
+            known=len(known),
+        )
+        return PlannedAdoption(adoption=adoption, entries=tuple(entry for _, entry in adopted))
+
+    def _find_owner(self, folder: SkillFolder) -> LockedSkill | None:
+        return self._lock.find_owner(self._place.name_target(folder.path))
+
+    def _claim(self, folder: SkillFolder, records: Sequence[Record]) -> _Claim | None:
+        """The folder as an entry of the lock file; None where it cannot be one."""
+        try:
+            whole, tree = self._load(folder)
+            record, files = _choose(folder, records, whole)
+            entry = self._make_entry(folder, record, tree)
+        except _Refused as refusal:
+            self._leave_out(records[0], folder, str(refusal))
+            return None
+        except ProwessError as error:
+            self._leave_out(records[0], folder, _explain(error))
+            return None
+        return _Claim(folder=folder, record=record, entry=entry, tree=tree, files=files)
+
+    def _load(self, folder: SkillFolder) -> tuple[Tree, Tree]:
+        """All files of a folder, and those that are the skill's own."""
+        target = self._place.name_target(folder.path)
+        problem = find_target_problem(target)
+        if problem is not None:
+            raise _Refused(f"the name of its folder {problem}")
+        if is_symlinked(folder, self._place):
+            raise _Refused("its folder is a symlink to somewhere else")
+        whole = find_tree(folder.path) or Tree({})
+        tree = leave_out_generated(whole)
+        problem = find_problem(tree.files)
+        if problem is not None:
+            raise _Refused(problem)
+        if tree.size > MOST_BYTES:
+            raise _Refused(f"it has more than {MOST_BYTES:,} bytes")
+        return whole, tree
+
+    def _make_entry(self, folder: SkillFolder, record: Record, tree: Tree) -> LockedSkill:
+        if record.problem:
+            raise _Refused(record.problem)
+        source = self._installer.parse(record.origin, cwd=self._place.base)
+        if source.kind not in record.kinds:
+            raise _Refused(f"Prowess cannot install from {record.origin[:200]}")
+        entry = LockedSkill(
+            name=read_name(folder.path) or folder.name,
+            source=source.text,
+            kind=source.kind,
+            ref=record.ref,
+            resolved=record.resolved,
+            path=record.path,
+            tree=tree.digest,
+            method=COPY,
+            pinned=record.pinned,
+            installed_at=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+            targets=(self._place.name_target(folder.path),),
+            executable=tuple(sorted(path for path, one in tree.files.items() if one.is_executable)),
+            files={path: file.sha256 for path, file in sorted(tree.files.items())},
+        )
+        # What is written must be what `sync` and `update` can use later.
+        self._installer.restore(entry)
+        return entry
+
+    def _group(self, claims: Iterable[_Claim]) -> list[list[_Claim]]:
+        """The copies of one skill together; a copy that differs from the others is left out."""
+        groups: dict[tuple[str, str, str], list[_Claim]] = {}
+        # The copy that is as it was installed decides what the skill is.
+        for claim in sorted(claims, key=lambda one: (one.files != UNCHANGED, one.folder.path)):
+            group = groups.setdefault(claim.entry.identity, [])
+            locked = self._find_locked(claim.entry)
+            if group and group[0].entry.tree != claim.entry.tree:
+                reason = f"its files differ from those in {group[0].folder.path}"
+                self._leave_out(claim.record, claim.folder, reason)
+            elif locked is not None and locked.tree != claim.entry.tree:
+                reason = "prowess.lock has another version of it, in another folder"
+                self._leave_out(claim.record, claim.folder, reason)
+            else:
+                group.append(claim)
+        return sorted((one for one in groups.values() if one), key=lambda one: one[0].folder.path)
+
+    def _find_locked(self, entry: LockedSkill) -> LockedSkill | None:
+        return next((one for one in self._lock.skills if one.identity == entry.identity), None)
+
+    def _judge(
+        self, groups: Sequence[list[_Claim]], *, offline: bool
+    ) -> list[tuple[AdoptedSkill, LockedSkill]]:
+        uses = Counter((group[0].entry.source, group[0].entry.ref) for group in groups)
+        judged = []
+        for group in groups:
+            first = group[0]
+            is_shared = uses[first.entry.source, first.entry.ref] > 1
+            upstream = NOT_ASKED
+            if not offline:
+                upstream = ask_source(
+                    self._installer, first.entry, first.folder.path, first.tree, is_shared=is_shared
+                )
+            try:
+                self._check_policy(first.entry, upstream)
+            except AgainstPolicy as refusal:
+                for claim in group:
+                    self._leave_out(claim.record, claim.folder, _explain(refusal))
+                continue
+            judged.append(self._describe(group, upstream))
+        return judged
+
+    def _check_policy(self, entry: LockedSkill, upstream: Upstream) -> None:
+        skill = upstream.skill if upstream.state == "same" else None
+        source = self._installer.restore(entry)
+        candidate = Candidate(
+            name=entry.name,
+            source=entry.source,
+            tree=entry.tree,
+            is_local=source.is_local,
+            released_at=skill.released_at if skill is not None else None,
+            signer=skill.signer if skill is not None else "",
+        )
+        self._installer.check_candidate(candidate)
+
+    def _describe(
+        self, group: Sequence[_Claim], upstream: Upstream
+    ) -> tuple[AdoptedSkill, LockedSkill]:
+        first = group[0]
+        files = UNCHANGED if upstream.is_unedited else first.files
+        resolved = first.entry.resolved
+        if upstream.state == "same" and upstream.skill is not None:
+            resolved = upstream.skill.resolved
+        locked = self._find_locked(first.entry)
+        known = locked.targets if locked is not None else ()
+        own = [target for claim in group for target in claim.entry.targets]
+        entry = msgspec.structs.replace(
+            first.entry,
+            resolved=resolved,
+            # An update would take the edits for what was installed, and replace them.
+            pinned=_EDITED.get(files, first.entry.pinned),
+            targets=tuple(sorted({*known, *own})),
+        )
+        skill = AdoptedSkill(
+            name=entry.name,
+            tool=first.record.tool,
+            record=first.record.file,
+            source=entry.source,
+            ref=entry.ref,
+            path=entry.path,
+            resolved=entry.resolved,
+            tree=entry.tree,
+            folders=tuple(claim.folder.path for claim in group),
+            links=tuple(link for claim in group for link in claim.folder.links),
+            files=files,
+            upstream=upstream.state,
+            problem=upstream.problem,
+            pinned=entry.pinned,
+        )
+        return skill, entry
+
+    def _leave_out(self, record: Record, folder: SkillFolder, reason: str) -> None:
+        self._left_out.append(
+            NotAdopted(
+                name=record.name,
+                tool=record.tool,
+                record=record.file,
+                folder=folder.path,
+                reason=reason.rstrip("."),
+            )
+        )
+
+
+def apply_adoption(installer: Installer, planned: PlannedAdoption) -> None:
+    """Put the files into the store and the entries into the lock file; no folder is touched.
+
+    Raises `UsageError` where something has changed since, and `MachineError`.
+    """
+    place = installer.place
+    lock = place.open_lock()
+    with lock.hold():
+        content = lock.load()
+        for entry in planned.entries:
+            _check_unchanged(installer, entry, content)
+        for entry in planned.entries:
+            installer.store.add(place.resolve_target(entry.targets[0]), entry.get_tree())
+        lock.save(content.replace((), planned.entries))
+
+
+def _check_unchanged(installer: Installer, entry: LockedSkill, content: LockContent) -> None:
+    place = installer.place
+    for target in entry.targets:
+        found = find_tree(place.resolve_target(target))
+        owner = content.find_owner(target)
+        is_taken = owner is not None and owner.identity != entry.identity
+        if found is None or leave_out_generated(found).digest != entry.tree or is_taken:
+            raise UsageError("The folders have changed since; nothing was written. Try again.")
+
+
+def _match(folder: SkillFolder, records: Iterable[Record]) -> list[Record]:
+    """The records that a folder may belong to; what is in the folder itself comes first."""
+    mark = find_mark(folder.path)
+    named = [one for one in records if _name_folder(one.name) in _list_names(folder)]
+    return [*([mark] if mark is not None else []), *named]
+
+
+def _choose(folder: SkillFolder, records: Sequence[Record], tree: Tree) -> tuple[Record, str]:
+    """The record that the files fit, or the first one; and whether they do."""
+    for record in records:
+        if _fits(folder.path, record, tree):
+            return _complete(record, records), UNCHANGED
+    first = records[0]
+    is_checkable = bool(first.digest) and first.tool in FITS
+    return _complete(first, records), CHANGED if is_checkable else UNKNOWN
+
+
+def _complete(record: Record, records: Iterable[Record]) -> Record:
+    """A record with what the same installer says elsewhere: a repository and its commit, a pin."""
+    others = [one for one in records if one.tool == record.tool]
+    # A registry cannot be asked for a skill that it has only a link to.
+    best = next((one for one in others if GIT in one.kinds), record)
+    pins = [one.pinned for one in others if one.pinned is not None]
+    return msgspec.structs.replace(best, pinned=pins[0] if pins else None)
+
+
+def _fits(folder: str, record: Record, tree: Tree) -> bool:
+    if not record.digest or record.tool not in FITS:
+        return False
+    # Programs of the skill may have run since.
+    own = Tree({path: one for path, one in tree.files.items() if not is_left_behind(path)})
+    return FITS[record.tool](folder, own, record.digest)
+
+
+def _list_names(folder: SkillFolder) -> set[str]:
+    return {_name_folder(posixpath.basename(path)) for path in (folder.path, *folder.links)}
+
+
+def _name_folder(name: str) -> str:
+    """The folder that installers make of a name."""
+    plain = re.sub(r"[^a-z0-9._]+", "-", name.lower())
+    return plain.strip(".-")
+
+
+def _describe_missing(record: Record) -> NotAdopted:
+    return NotAdopted(
+        name=record.name,
+        tool=record.tool,
+        record=record.file,
+        folder=None,
+        reason="there is no folder of that name",
+    )
+
+
+def _explain(error: ProwessError) -> str:
+    if isinstance(error, InvalidSource):
+        return f"Prowess cannot install from {error.source[:200]}: {error.problem}"
+    return str(error)
