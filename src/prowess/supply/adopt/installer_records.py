@@ -21,6 +21,7 @@ from prowess.parse.header.fast import read_header
 from prowess.profiles.load import load_profile
 from prowess.state.unpacked_files import find_refusal
 from prowess.supply.install.fetch import SKILL_FILE
+from prowess.supply.install.source import CLAWHUB as REGISTRY
 from prowess.supply.install.source import FOLDER, GIT, SITE
 from prowess.supply.install.targets import USER, InstallPlace
 
@@ -34,8 +35,6 @@ _MOST_BYTES = 1 << 23
 _MOST_ENTRIES = 5_000
 _MOST_HEADER = 1 << 16
 _COMMIT = re.compile(r"[0-9a-f]{40}")
-# The kind of source that a registry is.
-_REGISTRY = "clawhub"
 # The names that ClawHub has had.
 _REGISTRIES = ("", "https://clawhub.ai", "https://clawhub.com", "https://clawdhub.com")
 
@@ -292,7 +291,7 @@ def _place_on_clawhub(
     name = f"@{owner}/{slug}" if owner else slug
     is_own = registry.rstrip("/") in _REGISTRIES
     origin = f"clawhub:{name}" if is_own else f"clawhub+{registry.rstrip('/')}/{name}"
-    return msgspec.structs.replace(record, origin=origin, kinds=(_REGISTRY,), resolved=version)
+    return msgspec.structs.replace(record, origin=origin, kinds=(REGISTRY,), resolved=version)
 
 
 # gh skill
