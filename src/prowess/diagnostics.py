@@ -186,6 +186,10 @@ CODES: dict[str, Code] = {
         "An archive has a file that its registry does not list; it is not installed.",
         "Ask the author whether the skill needs the file.",
     ),
+    "store-copy-changed": _warning(
+        "The store's copy of an installed skill was changed; it was moved aside.",
+        "Copy what you need from there; to edit a skill, install it with --copy.",
+    ),
     "bundle-not-synced": _warning(
         "A skill that ships with a program could not be updated.",
         "Check the permissions of the folder, and start the program again.",

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import click
 
+from prowess.cli.terminal.out import echo_diagnostics
+from prowess.cli.terminal.progress import Progress
 from prowess.runtime import Skills
+from prowess.supply.install.installer import Installer, open_installer
 from prowess.supply.install.targets import InstallPlace, find_place
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -26,3 +30,14 @@ def open_place(host: str, *, user: bool) -> tuple[Skills, InstallPlace]:
     """The skills here for a host, not scanned yet, and where they are installed."""
     skills = Skills(".", host=host)
     return skills, find_place(skills, user=user)
+
+
+@contextmanager
+def begin_work(place: InstallPlace, doing: str) -> Iterator[tuple[Installer, Progress]]:
+    """An installer and its progress line; at the end it says what was done in the store."""
+    with Progress(doing) as progress, open_installer(place, reporter=progress) as installer:
+        try:
+            yield installer, progress
+        finally:
+            progress.finish()
+            echo_diagnostics(installer.store.diagnostics)

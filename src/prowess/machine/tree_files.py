@@ -112,17 +112,22 @@ def remove_tree(folder: str) -> None:
         return
     if not os.path.lexists(folder):
         return
-    # Nothing can be removed from a folder that is read-only.
+    try:
+        # Nothing can be removed from a folder that is read-only.
+        make_writable(folder)
+        shutil.rmtree(folder)
+    except OSError as error:
+        raise MachineError("remove", folder, error.strerror or str(error)) from error
+
+
+def make_writable(folder: str) -> None:
+    """Let the owner write into a folder and all folders in it. Raises OSError."""
+    os.chmod(folder, 0o755)
     for path, folders, _ in os.walk(folder):
         for name in folders:
             inner = os.path.join(path, name)
             if not os.path.islink(inner):
                 os.chmod(inner, 0o755)
-    try:
-        os.chmod(folder, 0o755)
-        shutil.rmtree(folder)
-    except OSError as error:
-        raise MachineError("remove", folder, error.strerror or str(error)) from error
 
 
 def _walk(folder: str, skip: frozenset[str]) -> Iterator[tuple[str, os.DirEntry[str]]]:

@@ -1,7 +1,9 @@
 """The trees of installed skills, one copy per user, found by their digest.
 
 `trees/HEX` has the files of one tree, read-only. Every use hashes what it reads: a tree that was
-damaged is moved out of the way, and counts as missing.
+changed counts as missing. Somebody may have changed it on purpose, through a folder that links to
+it, so a fresh one takes its place only when there is one, and the changed one is kept in
+`set-aside`.
 """
 
 from __future__ import annotations
@@ -9,13 +11,16 @@ from __future__ import annotations
 import os
 import time
 
+from prowess.diagnostics import Diagnostic, diagnose
 from prowess.errors import MachineError
 from prowess.machine.atomic_write import make_folder
+from prowess.machine.folder_swap import swap_in
 from prowess.machine.tree_files import (
     DamagedFile,
     copy_tree,
     find_tree,
     load_tree,
+    make_writable,
     read_only_mode,
     remove_tree,
 )
@@ -29,12 +34,14 @@ _STRAY_SECONDS = 3600.0
 
 
 class SkillStore:
-    """The store of one user."""
+    """The store of one user; `diagnostics` are about what was done in it."""
 
     def __init__(self, folder: str) -> None:
         self.folder = folder
+        self.diagnostics: list[Diagnostic] = []
         self._trees = os.path.join(folder, "trees")
         self._staging = os.path.join(folder, "staging")
+        self._set_aside = os.path.join(folder, "set-aside")
 
     @classmethod
     def of(cls, facts: Facts) -> SkillStore:
@@ -62,24 +69,18 @@ class SkillStore:
         try:
             copy_tree(source, tree, aside, mode=read_only_mode)
             _protect_folders(aside)
-            self._place(aside, place)
+            self._place(aside, digest)
         finally:
             remove_tree(aside)
         return place
 
     def is_whole(self, digest: str) -> bool:
-        """Whether a tree is there and undamaged; a damaged one is removed."""
-        place = self.locate(digest)
-        found = find_tree(place)
-        if found is None:
-            return False
-        if found.digest == digest:
-            return True
-        self.discard(digest)
-        return False
+        """Whether a tree is there and unchanged."""
+        found = find_tree(self.locate(digest))
+        return found is not None and found.digest == digest
 
     def find(self, digest: str) -> Tree | None:
-        """A tree with its files; None where it is missing or damaged."""
+        """A tree with its files; None where it is missing or changed."""
         return load_tree(self.locate(digest)) if self.is_whole(digest) else None
 
     def copy(self, tree: Tree, target: str, *, digest: str = "") -> bool:
@@ -95,22 +96,43 @@ class SkillStore:
             copy_tree(place, tree, target)
         except DamagedFile:
             remove_tree(target)
-            self.discard(digest)
             return False
         return True
 
-    def discard(self, digest: str) -> None:
-        """Remove a tree. Raises `MachineError`."""
-        remove_tree(self.locate(digest))
-
-    def _place(self, aside: str, place: str) -> None:
+    def _place(self, aside: str, digest: str) -> None:
+        """Put a new tree into the store; a changed one that is there changes places with it."""
+        place = self.locate(digest)
         try:
-            os.rename(aside, place)
+            if os.path.isdir(place):
+                # Only a folder that is writable can move to another one.
+                os.chmod(place, 0o755)
+            swap_in(aside, place)
+            os.chmod(place, 0o555)
         except OSError as error:
             # Another process has put the same tree there meanwhile.
-            if not os.path.isdir(place):
+            if not self.is_whole(digest):
                 cause = error.strerror or str(error)
                 raise MachineError("add to the store", place, cause) from error
+        replaced = find_tree(aside)
+        if replaced is not None and replaced.digest != digest:
+            self._keep_changed(aside, digest)
+
+    def _keep_changed(self, replaced: str, digest: str) -> None:
+        """Keep a tree that somebody changed where its owner finds it. Raises `MachineError`."""
+        moment = time.strftime("%Y-%m-%dT%H-%M-%S", time.localtime())
+        name = f"{moment}-{digest.removeprefix(_PREFIX)[:12]}-{os.urandom(2).hex()}"
+        kept = os.path.join(self._set_aside, name)
+        make_folder(self._set_aside, mode=0o700)
+        try:
+            make_writable(replaced)
+            os.rename(replaced, kept)
+        except OSError as error:
+            raise MachineError("move aside", replaced, error.strerror or str(error)) from error
+        message = (
+            "A copy in the store was changed, perhaps through a folder that links to it; it is now"
+            f" in {kept}, and a fresh one took its place."
+        )
+        self.diagnostics.append(diagnose("store-copy-changed", message, file=kept))
 
     def _remove_strays(self) -> None:
         """Remove what killed processes left."""

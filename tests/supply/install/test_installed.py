@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from prowess.machine.tree_files import remove_tree
 from tests.supply.install.conftest import Desk, two_skills
 from tests.supply.install.test_install import load_lock
 from tests.workspace import skill_text
@@ -67,7 +68,7 @@ def test_a_clone_without_the_store_is_restored_from_the_locked_commit(
 ) -> None:
     before = desk.installed()
     desk.repository({"skills/alpha/SKILL.md": body(_1="Newer.")})
-    shutil.rmtree(desk.home / ".local")
+    remove_tree(str(desk.home / ".local"))
     shutil.rmtree(desk.project / ".agents")
     offline = desk.run("sync", "--offline")
     assert (offline.code, "is not in the store" in offline.err) == (4, True)
@@ -83,7 +84,7 @@ def test_a_source_that_has_something_else_now_is_not_used_to_restore(desk: Desk)
     source = desk.source({"SKILL.md": skill_text("alpha")})
     desk.run("install", str(source), "--yes")
     desk.source({"SKILL.md": skill_text("alpha", "Other.")})
-    shutil.rmtree(desk.home / ".local")
+    remove_tree(str(desk.home / ".local"))
     shutil.rmtree(desk.project / ".agents")
     answer = desk.run("sync")
     assert (answer.code, "is no longer what the lock file says" in answer.err) == (4, True)

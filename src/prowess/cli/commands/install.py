@@ -8,16 +8,21 @@ from typing import Any
 import click
 
 from prowess.cli.app import Exit
-from prowess.cli.install_options import dry_run_option, open_place, user_option, yes_option
+from prowess.cli.install_options import (
+    begin_work,
+    dry_run_option,
+    open_place,
+    user_option,
+    yes_option,
+)
 from prowess.cli.options import host_option, json_option
 from prowess.cli.terminal.install_output import print_plan
 from prowess.cli.terminal.out import console, print_json, shorten_path
-from prowess.cli.terminal.progress import Progress
 from prowess.cli.terminal.prompts import ask_line, can_ask, confirm
 from prowess.errors import UsageError
 from prowess.state.install_lock import LockedSkill
 from prowess.supply.install.fetch import FetchedSkill, FetchedSource
-from prowess.supply.install.installer import Installer, open_installer
+from prowess.supply.install.installer import Installer
 from prowess.supply.install.plan import PlannedInstall, Wanted, choose_skills
 from prowess.supply.install.targets import choose_folders
 from prowess.text.display import count_words, escape_line
@@ -72,7 +77,7 @@ def command(
     if everything and names:
         raise UsageError("Use --all or --skill, not both.")
     skills, place = open_place(host, user=user)
-    with Progress("fetching") as progress, open_installer(place, reporter=progress) as installer:
+    with begin_work(place, "fetching") as (installer, progress):
         fetched = [installer.fetch(installer.parse(text, cwd=skills.cwd)) for text in sources]
         progress.finish()
         chosen = [_choose(one, names, everything=everything, as_json=as_json) for one in fetched]

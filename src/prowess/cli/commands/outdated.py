@@ -5,14 +5,12 @@ from __future__ import annotations
 import click
 
 from prowess.cli.app import Exit
-from prowess.cli.install_options import open_place, user_option
+from prowess.cli.install_options import begin_work, open_place, user_option
 from prowess.cli.options import host_option, json_option
 from prowess.cli.terminal.install_output import shorten_version
 from prowess.cli.terminal.out import console, print_json
-from prowess.cli.terminal.progress import Progress
 from prowess.cli.terminal.tables import print_columns
 from prowess.reports.install_check import SkillVersion
-from prowess.supply.install.installer import open_installer
 from prowess.supply.install.update import find_updates, select_entries
 from prowess.text.display import escape_line
 
@@ -29,8 +27,7 @@ def command(names: tuple[str, ...], user: bool, host: str, as_json: bool) -> int
     """
     _, place = open_place(host, user=user)
     entries = select_entries(place.open_lock().load(), names)
-    progress = Progress("asking the sources")
-    with progress, open_installer(place, reporter=progress) as installer:
+    with begin_work(place, "asking the sources") as (installer, _):
         versions = [one.version for one in find_updates(installer, entries)]
     if as_json:
         print_json({"lock": place.lock_path, "skills": [one.shape() for one in versions]})

@@ -7,11 +7,9 @@ import os
 import click
 
 from prowess.cli.app import Exit
-from prowess.cli.install_options import backup_option, open_place, user_option
+from prowess.cli.install_options import backup_option, begin_work, open_place, user_option
 from prowess.cli.options import host_option, is_offline, json_option, offline_option
 from prowess.cli.terminal.out import console, print_json, shorten_path
-from prowess.cli.terminal.progress import Progress
-from prowess.supply.install.installer import open_installer
 from prowess.supply.install.sync import Synced, SyncOptions, sync_installed
 from prowess.text.display import count_words
 
@@ -37,8 +35,7 @@ def command(frozen: bool, theirs: bool, backup: bool, user: bool, host: str, as_
     """
     _, place = open_place(host, user=user)
     options = SyncOptions(frozen=frozen, offline=is_offline(), theirs=theirs, backup=backup)
-    progress = Progress("restoring skills")
-    with progress, open_installer(place, reporter=progress) as installer:
+    with begin_work(place, "restoring skills") as (installer, _):
         synced = sync_installed(installer, options)
     if as_json:
         shape = {

@@ -9,6 +9,7 @@ import click
 from prowess.cli.app import Exit
 from prowess.cli.install_options import (
     backup_option,
+    begin_work,
     dry_run_option,
     open_place,
     user_option,
@@ -17,11 +18,10 @@ from prowess.cli.install_options import (
 from prowess.cli.options import host_option, json_option
 from prowess.cli.terminal.install_output import print_plan, shorten_version
 from prowess.cli.terminal.out import console, print_json
-from prowess.cli.terminal.progress import Progress
 from prowess.cli.terminal.prompts import can_ask, confirm
 from prowess.errors import UsageError
 from prowess.reports.install_check import SkillVersion
-from prowess.supply.install.installer import Installer, open_installer
+from prowess.supply.install.installer import Installer
 from prowess.supply.install.merge import MERGE, OURS, THEIRS
 from prowess.supply.install.plan import PlannedInstall
 from prowess.supply.install.update import (
@@ -68,8 +68,7 @@ def command(
     strategy = _choose_strategy({OURS: ours, THEIRS: theirs, MERGE: merge})
     _, place = open_place(host, user=user)
     entries = select_entries(place.open_lock().load(), names)
-    progress = Progress("asking the sources")
-    with progress, open_installer(place, reporter=progress) as installer:
+    with begin_work(place, "asking the sources") as (installer, progress):
         updates = list(find_updates(installer, entries))
         progress.finish()
         planned = installer.plan([one.wanted for one in updates if one.wanted is not None])

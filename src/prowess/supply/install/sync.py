@@ -13,6 +13,7 @@ from prowess.machine.installed_folder import recover
 from prowess.reports.install_check import CHANGED, OK, CheckedTarget
 from prowess.state.install_lock import LockContent, LockedSkill
 from prowess.supply.install.apply import save_backup, write_target
+from prowess.supply.install.fetch import FetchedSkill
 from prowess.supply.install.installer import Installer
 from prowess.supply.install.source import VERSIONED
 from prowess.supply.install.verify import check_target
@@ -116,13 +117,20 @@ def fetch_locked(
     if offline:
         cause = f"“{entry.name}” is not in the store, and nothing is fetched offline"
         raise SourceFailed(entry.source, cause)
+    skill = get_locked_skill(installer, entry, is_shared=is_shared)
+    installer.store.add(skill.folder, skill.tree)
+
+
+def get_locked_skill(
+    installer: Installer, entry: LockedSkill, *, is_shared: bool = False
+) -> FetchedSkill:
+    """The locked version of a skill, fetched into the staging folder. Raises `SourceFailed`."""
     # Some sources can be asked for the exact version; of all others the digest decides. An imported
     # skill may have no version; then its branch is asked.
     ref = (entry.resolved or None) if entry.kind in VERSIONED else None
     for fetched in installer.fetch_again(entry, ref=ref, is_shared=is_shared):
         for skill in fetched.skills:
             if skill.tree.digest == entry.tree:
-                installer.store.add(skill.folder, skill.tree)
-                return
+                return skill
     cause = f"“{entry.name}” is no longer what the lock file says"
     raise SourceFailed(entry.source, cause)

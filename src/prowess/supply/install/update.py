@@ -19,7 +19,7 @@ from prowess.supply.install.installer import Installer
 from prowess.supply.install.merge import OURS, THEIRS, EditedSkill
 from prowess.supply.install.plan import PlannedInstall, Wanted
 from prowess.supply.install.semantic_version import is_older
-from prowess.supply.install.sync import fetch_locked
+from prowess.supply.install.sync import get_locked_skill
 from prowess.text.differences import render_difference
 
 
@@ -147,10 +147,11 @@ def _get_locked(wanted: Wanted) -> LockedSkill:
 
 
 def _find_base(installer: Installer, entry: LockedSkill | None, *, needed: bool) -> str:
-    """The folder of the store with the version that the user's edits started from."""
+    """A folder with the version that the user's edits started from."""
     assert entry is not None
     if needed and not installer.store.is_whole(entry.tree):
-        fetch_locked(installer, entry)
+        # Not into the store: if the edits were made through a link, they are what it has now.
+        return get_locked_skill(installer, entry).folder
     return installer.store.locate(entry.tree)
 
 

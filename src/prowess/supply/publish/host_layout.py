@@ -222,7 +222,7 @@ class HostLayout:
         assert target is not None
         assert laid_out.method is not None
         make_parent(target)
-        recover(target)
+        recover([target])
         staged = name_staged(target)
         try:
             if laid_out.method == LINK:
