@@ -94,6 +94,12 @@ HOSTILE: dict[str, tuple[str, Callable[[], bytes]]] = {
     "form of Unicode": ("tar.gz", lambda: make_tar(("é", FILE, b"1"), ("é", FILE, b"2"))),
     "git": ("tar.gz", lambda: make_tar((".git/config", FILE, b"[core]"))),
     "git in capitals": ("tar.gz", lambda: make_tar(("a/.GIT/hooks/x", FILE, b"x"))),
+    "deep": ("tar.gz", lambda: make_tar(("a/" * 3_000 + "x", FILE, b"x"))),
+    "deep in zip": ("zip", lambda: make_zip(("a/" * 3_000 + "x", b"x"))),
+    "long path": ("tar.gz", lambda: make_tar(("/".join(["n" * 200] * 30), FILE, b"x"))),
+    "long name": ("tar.gz", lambda: make_tar(("é" * 200, FILE, b"x"))),
+    "file and folder": ("tar.gz", lambda: make_tar(("a", FILE, b"1"), ("a/b", FILE, b"2"))),
+    "folder and file": ("zip", lambda: make_zip(("a/b/c", b"1"), ("a/b", b"2"))),
     "cut": ("tar.gz", lambda: make_tar(("a", FILE, os.urandom(5_000)))[:-2_000]),
     "many files": (
         "tar.gz",
@@ -116,8 +122,23 @@ def test_a_hostile_archive_is_refused_with_nothing_left_behind(
     before = list_all(terminal)
     answer = terminal.run("install", f"../x.{suffix}", "--yes")
     assert (answer.code, answer.out) == (5, "")
+    # A sentence about the archive, not about our own folders.
+    assert answer.err.startswith(f"prowess: Could not install from {terminal.root}/x.{suffix}: ")
+    assert len(answer.err) < 500
+    assert "scratch" not in answer.err
     assert list_all(terminal) == before
     assert not os.path.exists("/tmp/prowess-out")
+
+
+def test_a_folder_that_is_too_deep_is_refused_in_a_sentence(terminal: Terminal) -> None:
+    terminal.write("source/SKILL.md", TEXT)
+    terminal.write(f"source/{'a/' * 100}x", "x")
+    answer = terminal.run("install", "../source", "--yes")
+    assert (answer.code, "the path is more than 64 folders deep" in answer.err) == (5, True)
+    # Folders in no skill do not matter.
+    terminal.write("source/two/SKILL.md", TEXT)
+    (terminal.root / "source/SKILL.md").unlink()
+    assert terminal.run("install", "../source", "--yes").code == 0
 
 
 def test_an_archive_without_a_skill_leaves_nothing_behind(terminal: Terminal) -> None:
@@ -165,6 +186,9 @@ def write_lock(terminal: Terminal, **changes: object) -> None:
         {"files": {"SKILL.md": "short"}},
         {"tree": "sha256:" + "0" * 64},
         {"tree": "../../x"},
+        {"files": {"a/" * 3_000 + "x": "0" * 64}},
+        {"files": {"a": "0" * 64, "a/b": "0" * 64}},
+        {"targets": [".agents/skills/alpha", ".agents/skills/Alpha"]},
         {"targets": 5},
     ],
 )

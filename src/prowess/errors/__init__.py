@@ -4,6 +4,7 @@
     ├── UsageError               the request itself is wrong
     │   ├── UnknownName          no such name; has the known names and the nearest ones
     │   │   ├── UnknownSkill     no such skill
+    │   │   │   └── NotInstalled no such skill in prowess.lock
     │   │   ├── UnknownTool      no such tool for a command
     │   │   ├── UnknownHost      no such profile or edition
     │   │   ├── UnknownFormat    no such catalog format

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from prowess.errors import ProwessError, UsageError, shorten
+from collections.abc import Iterable
+
+from prowess.errors import ProwessError, UnknownSkill, UsageError, shorten
+
+_MOST_LISTED = 10
 
 
 class InvalidSource(UsageError):
@@ -58,6 +62,31 @@ class InvalidLock(ProwessError):
     @property
     def hint(self) -> str | None:
         return "Restore it from version control, or delete it and install the skills again."
+
+
+class NotInstalled(UnknownSkill):
+    """No skill of that name is in `prowess.lock`; `folder` has one that nobody installed."""
+
+    def __init__(self, name: str, known: Iterable[str] = (), *, folder: str = "") -> None:
+        self.folder = folder
+        super().__init__(name, known)
+
+    def __str__(self) -> str:
+        name = shorten(self.name)
+        if self.folder:
+            return f"“{name}” is not in prowess.lock; it is the folder {self.folder}."
+        return f"“{name}” is not installed here."
+
+    @property
+    def hint(self) -> str | None:
+        if self.folder:
+            return "Prowess did not install it. To remove it, delete the folder."
+        if self.nearest:
+            return super().hint
+        if not self.known:
+            return "prowess.lock has no skills; --user means those for all your projects."
+        more = ", …" if len(self.known) > _MOST_LISTED else ""
+        return f"Installed: {', '.join(self.known[:_MOST_LISTED])}{more}."
 
 
 class LocalChanges(ProwessError):

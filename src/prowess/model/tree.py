@@ -103,17 +103,33 @@ def _is_same(one: TreeFile, other: TreeFile) -> bool:
 def find_collision(paths: Iterable[str]) -> tuple[str, str] | None:
     """Two paths that are one file or folder where case or Unicode form does not count."""
     listed = list(paths)
+    seen: dict[str, str] = {}
+    for part in (*_list_folders(listed), *listed):
+        folded = fold_path(part)
+        if seen.setdefault(folded, part) != part:
+            return seen[folded], part
+    return None
+
+
+def fold_path(path: str) -> str:
+    """A path as file systems compare it for which case and Unicode form do not count."""
+    # Every lock file that is read comes through here, and nearly all of it is ASCII.
+    plain = path if path.isascii() else unicodedata.normalize("NFC", path)
+    return plain.casefold()
+
+
+def list_blocked(paths: Iterable[str]) -> list[str]:
+    """The paths that would be a file and a folder at once, sorted."""
+    listed = list(paths)
+    return sorted(_list_folders(listed).keys() & set(listed))
+
+
+def _list_folders(paths: Iterable[str]) -> dict[str, None]:
+    """Every folder above these paths, once."""
     folders: dict[str, None] = {}
-    for path in listed:
+    for path in paths:
         folder = path.rpartition("/")[0]
         while folder and folder not in folders:
             folders[folder] = None
             folder = folder.rpartition("/")[0]
-    seen: dict[str, str] = {}
-    for part in (*folders, *listed):
-        # Every lock file that is read comes through here, and nearly all of it is ASCII.
-        plain = part if part.isascii() else unicodedata.normalize("NFC", part)
-        folded = plain.casefold()
-        if seen.setdefault(folded, part) != part:
-            return seen[folded], part
-    return None
+    return folders

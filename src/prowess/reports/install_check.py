@@ -21,7 +21,14 @@ _ADVICE = {
         "Run `prowess sync --theirs` to restore what was installed. `prowess update` keeps your"
         " changes with --ours or --merge."
     ),
-    UNKNOWN: "Install it with `prowess install`, or remove it.",
+    UNKNOWN: (
+        "Install it with `prowess install`, or delete it. If the project's own skills are there,"
+        " name the folder with --own."
+    ),
+}
+_VERSION_ADVICE = {
+    "gone": "It stays installed; `prowess remove` removes it.",
+    "renamed": "It stays as it is; install it under its new name and remove this one.",
 }
 
 
@@ -84,8 +91,8 @@ class InstallCheck(msgspec.Struct, frozen=True, kw_only=True):
 class SkillVersion(msgspec.Struct, frozen=True, kw_only=True):
     """An installed skill beside what its source has now.
 
-    `state` is `current`, `outdated`, `pinned`, `gone` where the source no longer has it, or
-    `failed` where the source could not be asked; `problem` says why.
+    `state` is `current`, `outdated`, `pinned`, `gone` if the source no longer has it, `renamed` if
+    it has another name there, or `failed` if the source could not be asked; `problem` says why.
     """
 
     name: str
@@ -96,7 +103,12 @@ class SkillVersion(msgspec.Struct, frozen=True, kw_only=True):
     state: str = "current"
     problem: str = ""
 
+    @property
+    def advice(self) -> str:
+        """What to do if there will be no update; "" otherwise."""
+        return _VERSION_ADVICE.get(self.state, "")
+
     def shape(self) -> dict[str, Any]:
         """As JSON."""
-        shape = msgspec.to_builtins(self)
+        shape = {**msgspec.to_builtins(self), "advice": self.advice}
         return {key: value for key, value in shape.items() if value != ""}

@@ -22,7 +22,7 @@ from prowess.errors.install import InvalidLock
 from prowess.machine.atomic_write import write_aside
 from prowess.machine.files import LocalFiles
 from prowess.model.facts import Facts
-from prowess.model.tree import Tree, TreeFile, find_collision
+from prowess.model.tree import Tree, TreeFile, find_collision, fold_path, list_blocked
 from prowess.state.folders import state_folder
 from prowess.state.locks import hold_lock
 from prowess.state.unpacked_files import find_refusal
@@ -166,9 +166,11 @@ def _find_problem(content: LockContent) -> str | None:
         if problem is not None:
             return f"“{skill.name[:100]}”: {problem}"
         for target in skill.targets:
-            if target in owners:
-                return f"“{owners[target][:100]}” and “{skill.name[:100]}” have the same target"
-            owners[target] = skill.name
+            # Case does not count: on many disks it is the same folder.
+            folded = fold_path(target)
+            if folded in owners:
+                return f"“{owners[folded][:100]}” and “{skill.name[:100]}” have the same target"
+            owners[folded] = skill.name
     # Sorted with a slash, a folder comes right before what is inside it.
     for one, next_one in pairwise(sorted(f"{target}/" for target in owners)):
         if next_one.startswith(one):
@@ -192,6 +194,9 @@ def _find_skill_problem(skill: LockedSkill) -> str | None:
     collision = find_collision(skill.files)
     if collision is not None:
         return f"{collision[0]!r} and {collision[1]!r} differ only by case"
+    blocked = list_blocked(skill.files)
+    if blocked:
+        return f"{blocked[0][:100]!r} is a file and a folder"
     if skill.installed_at and not _is_time(skill.installed_at):
         return f"`installed_at` is not a time with a time zone: {skill.installed_at[:100]!r}"
     if skill.get_tree().digest != skill.tree:

@@ -29,6 +29,10 @@ _NOT_PLAIN = re.compile(r"[^a-z0-9_-]+")
 
 # No file of a skill that a program needs is as large as this.
 _MOST_BYTES = 1 << 28
+# Far below what any system refuses, so that a path fits behind every folder it is written to.
+_MOST_DEPTH = 64
+_MOST_CHARACTERS = 512
+_MOST_NAME_BYTES = 255
 
 FOLDER_MODE = 0o700
 FILE_MODE = 0o600
@@ -58,7 +62,18 @@ def find_refusal(path: str) -> str | None:
         return "the path points outside the skill's folder"
     if "\0" in path:
         return "the path contains a NUL character"
+    if len(parts) > _MOST_DEPTH:
+        return f"the path is more than {_MOST_DEPTH} folders deep"
+    if len(path) > _MOST_CHARACTERS:
+        return f"the path has more than {_MOST_CHARACTERS} characters"
+    # Shorter paths cannot have such a name, and every file of a lock file comes through here.
+    if len(path) > _MOST_NAME_BYTES // 4 and _find_longest(parts) > _MOST_NAME_BYTES:
+        return f"a name in it has more than {_MOST_NAME_BYTES} bytes"
     return None
+
+
+def _find_longest(names: list[str]) -> int:
+    return max(len(name.encode("utf-8", "surrogatepass")) for name in names)
 
 
 def split_path(path: str) -> tuple[tuple[str, ...], str]:

@@ -17,6 +17,7 @@ import msgspec
 
 from prowess.diagnostics import Diagnostic, diagnose
 from prowess.machine.http_client import FetchError, HttpSession, Response
+from prowess.model.tree import list_blocked
 from prowess.state.remote_cache import FetchedIndex, FetchedSkill, RemoteCache
 from prowess.supply.archives import InvalidArchive, unpack_archive
 from prowess.supply.index_format import (
@@ -280,6 +281,10 @@ def _check_skill(entry: RemoteEntry, files: Files) -> None:
         raise FetchError("source-archive-invalid", f"its archive has no {SKILL_FILE} at the top")
     if sum(map(len, files.values())) > MOST_SKILL_BYTES:
         raise FetchError("source-too-large", f"it has more than {MOST_SKILL_BYTES:,} bytes")
+    blocked = list_blocked(files)
+    if blocked:
+        message = f"{blocked[0][:100]!r} in it is a file and a folder"
+        raise FetchError("source-archive-invalid", message)
     if entry.digest is not None and entry.digest != _digest_files(files):
         message = "its files do not have the digest that the index gives the skill"
         raise FetchError("source-digest-mismatch", message)

@@ -155,6 +155,39 @@ def test_two_sources_may_have_the_same_name(desk: Desk) -> None:
     ]
 
 
+def test_folders_that_differ_only_by_case_are_one_folder(desk: Desk) -> None:
+    one = str(desk.source({"SKILL.md": skill_text("alpha", "First.")}, "one"))
+    two = str(desk.source({"SKILL.md": skill_text("beta", "Second.")}, "two"))
+    assert desk.run("install", one, "--yes").code == 0
+    for source in (two, one):
+        answer = desk.run("install", source, "--as", "Alpha", "--yes")
+        assert (answer.code, answer.err.splitlines()[0]) == (
+            2,
+            f"prowess: {desk.project}/.agents/skills/Alpha already exists:"
+            " .agents/skills/alpha is in prowess.lock, and only case differs. Nothing was written.",
+        )
+    assert list(desk.installed()) == ["alpha/SKILL.md"]
+
+
+def test_a_folder_here_is_not_taken_for_a_repository_of_a_stranger(desk: Desk) -> None:
+    desk.write("project/src/alpha/SKILL.md", skill_text("alpha"))
+    for text in ("src/alpha", "src/alpha@x", "src/alpha/#main"):
+        answer = desk.run("install", text, "--yes")
+        assert (answer.code, answer.err.splitlines()) == (
+            2,
+            [
+                f"prowess: Cannot install from “{text}”: it is a folder here, and could be a"
+                " repository on GitHub.",
+                f"Write ./src/alpha for the folder, or github:{text} for the repository.",
+            ],
+        )
+    assert desk.run("install", "src", "--yes").err.splitlines() == [
+        "prowess: Cannot install from “src”: a folder needs ./ before its name.",
+        "Write ./src.",
+    ]
+    assert desk.run("install", "./src/alpha", "--yes").code == 0
+
+
 def test_the_folders_of_several_agents_follow_their_profiles_or_the_table(desk: Desk) -> None:
     source = str(desk.source({"SKILL.md": skill_text("alpha")}))
     targets = ("--to", "claude-code", "--to", "cursor", "--to", "windsurf", "--to", "opencode")

@@ -129,6 +129,26 @@ def test_skills_that_nobody_noted_are_a_problem_in_ci_only(desk: Desk, upstream:
     assert (answer.code, ".agents/skills/mine: unknown\n" in answer.out) == (1, True)
 
 
+@pytest.mark.parametrize("place", [".claude/skills", ".windsurf/skills", "skills/deep/down"])
+def test_skills_in_any_folder_that_an_agent_reads_are_a_problem_in_ci(
+    desk: Desk, upstream: Path, place: str
+) -> None:
+    desk.skill(f"project/{place}/mine")
+    assert desk.run("verify").code == 0
+    answer = desk.run("verify", "--frozen")
+    assert (answer.code, f"{place}/mine: unknown\n" in answer.out) == (1, True)
+    assert desk.run("verify", "--frozen", "--own", place).code == 0
+    assert desk.run("verify", "--own", place).code == 2
+
+
+@pytest.mark.parametrize("option", ["--copy", "--link"])
+def test_exported_skills_are_no_problem_in_ci(desk: Desk, upstream: Path, option: str) -> None:
+    exported = ("export", "--to", "claude-code", *(["--copy"] if option == "--copy" else []))
+    assert desk.run(*exported).code == 0
+    assert (desk.project / ".claude/skills/alpha/SKILL.md").is_file()
+    assert desk.run("verify", "--frozen").code == 0
+
+
 def test_edited_folders_stay_unless_told_otherwise_and_fail_in_ci(
     desk: Desk, upstream: Path
 ) -> None:
@@ -260,11 +280,31 @@ def test_a_merge_with_conflicts_writes_nothing(desk: Desk, upstream: Path) -> No
 
 
 def test_the_leftovers_of_programs_are_no_edits(desk: Desk, upstream: Path) -> None:
-    desk.write(f"{ALPHA}/__pycache__/run.cpython-311.pyc", b"\0")
-    desk.repository({"skills/alpha/SKILL.md": body(_3="Theirs.")})
-    assert "added   __pycache__" in desk.run("verify").out
-    assert desk.run("update", "--yes").code == 0
+    desk.write(f"{ALPHA}/scripts/__pycache__/run.cpython-311.pyc", b"\0")
+    desk.write(f"{ALPHA}/.DS_Store", b"\0")
     assert desk.run("verify").code == 0
+    assert desk.run("sync").out == "0 folders restored, 1 unchanged.\n"
+    desk.repository({"skills/alpha/SKILL.md": body(_3="Theirs.")})
+    assert desk.run("update", "--yes").code == 0
+    desk.write(f"{ALPHA}/.DS_Store", b"\0")
+    assert desk.run("remove", "alpha", "--yes").code == 0
+
+
+def test_what_programs_leave_behind_is_a_problem_in_ci(desk: Desk, upstream: Path) -> None:
+    desk.write(f"{ALPHA}/__pycache__/run.cpython-311.pyc", b"\0")
+    answer = desk.run("verify", "--frozen")
+    assert (answer.code, "added   __pycache__/run.cpython-311.pyc" in answer.out) == (1, True)
+    assert desk.run("sync", "--frozen").code == 1
+    assert desk.run("sync", "--frozen", "--theirs").code == 0
+    assert desk.run("verify", "--frozen").code == 0
+
+
+def test_a_compiled_file_that_was_installed_is_one_of_the_files(desk: Desk) -> None:
+    folder = desk.repository({"SKILL.md": body(), "__pycache__/run.pyc": b"\0"})
+    desk.run("install", f"file://{folder}", "--yes")
+    assert desk.run("verify", "--frozen").code == 0
+    (desk.root / "project/.agents/skills/alpha/__pycache__/run.pyc").write_bytes(b"1")
+    assert "changed __pycache__/run.pyc" in desk.run("verify").out
 
 
 def test_a_pinned_skill_stays_and_says_so(desk: Desk, upstream: Path) -> None:
@@ -296,6 +336,55 @@ def test_a_skill_that_is_gone_upstream_stays_installed(desk: Desk) -> None:
     assert desk.run("outdated").code == 4
 
 
+@pytest.mark.parametrize("how", ["renamed", "removed", "moved"])
+def test_a_skill_that_its_author_renamed_or_removed_does_not_stop_the_others(
+    desk: Desk, how: str
+) -> None:
+    folder = desk.repository(two_skills())
+    desk.run("install", f"file://{folder}", "--all", "--yes")
+    desk.write("upstream/skills/beta/SKILL.md", skill_text("beta", "Newer."))
+    alpha = folder / "skills/alpha"
+    if how == "renamed":
+        desk.write("upstream/skills/alpha/SKILL.md", skill_text("gamma", "Does A."))
+    elif how == "moved":
+        desk.write("upstream/skills/alpha/SKILL.md", skill_text("alpha", "Moved."))
+        alpha.rename(folder / "skills/other")
+    else:
+        shutil.rmtree(alpha)
+    desk.commit(folder)
+    answer = desk.run("update", "--yes")
+    assert answer.code == 0
+    source = f"file://{folder}"
+    notes = {
+        "renamed": f"alpha was renamed: {source} has “gamma” in its place. It stays as it is;"
+        " install it under its new name and remove this one.\n",
+        "removed": f"alpha is gone: {source} no longer has “alpha”. It stays installed;"
+        " `prowess remove` removes it.\n",
+        "moved": "",
+    }
+    assert answer.err == notes[how]
+    updated = "alpha, beta" if how == "moved" else "beta"
+    assert answer.out.endswith(f"Updated {updated}.\n")
+    assert b"Newer." in desk.installed()["beta/SKILL.md"]
+    expected = b"Moved." if how == "moved" else b"Does A."
+    assert expected in desk.installed()["alpha/SKILL.md"]
+    assert [one.name for one in load_lock(desk).skills] == ["alpha", "beta"]
+    assert desk.run("verify", "--frozen").code == 0
+
+
+def test_a_file_here_and_a_folder_upstream_are_a_conflict(desk: Desk, upstream: Path) -> None:
+    desk.write(f"{ALPHA}/docs", "mine\n")
+    desk.repository({"skills/alpha/docs/a.md": "theirs\n", "skills/alpha/b.md": "b\n"})
+    answer = desk.run("update", "--merge", "--yes")
+    assert (answer.code, answer.err.splitlines()[0]) == (
+        1,
+        "prowess: “alpha” cannot be merged: conflicts in docs. Nothing was written.",
+    )
+    assert desk.run("update", "--ours", "--yes").code == 0
+    found = desk.installed()
+    assert (found["alpha/docs"], found["alpha/b.md"]) == (b"mine\n", b"b\n")
+
+
 def test_an_installed_branch_or_tag_is_followed_and_a_commit_is_not(desk: Desk) -> None:
     folder = desk.repository({"SKILL.md": body()})
     desk.do_git(folder, "branch", "stable")
@@ -321,8 +410,31 @@ def test_removing_takes_the_folders_and_the_entry(desk: Desk) -> None:
     assert desk.run("remove", "alpha", "--yes").code == 0
     assert list(desk.installed()) == list(desk.installed(".claude/skills")) == ["beta/SKILL.md"]
     assert [one.name for one in load_lock(desk).skills] == ["beta"]
-    missing = desk.run("remove", "gama", "--yes")
-    assert missing.code == 3
+
+
+@pytest.mark.parametrize("command", ["remove", "pin", "update", "outdated"])
+def test_a_name_that_is_not_installed_is_said_to_be_not_installed(
+    desk: Desk, upstream: Path, command: str
+) -> None:
+    assert desk.run(command, "alhpa") == (
+        3,
+        "",
+        "prowess: “alhpa” is not installed here.\nDid you mean “alpha”?\n",
+    )
+    assert desk.run(command, "zzz") == (
+        3,
+        "",
+        "prowess: “zzz” is not installed here.\nInstalled: alpha.\n",
+    )
+    desk.skill("project/.agents/skills/mine")
+    assert desk.run(command, "mine") == (
+        3,
+        "",
+        f"prowess: “mine” is not in prowess.lock; it is the folder {desk.project}"
+        "/.agents/skills/mine.\n"
+        "Prowess did not install it. To remove it, delete the folder.\n",
+    )
+    assert "prowess.lock has no skills" in desk.run(command, "zzz", "--user").err
 
 
 def test_edits_are_not_removed_without_a_word(desk: Desk, upstream: Path) -> None:

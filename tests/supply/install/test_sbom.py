@@ -85,3 +85,17 @@ def install(desk: Desk, source: str) -> None:
 def read_document(desk: Desk) -> dict[str, Any]:
     document: dict[str, Any] = json.loads(desk.run("sbom").out)
     return document
+
+
+def test_the_lock_file_is_not_overwritten(desk: Desk) -> None:
+    desk.run("install", str(desk.source(two_skills())), "--all", "--yes")
+    lock = desk.project / "prowess.lock"
+    before = lock.read_bytes()
+    answer = desk.run("sbom", "-o", "prowess.lock")
+    assert (answer.code, answer.err) == (
+        2,
+        "prowess: prowess.lock is a lock file; write the document to another file.\n",
+    )
+    (desk.project / "bom.json").symlink_to(lock)
+    assert desk.run("sbom", "-o", "bom.json").code == 2
+    assert lock.read_bytes() == before

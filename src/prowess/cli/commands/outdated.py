@@ -25,8 +25,8 @@ def command(names: tuple[str, ...], user: bool, host: str, as_json: bool) -> int
 
     Asks every source again; nothing is changed. A source that fails is listed with the reason.
     """
-    _, place = open_place(host, user=user)
-    entries = select_entries(place.open_lock().load(), names)
+    skills, place = open_place(host, user=user)
+    entries = select_entries(place.open_lock().load(), names, skills)
     with begin_work(place, "asking the sources") as (installer, _):
         versions = [one.version for one in find_updates(installer, entries)]
     if as_json:

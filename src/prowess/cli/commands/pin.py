@@ -25,11 +25,11 @@ def command(
     names: tuple[str, ...], reason: str, remove: bool, user: bool, host: str, as_json: bool
 ) -> int:
     """Pin installed skills, so that `prowess update` leaves them as they are."""
-    _, place = open_place(host, user=user)
+    skills, place = open_place(host, user=user)
     lock = place.open_lock()
     with lock.hold():
         content = lock.load()
-        chosen = select_entries(content, names)
+        chosen = select_entries(content, names, skills)
         pinned = None if remove else reason
         changed = tuple(msgspec.structs.replace(one, pinned=pinned) for one in chosen)
         if changed != chosen:

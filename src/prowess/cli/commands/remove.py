@@ -18,6 +18,7 @@ from prowess.cli.terminal.prompts import can_ask, confirm
 from prowess.errors.install import LocalChanges
 from prowess.machine.installed_folder import recover
 from prowess.reports.install_check import CHANGED
+from prowess.runtime import Skills
 from prowess.state.install_lock import LockedSkill
 from prowess.state.skill_store import SkillStore
 from prowess.supply.install.apply import remove_entries
@@ -54,9 +55,9 @@ def command(
     Where two sources have a skill of the same name, write SOURCE@NAME. Folders that you edited are
     removed only with --backup or --force.
     """
-    _, place = open_place(host, user=user)
+    skills, place = open_place(host, user=user)
     may_lose = force or backup
-    entries = _choose(place, names, may_lose=may_lose or dry_run)
+    entries = _choose(skills, place, names, may_lose=may_lose or dry_run)
     folders = [place.resolve_target(target) for one in entries for target in one.targets]
     shape = {"names": [one.name for one in entries], "folders": folders}
     if not as_json:
@@ -70,7 +71,7 @@ def command(
     with place.open_lock().hold():
         # What a killed program has left next to a folder may be what the user edited.
         recover(folders)
-        entries = _choose(place, names, may_lose=may_lose)
+        entries = _choose(skills, place, names, may_lose=may_lose)
         remove_entries(place, entries, backup=backup)
     if not as_json:
         console().print(f"Removed {', '.join(escape_line(one.name) for one in entries)}.")
@@ -78,10 +79,10 @@ def command(
 
 
 def _choose(
-    place: InstallPlace, names: tuple[str, ...], *, may_lose: bool
+    skills: Skills, place: InstallPlace, names: tuple[str, ...], *, may_lose: bool
 ) -> tuple[LockedSkill, ...]:
     """The skills to remove. Raises `LocalChanges` for edited ones, unless those may be lost."""
-    entries = select_entries(place.open_lock().load(), names)
+    entries = select_entries(place.open_lock().load(), names, skills)
     edited = () if may_lose else _list_edited(place, entries)
     if edited:
         raise LocalChanges(edited, hint=_HINT)

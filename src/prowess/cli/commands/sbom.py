@@ -10,8 +10,9 @@ from prowess.cli.app import Exit
 from prowess.cli.install_options import open_place, user_option
 from prowess.cli.options import host_option, json_option
 from prowess.cli.terminal.out import console, print_json, shorten_path
-from prowess.errors import MissingExtra
+from prowess.errors import MissingExtra, UsageError
 from prowess.machine.atomic_write import write_aside
+from prowess.state.install_lock import LOCK_NAME
 from prowess.text.display import count_words
 
 
@@ -39,6 +40,8 @@ def command(output: str | None, user: bool, host: str, as_json: bool) -> int:
         click.echo(document, nl=False)
         return Exit.OK
     path = os.path.abspath(output)
+    if LOCK_NAME in (os.path.basename(path), os.path.basename(os.path.realpath(path))):
+        raise UsageError(f"{output} is a lock file; write the document to another file.")
     write_aside(path, document.encode())
     if as_json:
         print_json({"file": path, "skills": len(skills)})

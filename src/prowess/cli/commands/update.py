@@ -34,7 +34,12 @@ from prowess.supply.install.update import (
 from prowess.text.display import count_words, escape_line, escape_text
 
 _NOT_ASKED = "Not a terminal, so nothing was updated; use `--yes` to skip the prompt."
-_NOTES = {"pinned": "is pinned", "gone": "is gone", "failed": "could not be checked"}
+_NOTES = {
+    "pinned": "is pinned",
+    "gone": "is gone",
+    "renamed": "was renamed",
+    "failed": "could not be checked",
+}
 
 
 @click.command("update")
@@ -66,8 +71,8 @@ def command(
     shown, unless you choose --ours, --theirs or --merge.
     """
     strategy = _choose_strategy({OURS: ours, THEIRS: theirs, MERGE: merge})
-    _, place = open_place(host, user=user)
-    entries = select_entries(place.open_lock().load(), names)
+    skills, place = open_place(host, user=user)
+    entries = select_entries(place.open_lock().load(), names, skills)
     with begin_work(place, "asking the sources") as (installer, progress):
         updates = list(find_updates(installer, entries))
         progress.finish()
@@ -83,8 +88,8 @@ def command(
             is_theirs = strategy == THEIRS
             installer.apply(planned, merged=merged, overwrite=is_theirs, backup=backup)
     if as_json:
-        skills = [one.version.shape() for one in updates]
-        print_json({"skills": skills, "plan": planned.plan.shape(), "updated": is_updated})
+        versions = [one.version.shape() for one in updates]
+        print_json({"skills": versions, "plan": planned.plan.shape(), "updated": is_updated})
     elif is_updated:
         names = tuple(escape_line(one.name) for one in planned.plan.skills)
         console().print(f"Updated {', '.join(names)}.")
@@ -134,4 +139,5 @@ def _print_note(version: SkillVersion) -> None:
         return
     why = f": {version.problem.rstrip('.')}" if version.problem else ""
     at = f" at {shorten_version(version.installed)}" if version.state == "pinned" else ""
-    click.echo(escape_text(f"{version.name} {note}{at}{why}."), err=True)
+    advice = f" {version.advice}" if version.advice else ""
+    click.echo(escape_text(f"{version.name} {note}{at}{why}.{advice}"), err=True)

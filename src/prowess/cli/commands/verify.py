@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 
 import click
 
@@ -14,32 +15,54 @@ from prowess.cli.terminal.progress import Progress
 from prowess.errors import UsageError
 from prowess.reports.install_check import CheckedTarget, InstallCheck
 from prowess.state.skill_store import SkillStore
-from prowess.supply.install.verify import verify_installed
+from prowess.supply.install.verify import list_present, verify_installed
 from prowess.text.display import count_words, escape_line
 
 
 @click.command("verify")
-@click.option("--frozen", is_flag=True, help="Also fail on skills that are not in prowess.lock.")
+@click.option(
+    "--frozen",
+    is_flag=True,
+    help="For CI: also fail on skills and files that are not in prowess.lock.",
+)
+@click.option(
+    "--own",
+    multiple=True,
+    metavar="FOLDER",
+    help="With --frozen: the skills in this folder are the project's own; may be repeated.",
+)
 @user_option
 @host_option
 @json_option
-def command(frozen: bool, user: bool, host: str, as_json: bool) -> int:
+def command(frozen: bool, own: tuple[str, ...], user: bool, host: str, as_json: bool) -> int:
     """Check installed skills against prowess.lock.
 
     Hashes every file, and lists each one that was changed, is missing or was added. Exits with 1 if
-    there is any.
+    there is any. What programs leave behind (`__pycache__`, `.DS_Store`) is ignored without
+    --frozen. With it, all skill folders of the project are searched, for any agent.
     """
-    _, place = open_place(host, user=user)
+    if own and not frozen:
+        raise UsageError("--own needs --frozen; without it, only installed skills are checked.")
+    skills, place = open_place(host, user=user)
     content = place.open_lock().load()
     if frozen and not content.skills:
         raise UsageError(f"There is nothing to check: {place.lock_path} has no skills.")
     with Progress("checking installed skills"):
-        found = verify_installed(place, content, SkillStore.of(place.facts), frozen=frozen)
+        found_here = list_present(skills, place, content) if frozen else ()
+        present = _leave_out_own(found_here, own)
+        store = SkillStore.of(place.facts)
+        found = verify_installed(place, content, store, frozen=frozen, present=present)
     if as_json:
         print_json(found.shape())
     else:
         _print_check(found)
     return Exit.FOUND_ERRORS if found.problems else Exit.OK
+
+
+def _leave_out_own(folders: Iterable[str], own: tuple[str, ...]) -> list[str]:
+    """The folders without those of the project's own skills."""
+    allowed = tuple(os.path.join(os.path.abspath(one), "") for one in own)
+    return [folder for folder in folders if not f"{folder}/".startswith(allowed)]
 
 
 def _print_check(found: InstallCheck) -> None:

@@ -27,9 +27,10 @@ from prowess.supply.adopt.installer_records import Record, find_mark, load_recor
 from prowess.supply.adopt.recorded_digests import FITS
 from prowess.supply.adopt.skill_folders import SkillFolder, find_skill_folders, is_symlinked
 from prowess.supply.adopt.upstream import NOT_ASKED, Upstream, ask_source
+from prowess.supply.install.edits import is_left_behind, leave_out_generated
 from prowess.supply.install.fetch import MOST_BYTES, find_problem, read_name
 from prowess.supply.install.installer import Installer
-from prowess.supply.install.plan import COPY, is_left_behind, leave_out_generated
+from prowess.supply.install.plan import COPY
 from prowess.supply.install.policy import Candidate
 from prowess.supply.install.source import GIT
 

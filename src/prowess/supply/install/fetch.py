@@ -18,7 +18,7 @@ from prowess.diagnostics import Diagnostic
 from prowess.errors.install import RefusedTree, SourceFailed
 from prowess.machine.tree_files import find_tree, read_file
 from prowess.model.facts import Facts
-from prowess.model.tree import Tree, TreeFile, find_collision
+from prowess.model.tree import Tree, TreeFile, find_collision, list_blocked
 from prowess.parse.header.fast import read_header
 from prowess.ports import Reporter
 from prowess.profiles.load import load_profile
@@ -171,7 +171,8 @@ def find_path_problem(paths: Iterable[str]) -> str | None:
     collision = find_collision(listed)
     if collision is not None:
         return f"{collision[0][:200]!r} and {collision[1][:200]!r} differ only by case"
-    return None
+    blocked = list_blocked(listed)
+    return f"{blocked[0][:200]!r} is a file and a folder" if blocked else None
 
 
 def find_skill_folders(paths: Iterable[str], *, within: str = "") -> list[str]:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 import msgspec
 
 from prowess.errors import UsageError
-from prowess.errors.install import LocalChanges, SourceFailed
+from prowess.errors.install import InvalidSource, LocalChanges, SourceFailed
 from prowess.machine.atomic_write import scratch_folder
+from prowess.machine.files import LocalFiles
 from prowess.machine.installed_folder import recover
 from prowess.ports import Reporter
 from prowess.reports.install_plan import InstallPlan, PlannedTarget
@@ -63,6 +65,7 @@ class Installer:
 
     def parse(self, text: str, *, cwd: str) -> InstallSource:
         """What a text on the command line means. Raises `InvalidSource`."""
+        _check_unclear(text.strip(), cwd)
         source = parse_source(text, cwd=cwd, home=self.place.facts.home, parsers=PARSERS)
         is_relative = source.text.removeprefix(source.prefix).startswith("./")
         if cwd == self.place.base or not is_relative:
@@ -212,6 +215,20 @@ class Installer:
             if left:
                 raise LocalChanges(tuple(left), hint=_HINT)
             return apply_plan(self.place, planned, self.store, merged=merged, backup=backup)
+
+
+def _check_unclear(text: str, cwd: str) -> None:
+    """Refuse the name of a folder here without `./`: it would mean a repository of a stranger."""
+    body = re.split("[@#]", text)[0].rstrip("/")
+    is_repository = body.partition("/")[0] not in ("", "~", ".", "..") and ":" not in body
+    is_here = bool(body) and LocalFiles().find_kind(posixpath.join(cwd, body)) == "folder"
+    if not (is_repository and is_here):
+        return
+    if "/" not in body:
+        hint = f"Write ./{body}."
+        raise InvalidSource(text, "a folder needs ./ before its name", hint)
+    hint = f"Write ./{body} for the folder, or github:{text} for the repository."
+    raise InvalidSource(text, "it is a folder here, and could be a repository on GitHub", hint)
 
 
 def _has_all(targets: Iterable[PlannedTarget], merged: Mapping[str, str]) -> bool:

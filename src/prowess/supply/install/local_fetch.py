@@ -11,7 +11,7 @@ from prowess.machine.files import LocalFiles
 from prowess.machine.http_client import FetchError, HttpSession
 from prowess.machine.tree_files import copy_tree, load_tree, write_file
 from prowess.model.file_content import FileContent
-from prowess.model.tree import Tree
+from prowess.model.tree import Tree, TreeFile
 from prowess.supply.archives import InvalidArchive, unpack_files
 from prowess.supply.install.fetch import (
     MOST_BYTES,
@@ -20,6 +20,7 @@ from prowess.supply.install.fetch import (
     FetchContext,
     Fetched,
     find_path_problem,
+    find_problem,
     find_skill_folders,
     is_inside,
     list_private_hosts,
@@ -42,19 +43,16 @@ class FolderFetcher:
         tree = load_tree(source.location, skip=_NOT_COPIED)
         if tree.size > MOST_BYTES:
             raise RefusedTree(source.text, f"it has more than {MOST_BYTES:,} bytes")
-        # A link would be copied as what it leads to, wherever that is.
-        odd = {path for path, file in tree.files.items() if not file.is_ordinary}
-        refused = {
-            folder: f"{path} is a symlink or a special file"
-            for path in sorted(odd)
-            for folder in find_skill_folders(tree.files)
-            if is_inside(path, folder)
-        }
-        wanted = {
-            path: file
-            for path, file in tree.files.items()
-            if path not in odd and not any(is_inside(path, folder) for folder in refused)
-        }
+        wanted: dict[str, TreeFile] = {}
+        refused: dict[str, str] = {}
+        for folder in find_skill_folders(tree.files):
+            files = {path: file for path, file in tree.files.items() if is_inside(path, folder)}
+            # A link would be copied as what it leads to, wherever that is.
+            problem = find_problem(files)
+            if problem is None:
+                wanted |= files
+            else:
+                refused[folder] = problem
         copy_tree(source.location, Tree(wanted), staging)
         return Fetched(refused=refused)
 

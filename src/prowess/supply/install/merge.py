@@ -7,8 +7,8 @@ from prowess.errors.install import MergeConflict
 from prowess.machine.git import merge_files
 from prowess.machine.tree_files import load_tree, read_file, write_file
 from prowess.model.facts import Facts
-from prowess.model.tree import Tree, TreeFile
-from prowess.supply.install.plan import leave_out_generated
+from prowess.model.tree import Tree, TreeFile, list_blocked
+from prowess.supply.install.edits import leave_out_generated
 
 OURS = "ours"
 THEIRS = "theirs"
@@ -25,7 +25,7 @@ class EditedSkill:
         self.name = name
         self._base, self._own, self._new = base, own, new
         self._base_files = base_tree.files
-        self._own_files = leave_out_generated(load_tree(own)).files
+        self._own_files = leave_out_generated(load_tree(own), base_tree).files
         self._new_files = load_tree(new).files
 
     def combine(self, target: str, strategy: str, facts: Facts) -> None:
@@ -34,9 +34,12 @@ class EditedSkill:
         A file that only one side has changed is that side's. Where both have, `ours` keeps the
         user's, and `merge` merges their lines.
         """
-        conflicts: list[str] = []
-        for path in sorted(self._own_files.keys() | self._new_files.keys()):
-            side = self._choose_side(path)
+        paths = sorted(self._own_files.keys() | self._new_files.keys())
+        sides = {path: self._choose_side(path) for path in paths}
+        conflicts = self._settle_clashes(sides, strategy)
+        for path, side in sides.items():
+            if path in conflicts:
+                continue
             if side == MERGE and strategy == OURS:
                 side = OURS
             write = self._merge if side == MERGE else self._keep_own
@@ -45,7 +48,27 @@ class EditedSkill:
             elif not write(path, target, facts):
                 conflicts.append(path)
         if conflicts:
-            raise MergeConflict(self.name, tuple(conflicts))
+            raise MergeConflict(self.name, tuple(sorted(conflicts)))
+
+    def _settle_clashes(self, sides: dict[str, str], strategy: str) -> list[str]:
+        """The paths that one side has as a file and the other as a folder.
+
+        The user's own win with `ours`: then the new files that are in the way are left out of
+        `sides`, and nothing is in conflict.
+        """
+        taken = [path for path, side in sides.items() if self._is_written(path, side)]
+        blocked = list_blocked(taken)
+        if not blocked or strategy != OURS:
+            return blocked
+        own = [path for path in taken if path in self._own_files]
+        for path in taken:
+            if path not in self._own_files and list_blocked((*own, path)):
+                del sides[path]
+        return []
+
+    def _is_written(self, path: str, side: str) -> bool:
+        files = {THEIRS: self._new_files, OURS: self._own_files}
+        return side == MERGE or path in files[side]
 
     def _choose_side(self, path: str) -> str:
         base = _identify(self._base_files.get(path))

@@ -11,20 +11,18 @@ from prowess.errors import UnknownSkill, UsageError
 from prowess.errors.install import RefusedTree, TargetTaken
 from prowess.machine.files import LocalFiles
 from prowess.machine.tree_files import find_tree
-from prowess.model.tree import Tree, TreeChanges, compare_trees, leave_out_origin
+from prowess.model.tree import fold_path
 from prowess.reports.install_plan import InstallPlan, PlannedSkill, PlannedTarget
 from prowess.state.install_lock import LockContent, LockedSkill
 from prowess.state.skill_store import SkillStore
 from prowess.supply.install.contents import Scan, read_contents, scan_skill
+from prowess.supply.install.edits import find_edits, leave_out_generated
 from prowess.supply.install.fetch import FetchedSkill, FetchedSource
 from prowess.supply.install.source import InstallSource
 from prowess.supply.install.targets import InstallPlace
 
 COPY = "copy"
 LINK = "link"
-
-# Programs leave these in an installed skill; they are no edits of its user.
-_LEFT_BEHIND = ("__pycache__", ".DS_Store")
 
 
 class Wanted(msgspec.Struct, frozen=True, kw_only=True):
@@ -105,21 +103,34 @@ def plan_install(
 def _check_targets(place: InstallPlace, wanted: Sequence[Wanted], lock: LockContent) -> None:
     """Refuse two skills for one folder, and folders that belong to something else."""
     taken: dict[str, Wanted] = {}
-    files = LocalFiles()
+    owners = {fold_path(target): (target, one) for one in lock.skills for target in one.targets}
     for one in wanted:
         for folder in one.folders:
             if place.leads_out(folder):
                 raise UsageError(f"{folder} is outside the project, through a symlink.")
+            # Two names that differ by case are one folder on many disks, and on a colleague's.
             target = place.name_target(folder)
-            other = taken.setdefault(target, one)
+            other = taken.setdefault(fold_path(target), one)
             if other is not one:
                 raise TargetTaken(folder, f"“{other.skill.name}” of {other.source.text} goes there")
-            owner = lock.find_owner(target)
-            if owner is not None and owner.identity != one.identity:
-                raise TargetTaken(folder, f"it is “{owner.name}” from {owner.source}")
-            is_there = files.find_kind(folder) is not None or files.find_link(folder) is not None
-            if owner is None and is_there:
-                raise TargetTaken(folder, "it is not in prowess.lock")
+            known, owner = owners.get(fold_path(target), (target, None))
+            if known != target:
+                raise TargetTaken(folder, f"{known} is in prowess.lock, and only case differs")
+            _check_owner(folder, one, owner)
+
+
+def _check_owner(folder: str, wanted: Wanted, owner: LockedSkill | None) -> None:
+    """Refuse a folder of another skill, or with something that nobody installed."""
+    if owner is None:
+        files = LocalFiles()
+        is_there = files.find_kind(folder) is not None or files.find_link(folder) is not None
+        if is_there:
+            raise TargetTaken(folder, "it is not in prowess.lock")
+        return
+    # A skill that its author moved has another path in the source than before.
+    previous = wanted.identity if wanted.previous is None else wanted.previous.identity
+    if owner.identity not in (wanted.identity, previous):
+        raise TargetTaken(folder, f"it is “{owner.name}” from {owner.source}")
 
 
 def _plan_skill(
@@ -162,38 +173,14 @@ def _plan_target(
     found = find_tree(folder)
     if found is None:
         return PlannedTarget(target=target, folder=folder, action="create")
-    kept = leave_out_generated(found)
+    wanted_tree = wanted.skill.tree
+    is_current = leave_out_generated(found, wanted_tree).digest == wanted_tree.digest
     is_link = LocalFiles().find_link(folder) is not None
     is_same_method = is_link == (wanted.method == LINK)
-    if kept.digest == wanted.skill.tree.digest and is_same_method:
+    if is_current and is_same_method:
         return PlannedTarget(target=target, folder=folder, action="unchanged")
-    changes = find_edits(kept, previous, store)
+    changes = find_edits(found, previous, store)
     action = "edited" if changes else "replace"
     return PlannedTarget(
         target=target, folder=folder, action=action, tree=found.digest, changes=changes
     )
-
-
-def find_edits(found: Tree, previous: LockedSkill | None, store: SkillStore) -> TreeChanges:
-    """What a user changed in an installed folder; nothing if it is a version that was installed.
-
-    A version of the store counts as well as the locked one: it stands there where a program was
-    killed between the lock file and the folder.
-    """
-    if previous is not None and found.digest == previous.tree:
-        return TreeChanges()
-    if store.has(found.digest):
-        return TreeChanges()
-    expected = previous.get_tree() if previous is not None else Tree({})
-    return compare_trees(expected, found)
-
-
-def leave_out_generated(tree: Tree) -> Tree:
-    """A tree without what programs leave there when they run, and without notes of installers."""
-    files = leave_out_origin(tree).files
-    return Tree({path: file for path, file in files.items() if not is_left_behind(path)})
-
-
-def is_left_behind(path: str) -> bool:
-    """Whether a file is one that programs write when they run."""
-    return any(part in _LEFT_BEHIND for part in path.split("/"))

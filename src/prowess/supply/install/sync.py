@@ -60,7 +60,7 @@ def sync_installed(installer: Installer, options: SyncOptions) -> Synced:
         for entry in content.skills:
             installer.check_locked(entry)
         recover([place.resolve_target(target) for one in content.skills for target in one.targets])
-        work = _list_work(installer, content)
+        work = _list_work(installer, content, exact=options.frozen)
         edited = tuple(checked.folder for _, checked in work if checked.state == CHANGED)
         if edited and options.frozen and not options.theirs:
             names = dict.fromkeys(entry.name for entry, one in work if one.state == CHANGED)
@@ -82,9 +82,10 @@ def sync_installed(installer: Installer, options: SyncOptions) -> Synced:
     )
 
 
-def _list_work(installer: Installer, content: LockContent) -> _Work:
+def _list_work(installer: Installer, content: LockContent, *, exact: bool) -> _Work:
+    place, store = installer.place, installer.store
     return [
-        (entry, check_target(installer.place, entry, target, installer.store))
+        (entry, check_target(place, entry, target, store, exact=exact))
         for entry in content.skills
         for target in entry.targets
     ]

@@ -7,12 +7,13 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
-from prowess.errors import ProwessError, UnknownSkill, UsageError
-from prowess.errors.install import LocalChanges
+from prowess.errors import ProwessError, UsageError
+from prowess.errors.install import LocalChanges, NotInstalled
 from prowess.machine.tree_files import read_file
 from prowess.model.tree import TreeChanges
 from prowess.reports.install_check import SkillVersion
 from prowess.reports.install_plan import PlannedSkill
+from prowess.runtime import Skills
 from prowess.state.install_lock import LockContent, LockedSkill
 from prowess.supply.install.fetch import FetchedSkill, FetchedSource
 from prowess.supply.install.installer import Installer
@@ -31,10 +32,13 @@ class Update(msgspec.Struct, frozen=True, kw_only=True):
     wanted: Wanted | None = None
 
 
-def select_entries(content: LockContent, names: Sequence[str]) -> tuple[LockedSkill, ...]:
+def select_entries(
+    content: LockContent, names: Sequence[str], skills: Skills
+) -> tuple[LockedSkill, ...]:
     """The installed skills that are meant; all of them without a name.
 
-    Raises `UnknownSkill`, and `UsageError` where a name means several.
+    Raises `NotInstalled`, and `UsageError` where a name means several. `skills` are asked whether
+    there is a folder of that name that nobody installed.
     """
     if not names:
         return content.skills
@@ -42,12 +46,21 @@ def select_entries(content: LockContent, names: Sequence[str]) -> tuple[LockedSk
     for name in names:
         matching = content.find_named(name)
         if not matching:
-            raise UnknownSkill(name, sorted({one.name for one in content.skills}))
+            known = sorted({one.name for one in content.skills})
+            raise NotInstalled(name, known, folder=_find_plain(skills, name))
         if len(matching) > 1:
             listed = ", ".join(one.label for one in matching)
             raise UsageError(f"“{name}” is installed from several sources: name one of {listed}.")
         found[matching[0].identity] = matching[0]
     return tuple(found.values())
+
+
+def _find_plain(skills: Skills, name: str) -> str:
+    """The folder of a skill that is here without having been installed; "" if there is none."""
+    for outcome in skills.snapshot.outcomes:
+        if outcome.name == name:
+            return outcome.candidate.folder
+    return ""
 
 
 def find_updates(installer: Installer, entries: Iterable[LockedSkill]) -> Iterator[Update]:
@@ -76,6 +89,10 @@ def _find_update(installer: Installer, entry: LockedSkill, *, is_shared: bool) -
     if skill is None or found is None:
         problem = f"{entry.source} no longer has “{entry.name}”"
         return Update(entry=entry, version=_describe(entry, state="gone", problem=problem))
+    if skill.name != entry.name:
+        # Another name may replace another skill, so nobody gets it without having asked for it.
+        problem = f"{entry.source} has “{skill.name}” in its place"
+        return Update(entry=entry, version=_describe(entry, state="renamed", problem=problem))
     # A registry may call an older version its latest again; that is no update.
     if skill.tree.digest == entry.tree or is_older(skill.resolved, entry.resolved):
         version = _describe(entry, latest=skill.resolved)

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator
 
 from prowess.machine.files import LocalFiles
 from prowess.machine.tree_files import find_tree
-from prowess.model.tree import TreeChanges, compare_trees, leave_out_origin
+from prowess.model.skill import Scope
+from prowess.model.tree import Tree, TreeChanges, compare_trees, leave_out_origin
 from prowess.reports.install_check import (
     CHANGED,
     MISSING,
@@ -17,57 +18,92 @@ from prowess.reports.install_check import (
     CheckedTarget,
     InstallCheck,
 )
+from prowess.runtime import Skills
 from prowess.state.install_lock import LockContent, LockedSkill
 from prowess.state.skill_store import SkillStore
+from prowess.supply.install.edits import is_stored, leave_out_generated
 from prowess.supply.install.fetch import SKILL_FILE
-from prowess.supply.install.targets import InstallPlace
+from prowess.supply.install.targets import USER, InstallPlace, list_agent_folders
 
 
 def verify_installed(
-    place: InstallPlace, content: LockContent, store: SkillStore, *, frozen: bool = False
+    place: InstallPlace,
+    content: LockContent,
+    store: SkillStore,
+    *,
+    frozen: bool = False,
+    present: Iterable[str] = (),
 ) -> InstallCheck:
     """The state of every installed folder. Nothing is written.
 
-    With `frozen`, skills next to them that are not in the lock file are problems, too. Raises
-    `InvalidLock`.
+    With `frozen`, files that programs left there are problems, too. `present` are folders of skills
+    that must be in the lock file. Raises `InvalidLock`.
     """
     targets = [
-        check_target(place, entry, target, store)
+        check_target(place, entry, target, store, exact=frozen)
         for entry in content.skills
         for target in entry.targets
     ]
-    if frozen:
-        targets += _find_unknown(place, content)
+    targets += _find_unknown(place, content, present)
     files = sum(len(entry.files) * len(entry.targets) for entry in content.skills)
     return InstallCheck(lock=place.lock_path, targets=tuple(targets), files=files)
 
 
 def check_target(
-    place: InstallPlace, entry: LockedSkill, target: str, store: SkillStore
+    place: InstallPlace, entry: LockedSkill, target: str, store: SkillStore, *, exact: bool = False
 ) -> CheckedTarget:
-    """The state of one folder of a skill."""
+    """The state of one folder of a skill; with `exact`, what programs left there counts, too."""
     folder = place.resolve_target(target)
     found = find_tree(folder)
-    state, changes = OK, TreeChanges()
-    if found is None:
-        state = MISSING
-    elif changes := compare_trees(entry.get_tree(), leave_out_origin(found)):
-        # A version that the store has is none that somebody edited.
-        state = OLDER if store.has(found.digest) else CHANGED
+    state, changes = MISSING, TreeChanges()
+    if found is not None:
+        expected = entry.get_tree()
+        kept = leave_out_origin(found) if exact else leave_out_generated(found, expected)
+        changes = compare_trees(expected, kept)
+        state = _choose_state(changes, found, kept, store)
     return CheckedTarget(
         name=entry.name, source=entry.source, folder=folder, state=state, changes=changes
     )
 
 
-def _find_unknown(place: InstallPlace, content: LockContent) -> Iterator[CheckedTarget]:
-    """Skills in the same skill folders that nobody noted."""
-    known = {place.resolve_target(target) for one in content.skills for target in one.targets}
+def _choose_state(changes: TreeChanges, found: Tree, kept: Tree, store: SkillStore) -> str:
+    if not changes:
+        return OK
+    # A version that the store has is none that somebody edited.
+    return OLDER if is_stored(found, kept, store) else CHANGED
+
+
+def _find_unknown(
+    place: InstallPlace, content: LockContent, present: Iterable[str]
+) -> Iterator[CheckedTarget]:
+    """The skills that nobody noted. A link to an installed one, or a copy of it, is none."""
+    known = [place.resolve_target(target) for one in content.skills for target in one.targets]
     files = LocalFiles()
-    for parent in sorted({posixpath.dirname(folder) for folder in known}):
-        for folder in _list_skills(files, parent):
-            if folder not in known:
-                name = posixpath.basename(folder)
-                yield CheckedTarget(name=name, source="", folder=folder, state=UNKNOWN)
+    real = {files.find_real_path(folder) for folder in known}
+    trees = {one.tree for one in content.skills}
+    for folder in sorted(set(present)):
+        if files.find_real_path(folder) in real:
+            continue
+        found = find_tree(folder)
+        if found is not None and found.digest not in trees:
+            name = posixpath.basename(folder)
+            yield CheckedTarget(name=name, source="", folder=folder, state=UNKNOWN)
+
+
+def list_present(skills: Skills, place: InstallPlace, content: LockContent) -> Iterator[str]:
+    """The folders of all skills that an agent reads in a project, or of a user."""
+    scope = Scope.USER if place.scope == USER else Scope.PROJECT
+    for outcome in skills.snapshot.outcomes:
+        candidate = outcome.candidate
+        is_here = candidate.root.scope is scope and candidate.folder.startswith(f"{place.base}/")
+        if is_here and posixpath.basename(candidate.location) == SKILL_FILE:
+            yield candidate.folder
+    # The scan does not read the folders of other hosts, and of agents without a profile.
+    targets = [place.resolve_target(target) for one in content.skills for target in one.targets]
+    parents = [*map(posixpath.dirname, targets), *list_agent_folders(place)]
+    files = LocalFiles()
+    for parent in dict.fromkeys(parents):
+        yield from _list_skills(files, parent)
 
 
 def _list_skills(files: LocalFiles, parent: str) -> Iterable[str]:
