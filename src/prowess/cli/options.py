@@ -23,6 +23,7 @@ from prowess.text.permission_rules import MCP_PREFIX, SKILL_TOOLS, Tools
 if TYPE_CHECKING:
     from prowess.cli.terminal.progress import Progress
     from prowess.model.snapshot import Snapshot
+    from prowess.ports import SkillSource
 
 DEFAULT_HOST = "prowess"
 # What stands for every agent, where a command takes several hosts.
@@ -283,21 +284,14 @@ def open_skills(
     from prowess.cli.terminal.progress import Progress
 
     sources = () if bare else open_sources(offline=is_offline(), refresh=refresh)
-    places: dict[str, str] = {}
-    if shipped:
-        from prowess.supply.bundled import BundledSource, find_shipped_places
-
-        sources = (*sources, BundledSource())
-        places = find_shipped_places(host)
-
-    context = click.get_current_context(silent=True)
+    own_sources, own_places = _open_shipped(host) if shipped else ((), {})
     with nullcontext(progress) if progress is not None else Progress() as reporter:
         skills = Skills.open(
             path,
             host=host,
-            sources=sources,
+            sources=(*sources, *own_sources),
             add_dirs=add_dirs,
-            plugins=() if context is None else context.meta.get(_PLUGINS, ()),
+            plugins=_list_plugin_folders(),
             bare=bare,
             agent=agent.name,
             rules=agent.rules,
@@ -306,17 +300,35 @@ def open_skills(
             reporter=reporter,
             thorough=thorough,
             packages=packages,
-            places=places,
+            places=own_places,
         )
         # Scanned here, so that the progress ends with the scan; the snapshot is kept.
         _ = skills.snapshot
     if shipped:
-        from prowess.agent.shipped.commands import register_commands
-
-        register_commands(skills)
+        _register_shipped(skills)
     if warn and add_dirs:
         warn_of_ignored_options(skills.snapshot)
     return skills
+
+
+def _open_shipped(host: str) -> tuple[tuple[SkillSource, ...], dict[str, str]]:
+    """The skills of Prowess's own agent, and the folders that they are read from."""
+    from prowess.supply.bundled import BundledSource, find_shipped_places
+
+    return (BundledSource(),), find_shipped_places(host)
+
+
+def _register_shipped(skills: Skills) -> None:
+    """Have the tools that commands of the agent's own skills go to."""
+    from prowess.agent.shipped.commands import register_commands
+
+    register_commands(skills)
+
+
+def _list_plugin_folders() -> tuple[str, ...]:
+    """The folders of --extension."""
+    context = click.get_current_context(silent=True)
+    return () if context is None else context.meta.get(_PLUGINS, ())
 
 
 def warn_of_ignored_options(snapshot: Snapshot) -> None:

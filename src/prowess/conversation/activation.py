@@ -6,6 +6,8 @@ import time
 from collections.abc import Callable, Collection
 from functools import cache, partial
 
+import msgspec
+
 from prowess.activate.ledger import LedgerEntry, LedgerRecorder, digest_activation
 from prowess.activate.resources.file_sample import Sample, sample_files
 from prowess.activate.wrappers import (
@@ -67,39 +69,16 @@ def activate_skill(
         skill.name, digest=body.digest, location=skill.location, arguments=arguments
     )
     # What commands wrote may be new although the file is not.
-    is_repeated = by == "model" and not again and not body.ran_commands
-    if is_repeated:
-        is_recorded = loaded is None and _is_recorded(skill, body, arguments, ledger)
-        is_repeated = is_recorded or (loaded is not None and version in loaded)
-    if is_repeated:
-        content = SkillContent(
-            name=skill.name, body="", folder=find_own_folder(skill), sample=Sample()
-        )
-        text = render_repeated(skill.name)
-    else:
-        content = _gather_content(skill, body.text, services, view, is_cancelled)
-        text = wrap_body(content, services.profile.tool)
-        record_activation(
-            skill, text, body, arguments=arguments, by=by, services=services, ledger=ledger
-        )
+    may_repeat = by == "model" and not again and not body.ran_commands
+    if may_repeat and _is_loaded(skill, body, arguments, version, loaded=loaded, ledger=ledger):
+        return _answer_repeated(skill, body, grant, version)
 
-    folder = content.folder or body.folder
-    return Activation(
-        name=skill.name,
-        text=text,
-        folder=folder,
-        digest=body.digest,
-        version=version,
-        title=f"Loaded skill: {tidy_line(skill.name)}",
-        files=content.sample.files,
-        more_files=content.sample.more,
-        metadata={"name": skill.name} if folder is None else {"name": skill.name, "dir": folder},
-        requests=body.requests,
-        repeated=is_repeated,
-        trusted=body.trusted,
-        blocks=() if is_repeated else body.blocks,
-        diagnostics=body.diagnostics + grant.diagnostics,
+    content = _gather_content(skill, body.text, services, view, is_cancelled)
+    text = wrap_body(content, services.profile.tool)
+    record_activation(
+        skill, text, body, arguments=arguments, by=by, services=services, ledger=ledger
     )
+    return _describe_activation(skill, body, grant, text=text, content=content, version=version)
 
 
 def _get_usable(
@@ -198,11 +177,58 @@ def _find_outcome(name: str, view: SnapshotView, rules: ToolRules) -> Outcome | 
     return outcome
 
 
-def _is_recorded(skill: Skill, body: RenderedBody, arguments: str, ledger: LedgerRecorder) -> bool:
+def _is_loaded(
+    skill: Skill,
+    body: RenderedBody,
+    arguments: str,
+    version: str,
+    *,
+    loaded: Collection[str] | None,
+    ledger: LedgerRecorder,
+) -> bool:
     """Whether the conversation already holds exactly this."""
-    loaded = ledger.find(skill.name)
-    if loaded is None or loaded.partial:
+    if loaded is not None:
+        return version in loaded
+    entry = ledger.find(skill.name)
+    if entry is None or entry.partial:
         return False
     # The same text in another place has other files beside it.
     same = (body.digest, arguments, skill.file or "")
-    return (loaded.digest, loaded.arguments, loaded.location) == same
+    return (entry.digest, entry.arguments, entry.location) == same
+
+
+def _answer_repeated(skill: Skill, body: RenderedBody, grant: Grant, version: str) -> Activation:
+    """The short answer for what the model has: no body, no files, nothing recorded."""
+    content = SkillContent(name=skill.name, body="", folder=find_own_folder(skill), sample=Sample())
+    text = render_repeated(skill.name)
+    activation = _describe_activation(
+        skill, body, grant, text=text, content=content, version=version
+    )
+    return msgspec.structs.replace(activation, repeated=True, blocks=())
+
+
+def _describe_activation(
+    skill: Skill,
+    body: RenderedBody,
+    grant: Grant,
+    *,
+    text: str,
+    content: SkillContent,
+    version: str,
+) -> Activation:
+    folder = content.folder or body.folder
+    return Activation(
+        name=skill.name,
+        text=text,
+        folder=folder,
+        digest=body.digest,
+        version=version,
+        title=f"Loaded skill: {tidy_line(skill.name)}",
+        files=content.sample.files,
+        more_files=content.sample.more,
+        metadata={"name": skill.name} if folder is None else {"name": skill.name, "dir": folder},
+        requests=body.requests,
+        trusted=body.trusted,
+        blocks=body.blocks,
+        diagnostics=body.diagnostics + grant.diagnostics,
+    )

@@ -13,7 +13,7 @@ from prowess.conversation.current_skills import SnapshotView
 from prowess.conversation.services import Services
 from prowess.diagnostics import Diagnostic, diagnose
 from prowess.model.activation import SkillRequests
-from prowess.model.skill import Document, Skill, SkillCall
+from prowess.model.skill import Document, Manifest, Skill, SkillCall
 from prowess.model.usage import Caller
 from prowess.profiles.schema.body import ArgumentRules
 from prowess.text.addresses import render_address
@@ -74,30 +74,23 @@ def plan_body(
 
     Raises `NotPermitted` and `ApprovalNeeded` where commands may not run.
     """
-    profile, content = services.profile, document.content
+    profile = services.profile
     # Agents may change the hooks they receive, so each activation gets its own copy.
     manifest = skill.manifest if skill.declared.hooks else skill.declared
-    has_commands = profile.embedded.recognised and may_hold_commands(content)
+    has_commands = profile.embedded.recognised and may_hold_commands(document.content)
     given = _collect_given(skill, arguments, services, view, has_commands=has_commands)
-    text, commands, found = content, None, document.diagnostics
+    text, commands, found = document.content, None, document.diagnostics
     is_filled = not skill.is_computed and by in profile.arguments.callers
     if is_filled and has_commands:
         # Few bodies hold commands, and the modules that read shell code take long to import.
         from prowess.conversation.body_commands import plan_commands
 
         commands = plan_commands(
-            skill, content, given, digest=document.digest, by=by, services=services, view=view
+            skill, text, given, digest=document.digest, by=by, services=services, view=view
         )
         text, found = "", commands.diagnostics
     elif is_filled:
-        text, found = substitute(
-            content,
-            profile.arguments,
-            given,
-            names=manifest.arguments,
-            declared=manifest.declared_arguments,
-            file=skill.location,
-        )
+        text, found = _fill_placeholders(skill, manifest, text, profile.arguments, given)
     requests, ignored = read_requests(
         manifest,
         profile.requests,
@@ -115,6 +108,19 @@ def plan_body(
         diagnostics=found + ignored,
     )
     return BodyPlan(rendered, commands)
+
+
+def _fill_placeholders(
+    skill: Skill, manifest: Manifest, text: str, rules: ArgumentRules, given: Given
+) -> tuple[str, tuple[Diagnostic, ...]]:
+    return substitute(
+        text,
+        rules,
+        given,
+        names=manifest.arguments,
+        declared=manifest.declared_arguments,
+        file=skill.location,
+    )
 
 
 def _collect_given(

@@ -50,10 +50,8 @@ def command(
     Shows what the host's own list shows, and marks skills that cannot be offered. --all shows every
     candidate that was found, with its state.
     """
-    if show_all and unused:
-        raise UsageError("--all and --unused cannot be used together.")
-    if touched and unused:
-        raise UsageError("--touched and --unused cannot be used together.")
+    if unused:
+        _refuse_together("--unused", {"--all": show_all, "--touched": bool(touched)})
     skills = open_skills(
         host,
         add_dirs,
@@ -64,9 +62,7 @@ def command(
         shipped=source == Scope.BUNDLED.value,
     )
     snapshot = _touch(skills, touched) if touched else skills.snapshot
-    outcomes = _choose_outcomes(skills, snapshot, show_all=show_all, unused=unused)
-    if source is not None:
-        outcomes = _select_source(outcomes, source)
+    outcomes = _choose_outcomes(skills, snapshot, source, show_all=show_all, unused=unused)
     if as_json:
         print_json(shape_list(snapshot, outcomes))
         return 0
@@ -80,13 +76,19 @@ def command(
     def open_host(other: str) -> Skills:
         return open_skills(other, add_dirs, bare=bare, agent=agent, warn=False, thorough=show_all)
 
-    # Nothing was touched for the other editions, so they cannot be compared with
-    # --touched, and a part is not compared. All are
-    # scanned before the first line is printed, because progress shows where the answer will be.
-    others = () if touched or source else tuple(load_other_editions(skills, host, open_host))
+    # Nothing was touched for the other editions, and a part is not compared. All are scanned before
+    # the first line is printed, because progress shows where the answer will be.
+    is_compared = not touched and source is None
+    others = tuple(load_other_editions(skills, host, open_host)) if is_compared else ()
     print_outcomes(snapshot, outcomes, show_all=show_all, others=others)
     _warn_of_sources(snapshot)
     return 0
+
+
+def _refuse_together(option: str, others: dict[str, bool]) -> None:
+    for other, is_given in others.items():
+        if is_given:
+            raise UsageError(f"{other} and {option} cannot be used together.")
 
 
 def _warn_of_sources(snapshot: Snapshot) -> None:
@@ -108,13 +110,14 @@ def _warn_of_sources(snapshot: Snapshot) -> None:
 
 
 def _choose_outcomes(
-    skills: Skills, snapshot: Snapshot, *, show_all: bool, unused: bool
+    skills: Skills, snapshot: Snapshot, source: str | None, *, show_all: bool, unused: bool
 ) -> tuple[Outcome, ...]:
+    outcomes = snapshot.outcomes if show_all else snapshot.shown
     if unused:
         from prowess.reports.usage_report import find_unused
 
-        return find_unused(skills)
-    return snapshot.outcomes if show_all else snapshot.shown
+        outcomes = find_unused(skills)
+    return outcomes if source is None else _select_source(outcomes, source)
 
 
 def _select_source(outcomes: tuple[Outcome, ...], wanted: str) -> tuple[Outcome, ...]:
