@@ -341,3 +341,23 @@ def test_keys_belong_to_the_chat_before_it_greets(studio):
         os.close(ours)
         os.close(theirs)
     assert output.modes == [(0, 0)]
+
+
+def test_hints_name_the_key_of_the_key_file(studio):
+    write_keys(studio, 'interrupt = ["f6"]\n')
+
+    async def play(one: Pressed) -> None:
+        one.press(f"go{ENTER}")
+        await one.wait_for(ToolStarted)
+        live = one.screen._render_live_lines()
+        assert "F6 interrupts" in live[-1]
+        one.press("/compact" + ENTER)
+        await one.wait(lambda: "F6 interrupts it." in output.text)
+        one.press(CTRL_D)
+        await one.wait(lambda: one.screen._hint == "The model is working; F6 interrupts it.")
+        one.press("\x1b[17~")
+        ended = await one.wait_for(TurnEnded)
+        assert ended.status == "interrupted"
+
+    output = Written()
+    chat(studio, call("Bash", command="sleep 30"), say("one"), play=play, output=output)

@@ -46,7 +46,7 @@ from prowess.errors import UsageError
 from prowess.machine.event_loop import run_in_thread
 from prowess.model.activation import Activation, SkillRequests
 from prowess.model.mcp import McpServer
-from prowess.model.permission import Action
+from prowess.model.permission import Action, Decision
 from prowess.ports import Approver
 from prowess.present.tokens import estimate_tokens
 from prowess.runtime import Skills
@@ -203,19 +203,19 @@ class Workers:
         context, place = worker.context, self._workspace
         conversation = context.conversation
         catalog = {} if window is None else {"context_tokens": window}
+
+        def open_judge() -> Callable[[Plan], Decision]:
+            # What is granted changes from turn to turn.
+            return place.open_judge(conversation, context.turn.granted)
+
+        files = place.open_files(conversation, open_judge)
         return build_toolset(
             context,
-            # What is granted changes from turn to turn.
-            place.open_files(
-                conversation, lambda: place.open_judge(conversation, context.turn.granted)
-            ),
+            files,
             BashTool(place.find_sandbox),
-            WebTool(
-                place.list_private_hosts,
-                lambda: place.open_judge(conversation, context.turn.granted),
-            ),
+            WebTool(place.list_private_hosts, open_judge),
             self._make_task(worker),
-            shipped=open_shipped_tools(self._skills, conversation, only=only),
+            shipped=open_shipped_tools(self._skills, conversation, files.find_denial, only=only),
             mcp=self._mcp,
             only=only,
             **catalog,

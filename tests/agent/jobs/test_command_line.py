@@ -21,6 +21,7 @@ from prowess.agent.jobs.values import Job, Question
 from prowess.cli.terminal.job_output import JobProgress
 from prowess.machine.facts import current_facts
 from prowess.model.settings import JobSettings
+from prowess.state.job_files import is_worker_running
 from tests.agent.jobs.conftest import wait_until
 from tests.cli.conftest import terminal
 from tests.cli.terminal import Terminal
@@ -255,3 +256,35 @@ def test_elsewhere_each_change_is_a_line(capsys) -> None:
         ["b.02", "waiting"],
     ]
     assert "\x1b" not in err
+
+
+@pytest.mark.slow
+def test_workers_are_listed_with_their_queues_and_what_they_do(desk: Terminal) -> None:
+    nobody = desk.run("jobs", "workers")
+    assert (nobody.code, nobody.out) == (0, "")
+    assert "No worker is running" in nobody.err
+    model = script(desk, bash("echo hi"), {"text": "Done."})
+    id = desk.json("jobs", "add", "Say hi", "--model", model)["job"]
+    wait_until(lambda: desk.json("jobs", "show", id)["state"] == "waiting")
+    [worker] = desk.json("jobs", "workers")["workers"]
+    places = {queue.partition("@")[2] for queue in worker["queues"]}
+    assert (places, worker["is_dead"]) == ({worker["machine"]}, False)
+    assert worker["jobs"] == [{"id": id, "state": "waiting", "title": "Say hi"}]
+    shown = desk.run("jobs", "workers").out.splitlines()
+    assert re.fullmatch(
+        rf"{worker['id']}  seen \d+s ago  {worker['machine']}, process {worker['pid']}", shown[0]
+    )
+    assert shown[1:] == [f"  queues   {worker['machine']}", f"  waiting  {id}  Say hi"]
+    os.kill(worker["pid"], signal.SIGKILL)
+    wait_until(lambda: not is_worker_running(current_facts()))
+    desk.run("worker", "--detach")
+    # The next one on the machine knows that the first is gone, and takes over its job.
+    wait_until(lambda: {one["is_dead"] for one in list_workers(desk, "--all")} == {True, False})
+    [living] = list_workers(desk)
+    assert living["id"] != worker["id"]
+    assert f"{worker['id']}  dead  " in desk.run("jobs", "workers", "--all").out
+
+
+def list_workers(desk: Terminal, *options: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = desk.json("jobs", "workers", *options)["workers"]
+    return found

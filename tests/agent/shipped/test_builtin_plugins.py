@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,9 @@ from typing import Any
 import pytest
 
 from prowess.agent import Session
+from prowess.agent.configuration import load_configuration
 from prowess.agent.events import Event, ToolFinished
+from prowess.agent.mcp_tools import find_servers, make_tool_name
 from prowess.gate.permissions import parse_given
 from prowess.model.settings import FEATURES
 from prowess.model.skill import LoadedFrom, Scope
@@ -20,6 +23,7 @@ from prowess.supply.bundled import (
     SHIPPED,
     BundledSource,
     find_plugins_folder,
+    find_shipped_places,
 )
 from prowess.text.permission_rules import AGENT_TOOLS
 from tests.agent.shipped.test_dream import SAVE, list_plans
@@ -151,6 +155,62 @@ def test_the_hook_of_authoring_tells_the_model_what_is_wrong_with_a_skill(studio
     assert "SKILL.md" in wrong
     assert "description" in wrong
     assert "description" not in right
+
+
+def open_authoring(studio: Studio, *, is_on: bool, allow: tuple[str, ...] = ()) -> Skills:
+    settings = f'[enabled_plugins]\n"authoring@builtin" = {str(is_on).lower()}\n'
+    studio.workspace.write("home/.config/prowess/prowess.toml", settings)
+    studio.env["PATH"] = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    return Skills(
+        studio.project,
+        facts=studio.facts,
+        cache=False,
+        sources=(BundledSource(),),
+        places=find_shipped_places("prowess"),
+        rules=parse_given(allow=list(allow), tools=AGENT_TOOLS),
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.needs("python3")
+def test_the_server_of_authoring_answers_a_model_about_skills(studio: Studio) -> None:
+    studio.skill("tide-tables", description="Tides of a harbour.")
+    studio.write("drafts/a/SKILL.md", "---\nname: A B\n---\n")
+    skills = open_authoring(studio, is_on=True, allow=("mcp__authoring_skills*",))
+    check, explain, compare = (
+        make_tool_name("authoring:skills", name)
+        for name in ("check_skill", "explain_skill", "compare_hosts")
+    )
+    script = studio.script(
+        call(check, path="drafts/a"),
+        call(check, path="--help"),
+        call(explain, name="tide-tables"),
+        call(explain, name="x", host="/etc/passwd"),
+        call(compare),
+        say("Done."),
+    )
+    events: list[Event] = []
+    with Session(skills, model=script) as session:
+        session.run("Look at the skills.", on_event=events.append)
+    found = pick(events, ToolFinished)
+    assert [one.outcome for one in found] == ["done", "done", "done", "failed", "done"], found
+    checked, option, explained, wrong, compared = [one.output for one in found]
+    assert "`description` is missing" in checked
+    # What a model says is never an option of the program.
+    assert "--help" in option
+    assert "Usage" not in option
+    assert explained.startswith("“tide-tables” is ready: ")
+    assert "`host` is one of prowess, claude-code" in wrong
+    assert "tide-tables" in compared
+
+
+def test_nothing_of_a_plugin_is_started_while_it_is_off(studio: Studio) -> None:
+    skills = open_authoring(studio, is_on=False)
+    with Session(skills, model=studio.script(say("Done."))) as session:
+        assert find_servers(skills, load_configuration(skills)) == ()
+        assert session.run("Say it.").status == "done"
+    [server] = find_servers(on := open_authoring(studio, is_on=True), load_configuration(on))
+    assert (server.name, server.plugin) == ("authoring:skills", "authoring@builtin")
 
 
 def test_the_users_settings_name_the_file(terminal):

@@ -96,3 +96,17 @@ def test_a_finding_that_is_not_in_the_code_is_refused(
     assert refused.output.startswith("Nothing was saved. ")
     assert problem in refused.output
     assert not (studio.workspace.home / ".prowess/reviews").exists()
+
+
+@pytest.mark.parametrize("quote", ["    return heights[0]", "return wrong"])
+def test_a_file_that_the_rules_deny_is_not_quoted(studio: Studio, quote: str) -> None:
+    turn_on(studio, "hunter")
+    studio.write("tide.py", CODE)
+    rules = ("Read(tide.py)",)
+    _, events = run(studio, "/hunter", review(finding(quote=quote)), END, deny=rules)
+    [refused] = pick(events, ToolFinished)
+    assert refused.outcome == "failed"
+    # The same answer, whatever is in the file.
+    assert "tide.py cannot be quoted, because" in refused.output
+    assert "does not have" not in refused.output
+    assert not (studio.workspace.home / ".prowess/reviews").exists()

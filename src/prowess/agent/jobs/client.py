@@ -167,6 +167,14 @@ class Jobs:
             one for one in self.list_workers() if not one.is_dead and one.silent < LEASE_SECONDS
         ]
 
+    def list_running(self) -> list[Job]:
+        """The jobs that workers have taken and not ended, and parts of jobs."""
+        if self.is_empty:
+            return []
+        found = self._open().list_workflows(status="PENDING", load_input=False)
+        waiting = self.database.questions.list_open()
+        return [_shape(one, waiting) for one in found]
+
     def cancel(self, id: str) -> Job:
         """Cancel a job and those that belong to it; what runs is stopped within a second."""
         job = self.get(id)

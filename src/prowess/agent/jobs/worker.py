@@ -81,7 +81,7 @@ class Worker:
         """
         with hold_worker_lock(self._facts):
             self.database.prepare()
-            self.database.workers.add(self.id, self.machine, self._pid)
+            self.database.workers.add(self.id, self.machine, self._pid, self._names)
             # Whoever held the lock before has ended, however long ago it was last seen.
             self.database.workers.bury_machine(self.machine, but=self.id)
             self._launch()

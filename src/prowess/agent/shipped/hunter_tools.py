@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from prowess.agent.shipped.documents import plan_document
-from prowess.agent.tools.plan import Plan
+from prowess.agent.tools.plan import FindDenial, Plan
 from prowess.errors import UsageError
 from prowess.machine.project_files import ProjectFiles
 from prowess.runtime import Skills
@@ -35,8 +35,9 @@ class Finding:
 class HunterTools:
     """The tool of `hunter`."""
 
-    def __init__(self, skills: Skills) -> None:
+    def __init__(self, skills: Skills, find_denial: FindDenial) -> None:
         self._skills = skills
+        self._find_denial = find_denial
         root = skills.snapshot.repository or skills.cwd
         self._files = ProjectFiles(root, skills.cwd, home=skills.facts.home)
 
@@ -65,6 +66,10 @@ class HunterTools:
         place = self._files.locate(finding.file)
         if not place.is_inside:
             return f"{finding.file} is outside the project."
+        # The answer would say what is in a file that the model may not read.
+        denial = self._find_denial(finding.file)
+        if denial is not None:
+            return f"{finding.file} cannot be quoted, because {denial.rstrip('.')}."
         found = self._files.find_text(place)
         if found is None:
             return f"There is no file {finding.file}."

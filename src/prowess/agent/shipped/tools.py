@@ -14,12 +14,14 @@ class ShippedTool(NamedTuple):
     - `skills`: with one of these loaded, a model has the tool, and so has an agent whose
       definition names it.
     - `feature`: the feature that must be on. With no `skills`, a model then always has the tool.
+    - `reads_files`: the class also gets a `FindDenial`.
     """
 
     module: str
     method: str
     skills: tuple[str, ...] = ()
     feature: str | None = None
+    reads_files: bool = False
 
 
 _MEMORIES = "prowess.agent.shipped.memory_tools"
@@ -46,7 +48,9 @@ SHIPPED_TOOLS: Mapping[str, ShippedTool] = {
     "FollowDebugLog": ShippedTool(_DEBUG, "DebugTools.follow_debug_log", ("debug",)),
     "SaveSkill": ShippedTool(_SKILLS, "SkillTools.save_skill", ("skillify", _GENERATOR)),
     "SavePlan": ShippedTool(_DREAM, "DreamTools.save_plan", ("dream",), "dream"),
-    "SaveReview": ShippedTool(_HUNTER, "HunterTools.save_review", ("hunter",), "hunter"),
+    "SaveReview": ShippedTool(
+        _HUNTER, "HunterTools.save_review", ("hunter",), "hunter", reads_files=True
+    ),
     "OpenPage": ShippedTool(_BROWSER, "BrowserTools.open_page", _CHROME, *_CHROME),
     "ReadPage": ShippedTool(_BROWSER, "BrowserTools.read_page", _CHROME, *_CHROME),
     "ClickElement": ShippedTool(_BROWSER, "BrowserTools.click_element", _CHROME, *_CHROME),

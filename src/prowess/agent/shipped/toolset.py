@@ -11,6 +11,7 @@ from pydantic_ai.toolsets import AbstractToolset, ToolsetTool
 
 from prowess.agent.shipped.tools import SHIPPED_TOOLS, ShippedTool
 from prowess.agent.tool_schemas import make_tool
+from prowess.agent.tools.plan import FindDenial
 from prowess.conversation.conversation import Conversation
 from prowess.model.skill import Scope
 from prowess.runtime import Skills
@@ -18,7 +19,11 @@ from prowess.supply.bundled import find_features
 
 
 def open_shipped_tools(
-    skills: Skills, conversation: Conversation, *, only: Collection[str] | None = None
+    skills: Skills,
+    conversation: Conversation,
+    find_denial: FindDenial,
+    *,
+    only: Collection[str] | None = None,
 ) -> AbstractToolset[Any]:
     """The tools for one conversation. `only` are those of a definition; None is all."""
     features = find_features(skills.project.load_own_settings())
@@ -30,17 +35,20 @@ def open_shipped_tools(
         is_named = not tool.skills if only is None else name in only
         return is_named or _has_skill(tool, conversation)
 
-    toolset = _ToolsOnDemand(skills, is_needed)
+    toolset = _ToolsOnDemand(skills, is_needed, find_denial)
     return toolset.filtered(lambda ctx, tool: is_needed(tool.name))
 
 
 class _ToolsOnDemand(FunctionToolset[Any]):
     """The tools, each made when it is first needed: few sessions do that."""
 
-    def __init__(self, skills: Skills, is_needed: Callable[[str], bool]) -> None:
+    def __init__(
+        self, skills: Skills, is_needed: Callable[[str], bool], find_denial: FindDenial
+    ) -> None:
         super().__init__()
         self._skills = skills
         self._is_needed = is_needed
+        self._find_denial = find_denial
         # The tools of one class share what they remember.
         self._owners: dict[str, Any] = {}
 
@@ -54,7 +62,8 @@ class _ToolsOnDemand(FunctionToolset[Any]):
     def _find_method(self, tool: ShippedTool) -> Callable[..., Any]:
         owner, _, method = tool.method.partition(".")
         if owner not in self._owners:
-            self._owners[owner] = getattr(import_module(tool.module), owner)(self._skills)
+            more = (self._find_denial,) if tool.reads_files else ()
+            self._owners[owner] = getattr(import_module(tool.module), owner)(self._skills, *more)
         found: Callable[..., Any] = getattr(self._owners[owner], method)
         return found
 

@@ -102,6 +102,11 @@ class FileTools:
 
         return self._plan_read(f"Read {place.shown}", ("read",), place, run, touched=place.path)
 
+    def find_denial(self, file_path: str) -> str | None:
+        """Why the rules keep the model from reading a file; None if they do not."""
+        decision = self._open_judge()(self.read(file_path))
+        return decision.reason if decision.action is Action.DENY else None
+
     def write(self, file_path: str, content: str) -> Plan:
         """Write a whole file: a new one, or in place of an old one. Missing folders are made.
 

@@ -11,6 +11,8 @@ from pydantic_ai import ToolReturn
 from prowess.model.permission import Action
 
 IsCancelled = Callable[[], bool]
+FindDenial = Callable[[str], str | None]
+"""Why the rules keep the model from reading a file; None if they do not."""
 
 
 class Access(msgspec.Struct, frozen=True, kw_only=True):

@@ -77,6 +77,11 @@ class Chat:
             loaded = self.session.conversation.ledger.loaded
             self.usage.skills = list(dict.fromkeys(entry.name for entry in loaded))
 
+    @property
+    def interrupt_key(self) -> str:
+        """The key that interrupts, as hints name it."""
+        return self.keys["interrupt"].labels[0]
+
     async def submit(self, text: str, key: Key = Key.SEND) -> None:
         """Do what a typed text asks for. Problems are shown."""
         if not text.strip():
@@ -127,7 +132,9 @@ class Chat:
 
     async def _run_local(self, name: str, arguments: str) -> None:
         if self.is_working and not COMMANDS[name].safe_while_working:
-            raise UsageError(f"/{name} has to wait until the model is done; Esc interrupts it.")
+            raise UsageError(
+                f"/{name} has to wait until the model is done; {self.interrupt_key} interrupts it."
+            )
         await load_local(name)(self, arguments)
 
     async def _check_command(self, text: str) -> None:
@@ -154,7 +161,7 @@ class Chat:
 
     async def _queue(self, text: str, key: Key) -> None:
         if self.session.models.name is None:
-            raise UsageError("A command is running; Esc interrupts it.")
+            raise UsageError(f"A command is running; {self.interrupt_key} interrupts it.")
         mentions = find_mentions(text, self.skills.cwd)
         delivery = await self.session.queue(text, key=key, files=mentions.found)
         self._report_missing(mentions)

@@ -249,7 +249,10 @@ class ChatScreen:
     def _render_live_lines(self) -> list[str]:
         rows = self._output.get_size().rows - _MOST_INPUT_ROWS - 3
         live = self._transcript.render_live(
-            rows=max(rows, 3), is_working=self._is_busy(), is_asking=self._question is not None
+            rows=max(rows, 3),
+            interrupt_key=self.chat.interrupt_key,
+            is_working=self._is_busy(),
+            is_asking=self._question is not None,
         )
         return live.splitlines()
 
@@ -346,7 +349,7 @@ class ChatScreen:
         if self.line.text:
             self.line.delete()
         elif self._is_busy():
-            self._hint = "The model is working; Esc interrupts it."
+            self._hint = f"The model is working; {self.chat.interrupt_key} interrupts it."
         else:
             self.leave()
 

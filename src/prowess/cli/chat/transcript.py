@@ -132,7 +132,9 @@ class Transcript:
         self._print(Text(f"· {escape_line(started.title)}", "bold"))
         self._print(Padding(Text(escape_text(shown)), (0, 0, 0, 2)))
 
-    def render_live(self, *, rows: int, is_working: bool, is_asking: bool = False) -> str:
+    def render_live(
+        self, *, rows: int, interrupt_key: str, is_working: bool, is_asking: bool = False
+    ) -> str:
         """What is going on, in at most that many rows: the answer so far, calls, messages."""
         width = self._get_width()
         notes = list(self._list_queued(width))
@@ -141,7 +143,8 @@ class Transcript:
         if is_working and not is_asking:
             seconds = time.monotonic() - self._started
             doing = "Thinking" if self._is_thinking else "Working"
-            notes.append(Text(cut_line(f"{doing}… {seconds:.0f} s · Esc interrupts", width), "dim"))
+            line = f"{doing}… {seconds:.0f} s · {interrupt_key} interrupts"
+            notes.append(Text(cut_line(line, width), "dim"))
         notes = notes[-max(rows, 1) :]
         shown = render_terminal(Text("\n").join(notes), width=width) if notes else ""
         left = rows - len(notes)

@@ -13,7 +13,7 @@ from prowess.cli.app import Exit
 from prowess.cli.commands.schedules import schedules
 from prowess.cli.job_options import TurnOptions, hidden_host, open_jobs, turn_options
 from prowess.cli.options import host_option, json_option
-from prowess.cli.terminal.job_output import JobProgress, render_job, render_jobs
+from prowess.cli.terminal.job_output import JobProgress, WorkerLife, render_job, render_jobs
 from prowess.cli.terminal.out import print_json
 from prowess.errors import UsageError
 from prowess.text.display import escape_line
@@ -61,6 +61,30 @@ def command(ctx: click.Context, every: bool, as_json: bool) -> int:
 
 
 command.add_command(schedules)
+
+
+@command.command("workers")
+@click.option("--all", "every", is_flag=True, help="Also list workers that died.")
+@hidden_host
+@json_option
+def workers(every: bool, as_json: bool) -> int:
+    """List workers: the machine of each, its queues, when it was last seen, and what it does."""
+    with open_jobs() as jobs:
+        found = jobs.list_workers() if every else jobs.list_live_workers()
+        queues = {} if jobs.is_empty else jobs.database.workers.list_queues()
+        running = jobs.list_running()
+    lives = [
+        WorkerLife(one, queues.get(one.id, ()), [job for job in running if job.worker == one.id])
+        for one in found
+    ]
+    if as_json:
+        print_json({"workers": [life.shape() for life in lives]})
+        return Exit.OK
+    if not lives:
+        click.echo("No worker is running; start one with `prowess worker`.", err=True)
+    for line in (line for life in lives for line in life.render()):
+        click.echo(line)
+    return Exit.OK
 
 
 @command.command("add")

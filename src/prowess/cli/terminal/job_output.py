@@ -6,9 +6,10 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
+import msgspec
 from rich.cells import set_cell_size
 
 from prowess.cli.terminal.out import console
@@ -16,7 +17,7 @@ from prowess.text.display import escape_line, escape_text
 
 if TYPE_CHECKING:
     from prowess.agent.events import Event
-    from prowess.agent.jobs.values import Job, Question
+    from prowess.agent.jobs.values import Job, Question, WorkerInfo
 
 _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
 
@@ -67,6 +68,34 @@ def _render_age(seconds: float) -> str:
         if seconds >= size:
             return f"{int(seconds // size)}{unit}"
     return f"{max(int(seconds), 0)}s"
+
+
+class WorkerLife(NamedTuple):
+    """A worker, the queues that it serves, and the jobs that it works on."""
+
+    worker: WorkerInfo
+    queues: Sequence[str]
+    jobs: Sequence[Job]
+
+    def render(self) -> Iterator[str]:
+        """It for people."""
+        worker = self.worker
+        state = "dead" if worker.is_dead else f"seen {_render_age(worker.silent)} ago"
+        # A dead worker of another machine may be known only by its id.
+        where = f"{worker.machine}, process {worker.pid}" if worker.machine else "unknown machine"
+        yield f"{worker.id}  {state}  {escape_line(where)}"
+        places = dict.fromkeys(queue.partition("@")[2] for queue in self.queues)
+        if places:
+            yield f"  queues   {escape_line(', '.join(places))}"
+        for job in self.jobs:
+            yield f"  {job.state:<8} {job.id}  {escape_line(job.title)}"
+        if not self.jobs and not worker.is_dead:
+            yield "  idle"
+
+    def shape(self) -> dict[str, Any]:
+        """It as JSON."""
+        jobs = [{"id": job.id, "state": job.state, "title": job.title} for job in self.jobs]
+        return {**msgspec.to_builtins(self.worker), "queues": list(self.queues), "jobs": jobs}
 
 
 class JobProgress:
