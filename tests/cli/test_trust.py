@@ -371,6 +371,93 @@ def test_a_list_that_others_may_write_is_not_relied_on_and_says_so(terminal):
     )
 
 
+def approve(terminal: Terminal, name: str = "greet") -> None:
+    """Answer “always” when a model wants to use a skill of the project."""
+    terminal.write("home/.config/prowess/prowess.toml", 'approvals = "disk"\n')
+    terminal.skill(f"project/.agents/skills/{name}")
+    keyboard = Keyboard("activate", name, "--by", "model", "--ask", name)
+    keyboard.type("a\n", after="[o/a/R]")
+    assert keyboard.end()[0] == 0
+
+
+def may_use(terminal: Terminal, name: str = "greet") -> bool:
+    """Whether a model may use a skill although nobody can be asked."""
+    code = terminal.run("activate", name, "--by", "model", "--ask", name).code
+    assert code in (0, 5)
+    return code == 0
+
+
+def test_single_approvals_are_listed_with_what_they_are_bound_to(terminal):
+    approve(terminal)
+    (one,) = terminal.json("trust", "--list")["approvals"]
+    file = terminal.path("project/.agents/skills/greet/SKILL.md")
+    assert one == {
+        "id": one["id"],
+        "permission": "skill",
+        "pattern": "greet",
+        "skill": "greet",
+        "project": str(terminal.project),
+        "location": file,
+        "digest": one["digest"],
+        "approved": one["approved"],
+        "is_there": True,
+    }
+    answer = terminal.run("trust", "--list")
+    assert (answer.code, answer.err) == (0, "")
+    lines = answer.out.splitlines()
+    assert lines[:2] == ["No projects are trusted.", ""]
+    assert lines[2].split() == ["ID", "SINCE", "APPROVED", "FOR", "DIGEST"]
+    digest = one["digest"].removeprefix("sha256:")[:12]
+    for word in (one["id"], one["approved"], "skill: greet", digest):
+        assert word in answer.out
+
+
+@pytest.mark.parametrize("by", ["id", "name"])
+def test_one_approval_is_revoked_and_the_others_stay(terminal, by):
+    approve(terminal)
+    approve(terminal, "other")
+    listed = {one["skill"]: one for one in terminal.json("trust", "--list")["approvals"]}
+    wanted = listed["greet"]["id"] if by == "id" else "greet"
+    file = terminal.path("project/.agents/skills/greet/SKILL.md")
+    answer = terminal.run("trust", "--revoke", wanted)
+    assert answer == (0, f"No longer approved: skill: greet for {file}.\n", "")
+    assert (may_use(terminal), may_use(terminal, "other")) == (False, True)
+    assert [one["skill"] for one in terminal.json("trust", "--list")["approvals"]] == ["other"]
+
+
+def test_an_approval_lapses_when_any_file_of_the_skill_changes(terminal):
+    approve(terminal)
+    assert may_use(terminal)
+    terminal.write("project/.agents/skills/greet/scripts/new.sh", "echo\n")
+    assert not may_use(terminal)
+    (terminal.project / ".agents/skills/greet/scripts/new.sh").unlink()
+    (terminal.project / ".agents/skills/greet/scripts").rmdir()
+    assert may_use(terminal)
+
+
+def test_an_approval_of_a_skill_that_is_gone_says_so(terminal):
+    approve(terminal)
+    (terminal.project / ".agents/skills/greet/SKILL.md").unlink()
+    assert "(gone)" in " ".join(terminal.run("trust", "--list").out.split())
+    (one,) = terminal.json("trust", "--revoke", "greet")["revoked"]
+    assert not one["is_there"]
+
+
+def test_what_is_not_approved_cannot_be_revoked(terminal):
+    approve(terminal)
+    answer = terminal.run("trust", "--revoke", "gret")
+    assert (answer.code, answer.out) == (2, "")
+    assert "Nothing is approved under “gret”." in answer.err
+    assert "Did you mean “greet”?" in answer.err
+
+
+def test_a_project_is_revoked_by_its_folder(terminal):
+    terminal.run("trust", "--yes")
+    answer = terminal.run("trust", "--revoke", str(terminal.project))
+    assert answer == (0, f"{terminal.project} is no longer trusted.\n", "")
+    assert terminal.run("trust", "--revoke", "x", "--list").code == 2
+
+
 @pytest.mark.parametrize("options", [(), ("--yes",), ("--yes", "--json")])
 def test_a_home_is_too_wide_to_be_trusted(terminal, options):
     answer = terminal.run("trust", str(terminal.home), *options)

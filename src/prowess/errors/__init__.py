@@ -9,7 +9,8 @@
     │   │   ├── UnknownHost      no such profile or edition
     │   │   ├── UnknownFormat    no such catalog format
     │   │   ├── UnknownEncoding  no such token encoding
-    │   │   └── UnknownAgent     no such definition of a sub-agent
+    │   │   ├── UnknownAgent     no such definition of a sub-agent
+    │   │   └── UnknownApproval  no such approval to revoke
     │   ├── Unavailable          the skill exists but cannot be loaded; has its state and the reason
     │   ├── NotPermitted         a rule or a person refused; has the reason and any feedback
     │   ├── ArgumentRefused      an argument is not what the skill's header allows

@@ -259,6 +259,17 @@ class TooWide(UsageError):
         )
 
 
+class UnknownApproval(UnknownName):
+    """No approval has the requested id, name or skill."""
+
+    def __str__(self) -> str:
+        return f"Nothing is approved under “{shorten(self.name)}”."
+
+    @property
+    def hint(self) -> str | None:
+        return super().hint or "Run `prowess trust --list` to see what is approved."
+
+
 def _shorten(command: str, most: int = 200) -> str:
     """A command as part of a sentence: its first line, bounded."""
     first, _, rest = command.strip().partition("\n")

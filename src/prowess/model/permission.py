@@ -105,3 +105,11 @@ class Approval(msgspec.Struct, frozen=True, kw_only=True):
     def key(self) -> tuple[str, str, str]:
         """What identifies an approval; there is at most one for each."""
         return self.permission, self.pattern, self.location
+
+    @property
+    def id(self) -> str:
+        """A short name for it, which stays the same until something else is approved."""
+        import hashlib
+
+        text = "\0".join((*self.key, self.digest))
+        return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:10]

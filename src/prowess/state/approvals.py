@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Collection
 
 from prowess.diagnostics import Diagnostic
 from prowess.model.facts import Facts
@@ -61,6 +62,10 @@ class ApprovalFile:
             return [approval for approval in found if approval.pattern != name]
 
         return self._list.change(remove)
+
+    def revoke(self, ids: Collection[str]) -> int:
+        """Revoke single approvals by their ids; returns how many there were."""
+        return self._list.change(lambda found: [one for one in found if one.id not in ids])
 
     def load(self) -> list[Approval]:
         """Every approval; none if the file is missing or cannot be trusted."""

@@ -14,17 +14,19 @@ from prowess.cli.terminal.out import console, echo_diagnostics, print_json, shor
 from prowess.cli.terminal.progress import Progress
 from prowess.cli.terminal.prompts import can_ask, confirm
 from prowess.errors import NotAFolder, UsageError
-from prowess.errors.activation import TooWide
+from prowess.errors.activation import TooWide, UnknownApproval
 from prowess.machine.facts import current_facts
 from prowess.machine.project_folders import MOST_FOLDERS
+from prowess.reports.approval_list import ListedApproval, list_approvals
 from prowess.reports.json_output import shape_diagnostic
 from prowess.reports.trust_preview import (
     DeclaredSetting,
     TrustPreview,
     preview_trust,
 )
+from prowess.state.approvals import ApprovalFile, approvals_path
 from prowess.state.trust import Trusted, TrustFile
-from prowess.text.display import count_words, escape_text
+from prowess.text.display import count_words, escape_line, escape_text
 
 _NOT_ASKED = "Not a terminal, so nothing was trusted; use `--yes` to skip the prompt."
 
@@ -36,7 +38,14 @@ _Group = list[tuple[str, tuple[str, ...]]]
 @click.argument("path", default=".", type=click.Path())
 @click.option("--yes", is_flag=True, help="Trust it without asking.")
 @click.option("--remove", is_flag=True, help="Stop trusting it.")
-@click.option("--list", "list_all", is_flag=True, help="List all trusted projects.")
+@click.option(
+    "--list", "list_all", is_flag=True, help="List all trusted projects and single approvals."
+)
+@click.option(
+    "--revoke",
+    metavar="ID|NAME",
+    help="Revoke one approval by its id, or all of a skill or name.",
+)
 @click.option(
     "--host",
     metavar="NAME[@EDITION]",
@@ -45,7 +54,13 @@ _Group = list[tuple[str, tuple[str, ...]]]
 )
 @json_option
 def command(
-    path: str, yes: bool, remove: bool, list_all: bool, host: str | None, as_json: bool
+    path: str,
+    yes: bool,
+    remove: bool,
+    list_all: bool,
+    revoke: str | None,
+    host: str | None,
+    as_json: bool,
 ) -> int:
     """Trust a project so that what it brings can run.
 
@@ -53,12 +68,19 @@ def command(
     are not called, its MCP servers are not started, and its sources are not fetched. Shows what
     would run, then asks. Trust covers the whole repository that PATH is in, for every host and
     including later changes. It is stored outside the repository.
+
+    Without trust, a single “always” approves one skill or tool, as it is at that moment; it lapses
+    when the content changes. --list shows both kinds, --remove and --revoke take them back.
     """
-    if yes + remove + list_all > 1:
-        raise UsageError("Use only one of --yes, --remove and --list.")
-    store = TrustFile.of(current_facts())
+    if yes + remove + list_all + (revoke is not None) > 1:
+        raise UsageError("Use only one of --yes, --remove, --list and --revoke.")
+    facts = current_facts()
+    store = TrustFile.of(facts)
+    approvals = ApprovalFile(approvals_path(facts))
     if list_all:
-        return _list(store, as_json=as_json)
+        return _list(store, approvals, as_json=as_json)
+    if revoke is not None:
+        return _revoke(store, approvals, revoke, as_json=as_json)
     folder = os.path.abspath(path)
     if not os.path.isdir(folder):
         raise NotAFolder(folder)
@@ -67,13 +89,17 @@ def command(
     return _trust(store, folder, yes=yes, host=host, as_json=as_json)
 
 
-def _list(store: TrustFile, *, as_json: bool) -> int:
+def _list(store: TrustFile, approvals: ApprovalFile, *, as_json: bool) -> int:
     trusted = sorted(store.load(), key=lambda one: one.root)
+    approved = list_approvals(approvals, store)
+    diagnostics = (*store.diagnostics, *approvals.diagnostics)
     if as_json:
         shape: dict[str, Any] = {
             "file": store.path,
             "trusted": [msgspec.to_builtins(one) for one in trusted],
-            "diagnostics": [shape_diagnostic(one) for one in store.diagnostics],
+            "approvals_file": approvals.path,
+            "approvals": [msgspec.to_builtins(one) for one in approved],
+            "diagnostics": [shape_diagnostic(one) for one in diagnostics],
         }
         print_json(shape)
         return Exit.OK
@@ -84,7 +110,44 @@ def _list(store: TrustFile, *, as_json: bool) -> int:
         print_columns(rows, heading=("SINCE", "PROJECT"), wrap=True)
     else:
         console().print("No projects are trusted.")
-    echo_diagnostics(store.diagnostics)
+    if approved:
+        console().print()
+        _print_approvals(approved)
+    echo_diagnostics(diagnostics)
+    return Exit.OK
+
+
+def _print_approvals(approved: list[ListedApproval]) -> None:
+    from prowess.cli.terminal.tables import print_columns
+
+    rows = [
+        (
+            one.id,
+            one.approved,
+            escape_line(one.what),
+            escape_line(shorten_path(one.location) + ("" if one.is_there else " (gone)")),
+            one.digest.removeprefix("sha256:")[:12],
+        )
+        for one in approved
+    ]
+    print_columns(rows, heading=("ID", "SINCE", "APPROVED", "FOR", "DIGEST"), wrap=True)
+
+
+def _revoke(store: TrustFile, approvals: ApprovalFile, wanted: str, *, as_json: bool) -> int:
+    """Revoke approvals; the folder of a trusted project works, too."""
+    listed = list_approvals(approvals, store)
+    chosen = [one for one in listed if wanted in (one.id, one.pattern, one.skill)]
+    if not chosen and os.path.isdir(wanted):
+        return _remove(store, os.path.abspath(wanted), as_json=as_json)
+    if not chosen:
+        raise UnknownApproval(wanted, sorted({one.skill or one.pattern for one in listed}))
+    approvals.revoke({one.id for one in chosen})
+    if as_json:
+        print_json({"revoked": [msgspec.to_builtins(one) for one in chosen]})
+        return Exit.OK
+    for one in chosen:
+        where = escape_line(shorten_path(one.location))
+        console().print(f"No longer approved: {escape_line(one.what)} for {where}.")
     return Exit.OK
 
 
