@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from prowess.adapters.media import Media, parse_block
+from prowess.adapters.media import MediaBlock, parse_block
 from prowess.adapters.skill_offer import SkillOffer
 from prowess.adapters.skill_tools import CallContext
 from prowess.model.activation import Activation
@@ -80,10 +80,10 @@ def test_a_sub_agent_may_load_skills_while_the_agent_is_told(workspace):
 @pytest.mark.parametrize(
     ("block", "parsed"),
     [
-        (PICTURE, Media(is_image=True, media_type="image/png", data="aGk=")),
-        (PHOTO, Media(is_image=True, url="https://example.org/flag.png")),
-        (PAPER | {"title": "Flags"}, Media(is_image=False, media_type="application/pdf", data="aGk=", title="Flags")),
-        (PAGE, Media(is_image=False, url="https://example.org/flags.pdf")),
+        (PICTURE, MediaBlock(is_image=True, media_type="image/png", data="aGk=")),
+        (PHOTO, MediaBlock(is_image=True, url="https://example.org/flag.png")),
+        (PAPER | {"title": "Flags"}, MediaBlock(is_image=False, media_type="application/pdf", data="aGk=", title="Flags")),
+        (PAGE, MediaBlock(is_image=False, url="https://example.org/flags.pdf")),
         (NOTE, "Red."),
         (ODD, '{"type": "旗", "colour": "red"}'),
         ({"type": "image", "source": {"type": "file", "file_id": "f"}}, '{"type": "image", "source": {"type": "file", "file_id": "f"}}'),
@@ -96,9 +96,9 @@ def test_blocks_become_pictures_files_or_text(block, parsed):
 
 
 def test_a_file_has_a_name_and_an_address():
-    paper = Media(is_image=False, media_type="application/pdf", data="aGk=", title="Flags")
+    paper = MediaBlock(is_image=False, media_type="application/pdf", data="aGk=", title="Flags")
     assert (paper.file_name, paper.address) == ("Flags.pdf", "data:application/pdf;base64,aGk=")
-    page = Media(is_image=False, url="https://example.org/flags.pdf")
+    page = MediaBlock(is_image=False, url="https://example.org/flags.pdf")
     assert page.address == "https://example.org/flags.pdf"
 
 

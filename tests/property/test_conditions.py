@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prowess.activate.dormant.conditions import Condition, ConditionIndex, Watch, wake
+from prowess.activate.dormant.conditions import Condition, ConditionIndex, WatchState, wake
 from prowess.activate.dormant.patterns import covers, expand_braces, parse_patterns
 
 names = st.sampled_from(
@@ -58,7 +58,7 @@ def test_what_is_awake_stays_awake_and_is_what_was_touched(
     written: list[list[str]], touched: list[list[str]]
 ) -> None:
     conditions = gather(written)
-    together, watch = ConditionIndex(conditions), Watch()
+    together, watch = ConditionIndex(conditions), WatchState()
     for path in touched:
         woken = wake(watch, together, "/".join(path), cwd="/p")
         assert woken.watch.awake == watch.awake | {one.location for one in woken.conditions}

@@ -20,7 +20,7 @@ from prowess.activate.body.substitution import Given, Substitution
 from prowess.profiles.load import load_profile
 from prowess.shell.command_list import list_commands
 from prowess.shell.command_runner import SHELLS
-from prowess.shell.quotes import FilledCommand, Refusal
+from prowess.shell.quotes import FilledCommand, ValueRefused
 from prowess.shell.scanner import fill_argv, fill_bash
 from prowess.text.value_pattern import parse_pattern
 
@@ -49,7 +49,7 @@ def fill(script: str, argument: str) -> FilledCommand | None:
     filling = Substitution(RULES, Given(arguments=argument, folder="/my skills/x"), names=("who",))
     try:
         return fill_bash(script, list(filling.find_references(script)))
-    except Refusal:
+    except ValueRefused:
         return None
 
 
@@ -166,7 +166,7 @@ def test_reading_a_script_ends_and_never_raises_anything_but_a_refusal(
     filling = Substitution(RULES, Given(arguments=argument), names=("who",))
     try:
         fill_argv(f"x {script}", list(filling.find_references(f"x {script}")))
-    except Refusal as refusal:
+    except ValueRefused as refusal:
         assert 0 <= refusal.at <= len(script) + 2
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from prowess.activate.dormant.conditions import Condition, ConditionIndex, Watch
+from prowess.activate.dormant.conditions import Condition, ConditionIndex, WatchState
 from prowess.activate.dormant.nested_roots import find_nested_roots
 from prowess.activate.resources.addresses import parse_address
 from prowess.activate.resources.file_sample import sample_files
@@ -259,7 +259,7 @@ def test_folders_below_are_found_soon_however_deep_the_file_lies() -> None:
             deep,
             "/p",
             rules={"project": profile.roots["project"]},
-            watch=Watch(),
+            watch=WatchState(),
             files=MemoryFiles({deep: ""}),
         )
     assert (found.roots, len(found.watch.searched)) == ((), 400)

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 
-class Media(msgspec.Struct, frozen=True, kw_only=True):
+class MediaBlock(msgspec.Struct, frozen=True, kw_only=True):
     """An image or a file: its bytes in base64, or its URL."""
 
     is_image: bool
@@ -37,16 +37,16 @@ def make_block(data: bytes, media_type: str) -> dict[str, Any]:
     return {"type": kind, "source": {"type": "base64", "media_type": media_type, "data": encoded}}
 
 
-def parse_block(block: Mapping[str, Any]) -> Media | str:
+def parse_block(block: Mapping[str, Any]) -> MediaBlock | str:
     """A block as an image or a file, or its text. Any other block becomes JSON, so none is lost."""
     source = block.get("source")
     if block.get("type") in ("image", "document") and isinstance(source, Mapping):
         is_image, title = block["type"] == "image", str(block.get("title") or "")
         match source:
             case {"type": "base64", "media_type": str(kind), "data": str(data)}:
-                return Media(is_image=is_image, media_type=kind, data=data, title=title)
+                return MediaBlock(is_image=is_image, media_type=kind, data=data, title=title)
             case {"type": "url", "url": str(url)}:
-                return Media(is_image=is_image, url=url, title=title)
+                return MediaBlock(is_image=is_image, url=url, title=title)
             case {"type": "text", "data": str(text)}:
                 return text
     return json.dumps(dict(block), ensure_ascii=False, default=str)

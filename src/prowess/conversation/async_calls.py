@@ -20,7 +20,7 @@ Answers = Mapping[str, ApprovalAnswer | Exception]
 """Answers by the keys of requests; in place of one, the error that came of asking."""
 
 
-class Call(Protocol[T_co]):
+class AnswerableCall(Protocol[T_co]):
     """A method of a conversation, with everything given except what this module adds."""
 
     def __call__(
@@ -28,7 +28,9 @@ class Call(Protocol[T_co]):
     ) -> T_co: ...
 
 
-async def call_async(call: Call[T], approver: Approver | None, answers: Answers | None = None) -> T:
+async def call_async(
+    call: AnswerableCall[T], approver: Approver | None, answers: Answers | None = None
+) -> T:
     """The result of a call. An async approver is asked here, in the caller's event loop.
 
     With `answers`, nobody is asked: a question without an answer raises `ApprovalNeeded`.
@@ -48,7 +50,7 @@ async def call_async(call: Call[T], approver: Approver | None, answers: Answers 
         given[request.key] = await _ask(approver, request)
 
 
-async def _run(call: Call[T], answers: Answers | None) -> T:
+async def _run(call: AnswerableCall[T], answers: Answers | None) -> T:
     return await run_in_thread(
         lambda is_cancelled: call(answers=answers, is_cancelled=is_cancelled)
     )

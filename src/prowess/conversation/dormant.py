@@ -7,7 +7,7 @@ from functools import cached_property
 
 import msgspec
 
-from prowess.activate.dormant.conditions import ConditionIndex, Watch, find_conditions, wake
+from prowess.activate.dormant.conditions import ConditionIndex, WatchState, find_conditions, wake
 from prowess.activate.dormant.nested_roots import NestedRoot, find_nested_roots
 from prowess.discover.roots import make_root
 from prowess.model.outcome import State
@@ -36,11 +36,11 @@ class DormantSkills:
     ) -> None:
         self._project = project
         self._keep = keep
-        self._watch = Watch(frozenset(awake))
+        self._watch = WatchState(frozenset(awake))
         self._saved_folders = tuple(folders)
         self._nested: tuple[Root, ...] = ()
         self._scanned: tuple[Snapshot, _ScannedSkills] | None = None
-        self._woken: tuple[Snapshot, Watch, Snapshot] | None = None
+        self._woken: tuple[Snapshot, WatchState, Snapshot] | None = None
 
     @property
     def awake(self) -> frozenset[str]:

@@ -20,7 +20,7 @@ import msgspec
 
 from prowess.machine.network_address import (
     Endpoint,
-    UnknownHost,
+    NameUnresolved,
     is_private_name,
     is_public,
     resolve,
@@ -321,7 +321,7 @@ class HttpSession:
             return known
         try:
             found = resolve(host, port, seconds=self._remaining())
-        except UnknownHost as error:
+        except NameUnresolved as error:
             if self.is_over():
                 raise self._report_timeout() from error
             raise FetchError("source-unreachable", str(error)) from error

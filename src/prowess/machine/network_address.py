@@ -26,7 +26,7 @@ class Endpoint(NamedTuple):
     port: int
 
 
-class UnknownHost(OSError):
+class NameUnresolved(OSError):
     """A name that cannot be resolved, or not in time."""
 
 
@@ -73,7 +73,7 @@ def find_literal(host: str) -> Address | None:
 
 
 def resolve(host: str, port: int, *, seconds: float) -> list[Endpoint]:
-    """Every address of a host. Raises `UnknownHost`.
+    """Every address of a host. Raises `NameUnresolved`.
 
     The system's resolver cannot be interrupted, so it runs in a thread that is left behind when the
     time is up.
@@ -93,7 +93,7 @@ def resolve(host: str, port: int, *, seconds: float) -> list[Endpoint]:
     thread.start()
     thread.join(max(seconds, 0))
     if failure:
-        raise UnknownHost(f"the name {host} cannot be resolved ({failure[0]})")
+        raise NameUnresolved(f"the name {host} cannot be resolved ({failure[0]})")
     if not found:
-        raise UnknownHost(f"the name {host} was not resolved in time")
+        raise NameUnresolved(f"the name {host} was not resolved in time")
     return list(dict.fromkeys(found))

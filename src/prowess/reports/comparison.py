@@ -51,7 +51,7 @@ class HostGroup(msgspec.Struct, frozen=True):
         return None if self.outcome is None else self.outcome.candidate.root.disabled_by
 
 
-class SkillRow(msgspec.Struct, frozen=True):
+class ComparedSkill(msgspec.Struct, frozen=True):
     """A skill: its names, the most common first, and what each host that sees it answers.
 
     `hosts` are all hosts that were asked and answered.
@@ -114,8 +114,8 @@ class HostComparison(msgspec.Struct, frozen=True):
     """The answers of several hosts; `different` are the rows on which they disagree."""
 
     hosts: tuple[HostAnswers, ...]
-    rows: tuple[SkillRow, ...]
-    different: tuple[SkillRow, ...]
+    rows: tuple[ComparedSkill, ...]
+    different: tuple[ComparedSkill, ...]
 
     def shape(self, *, only_different: bool = False) -> dict[str, Any]:
         """The comparison as JSON, with all rows or only those on which hosts disagree."""
@@ -165,7 +165,7 @@ class _OpenRow(msgspec.Struct):
         return list(dict.fromkeys(one.candidate.location for one in self.outcomes.values()))
 
 
-def gather_rows(columns: Mapping[str, OutcomesByName]) -> list[SkillRow]:
+def gather_rows(columns: Mapping[str, OutcomesByName]) -> list[ComparedSkill]:
     """One row for each name; names that stand for one file in different hosts share a row."""
     by_name: dict[str, _OpenRow] = {}
     for host, outcomes in columns.items():
@@ -186,7 +186,7 @@ def gather_rows(columns: Mapping[str, OutcomesByName]) -> list[SkillRow]:
             by_file.setdefault(file, []).append(shared or row)
     rows.sort(key=lambda row: _fold(row.names))
     hosts = tuple(columns)
-    return [SkillRow(tuple(row.names), row.outcomes, hosts) for row in rows]
+    return [ComparedSkill(tuple(row.names), row.outcomes, hosts) for row in rows]
 
 
 def _fold(names: list[str]) -> tuple[str, str]:
@@ -198,7 +198,7 @@ def _shape_host(answers: HostAnswers) -> dict[str, Any]:
     return shape if answers.problem is None else {**shape, "problem": answers.problem}
 
 
-def _shape_row(row: SkillRow, order: Iterable[str]) -> dict[str, Any]:
+def _shape_row(row: ComparedSkill, order: Iterable[str]) -> dict[str, Any]:
     has_several_names = len(row.names) > 1
     hosts: dict[str, Any] = {}
     for host in order:

@@ -11,7 +11,7 @@ from hashlib import sha256
 from html import escape
 
 from prowess.model.outcome import Outcome, State
-from prowess.reports.comparison import Agreement, HostComparison, SkillRow
+from prowess.reports.comparison import Agreement, ComparedSkill, HostComparison
 from prowess.text.display import count_words, escape_line, shorten_path
 from prowess.version import VERSION
 
@@ -183,7 +183,7 @@ def _render_heading(title: str) -> str:
     return f'<th scope="col"><button type="button">{_safe(title)}</button></th>'
 
 
-def _render_row(row: SkillRow, hosts: list[str], cwd: str, home: str | None) -> str:
+def _render_row(row: ComparedSkill, hosts: list[str], cwd: str, home: str | None) -> str:
     names = " / ".join(row.names)
     agreement = row.agreement
     files = {one.candidate.location for one in row.outcomes.values()}

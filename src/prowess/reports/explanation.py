@@ -37,18 +37,18 @@ _DECIDED_BY_RESOLVE = (State.DUPLICATE, State.DISABLED, State.SHADOWED)
 _DECIDED_BY_GATE = (State.INELIGIBLE, State.DENIED, State.DORMANT, State.HIDDEN)
 
 
-class Step(msgspec.Struct, frozen=True):
+class StageReport(msgspec.Struct, frozen=True):
     """What one stage did with a candidate."""
 
     stage: str
     says: tuple[str, ...]
 
 
-class Claim(msgspec.Struct, frozen=True):
+class ClaimReport(msgspec.Struct, frozen=True):
     """A file that claims the name, and its journey up to the state in which it ended."""
 
     outcome: Outcome
-    journey: tuple[Step, ...]
+    journey: tuple[StageReport, ...]
 
 
 class EditionAnswer(msgspec.Struct, frozen=True):
@@ -78,7 +78,7 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True):
     snapshot: Snapshot
     name: str
     answer: str
-    claims: tuple[Claim, ...]
+    claims: tuple[ClaimReport, ...]
     left_out: int = 0
     editions: tuple[EditionAnswer, ...] = ()
     elsewhere: tuple[Elsewhere, ...] = ()
@@ -105,7 +105,7 @@ class MissingName(msgspec.Struct, frozen=True, kw_only=True):
 
     snapshot: Snapshot
     name: str
-    claims: tuple[Claim, ...]
+    claims: tuple[ClaimReport, ...]
     left_out: int = 0
     nearest: tuple[str, ...] = ()
     elsewhere: tuple[Elsewhere, ...] = ()
@@ -247,7 +247,7 @@ class _Context(msgspec.Struct, frozen=True):
 
 def _load_claims(
     skills: Skills, rivals: Sequence[Outcome], shown: Sequence[Outcome]
-) -> tuple[Claim, ...]:
+) -> tuple[ClaimReport, ...]:
     if not shown:
         return ()
     served = {one.candidate.location: find_served_origin(skills, one) for one in shown}
@@ -255,7 +255,9 @@ def _load_claims(
         _load_context(skills),
         served={location: one for location, one in served.items() if one is not None},
     )
-    return tuple(Claim(outcome, _build_journey(outcome, rivals, context)) for outcome in shown)
+    return tuple(
+        ClaimReport(outcome, _build_journey(outcome, rivals, context)) for outcome in shown
+    )
 
 
 def _load_context(skills: Skills) -> _Context:
@@ -273,14 +275,14 @@ def _load_context(skills: Skills) -> _Context:
 
 def _build_journey(
     outcome: Outcome, rivals: Sequence[Outcome], context: _Context
-) -> tuple[Step, ...]:
+) -> tuple[StageReport, ...]:
     steps = [
-        Step("discover", tuple(_explain_discover(outcome, context))),
-        Step("parse", tuple(_explain_parse(outcome, context.profile))),
+        StageReport("discover", tuple(_explain_discover(outcome, context))),
+        StageReport("parse", tuple(_explain_parse(outcome, context.profile))),
     ]
     if outcome.skill is not None:
         resolution = context.profile.resolution
-        steps.append(Step("resolve", tuple(_explain_resolve(outcome, rivals, resolution))))
+        steps.append(StageReport("resolve", tuple(_explain_resolve(outcome, rivals, resolution))))
         gate = [*_explain_gate(outcome, context.decide(outcome.skill))]
         served = context.served.get(outcome.candidate.location)
         if served is not None:
@@ -288,9 +290,9 @@ def _build_journey(
             if served.digest is not None:
                 gate.append(f"an approval covers its content as it is, {served.digest}")
             gate.append("commands in it never run, because it comes from a server")
-        steps.append(Step("gate", tuple(gate)))
+        steps.append(StageReport("gate", tuple(gate)))
     if outcome.state is State.READY:
-        steps.append(Step("present", (_explain_present(outcome, context),)))
+        steps.append(StageReport("present", (_explain_present(outcome, context),)))
     return tuple(steps)
 
 
@@ -515,7 +517,7 @@ def render_answer(name: str, holder: Outcome, claims: Sequence[Outcome]) -> str:
 # JSON
 
 
-def _shape_claim(claim: Claim) -> dict[str, Any]:
+def _shape_claim(claim: ClaimReport) -> dict[str, Any]:
     return {
         **shape_outcome(claim.outcome),
         "journey": [msgspec.to_builtins(step) for step in claim.journey],

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from prowess.shell.program_words import unwrap
-from prowess.shell.quotes import Refusal
+from prowess.shell.quotes import ValueRefused
 from prowess.shell.scanner import BashScanner
 
 
@@ -18,7 +18,7 @@ def list_commands(source: str) -> tuple[list[tuple[str, ...]], tuple[str, ...]]:
     are nested too deeply are not.
     """
     scanner = BashScanner(source)
-    with contextlib.suppress(Refusal):
+    with contextlib.suppress(ValueRefused):
         scanner.read()
     listed = [each for words in scanner.commands for each in unwrap(words)]
     last = unwrap(tuple(word.text for word in scanner.last))
@@ -40,7 +40,7 @@ class Pipelines(NamedTuple):
 def list_pipelines(source: str) -> Pipelines:
     """The commands of a script and how they are joined; those nested too deeply are not listed."""
     scanner = BashScanner(source)
-    with contextlib.suppress(Refusal):
+    with contextlib.suppress(ValueRefused):
         scanner.read()
     return Pipelines(tuple(scanner.commands), scanner.pipes, tuple(scanner.targets))
 
@@ -49,6 +49,6 @@ def is_too_deep(source: str) -> bool:
     """Whether a script has commands that cannot be listed."""
     try:
         BashScanner(source).read()
-    except Refusal:
+    except ValueRefused:
         return True
     return False

@@ -25,7 +25,7 @@ from prowess.shell.command_list import list_commands
 from prowess.shell.embedded_commands import EmbeddedCommand, find_commands
 from prowess.shell.powershell import fill_powershell
 from prowess.shell.process_limits import find_ungivable
-from prowess.shell.quotes import PREFIX, FilledCommand, Refusal
+from prowess.shell.quotes import PREFIX, FilledCommand, ValueRefused
 from prowess.shell.scanner import fill_argv, fill_bash
 from prowess.text.masker import Masker
 
@@ -227,7 +227,7 @@ class _Planner:
             return FilledCommand(embedded.text, {}, (), embedded.text)
         try:
             filled = self._shell.fill(embedded.text, references)
-        except Refusal as refusal:
+        except ValueRefused as refusal:
             line = embedded.line + embedded.text.count("\n", 0, refusal.at)
             raise CommandRefused(embedded.text, refusal.why, line=line) from None
         for reference in filled.used:

@@ -18,7 +18,7 @@ from prowess.shell.quotes import (
     PREFIX,
     Edit,
     FilledCommand,
-    Refusal,
+    ValueRefused,
     apply_edits,
     check_option,
 )
@@ -56,7 +56,7 @@ _BUILT_IN = frozenset(
 
 
 def fill_powershell(source: str, references: Sequence[Reference]) -> FilledCommand:
-    """A script with its values as variables. Raises `Refusal` where one could be evaluated."""
+    """A script with its values as variables. Raises `ValueRefused` where one could be evaluated."""
     env: dict[str, str] = {}
     used: list[Reference] = []
     edits: list[Edit] = []
@@ -67,7 +67,9 @@ def fill_powershell(source: str, references: Sequence[Reference]) -> FilledComma
             edits.append(Edit(*span, reference.value, reference.value))
             continue
         if quotes == "single":
-            raise Refusal("PowerShell does not expand variables in single quotes", reference.start)
+            raise ValueRefused(
+                "PowerShell does not expand variables in single quotes", reference.start
+            )
         name = f"{PREFIX}{reference.label}"
         env[name] = reference.value
         used.append(reference)
@@ -108,15 +110,17 @@ def _check_commands(masked: str) -> None:
     while at < len(masked):
         command = _COMMAND.match(masked, at)
         if command is None:
-            raise Refusal("only plain commands can take arguments in PowerShell", at)
+            raise ValueRefused("only plain commands can take arguments in PowerShell", at)
         name = command["name"].lower()
         is_plain = "-" not in name and name not in _BUILT_IN
         if not (is_plain or name in _PRINTS or _PROGRAM_FILE.fullmatch(name)):
-            raise Refusal(f"`{command['name']}` is part of PowerShell and could evaluate it", at)
+            raise ValueRefused(
+                f"`{command['name']}` is part of PowerShell and could evaluate it", at
+            )
         separator = _SEPARATOR.match(masked, command.end())
         if separator is None and command.end() < len(masked):
             why = "this cannot be used in a PowerShell command that takes arguments"
-            raise Refusal(why, command.end())
+            raise ValueRefused(why, command.end())
         at = separator.end() if separator is not None else len(masked)
 
 
@@ -126,7 +130,7 @@ def _check_values(source: str, used: Sequence[Reference]) -> None:
             continue
         if '"' in reference.value or reference.value.endswith("\\"):
             # Before version 7.3 it hands them to programs without escaping them.
-            raise Refusal(
+            raise ValueRefused(
                 'PowerShell mangles a value that contains `"` or ends with `\\`', reference.start
             )
         if source[reference.start - 1 : reference.start] in ("", " ", "\t", '"'):

@@ -34,7 +34,7 @@ READABLE: Mapping[Context, Callable[[str], str]] = {
 }
 
 
-class Refusal(Exception):
+class ValueRefused(Exception):
     """A command that cannot be given its values safely. `at` is where, as an index of its text."""
 
     def __init__(self, why: str, at: int = 0) -> None:
@@ -87,7 +87,7 @@ def check_option(reference: Reference, text: str) -> None:
             f"`{text}` is “{shorten(reference.value)}”, which begins with `-`, so a program could"
             " read it as an option"
         )
-        raise Refusal(why, reference.start)
+        raise ValueRefused(why, reference.start)
 
 
 def shorten(value: str, most: int = 60) -> str:

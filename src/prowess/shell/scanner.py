@@ -26,7 +26,7 @@ from prowess.shell.quotes import (
     Context,
     Edit,
     FilledCommand,
-    Refusal,
+    ValueRefused,
     apply_edits,
     check_option,
 )
@@ -99,8 +99,8 @@ class BashScanner:
     def __init__(
         self, source: str, references: Sequence[Reference] = (), kept: frozenset[str] = frozenset()
     ) -> None:
-        self.problem: Refusal | None = None
-        self.shell_use: Refusal | None = None
+        self.problem: ValueRefused | None = None
+        self.shell_use: ValueRefused | None = None
         self.env: dict[str, str] = {}
         self.used: list[Reference] = []
         self.edits: list[Edit] = []
@@ -123,11 +123,11 @@ class BashScanner:
         self._expanded_to = 0
 
     def read(self) -> None:
-        """Read the whole script. Raises `Refusal` where it is nested too deeply."""
+        """Read the whole script. Raises `ValueRefused` where it is nested too deeply."""
         self._read_list("")
 
     def _refuse(self, why: str, at: int | None = None) -> None:
-        self.problem = self.problem or Refusal(why, self._at if at is None else at)
+        self.problem = self.problem or ValueRefused(why, self._at if at is None else at)
 
     def _take(self, pattern: re.Pattern[str]) -> str:
         found = pattern.match(self._source, self._at)
@@ -138,7 +138,7 @@ class BashScanner:
     def _note_shell_use(self, at: int) -> None:
         text = self._source[at : self._at].replace("\n", "a line end")
         why = f"`{text}` only works in a shell; quote it"
-        self.shell_use = self.shell_use or Refusal(why, at)
+        self.shell_use = self.shell_use or ValueRefused(why, at)
 
     def _is_open(self, closer: str) -> bool:
         return self._at < len(self._source) and self._source[self._at] != closer
@@ -154,7 +154,7 @@ class BashScanner:
         """Read commands up to what closes them; whether a value may be in any of them."""
         self._depth += 1
         if self._depth > _DEEPEST:
-            raise Refusal("it is nested too deeply", self._at)
+            raise ValueRefused("it is nested too deeply", self._at)
         takes_value = False
         command: list[ScannedWord] = []
         while self._is_open(closer):
@@ -508,7 +508,7 @@ class BashScanner:
                     self._at += 1
             if is_quoted and len(self.used) > used:
                 why = "bash expands nothing in a here-document with a quoted delimiter"
-                raise Refusal(why, self.used[-1].start)
+                raise ValueRefused(why, self.used[-1].start)
             self._at = self._at if end is None else end.end()
 
     def _list_expanded(self, end: int) -> None:
@@ -553,7 +553,7 @@ def _spell(word: ScannedWord) -> str:
 
 
 def fill_bash(source: str, references: Sequence[Reference]) -> FilledCommand:
-    """A script with its values as parameters. Raises `Refusal` where one could be evaluated."""
+    """A script with its values as parameters. Raises `ValueRefused` if one could be evaluated."""
     kept: frozenset[str] = frozenset()
     for _ in range(_MOST_PASSES):
         scanner = BashScanner(source, references, kept)
@@ -563,7 +563,7 @@ def fill_bash(source: str, references: Sequence[Reference]) -> FilledCommand:
         # In a loop a variable may be used above the line that puts a value into it.
         kept = frozenset(scanner.kept)
     else:
-        raise Refusal("too many variables contain an argument")
+        raise ValueRefused("too many variables contain an argument")
     edits = scanner.edits
     if any(reference.kind == "argument" for reference in scanner.used):
         if scanner.problem is not None:
@@ -574,7 +574,7 @@ def fill_bash(source: str, references: Sequence[Reference]) -> FilledCommand:
 
 
 def fill_argv(source: str, references: Sequence[Reference]) -> FilledCommand:
-    """A command without a shell: words as bash splits them, and nothing else. Raises `Refusal`."""
+    """A command without a shell: words as bash splits them, no more. Raises `ValueRefused`."""
     scanner = BashScanner(source, references)
     scanner.read()
     words = scanner.last
@@ -582,8 +582,8 @@ def fill_argv(source: str, references: Sequence[Reference]) -> FilledCommand:
         raise scanner.shell_use
     for word in words:
         if word.marks & {"expansion", "command", "glob", "brace"} or source[word.start] == "~":
-            raise Refusal(f"`{word.text}` only works in a shell; quote it", word.start)
+            raise ValueRefused(f"`{word.text}` only works in a shell; quote it", word.start)
     if words[0].takes_value:
-        raise Refusal("an argument would decide which program runs", words[0].start)
+        raise ValueRefused("an argument would decide which program runs", words[0].start)
     argv = tuple(word.text for word in words)
     return FilledCommand("", {}, scanner.used, shlex.join(argv), tuple(scanner.programs), argv)

@@ -10,7 +10,7 @@ import pytest
 from prowess.activate.dormant.conditions import (
     Condition,
     ConditionIndex,
-    Watch,
+    WatchState,
     Woken,
     find_conditions,
     find_names_below,
@@ -82,7 +82,7 @@ def test_one_file_may_wake_several_skills_in_their_order() -> None:
             waiting("c", "*.{py,ts}"),
         ]
     )
-    woken = wake(Watch(), conditions, "/p/src/m.py", cwd="/p")
+    woken = wake(WatchState(), conditions, "/p/src/m.py", cwd="/p")
     assert [one.name for one in woken.conditions] == ["b", "a", "c"]
     assert woken.watch.awake == {f"/skills/{name}/SKILL.md" for name in "abc"}
 
@@ -90,7 +90,7 @@ def test_one_file_may_wake_several_skills_in_their_order() -> None:
 @pytest.mark.seed("C-89")
 def test_a_woken_skill_stays_awake_and_wakes_only_once() -> None:
     conditions = ConditionIndex([waiting("py", "*.py"), waiting("go", "*.go")])
-    first = wake(Watch(), conditions, "/p/a.py", cwd="/p")
+    first = wake(WatchState(), conditions, "/p/a.py", cwd="/p")
     again = wake(first.watch, conditions, "/p/b.py", cwd="/p")
     other = wake(first.watch, conditions, "/p/a.go", cwd="/p")
     assert [one.name for one in first.conditions] == ["py"]
@@ -102,8 +102,8 @@ def test_a_woken_skill_stays_awake_and_wakes_only_once() -> None:
 
 def test_a_watch_can_be_saved_and_goes_on_where_it_stopped() -> None:
     conditions = ConditionIndex([waiting("py", "*.py")])
-    watch = wake(Watch(), conditions, "a.py", cwd="/p").watch
-    restored = msgspec.json.decode(msgspec.json.encode(watch), type=Watch)
+    watch = wake(WatchState(), conditions, "a.py", cwd="/p").watch
+    restored = msgspec.json.decode(msgspec.json.encode(watch), type=WatchState)
     assert restored == watch
     assert wake(restored, conditions, "b.py", cwd="/p") == Woken(restored)
 
@@ -151,7 +151,7 @@ def test_conditions_come_from_the_fields_that_make_a_skill_wait() -> None:
     ]
     assert find_conditions(skills, load_profile("prowess").gate.dormant_by) == expected
     assert find_conditions(skills, CLAUDE.gate.dormant_by) == expected[:1]
-    woken = wake(Watch(), ConditionIndex(expected), "a.ts", cwd="/p")
+    woken = wake(WatchState(), ConditionIndex(expected), "a.ts", cwd="/p")
     assert [one.field for one in woken.conditions] == ["globs"]
 
 
@@ -217,10 +217,12 @@ def below(
     )
 
 
-def look(path: str, files: MemoryFiles, watch: Watch | None = None, **options: Any) -> NestedRoots:
+def look(
+    path: str, files: MemoryFiles, watch: WatchState | None = None, **options: Any
+) -> NestedRoots:
     options = {"rules": RULES, "repository": "/p"} | options
     return find_nested_roots(
-        path, options.pop("cwd", "/p"), watch=watch or Watch(), files=files, **options
+        path, options.pop("cwd", "/p"), watch=watch or WatchState(), files=files, **options
     )
 
 
@@ -236,11 +238,11 @@ def tree(*holders: str, **others: str) -> MemoryFiles:
 def test_folders_between_a_touched_file_and_the_working_folder_are_found_nearest_first() -> None:
     files = tree("a/b/c", "a", "other", ".")
     assert look("/p/a/b/c/d/file.py", files) == NestedRoots(
-        Watch(searched=frozenset({"/p/a", "/p/a/b", "/p/a/b/c", "/p/a/b/c/d"})),
+        WatchState(searched=frozenset({"/p/a", "/p/a/b", "/p/a/b/c", "/p/a/b/c/d"})),
         (below("a/b/c"), below("a")),
     )
-    assert look("/p/file.py", files) == NestedRoots(Watch())
-    assert look("/elsewhere/file.py", files) == NestedRoots(Watch())
+    assert look("/p/file.py", files) == NestedRoots(WatchState())
+    assert look("/elsewhere/file.py", files) == NestedRoots(WatchState())
 
 
 @pytest.mark.seed("C-85")
@@ -265,12 +267,12 @@ def test_a_folder_of_modules_that_git_does_not_ignore_is_looked_into() -> None:
 def test_folders_that_are_passed_over_by_name_are_so_with_all_that_is_in_them() -> None:
     files = tree("a", "a/node_modules", "a/node_modules/m", ".git", ".git/m")
     assert look("/p/a/node_modules/m/x", files, skip_names=("node_modules",)) == NestedRoots(
-        Watch(searched=frozenset({"/p/a"})), (below("a"),)
+        WatchState(searched=frozenset({"/p/a"})), (below("a"),)
     )
-    assert look("/p/.git/m/x", files) == NestedRoots(Watch())
+    assert look("/p/.git/m/x", files) == NestedRoots(WatchState())
     assert look(
         "/p/node_modules/m/x", tree("m"), cwd="/p/node_modules", skip_names=("node_modules",)
-    ) == NestedRoots(Watch(searched=frozenset({"/p/node_modules/m"})))
+    ) == NestedRoots(WatchState(searched=frozenset({"/p/node_modules/m"})))
 
 
 def test_rules_above_the_working_folder_hold_but_not_those_that_ignore_it() -> None:

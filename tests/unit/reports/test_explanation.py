@@ -10,7 +10,7 @@ from prowess.reports.explanation import (
     Elsewhere,
     Explanation,
     MissingName,
-    Step,
+    StageReport,
     explain_name,
     find_claims,
 )
@@ -53,17 +53,17 @@ def test_the_winner_comes_first_with_its_journey_through_every_stage():
     assert found.answer == f"“pdf” is ready: {AGENTS} is offered to the model."
     (claim,) = found.claims
     assert claim.journey == (
-        Step(
+        StageReport(
             "discover",
             (
                 f"found in {PROJECT}/.agents/skills, root 1 of 2 (project, agents:project)",
                 "searched because it is in the working folder",
             ),
         ),
-        Step("parse", ("read; its name is pdf",)),
-        Step("resolve", ("no other file claims this name",)),
-        Step("gate", ("it can be offered",)),
-        Step("present", ("the model sees its name and full description",)),
+        StageReport("parse", ("read; its name is pdf",)),
+        StageReport("resolve", ("no other file claims this name",)),
+        StageReport("gate", ("it can be offered",)),
+        StageReport("present", ("the model sees its name and full description",)),
     )
 
 
@@ -75,11 +75,11 @@ def test_a_shadowed_file_says_which_file_won_and_by_which_rule():
     found = explain_found(files, "pdf", host="spec")
     assert [claim.outcome.state.value for claim in found.claims] == ["ready", "shadowed"]
     assert [claim.journey[2] for claim in found.claims] == [
-        Step(
+        StageReport(
             "resolve",
             ("won over 1 other file with this name", "rule: the first in scan order wins"),
         ),
-        Step(
+        StageReport(
             "resolve",
             (
                 f"shadowed: {AGENTS} (agents:project) has the same name and is stronger",

@@ -7,7 +7,7 @@ import pytest
 from prowess.activate.body.substitution import Given, Substitution
 from prowess.profiles.load import load_profile
 from prowess.shell.powershell import fill_powershell
-from prowess.shell.quotes import FilledCommand, Refusal
+from prowess.shell.quotes import FilledCommand, ValueRefused
 
 RULES = load_profile("prowess").arguments
 
@@ -89,7 +89,7 @@ PLAIN = "only plain commands can take arguments in PowerShell"
     ],
 )
 def test_anything_but_a_plain_command_is_refused(source: str, why: str) -> None:
-    with pytest.raises(Refusal) as caught:
+    with pytest.raises(ValueRefused) as caught:
         fill(source)
     assert caught.value.why == why
 
@@ -97,6 +97,6 @@ def test_anything_but_a_plain_command_is_refused(source: str, why: str) -> None:
 @pytest.mark.parametrize("arguments", ["-x", 'say "hi', "C:\\"])
 def test_a_value_that_powershell_would_not_pass_on_as_it_is_is_refused(arguments: str) -> None:
     for source in ("git log $ARGUMENTS", 'git log "$ARGUMENTS"'):
-        with pytest.raises(Refusal):
+        with pytest.raises(ValueRefused):
             fill(source, arguments)
     assert fill("git log $0", "x").used

@@ -13,7 +13,7 @@ from prowess.model.skill import DeclaredArgument
 from prowess.profiles.load import load_profile
 from prowess.shell.command_list import list_commands
 from prowess.shell.program_words import runs_code
-from prowess.shell.quotes import FilledCommand, Refusal
+from prowess.shell.quotes import FilledCommand, ValueRefused
 from prowess.shell.scanner import fill_argv, fill_bash
 
 RULES = load_profile("prowess").arguments
@@ -284,20 +284,20 @@ def no_ordinary(name: str) -> str:
     ],
 )  # fmt: skip
 def test_a_script_that_bash_could_evaluate_a_value_in_is_refused(source: str, why: str) -> None:
-    with pytest.raises(Refusal) as caught:
+    with pytest.raises(ValueRefused) as caught:
         fill(source, "a b")
     assert caught.value.why == why
 
 
 def test_a_here_document_in_quotes_takes_no_value_at_all() -> None:
-    with pytest.raises(Refusal) as caught:
+    with pytest.raises(ValueRefused) as caught:
         fill("cat <<'E'\n${SKILL_DIR}\nE\n")
     assert caught.value.why == "bash expands nothing in a here-document with a quoted delimiter"
 
 
 def test_a_refusal_says_where() -> None:
     source = "echo a\necho b\n  eval $0"
-    with pytest.raises(Refusal) as caught:
+    with pytest.raises(ValueRefused) as caught:
         fill(source, "x")
     assert source[caught.value.at :] == "$0"
 
@@ -316,7 +316,7 @@ def test_a_refusal_says_where() -> None:
     ],
 )
 def test_a_value_that_begins_a_word_with_a_hyphen_is_refused(source: str) -> None:
-    with pytest.raises(Refusal) as caught:
+    with pytest.raises(ValueRefused) as caught:
         fill(source, "-delete")
     end = "which begins with `-`, so a program could read it as an option"
     assert caught.value.why.endswith(f" is “-delete”, {end}")
@@ -328,7 +328,7 @@ def test_a_hyphen_inside_a_word_or_of_an_argument_that_takes_options_is_passed_o
     declared = (DeclaredArgument(name="who", options=True),)
     for source in ("ls $who", "ls $0", "ls $ARGUMENTS"):
         assert fill_bash(source, find_references(source, "-l", declared)).used
-    with pytest.raises(Refusal):
+    with pytest.raises(ValueRefused):
         fill_bash("ls $1", find_references("ls $1", "-l -a", declared))
 
 
@@ -497,15 +497,15 @@ def test_without_a_shell_a_command_is_its_words(source: str, argv: tuple[str, ..
     ],
 )
 def test_without_a_shell_what_only_a_shell_can_do_is_refused(source: str, what: str) -> None:
-    with pytest.raises(Refusal) as caught:
+    with pytest.raises(ValueRefused) as caught:
         fill(source, by=fill_argv)
     assert caught.value.why == f"`{what}` only works in a shell; quote it"
 
 
 @pytest.mark.parametrize("source", ["$0 x", "run-$0"])
 def test_without_a_shell_no_argument_decides_which_program_runs(source: str) -> None:
-    with pytest.raises(Refusal) as caught:
+    with pytest.raises(ValueRefused) as caught:
         fill(source, "x", by=fill_argv)
     assert caught.value.why == DECIDES
-    with pytest.raises(Refusal):
+    with pytest.raises(ValueRefused):
         fill("ls $0", "-l", by=fill_argv)

@@ -32,7 +32,7 @@ class Condition(msgspec.Struct, frozen=True, gc=False):
     field: str = "paths"
 
 
-class Watch(msgspec.Struct, frozen=True):
+class WatchState(msgspec.Struct, frozen=True):
     """What a conversation has seen so far: the skills that woke, by location, and folders searched.
 
     It is a value: a touched file gives a new one. Both sets only ever grow.
@@ -45,7 +45,7 @@ class Watch(msgspec.Struct, frozen=True):
 class Woken(msgspec.Struct, frozen=True):
     """The watch after a file was touched, and the conditions that it met for the first time."""
 
-    watch: Watch
+    watch: WatchState
     conditions: tuple[Condition, ...] = ()
 
 
@@ -120,7 +120,7 @@ class ConditionIndex:
 
 
 def wake(
-    watch: Watch, conditions: ConditionIndex, path: str, *, cwd: str, platform: str = "linux"
+    watch: WatchState, conditions: ConditionIndex, path: str, *, cwd: str, platform: str = "linux"
 ) -> Woken:
     """What a touched file wakes; a file outside the working folder wakes nothing."""
     names = find_names_below(path, cwd, platform=platform)

@@ -9,7 +9,7 @@ from itertools import takewhile
 
 import msgspec
 
-from prowess.activate.dormant.conditions import Watch, find_names_below
+from prowess.activate.dormant.conditions import WatchState, find_names_below
 from prowess.ports import FileSystem
 from prowess.profiles.schema.roots import RootRule
 from prowess.text.ignore_files import IgnoreChain
@@ -36,7 +36,7 @@ class NestedRoot(msgspec.Struct, frozen=True):
 class NestedRoots(msgspec.Struct, frozen=True):
     """The watch after the search, and the folders found, the nearest to the file first."""
 
-    watch: Watch
+    watch: WatchState
     roots: tuple[NestedRoot, ...] = ()
 
 
@@ -45,7 +45,7 @@ def find_nested_roots(
     cwd: str,
     *,
     rules: Mapping[str, RootRule],
-    watch: Watch,
+    watch: WatchState,
     files: FileSystem,
     repository: str | None = None,
     platform: str = "linux",

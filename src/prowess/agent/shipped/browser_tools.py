@@ -11,7 +11,7 @@ from prowess.agent.tools.plan import Access, IsCancelled, Plan
 from prowess.agent.tools.web import list_url_names, split_url
 from prowess.errors import UsageError
 from prowess.machine.chromium import Chromium
-from prowess.machine.network_address import UnknownHost, is_public, resolve
+from prowess.machine.network_address import NameUnresolved, is_public, resolve
 from prowess.model.permission import Action
 from prowess.runtime import Skills
 from prowess.text.markup import escape_tags, escape_xml, tidy_line
@@ -141,7 +141,7 @@ class BrowserTools:
             return
         try:
             addresses = [one.address for one in resolve(host, port, seconds=_RESOLVE_SECONDS)]
-        except UnknownHost as error:
+        except NameUnresolved as error:
             raise UsageError(f"{host} cannot be found: {error}.") from error
         if not all(map(is_public, addresses)):
             raise UsageError(

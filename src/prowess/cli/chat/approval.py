@@ -20,7 +20,7 @@ _ONCE_ONLY = "Allow? y: yes · n: no · or type what to do instead"
 _ANY = "Allow? y: once · a: always · n: no · or type what to do instead"
 
 
-class Question:
+class ChatQuestion:
     """One request, and the answer that is waited for."""
 
     def __init__(self, request: ApprovalRequest) -> None:
@@ -61,7 +61,7 @@ class ChatApprover:
     def __init__(
         self,
         print: Callable[[RenderableType], None],
-        changed: Callable[[Question | None], None],
+        changed: Callable[[ChatQuestion | None], None],
     ) -> None:
         self._print = print
         self._changed = changed
@@ -70,7 +70,7 @@ class ChatApprover:
     async def ask(self, request: ApprovalRequest) -> ApprovalAnswer:
         """Show exactly what is asked for, and wait for the answer."""
         async with self._lock:
-            question = Question(request)
+            question = ChatQuestion(request)
             first, *others = describe_request(request)
             details: list[RenderableType] = [_indent(line) for line in others]
             diff = str(request.metadata.get("diff", ""))

@@ -38,7 +38,7 @@ from prowess.activate.slash.messages import Key
 from prowess.agent.events import Event
 from prowess.cli.agent_run import RunOptions
 from prowess.cli.app import Exit
-from prowess.cli.chat.approval import ChatApprover, Question
+from prowess.cli.chat.approval import ChatApprover, ChatQuestion
 from prowess.cli.chat.chat import Chat
 from prowess.cli.chat.completion import ChatCompleter
 from prowess.cli.chat.history import ChatHistory
@@ -47,7 +47,7 @@ from prowess.cli.chat.local_commands import COMMANDS, find_local
 from prowess.cli.chat.output import stack
 from prowess.cli.chat.resumed import list_recap
 from prowess.cli.chat.terminal_text import render_terminal
-from prowess.cli.chat.transcript import Transcript
+from prowess.cli.chat.transcript import TranscriptPrinter
 from prowess.cli.chat.usage import cut_line, name_model, render_status
 from prowess.cli.no_model import Answer
 from prowess.cli.terminal.out import shorten_path
@@ -102,8 +102,8 @@ class ChatScreen:
         output: Output | None = None,
     ) -> None:
         self._output = output or _open_output()
-        self._transcript = Transcript(self._print_above, self._get_width)
-        self._question: Question | None = None
+        self._transcript = TranscriptPrinter(self._print_above, self._get_width)
+        self._question: ChatQuestion | None = None
         self._draft = ""
         self._view: View | None = None
         self._hint = ""
@@ -322,7 +322,7 @@ class ChatScreen:
             return True
         return COMMANDS[local[0]].is_turn and not self._is_busy()
 
-    def _answer_question(self, question: Question, text: str) -> None:
+    def _answer_question(self, question: ChatQuestion, text: str) -> None:
         if not question.reply(text) and text.strip():
             self._hint = "Every change of a file is asked about: y or n."
 
@@ -396,7 +396,7 @@ class ChatScreen:
             if self._is_busy():
                 self.app.invalidate()
 
-    def _change_question(self, question: Question | None) -> None:
+    def _change_question(self, question: ChatQuestion | None) -> None:
         """Keep what was being typed apart from the answer: it must approve nothing."""
         if question is not None:
             self._draft = self.line.text

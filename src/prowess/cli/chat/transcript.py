@@ -55,7 +55,7 @@ _STYLES: dict[type[Event], str] = {
 _DELIVERIES = {"steer": "next step", "follow-up": "afterwards"}
 
 
-class Transcript:
+class TranscriptPrinter:
     """Prints what is finished, and keeps what is going on for the lines above the input.
 
     `print` takes something that stays; `get_width` is the width of the terminal.

@@ -22,10 +22,10 @@ from prowess.machine.facts import current_facts
 from prowess.model.outcome import State
 from prowess.reports.comparison import (
     Agreement,
+    ComparedSkill,
     HostAnswers,
     HostComparison,
     HostGroup,
-    SkillRow,
     compare_hosts,
 )
 from prowess.reports.hosts import list_host_names
@@ -124,7 +124,7 @@ def _print_comparison(compared: HostComparison, *, only_different: bool) -> None
     screen.print(_summarize(compared))
 
 
-def _print_same(rows: Sequence[SkillRow]) -> None:
+def _print_same(rows: Sequence[ComparedSkill]) -> None:
     by_state: dict[State, list[str]] = {}
     for row in rows:
         state = next(iter(row.outcomes.values())).state
@@ -156,7 +156,7 @@ def _summarize(compared: HostComparison) -> str:
 # Skills that hosts treat differently
 
 
-def _print_row(row: SkillRow) -> None:
+def _print_row(row: ComparedSkill) -> None:
     from rich.text import Text
 
     from prowess.cli.terminal.tables import Cell, mark_state, print_columns
@@ -188,7 +188,7 @@ def _print_row(row: SkillRow) -> None:
 
 
 def _list_particulars(
-    row: SkillRow, group: HostGroup, cwd: str, *, has_files: bool
+    row: ComparedSkill, group: HostGroup, cwd: str, *, has_files: bool
 ) -> Iterator[str]:
     """What sets a group apart beside the state: its name, its file, and the reason."""
     outcome = group.outcome
@@ -218,7 +218,7 @@ class _Place(NamedTuple):
     off: tuple[tuple[str, str], ...]
 
 
-def _find_place(row: SkillRow) -> _Place:
+def _find_place(row: ComparedSkill) -> _Place:
     looking = row.looking
     first = next(iter(looking.values() or row.outcomes.values()))
     seen = {host: row.outcomes[host] for host in row.hosts if host in row.outcomes}
@@ -232,7 +232,7 @@ def _find_place(row: SkillRow) -> _Place:
     )
 
 
-def _print_places(rows: Sequence[SkillRow]) -> None:
+def _print_places(rows: Sequence[ComparedSkill]) -> None:
     """Print the skills on which all hosts agree that look there, by folder and by those hosts."""
     from rich.text import Text
 

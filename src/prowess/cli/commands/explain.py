@@ -17,7 +17,7 @@ from prowess.cli.terminal.out import console, print_json, shorten_path
 from prowess.errors import UnknownSkill
 from prowess.model.snapshot import Snapshot
 from prowess.reports.explanation import (
-    Claim,
+    ClaimReport,
     EditionAnswer,
     Explanation,
     MissingName,
@@ -133,7 +133,7 @@ def _print_claims(found: Explanation | MissingName) -> None:
         screen.print(f"{found.left_out:,} more files claim this name; --json shows all of them.")
 
 
-def _shorten(text: str, claims: Sequence[Claim], snapshot: Snapshot) -> str:
+def _shorten(text: str, claims: Sequence[ClaimReport], snapshot: Snapshot) -> str:
     """A sentence with every path in it that is known here shortened."""
     paths = {*_list_paths(claims), *snapshot.settings.files}
     # Longest first: a root's path is the beginning of its files' paths.
@@ -142,7 +142,7 @@ def _shorten(text: str, claims: Sequence[Claim], snapshot: Snapshot) -> str:
     return escape_line(text)
 
 
-def _list_paths(claims: Sequence[Claim]) -> Iterable[str]:
+def _list_paths(claims: Sequence[ClaimReport]) -> Iterable[str]:
     for claim in claims:
         yield claim.outcome.candidate.location
         yield claim.outcome.candidate.root.path
