@@ -71,7 +71,8 @@ def command(
 
     SOURCE is a folder (./skills), an archive (.zip, .skill, .tar.gz), a git URL, a repository on
     GitHub (OWNER/REPO[/PATH][@SKILL][#REF]), a skill of ClawHub (clawhub:SLUG[@VERSION]), a plugin
-    (plugin:[NAME@]SOURCE), or a site with an index (https://HOST/PATH[#SKILL]).
+    (plugin:[NAME@]SOURCE), an MCP server (mcp:NAME, mcp+https://HOST/PATH), or a site with an index
+    (https://HOST/PATH[#SKILL]).
     Shows what would be written and what it could do, then asks.
     """
     if everything and names:

@@ -51,10 +51,12 @@ class Fetched(msgspec.Struct, frozen=True, kw_only=True):
 class FetchContext(msgspec.Struct, frozen=True, kw_only=True):
     """The machine that fetches, and who is told how far it has come.
 
-    `signers_file` has the allowed signers, if somebody has to have signed.
+    `cwd` is the folder whose settings count. `signers_file` has the allowed signers, if somebody
+    has to have signed.
     """
 
     facts: Facts
+    cwd: str = "/"
     signers_file: str = ""
     reporter: Reporter | None = None
 

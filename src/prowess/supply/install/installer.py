@@ -56,6 +56,7 @@ class Installer:
         self._policy = load_policy(place.managed)
         self._context = FetchContext(
             facts=place.facts,
+            cwd=place.base,
             signers_file=self._policy.signers_file if self._policy is not None else "",
             reporter=reporter,
         )

@@ -17,6 +17,7 @@ GIT = "git"
 SITE = "site"
 CLAWHUB = "clawhub"
 PLUGIN = "plugin"
+MCP = "mcp"
 
 VERSIONED = frozenset({GIT, CLAWHUB, PLUGIN})
 """The kinds whose source can be asked for the exact version that is locked."""

@@ -125,7 +125,7 @@ class ServedSkills:
         root = _make_root(server, project)
         findings = [] if answer.is_whole else [_report(server, _explain_cut(server))]
         candidates: list[Candidate] = []
-        for entry in _check_entries(server, answer.entries, findings):
+        for entry in check_entries(server, answer.entries, findings):
             served = _ServedSkill(server, entry, connections)
             candidate = served.make_candidate(root, _find_prefix(entry, answer.entries, server))
             self._served[candidate.location] = served
@@ -189,7 +189,7 @@ class AskedServer:
     def _begin(self, seconds: float, project: ScannedProject) -> Future[_Lists]:
         timed = msgspec.structs.replace(self.server, seconds=seconds)
         wants_skills = bool(project.mcp_names[0])
-        ask = partial(_ask_lists, wants_skills=wants_skills, named=self.server.skills)
+        ask = partial(ask_lists, wants_skills=wants_skills, named=self.server.skills)
         return self.connections.begin_request(timed, ask, seconds=seconds)
 
     def _find_known(self, network: NetworkSettings, *, is_forced: bool) -> _Lists | _Failure | None:
@@ -255,7 +255,7 @@ def _explain_pause(failure: str, seconds: float) -> str:
     return f"{failure.rstrip('.')}. It is not asked for another {render_age(seconds)}."
 
 
-async def _ask_lists(client: Any, *, wants_skills: bool, named: Sequence[str]) -> _Lists:
+async def ask_lists(client: Any, *, wants_skills: bool, named: Sequence[str]) -> _Lists:
     """The skills of a server, or its prompts if it does not offer skills."""
     from prowess.machine.mcp import requests
 
@@ -316,9 +316,10 @@ def _explain_cut(server: McpServer) -> str:
     return f"The MCP server “{server.name}” lists too many skills; only the first are used."
 
 
-def _check_entries(
+def check_entries(
     server: McpServer, listed: Sequence[Any], findings: list[Diagnostic]
 ) -> Iterator[SkillEntry]:
+    """The entries that can be used, each once; the others become diagnostics."""
     seen: set[str] = set()
     for data in listed:
         try:
@@ -470,17 +471,22 @@ class _ServedSkill:
         return data
 
     def _download(self, uri: str) -> bytes:
-        from prowess.machine.mcp import requests
+        return download_file(self._connections, self._server, uri)
 
-        contents = self._connections.request(
-            self._server, lambda client: requests.read_resource(client, uri), seconds=_READ_SECONDS
-        )
-        if len(contents) != 1:
-            raise McpServerError(self._server.name, f"sent {len(contents)} files in place of one")
-        try:
-            return decode_content(contents[0])
-        except EntryError as error:
-            raise McpServerError(self._server.name, f"sent a broken file: {error}") from None
+
+def download_file(connections: McpConnections, server: McpServer, uri: str) -> bytes:
+    """One file of a server, not checked yet. Raises `McpServerError`."""
+    from prowess.machine.mcp import requests
+
+    contents = connections.request(
+        server, lambda client: requests.read_resource(client, uri), seconds=_READ_SECONDS
+    )
+    if len(contents) != 1:
+        raise McpServerError(server.name, f"sent {len(contents)} files in place of one")
+    try:
+        return decode_content(contents[0])
+    except EntryError as error:
+        raise McpServerError(server.name, f"sent a broken file: {error}") from None
 
 
 def _refuse_fetch(location: str) -> bytes:

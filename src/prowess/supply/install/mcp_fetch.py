@@ -1,0 +1,246 @@
+"""Install the skills of an MCP server: one that the settings name, or one at an address.
+
+A server lists every file of a skill with its digest. What is fetched must be exactly that, and the
+lock file has the digest, so that a server that changes a skill is noticed.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+from urllib.parse import unquote, urlsplit
+
+from prowess.diagnostics import Diagnostic
+from prowess.errors import MissingExtra, nearest_names
+from prowess.errors.install import InvalidSource, RefusedTree, SourceFailed
+from prowess.errors.mcp import McpServerError
+from prowess.machine.tree_files import write_file
+from prowess.model.mcp import McpServer
+from prowess.parse.header.fast import read_header
+from prowess.profiles.load import load_profile
+from prowess.runtime import Skills
+from prowess.state.server_trust import find_folder_trust, list_configured, mark_trusted
+from prowess.supply.install.fetch import (
+    MOST_BYTES,
+    MOST_FILES,
+    SKILL_FILE,
+    FetchContext,
+    Fetched,
+    find_path_problem,
+    is_inside,
+)
+from prowess.supply.install.source import MCP, InstallSource
+from prowess.supply.mcp.entries import (
+    EntryError,
+    SkillEntry,
+    check_file,
+    is_same_header,
+    render_header,
+)
+
+if TYPE_CHECKING:
+    from prowess.machine.mcp.connections import McpConnections
+
+_NAME = re.compile(r"mcp:(?P<name>[^\s/#@:]+)(?:#(?P<skill>\S+))?")
+_ADDRESS = re.compile(r"mcp\+(?P<url>https?://[^\s#?]+)(?:#(?P<skill>\S+))?")
+_LIST_SECONDS = 30.0
+_SECONDS = 300.0
+
+
+def parse_mcp(text: str, cwd: str) -> InstallSource | None:
+    """`mcp:NAME[#SKILL]` for a server of the settings, or `mcp+https://HOST/PATH[#SKILL]`."""
+    if not text.startswith(("mcp:", "mcp+")):
+        return None
+    found = _NAME.fullmatch(text)
+    if found is not None:
+        shown = f"mcp:{found['name']}"
+        return InstallSource(kind=MCP, location=shown, text=shown, skill=found["skill"] or "")
+    address = _ADDRESS.fullmatch(text)
+    if address is None:
+        hint = "Use mcp:NAME for a server of your settings, or mcp+https://HOST/PATH."
+        raise InvalidSource(text, "it does not name an MCP server", hint)
+    url = address["url"]
+    _check_url(text, url)
+    return InstallSource(kind=MCP, location=url, text=f"mcp+{url}", skill=address["skill"] or "")
+
+
+def _check_url(text: str, url: str) -> None:
+    try:
+        parts = urlsplit(url)
+        _ = parts.port
+    except ValueError as error:
+        raise InvalidSource(text, f"the URL is malformed ({error})") from None
+    if not parts.hostname:
+        raise InvalidSource(text, "the URL has no host")
+    if parts.username is not None or parts.password is not None:
+        hint = "Configure the server under [mcp.servers] with its headers, and use mcp:NAME."
+        raise InvalidSource(text, "a URL with a password would end up in the lock file", hint)
+
+
+class McpFetcher:
+    """Fetches the skills that a server lists, each in a folder of its address."""
+
+    def fetch(self, source: InstallSource, staging: str, context: FetchContext) -> Fetched:
+        """Fetch every file of every skill; a skill that is not what was promised is refused."""
+        server = _find_server(source, context)
+        with _open_connections(context) as connections:
+            work = _ServerWork(source, server, connections, context)
+            try:
+                entries = work.list_entries()
+                work.fetch(entries, staging)
+            except McpServerError as error:
+                raise SourceFailed(source.text, str(error)) from error
+            except MissingExtra as error:
+                raise SourceFailed(source.text, f"{error} {error.hint or ''}".strip()) from error
+        return Fetched(
+            versions=work.versions, refused=work.refused, diagnostics=tuple(work.findings)
+        )
+
+
+@contextmanager
+def _open_connections(context: FetchContext) -> Iterator[McpConnections]:
+    # Imported late: most installs ask no server.
+    from prowess.machine.mcp.connections import McpConnections
+
+    connections = McpConnections(context.facts, cwd=context.cwd)
+    try:
+        yield connections
+    finally:
+        connections.close()
+
+
+def _find_server(source: InstallSource, context: FetchContext) -> McpServer:
+    """The server that a source means. Raises `SourceFailed` for one that must not be started."""
+    if not source.text.startswith("mcp:"):
+        host = urlsplit(source.location).hostname or ""
+        return McpServer(name=host, transport="http", url=source.location)
+    name = source.text.removeprefix("mcp:")
+    servers = {one.name: one for one in _list_servers(context)}
+    server = servers.get(name)
+    if server is None:
+        nearest = nearest_names(name, servers)
+        hint = f"; did you mean {' or '.join(nearest)}?" if nearest else ""
+        raise SourceFailed(source.text, f"the settings have no MCP server “{name}”{hint}")
+    if not server.enabled:
+        raise SourceFailed(source.text, f"the MCP server “{name}” is off ({server.origin.file})")
+    if not server.is_trusted:
+        cause = f"{server.origin.file} names the server, and its project is not trusted"
+        raise SourceFailed(source.text, f"{cause}; run `prowess trust`")
+    return server
+
+
+def _list_servers(context: FetchContext) -> Iterator[McpServer]:
+    skills = Skills(context.cwd, host="prowess", facts=context.facts)
+    own = skills.project.load_own_settings()
+    yield from mark_trusted(
+        list_configured(skills.project.load_settings(), own),
+        find_folder_trust(own, skills.project.open_trust().is_trusted_folder),
+        project=skills.find_places().repository or skills.cwd,
+        home=context.facts.home,
+    )
+
+
+class _ServerWork:
+    """One fetch from one server: what was found by folder, and what was not used."""
+
+    def __init__(
+        self,
+        source: InstallSource,
+        server: McpServer,
+        connections: McpConnections,
+        context: FetchContext,
+    ) -> None:
+        self._source = source
+        self._server = server
+        self._connections = connections
+        self._reporter = context.reporter
+        self._deadline = time.monotonic() + _SECONDS
+        self._profile = load_profile("prowess")
+        self._count = 0
+        self.versions: dict[str, str] = {}
+        self.refused: dict[str, str] = {}
+        self.findings: list[Diagnostic] = []
+
+    def list_entries(self) -> dict[str, SkillEntry]:
+        """The wanted skills by their folder; one inside another is a part of it."""
+        from prowess.supply.mcp.served_skills import ask_lists, check_entries
+
+        answer = self._connections.begin_request(
+            self._server,
+            lambda client: ask_lists(client, wants_skills=True, named=self._server.skills),
+            seconds=self._server.seconds or _LIST_SECONDS,
+        ).result()
+        entries: dict[str, SkillEntry] = {}
+        listed = check_entries(self._server, answer.entries, self.findings)
+        for entry in sorted(listed, key=_name_folder):
+            folder = _name_folder(entry)
+            is_nested = any(is_inside(folder, other) for other in entries)
+            is_wanted = is_inside(f"{folder}/", self._source.path)
+            if is_wanted and not is_nested:
+                entries[folder] = entry
+        if not answer.is_whole:
+            raise RefusedTree(self._source.text, "it lists more skills than are ever installed")
+        return entries
+
+    def fetch(self, entries: dict[str, SkillEntry], staging: str) -> None:
+        """Fetch the files of these skills into the staging folder."""
+        listed = [file for entry in entries.values() for file in (entry.files or {}).values()]
+        if len(listed) > MOST_FILES or sum(file.size for file in listed) > MOST_BYTES:
+            limits = f"{MOST_FILES:,} files or {MOST_BYTES:,} bytes"
+            raise RefusedTree(self._source.text, f"its skills have more than {limits}")
+        for folder, entry in entries.items():
+            try:
+                files = self._download(folder, entry)
+            except EntryError as error:
+                self.refused[folder] = str(error)
+                continue
+            self.versions[folder] = entry.digest
+            for path, data in files.items():
+                # Servers do not say which files are programs.
+                write_file(staging, f"{folder}/{path}", data, is_executable=data[:2] == b"#!")
+
+    def _download(self, folder: str, entry: SkillEntry) -> dict[str, bytes]:
+        """The files of a skill by their paths. Raises `EntryError` if one is not as promised."""
+        from prowess.supply.mcp.served_skills import download_file
+
+        if entry.files is None:
+            raise EntryError("the server lists none of its files, so that they cannot be checked")
+        base = entry.uri.removesuffix(SKILL_FILE)
+        promised = {unquote(uri.removeprefix(base)): file for uri, file in entry.files.items()}
+        problem = find_path_problem(f"{folder}/{path}" for path in promised)
+        if problem is not None:
+            raise EntryError(problem)
+        files: dict[str, bytes] = {}
+        for path, file in promised.items():
+            self._watch()
+            data = download_file(self._connections, self._server, file.uri)
+            try:
+                check_file(data, file)
+            except EntryError as error:
+                raise EntryError(f"{path[:200]}: {error}") from None
+            files[path] = data
+        if not self._is_promised_header(entry, files[SKILL_FILE]):
+            raise EntryError("its header is not the one that the server listed")
+        return files
+
+    def _is_promised_header(self, entry: SkillEntry, data: bytes) -> bool:
+        promised, found = (
+            read_header(one, rules=self._profile.header, limits=self._profile.limits).frontmatter
+            for one in (render_header(entry), data)
+        )
+        return is_same_header(promised, found)
+
+    def _watch(self) -> None:
+        if time.monotonic() > self._deadline:
+            cause = f"it took longer than {_SECONDS:g} seconds"
+            raise SourceFailed(self._source.text, cause)
+        self._count += 1
+        if self._reporter is not None:
+            self._reporter.progress(f"{self._source.text}, files", self._count)
+
+
+def _name_folder(entry: SkillEntry) -> str:
+    return "/".join((*entry.namespace, entry.name))
