@@ -11,6 +11,7 @@ from typing import Any
 
 from prowess.parse.header.result import HeaderReading
 from prowess.parse.yaml.host_values import convert_values, find_wrong_type, keep_literal_text
+from prowess.parse.yaml.plain_lines import parse_plain_lines
 from prowess.parse.yaml.reader import is_clean, parse_natively
 from prowess.profiles.schema.header import HeaderRules
 from prowess.profiles.schema.roots import Limits
@@ -52,14 +53,15 @@ def _read_plain(data: bytes, rules: HeaderRules, limits: Limits) -> HeaderReadin
             data.decode()
             if _SEPARATOR.search(text):
                 return None
-        value = parse_natively(text)
+        plain = parse_plain_lines(text)
+        value = plain or parse_natively(text)
     except Exception:
         return None
     if type(value) is not dict or not value:
         return None
     if (rules.fallback or rules.scalar_fields) and _needs_second_look(value, rules):
         return None
-    others = _find_others(value)
+    others = [] if plain else _find_others(value)
     if others is None:
         return None
     depth = (limits.yaml_depth or _SAFE_DEPTH) - 1
