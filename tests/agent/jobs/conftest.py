@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -127,8 +127,9 @@ class Yard:
         lease: float = 3.0,
         until_idle: bool = False,
         concurrency: int = 4,
+        late: Mapping[str, Any] | None = None,
     ) -> int:
-        """Start a worker; its process id."""
+        """Start a worker; its process id. A late turn is added when it has decided to end."""
         options = {
             "database": self.settings.database,
             "env": self.env(machine),
@@ -136,6 +137,7 @@ class Yard:
             "lease": lease,
             "until_idle": until_idle,
             "concurrency": concurrency,
+            "late": late,
             "log": str(self.studio.workspace.root / "worker.log"),
         }
         assert self._starter.stdin is not None

@@ -13,6 +13,7 @@ import sys
 from typing import Any
 
 from prowess.agent.jobs import turns, worker
+from prowess.agent.jobs.values import TurnSpec
 from prowess.machine.facts import current_facts
 from prowess.model.settings import JobSettings
 
@@ -48,6 +49,8 @@ def serve(options: dict[str, Any]) -> None:
             lease=options["lease"],
             on_lost=end,
         )
+        if options["late"] is not None:
+            add_late(made, TurnSpec(**options["late"]))
         signal.signal(signal.SIGTERM, lambda *_: made.stop())
         made.run(until_idle=options["until_idle"])
         code = 0
@@ -57,6 +60,19 @@ def serve(options: dict[str, Any]) -> None:
         traceback.print_exc()
     finally:
         os._exit(code)
+
+
+def add_late(made: worker.Worker, spec: TurnSpec) -> None:
+    """Add a job as a terminal does that sees the worker running for the last moment."""
+    serve, specs = made._serve, [spec]
+
+    def serve_and_add(*, until_idle: bool) -> None:
+        serve(until_idle=until_idle)
+        for one in specs:
+            made._jobs.add_turn(one)
+        specs.clear()
+
+    made._serve = serve_and_add  # type: ignore[method-assign]
 
 
 def end(reason: str) -> None:

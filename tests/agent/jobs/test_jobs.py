@@ -151,6 +151,18 @@ def test_one_worker_runs_on_a_machine_and_terminals_start_it_once(yard: Yard) ->
     assert yard.jobs.list_workers() == []
 
 
+def test_a_job_that_is_added_while_the_worker_ends_is_run(yard: Yard) -> None:
+    # Whoever adds it sees that a worker runs, and starts none.
+    model = yard.studio.script(say("Second."), name="late.jsonl")
+    late = {"text": "Later.", "cwd": str(yard.studio.project), "model": model}
+    yard.add(say("First."))
+    with yard.worker(until_idle=True, late=late) as pid:
+        wait_until(lambda: not Path(f"/proc/{pid}").exists())
+    ended = {(job.state, job.answer) for job in yard.jobs.list_jobs()}
+    assert ended == {("done", "First."), ("done", "Second.")}
+    assert (yard.jobs.list_workers(), yard.log()) == ([], "")
+
+
 def test_the_version_of_jobs_is_ours_and_executors_differ(yard: Yard) -> None:
     ids = []
     for _ in range(2):

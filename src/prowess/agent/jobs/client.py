@@ -39,6 +39,7 @@ from prowess.state.job_files import is_worker_running, jobs_folder, load_machine
 _APPLICATION = "prowess"
 _LOOK_SECONDS = 0.25
 _MOST_TITLE = 80
+_ACTIVE = ["ENQUEUED", "PENDING", "DELAYED"]
 _STATES: dict[str, State] = {
     "ENQUEUED": "queued",
     "DELAYED": "queued",
@@ -150,6 +151,13 @@ class Jobs:
         """The state of a job by its whole id; None if there is none."""
         found = self._open().list_workflows(workflow_ids=[id], load_input=False)
         return _shape(found[0], ()).state if found else None
+
+    def has_active(self, queues: Sequence[str]) -> bool:
+        """Whether any job of these queues has not ended."""
+        found = self._open().list_workflows(
+            status=_ACTIVE, queue_name=list(queues), limit=1, load_input=False, load_output=False
+        )
+        return bool(found)
 
     def list_parts(self, id: str) -> list[Job]:
         """The jobs that belong to another one, in the order in which they were added."""

@@ -21,7 +21,7 @@ from prowess.agent.jobs.engine import Engine, start_engine
 from prowess.agent.jobs.queues import list_queues
 from prowess.agent.jobs.schedules import Schedules
 from prowess.agent.jobs.values import LEASE_SECONDS
-from prowess.errors import MachineError
+from prowess.errors import MachineError, UsageError
 from prowess.machine.append_file import unique_hex
 from prowess.model.facts import Facts
 from prowess.model.settings import JobSettings
@@ -36,7 +36,6 @@ _BEATS_PER_LEASE = 6
 _SAFE_PART = 0.8
 _POLL_SECONDS = 0.2
 _WORKFLOWS = ("prowess.agent.jobs.turns", "prowess.agent.batch.workflow")
-_ACTIVE = ["ENQUEUED", "PENDING", "DELAYED"]
 
 
 class Worker:
@@ -61,11 +60,11 @@ class Worker:
         self._schedules = Schedules(self._jobs)
         self.database = self._jobs.database
         self.machine = load_machine_name(facts)
-        self.id = f"{self.machine}-{pid}-{unique_hex()}"
         self.queues = list_queues(self.machine, queues)
         self._settings = settings
         self._facts = facts
         self._pid = pid
+        self.id = self._new_id()
         self._lease = lease
         self._on_lost = on_lost
         self._on_note = on_note
@@ -79,6 +78,20 @@ class Worker:
 
         Raises `UsageError` where another worker runs on this machine.
         """
+        try:
+            self._run_once(until_idle=until_idle, on_ready=on_ready)
+            # Whoever added a job in the last moment saw that a worker runs, and started none.
+            while until_idle and not self._stop.is_set() and self._has_work():
+                self.id = self._new_id()
+                try:
+                    self._run_once(until_idle=until_idle)
+                except UsageError:
+                    # Another worker has started meanwhile.
+                    return
+        finally:
+            self._jobs.close()
+
+    def _run_once(self, *, until_idle: bool, on_ready: Callable[[], object] | None = None) -> None:
         with hold_worker_lock(self._facts):
             self.database.prepare()
             self.database.workers.add(self.id, self.machine, self._pid, self._names)
@@ -92,7 +105,9 @@ class Worker:
             finally:
                 DBOS.destroy(workflow_completion_timeout_sec=0)
                 self.database.workers.remove(self.id)
-                self._jobs.close()
+
+    def _new_id(self) -> str:
+        return f"{self.machine}-{self._pid}-{unique_hex()}"
 
     def stop(self) -> None:
         """Stop serving; jobs that are under way go on with the next worker."""
@@ -129,7 +144,8 @@ class Worker:
             )
 
     def _serve(self, *, until_idle: bool) -> None:
-        beats = threading.Thread(target=self._beat_until_stopped, name="beat", daemon=True)
+        ended = threading.Event()
+        beats = threading.Thread(target=self._beat_until, args=(ended,), name="beat", daemon=True)
         beats.start()
         # Schedules can be due every second.
         pause = min(self._lease / _BEATS_PER_LEASE, 1.0)
@@ -145,12 +161,12 @@ class Worker:
             if until_idle and idle_rounds > 1:
                 break
             self._stop.wait(pause)
-        self._stop.set()
+        ended.set()
         beats.join()
 
-    def _beat_until_stopped(self) -> None:
+    def _beat_until(self, ended: threading.Event) -> None:
         """Say every few seconds that this worker is alive, from a thread of its own."""
-        while not self._stop.wait(self._lease / _BEATS_PER_LEASE):
+        while not ended.wait(self._lease / _BEATS_PER_LEASE):
             try:
                 self._beat()
             except MachineError as error:
@@ -190,10 +206,7 @@ class Worker:
 
     def _has_work(self) -> bool:
         """Whether there are jobs, or schedules that will add some."""
-        jobs = DBOS.list_workflows(
-            status=_ACTIVE, queue_name=self._names, limit=1, load_input=False, load_output=False
-        )
-        return bool(jobs) or self._schedules.has_active(self._names)
+        return self._jobs.has_active(self._names) or self._schedules.has_active(self._names)
 
     @property
     def _names(self) -> list[str]:
