@@ -30,6 +30,10 @@ def say(text: str) -> dict[str, Any]:
     return {"text": text}
 
 
+# A command that runs until `Studio.let_go`.
+SLOW = call("Bash", command="until [ -e go ]; do sleep 0.05; done")
+
+
 class Asked:
     """An approver that gives the same answer to everything, and remembers what it was asked."""
 
@@ -114,6 +118,10 @@ class Studio:
 
     def write(self, path: str, text: str = "") -> Path:
         return self.workspace.write(f"project/{path}", text)
+
+    def let_go(self) -> None:
+        """Let the command `SLOW` end."""
+        self.write("go")
 
     def skill(self, name: str, body: str = "Do it.\n", **fields: str) -> None:
         self.workspace.skill(f"project/.agents/skills/{name}", body=body, **fields)

@@ -27,7 +27,7 @@ from prowess.model.hooks import Hook
 from prowess.model.permission import ApprovalChoice
 from prowess.model.sandbox import SandboxSettings
 from prowess.state.trust import TrustFile
-from tests.agent.studio import Asked, Studio, call, pick, say
+from tests.agent.studio import SLOW, Asked, Studio, call, pick, say
 from tests.agent.test_session import Seen
 
 OWN = "home/.config/prowess/prowess.toml"
@@ -438,7 +438,7 @@ def test_a_hook_refuses_a_prompt_and_no_model_sees_it(studio):
 def test_what_is_typed_while_the_model_works_passes_the_hooks_too(studio):
     hook(studio, "UserPromptSubmit", "grep -q secret && exit 2; echo noted")
     session = studio.open(
-        call("Bash", command="sleep 0.5"),
+        SLOW,
         {**say("Done."), "expect": ["turn left", "noted"]},
         rules={"allow": ["Bash"]},
     )
@@ -452,6 +452,7 @@ def test_what_is_typed_while_the_model_works_passes_the_hooks_too(studio):
                 with pytest.raises(UsageError, match="A hook refused the prompt"):
                     await session.queue("a secret")
                 deliveries.append(await session.queue("turn left", key=Key.SEND))
+                studio.let_go()
         return events
 
     events = asyncio.run(run())

@@ -11,16 +11,16 @@ from typing import Any
 from prowess.agent.events import (
     ApprovalAsked,
     Event,
+    MessageQueued,
     ToolStarted,
     TurnEnded,
     TurnStarted,
     Warned,
 )
 from prowess.agent.line_approver import LineApprover
-from tests.agent.studio import Studio, call, pick, say
+from tests.agent.studio import SLOW, Studio, call, pick, say
 
 RULES = {"allow": ["Bash"]}
-SLOW = call("Bash", command="sleep 0.5")
 
 
 def converse(studio: Studio, answers: list[dict[str, Any]], lines: list[Any]) -> list[Event]:
@@ -30,13 +30,15 @@ def converse(studio: Studio, answers: list[dict[str, Any]], lines: list[Any]) ->
     left = [line if isinstance(line, str) else json.dumps(line) + "\n" for line in lines]
 
     def read_line() -> str:
-        ready.wait(20)
+        ready.wait(120)
         return left.pop(0) if left else ""
 
     def show(event: Event) -> None:
         events.append(event)
         if isinstance(event, ToolStarted):
             ready.set()
+        if sum(isinstance(one, MessageQueued | Warned) for one in events) == len(lines):
+            studio.let_go()
 
     session = studio.open(*answers, rules=RULES)
     session.converse("begin", read_line, on_event=show)

@@ -18,10 +18,9 @@ from prowess.agent.events import (
     TurnEnded,
 )
 from prowess.errors import UsageError
-from tests.agent.studio import Studio, call, pick, say
+from tests.agent.studio import SLOW, Studio, call, pick, say
 
 OMP = "omp@documented"
-SLOW = call("Bash", command="sleep 0.3")
 RULES = {"allow": ["Bash"]}
 
 
@@ -30,6 +29,7 @@ def work(
 ) -> tuple[list[Event], list[Delivery]]:
     """Run a turn, and type while its first call runs."""
     deliveries: list[Delivery] = []
+    (studio.project / "go").unlink(missing_ok=True)
 
     async def run() -> list[Event]:
         events = []
@@ -40,6 +40,7 @@ def work(
                     deliveries.append(await session.queue(text, key=key))
                 if stop:
                     session.interrupt()
+                studio.let_go()
         return events
 
     return asyncio.run(run()), deliveries
@@ -124,6 +125,7 @@ def test_a_command_that_is_not_available_is_an_error_and_is_not_queued(studio):
             if isinstance(event, ToolStarted):
                 with pytest.raises(UsageError):
                     await session.queue("/secret")
+                studio.let_go()
 
     asyncio.run(run())
     assert session.undelivered == ()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pty
+import re
 import select
 import subprocess
 import sys
@@ -11,7 +12,9 @@ import time
 
 INTERRUPT = "\x03"
 END = "\x04"
-_SECONDS = 20.0
+# Only what never comes takes so long; a busy machine may need a few seconds to start a program.
+_SECONDS = 120.0
+_PROGRESS = re.compile(r"\r\x1b\[K(?:[^\r\n]* …[^\r\n]*? \(\d+ s\))?")
 # The first terminal that the leader of a session opens is its own, so that Ctrl-C reaches it as a
 # signal.
 _ON_TERMINAL = 'exec "$@" <"$0" 2>"$0"'
@@ -55,6 +58,11 @@ class Keyboard:
             assert time.monotonic() < deadline, f"“{text}” is never shown:\n{self.shown}"
             self._read(0.1)
         self._seen = place + len(text)
+
+    @property
+    def text(self) -> str:
+        """What is shown, without the line of progress that comes and goes on a slow machine."""
+        return _PROGRESS.sub("", self.shown)
 
     def end(self) -> tuple[int, str]:
         """The exit code and what went to the output, where that was piped."""

@@ -23,9 +23,17 @@ def find_running(mark: str) -> list[str]:
     return found
 
 
+def wait_until_ended(mark: str) -> bool:
+    """Whether none is left: what was killed may need a moment, what was not sleeps for minutes."""
+    deadline = time.monotonic() + 60
+    while find_running(mark) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return not find_running(mark)
+
+
 def wait_until_running(mark: str) -> None:
     """Wait until there is one."""
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 120
     while not find_running(mark):
         assert time.monotonic() < deadline
         time.sleep(0.02)

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from prowess.cli.conversation_options import join_words
 from tests.cli.keyboard import END, INTERRUPT, Keyboard
-from tests.cli.running import MARK, find_running, wait_until_running
+from tests.cli.running import MARK, wait_until_ended, wait_until_running
 from tests.cli.terminal import SECRET, Terminal
 from tests.conformance.trees import CASES
 
@@ -356,7 +356,7 @@ def ask(terminal: Terminal, keys: str, *options: str) -> Keyboard:
 def test_whoever_sits_at_the_terminal_is_asked(terminal):
     keyboard = ask(terminal, "o\n")
     assert keyboard.end() == (0, expect(terminal, "greet", "Hello"))
-    assert keyboard.shown == (
+    assert keyboard.text == (
         "A model wants to use the skill “greet”, and the rules say to ask you.\n"
         "Allow once, always, or reject? [o/a/R] o\n"
     )
@@ -411,7 +411,7 @@ def test_the_question_about_commands_shows_them_escaped(terminal):
     keyboard.type("\n", after="instead?")
     assert keyboard.end() == (5, "")
     where = terminal.path("home/.agents/skills/log/SKILL.md")
-    assert keyboard.shown.startswith(
+    assert keyboard.text.startswith(
         f"The skill “log” ({where}) wants to run:\n    echo one \\x1b[2J\n"
     )
 
@@ -423,7 +423,7 @@ def test_the_question_shows_what_the_header_wants_to_have_approved(terminal):
     keyboard.type("o\n", after="[o/a/R]")
     assert keyboard.end()[0] == 0
     skill = f"The skill “keen” ({terminal.path('home/.agents/skills/keen/SKILL.md')})"
-    assert keyboard.shown.startswith(
+    assert keyboard.text.startswith(
         "A model wants to use the skill “keen”, and the rules say to ask you.\n"
         f"{skill} would use these tools without asking:\n    Read\n    Bash(git *)\n"
         f"{skill} would run these hooks:\n    Stop: ./stop.sh\n"
@@ -439,8 +439,8 @@ def test_ctrl_c_ends_a_command_inside_a_body_with_everything_it_started(terminal
     )
     wait_until_running(MARK)
     process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=20)
-    assert (process.returncode, err, find_running(MARK)) == (130, b"\nStopped.\n", [])
+    _, err = process.communicate(timeout=120)
+    assert (process.returncode, err, wait_until_ended(MARK)) == (130, b"\nStopped.\n", True)
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
@@ -451,13 +451,14 @@ def test_what_asks_the_program_to_end_ends_its_commands_too(terminal, number, co
     )
     wait_until_running(MARK)
     process.send_signal(number)
-    _, err = process.communicate(timeout=20)
-    assert (process.returncode, err, find_running(MARK)) == (code, b"\nStopped.\n", [])
+    _, err = process.communicate(timeout=120)
+    assert (process.returncode, err, wait_until_ended(MARK)) == (code, b"\nStopped.\n", True)
 
 
 def test_a_program_that_outlives_its_terminal_on_purpose_goes_on(terminal):
+    wait = f"until [ -e {terminal.root}/go ]; do sleep 0.1; done"
     terminal.skill(
-        "home/.agents/skills/slow", body=f"!`sleep {MARK} & sleep 1; kill $!; echo done`\n"
+        "home/.agents/skills/slow", body=f"!`sleep {MARK} & {wait}; kill $!; echo done`\n"
     )
     process = subprocess.Popen(
         [
@@ -475,7 +476,8 @@ def test_a_program_that_outlives_its_terminal_on_purpose_goes_on(terminal):
     )
     wait_until_running(MARK)
     process.send_signal(signal.SIGHUP)
-    out, _ = process.communicate(timeout=20)
+    terminal.write("go", "")
+    out, _ = process.communicate(timeout=120)
     assert (process.returncode, b"done" in out) == (0, True)
 
 
@@ -487,8 +489,11 @@ def test_a_request_to_end_at_a_question_stops(terminal):
 
 
 def test_a_slow_command_shows_a_line_of_progress_and_takes_it_away(terminal):
-    terminal.skill("home/.agents/skills/slow", body="!`sleep 1.2; echo done`\n")
+    wait = f"until [ -e {terminal.root}/go ]; do sleep 0.1; done"
+    terminal.skill("home/.agents/skills/slow", body=f"!`{wait}; echo done`\n")
     keyboard = Keyboard("activate", "slow", piped=True)
+    keyboard.wait_for("loading slow …")
+    terminal.write("go", "")
     code, out = keyboard.end()
     assert (code, "\ndone\n" in out) == (0, True)
     assert "loading slow …" in keyboard.shown

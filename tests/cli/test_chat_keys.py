@@ -20,7 +20,7 @@ from prowess.agent.key_bindings import KEYS
 from prowess.cli.agent_run import RunOptions
 from prowess.cli.chat.key_table import MODIFIED_KEYS
 from prowess.cli.chat.screen import ChatScreen
-from tests.agent.studio import Studio, call, say
+from tests.agent.studio import SLOW, Studio, call, say
 
 ENTER, ESCAPE, CTRL_S, CTRL_ENTER, CTRL_C, CTRL_D = (
     "\r",
@@ -30,7 +30,6 @@ ENTER, ESCAPE, CTRL_S, CTRL_ENTER, CTRL_C, CTRL_D = (
     "\x03",
     "\x04",
 )
-SLOW = call("Bash", command="sleep 0.5")
 
 
 @pytest.fixture
@@ -57,7 +56,7 @@ class Pressed:
         screen.show = note  # type: ignore[method-assign]
 
     async def wait(self, is_there: Callable[[], Any]) -> None:
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 120
         while not is_there():
             assert time.monotonic() < deadline, self.events
             await asyncio.sleep(0.01)
@@ -101,7 +100,7 @@ def chat(
                 await pressed.wait(lambda: screen.app.is_running)
                 await play(pressed)
                 pressed.press(CTRL_D)
-                await asyncio.wait_for(task, 30)
+                await asyncio.wait_for(task, 120)
             finally:
                 task.cancel()
                 await asyncio.gather(task, return_exceptions=True)
@@ -123,6 +122,7 @@ def test_the_key_decides_how_a_message_is_delivered_while_the_model_works(studio
         await one.wait_for(ToolStarted)
         one.press(f"go on{key}")
         texts.append((await one.wait_for(MessageQueued)).delivery)
+        studio.let_go()
         await one.wait_for(TurnEnded)
 
     chat(studio, SLOW, say("1"), say("2"), play=play)
@@ -177,6 +177,7 @@ def test_what_is_being_typed_answers_no_question(studio):
         await one.wait_for(ToolStarted)
         one.press("y")
         await one.wait(lambda: one.screen.line.text == "y")
+        studio.let_go()
         await one.wait_for(ToolStarted, 2)
         await one.wait(lambda: one.screen._question is not None)
         assert one.screen.line.text == ""
@@ -272,6 +273,7 @@ def test_the_chat_uses_the_keys_of_the_key_file(studio):
         await one.wait_for(ToolStarted)
         one.press("go on\x0b")
         queued = await one.wait_for(MessageQueued)
+        studio.let_go()
         assert queued.delivery == "follow-up"
         await one.wait_for(TurnEnded)
 
@@ -333,7 +335,7 @@ def test_keys_belong_to_the_chat_before_it_greets(studio):
             while not output.modes:
                 await asyncio.sleep(0.01)
             os.write(ours, CTRL_D.encode())
-            await asyncio.wait_for(task, 30)
+            await asyncio.wait_for(task, 120)
 
     try:
         asyncio.run(run())

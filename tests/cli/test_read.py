@@ -102,7 +102,7 @@ def test_on_a_terminal_control_characters_are_spelled_out(terminal):
     terminal.write("project/.agents/skills/pdf/evil.txt", "a\x1b[2Jb\u202e\tc")
     keyboard = Keyboard("read", "skill://pdf/evil.txt")
     assert keyboard.end() == (0, "")
-    assert keyboard.shown == "a\\x1b[2Jb\\u202e\tc\n"
+    assert keyboard.text == "a\\x1b[2Jb\\u202e\tc\n"
     assert terminal.run("read", "skill://pdf/evil.txt").out == "a\x1b[2Jb\u202e\tc"
 
 

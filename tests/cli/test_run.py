@@ -12,7 +12,7 @@ import sys
 import pytest
 
 from tests.cli.keyboard import INTERRUPT, Keyboard
-from tests.cli.running import MARK, find_running, wait_until_running
+from tests.cli.running import MARK, wait_until_ended, wait_until_running
 from tests.cli.terminal import SECRET, Terminal
 
 
@@ -273,8 +273,8 @@ def test_ctrl_c_ends_the_tool_with_everything_it_started(terminal):
     )
     wait_until_running(MARK)
     process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=20)
-    assert (process.returncode, err, find_running(MARK)) == (130, b"\nStopped.\n", [])
+    _, err = process.communicate(timeout=120)
+    assert (process.returncode, err, wait_until_ended(MARK)) == (130, b"\nStopped.\n", True)
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
@@ -285,8 +285,8 @@ def test_what_asks_the_program_to_end_ends_the_tool_too(terminal, number, code):
     )
     wait_until_running(MARK)
     process.send_signal(number)
-    _, err = process.communicate(timeout=20)
-    assert (process.returncode, err, find_running(MARK)) == (code, b"\nStopped.\n", [])
+    _, err = process.communicate(timeout=120)
+    assert (process.returncode, err, wait_until_ended(MARK)) == (code, b"\nStopped.\n", True)
 
 
 def test_ctrl_c_pressed_many_times_leaves_nothing_running_either(terminal):
@@ -297,8 +297,8 @@ def test_ctrl_c_pressed_many_times_leaves_nothing_running_either(terminal):
     wait_until_running(MARK)
     for _ in range(20):
         process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=20)
-    assert (process.returncode, b"Traceback" in err, find_running(MARK)) == (130, False, [])
+    _, err = process.communicate(timeout=120)
+    assert (process.returncode, b"Traceback" in err, wait_until_ended(MARK)) == (130, False, True)
 
 
 def test_a_slow_tool_shows_a_line_of_progress_on_a_terminal_and_can_be_stopped_there(terminal):
@@ -307,7 +307,7 @@ def test_a_slow_tool_shows_a_line_of_progress_on_a_terminal_and_can_be_stopped_t
     keyboard.type(INTERRUPT, after="running /slow now …")
     assert keyboard.end() == (130, "")
     assert keyboard.shown.endswith("\r\x1b[K\nStopped.\n")
-    assert find_running(MARK) == []
+    assert wait_until_ended(MARK)
 
 
 def test_on_a_terminal_a_reply_cannot_steer_it(terminal):

@@ -11,7 +11,9 @@ import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 
-_SECONDS = 60.0
+_SECONDS = 180.0
+# A screen that is drawn again may lack a text for a moment.
+_LOOKS_TO_BE_GONE = 5
 _ENDED = "The command has ended with"
 
 
@@ -55,7 +57,14 @@ class Tmux:
 
     def wait_until_gone(self, text: str) -> str:
         """What is shown, once a text no longer is."""
-        return self._wait(lambda shown: text not in shown, f"not {text}")
+        looks = 0
+
+        def is_gone(shown: str) -> bool:
+            nonlocal looks
+            looks = 0 if text in shown else looks + 1
+            return looks == _LOOKS_TO_BE_GONE
+
+        return self._wait(is_gone, f"not {text}")
 
     def wait_for_end(self) -> int:
         """The exit code of the command."""
@@ -74,7 +83,8 @@ class Tmux:
         """End the command and the screen; closing twice does nothing."""
         if os.path.exists(self._folder):
             self._run("kill-server")
-            shutil.rmtree(self._folder)
+            # The server may take its socket away at the same time.
+            shutil.rmtree(self._folder, ignore_errors=True)
 
     def _wait(self, is_there: Callable[[str], bool], what: str) -> str:
         deadline = time.monotonic() + _SECONDS

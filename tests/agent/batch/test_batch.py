@@ -167,7 +167,7 @@ def test_whenever_workers_are_killed_every_unit_is_committed_once(works: Works) 
             time.sleep(0.1)
         works.yard.end(pid)
     with works.yard.worker():
-        deadline = time.monotonic() + 200
+        deadline = time.monotonic() + 600
         while works.yard.jobs.get(id).state not in ("done", "failed"):
             assert time.monotonic() < deadline, (
                 works.yard.jobs.list_jobs(every=True),

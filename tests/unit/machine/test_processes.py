@@ -8,7 +8,6 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -47,7 +46,7 @@ def is_alive(pid: int) -> bool:
 
 
 def wait_until_gone(pid: int) -> bool:
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60
     while is_alive(pid) and time.monotonic() < deadline:
         time.sleep(0.01)
     return not is_alive(pid)
@@ -133,7 +132,7 @@ def test_a_command_has_no_terminal_and_a_session_of_its_own() -> None:
 def test_a_command_that_takes_too_long_is_ended_with_everything_it_started(tmp_path: Path) -> None:
     script = "echo begun; sleep 60 & echo $! > child; (trap '' TERM; sleep 60) & echo $! > stubborn; wait"
     started = time.monotonic()
-    assert run(script, seconds=0.5, cwd=str(tmp_path)) == Finished(code=None, output="begun\n")
+    assert run(script, seconds=2, cwd=str(tmp_path)) == Finished(code=None, output="begun\n")
     assert time.monotonic() - started < 30
     children = [int((tmp_path / name).read_text()) for name in ("child", "stubborn")]
     assert [wait_until_gone(pid) for pid in children] == [True, True]
@@ -163,7 +162,7 @@ def test_of_much_output_the_beginning_and_the_end_are_kept_and_the_rest_is_count
 
 
 def test_output_without_end_is_bounded_by_time_and_never_held(tmp_path: Path) -> None:
-    finished = run("yes", seconds=0.5, output_bytes=100)
+    finished = run("yes", seconds=1, output_bytes=100)
     assert (finished.code, finished.output) == (None, "y\n" * 50)
     assert finished.left_out > 0
 
@@ -179,15 +178,15 @@ def test_bytes_that_are_no_text_are_replaced() -> None:
 
 
 def test_a_command_can_be_called_off(tmp_path: Path) -> None:
-    called_off = threading.Event()
-    threading.Timer(0.3, called_off.set).start()
+    pid = tmp_path / "pid"
     runner = ProcessRunner(current_facts())
     with pytest.raises(Cancelled) as caught:
         runner.run(
-            bash("echo $$ > pid; sleep 60", cwd=str(tmp_path)), is_cancelled=called_off.is_set
+            bash("echo $$ > pid; sleep 60", cwd=str(tmp_path)),
+            is_cancelled=lambda: pid.exists() and bool(pid.read_text()),
         )
     assert str(caught.value) == "Cancelled: the command `echo $$ > pid; sleep 60` was stopped."
-    assert wait_until_gone(int((tmp_path / "pid").read_text()))
+    assert wait_until_gone(int(pid.read_text()))
 
 
 @pytest.mark.parametrize(

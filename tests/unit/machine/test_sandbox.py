@@ -151,24 +151,24 @@ def test_other_processes_cannot_be_signalled(engine, box):
 
 def test_the_time_limit_ends_the_program_and_its_children(engine, box):
     began = time.monotonic()
-    finished = box.run("sleep 31.4159 & sleep 31.4159", seconds=0.5)
-    assert (finished.code, time.monotonic() - began < 25) == (None, True)
-    assert _count_processes("31.4159") == 0
+    nap = _make_nap()
+    finished = box.run(f"{nap} & {nap}", seconds=0.5)
+    assert (finished.code, time.monotonic() - began < 60) == (None, True)
+    _wait_until_ended(nap)
 
 
 def test_a_program_that_is_called_off_ends_with_its_children(engine, box):
-    called_off = threading.Event()
-    threading.Timer(0.3, called_off.set).start()
+    nap = _make_nap()
     command = Command(
         text="sleep",
-        argv=("bash", "-c", "sleep 27.1828 & sleep 27.1828"),
+        argv=("bash", "-c", f"{nap} & {nap}"),
         cwd=str(box.project),
         sandbox=SandboxPolicy(),
     )
     runner = ProcessRunner(Facts(home=str(box.home), env={"PATH": os.environ["PATH"]}))
     with pytest.raises(Cancelled):
-        runner.run(command, is_cancelled=called_off.is_set)
-    assert _count_processes("27.1828") == 0
+        runner.run(command, is_cancelled=lambda: _count_processes(nap) == 2)
+    _wait_until_ended(nap)
 
 
 def test_output_and_errors_come_in_the_order_of_writing(engine, box):
@@ -230,7 +230,18 @@ def test_an_engine_that_does_not_work_is_told_with_the_reason(monkeypatch):
     assert "bubblewrap: the program `bwrap` is not installed" in support.reason
 
 
-def _count_processes(word: str) -> int:
-    time.sleep(0.2)
+def _make_nap() -> str:
+    """A command that takes minutes, with a number that no other test uses."""
+    return f"sleep 300.{os.getpid()}{time.time_ns()}"
+
+
+def _count_processes(command: str) -> int:
     found = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True)
-    return sum(word in line for line in found.stdout.splitlines())
+    return found.stdout.splitlines().count(command)
+
+
+def _wait_until_ended(command: str) -> None:
+    deadline = time.monotonic() + 60
+    while _count_processes(command):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
