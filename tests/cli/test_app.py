@@ -325,7 +325,9 @@ def test_progress_appears_only_when_work_takes_long_and_is_taken_away(monkeypatc
     monkeypatch.setattr("prowess.cli.terminal.progress._EVERY_SECONDS", 0.01)
     with Progress() as slow:
         slow.progress("reading skills", 1234)
-        time.sleep(0.3)
+        deadline = time.monotonic() + 60
+        while not screen.getvalue() and time.monotonic() < deadline:
+            time.sleep(0.01)
     assert screen.getvalue().startswith("\r\x1b[Kreading skills … 1,234 (0 s)")
     assert screen.getvalue().endswith("\r\x1b[K")
 
@@ -460,7 +462,7 @@ def test_the_line_of_progress_never_comes_back_once_the_answer_has_begun(termina
         "progress._QUIET_SECONDS = progress._EVERY_SECONDS = 0.01\n"
         "from prowess.runtime import Skills\n"
         "scan = Skills.snapshot.fget\n"
-        "Skills.snapshot = property(lambda self: (time.sleep(0.1), scan(self))[1])\n"
+        "Skills.snapshot = property(lambda self: (time.sleep(0.5), scan(self))[1])\n"
         "sys.exit(main(['list', '--all', '--host', 'omp']))\n"
     )
     shown = run_on_terminal_as([sys.executable, "-c", slow])

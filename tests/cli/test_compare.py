@@ -184,7 +184,7 @@ def test_slow_comparing_says_how_far_it_has_come(terminal, monkeypatch):
     from prowess.reports.outcomes_by_name import index_outcomes
 
     def slowly(snapshot):
-        time.sleep(0.1)
+        time.sleep(0.3)
         return index_outcomes(snapshot)
 
     write_skills(terminal)

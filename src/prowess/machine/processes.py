@@ -261,11 +261,13 @@ def _kill_running() -> None:
 def _kill_marked(token: bytes, *, since: int) -> None:
     """Kill the processes that have a token in their environment, on Linux.
 
-    Only those are searched that are younger than the one with the id `since`, which are few. Ids
-    begin again at their end; after that, nothing is found.
+    Only those are searched that are younger than the one with the id `since`, which are few, unless
+    ids have begun again at their end meanwhile.
     """
     if not sys.platform.startswith("linux"):
         return
+    if _find_newest() < since:
+        since = 0
     for _ in range(_ROUNDS):
         found = [
             int(name)
@@ -277,6 +279,12 @@ def _kill_marked(token: bytes, *, since: int) -> None:
                 os.kill(process, signal.SIGKILL)
         if not found:
             return
+
+
+def _find_newest() -> int:
+    """The id of the process that was started last."""
+    with open("/proc/loadavg", encoding="ascii") as file:
+        return int(file.read().split()[-1])
 
 
 def _has_token(process: str, token: bytes) -> bool:

@@ -47,7 +47,7 @@ def chat(workspace: Workspace) -> Conversation:
 async def wait_for_pids(workspace: Workspace) -> list[int]:
     """The programs of the slow skill, once both run."""
     file = workspace.project / "pid"
-    for _ in range(600):
+    for _ in range(2400):
         pids = file.read_text().split() if file.exists() else []
         if len(pids) == 2:
             return [int(pid) for pid in pids]

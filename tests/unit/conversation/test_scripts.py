@@ -78,9 +78,9 @@ def test_a_failure_is_a_result_and_says_how_it_ended(workspace: Workspace) -> No
 
 def test_a_script_is_stopped_at_its_time_limit(workspace: Workspace) -> None:
     write_script(workspace, "slow.sh", "echo begun; sleep 60\n")
-    result = talk(workspace).run_script("pdf", "slow.sh", by="user", seconds=1)
+    result = talk(workspace).run_script("pdf", "slow.sh", by="user", seconds=2)
     assert (result.code, result.output) == (None, "begun\n")
-    assert result.text == "begun\n[stopped at its time limit of 1 seconds]"
+    assert result.text == "begun\n[stopped at its time limit of 2 seconds]"
 
 
 def test_of_much_output_the_rest_is_counted_and_the_end_of_a_failure_is_shown(

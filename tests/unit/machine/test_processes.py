@@ -16,6 +16,7 @@ import pytest
 
 from prowess.errors import MachineError
 from prowess.errors.activation import Cancelled
+from prowess.machine import processes
 from prowess.machine.facts import current_facts
 from prowess.machine.processes import PASSED_ON, ProcessRunner, pass_on
 from prowess.model.command import Command, Finished
@@ -239,6 +240,14 @@ def test_an_interrupt_ends_the_command_too(tmp_path: Path) -> None:
     process.send_signal(signal.SIGINT)
     assert process.wait(30) != 0
     assert wait_until_gone(int((tmp_path / "pid").read_text()))
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="processes are found on Linux")
+def test_a_program_is_found_also_where_process_ids_have_begun_again() -> None:
+    with subprocess.Popen(["sleep", "60"], env={"PATH": PATH, "PROWESS_RUN": "a-mark"}) as child:
+        # As if the run had begun with the last id that there is.
+        processes._kill_marked(b"a-mark", since=1 << 30)
+        assert child.wait(30) == -signal.SIGKILL
 
 
 def test_a_program_that_runs_prowess_takes_the_programs_of_that_along(tmp_path: Path) -> None:
