@@ -108,6 +108,75 @@ def test_sarif_has_the_shape_of_its_schema(terminal):
     ]
 
 
+def fields(required, **properties):
+    """An object of SARIF 2.1.0, which allows no other properties."""
+    return {
+        "type": "object",
+        "required": required,
+        "properties": properties,
+        "additionalProperties": False,
+    }
+
+
+TEXT = {"type": "string", "minLength": 1}
+LEVEL = {"enum": ["none", "note", "warning", "error"]}
+MESSAGE = fields(["text"], text=TEXT)
+ARTIFACT = fields(["uri"], uri=TEXT, uriBaseId=TEXT)
+REGION = fields([], startLine={"type": "integer", "minimum": 1})
+PLACE = fields(["artifactLocation"], artifactLocation=ARTIFACT, region=REGION)
+LOCATIONS = {"type": "array", "items": fields([], physicalLocation=PLACE)}
+SUPPRESSION = fields(
+    ["kind"], kind={"enum": ["inSource", "external"]}, justification={"type": "string"}
+)
+RULE = fields(
+    ["id"],
+    id=TEXT,
+    shortDescription=MESSAGE,
+    help=MESSAGE,
+    defaultConfiguration=fields([], level=LEVEL),
+    deprecatedIds={"type": "array", "minItems": 1, "uniqueItems": True, "items": TEXT},
+)
+RESULT = fields(
+    ["message"],
+    ruleId=TEXT,
+    ruleIndex={"type": "integer", "minimum": -1},
+    level=LEVEL,
+    message=MESSAGE,
+    locations=LOCATIONS,
+    relatedLocations={**LOCATIONS, "uniqueItems": True},
+    suppressions={"type": "array", "items": SUPPRESSION, "uniqueItems": True},
+)
+DRIVER = fields(["name"], name=TEXT, version=TEXT, rules={"type": "array", "items": RULE})
+RUN = fields(
+    ["tool"],
+    tool=fields(["driver"], driver=DRIVER),
+    originalUriBaseIds={"type": "object", "additionalProperties": fields([], uri=TEXT)},
+    columnKind={"enum": ["utf16CodeUnits", "unicodeCodePoints"]},
+    results={"type": "array", "items": RESULT},
+)
+# The parts of the schema of OASIS that are used here, with what it requires of each.
+SARIF = fields(
+    ["version", "runs"],
+    **{"$schema": TEXT},
+    version={"const": "2.1.0"},
+    runs={"type": "array", "items": RUN},
+)
+
+
+@pytest.mark.parametrize(
+    "arguments", [("scan",), ("scan", "--severity", "info"), ("validate",), ("scan", "good")]
+)
+def test_sarif_has_every_property_that_the_standard_requires_and_no_other(terminal, arguments):
+    from jsonschema import Draft7Validator
+
+    terminal.git()
+    script = f"{PIPED}\n# prowess: ignore pipe-to-shell -- ours\n{PIPED}"
+    terminal.write("project/.agents/skills/good/run.sh", script)
+    terminal.write("project/.agents/skills/good/picture.png", b"\x89PNG\x00\xff")
+    log = json.loads(terminal.run(*arguments, "--format", "sarif").out)
+    assert [error.message for error in Draft7Validator(SARIF).iter_errors(log)] == []
+
+
 def test_github_shows_findings_beside_their_lines(terminal):
     terminal.git()
     answer = terminal.run("scan", "evil", "--format", "github")

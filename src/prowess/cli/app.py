@@ -77,6 +77,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "outdated": ("outdated", "Show which installed skills have a newer version."),
         "pin": ("pin", "Pin installed skills."),
         "sbom": ("sbom", "Write a CycloneDX document of the installed skills."),
+        "prune": ("prune", "Remove copies of skills that no project needs from the store."),
         "doctor": (
             "doctor",
             "Check this machine, or show what a skill is missing and how to fix it.",

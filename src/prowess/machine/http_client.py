@@ -40,6 +40,13 @@ _PORTS = {"http": 80, "https": 443}
 _MOST_RETRY_AFTER = 3600.0
 
 
+def measure_progress(received: int, expected: int | None) -> tuple[str, int]:
+    """How far a download has come, with the unit first: in percent if its size is known."""
+    if not expected:
+        return "bytes", received
+    return "percent", received * 100 // expected
+
+
 class FetchError(Exception):
     """Why a URL was not fetched: a diagnostic code and a sentence without its full stop.
 
@@ -101,6 +108,9 @@ class _Connection:
         self.sock.close()
 
 
+Watch = Callable[[int, int | None], None]
+"""Told how many bytes of a body have arrived, and of how many; None if the server does not say."""
+
 Pool = dict[tuple[str, str, int], list[_Connection]]
 
 
@@ -111,7 +121,7 @@ class HttpSession:
     of the time every connection is closed, also one on which a server sends a byte now and then.
     Several threads may use one session. The time begins with the `with` block. With `any_origin`
     redirects may lead to other servers, each of which is checked like the first. `watch` is told
-    how many bytes of a body have arrived.
+    how much of a body has arrived.
     """
 
     def __init__(
@@ -120,7 +130,7 @@ class HttpSession:
         seconds: float,
         private_hosts: frozenset[str] = frozenset(),
         any_origin: bool = False,
-        watch: Callable[[int], None] | None = None,
+        watch: Watch | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._clock = clock
@@ -254,7 +264,7 @@ class HttpSession:
             if not chunk:
                 break
             if self._watch is not None:
-                self._watch(received)
+                self._watch(received, expected)
             yield chunk
         # Where the server gives no length, our own closing of the connection looks like the end.
         if self._is_over.is_set():

@@ -24,6 +24,7 @@ from prowess.machine.files import LocalFiles
 from prowess.model.facts import Facts
 from prowess.model.tree import Tree, TreeFile, find_collision, fold_path, list_blocked
 from prowess.state.folders import state_folder
+from prowess.state.known_locks import KnownLocks
 from prowess.state.locks import hold_lock
 from prowess.state.unpacked_files import find_refusal
 
@@ -131,6 +132,8 @@ class InstallLock:
         digest = hashlib.sha256(os.fsencode(os.path.realpath(self.path))).hexdigest()[:32]
         folder = os.path.join(state_folder(self._facts), "installs")
         with hold_lock(os.path.join(folder, digest), seconds=seconds):
+            # Before anything is written, so that `prune` never misses a project.
+            KnownLocks(self._facts).add(os.path.realpath(self.path))
             yield
 
     def load(self) -> LockContent:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Container
 
 from prowess.diagnostics import Diagnostic, diagnose
 from prowess.errors import MachineError
@@ -61,6 +62,8 @@ class SkillStore:
         digest = tree.digest
         place = self.locate(digest)
         if self.is_whole(digest):
+            # `prune` leaves what was used lately, which may not be in a lock file yet.
+            os.utime(place)
             return place
         make_folder(self._trees, mode=0o700)
         make_folder(self._staging, mode=0o700)
@@ -78,6 +81,28 @@ class SkillStore:
         """Whether a tree is there and unchanged."""
         found = find_tree(self.locate(digest))
         return found is not None and found.digest == digest
+
+    def list_unused(self, used: Container[str], *, seconds: float = _STRAY_SECONDS) -> list[str]:
+        """The digests of trees that are not `used`, and were not added within some seconds."""
+        try:
+            with os.scandir(self._trees) as items:
+                old = [f"{_PREFIX}{item.name}" for item in items if _is_old(item, seconds)]
+        except FileNotFoundError:
+            return []
+        return sorted(digest for digest in old if digest not in used)
+
+    def remove(self, digest: str) -> int:
+        """Remove a tree; its size. One that somebody changed is moved aside instead.
+
+        Raises `MachineError`.
+        """
+        place = self.locate(digest)
+        found = find_tree(place)
+        if found is not None and found.digest != digest:
+            self._keep_changed(place, digest)
+            return 0
+        remove_tree(place)
+        return found.size if found is not None else 0
 
     def find(self, digest: str) -> Tree | None:
         """A tree with its files; None where it is missing or changed."""
@@ -130,21 +155,21 @@ class SkillStore:
             raise MachineError("move aside", replaced, error.strerror or str(error)) from error
         message = (
             "A copy in the store was changed, perhaps through a folder that links to it; it is now"
-            f" in {kept}, and a fresh one took its place."
+            f" in {kept}."
         )
         self.diagnostics.append(diagnose("store-copy-changed", message, file=kept))
 
     def _remove_strays(self) -> None:
         """Remove what killed processes left."""
         with os.scandir(self._staging) as items:
-            found = [item.path for item in items if _is_old(item)]
+            found = [item.path for item in items if _is_old(item, _STRAY_SECONDS)]
         for path in found:
             remove_tree(path)
 
 
-def _is_old(item: os.DirEntry[str]) -> bool:
+def _is_old(item: os.DirEntry[str], seconds: float) -> bool:
     try:
-        return time.time() - item.stat(follow_symlinks=False).st_mtime > _STRAY_SECONDS
+        return time.time() - item.stat(follow_symlinks=False).st_mtime > seconds
     except OSError:
         # Its owner has just removed it.
         return False

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import hashlib
 import io
+import os
 import threading
 import time
 import zipfile
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from prowess.errors import MachineError
+from prowess.machine.http_client import measure_progress
 from prowess.state.install_lock import InstallLock
+from prowess.supply.install.fetch import FetchContext
+from prowess.supply.install.local_fetch import ArchiveFetcher
+from prowess.supply.install.source import parse_source
 from prowess.testing.machine import make_facts
 from tests.remote_server import RemoteServer
 from tests.supply.install.conftest import Desk
@@ -44,6 +50,38 @@ def test_an_archive_of_a_server_is_downloaded_and_its_digest_noted(
     (entry,) = load_lock(desk).skills
     assert (entry.source, entry.resolved) == (f"{server.url}/x.zip", f"sha256:{digest}")
     assert desk.run("outdated").out == "All installed skills are up to date.\n"
+
+
+class Seen:
+    """A reporter that keeps what it was told."""
+
+    def __init__(self) -> None:
+        self.told: list[tuple[str, int]] = []
+
+    def progress(self, doing: str, done: int) -> None:
+        self.told.append((doing, done))
+
+
+def test_a_download_of_a_known_size_is_reported_in_percent(
+    desk: Desk, server: RemoteServer, tmp_path: Path
+) -> None:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr("alpha/SKILL.md", skill_text("alpha"))
+        archive.writestr("alpha/data", os.urandom(300_000))
+    server.routes["/x.zip"] = buffer.getvalue()
+    source = parse_source(f"{server.url}/x.zip", cwd=str(tmp_path), home=str(tmp_path))
+    seen = Seen()
+    context = FetchContext(facts=make_facts(str(desk.home)), reporter=seen)
+    ArchiveFetcher().fetch(source, str(tmp_path / "staging"), context)
+    assert {doing for doing, _ in seen.told} == {f"downloading {server.url}/x.zip, percent"}
+    done = [percent for _, percent in seen.told]
+    assert (done, done[-1], len(done) > 2) == (sorted(done), 100, True)
+
+
+def test_a_download_of_an_unknown_size_is_reported_in_bytes() -> None:
+    assert measure_progress(5, None) == ("bytes", 5)
+    assert measure_progress(5, 20) == ("percent", 25)
 
 
 @pytest.mark.parametrize("answer", [404, b"<html>Sorry</html>", b"", make_zip()[:-20]])

@@ -149,6 +149,22 @@ def test_exported_skills_are_no_problem_in_ci(desk: Desk, upstream: Path, option
     assert desk.run("verify", "--frozen").code == 0
 
 
+@pytest.mark.parametrize("option", ["--copy", "--link"])
+def test_a_skill_that_was_installed_for_an_agent_does_not_block_an_export(
+    desk: Desk, option: str
+) -> None:
+    source = str(desk.source({"SKILL.md": skill_text("alpha")}))
+    agents = ("--to", "claude-code", "--to", "windsurf", "--to", "codex")
+    assert desk.run("install", source, *agents, option, "--yes").code == 0
+    answer = desk.run("export", "--to", "windsurf", "--to", "codex", "--to", "goose", "--json")
+    actions = {one["host"]: one["action"] for one in json.loads(answer.out)["skills"]}
+    assert (answer.code, actions) == (
+        0,
+        {"windsurf": "reads", "codex": "reads", "goose": "create"},
+    )
+    assert ".windsurf/skills/alpha\n" in desk.run("export", "--to", "windsurf").out
+
+
 def test_edited_folders_stay_unless_told_otherwise_and_fail_in_ci(
     desk: Desk, upstream: Path
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -55,7 +56,7 @@ def test_a_file_that_was_written_through_a_link_outlives_another_project(
     (kept,) = (desk.root / STORE / "set-aside").iterdir()
     assert answer.err == (
         "warning: A copy in the store was changed, perhaps through a folder that links to it;"
-        f" it is now in {kept}, and a fresh one took its place. (store-copy-changed)\n"
+        f" it is now in {kept}. (store-copy-changed)\n"
         "  Copy what you need from there; to edit a skill, install it with --copy.\n"
     )
     assert list_set_aside(desk)[name] == "mine\n"
@@ -101,3 +102,70 @@ def test_edits_through_a_link_to_a_repository_are_merged_with_the_version_before
     assert desk.run("update", "--merge", "--yes").code == 0
     assert (desk.project / ALPHA / "notes.txt").read_text() == "mine\n"
     assert (desk.project / ALPHA / "run.sh").read_text() == "new\n"
+
+
+# Prune
+
+
+def make_old(desk: Desk) -> None:
+    """Let all trees of the store have been unused for a day."""
+    for tree in (desk.root / STORE / "trees").iterdir():
+        past = tree.stat().st_mtime - 86_400
+        os.utime(tree, (past, past))
+
+
+def count_trees(desk: Desk) -> int:
+    return len(list((desk.root / STORE / "trees").iterdir()))
+
+
+def test_versions_that_no_lock_file_names_are_removed(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert desk.run("prune").out == "0 unused versions removed (0 bytes); 0 lock files checked.\n"
+    source = desk.source({"SKILL.md": skill_text("alpha"), "run.sh": "old\n"})
+    desk.run("install", str(source), "--link", "--yes")
+    other = desk.root / "other"
+    (other / ".git").mkdir(parents=True)
+    monkeypatch.chdir(other)
+    desk.run("install", str(source), "--link", "--yes")
+    desk.source({"run.sh": "new\n"})
+    assert desk.run("update", "--yes").code == 0
+    make_old(desk)
+    # The first project still needs the old version.
+    assert desk.run("prune").out == "0 unused versions removed (0 bytes); 2 lock files checked.\n"
+    monkeypatch.chdir(desk.project)
+    assert desk.run("update", "--yes").code == 0
+    assert desk.run("prune", "--dry-run").out == (
+        "1 unused version would be removed; 2 lock files checked.\n"
+    )
+    assert count_trees(desk) == 2
+    size = len(skill_text("alpha")) + len("old\n")
+    shape = desk.json("prune")
+    assert (len(shape["trees"]), shape["projects"], shape["bytes"]) == (1, 2, size)
+    assert count_trees(desk) == 1
+    for project in (desk.project, other):
+        monkeypatch.chdir(project)
+        assert desk.run("verify", "--frozen").code == 0
+    shutil.rmtree(other)
+    monkeypatch.chdir(desk.project)
+    assert desk.run("prune").out == "0 unused versions removed (0 bytes); 1 lock file checked.\n"
+
+
+def test_what_was_used_lately_or_changed_by_somebody_is_not_pruned(
+    desk: Desk, linked: Path
+) -> None:
+    write_into_link(desk, "notes.txt", "mine\n")
+    assert desk.run("remove", "alpha", "--yes", "--force").code == 0
+    assert desk.json("prune")["trees"] == []
+    make_old(desk)
+    answer = desk.run("prune")
+    assert (answer.code, "(store-copy-changed)" in answer.err) == (0, True)
+    assert (count_trees(desk), list_set_aside(desk)["notes.txt"]) == (0, "mine\n")
+
+
+def test_a_lock_file_that_cannot_be_read_stops_pruning(desk: Desk, linked: Path) -> None:
+    make_old(desk)
+    desk.write("project/prowess.lock", "{")
+    answer = desk.run("prune")
+    assert (answer.code, f"{desk.project}/prowess.lock" in answer.err) == (4, True)
+    assert count_trees(desk) == 1

@@ -137,6 +137,8 @@ def _describe(one: LaidOut) -> str:
     if one.target is None:
         return source
     target = shorten_path(one.target, cwd)
+    if one.action == "reads":
+        return target
     if one.reason is not None:
         return f"{target}: {escape_line(one.reason)}"
     joined = "a copy of" if one.method == "copy" else "a link to"

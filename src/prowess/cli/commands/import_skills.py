@@ -5,17 +5,21 @@ from __future__ import annotations
 import click
 
 from prowess.cli.app import Exit
-from prowess.cli.install_options import dry_run_option, open_place, user_option, yes_option
+from prowess.cli.install_options import (
+    begin_work,
+    dry_run_option,
+    open_place,
+    user_option,
+    yes_option,
+)
 from prowess.cli.options import host_option, is_offline, json_option, offline_option
 from prowess.cli.terminal.install_output import shorten_version
 from prowess.cli.terminal.out import console, print_json, shorten_path
-from prowess.cli.terminal.progress import Progress
 from prowess.cli.terminal.prompts import can_ask, confirm
 from prowess.cli.terminal.tables import print_columns
 from prowess.reports.adoption import AdoptedSkill, Adoption
 from prowess.supply.adopt.adoption import PlannedAdoption, apply_adoption, plan_adoption
 from prowess.supply.adopt.installer_records import TITLES
-from prowess.supply.install.installer import open_installer
 from prowess.text.display import count_words, escape_line, escape_text
 
 _NOT_ASKED = "Not a terminal, so nothing was imported; use `--yes` to skip the prompt."
@@ -49,8 +53,7 @@ def command(user: bool, yes: bool, dry_run: bool, host: str, as_json: bool) -> i
     the other installer.
     """
     _, place = open_place(host, user=user)
-    progress = Progress("asking the sources")
-    with progress, open_installer(place, reporter=progress) as installer:
+    with begin_work(place, "asking the sources") as (installer, progress):
         planned = plan_adoption(installer, offline=is_offline())
         progress.finish()
         adoption = planned.adoption

@@ -11,6 +11,7 @@ from prowess.cli.app import Exit
 from prowess.cli.terminal.out import console, print_json, shorten_path
 from prowess.cli.terminal.progress import Progress
 from prowess.cli.terminal.prompts import can_ask, confirm
+from prowess.machine.http_client import measure_progress
 from prowess.machine.processes import ProcessRunner
 from prowess.reports.json_output import shape_scan
 from prowess.reports.requirements import RequirementsReport, report_requirements
@@ -111,9 +112,10 @@ class _TerminalInstall:
             _print_step_result(result)
         return result
 
-    def _watch(self, received: int) -> None:
+    def _watch(self, received: int, expected: int | None) -> None:
         if self._progress is not None:
-            self._progress.progress("downloading bytes", received)
+            unit, done = measure_progress(received, expected)
+            self._progress.progress(f"downloading {unit}", done)
 
 
 def _show_plan(

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import hashlib
 import posixpath
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from prowess.gate.remedies import Download
-from prowess.machine.http_client import FetchError, HttpSession
+from prowess.machine.http_client import FetchError, HttpSession, Watch
 from prowess.machine.program_files import add_files, link_program
 from prowess.model.file_content import FileContent
 from prowess.state.locks import hold_lock
@@ -22,9 +22,6 @@ MOST_UNPACKED_BYTES = 256 << 20
 MOST_UNPACKED_FILES = 5_000
 _SECONDS = 900.0
 _LOCK_SECONDS = 30.0
-
-Watch = Callable[[int], None]
-"""Told how many bytes have arrived."""
 
 
 class DownloadFailed(Exception):

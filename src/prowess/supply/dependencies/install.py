@@ -10,12 +10,13 @@ import msgspec
 from prowess.errors import MachineError
 from prowess.gate.remedies import Remedy, tools_folder
 from prowess.machine.atomic_write import make_folder
+from prowess.machine.http_client import Watch
 from prowess.model.command import Command, Finished
 from prowess.model.facts import Facts
 from prowess.ports import Runner
 from prowess.reports.requirements import RequirementsReport, list_remedies, report_requirements
 from prowess.runtime import Skills
-from prowess.supply.dependencies.download import DownloadFailed, Watch, carry_out_download
+from prowess.supply.dependencies.download import DownloadFailed, carry_out_download
 from prowess.supply.dependencies.steps import Step, is_usable, plan_steps
 
 _SECONDS = 900.0

@@ -19,7 +19,12 @@ from prowess.supply.clawhub import (
     ReleaseDetails,
     SkillAnswer,
 )
-from prowess.supply.install.fetch import FetchContext, Fetched, list_private_hosts
+from prowess.supply.install.fetch import (
+    FetchContext,
+    Fetched,
+    list_private_hosts,
+    watch_download,
+)
 from prowess.supply.install.local_fetch import read_archive, write_files
 from prowess.supply.install.source import CLAWHUB, InstallSource
 
@@ -73,13 +78,8 @@ class ClawHubFetcher:
 
     def fetch(self, source: InstallSource, staging: str, context: FetchContext) -> Fetched:
         """Download the wanted version, or the latest one."""
-        reporter = context.reporter
-
-        def watch(received: int) -> None:
-            if reporter is not None:
-                reporter.progress(f"{source.text}, bytes", received)
-
         hosts = list_private_hosts(source, context)
+        watch = watch_download(source, context)
         try:
             with HttpSession(seconds=_SECONDS, private_hosts=hosts, watch=watch) as session:
                 registry = _open_registry(source, session)

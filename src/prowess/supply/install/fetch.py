@@ -16,6 +16,7 @@ import msgspec
 
 from prowess.diagnostics import Diagnostic
 from prowess.errors.install import RefusedTree, SourceFailed
+from prowess.machine.http_client import Watch, measure_progress
 from prowess.machine.tree_files import find_tree, read_file
 from prowess.model.facts import Facts
 from prowess.model.tree import Tree, TreeFile, find_collision, list_blocked
@@ -65,6 +66,19 @@ def list_private_hosts(source: InstallSource, context: FetchContext) -> frozense
     """The hosts of a source that may be in a private network."""
     # The user has typed this address, so it may also be one of the own network.
     return frozenset({urlsplit(source.location).hostname or ""})
+
+
+def watch_download(source: InstallSource, context: FetchContext) -> Watch | None:
+    """Report how far a download has come; None if nobody wants to know."""
+    reporter = context.reporter
+    if reporter is None:
+        return None
+
+    def watch(received: int, expected: int | None) -> None:
+        unit, done = measure_progress(received, expected)
+        reporter.progress(f"downloading {source.text}, {unit}", done)
+
+    return watch
 
 
 class SourceFetcher(Protocol):

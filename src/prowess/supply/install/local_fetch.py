@@ -24,6 +24,7 @@ from prowess.supply.install.fetch import (
     find_skill_folders,
     is_inside,
     list_private_hosts,
+    watch_download,
 )
 from prowess.supply.install.source import InstallSource
 
@@ -111,11 +112,10 @@ def _load_archive(source: InstallSource, context: FetchContext) -> bytes:
 
 
 def _download(source: InstallSource, context: FetchContext) -> bytes:
-    if context.reporter is not None:
-        context.reporter.progress(f"downloading {source.text}", 0)
     hosts = list_private_hosts(source, context)
+    watch = watch_download(source, context)
     try:
-        with HttpSession(seconds=_SECONDS, private_hosts=hosts) as session:
+        with HttpSession(seconds=_SECONDS, private_hosts=hosts, watch=watch) as session:
             return session.get(source.location, most_bytes=_MOST_ARCHIVE).body
     except FetchError as error:
         raise SourceFailed(source.text, error.message) from error

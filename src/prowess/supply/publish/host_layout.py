@@ -118,7 +118,7 @@ class HostLayout:
                 host=agent, name=skill.name, source=source, action="reads", losses=(_UNKNOWN,)
             )
             if (self._files.find_real_path(target) or target) == source:
-                yield laid_out
+                yield msgspec.structs.replace(laid_out, target=target)
                 continue
             method = COPY if copy else LINK
             action, reason = self._judge(source, target, method)
@@ -177,11 +177,20 @@ class HostLayout:
         if found == self._render_content(source, target, method):
             return "unchanged", None
         known = self._known.get(target)
+        if known is None and self._is_copy(source, target):
+            # Such as the second folder of a skill that was installed for two agents.
+            return "reads", None
         if known is None:
             return "blocked", "it is there and was not written by `prowess export`"
         if known.content != found:
             return "blocked", "it was changed since it was exported"
         return "update", None
+
+    def _is_copy(self, source: str, target: str) -> bool:
+        """Whether a folder, or what it links to, has the files of the skill."""
+        real = self._files.find_real_path(target)
+        is_folder = real is not None and self._files.find_kind(real) == "folder"
+        return is_folder and self._load(real or "").digest == self._load(source).digest
 
     def _is_in_project(self, target: str) -> bool:
         top = self._files.find_real_path(self._top) or self._top

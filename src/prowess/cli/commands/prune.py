@@ -1,0 +1,47 @@
+"""`prowess prune`: remove copies of skills that no project needs from the store."""
+
+from __future__ import annotations
+
+import click
+
+from prowess.cli.app import Exit
+from prowess.cli.install_options import dry_run_option
+from prowess.cli.options import host_option, json_option
+from prowess.cli.terminal.out import console, echo_diagnostics, print_json
+from prowess.cli.terminal.progress import Progress
+from prowess.machine.facts import current_facts
+from prowess.state.skill_store import SkillStore
+from prowess.supply.install.prune import Pruned, prune_store
+from prowess.text.display import count_words
+
+
+@click.command("prune")
+@dry_run_option
+@host_option
+@json_option
+def command(dry_run: bool, host: str, as_json: bool) -> int:
+    """Remove copies of skills that no project needs from the store.
+
+    A copy stays if a prowess.lock names it, in any project that Prowess has installed into on this
+    machine, or if it was used within the last hour. What is in your projects is not touched, except
+    that links of a project that was moved lead nowhere until you run `prowess sync` there.
+    """
+    facts = current_facts()
+    store = SkillStore.of(facts)
+    with Progress("looking for unused copies"):
+        pruned = prune_store(facts, store, dry_run=dry_run)
+    echo_diagnostics(store.diagnostics)
+    if as_json:
+        shape = {"store": store.folder, "trees": list(pruned.trees), "projects": pruned.projects}
+        print_json({**shape, "bytes": pruned.size, "dry_run": dry_run})
+    else:
+        console().print(_describe(pruned, dry_run=dry_run))
+    return Exit.OK
+
+
+def _describe(pruned: Pruned, *, dry_run: bool) -> str:
+    unused = count_words(len(pruned.trees), "unused version")
+    locks = count_words(pruned.projects, "lock file")
+    if dry_run:
+        return f"{unused} would be removed; {locks} checked."
+    return f"{unused} removed ({pruned.size:,} bytes); {locks} checked."
