@@ -167,7 +167,7 @@ SARIF = fields(
     "arguments", [("scan",), ("scan", "--severity", "info"), ("validate",), ("scan", "good")]
 )
 def test_sarif_has_every_property_that_the_standard_requires_and_no_other(terminal, arguments):
-    from jsonschema import Draft7Validator
+    from jsonschema import Draft7Validator  # type: ignore[import-untyped]
 
     terminal.git()
     script = f"{PIPED}\n# prowess: ignore pipe-to-shell -- ours\n{PIPED}"
