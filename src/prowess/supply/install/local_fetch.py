@@ -35,7 +35,10 @@ _SECONDS = 120.0
 
 
 class FolderFetcher:
-    """Copies a folder of this disk."""
+    """Copies the skills of a folder of this disk; with `whole` also the files beside them."""
+
+    def __init__(self, *, whole: bool = False) -> None:
+        self._whole = whole
 
     def fetch(self, source: InstallSource, staging: str, context: FetchContext) -> Fetched:
         """Copy what is in the folder, except what programs leave there."""
@@ -46,7 +49,8 @@ class FolderFetcher:
             raise RefusedTree(source.text, f"it has more than {MOST_BYTES:,} bytes")
         wanted: dict[str, TreeFile] = {}
         refused: dict[str, str] = {}
-        for folder in find_skill_folders(tree.files):
+        folders = find_skill_folders(tree.files)
+        for folder in folders:
             files = {path: file for path, file in tree.files.items() if is_inside(path, folder)}
             # A link would be copied as what it leads to, wherever that is.
             problem = find_problem(files)
@@ -54,6 +58,13 @@ class FolderFetcher:
                 wanted |= files
             else:
                 refused[folder] = problem
+        if self._whole:
+            wanted |= {
+                path: file
+                for path, file in tree.files.items()
+                if find_problem({path: file}) is None
+                and not any(is_inside(path, folder) for folder in folders)
+            }
         copy_tree(source.location, Tree(wanted), staging)
         return Fetched(refused=refused)
 

@@ -242,7 +242,7 @@ class _PluginWork:
             self._download_list()
             return
         fetchers: Mapping[str, SourceFetcher] = {
-            FOLDER: FolderFetcher(),
+            FOLDER: FolderFetcher(whole=True),
             ARCHIVE: ArchiveFetcher(),
             GIT: GitFetcher(partial(_choose_plugin, self._source, name)),
         }
