@@ -160,6 +160,7 @@ def open_session(
     resume: SavedSession | None,
     *,
     taken: Iterable[str] = (),
+    keep: bool = True,
 ) -> Session:
     """The session that the options ask for, which may go on with one that was kept."""
     from prowess.agent import Limits, Session
@@ -181,6 +182,7 @@ def open_session(
         record=options.record,
         resume=resume,
         fork=options.fork,
+        keep=keep,
         taken=taken,
     )
 

@@ -102,12 +102,15 @@ class AgentSettings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     - `private_hosts`: hosts that WebFetch may reach although they are on this machine or in a
       private network.
     - `compact_at`: the share of the window at which a conversation is compacted; 0 is never.
+    - `dream_after`: with the feature `dream`, how many minutes a chat is idle before it makes a
+      plan; 0 is never.
     """
 
     model: str | None = None
     models: Mapping[str, str] = msgspec.field(default_factory=dict)
     context_window: int | None = None
     compact_at: float = 0.8
+    dream_after: float = 15.0
     private_hosts: tuple[str, ...] = ()
 
 

@@ -114,6 +114,7 @@ TEMPLATE = """\
 # model = "anthropic:claude-sonnet-4-5"
 # context_window = 128000
 # compact_at = 0.8
+# dream_after = 15
 
 # MCP servers, whose tools `prowess run` can use. Those of a project need `prowess trust`.
 # [mcp.servers.tides]

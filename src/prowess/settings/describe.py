@@ -144,7 +144,7 @@ def _describe_agent(
     field: str, settings: Settings, profile: Profile, names: set[str]
 ) -> Iterator[Described]:
     agent = settings.agent
-    for name in ("model", "context_window", "compact_at", "private_hosts"):
+    for name in ("model", "context_window", "compact_at", "dream_after", "private_hosts"):
         key = f"{field}.{name}"
         yield key, getattr(agent, name), settings.origin(key)
     for name in sorted(agent.models):

@@ -42,6 +42,15 @@ def test_the_users_file_says_when_a_conversation_is_compacted(workspace: Workspa
     ]
 
 
+def test_only_the_user_says_when_an_idle_chat_makes_a_plan(workspace: Workspace) -> None:
+    text = "[agent]\ndream_after = 0.5\n"
+    workspace.write("project/prowess.toml", text)
+    settings = workspace.open().settings()
+    assert (settings.agent, settings.diagnostics[0].field) == (AgentSettings(), "agent.dream_after")
+    workspace.write(OWN, text)
+    assert workspace.open().settings().agent == AgentSettings(dream_after=0.5)
+
+
 def test_a_project_cannot_choose_a_model(workspace: Workspace) -> None:
     workspace.write("project/prowess.toml", TEXT)
     settings = workspace.open().settings()
@@ -60,6 +69,8 @@ def test_a_project_cannot_choose_a_model(workspace: Workspace) -> None:
         ("[agent]\nmodels = 'x'\n", "table"),
         ("[agent]\ncontext_window = -1\n", "whole number"),
         ("[agent]\ncompact_at = 1.5\n", "share"),
+        ("[agent]\ndream_after = -1\n", "minutes, or 0 for never"),
+        ("[agent]\ndream_after = true\n", "minutes, or 0 for never"),
     ],
 )
 def test_a_wrong_value_is_refused(workspace: Workspace, text: str, said: str) -> None:

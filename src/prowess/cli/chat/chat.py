@@ -65,6 +65,7 @@ class Chat:
     ) -> None:
         self.skills = skills
         self.host = host
+        self.options = options
         self.surface = surface
         self.resumed: SavedSession | None = find_session(skills, options)
         self.usage = SessionUsage()

@@ -42,6 +42,7 @@ from prowess.cli.chat.approval import ChatApprover, ChatQuestion
 from prowess.cli.chat.chat import Chat
 from prowess.cli.chat.completion import ChatCompleter
 from prowess.cli.chat.history import ChatHistory
+from prowess.cli.chat.idle_dream import IdleDream
 from prowess.cli.chat.key_table import FORGET_KEYS, MODIFIED_KEYS, TELL_KEYS_APART
 from prowess.cli.chat.local_commands import COMMANDS, find_local
 from prowess.cli.chat.output import stack
@@ -110,12 +111,13 @@ class ChatScreen:
         self._live: tuple[int, list[str]] = (-1, [])
         approver = ChatApprover(self._print_question, self._change_question)
         self.chat = Chat(skills, host, options, self, approver)
+        self._idle = IdleDream(self.chat)
         self.line = Buffer(
             multiline=True,
             history=ChatHistory(skills.facts),
             completer=ChatCompleter(self.chat),
             complete_while_typing=Condition(self._completes_while_typing),
-            on_text_changed=lambda buffer: self._forget_hint(),
+            on_text_changed=lambda buffer: self._note_typed(),
         )
         self._line_window = Window(
             BufferControl(self.line),
@@ -140,7 +142,7 @@ class ChatScreen:
     async def run(self) -> int:
         """Show the chat until the user leaves."""
         _learn_keys()
-        clock = asyncio.create_task(self._run_clock())
+        watches = [asyncio.create_task(self._run_clock()), asyncio.create_task(self._idle.run())]
         self._output.write_raw(TELL_KEYS_APART)
         try:
             # Raw mode begins before anything is shown: a Ctrl-S that answers the greeting would
@@ -150,7 +152,9 @@ class ChatScreen:
         finally:
             self._output.write_raw(FORGET_KEYS)
             self._output.flush()
-            clock.cancel()
+            for watch in watches:
+                watch.cancel()
+            await asyncio.gather(*watches, return_exceptions=True)
             await self._end_tasks()
             await self.chat.aclose()
         self._write(f"The session is kept: prowess chat --resume {self.chat.session.id}\n")
@@ -408,8 +412,9 @@ class ChatScreen:
         self._hint = ""
         self.app.invalidate()
 
-    def _forget_hint(self) -> None:
+    def _note_typed(self) -> None:
         self._hint = ""
+        self._idle.note_activity()
 
     def _set_line(self, text: str) -> None:
         self.line.reset()

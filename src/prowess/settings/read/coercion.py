@@ -287,10 +287,18 @@ def _share_or_never(value: SettingValue) -> float:
     return float(value.data)
 
 
+def _minutes_or_never(value: SettingValue) -> float:
+    if not _is_number(value.data) or not 0 <= value.data <= _MOST_MINUTES:
+        raise value.wrong("minutes, or 0 for never")
+    return float(value.data)
+
+
+_MOST_MINUTES = 7 * 24 * 60
 _AGENT_VALUES: Mapping[str, Convert] = {
     "model": _string,
     "context_window": _count,
     "compact_at": _share_or_never,
+    "dream_after": _minutes_or_never,
     "private_hosts": lambda value: tuple(map(str.lower, _names(value))),
 }
 _AGENT_KEYS = (*_AGENT_VALUES, "models")

@@ -42,6 +42,11 @@ def _forbid_window(proposed: ProjectValue) -> str | None:
     return "only your own prowess.toml can say when a conversation is compacted"
 
 
+def _forbid_dream(proposed: ProjectValue) -> str | None:
+    # A dream is a row of requests that the user pays for.
+    return "only your own prowess.toml can say when an idle chat makes a plan"
+
+
 def _forbid_feature(proposed: ProjectValue) -> str | None:
     if proposed.value is False or proposed.users is True:
         return None
@@ -163,6 +168,7 @@ USERS_OWN: Mapping[tuple[str, ...], Callable[[ProjectValue], str | None]] = {
     ("agent", "models", "*"): _forbid_model,
     ("agent", "context_window"): _forbid_window,
     ("agent", "compact_at"): _forbid_window,
+    ("agent", "dream_after"): _forbid_dream,
     ("agent", "private_hosts"): _forbid_hosts,
     ("features", "*"): _forbid_feature,
     ("node_manager",): _forbid_manager,
