@@ -1,20 +1,14 @@
-"""The page that `prowess compare --html` writes: one file that sorts and filters, no network.
-
-Text from skills is escaped. The page forbids itself all requests and every script but its own,
-which is named by its hash, so a mistake here cannot become an attack.
-"""
+"""The page that `prowess compare --html` writes: one file that sorts and filters, no network."""
 
 from __future__ import annotations
 
-from base64 import b64encode
-from hashlib import sha256
-from html import escape
-
 from prowess.model.outcome import Outcome, State
 from prowess.reports.comparison import Agreement, ComparedSkill, HostComparison
-from prowess.text.display import count_words, escape_line, shorten_path
+from prowess.reports.html_page import make_safe, render_html
+from prowess.text.display import count_words, shorten_path
 from prowess.version import VERSION
 
+_TITLE = "What hosts make of the same skills"
 _STYLE = """\
 :root {
   color-scheme: light dark; --ground: #fff; --card: #f6f7f9; --ink: #1b1f24; --soft: #5b6470;
@@ -98,12 +92,6 @@ for (const header of table.tHead.rows[0].cells)
 filter();
 """
 
-_HASH = b64encode(sha256(_SCRIPT.encode()).digest()).decode()
-_POLICY = (
-    f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{_HASH}';"
-    " base-uri 'none'; form-action 'none'"
-)
-
 _MARKS: dict[State, str] = {
     State.READY: "●",
     State.HIDDEN: "○",
@@ -135,26 +123,14 @@ def render_page(compared: HostComparison, *, cwd: str, home: str | None = None) 
         for one, words in _AGREEMENT_WORDS.items()
     )
     problems = "".join(
-        f"<p>No answer from {_safe(one.host)}: {_safe(one.problem)}</p>\n"
+        f"<p>No answer from {make_safe(one.host)}: {make_safe(one.problem)}</p>\n"
         for one in compared.hosts
         if one.problem is not None
     )
-    folder = _safe(shorten_path(cwd, home=home))
+    folder = make_safe(shorten_path(cwd, home=home))
     number = f"{count_words(len(rows), 'skill')} and {count_words(len(hosts), 'host')}"
-    return f"""\
-<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{_POLICY}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>What hosts make of the same skills</title>
-<style>
-{_STYLE}</style>
-</head>
-<body>
-<main>
-<h1>What hosts make of the same skills</h1>
+    body = f"""\
+<h1>{_TITLE}</h1>
 <p class="soft">{number} in {folder}. Click on a heading to sort.</p>
 {problems}<form>
 <input id="find" type="search" placeholder="Filter by name, state or reason" aria-label="Filter">
@@ -166,21 +142,12 @@ def render_page(compared: HostComparison, *, cwd: str, home: str | None = None) 
 <tbody>
 {cells}
 </tbody></table></div>
-<footer><p>Written by Prowess {_safe(VERSION)}.</p></footer>
-</main>
-<script>{_SCRIPT}</script>
-</body>
-</html>
-"""
-
-
-def _safe(text: str | None) -> str:
-    """Untrusted text on one line, with nothing in it that is markup or steers anything."""
-    return escape(escape_line(text or ""), quote=True)
+<footer><p>Written by Prowess {make_safe(VERSION)}.</p></footer>"""
+    return render_html(_TITLE, style=_STYLE, body=body, script=_SCRIPT)
 
 
 def _render_heading(title: str) -> str:
-    return f'<th scope="col"><button type="button">{_safe(title)}</button></th>'
+    return f'<th scope="col"><button type="button">{make_safe(title)}</button></th>'
 
 
 def _render_row(row: ComparedSkill, hosts: list[str], cwd: str, home: str | None) -> str:
@@ -195,8 +162,8 @@ def _render_row(row: ComparedSkill, hosts: list[str], cwd: str, home: str | None
     words = _AGREEMENT_WORDS[agreement]
     return (
         f'<tr data-agreement="{agreement.value}">'
-        f'<th scope="row" data-key="{rank} {_safe(names)}"><bdi>{_safe(names)}</bdi>'
-        f"<small>{words}</small><small>{_safe(shared)}</small></th>{cells}</tr>"
+        f'<th scope="row" data-key="{rank} {make_safe(names)}"><bdi>{make_safe(names)}</bdi>'
+        f"<small>{words}</small><small>{make_safe(shared)}</small></th>{cells}</tr>"
     )
 
 
@@ -206,8 +173,8 @@ def _render_cell(outcome: Outcome | None, cwd: str, home: str | None, *, has_fil
     state = outcome.state
     details = [] if has_file else [shorten_path(outcome.candidate.location, cwd=cwd, home=home)]
     details += [outcome.reason] if outcome.reason is not None else []
-    small = "".join(f"<small>{_safe(one)}</small>" for one in details)
+    small = "".join(f"<small>{make_safe(one)}</small>" for one in details)
     return (
-        f'<td data-key="{state.rank} {_safe(" ".join(details))}">'
+        f'<td data-key="{state.rank} {make_safe(" ".join(details))}">'
         f'<span class="{state.value}">{_MARKS[state]} {state.value}</span>{small}</td>'
     )

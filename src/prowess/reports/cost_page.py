@@ -1,13 +1,8 @@
-"""The page that `prowess cost --html` writes: one file, no scripts, no network.
-
-Text from skills is escaped, and the page also forbids itself scripts and requests, so a mistake
-here cannot become an attack.
-"""
+"""The page that `prowess cost --html` writes: one file, no scripts, no network."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
 
 from prowess.model.catalog import Shown
 from prowess.reports.catalog_report import SHOWN_WORDS
@@ -18,8 +13,9 @@ from prowess.reports.cost import (
     render_saving,
     render_share,
 )
+from prowess.reports.html_page import make_safe, render_html
 from prowess.reports.phrases import name_host
-from prowess.text.display import count_words, escape_line, shorten_path
+from prowess.text.display import count_words, shorten_path
 from prowess.version import VERSION
 
 # The rest is folded away.
@@ -93,8 +89,6 @@ footer { margin-top: 2.5rem; padding-top: 1rem; border-top: 1px solid var(--line
 }
 """
 
-_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
-
 _LEGEND = """\
 <p class="legend"><span><i class="listed"></i>catalog: in every request</span>
 <span><i class="body"></i>body: when it is used</span></p>"""
@@ -115,35 +109,13 @@ def render_page(report: CostReport, *, home: str | None = None) -> str:
             _render_footer(report),
         )
     )
-    return f"""\
-<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{_POLICY}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>What skills cost here</title>
-<style>
-{_STYLE}</style>
-</head>
-<body>
-<main>
-{body}
-</main>
-</body>
-</html>
-"""
-
-
-def _safe(text: str) -> str:
-    """Untrusted text on one line, with nothing in it that is markup or steers anything."""
-    return escape(escape_line(text), quote=True)
+    return render_html("What skills cost here", style=_STYLE, body=body)
 
 
 def _render_head(report: CostReport, home: str | None) -> str:
     skills = count_words(len(report.skills), "skill")
-    folder = _safe(shorten_path(report.cwd, home=home))
-    host = _safe(name_host(report.host, report.edition))
+    folder = make_safe(shorten_path(report.cwd, home=home))
+    host = make_safe(name_host(report.host, report.edition))
     return f"""\
 <h1>What skills cost here</h1>
 <p class="soft">{skills} ready in {folder}, by the rules of {host}. Numbers are tokens; the context
@@ -152,8 +124,8 @@ window has {report.window:,}.</p>"""
 
 def _render_footer(report: CostReport) -> str:
     return f"""\
-<footer><p>{_safe(report.method.says)}</p>
-<p>Written by Prowess {_safe(VERSION)}.</p></footer>"""
+<footer><p>{make_safe(report.method.says)}</p>
+<p>Written by Prowess {make_safe(VERSION)}.</p></footer>"""
 
 
 def _render_tiles(report: CostReport) -> str:
@@ -168,7 +140,7 @@ def _render_tiles(report: CostReport) -> str:
 
 def _render_tile(what: str, tokens: int, share: float) -> str:
     return f"""\
-<div class="tile"><span>{_safe(_capitalize(what))}</span><b>{_render_number(tokens)}</b>
+<div class="tile"><span>{make_safe(_capitalize(what))}</span><b>{_render_number(tokens)}</b>
 <span>{render_share(share)}</span></div>"""
 
 
@@ -191,7 +163,7 @@ def _render_comparison(report: CostReport) -> str:
 <table class="compare"><tbody>
 {rows}
 </tbody></table>
-<p class="saving">{_safe(render_saving(report))}</p>
+<p class="saving">{make_safe(render_saving(report))}</p>
 </section>"""
 
 
@@ -200,7 +172,7 @@ def _render_compared(what: str, tokens: int, most: int, report: CostReport) -> s
     is_up_front = tokens == report.comparison.up_front
     listed = 0 if is_up_front else min(report.catalog, tokens)
     return f"""\
-<tr><th scope="row">{_safe(_capitalize(what))}</th>
+<tr><th scope="row">{make_safe(_capitalize(what))}</th>
 <td class="number">{_render_number(tokens)}</td>
 <td class="chart">{_render_bar(listed, tokens - listed, most)}</td></tr>"""
 
@@ -225,7 +197,7 @@ def _render_skills(report: CostReport, home: str | None) -> str:
         folded = _render_table(rest, most, report.cwd, home)
         table += f"\n<details><summary>{summary}</summary>\n{folded}\n</details>"
     warnings = "".join(
-        f'<p class="soft note">{_safe(warning)}</p>\n' for warning in report.warnings
+        f'<p class="soft note">{make_safe(warning)}</p>\n' for warning in report.warnings
     )
     return (
         f"<section>\n<h2>Each skill, the most expensive first</h2>\n{warnings}{table}\n</section>"
@@ -243,7 +215,7 @@ def _render_row(cost: SkillCost, most: int, path: str) -> str:
     mark = "" if cost.shown is Shown.WHOLE else f"<em>{SHOWN_WORDS[cost.shown]}</em>"
     body = "not read" if cost.body is None else f"{cost.added:,}"
     return f"""\
-<tr><th scope="row"><bdi>{_safe(cost.name)}</bdi>{mark}<small>{_safe(path)}</small></th>
+<tr><th scope="row"><bdi>{make_safe(cost.name)}</bdi>{mark}<small>{make_safe(path)}</small></th>
 <td class="number" data-what="catalog">{cost.listed:,}</td>
 <td class="number" data-what="body">{body}</td>
 <td class="chart">{_render_bar(cost.listed, cost.added, most)}</td></tr>"""

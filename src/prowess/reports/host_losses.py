@@ -91,10 +91,9 @@ def _list_visibility(read: _Read, profile: Profile) -> Iterator[str]:
     for field in ("paths", "globs"):
         if getattr(manifest, field) and field not in gate.dormant_by:
             yield f"offers it at once, whatever `{field}` says"
-    if manifest.disable_model_invocation and "disable_model_invocation" not in gate.hidden_by:
-        yield "offers it to the model despite `disable-model-invocation`"
-    if manifest.hide and "hide" not in gate.hidden_by:
-        yield "offers it to the model despite `hide`"
+    for field in ("disable_model_invocation", "hide"):
+        if getattr(manifest, field) and field not in gate.hidden_by:
+            yield f"offers it to the model despite `{field.replace('_', '-')}`"
 
 
 def _list_commands(read: _Read, profile: Profile) -> Iterator[str]:

@@ -10,15 +10,15 @@ import msgspec
 
 from prowess.diagnostics import Diagnostic
 from prowess.discover.plugins.find import PACKAGES
-from prowess.errors import MachineError, UnknownName, UsageError, shorten
+from prowess.errors import UnknownName, UsageError, shorten
 from prowess.model.outcome import Outcome
 from prowess.model.plugin import Plugin
 from prowess.model.plugin_contents import PluginContents
 from prowess.model.skill import LoadedFrom
-from prowess.profiles.schema.settings import SettingsFileRule
+from prowess.reports.settings_edits import EditedFiles, may_edit
 from prowess.runtime import Skills
 from prowess.settings.edit.plugins import PluginSwitch, find_plugin_switch
-from prowess.settings.load import MOST_BYTES, list_settings_places
+from prowess.settings.load import list_settings_places
 
 
 class PluginReport(msgspec.Struct, frozen=True):
@@ -156,55 +156,40 @@ def plan_plugin_switch(skills: Skills, name: str, *, enabled: bool, user: bool) 
     plugin = find_plugin(skills, name)
     is_package = skills.profile.plugins[plugin.kind].find in PACKAGES
     is_users = is_package or plugin.owner == "bundled"
-    path, switch = _choose_file(skills, user=user or is_users)
-    old = _load_text(skills, path)
+    files = EditedFiles(skills.project.files)
+    path, switch = _choose_file(skills, files, user=user or is_users)
+    old = files.load_text(path)
     new = switch.set(old, plugin.id, enabled=enabled, file=path)
     return PluginSwitchPlan(
         plugin=plugin,
         file=path,
         key=switch.render_key(plugin.id),
         text=new,
-        created=skills.project.files.find_kind(path) is None,
+        created=not files.is_on_disk(path),
         changed=new != old,
     )
 
 
-def _choose_file(skills: Skills, *, user: bool) -> tuple[str, PluginSwitch]:
+def _choose_file(skills: Skills, files: EditedFiles, *, user: bool) -> tuple[str, PluginSwitch]:
     """The settings file to edit: the strongest of the wanted kind that exists."""
     places = skills.find_places()
     top = (places.repository or places.cwd).rstrip("/")
     found: list[tuple[str, PluginSwitch]] = []
-    of_projects: set[str] = set()
+    of_the_kind: list[tuple[str, PluginSwitch]] = []
     for path, rule in list_settings_places(skills.profile, places):
-        switch = None if rule.read_only else find_plugin_switch(rule)
-        if switch is None or not _may_edit(path, rule, top):
+        switch = find_plugin_switch(rule) if may_edit(path, rule, top) else None
+        if switch is None:
             continue
         found.append((path, switch))
-        if rule.is_project:
-            of_projects.add(path)
+        if rule.is_project != user:
+            of_the_kind.append((path, switch))
     if not found:
         title = skills.profile.title or skills.profile.name
         raise UsageError(f"{title} has no setting for a plugin that can be edited.")
-    wanted = [one for one in found if (one[0] in of_projects) != user] or found
-    existing = [one for one in wanted if skills.project.files.find_kind(one[0]) is not None]
+    # A host may have such a setting in files of one kind only.
+    wanted = of_the_kind or found
+    existing = [one for one in wanted if files.is_on_disk(one[0])]
     if existing:
         return existing[-1]
     at_top = [one for one in wanted if posixpath.dirname(one[0]) == top]
     return (at_top or wanted)[-1]
-
-
-def _may_edit(path: str, rule: SettingsFileRule, top: str) -> bool:
-    """Whether a file is the user's or this project's own, not an administrator's."""
-    if any("{managed}" in template for template in rule.at):
-        return False
-    return not rule.is_project or path.startswith(f"{top}/")
-
-
-def _load_text(skills: Skills, path: str) -> str:
-    if skills.project.files.find_kind(path) is None:
-        return ""
-    try:
-        return skills.project.files.read_head(path, MOST_BYTES).data.decode()
-    except (OSError, UnicodeDecodeError) as error:
-        cause = getattr(error, "strerror", None) or str(error)
-        raise MachineError("read", path, cause) from error

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from prowess.errors import UsageError
-from prowess.reports.switch_plan import EditedFiles
+from prowess.reports.settings_edits import EditedFiles
 from prowess.runtime import Skills
 from prowess.settings.edit.toml import add_entry, set_toml_value
 from prowess.settings.formats.document import join_key

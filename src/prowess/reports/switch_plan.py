@@ -11,16 +11,16 @@ from typing import Any, Literal, get_args
 
 import msgspec
 
-from prowess.errors import MachineError, UnknownSkill, UsageError
+from prowess.errors import UnknownSkill, UsageError
 from prowess.machine.atomic_write import rewrite_aside
 from prowess.model.outcome import Outcome, State
 from prowess.model.snapshot import Snapshot
-from prowess.ports import FileSystem, Head
 from prowess.profiles.schema.settings import SettingsFileRule
+from prowess.reports.settings_edits import EditedFiles, may_edit
 from prowess.runtime import Skills
 from prowess.settings.edit.host_file import Switch, find_switch, name_key
 from prowess.settings.edit.toml import remove_entries, set_skill_enabled, set_skill_visibility
-from prowess.settings.load import MOST_BYTES, list_settings_places
+from prowess.settings.load import list_settings_places
 from prowess.text.display import shorten_path
 
 # Each edit removes one obstacle; more than a few mean that the same one keeps coming back.
@@ -108,52 +108,6 @@ def apply_plan(plan: SwitchPlan) -> None:
     """Write the files of a plan. Raises `MachineError`."""
     for path, text in plan.texts.items():
         rewrite_aside(path, text.encode())
-
-
-class EditedFiles:
-    """A file system as it would be after some edits of settings files."""
-
-    def __init__(self, files: FileSystem) -> None:
-        self._files = files
-        self.texts: dict[str, str] = {}
-        # Folders, links and skills are not edited.
-        self.list_folder = files.list_folder
-        self.list_real_folder = files.list_real_folder
-        self.read_real_head = files.read_real_head
-        self.get_stamp = files.get_stamp
-        self.find_real_path = files.find_real_path
-        self.find_link = files.find_link
-
-    def read_head(self, path: str, limit: int) -> Head:
-        if path not in self.texts:
-            return self._files.read_head(path, limit)
-        data = self.texts[path].encode()
-        return Head(data[:limit], len(data), 1, (0, 0, len(data), 0))
-
-    def find_kind(self, path: str) -> str | None:
-        return "file" if path in self.texts else self._files.find_kind(path)
-
-    def is_on_disk(self, path: str) -> bool:
-        """Whether anything is there before the edits; a broken symlink counts."""
-        return self._files.find_kind(path) is not None or self._files.find_link(path) is not None
-
-    def load_text(self, path: str) -> str:
-        """The text of a settings file; empty where there is none.
-
-        The scan has read the file before, so it is text of a bounded size.
-        """
-        if path not in self.texts and not self.is_on_disk(path):
-            return ""
-        try:
-            return self.read_head(path, MOST_BYTES).data.decode()
-        except OSError as error:
-            raise MachineError("read", path, error.strerror or str(error)) from error
-
-    def edit(self, path: str, old: str, new: str) -> bool:
-        """Replace the text of a file; whether that makes a difference."""
-        if new != old:
-            self.texts[path] = new
-        return new != old
 
 
 class _Planner:
@@ -439,17 +393,11 @@ class _HostPlanner(_Planner):
         """The files to choose from: the project's or the user's; all if the host has one kind."""
         found = []
         for path, rule in self.settings_files:
-            switch = None if rule.read_only else find_switch(rule)
-            # A managed file belongs to the administrator of the machine.
-            is_managed = any("{managed}" in template for template in rule.at)
-            if switch is not None and not is_managed and self._is_reachable(path, rule):
+            switch = find_switch(rule) if may_edit(path, rule, self.top) else None
+            if switch is not None:
                 found.append(_SwitchFile(path, rule, switch))
         of_the_kind = [one for one in found if one.rule.is_project != self.user]
         return of_the_kind or found
-
-    def _is_reachable(self, path: str, rule: SettingsFileRule) -> bool:
-        """Whether a project's file is inside this project; hosts also read those of parents."""
-        return not rule.is_project or path.startswith(self.top.rstrip("/") + "/")
 
     def _choose_file(self, candidates: list[_SwitchFile]) -> _SwitchFile:
         """The strongest file that exists; else the one to create, at the top of the project."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -24,6 +25,8 @@ from prowess.shell.configured_tools import render_template
 from prowess.shell.embedded_commands import find_commands
 from prowess.state.server_trust import mark_trusted
 from prowess.text.mcp_servers import list_variables
+
+T = TypeVar("T")
 
 # Whether their commands run does not depend on a project.
 _NOT_OF_A_PROJECT = (Scope.USER, Scope.MANAGED, Scope.BUNDLED, Scope.REMOTE)
@@ -129,37 +132,40 @@ def preview_trust(
     hosts = dict.fromkeys(("prowess", host or "prowess"))
     folders = dict.fromkeys((root, folder))
     views = [Skills(cwd, host=by, reporter=reporter) for cwd in folders for by in hosts]
+    files = views[0].project.files
     # The first ones look from the root, so that nested folders are searched once for each host.
     nested = [_scan_nested(skills) for skills in views[: len(hosts)]]
     snapshots = [skills.snapshot for skills in views]
     snapshots += [snapshot for snapshot, _ in nested]
-    skills, unread = _read_bodies(_gather_skills(snapshots, root, views[0].project.files))
+    skills, unread = _read_bodies(_gather_skills(snapshots, root, files))
     everywhere = find_holders(
         root, (_SKILL_FILE, _SETTINGS_FILE, *_SERVER_FILES), with_ignored=True, most=MOST_FOLDERS
     )
     known = {one.location for one in skills}
     loose = [one for one in _read_loose(everywhere.folders, views[0]) if one.location not in known]
-    settings = [one.project.load_own_settings() for one in views]
-    settings += _load_nested_settings(everywhere.folders, views[0].project.files)
+    own_settings = [one.project.load_own_settings() for one in views]
+    own_settings += _load_nested_settings(everywhere.folders, files)
     read_as = dict.fromkeys((*hosts, *_HOSTS_WITH_PROGRAMS))
     host_settings = [Skills(cwd, host=by).settings() for cwd in folders for by in read_as]
-    host_settings += _load_server_files(everywhere.folders, views[0].project.files)
-    all_settings = (*settings, *host_settings)
+    host_settings += _load_server_files(everywhere.folders, files)
+    all_settings = (*own_settings, *host_settings)
+    hooks = chain(_gather(_list_hooks, all_settings), _gather(_list_plugin_hooks, views))
     return TrustPreview(
         skills=tuple(sorted((*skills, *loose), key=lambda one: (one.name, one.location))),
-        tools=_sort_settings(declared for one in settings for declared in _list_tools(one)),
-        variables=_sort_settings(declared for one in settings for declared in _list_variables(one)),
-        hooks=_sort_settings(
-            (
-                *(declared for one in all_settings for declared in _list_hooks(one)),
-                *(declared for one in views for declared in _list_plugin_hooks(one)),
-            )
-        ),
+        tools=_sort_settings(_gather(_list_tools, own_settings)),
+        variables=_sort_settings(_gather(_list_variables, own_settings)),
+        hooks=_sort_settings(hooks),
         servers=_sort_settings(_gather_servers(all_settings, views, root)),
-        sources=_sort_settings(one for each in all_settings for one in _list_sources(each)),
+        sources=_sort_settings(_gather(_list_sources, all_settings)),
         unread=tuple(unread),
         is_cut=everywhere.is_cut or any(is_cut for _, is_cut in nested),
     )
+
+
+def _gather(
+    find: Callable[[T], Iterable[DeclaredSetting]], where: Iterable[T]
+) -> Iterator[DeclaredSetting]:
+    return chain.from_iterable(map(find, where))
 
 
 def _read_loose(folders: Iterable[str], skills: Skills) -> Iterator[RunnableSkill]:

@@ -21,18 +21,17 @@ def find_filter(location: str, root: str, paths: PathList) -> str | None:
     base = paths.base if is_own else posixpath.dirname(root)
     names = _list_names(location, base)
     exact = _list_paths(location, base)
-    found = None
-    wanted = [entry for entry in paths.filters if entry[0] not in "!+-"]
-    if is_own and wanted and not any(_matches(entry, names) for entry in wanted):
-        found = wanted[0]
+    # An exact path is stronger than a glob, and a refusal stronger than what is kept.
+    named = [entry for entry in paths.filters if entry[0] in "+-" and _trim(entry) in exact]
+    refused = [entry for entry in named if entry[0] == "-"]
+    if named:
+        return refused[0] if refused else None
     for entry in paths.filters:
         if entry.startswith("!") and _matches(entry[1:], names):
-            found = entry
-            break
-    if any(entry[0] == "+" and _trim(entry) in exact for entry in paths.filters):
-        found = None
-    refused = [entry for entry in paths.filters if entry[0] == "-" and _trim(entry) in exact]
-    return refused[0] if refused else found
+            return entry
+    wanted = [entry for entry in paths.filters if entry[0] not in "!+-"]
+    is_wanted = not wanted or any(_matches(entry, names) for entry in wanted)
+    return None if is_wanted or not is_own else wanted[0]
 
 
 def _matches(glob: str, names: list[str]) -> bool:

@@ -497,19 +497,29 @@ class BashScanner:
     def _read_heredocs(self) -> None:
         heredocs, self._heredocs = self._heredocs, []
         for end_line, is_quoted in heredocs:
-            is_unended = end_line in self._unended
-            end = None if is_unended else end_line.search(self._source, self._at)
-            self._unended |= {end_line} if end is None else set()
-            used = len(self.used)
+            end = self._find_heredoc_end(end_line)
             if not is_quoted:
                 self._list_expanded(len(self._source) if end is None else end.start())
-            while end is not None and self._at < end.start():
-                if not self._place(ScannedWord(self._at), "single" if is_quoted else "double"):
+            if end is None:
+                continue
+            used = len(self.used)
+            quotes: Context = "single" if is_quoted else "double"
+            while self._at < end.start():
+                if not self._place(ScannedWord(self._at), quotes):
                     self._at += 1
             if is_quoted and len(self.used) > used:
                 why = "bash expands nothing in a here-document with a quoted delimiter"
                 raise ValueRefused(why, self.used[-1].start)
-            self._at = self._at if end is None else end.end()
+            self._at = end.end()
+
+    def _find_heredoc_end(self, end_line: re.Pattern[str]) -> re.Match[str] | None:
+        # One that nothing ends is not searched for again: each search reads the rest of the script.
+        if end_line in self._unended:
+            return None
+        end = end_line.search(self._source, self._at)
+        if end is None:
+            self._unended.add(end_line)
+        return end
 
     def _list_expanded(self, end: int) -> None:
         """Note the commands that bash runs while it expands the text of a here-document.

@@ -115,32 +115,32 @@ def _read(name: str, data: Mapping[str, Any], origin: Origin) -> McpServer:
     command, args = _read_command(fields)
     url = _read_string(fields, "url")
     transport = _read_transport(fields, has_url=bool(url))
-    if transport == "stdio" and not command:
-        raise _Wrong("", "has neither a `command` nor a `url`")
-    if transport != "stdio" and not url:
-        raise _Wrong("", "has no `url`")
-    if transport != "stdio" and not _can_be_url(url):
-        raise _Wrong("url", "must begin with `http://` or `https://`")
-    is_stdio = transport == "stdio"
+    reached: dict[str, Any]
+    if transport == "stdio":
+        if not command:
+            raise _Wrong("", "has neither a `command` nor a `url`")
+        reached = {"command": command, "args": args, "env": _read_strings_by_name(fields, "env")}
+    else:
+        _check_url(url)
+        reached = {"url": url, "headers": _read_strings_by_name(fields, "headers")}
     return McpServer(
         name=name,
         transport=transport,
-        command=command if is_stdio else "",
-        args=args if is_stdio else (),
-        env=_read_strings_by_name(fields, "env") if is_stdio else {},
         cwd=_read_string(fields, "cwd") or None,
-        url="" if is_stdio else url,
-        headers={} if is_stdio else _read_strings_by_name(fields, "headers"),
         seconds=_read_seconds(fields),
         skills=_read_skills(fields),
         enabled=_read_enabled(fields),
         origin=origin,
+        **reached,
     )
 
 
-def _can_be_url(url: str) -> bool:
+def _check_url(url: str) -> None:
+    if not url:
+        raise _Wrong("", "has no `url`")
     # A whole URL in a variable is known only when the server is connected.
-    return url.startswith(("http://", "https://", "${"))
+    if not url.startswith(("http://", "https://", "${")):
+        raise _Wrong("url", "must begin with `http://` or `https://`")
 
 
 def _read_command(fields: Mapping[str, Any]) -> tuple[str, tuple[str, ...]]:

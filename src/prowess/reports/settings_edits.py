@@ -1,0 +1,65 @@
+"""Settings files that a plan edits: which of them it may, and how all would look afterwards."""
+
+from __future__ import annotations
+
+from prowess.errors import MachineError
+from prowess.ports import FileSystem, Head
+from prowess.profiles.schema.settings import SettingsFileRule
+from prowess.settings.load import MOST_BYTES
+
+
+def may_edit(path: str, rule: SettingsFileRule, top: str) -> bool:
+    """Whether a settings file is the user's or of the project at `top`."""
+    # A managed file belongs to the administrator of the machine.
+    is_managed = any("{managed}" in template for template in rule.at)
+    if is_managed or rule.read_only:
+        return False
+    # Hosts also read the files of parent folders, which are other projects.
+    return not rule.is_project or path.startswith(f"{top.rstrip('/')}/")
+
+
+class EditedFiles:
+    """A file system as it would be after some edits of settings files."""
+
+    def __init__(self, files: FileSystem) -> None:
+        self._files = files
+        self.texts: dict[str, str] = {}
+        # Folders, links and skills are not edited.
+        self.list_folder = files.list_folder
+        self.list_real_folder = files.list_real_folder
+        self.read_real_head = files.read_real_head
+        self.get_stamp = files.get_stamp
+        self.find_real_path = files.find_real_path
+        self.find_link = files.find_link
+
+    def read_head(self, path: str, limit: int) -> Head:
+        if path not in self.texts:
+            return self._files.read_head(path, limit)
+        data = self.texts[path].encode()
+        return Head(data[:limit], len(data), 1, (0, 0, len(data), 0))
+
+    def find_kind(self, path: str) -> str | None:
+        return "file" if path in self.texts else self._files.find_kind(path)
+
+    def is_on_disk(self, path: str) -> bool:
+        """Whether anything is there before the edits; a broken symlink counts."""
+        return self._files.find_kind(path) is not None or self._files.find_link(path) is not None
+
+    def load_text(self, path: str) -> str:
+        """The text of a settings file; empty where there is none.
+
+        The scan has read the file before, so it is text of a bounded size.
+        """
+        if path not in self.texts and not self.is_on_disk(path):
+            return ""
+        try:
+            return self.read_head(path, MOST_BYTES).data.decode()
+        except (OSError, UnicodeDecodeError) as error:
+            cause = getattr(error, "strerror", None) or str(error)
+            raise MachineError("read", path, cause) from error
+
+    def edit(self, path: str, old: str, new: str) -> bool:
+        """Replace the text of a file; whether that makes a difference."""
+        if new != old:
+            self.texts[path] = new
+        return new != old
