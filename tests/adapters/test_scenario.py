@@ -95,7 +95,8 @@ def test_a_script_ends_with_its_task_and_the_conversation_goes_on(crew, script, 
         began = time.monotonic()
         task.cancel()
         await asyncio.wait([task])
-        assert time.monotonic() - began < 2
+        # By itself it would end after a minute.
+        assert time.monotonic() - began < 30
         assert all(map(wait_until_gone, pids))
         await crew.start_afresh("ann")
         high = ("run_skill_script", {"skill": "tides", "script": "scripts/high.sh"})

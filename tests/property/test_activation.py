@@ -19,7 +19,9 @@ from prowess.model.skill import Candidate, LoadedFrom, Root, Scope, Source
 from tests.workspace import Workspace, skill_text
 
 # One file is written and read again by each example, which is what is wanted here.
-slow = settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+# Those of a test replace those of the profile, so that slow drawing is named here again.
+UNSUITABLE = (HealthCheck.function_scoped_fixture, HealthCheck.too_slow)
+slow = settings(max_examples=60, suppress_health_check=UNSUITABLE)
 text = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=200)
 ROOT = "home/.prowess/skills"
 
@@ -40,7 +42,7 @@ def test_a_body_without_placeholders_is_given_as_it_is(place: Workspace, body: s
     assert made.text == f"Base folder of this skill: {folder}\n\nB{body}"
 
 
-@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=300, suppress_health_check=UNSUITABLE)
 @given(
     parts=st.lists(
         st.sampled_from(
@@ -74,7 +76,7 @@ def test_no_address_leads_out_of_its_skill(place: Workspace, parts: list[str], g
 
 
 @pytest.mark.needs("bash")
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, suppress_health_check=UNSUITABLE)
 @given(
     argument=text
     | st.sampled_from(
@@ -164,7 +166,7 @@ def test_a_conversation_that_was_saved_goes_on_as_the_same(
     assert [o.state for o in second.snapshot.outcomes] == [o.state for o in first.snapshot.outcomes]
 
 
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150, suppress_health_check=UNSUITABLE)
 @given(
     name=st.text(max_size=12) | st.sampled_from(["one", "/one", "two"]),
     arguments=st.text(max_size=60),
@@ -179,7 +181,7 @@ def test_whatever_a_model_calls_the_tool_with_there_is_an_answer(
     assert conversation.save()
 
 
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150, suppress_health_check=UNSUITABLE)
 @given(
     typed=st.text(max_size=40)
     | st.text(max_size=30).map("/one {}".format)

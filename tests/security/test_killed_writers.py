@@ -46,7 +46,7 @@ def find_strays(folder: Path) -> list[str]:
 
 
 def wait_for_stray(folder: Path, known: set[str]) -> None:
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 120
     while not set(find_strays(folder)) - known:
         assert time.monotonic() < deadline, "the writer wrote nothing"
 

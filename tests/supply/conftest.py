@@ -9,6 +9,13 @@ import pytest
 from tests.remote_server import RemoteServer
 
 
+@pytest.fixture(autouse=True, scope="session")
+def _loaded_client() -> None:
+    """Loading the client takes a second or more, which short limits of tests must not include."""
+    import prowess.machine.mcp.http
+    import prowess.machine.mcp.stdio  # noqa: F401
+
+
 @pytest.fixture
 def server() -> Iterator[RemoteServer]:
     """A web server on this machine."""
