@@ -174,6 +174,10 @@ CODES: dict[str, Code] = {
         "A file of a skill is stored with Git LFS; only the pointer to it is installed.",
         "Ask the author to keep the file in git itself.",
     ),
+    "install-signer-unknown": _info(
+        "A site is signed, but not by somebody who is known here.",
+        "Add the key to `allowed_signers` next to your own prowess.toml if you trust it.",
+    ),
     "install-skills-only": _info(
         "A plugin has more than skills; only its skills are installed.",
         "Install the plugin with its host if you need the rest.",

@@ -87,7 +87,8 @@ class PlannedSkill(msgspec.Struct, frozen=True, kw_only=True):
     """One skill of a plan: what it is, where it comes from, where it goes, what it brings.
 
     `method` is `copy` or `link`. `replaces` is the version that was installed before, "" for a new
-    skill.
+    skill. `signer` is who signed it, "" for nobody who is known here, and `signed_before` who
+    signed the version before.
     """
 
     name: str
@@ -98,6 +99,8 @@ class PlannedSkill(msgspec.Struct, frozen=True, kw_only=True):
     tree: str
     method: str = "copy"
     replaces: str = ""
+    signer: str = ""
+    signed_before: str = ""
     targets: tuple[PlannedTarget, ...]
     contents: SkillContents
 
@@ -117,6 +120,7 @@ class PlannedSkill(msgspec.Struct, frozen=True, kw_only=True):
             "tree": self.tree,
             "method": self.method,
             "replaces": self.replaces or None,
+            "signer": self.signer or None,
             "targets": [one.shape() for one in self.targets],
             **self.contents.shape(),
         }

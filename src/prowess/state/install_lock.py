@@ -42,7 +42,7 @@ class LockedSkill(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     source. `targets` are the folders it is in: relative to the lock file in a project, absolute or
     with `~` for a user. `method` is `copy` or `link`. `files` has the SHA-256 of each file and
     `executable` the paths of programs; `tree` is the digest of both. `pinned` is the reason not to
-    update it.
+    update it. `signer` is who signed this version, as far as whoever installed it could tell.
     """
 
     name: str
@@ -54,6 +54,7 @@ class LockedSkill(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     tree: str
     method: str = "copy"
     pinned: str | None = None
+    signer: str = ""
     installed_at: str = ""
     targets: tuple[str, ...]
     executable: tuple[str, ...] = ()

@@ -37,6 +37,7 @@ def _print_skill(skill: PlannedSkill, cwd: str) -> None:
     title.append(f"  {escape_line(contents.description)}", "not bold")
     screen.print(title, no_wrap=True, overflow="ellipsis")
     rows = [("", "from", _describe_origin(skill))]
+    rows += _describe_signer(skill)
     for target in skill.targets:
         rows.append(("", "to", f"{shorten_path(target.folder, cwd)} ({_ACTIONS[target.action]})"))
     rows.append(("", "files", _describe_files(contents)))
@@ -66,6 +67,14 @@ def _describe_origin(skill: PlannedSkill) -> str:
     path = f"/{skill.path}" if skill.path else ""
     origin = f"{skill.source}{path}{ref}"
     return escape_line(f"{origin} at {version}" if version else origin)
+
+
+def _describe_signer(skill: PlannedSkill) -> list[tuple[str, str, str]]:
+    changed = skill.signed_before and skill.signed_before != skill.signer
+    before = f" (the installed version: {skill.signed_before})" if changed else ""
+    if not skill.signer and not before:
+        return []
+    return [("", "signed by", escape_line(f"{skill.signer or 'nobody you know'}{before}"))]
 
 
 def shorten_version(resolved: str) -> str:

@@ -228,15 +228,16 @@ class _Planner:
     ) -> tuple[AdoptedSkill, LockedSkill]:
         first = group[0]
         files = UNCHANGED if upstream.is_unedited else first.files
-        resolved = first.entry.resolved
+        resolved, signer = first.entry.resolved, ""
         if upstream.state == "same" and upstream.skill is not None:
-            resolved = upstream.skill.resolved
+            resolved, signer = upstream.skill.resolved, upstream.skill.signer
         locked = self._find_locked(first.entry)
         known = locked.targets if locked is not None else ()
         own = [target for claim in group for target in claim.entry.targets]
         entry = msgspec.structs.replace(
             first.entry,
             resolved=resolved,
+            signer=signer,
             # An update would take the edits for what was installed, and replace them.
             pinned=_EDITED.get(files, first.entry.pinned),
             targets=tuple(sorted({*known, *own})),

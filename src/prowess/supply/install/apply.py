@@ -142,6 +142,7 @@ def _make_entry(
         tree=skill.tree.digest,
         method=wanted.method,
         pinned=previous.pinned if previous is not None else None,
+        signer=skill.signer or _find_signer(previous, skill.tree.digest),
         installed_at=moment,
         targets=tuple(sorted({*known, *new})),
         executable=tuple(sorted(path for path in files if files[path].is_executable)),
@@ -152,3 +153,8 @@ def _make_entry(
         return entry
     again = msgspec.structs.replace(entry, installed_at=previous.installed_at)
     return previous if again == previous else entry
+
+
+def _find_signer(previous: LockedSkill | None, tree: str) -> str:
+    """Who signed the same version before; not everybody knows the same signers."""
+    return previous.signer if previous is not None and previous.tree == tree else ""

@@ -31,7 +31,10 @@ from prowess.supply.install.fetchers import FETCHERS, PARSERS
 from prowess.supply.install.plan import COPY, PlannedInstall, Wanted, plan_install
 from prowess.supply.install.policy import Candidate, load_policy
 from prowess.supply.install.source import InstallSource, parse_source, restore_source
-from prowess.supply.install.targets import InstallPlace
+from prowess.supply.install.targets import InstallPlace, find_own_folder
+
+SIGNERS_NAME = "allowed_signers"
+"""The file of the user's own configuration with the signers that they know."""
 
 _HINT = "Use `prowess update` with --ours, --theirs or --merge; --backup saves your version first."
 
@@ -57,12 +60,19 @@ class Installer:
         self._context = FetchContext(
             facts=place.facts,
             cwd=place.base,
-            signers_file=self._policy.signers_file if self._policy is not None else "",
+            signers_file=self._find_signers(),
             reporter=reporter,
         )
         self._scan = scan
         self._count = 0
         self._fetched: dict[tuple[str, str, str, str], FetchedSource] = {}
+
+    def _find_signers(self) -> str:
+        """The file of signers that count: the policy's, or else the user's own."""
+        required = self._policy.signers_file if self._policy is not None else ""
+        own = posixpath.join(find_own_folder(self.place.facts), SIGNERS_NAME)
+        has_own = LocalFiles().find_kind(own) == "file"
+        return required or (own if has_own else "")
 
     def parse(self, text: str, *, cwd: str) -> InstallSource:
         """What a text on the command line means. Raises `InvalidSource`."""

@@ -152,6 +152,8 @@ def _plan_skill(
         tree=skill.tree.digest,
         method=wanted.method,
         replaces=previous.resolved or previous.tree if previous is not None else "",
+        signer=skill.signer,
+        signed_before=previous.signer if previous is not None else "",
         targets=tuple(targets),
         contents=read_contents(skill, scan),
     )

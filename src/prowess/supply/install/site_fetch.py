@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from urllib.parse import urlsplit
 
 from prowess.errors import MachineError
@@ -11,6 +12,7 @@ from prowess.machine.http_client import FetchError, HttpSession
 from prowess.machine.tree_files import write_file
 from prowess.state.remote_cache import FetchedIndex, RemoteCache
 from prowess.supply.install.fetch import FetchContext, Fetched, list_private_hosts
+from prowess.supply.install.site_signature import check_site
 from prowess.supply.install.source import ARCHIVE_SUFFIXES, SITE, InstallSource
 from prowess.supply.remote_fetch import MOST_SKILL_BYTES, fetch_source
 
@@ -56,13 +58,20 @@ class SiteFetcher:
                     index = fetch_source(_ANY_FORMAT, source.location, cache, session, watch=watch)
             except FetchError as error:
                 raise SourceFailed(source.text, error.message) from error
-            _write(cache, index, staging)
+            digests = _write(cache, index, staging)
+            signed = check_site(source, tuple(index.skills), digests, context)
         versions = {name: one.version for name, one in index.skills.items()}
         known = {name: version for name, version in versions.items() if version is not None}
-        return Fetched(versions=known, diagnostics=index.diagnostics)
+        return Fetched(
+            versions=known,
+            signer=signed.signer,
+            diagnostics=(*index.diagnostics, *signed.diagnostics),
+        )
 
 
-def _write(cache: RemoteCache, index: FetchedIndex, staging: str) -> None:
+def _write(cache: RemoteCache, index: FetchedIndex, staging: str) -> dict[str, str]:
+    """Write the files of all skills; their SHA-256, by their paths in the site."""
+    digests: dict[str, str] = {}
     for name, skill in index.skills.items():
         files = cache.load_files(name, skill.files, MOST_SKILL_BYTES)
         if files is None:
@@ -71,3 +80,5 @@ def _write(cache: RemoteCache, index: FetchedIndex, staging: str) -> None:
             # Indexes do not say which files are programs.
             is_program = data.startswith(b"#!")
             write_file(staging, f"{name}/{path}", data, is_executable=is_program)
+            digests[f"{name}/{path}"] = hashlib.sha256(data).hexdigest()
+    return digests

@@ -83,14 +83,19 @@ def find_place(skills: Skills, *, user: bool) -> InstallPlace:
     places, facts = skills.find_places(), skills.facts
     managed = skills.project.view.find_own_places().named.get("managed")
     if user:
-        config = facts.env.get("XDG_CONFIG_HOME") or posixpath.join(facts.home, ".config")
-        path = posixpath.join(config, "prowess", LOCK_NAME)
+        path = posixpath.join(find_own_folder(facts), LOCK_NAME)
         return InstallPlace(
             scope=USER, base=facts.home, lock_path=path, facts=facts, managed=managed
         )
     top = _find_project(places.cwd, places.repository)
     path = posixpath.join(top, LOCK_NAME)
     return InstallPlace(scope=PROJECT, base=top, lock_path=path, facts=facts, managed=managed)
+
+
+def find_own_folder(facts: Facts) -> str:
+    """The folder of the user's own configuration of Prowess."""
+    config = facts.env.get("XDG_CONFIG_HOME") or posixpath.join(facts.home, ".config")
+    return posixpath.join(config, "prowess")
 
 
 def _find_project(cwd: str, repository: str | None) -> str:

@@ -60,16 +60,19 @@ class SshSignatures:
 
     def is_signed_by(self, data: bytes, signature: bytes, key: str) -> bool:
         """Whether a signature of some data is good and made by a key."""
+        found = self.find_key(data, signature)
+        listed = self._run(("-l", "-f", key), b"")
+        known = _FINGERPRINT.search(listed.output)
+        return listed.code == 0 and known is not None and found == known[0]
+
+    def find_key(self, data: bytes, signature: bytes) -> str | None:
+        """The fingerprint of the key that signed some data; None if the signature is not good."""
         with scratch_folder() as folder:
             file = f"{folder}/signature"
             write_aside(file, signature, sync=False)
             checked = self._run(("-Y", "check-novalidate", "-n", NAMESPACE, "-s", file), data)
-        listed = self._run(("-l", "-f", key), b"")
         found = _FINGERPRINT.search(checked.output)
-        known = _FINGERPRINT.search(listed.output)
-        if checked.code != 0 or listed.code != 0 or found is None or known is None:
-            return False
-        return found[0] == known[0]
+        return found[0] if checked.code == 0 and found is not None else None
 
     def verify(self, data: bytes, signature: bytes, allowed_signers: str) -> Signer:
         """Who signed some data, if a file of allowed signers knows the key.
