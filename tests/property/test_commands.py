@@ -16,7 +16,7 @@ from prowess.activate.slash.commands import (
     sanitize_name,
 )
 from prowess.activate.slash.completion import complete, spell
-from prowess.activate.slash.messages import SHAPES, Message, render_message
+from prowess.activate.slash.messages import SHAPES, Message, build_message
 from prowess.activate.slash.parser import Call, Mention, Notice, Plain, parse_command
 from prowess.model.outcome import State
 from prowess.shell.configured_tools import build_argv
@@ -147,7 +147,7 @@ def test_a_message_of_any_shape_is_made_from_any_name_body_and_arguments(
         name=name, skill_name=name, location="/s/SKILL.md", folder="/s", model_visible=False
     )
     call = Call(command=command, arguments=arguments, text=arguments, form="name")
-    made = render_message(call, rules, bodies=[body])
+    made = build_message(call, rules, bodies=[body])
     assert isinstance(made, Message)
     assert made.skills == (name,)
     if shape == "claude-typed":

@@ -58,6 +58,7 @@ def complete_hosts(ctx: click.Context, param: click.Parameter, incomplete: str) 
         if "@" in incomplete:
             names = [f"{one}@{edition}" for one in names for edition in known_editions(one, added)]
     except ProwessError:
+        # Tab offers nothing then; the command itself says what is wrong.
         return []
     return [name for name in names if name.startswith(incomplete)]
 
@@ -70,6 +71,7 @@ def complete_names(ctx: click.Context, param: click.Parameter, incomplete: str) 
         sources = open_sources(offline=True)
         outcomes = Skills.open(".", host=host, sources=sources).snapshot.outcomes
     except (ProwessError, OSError):
+        # Tab offers nothing then; the command itself says what is wrong.
         return []
     names = {outcome.name for outcome in outcomes if outcome.name.startswith(incomplete)}
     return sorted(filter(is_plain_name, names))

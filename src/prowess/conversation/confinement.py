@@ -71,6 +71,7 @@ class ConfinedRunner:
         try:
             hooks = files.list_folder(f"{repository}/.git/hooks")
         except OSError:
+            # A repository need not have the folder.
             hooks = []
         names = (*_GIT_FILES, *(f".git/hooks/{item.name}" for item in hooks))
         stamps: dict[str, Stamp] = {}

@@ -9,7 +9,7 @@ import msgspec
 from prowess.activate.ledger import LedgerRecorder
 from prowess.activate.slash.commands import SlashCommand
 from prowess.activate.slash.dispatch import Cancel, ToolReply
-from prowess.activate.slash.messages import Delivery, Message, needs_bodies, render_message
+from prowess.activate.slash.messages import Delivery, Message, build_message, needs_bodies
 from prowess.activate.slash.parser import Call, Mention, Notice, Plain, parse_command
 from prowess.conversation.activation import record_activation
 from prowess.conversation.body_renderer import RenderedBody, load_document, plan_body
@@ -58,18 +58,18 @@ def run_typed(
         return dispatch_command(typed, target, skill, services=services, view=view, cancel=cancel)
 
     if not needs_bodies(typed, rules):
-        message = render_message(typed, rules, delivery=delivery)
+        message = build_message(typed, rules, delivery=delivery)
         if isinstance(message, Message):
             for skill in found:
                 services.usage.note_activated(skill, "user")
         return message
 
-    return _render_bodies(
+    return _build_with_bodies(
         typed, found, delivery, cancel=cancel, services=services, view=view, ledger=ledger
     )
 
 
-def _render_bodies(
+def _build_with_bodies(
     typed: Call | Mention,
     found: Sequence[Skill],
     delivery: Delivery,
@@ -91,7 +91,7 @@ def _render_bodies(
     texts = [body.text for body in bodies]
     if rules.whole_file:
         texts = [one.head + text for one, text in zip(documents, texts, strict=True)]
-    message = render_message(typed, rules, bodies=texts, delivery=delivery)
+    message = build_message(typed, rules, bodies=texts, delivery=delivery)
     if isinstance(message, Notice):
         return message
     for skill, body in zip(found, bodies, strict=True):

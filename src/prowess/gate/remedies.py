@@ -178,7 +178,7 @@ def _make_remedy(spec: Spec, target: _Target, missing: tuple[str, ...]) -> Remed
 
 def _list_commands(spec: Spec, target: _Target, download: Download | None) -> list[Argv]:
     if download is not None:
-        return _render_download(download)
+        return _list_download_steps(download)
     return [_BUILD[spec["kind"]](spec, target)]
 
 
@@ -313,7 +313,7 @@ def _read_sha256(spec: Spec) -> str | None:
     return found
 
 
-def _render_download(download: Download) -> list[Argv]:
+def _list_download_steps(download: Download) -> list[Argv]:
     """The commands that do the same in a shell, except for the check of the digest."""
     path = f"{download.folder}/{download.file}"
     fetch = (*_FETCH, "--output", path, download.url)

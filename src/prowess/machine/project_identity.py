@@ -81,5 +81,6 @@ def _ask_git(root: str, *words: str) -> str | None:
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired):
+        # git is not installed, or takes too long.
         return None
     return done.stdout.decode("ascii", "replace") if done.returncode == 0 else None

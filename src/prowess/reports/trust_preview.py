@@ -253,6 +253,7 @@ def _read_bodies(skills: list[Skill]) -> tuple[list[RunnableSkill], list[str]]:
         try:
             body = skill.load().content
         except (OSError, MachineError):
+            # The user has to know that nobody could see what this one would run.
             unread.append(skill.location)
             body = ""
         commands = tuple(command.text for command in find_commands(body).commands)

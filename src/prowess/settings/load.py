@@ -360,6 +360,7 @@ def _pick_keys(text: str, rule: SettingsFileRule) -> str:
     try:
         found = msgspec.json.decode(text, type=dict[str, msgspec.Raw])
     except (msgspec.MsgspecError, RecursionError):
+        # The reader of the whole text says what is wrong with it.
         return text
     picked = {key: value for key, value in found.items() if key in wanted}
     return msgspec.json.encode(picked).decode()

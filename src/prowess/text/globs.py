@@ -189,4 +189,5 @@ def _compile_range(token: str) -> re.Pattern[str] | None:
     try:
         return re.compile(f"[{sign}{inner}]", re.DOTALL)
     except re.error:
+        # Such as `[z-a]`.
         return None

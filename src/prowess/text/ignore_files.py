@@ -152,6 +152,7 @@ class IgnoreChain:
         try:
             data: bytes = read_head(f"{folder}/{name}", MOST_BYTES).data
         except OSError:
+            # Without the file nothing more is ignored.
             return self
         return self.add(parse_ignore_file(folder, data))
 

@@ -9,9 +9,9 @@ from prowess.activate.slash.messages import (
     Delivery,
     Key,
     Message,
+    build_message,
     find_delivery,
     needs_bodies,
-    render_message,
 )
 from prowess.activate.slash.parser import Call, Mention, Notice, parse_command
 from prowess.model.outcome import State
@@ -33,7 +33,7 @@ def message_of(
     assert isinstance(typed, Call | Mention)
     assert needs_bodies(typed, rules) is (body is not None)
     bodies = [body.format(command.skill_name) for command in typed.commands] if body else []
-    return render_message(typed, rules, bodies=bodies, delivery=delivery)
+    return build_message(typed, rules, bodies=bodies, delivery=delivery)
 
 
 # OpenClaw
@@ -99,12 +99,12 @@ def test_a_name_cannot_leave_its_line_or_its_quotes():
     for host in ("openclaw@documented", "openclaw"):
         rules = rules_of(host)
         command = commands_of(host, evil).commands[0]
-        made = render_message(Call(command=command, arguments="", text="/x", form="name"), rules)
+        made = build_message(Call(command=command, arguments="", text="/x", form="name"), rules)
         assert isinstance(made, Message)
         lines = made.text.splitlines()
         assert [line for line in lines if line.startswith("System")] == []
         assert "\x1b" not in made.text
-    documented = render_message(
+    documented = build_message(
         Call(
             command=commands_of("openclaw", evil).commands[0], arguments="", text="/x", form="name"
         ),
@@ -231,7 +231,7 @@ def test_openclaws_model_reads_the_body_at_the_commands_file_and_the_message_has
     rules = skills.profile.commands
     typed = parse_command("/weather now", build_commands(skills.snapshot, rules), rules)
     assert isinstance(typed, Call)
-    made = render_message(typed, rules)
+    made = build_message(typed, rules)
     assert isinstance(made, Message)
     assert "station" not in made.text + skills.catalog().prompt
     assert typed.command.location in skills.catalog().prompt
@@ -252,7 +252,7 @@ def test_the_file_is_read_when_the_command_is_typed_and_its_header_stripped_what
     )
     typed = parse_command("/skill:pdf", commands, rules)
     assert isinstance(typed, Call)
-    made = render_message(typed, rules, bodies=[skills.get(typed.command.skill_name).content])
+    made = build_message(typed, rules, bodies=[skills.get(typed.command.skill_name).content])
     assert isinstance(made, Message)
     assert made.text == f"Changed since.\n\n---\n\nSkill: {place}"
 

@@ -96,7 +96,7 @@ def needs_bodies(typed: Call | Mention, rules: CommandRules) -> bool:
     return _find_shape(typed, rules) not in _NAMES_ONLY
 
 
-def render_message(
+def build_message(
     typed: Call | Mention,
     rules: CommandRules,
     *,
@@ -119,24 +119,24 @@ def _find_shape(typed: Call | Mention, rules: CommandRules) -> MessageShape:
     return rules.message if isinstance(typed, Call) else rules.mentions
 
 
-def _render_base_folder(draft: _Draft) -> Message:
+def _build_base_folder(draft: _Draft) -> Message:
     return Message(parts=(_with_folder(draft.command, draft.body),))
 
 
-def _render_folder_and_line(draft: _Draft) -> Message:
+def _build_folder_and_line(draft: _Draft) -> Message:
     """The body with its folder, and then what was typed."""
     body = draft.body.strip()
     return Message(parts=(_with_folder(draft.command, body), draft.text))
 
 
-def _render_tool_result(draft: _Draft) -> Message:
+def _build_tool_result(draft: _Draft) -> Message:
     """The body with its folder, and then the arguments as the user's request."""
     name = tidy_line(draft.command.skill_name)
     request = draft.arguments or f"Use the skill {name}."
     return Message(parts=(_with_folder(draft.command, draft.body.strip()), request))
 
 
-def _render_pi_skill(draft: _Draft) -> Message:
+def _build_pi_skill(draft: _Draft) -> Message:
     """The body in a tag that has its name and file, and then the arguments."""
     name = escape_xml(tidy_line(draft.command.skill_name))
     file = escape_xml(tidy_path(draft.command.location))
@@ -149,7 +149,7 @@ def _render_pi_skill(draft: _Draft) -> Message:
     return Message(parts=(block, draft.arguments) if draft.arguments else (block,))
 
 
-def _render_loaded_skill(draft: _Draft) -> Message:
+def _build_loaded_skill(draft: _Draft) -> Message:
     """The skill's name, description, file and escaped body, each in a tag."""
     command = draft.command
     values = {
@@ -163,7 +163,7 @@ def _render_loaded_skill(draft: _Draft) -> Message:
     return Message(parts=(block, draft.arguments) if draft.arguments else (block,))
 
 
-def _render_body(draft: _Draft) -> Message:
+def _build_body(draft: _Draft) -> Message:
     return Message(parts=(draft.body,))
 
 
@@ -174,7 +174,7 @@ def _with_folder(command: SlashCommand, body: str) -> str:
     return f"{render_folder_line(command.own_folder)}\n\n{body}"
 
 
-def _render_claude_typed(draft: _Draft) -> Message:
+def _build_claude_typed(draft: _Draft) -> Message:
     """What was typed, in tags, and the body with its folder."""
     name = escape_text(tidy_line(draft.command.name))
     lines = [f"<command-message>{name}</command-message>", f"<command-name>/{name}</command-name>"]
@@ -184,7 +184,7 @@ def _render_claude_typed(draft: _Draft) -> Message:
     return Message(parts=("\n".join(lines), _with_folder(draft.command, draft.body)))
 
 
-def _render_omp_autoload(draft: _Draft) -> Message:
+def _build_omp_autoload(draft: _Draft) -> Message:
     """The body, then its file and what the user typed."""
     body = draft.body.strip()
     source = f"Skill: {tidy_path(draft.command.location)}"
@@ -192,7 +192,7 @@ def _render_omp_autoload(draft: _Draft) -> Message:
     return _as_custom(draft, body, lines)
 
 
-def _render_omp_invoked(draft: _Draft) -> Message:
+def _build_omp_invoked(draft: _Draft) -> Message:
     """A line that says who asked, the body, its folder, and what the user typed."""
     body = draft.body.strip()
     name = tidy_line(draft.command.skill_name)
@@ -222,13 +222,13 @@ def _as_custom(draft: _Draft, body: str, lines: Sequence[str]) -> Message:
     return Message(parts=("\n".join(lines).strip(),), kind="custom", details=details)
 
 
-def _render_opencode_template(draft: _Draft) -> Message:
+def _build_opencode_template(draft: _Draft) -> Message:
     folder = render_folder_line(draft.command.folder)
     paths = "Relative paths in this skill (scripts/, references/) start at that folder."
     return Message(parts=(f"{draft.body}\n\n{folder}\n{paths}",))
 
 
-def _render_openclaw_input(draft: _Draft) -> Message:
+def _build_openclaw_input(draft: _Draft) -> Message:
     """A line that names the skill, and the arguments; the model reads the file itself."""
     name = '"' + tidy_line(draft.command.skill_name).replace('"', "'") + '"'
     lines = [f"This request is for the skill {name}: read the skill and follow it."]
@@ -237,7 +237,7 @@ def _render_openclaw_input(draft: _Draft) -> Message:
     return Message(parts=("\n".join(lines),))
 
 
-def _render_openclaw_references(draft: _Draft) -> Message | Notice:
+def _build_openclaw_references(draft: _Draft) -> Message | Notice:
     """A list of the skills, then the text as typed; a skill missing in the catalog has its file."""
     rules = draft.rules
     lines = [_render_reference(command) for command in draft.commands]
@@ -264,7 +264,7 @@ def _refuse_length(command: SlashCommand, length: int, most: int) -> Notice:
     return Notice(kind="too-long", name=command.skill_name, message=message)
 
 
-def _render_codex_blocks(draft: _Draft) -> Message:
+def _build_codex_blocks(draft: _Draft) -> Message:
     """The text as typed, and each skill in a tag of its own."""
     skills = zip(draft.commands, draft.bodies, strict=True)
     return Message(parts=(draft.text, *(_render_codex_block(*skill) for skill in skills)))
@@ -278,19 +278,19 @@ def _render_codex_block(command: SlashCommand, body: str) -> str:
 
 
 SHAPES: dict[MessageShape, Callable[[_Draft], Message | Notice]] = {
-    "base-folder": _render_base_folder,
-    "base-folder-and-line": _render_folder_and_line,
-    "body": _render_body,
-    "claude-typed": _render_claude_typed,
-    "codex-blocks": _render_codex_blocks,
-    "loaded-skill": _render_loaded_skill,
-    "omp-autoload": _render_omp_autoload,
-    "omp-invoked": _render_omp_invoked,
-    "opencode-template": _render_opencode_template,
-    "openclaw-input": _render_openclaw_input,
-    "openclaw-references": _render_openclaw_references,
-    "pi-skill": _render_pi_skill,
-    "tool-result": _render_tool_result,
+    "base-folder": _build_base_folder,
+    "base-folder-and-line": _build_folder_and_line,
+    "body": _build_body,
+    "claude-typed": _build_claude_typed,
+    "codex-blocks": _build_codex_blocks,
+    "loaded-skill": _build_loaded_skill,
+    "omp-autoload": _build_omp_autoload,
+    "omp-invoked": _build_omp_invoked,
+    "opencode-template": _build_opencode_template,
+    "openclaw-input": _build_openclaw_input,
+    "openclaw-references": _build_openclaw_references,
+    "pi-skill": _build_pi_skill,
+    "tool-result": _build_tool_result,
 }
 # The model reads these skills itself.
 _NAMES_ONLY: frozenset[MessageShape] = frozenset({"openclaw-input", "openclaw-references"})

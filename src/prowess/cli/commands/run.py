@@ -43,6 +43,7 @@ def _complete_commands(ctx: click.Context, param: click.Parameter, incomplete: s
         skills = Skills.open(".", host=host, sources=open_sources(offline=True))
         plain = [one for one in skills.commands().typable if is_plain_name(one.name)]
     except (ProwessError, OSError):
+        # Tab offers nothing then; the command itself says what is wrong.
         return []
     spelled = [spell(one, skills.profile.commands) for one in plain]
     return [command for command in spelled if command.startswith(incomplete)]

@@ -162,6 +162,7 @@ def _set_toml(switch: Switch, text: str, change: Change, file: str) -> str | Non
     try:
         found = _look_up(parse_toml(edited, file), path)
     except ProwessError:
+        # The edit broke the file, so it is not safe.
         return None
     return edited if found == wanted else None
 

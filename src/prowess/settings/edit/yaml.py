@@ -57,6 +57,7 @@ def _choose(proposals: Iterator[str], wanted: dict[str, Any], file: str) -> str 
             if parse_yaml(proposal, file) == wanted:
                 return proposal
         except SettingError:
+            # This edit would break the file; the next may not.
             continue
     return None
 

@@ -35,6 +35,7 @@ def find_agent_files(folder: str, files: FileSystem) -> Iterator[tuple[str, str]
         try:
             items = files.list_folder(path)
         except OSError:
+            # Most projects have no such folder.
             continue
         below = []
         for item in items:
@@ -54,6 +55,7 @@ def read_agent_file(name: str, text: str, file: str, places: Places) -> list[Rul
     try:
         data = parse_yaml(header, file)
     except SettingError:
+        # opencode reads such a header a second time, with quotes around values that have a colon.
         header = quote_colons(header)
         data = parse_yaml(header, file)
     declared = data.get("name")
