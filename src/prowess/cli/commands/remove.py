@@ -24,7 +24,7 @@ from prowess.state.skill_store import SkillStore
 from prowess.supply.install.apply import remove_entries
 from prowess.supply.install.targets import InstallPlace
 from prowess.supply.install.update import select_entries
-from prowess.supply.install.verify import check_target
+from prowess.supply.install.verify import check_targets
 from prowess.text.display import escape_line
 
 _NOT_ASKED = "Not a terminal, so nothing was removed; use `--yes` to skip the prompt."
@@ -58,7 +58,7 @@ def command(
     skills, place = open_place(host, user=user)
     may_lose = force or backup
     entries = _choose(skills, place, names, may_lose=may_lose or dry_run)
-    folders = [place.resolve_target(target) for one in entries for target in one.targets]
+    folders = place.list_folders(entries)
     shape = {"names": [one.name for one in entries], "folders": folders}
     if not as_json:
         for folder in folders:
@@ -101,10 +101,8 @@ def _may_remove(*, as_json: bool) -> bool:
 
 def _list_edited(place: InstallPlace, entries: tuple[LockedSkill, ...]) -> tuple[str, ...]:
     store = SkillStore.of(place.facts)
-    checked = [
-        check_target(place, entry, target, store) for entry in entries for target in entry.targets
-    ]
-    return tuple(dict.fromkeys(one.name for one in checked if one.state == CHANGED))
+    checked = check_targets(place, entries, store)
+    return tuple(dict.fromkeys(entry.name for entry, one in checked if one.state == CHANGED))
 
 
 def _finish(shape: dict[str, list[str]], code: int, *, as_json: bool, removed: bool) -> int:

@@ -102,7 +102,7 @@ def remove_entries(
     """
     lock = place.open_lock()
     content = lock.load()
-    folders = [place.resolve_target(target) for entry in entries for target in entry.targets]
+    folders = place.list_folders(entries)
     recover(folders)
     for folder in folders:
         if backup and LocalFiles().find_kind(folder) == "folder":

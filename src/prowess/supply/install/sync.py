@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 
 import msgspec
 
 from prowess.errors import UsageError
 from prowess.errors.install import LocalChanges, SourceFailed
 from prowess.machine.installed_folder import recover
-from prowess.reports.install_check import CHANGED, OK, CheckedTarget
-from prowess.state.install_lock import LockContent, LockedSkill
+from prowess.reports.install_check import CHANGED, MISSING, OK, OLDER, CheckedTarget
+from prowess.state.install_lock import LockedSkill
 from prowess.supply.install.apply import save_backup, write_target
 from prowess.supply.install.fetch import FetchedSkill
 from prowess.supply.install.installer import Installer
 from prowess.supply.install.source import VERSIONED
-from prowess.supply.install.verify import check_target
+from prowess.supply.install.verify import check_targets
 
 _HINT = "Run `prowess sync --theirs` to restore what was installed; --backup keeps a copy."
 
@@ -59,41 +58,36 @@ def sync_installed(installer: Installer, options: SyncOptions) -> Synced:
             raise UsageError(f"There is nothing to restore: {lock.path} has no skills.")
         for entry in content.skills:
             installer.check_locked(entry)
-        recover([place.resolve_target(target) for one in content.skills for target in one.targets])
-        work = _list_work(installer, content, exact=options.frozen)
-        edited = tuple(checked.folder for _, checked in work if checked.state == CHANGED)
-        if edited and options.frozen and not options.theirs:
-            names = dict.fromkeys(entry.name for entry, one in work if one.state == CHANGED)
-            raise LocalChanges(tuple(names), hint=_HINT)
-        wanted = [
-            (entry, checked)
-            for entry, checked in work
-            if checked.state != OK and (options.theirs or checked.state != CHANGED)
-        ]
+        recover(place.list_folders(content.skills))
+        work = check_targets(place, content.skills, installer.store, exact=options.frozen)
+        edited = [pair for pair in work if pair[1].state == CHANGED]
+        if options.frozen and not options.theirs:
+            _refuse_edited(edited)
+        states = (MISSING, OLDER, CHANGED) if options.theirs else (MISSING, OLDER)
+        wanted = [pair for pair in work if pair[1].state in states]
         _gather_trees(installer, wanted, offline=options.offline)
         for entry, checked in wanted:
             if options.backup and checked.state == CHANGED:
                 save_backup(place, checked.folder)
             _restore(installer, entry, checked.folder, offline=options.offline)
     return Synced(
-        restored=tuple(checked.folder for _, checked in wanted),
+        restored=_list_folders(wanted),
         unchanged=sum(checked.state == OK for _, checked in work),
-        edited=() if options.theirs else edited,
+        edited=() if options.theirs else _list_folders(edited),
     )
 
 
-def _list_work(installer: Installer, content: LockContent, *, exact: bool) -> _Work:
-    place, store = installer.place, installer.store
-    return [
-        (entry, check_target(place, entry, target, store, exact=exact))
-        for entry in content.skills
-        for target in entry.targets
-    ]
+def _refuse_edited(edited: _Work) -> None:
+    if edited:
+        names = dict.fromkeys(entry.name for entry, _ in edited)
+        raise LocalChanges(tuple(names), hint=_HINT)
 
 
-def _gather_trees(
-    installer: Installer, work: Sequence[tuple[LockedSkill, CheckedTarget]], *, offline: bool
-) -> None:
+def _list_folders(work: _Work) -> tuple[str, ...]:
+    return tuple(checked.folder for _, checked in work)
+
+
+def _gather_trees(installer: Installer, work: _Work, *, offline: bool) -> None:
     """Fetch what the store does not have, before any folder is touched."""
     missing = {entry.tree: entry for entry, _ in work if not installer.store.has(entry.tree)}
     uses = Counter((entry.source, entry.resolved) for entry in missing.values())

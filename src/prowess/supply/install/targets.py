@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+from collections.abc import Iterable
 
 import msgspec
 
@@ -17,7 +18,7 @@ from prowess.reports.skill_folders import (
     choose_user_folder,
 )
 from prowess.runtime import Skills
-from prowess.state.install_lock import LOCK_NAME, InstallLock
+from prowess.state.install_lock import LOCK_NAME, InstallLock, LockedSkill
 from prowess.state.profile_cache import load_added_profiles
 from prowess.supply.install.agent_folders import AGENT_FOLDERS
 
@@ -64,6 +65,10 @@ class InstallPlace(msgspec.Struct, frozen=True, kw_only=True):
             cause = f"the target {target[:200]} is outside the project, through a symlink"
             raise InvalidLock(self.lock_path, cause)
         return folder
+
+    def list_folders(self, entries: Iterable[LockedSkill]) -> list[str]:
+        """Every folder of these skills. Raises `InvalidLock`."""
+        return [self.resolve_target(target) for one in entries for target in one.targets]
 
     def leads_out(self, folder: str) -> bool:
         """Whether a symlink on the way to a folder leads out of the project."""

@@ -39,20 +39,27 @@ def verify_installed(
     With `frozen`, files that programs left there are problems, too. `present` are folders of skills
     that must be in the lock file. Raises `InvalidLock`.
     """
-    targets = [
-        check_target(place, entry, target, store, exact=frozen)
-        for entry in content.skills
-        for target in entry.targets
-    ]
+    checked = check_targets(place, content.skills, store, exact=frozen)
+    targets = [target for _, target in checked]
     targets += _find_unknown(place, content, present)
     files = sum(len(entry.files) * len(entry.targets) for entry in content.skills)
     return InstallCheck(lock=place.lock_path, targets=tuple(targets), files=files)
 
 
-def check_target(
-    place: InstallPlace, entry: LockedSkill, target: str, store: SkillStore, *, exact: bool = False
+def check_targets(
+    place: InstallPlace, entries: Iterable[LockedSkill], store: SkillStore, *, exact: bool = False
+) -> list[tuple[LockedSkill, CheckedTarget]]:
+    """The state of every folder of these skills; with `exact`, what programs left counts, too."""
+    return [
+        (entry, _check_target(place, entry, target, store, exact=exact))
+        for entry in entries
+        for target in entry.targets
+    ]
+
+
+def _check_target(
+    place: InstallPlace, entry: LockedSkill, target: str, store: SkillStore, *, exact: bool
 ) -> CheckedTarget:
-    """The state of one folder of a skill; with `exact`, what programs left there counts, too."""
     folder = place.resolve_target(target)
     found = find_tree(folder)
     state, changes = MISSING, TreeChanges()
@@ -77,9 +84,8 @@ def _find_unknown(
     place: InstallPlace, content: LockContent, present: Iterable[str]
 ) -> Iterator[CheckedTarget]:
     """The skills that nobody noted. A link to an installed one, or a copy of it, is none."""
-    known = [place.resolve_target(target) for one in content.skills for target in one.targets]
     files = LocalFiles()
-    real = {files.find_real_path(folder) for folder in known}
+    real = set(map(files.find_real_path, place.list_folders(content.skills)))
     trees = {one.tree for one in content.skills}
     for folder in sorted(set(present)):
         if files.find_real_path(folder) in real:
@@ -99,8 +105,8 @@ def list_present(skills: Skills, place: InstallPlace, content: LockContent) -> I
         if is_here and posixpath.basename(candidate.location) == SKILL_FILE:
             yield candidate.folder
     # The scan does not read the folders of other hosts, and of agents without a profile.
-    targets = [place.resolve_target(target) for one in content.skills for target in one.targets]
-    parents = [*map(posixpath.dirname, targets), *list_agent_folders(place)]
+    installed = map(posixpath.dirname, place.list_folders(content.skills))
+    parents = [*installed, *list_agent_folders(place)]
     files = LocalFiles()
     for parent in dict.fromkeys(parents):
         yield from _list_skills(files, parent)

@@ -45,20 +45,25 @@ def _match_pipe(passage: Passage) -> Iterator[Match]:
         yield from _match_code(passage, _CODE_FETCH, "runs code that it downloads.")
         return
     fetched: dict[str, str] = {}
-    for number, line in _list_lines(passage):
-        for call in line.calls:
-            if _runs_download(call):
-                yield _judge(number, line, f"`{call.name}` runs what is downloaded")
-            file = _find_file(call)
-            if file in fetched:
-                yield _judge(number, line, f"`{file}` is downloaded and run", fetched[file])
-            fetched |= _list_fetched(call)
+    for number, call in _list_calls(passage):
+        if _runs_download(call):
+            yield _judge(number, call.line, f"`{call.name}` runs what is downloaded")
+        file = _find_file(call)
+        if file in fetched:
+            yield _judge(number, call.line, f"`{file}` is downloaded and run", fetched[file])
+        fetched |= _list_fetched(call)
 
 
 def _list_lines(passage: Passage) -> Iterator[tuple[int, CommandLine]]:
     for number, line in passage.command_lines:
         for nested in line.list_nested():
             yield number, nested
+
+
+def _list_calls(passage: Passage) -> Iterator[tuple[int, Call]]:
+    for number, line in _list_lines(passage):
+        for call in line.calls:
+            yield number, call
 
 
 def _runs_download(call: Call) -> bool:
@@ -125,10 +130,9 @@ def _match_encoded(passage: Passage) -> Iterator[Match]:
     if passage.kind is Kind.CODE:
         yield from _match_code(passage, _CODE_DECODE, "runs code that it decodes first.")
         return
-    for number, line in _list_lines(passage):
-        for call in line.calls:
-            if _runs_decoded(call):
-                yield Match(number, f"`{call.name}` runs text that is decoded first.")
+    for number, call in _list_calls(passage):
+        if _runs_decoded(call):
+            yield Match(number, f"`{call.name}` runs text that is decoded first.")
 
 
 def _runs_decoded(call: Call) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 import unicodedata
 from collections.abc import Iterator
@@ -25,6 +26,7 @@ _NAMES_BY_END = {
     "sh": "astral brew",
 }
 _KNOWN = tuple(f"{name}.{end}" for end, names in _NAMES_BY_END.items() for name in names.split())
+_LEAST_LETTERS = 6
 _ASCII_LOOKALIKES = str.maketrans("01358", "olesb")
 
 
@@ -105,15 +107,18 @@ def _find_imitated(host: str) -> str | None:
 
 def _is_typo(name: str, real: str) -> bool:
     """Whether two neighbouring letters are swapped, or one letter is doubled or left out."""
-    own, end = name.rpartition(".")[0], name.rpartition(".")[2]
-    known, known_end = real.rpartition(".")[0], real.rpartition(".")[2]
-    if end != known_end or own == known or len(known) < 6 or abs(len(own) - len(known)) > 1:
+    own, _, end = name.rpartition(".")
+    known, _, known_end = real.rpartition(".")
+    if end != known_end or own == known:
         return False
-    at = next((at for at, (a, b) in enumerate(zip(own, known, strict=False)) if a != b), -1)
-    at = min(len(own), len(known)) if at < 0 else at
+    # Short names are close to each other by chance.
+    if len(known) < _LEAST_LETTERS or abs(len(own) - len(known)) > 1:
+        return False
+    at = len(posixpath.commonprefix((own, known)))
     if len(own) == len(known):
-        return own == known[:at] + known[at + 1 : at + 2] + known[at : at + 1] + known[at + 2 :]
-    longer, shorter = (own, known) if len(own) > len(known) else (known, own)
+        swapped = known[at + 1 : at + 2] + known[at : at + 1]
+        return own == known[:at] + swapped + known[at + 2 :]
+    shorter, longer = sorted((own, known), key=len)
     return longer[:at] + longer[at + 1 :] == shorter
 
 
