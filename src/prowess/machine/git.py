@@ -23,14 +23,18 @@ _SECONDS = 600.0
 _COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _PROGRESS = re.compile(r"(Receiving objects|Resolving deltas|Counting objects):\s+(\d+)%")
 _NO_SHALLOW = "does not support shallow"
-_SAFE = (
+# Nothing of a repository runs: no hook, no file monitor, no work in the background.
+NO_PROGRAMS = (
     ("core.hooksPath", os.devnull),
     ("core.fsmonitor", "false"),
+    ("gc.auto", "0"),
+    ("maintenance.auto", "false"),
+)
+_SAFE = (
+    *NO_PROGRAMS,
     ("core.autocrlf", "false"),
     ("core.symlinks", "false"),
     ("fetch.recurseSubmodules", "false"),
-    ("gc.auto", "0"),
-    ("maintenance.auto", "false"),
     ("protocol.allow", "never"),
     ("advice.detachedHead", "false"),
 )

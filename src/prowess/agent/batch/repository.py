@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from prowess.errors import MachineError, UsageError
+from prowess.errors import UsageError
+from prowess.machine.git import NO_PROGRAMS, GitFailed
 from prowess.machine.processes import ProcessRunner
 from prowess.model.command import Command, Finished
 from prowess.model.facts import Facts
@@ -16,12 +17,8 @@ from prowess.state.worktree_folders import remove_file, remove_folder, worktree_
 
 _SECONDS = 300.0
 # Neither hooks nor a file monitor of the repository run on what a model wrote.
-_SAFE = ("-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "gc.auto=0")
+_SAFE = tuple(part for key, value in NO_PROGRAMS for part in ("-c", f"{key}={value}"))
 _TRAILER = "Prowess-Job"
-
-
-class GitFailed(MachineError):
-    """A command of git that failed, with what it said."""
 
 
 class Repository:
