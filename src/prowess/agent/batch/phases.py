@@ -17,12 +17,13 @@ from prowess.agent.batch.plan import (
     render_table,
     to_builtins,
 )
-from prowess.agent.batch.repository import GitFailed, Repository
+from prowess.agent.batch.repository import Repository
 from prowess.agent.batch.spec import BatchSpec, name_branch
 from prowess.agent.events import TextDelta
 from prowess.agent.jobs.engine import Engine, in_thread
 from prowess.agent.jobs.turns import report, run_turn
 from prowess.agent.jobs.values import JobResult, TurnSpec
+from prowess.machine.git import GitFailed
 from prowess.model.permission import ApprovalChoice
 from prowess.state.worktree_folders import write_text
 
