@@ -129,30 +129,46 @@ def test_stopping_with_ctrl_c_is_quiet_and_has_its_own_exit_code(terminal, monke
     assert terminal.run() == (130, "", "\nStopped.\n")
 
 
-# Says when the interpreter has started: a Ctrl-C before that is Python's own business.
-ANNOUNCED = "from prowess.cli import main; import sys; sys.stderr.write('!'); sys.exit(main())"
+# Says when the command line is being imported: a Ctrl-C before that is Python's own business.
+ANNOUNCED = (
+    "import sys; from prowess import cli; load = cli._import_msgspec_alone\n"
+    "cli._import_msgspec_alone = lambda: (sys.stderr.write('!'), load())\n"
+    "sys.exit(cli.main())"
+)
 
 
 def test_an_interrupted_process_leaves_no_traceback(terminal):
     for number in range(3000):
         terminal.skill(f"project/.agents/skills/s{number}")
+    command = [sys.executable, "-c", ANNOUNCED, "list"]
+    printed = []
     for delay in (0.02, 0.05, 0.1, 0.2):
-        process = subprocess.Popen(
-            [sys.executable, "-c", ANNOUNCED, "list"],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         assert process.stderr is not None
         assert process.stderr.read(1) == b"!"
         time.sleep(delay)
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=20)
+        out, err = process.communicate(timeout=120)
         # The interpreter no longer handles the signal once it is exiting; all is printed by then.
         assert (b"Traceback" in err, process.returncode in (0, 130, -signal.SIGINT)) == (
             False,
             True,
         )
-        assert (out == b"") == (process.returncode == 130)
+        printed.append((out, process.returncode == 130))
+    whole = subprocess.run(command, capture_output=True, check=True).stdout
+    # A fast machine may be printing already.
+    assert [whole.startswith(out) if is_cut else whole == out for out, is_cut in printed] == [
+        True
+    ] * 4
+
+
+def test_a_ctrl_c_after_the_last_word_leaves_no_traceback(terminal):
+    program = (
+        "import os, signal, sys; from prowess.cli import main; code = main()\n"
+        "os.kill(os.getpid(), signal.SIGINT); sys.exit(code)"
+    )
+    done = subprocess.run([sys.executable, "-c", program, "list"], capture_output=True)
+    assert (done.returncode, b"Traceback" in done.stderr) == (-signal.SIGINT, False)
 
 
 def test_a_defect_is_told_as_one_and_not_as_a_traceback(terminal, monkeypatch):
@@ -186,7 +202,7 @@ def test_a_reader_that_goes_away_ends_the_program_without_a_word(terminal, argum
     os.close(ours)
     process = start(*arguments, stdout=theirs, stderr=subprocess.PIPE)
     os.close(theirs)
-    _, err = process.communicate(timeout=30)
+    _, err = process.communicate(timeout=120)
     assert (process.returncode, err) == (0, b"")
 
 
@@ -196,7 +212,7 @@ def test_a_full_disk_is_told(terminal, arguments):
     terminal.skill("project/.agents/skills/a")
     with open("/dev/full", "wb") as full:
         process = start(*arguments, stdout=full, stderr=subprocess.PIPE)
-    _, err = process.communicate(timeout=30)
+    _, err = process.communicate(timeout=120)
     assert (process.returncode, err) == (
         4,
         b"prowess: No space left on device\n",
@@ -207,7 +223,7 @@ def test_a_terminal_that_knows_no_unicode_still_gets_an_answer(terminal):
     terminal.skill("project/.agents/skills/a", description="naïve 日本")
     environment = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
     process = start("list", stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment)
-    out, err = process.communicate(timeout=30)
+    out, err = process.communicate(timeout=120)
     assert (process.returncode, err) == (0, b"")
     assert b"\\u25cf  a     ready  project  agents:project  na\\xefve \\u65e5\\u672c\n" in out
 
@@ -267,7 +283,7 @@ def test_tags_in_a_body_are_shown_on_a_terminal(terminal):
 def test_completion_for_the_shell_can_be_installed(terminal):
     environment = {**os.environ, "_PROWESS_COMPLETE": "bash_source"}
     process = start(stdout=subprocess.PIPE, env=environment)
-    assert b"_PROWESS_COMPLETE=bash_complete" in process.communicate(timeout=30)[0]
+    assert b"_PROWESS_COMPLETE=bash_complete" in process.communicate(timeout=120)[0]
 
 
 @pytest.mark.parametrize(
@@ -304,7 +320,7 @@ def test_commands_skills_and_hosts_are_completed(terminal, words, found):
         "COMP_CWORD": str(len(words) - 1),
     }
     process = start(stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment)
-    out, err = process.communicate(timeout=30)
+    out, err = process.communicate(timeout=120)
     assert err == b""
     assert {line.partition(",")[2] for line in out.decode().split()} == found
 
@@ -422,10 +438,10 @@ def test_bash_completes_words_that_hold_its_word_breaks(terminal, line, found):
 def test_an_error_output_that_is_full_leaves_the_exit_code(terminal):
     with open("/dev/full", "wb") as full:
         assert (
-            start("list", "--host", "x", stderr=full, stdout=subprocess.DEVNULL).wait(timeout=30)
+            start("list", "--host", "x", stderr=full, stdout=subprocess.DEVNULL).wait(timeout=120)
             == 2
         )
-        assert start("xyz", stderr=full, stdout=subprocess.DEVNULL).wait(timeout=30) == 2
+        assert start("xyz", stderr=full, stdout=subprocess.DEVNULL).wait(timeout=120) == 2
 
 
 def test_a_wrong_command_is_told_as_json_where_json_was_asked_for(terminal):

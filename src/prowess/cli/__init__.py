@@ -23,7 +23,7 @@ def _run_process() -> int:
         import gc
 
         gc.set_threshold(200_000, 20, 50)
-        from prowess.machine.interrupts import delay_interrupts
+        from prowess.machine.interrupts import delay_interrupts, let_interrupts_end
 
         with delay_interrupts():
             _import_msgspec_alone()
@@ -33,6 +33,7 @@ def _run_process() -> int:
             return run()
         finally:
             gc.freeze()
+            let_interrupts_end()
     except KeyboardInterrupt:
         # Ctrl-C while the modules of the command line were still being imported.
         return 130

@@ -48,6 +48,12 @@ def catch_interrupts(
         yield
 
 
+def let_interrupts_end() -> None:
+    """Let Ctrl-C end the process at once: an interpreter that exits would print a traceback."""
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @contextmanager
 def delay_interrupts() -> Iterator[None]:
     """Ctrl-C takes effect at the end of the block, as if it had been pressed then."""
