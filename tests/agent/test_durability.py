@@ -147,18 +147,20 @@ ANSWERS = (
     bash(2, 3),
     call("Write", file_path="a.txt", content="A\n"),
     say("Two."),
+    {**say("They count."), "agent": "compaction"},
+    bash(6),
+    bash(7),
+    say("Three."),
     call("Task", prompt="Look.", background=True),
     bash(4, agent="general-purpose"),
     {**say("Looked."), "agent": "general-purpose"},
     bash(5),
+    # At the end, because the sub-agent may be faster: its result then comes with that of the
+    # command, and the last answer is not needed.
     say("I wait."),
-    say("Three."),
-    {**say("They count."), "agent": "compaction"},
-    bash(6),
-    bash(7),
     say("Four."),
 )
-TURNS = ["one", "two", "three", "/compact", "four"]
+TURNS = ["one", "two", "/compact", "three", "four"]
 
 
 def list_records(studio: Studio, session: str) -> list[dict[str, Any]]:

@@ -100,8 +100,8 @@ def test_a_tool_that_is_not_there_is_told_with_those_that_are(terminal):
     assert answer == (
         3,
         "",
-        "prowess: There is no tool named “tied”; the tools are batch, loop, lorem-ipsum,"
-        " schedule-remote-agents, stuck, tide.\nDid you mean “tide”?\n",
+        "prowess: There is no tool named “tied”; the tools are batch, lorem-ipsum, stuck,"
+        " tide.\nDid you mean “tide”?\n",
     )
     error = json.loads(terminal.run("run", "/moon", "--json").out)["error"]
     assert (error["kind"], error["nearest"]) == ("unknown-tool", ["tide"])
