@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 from datetime import UTC, datetime, timedelta
@@ -12,6 +13,7 @@ import pytest
 from prowess.errors.install import AgainstPolicy, InvalidPolicy
 from prowess.runtime import Skills
 from prowess.state.install_lock import LockedSkill
+from prowess.supply.adopt.adoption import plan_adoption
 from prowess.supply.install.installer import open_installer
 from prowess.supply.install.policy import Candidate, load_policy
 from prowess.supply.install.sync import SyncOptions, sync_installed
@@ -72,6 +74,22 @@ def test_what_is_installed_already_is_not_restored_against_the_policy(desk: Desk
         pytest.raises(AgainstPolicy, match="its name matches “pdf”"),
     ):
         sync_installed(installer, SyncOptions(frozen=True))
+
+
+def test_what_the_policy_does_not_allow_is_not_imported(desk: Desk) -> None:
+    desk.source({"SKILL.md": skill_text("pdf")}, "project/.agents/skills/pdf")
+    source = {"source": "ada/tools", "sourceType": "github", "computedHash": ""}
+    lock = {"version": 1, "skills": {"pdf": source}}
+    desk.write("project/skills-lock.json", json.dumps(lock))
+    write_policy(desk, 'signers = "allowed_signers"')
+    with open_installer(find_place(open_skills(desk), user=False)) as installer:
+        planned = plan_adoption(installer, offline=True)
+    assert planned.entries == ()
+    (left,) = planned.adoption.left_out
+    assert left.reason == (
+        "The policy of this machine does not allow “pdf”: it is not signed by an allowed signer"
+        f" ({desk.root}/managed/policy.toml:2)"
+    )
 
 
 @pytest.mark.parametrize("host", ["claude-code", "opencode"])
