@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
@@ -24,6 +24,13 @@ dry_run_option = click.option("--dry-run", is_flag=True, help="Show what would h
 backup_option = click.option(
     "--backup", is_flag=True, help="Keep a copy of every folder that is replaced or removed."
 )
+private_host_option = click.option(
+    "--private-host",
+    "private_hosts",
+    multiple=True,
+    metavar="HOST",
+    help="Also fetch from this host of a private network, which prowess.lock names.",
+)
 
 
 def open_place(host: str, *, user: bool) -> tuple[Skills, InstallPlace]:
@@ -33,9 +40,14 @@ def open_place(host: str, *, user: bool) -> tuple[Skills, InstallPlace]:
 
 
 @contextmanager
-def begin_work(place: InstallPlace, doing: str) -> Iterator[tuple[Installer, Progress]]:
+def begin_work(
+    place: InstallPlace, doing: str, *, private_hosts: Sequence[str] = ()
+) -> Iterator[tuple[Installer, Progress]]:
     """An installer and its progress line; at the end it says what was done in the store."""
-    with Progress(doing) as progress, open_installer(place, reporter=progress) as installer:
+    with (
+        Progress(doing) as progress,
+        open_installer(place, reporter=progress, private_hosts=private_hosts) as installer,
+    ):
         try:
             yield installer, progress
         finally:

@@ -46,6 +46,20 @@ class RefusedTree(SourceFailed):
     exit_code = 5
 
 
+class PrivateHost(SourceFailed):
+    """A host in a private network that a lock file names, and that the user has not typed."""
+
+    exit_code = 5
+
+    def __init__(self, source: str, host: str) -> None:
+        self.host = host
+        super().__init__(source, f"{shorten(host)} is this machine or in a private network")
+
+    @property
+    def hint(self) -> str | None:
+        return f"If you trust whoever wrote the lock file, add --private-host {self.host}."
+
+
 class InvalidLock(ProwessError):
     """A `prowess.lock` that cannot be used."""
 

@@ -52,8 +52,8 @@ class Desk(Terminal):
         return finished.stdout.strip()
 
     def forget(self) -> None:
-        """Delete the store and what is installed, as on a new machine with a clone."""
-        shutil.rmtree(self.home / ".local")
+        """Delete the store and what is installed."""
+        shutil.rmtree(self.home / ".local/share")
         shutil.rmtree(self.project / ".agents")
 
     def installed(self, path: str = ".agents/skills") -> dict[str, bytes]:

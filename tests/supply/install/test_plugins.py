@@ -168,7 +168,7 @@ def test_a_marketplace_in_an_archive(desk: Desk) -> None:
 @pytest.fixture
 def is_public(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let this machine count as a server of somebody else."""
-    monkeypatch.setattr(plugin_fetch, "is_private_name", lambda host: False)
+    monkeypatch.setattr(plugin_fetch, "find_private_host", lambda source: None)
 
 
 @pytest.mark.usefixtures("is_public")

@@ -9,6 +9,7 @@ from prowess.cli.install_options import (
     begin_work,
     dry_run_option,
     open_place,
+    private_host_option,
     user_option,
     yes_option,
 )
@@ -38,13 +39,16 @@ _UPSTREAM = {
 
 
 @click.command("import")
+@private_host_option
 @user_option
 @yes_option
 @dry_run_option
 @offline_option
 @host_option
 @json_option
-def command(user: bool, yes: bool, dry_run: bool, host: str, as_json: bool) -> int:
+def command(
+    private_hosts: tuple[str, ...], user: bool, yes: bool, dry_run: bool, host: str, as_json: bool
+) -> int:
     """Take over skills that other installers left.
 
     Reads skills-lock.json of Vercel's skills, .clawhub/lock.json of ClawHub, and the marks that
@@ -53,7 +57,10 @@ def command(user: bool, yes: bool, dry_run: bool, host: str, as_json: bool) -> i
     the other installer.
     """
     _, place = open_place(host, user=user)
-    with begin_work(place, "asking the sources") as (installer, progress):
+    with begin_work(place, "asking the sources", private_hosts=private_hosts) as (
+        installer,
+        progress,
+    ):
         planned = plan_adoption(installer, offline=is_offline())
         progress.finish()
         adoption = planned.adoption

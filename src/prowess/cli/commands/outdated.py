@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from prowess.cli.app import Exit
-from prowess.cli.install_options import begin_work, open_place, user_option
+from prowess.cli.install_options import begin_work, open_place, private_host_option, user_option
 from prowess.cli.options import host_option, json_option
 from prowess.cli.terminal.install_output import shorten_version
 from prowess.cli.terminal.out import console, print_json
@@ -17,17 +17,20 @@ from prowess.text.display import escape_line
 
 @click.command("outdated")
 @click.argument("names", nargs=-1, metavar="[NAME]...")
+@private_host_option
 @user_option
 @host_option
 @json_option
-def command(names: tuple[str, ...], user: bool, host: str, as_json: bool) -> int:
+def command(
+    names: tuple[str, ...], private_hosts: tuple[str, ...], user: bool, host: str, as_json: bool
+) -> int:
     """Show which installed skills have a newer version.
 
     Asks every source again; nothing is changed. A source that fails is listed with the reason.
     """
     skills, place = open_place(host, user=user)
     entries = select_entries(place.open_lock().load(), names, skills)
-    with begin_work(place, "asking the sources") as (installer, _):
+    with begin_work(place, "asking the sources", private_hosts=private_hosts) as (installer, _):
         versions = [one.version for one in find_updates(installer, entries)]
     if as_json:
         print_json({"lock": place.lock_path, "skills": [one.shape() for one in versions]})

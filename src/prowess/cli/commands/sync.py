@@ -7,7 +7,13 @@ import os
 import click
 
 from prowess.cli.app import Exit
-from prowess.cli.install_options import backup_option, begin_work, open_place, user_option
+from prowess.cli.install_options import (
+    backup_option,
+    begin_work,
+    open_place,
+    private_host_option,
+    user_option,
+)
 from prowess.cli.options import host_option, is_offline, json_option, offline_option
 from prowess.cli.terminal.out import console, print_json, shorten_path
 from prowess.supply.install.sync import Synced, SyncOptions, sync_installed
@@ -22,11 +28,20 @@ from prowess.text.display import count_words
 )
 @click.option("--theirs", is_flag=True, help="Also replace folders that were edited.")
 @backup_option
+@private_host_option
 @user_option
 @offline_option
 @host_option
 @json_option
-def command(frozen: bool, theirs: bool, backup: bool, user: bool, host: str, as_json: bool) -> int:
+def command(
+    frozen: bool,
+    theirs: bool,
+    backup: bool,
+    private_hosts: tuple[str, ...],
+    user: bool,
+    host: str,
+    as_json: bool,
+) -> int:
     """Restore installed skills exactly as prowess.lock has them.
 
     What is in the store is copied from there; the rest is fetched at the locked version, and must
@@ -35,7 +50,7 @@ def command(frozen: bool, theirs: bool, backup: bool, user: bool, host: str, as_
     """
     _, place = open_place(host, user=user)
     options = SyncOptions(frozen=frozen, offline=is_offline(), theirs=theirs, backup=backup)
-    with begin_work(place, "restoring skills") as (installer, _):
+    with begin_work(place, "restoring skills", private_hosts=private_hosts) as (installer, _):
         synced = sync_installed(installer, options)
     if as_json:
         shape = {

@@ -12,6 +12,7 @@ from prowess.cli.install_options import (
     begin_work,
     dry_run_option,
     open_place,
+    private_host_option,
     user_option,
     yes_option,
 )
@@ -48,6 +49,7 @@ _NOTES = {
 @click.option("--theirs", is_flag=True, help="Drop your edits.")
 @click.option("--merge", is_flag=True, help="Merge your edits, line by line.")
 @backup_option
+@private_host_option
 @user_option
 @yes_option
 @dry_run_option
@@ -59,6 +61,7 @@ def command(
     theirs: bool,
     merge: bool,
     backup: bool,
+    private_hosts: tuple[str, ...],
     user: bool,
     yes: bool,
     dry_run: bool,
@@ -73,7 +76,10 @@ def command(
     strategy = _choose_strategy({OURS: ours, THEIRS: theirs, MERGE: merge})
     skills, place = open_place(host, user=user)
     entries = select_entries(place.open_lock().load(), names, skills)
-    with begin_work(place, "asking the sources") as (installer, progress):
+    with begin_work(place, "asking the sources", private_hosts=private_hosts) as (
+        installer,
+        progress,
+    ):
         updates = list(find_updates(installer, entries))
         progress.finish()
         planned = installer.plan([one.wanted for one in updates if one.wanted is not None])

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 import msgspec
 
 from prowess.errors import UsageError
-from prowess.errors.install import InvalidSource, LocalChanges, SourceFailed
+from prowess.errors.install import InvalidSource, LocalChanges, PrivateHost, SourceFailed
 from prowess.machine.atomic_write import scratch_folder
 from prowess.machine.files import LocalFiles
 from prowess.machine.installed_folder import recover
@@ -18,6 +18,7 @@ from prowess.ports import Reporter
 from prowess.reports.install_plan import InstallPlan, PlannedTarget
 from prowess.state.install_lock import LockContent, LockedSkill, find_target_problem
 from prowess.state.skill_store import SkillStore
+from prowess.state.typed_hosts import add_typed_hosts, open_typed_hosts
 from prowess.supply.install.apply import apply_plan
 from prowess.supply.install.contents import Scan, scan_skill
 from prowess.supply.install.fetch import (
@@ -30,6 +31,7 @@ from prowess.supply.install.fetch import (
 from prowess.supply.install.fetchers import FETCHERS, PARSERS
 from prowess.supply.install.plan import COPY, PlannedInstall, Wanted, plan_install
 from prowess.supply.install.policy import Candidate, load_policy
+from prowess.supply.install.private_host import find_private_host
 from prowess.supply.install.source import InstallSource, parse_source, restore_source
 from prowess.supply.install.targets import InstallPlace, find_own_folder
 
@@ -51,6 +53,7 @@ class Installer:
         fetchers: Mapping[str, SourceFetcher] = FETCHERS,
         reporter: Reporter | None = None,
         scan: Scan = scan_skill,
+        private_hosts: Iterable[str] = (),
     ) -> None:
         self.place = place
         self.store = store
@@ -64,6 +67,7 @@ class Installer:
             reporter=reporter,
         )
         self._scan = scan
+        self._private_hosts = frozenset(host.lower() for host in private_hosts)
         self._count = 0
         self._fetched: dict[tuple[str, str, str, str], FetchedSource] = {}
 
@@ -118,9 +122,10 @@ class Installer:
 
         The whole comes first where the source `is_shared` by several skills, so that it is fetched
         once. One of the two may fail: the folder if the skill was moved, the whole if it is too
-        large. Raises `SourceFailed` if both do.
+        large. Raises `SourceFailed` if both do, and `PrivateHost`.
         """
         narrow = self.restore(entry, ref=ref)
+        self._check_host(narrow)
         wide = msgspec.structs.replace(narrow, path="")
         failures: list[SourceFailed] = []
         order = (wide, narrow) if is_shared else (narrow, wide)
@@ -131,6 +136,14 @@ class Installer:
                 failures.append(failure)
         if len(failures) == len(set(order)):
             raise failures[0]
+
+    def _check_host(self, source: InstallSource) -> None:
+        """Refuse a host of the own network that a lock file names and the user never did."""
+        host = find_private_host(source)
+        if host is None or host in self._private_hosts:
+            return
+        if host not in open_typed_hosts(self.place.facts).load():
+            raise PrivateHost(source.text, host)
 
     def want(
         self,
@@ -225,7 +238,11 @@ class Installer:
             ]
             if left:
                 raise LocalChanges(tuple(left), hint=_HINT)
-            return apply_plan(self.place, planned, self.store, merged=merged, backup=backup)
+            entries = apply_plan(self.place, planned, self.store, merged=merged, backup=backup)
+        new = [one.source for one in planned.wanted if one.previous is None]
+        found = {find_private_host(source) for source in dict.fromkeys(new)}
+        add_typed_hosts(self.place.facts, frozenset(host for host in found if host is not None))
+        return entries
 
 
 def _check_unclear(text: str, cwd: str) -> None:
@@ -256,8 +273,16 @@ def open_installer(
     *,
     reporter: Reporter | None = None,
     scan: Scan = scan_skill,
+    private_hosts: Iterable[str] = (),
 ) -> Iterator[Installer]:
     """An installer with a staging folder, which is removed afterwards in any case."""
     with scratch_folder() as staging:
         store = SkillStore.of(place.facts)
-        yield Installer(place, store, staging, reporter=reporter, scan=scan)
+        yield Installer(
+            place,
+            store,
+            staging,
+            reporter=reporter,
+            scan=scan,
+            private_hosts=private_hosts,
+        )

@@ -23,7 +23,6 @@ from prowess.machine.atomic_write import scratch_folder
 from prowess.machine.files import LocalFiles
 from prowess.machine.git import GitEntry
 from prowess.machine.http_client import FetchError, HttpSession
-from prowess.machine.network_address import is_private_name
 from prowess.machine.tree_files import copy_tree, find_tree, write_file
 from prowess.model.tree import Tree
 from prowess.supply.install.fetch import (
@@ -41,6 +40,7 @@ from prowess.supply.install.marketplace import (
     UnusableEntry,
     parse_marketplace,
 )
+from prowess.supply.install.private_host import find_private_host
 from prowess.supply.install.source import (
     ARCHIVE,
     FOLDER,
@@ -177,9 +177,8 @@ class _PluginWork:
             check_path(address, folder)
         except InvalidSource as error:
             raise UnusableEntry(error.problem) from error
-        host = urlsplit(found.location).hostname or ""
         # Nobody typed this address; a marketplace must not lead into the own network or disk.
-        if found.kind != GIT or found.is_local or is_private_name(host):
+        if found.kind != GIT or found.is_local or find_private_host(found) is not None:
             raise UnusableEntry(f"{address[:200]} is not a public git repository")
         market = self.resolved
         repository = msgspec.structs.replace(

@@ -1,0 +1,35 @@
+"""Hosts in a private network that a source leads to.
+
+A lock file may come from a stranger. What it names is fetched only from public hosts, or from those
+that the user has typed: this machine and its network would answer requests that nobody wanted.
+"""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+from prowess.machine.network_address import NameUnresolved, is_private_name, is_public, resolve
+from prowess.supply.install.source import InstallSource
+
+_SECONDS = 5.0
+_PORTS = {"http": 80, "https": 443}
+
+
+def find_private_host(source: InstallSource) -> str | None:
+    """The host of a source that is in a private network; None for a public one, and for none.
+
+    Over ssh the user's own list of known hosts decides.
+    """
+    address = source.location.removeprefix("git+")
+    if not address.startswith(("http://", "https://")):
+        return None
+    parts = urlsplit(address)
+    host = parts.hostname or ""
+    if is_private_name(host):
+        return host
+    try:
+        found = resolve(host, parts.port or _PORTS[parts.scheme], seconds=_SECONDS)
+    except NameUnresolved:
+        # Then it cannot be fetched either, and whoever tries says why.
+        return None
+    return None if all(is_public(one.address) for one in found) else host
