@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from prowess.machine.network_address import resolve
 from prowess.supply.install import private_host
 from prowess.supply.install.private_host import find_private_host
 from prowess.supply.install.source import parse_source
@@ -102,7 +103,7 @@ def test_which_hosts_are_private(text: str, expected: str | None) -> None:
 def test_a_name_that_leads_into_a_private_network_is_private(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    endpoint = private_host.resolve("localhost", 443, seconds=5)
+    endpoint = resolve("localhost", 443, seconds=5)
     monkeypatch.setattr(private_host, "resolve", lambda *_, **__: endpoint)
     source = parse_source("https://git.example.com/x.git", cwd="/w", home="/h")
     assert find_private_host(source) == "git.example.com"
