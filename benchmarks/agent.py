@@ -2,8 +2,8 @@
 
     python benchmarks/agent.py [--turns 40] [--long 200] [--runs 9] [--only first-token|cpu|memory]
 
-Everything is measured in one run, beside an agent of pydantic-ai alone that has the same
-instructions, definitions of tools, prompt and history. Both ask an OpenAI-compatible server on
+Everything is measured in one run, beside an agent of pydantic-ai alone that sends the same requests
+byte for byte: instructions, definitions of tools, prompt and history. Both ask an OpenAI-compatible server on
 loopback, a process of its own, which answers at once: the time is that of the libraries only. The
 two take turns, and each is first as often as the other.
 """
@@ -97,16 +97,26 @@ def _serve() -> int:
     }
     calling = _join({"role": "assistant", "tool_calls": [call]}, finish_reason="tool_calls")
 
+    # What was asked for, each once: the two sides must send the same.
+    requests: set[bytes] = set()
+
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
+        def do_GET(self) -> None:
+            self._send("text/plain", str(len(requests)).encode())
+
         def do_POST(self) -> None:
-            request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            data = self.rfile.read(int(self.headers["Content-Length"]))
+            requests.add(data)
+            request = json.loads(data)
             last = request["messages"][-1]
             is_asked = last["role"] == "user" and last["content"] == PROMPT_FOR_CALL
-            body = calling if is_asked else answer
+            self._send("text/event-stream", calling if is_asked else answer)
+
+        def _send(self, type: str, body: bytes) -> None:
             self.send_response(200)
-            self.send_header("Content-Type", "text/event-stream")
+            self.send_header("Content-Type", type)
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
             self.wfile.write(body)
@@ -189,6 +199,7 @@ class Clock:
 
 def _compare_first_tokens(turns: int) -> None:
     measured = asyncio.run(_time_first_tokens(turns))
+    _check_requests(1 + LATER_TURNS)
     print(f"time to the first token, median of {turns} sessions, milliseconds")
     for label, bare, own in (
         ("first turn of a session", "bare", "own"),
@@ -196,6 +207,16 @@ def _compare_first_tokens(turns: int) -> None:
     ):
         for unit in ("wall", "cpu"):
             _print_ratio(f"{label}, {unit}", unit, measured[bare], measured[own])
+
+
+def _check_requests(most: int) -> None:
+    """Make sure that both sides sent the same, byte for byte: one request for each turn."""
+    from urllib.request import urlopen
+
+    with urlopen(os.environ["OPENAI_BASE_URL"]) as answer:
+        sent = int(answer.read())
+    if sent != most:
+        raise SystemExit(f"{sent} different requests were sent, not {most}: nothing is compared.")
 
 
 def _print_ratio(label: str, unit: str, bare: list[Times], own: list[Times]) -> None:
@@ -213,10 +234,10 @@ async def _time_first_tokens(turns: int) -> dict[str, list[Times]]:
     from prowess.runtime import Skills
 
     skills = Skills.open(".")
-    instructions, tools = await _find_request(skills)
+    request = await _find_request(skills)
     times: dict[str, list[Times]] = {"bare": [], "own": [], "bare later": [], "own later": []}
     for number in range(turns):
-        own, bare = OwnSide(Session, skills), BareSide(instructions, tools)
+        own, bare = OwnSide(Session, skills), BareSide(request)
         sides: list[tuple[str, OwnSide | BareSide]] = [("bare", bare), ("own", own)]
         for turn in range(1 + LATER_TURNS):
             # Each is first as often as the other.
@@ -227,28 +248,35 @@ async def _time_first_tokens(turns: int) -> dict[str, list[Times]]:
     return times
 
 
+class Request(NamedTuple):
+    """What both sides send besides the prompt: instructions, and tools with some of their own."""
+
+    instructions: str
+    toolset: Any
+
+
 class BareSide:
     """An agent of pydantic-ai alone. Both sides begin with nothing but the name of the model."""
 
-    def __init__(self, instructions: str, tools: list[Any]) -> None:
-        self._instructions = instructions
-        self._tools = tools
+    def __init__(self, request: Request) -> None:
+        self._request = request
         self._agent: Any = None
         self._history: Any = None
 
     async def time_turn(self) -> Times:
         from pydantic_ai import Agent, DeferredToolRequests
-        from pydantic_ai.toolsets import ExternalToolset
 
         clock = Clock()
         if self._agent is None:
-            toolset = ExternalToolset[Any](self._tools)
-            self._agent = Agent(MODEL, instructions=self._instructions, toolsets=[toolset])
+            instructions, toolset = self._request
+            # Made once, because a type for the output that is given to a run is read in each.
+            output = [str, DeferredToolRequests]
+            self._agent = Agent(
+                MODEL, instructions=instructions, toolsets=[toolset], output_type=output
+            )
         run: Any
         stream: Any
-        async with self._agent.iter(
-            PROMPT, message_history=self._history, output_type=[str, DeferredToolRequests]
-        ) as run:
+        async with self._agent.iter(PROMPT, message_history=self._history) as run:
             async for node in run:
                 if Agent.is_model_request_node(node):
                     async with node.stream(run.ctx) as stream:
@@ -283,10 +311,13 @@ class OwnSide:
         await self._session.aclose()
 
 
-async def _find_request(skills: Any) -> tuple[str, list[Any]]:
-    """What the agent sends: its instructions and the definitions of its tools."""
+async def _find_request(skills: Any) -> Request:
+    """What the agent sends: its instructions, and its tools with the list of skills."""
+    from pydantic_ai.messages import InstructionPart
     from pydantic_ai.models.function import AgentInfo, FunctionModel
+    from pydantic_ai.toolsets import ExternalToolset
 
+    from prowess.adapters.skill_offer import SkillOffer
     from prowess.agent import Session
 
     seen: list[AgentInfo] = []
@@ -298,7 +329,16 @@ async def _find_request(skills: Any) -> tuple[str, list[Any]]:
     with Session(skills, model=FunctionModel(stream_function=answer), keep=False) as session:
         async for _ in session.send(PROMPT):
             pass
-    return seen[0].instructions or "", list(seen[0].function_tools)
+        listing = SkillOffer(session.conversation).render_instructions(session.conversation)
+    instructions, *_ = seen[0].model_request_parameters.instruction_parts or ()
+
+    class ListedTools(ExternalToolset[Any]):
+        """Tools that only have definitions, and instructions of their own, which may change."""
+
+        async def get_instructions(self, ctx: Any) -> InstructionPart:
+            return InstructionPart(content=listing, dynamic=True, on_change="append")
+
+    return Request(instructions.content, ListedTools(list(seen[0].function_tools), id="skills"))
 
 
 # CPU of a run

@@ -327,10 +327,13 @@ class Skills:
         """
         from prowess.discover.plugins.contents import load_contents
 
+        plugins = self.project.load_plugins(packages=packages)
+        if not plugins:
+            return ()
         trust, files = self.project.open_trust(), self.project.files
         covers_projects = self.project.load_own_settings().trust != "content"
         found = []
-        for plugin in self.project.load_plugins(packages=packages):
+        for plugin in plugins:
             # Trust in content is about skills: nobody approved the other files of a plugin.
             is_trusted = trust.is_own_plugin(plugin) or (
                 covers_projects and trust.is_trusted_folder(plugin.folder)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import suppress
 from typing import Any
@@ -248,6 +249,8 @@ class AgentLoop:
                 async with node.stream(run.ctx) as stream:
                     async for event in stream:
                         self._report_part(event)
+                        # Shown now, and not when everything that has arrived is dealt with.
+                        await asyncio.sleep(0)
             elif Agent.is_call_tools_node(node):
                 self._finish_request(node.model_response, result, spending)
                 spending.check_cost()

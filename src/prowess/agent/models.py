@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import posixpath
 import re
-import threading
 from collections.abc import Mapping
 from concurrent.futures import Future
 from typing import TYPE_CHECKING
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING
 from prowess.agent.script import Recorder, Script, load_script, replay
 from prowess.errors import MissingExtra, UsageError
 from prowess.errors.agent import ModelUnavailable, NoModel, UnknownModel
+from prowess.machine.spare_threads import start_in_thread
 from prowess.model.facts import Facts
 from prowess.model.settings import AgentSettings
 from prowess.ports import FileSystem
@@ -213,7 +213,7 @@ def _start_loading(name: str, env: Mapping[str, str]) -> Future[Model]:
             # Raised where the model is needed.
             loading.set_exception(error)
 
-    threading.Thread(target=load, name="prowess", daemon=True).start()
+    start_in_thread(load)
     return loading
 
 

@@ -9,6 +9,8 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from prowess.machine.spare_threads import start_in_thread
+
 if TYPE_CHECKING:
     import asyncio
 
@@ -50,7 +52,7 @@ def wait_for(awaitable: Awaitable[Any]) -> Any:
 async def run_in_thread(work: Callable[[Callable[[], bool]], T]) -> T:
     """The result of blocking work, which runs in a thread of its own.
 
-    The thread belongs to no pool, so however long the work takes, nobody else waits for it. It sees
+    The thread is of no pool, so however long the work takes, no other work waits for it. It sees
     the caller's context variables. `work` gets a function that says whether it was cancelled: when
     the task was, or when the loop was closed. A cancelled task ends as soon as its work has, and
     after a second at the latest.
@@ -74,8 +76,7 @@ async def run_in_thread(work: Callable[[Callable[[], bool]], T]) -> T:
         with contextlib.suppress(RuntimeError):
             loop.call_soon_threadsafe(settle)
 
-    # A daemon: at exit, Python must not wait for a person who is being asked something.
-    threading.Thread(target=run, name="prowess", daemon=True).start()
+    start_in_thread(run)
     try:
         return await asyncio.shield(done)
     except asyncio.CancelledError:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import msgspec
 
-from prowess.discover.repository import find_main_checkout, find_repository
+from prowess.discover.repository import find_repository
 from prowess.discover.roots import add_settings
 from prowess.errors import NotAFolder
 from prowess.machine.facts import current_facts, isolated_facts
@@ -18,9 +18,10 @@ from prowess.model.permission import Rule
 from prowess.model.settings import Settings
 from prowess.ports import FileSystem
 from prowess.profiles.load import load_profile
-from prowess.profiles.places import Places, name_places
+from prowess.profiles.places import Places
 from prowess.profiles.schema.profile import Profile
 from prowess.project.options import Options, check_options
+from prowess.project.project_places import ProjectPlaces
 from prowess.settings.load import load_settings
 from prowess.state.folders import cache_folder
 from prowess.state.profile_cache import (
@@ -65,8 +66,9 @@ class HostView:
         self.agent = agent
         self.rules = tuple(rules)
         self.composition = composition
-        self._add_dirs = tuple(add_dirs)
-        self._given_places = dict(places or {})
+        self._places = ProjectPlaces(
+            cwd, facts, files, given=dict(places or {}), added=tuple(add_dirs)
+        )
         self._may_lack_cwd = may_lack_cwd
         # Agents ask for our own settings at every call of a tool; profiles are read once.
         self._own_profile: Profile | None = None
@@ -80,14 +82,13 @@ class HostView:
 
     def find_places(self) -> Places:
         """The folders that the profile's templates name, before any setting is read."""
-        return self._name_places(self.profile)
+        return self._places.locate(self.profile).places
 
     def load_settings(self) -> Settings:
         """The settings of the host that apply here, each with the file it came from."""
         if self.composition is not None:
             return Settings()
-        settings = load_settings(self.profile, self.find_places(), self.facts, self.files)
-        return settings.choose_agent(self.agent)
+        return self._load_settings(self.profile).choose_agent(self.agent)
 
     def add_settings(self, places: Places, settings: Settings) -> Places:
         """The places together with those that the settings name."""
@@ -99,15 +100,17 @@ class HostView:
 
     def find_own_places(self) -> Places:
         """The folders that are Prowess's own, whichever host it answers as."""
-        return self._name_places(self._load_own_profile())
+        return self._places.locate(self._load_own_profile()).places
 
     def load_own_settings(self) -> Settings:
         """Prowess's own settings, which decide what is its own, whichever host it answers as."""
         if self.composition is not None:
             return Settings()
-        return load_settings(
-            self._load_own_profile(), self.find_own_places(), self.facts, self.files
-        )
+        return self._load_settings(self._load_own_profile())
+
+    def _load_settings(self, profile: Profile) -> Settings:
+        places, listed = self._places.locate(profile)
+        return load_settings(profile, places, self.facts, self.files, listed=listed)
 
     def _load_own_profile(self) -> Profile:
         if self._own_profile is None:
@@ -116,19 +119,6 @@ class HostView:
             is_kept = self.cache_folder is not None and self.composition is None
             self._own_profile = _load_profile(name, added, self.facts, is_kept=is_kept)
         return self._own_profile
-
-    def _name_places(self, profile: Profile) -> Places:
-        # The files of composed sources include no folder around them.
-        repository = find_repository(self.cwd, self.files, platform=self.facts.platform)
-        places = name_places(
-            profile.places,
-            cwd=self.cwd,
-            facts=self.facts,
-            repository=repository,
-            given=self._given_places,
-        )
-        main = None if repository is None else find_main_checkout(repository, self.files)
-        return msgspec.structs.replace(places, added=self._add_dirs, main_checkout=main)
 
     def _move_repository(self, places: Places, markers: tuple[str, ...]) -> Places:
         """The places with the project's folder where the settings name other marks than `.git`."""

@@ -40,15 +40,24 @@ MOST_BYTES_OF_OTHERS = 1 << 24
 Values = dict[tuple[str, ...], tuple[Any, Origin]]
 
 
-def load_settings(profile: Profile, places: Places, facts: Facts, files: FileSystem) -> Settings:
+def load_settings(
+    profile: Profile,
+    places: Places,
+    facts: Facts,
+    files: FileSystem,
+    *,
+    listed: Iterable[tuple[str, SettingsFileRule]] | None = None,
+) -> Settings:
     """The settings of a host from every file and variable that has any.
 
-    Raises a `SettingError` if Prowess's own file is wrong. A wrong file of a host is ignored as a
-    whole and reported.
+    `listed` is what `list_settings_places` gave for the same places, where that is known. Raises a
+    `SettingError` if Prowess's own file is wrong. A wrong file of a host is ignored as a whole and
+    reported.
     """
     gathered = _Gathered(profile.limits)
     loader = _Loader(profile, places, facts, files)
-    for path, rule in list_settings_places(profile, places):
+    candidates = list_settings_places(profile, places) if listed is None else listed
+    for path, rule in candidates:
         kind = files.find_kind(path)
         if kind is None or not loader.counts(rule, gathered):
             continue

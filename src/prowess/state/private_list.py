@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from functools import cache
 from typing import Any, Generic, TypeVar
 
 import msgspec
@@ -45,7 +46,7 @@ class PrivateList(Generic[T]):
         self.path = path
         self.diagnostics: tuple[Diagnostic, ...] = ()
         self._key = key
-        self._file = msgspec.defstruct("PrivateFile", [("version", int), (key, list[item])])  # type: ignore[valid-type]
+        self._file = _define_file(key, item)
         self._order = order
         self._lost = lost
         self._most_bytes = most_bytes
@@ -102,3 +103,9 @@ class PrivateList(Generic[T]):
         message = self._lost.format(reason=reason)
         self.diagnostics = (diagnose("state-unreadable", message, file=self.path),)
         return []
+
+
+@cache
+def _define_file(key: str, item: type[Any]) -> type[Any]:
+    """The form of a file. Defining a type takes longer than reading a short list."""
+    return msgspec.defstruct("PrivateFile", [("version", int), (key, list[item])])  # type: ignore[valid-type]
