@@ -3,9 +3,9 @@
     python benchmarks/agent.py [--turns 40] [--long 200] [--runs 9] [--only first-token|cpu|memory]
 
 Everything is measured in one run, beside an agent of pydantic-ai alone that sends the same requests
-byte for byte: instructions, definitions of tools, prompt and history. Both ask an OpenAI-compatible server on
-loopback, a process of its own, which answers at once: the time is that of the libraries only. The
-two take turns, and each is first as often as the other.
+byte for byte: instructions, definitions of tools, prompt and history. Both ask an OpenAI-compatible
+server on loopback, a process of its own, which answers at once: the time is that of the libraries
+only. The two take turns, and each is first as often as the other.
 """
 
 from __future__ import annotations

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -32,6 +33,7 @@ from prowess.agent.events import (
 )
 from prowess.agent.session_file import load_session
 from prowess.errors import UsageError
+from prowess.machine.spare_threads import SpareThreads
 from tests.agent.studio import Asked, call, pick, say
 
 
@@ -126,16 +128,16 @@ def test_a_plain_turn_changes_threads_once(studio, monkeypatch):
     # Looks for changes are due only when a turn begins, however slow the machine is.
     monkeypatch.setattr("prowess.runtime.Refresher.is_due", lambda self: False)
     seen = Seen()
-    started: list[threading.Thread] = []
+    started: list[object] = []
     with studio.open(model=seen.model) as session:
         session.run("one")
-        start = threading.Thread.start
+        start = SpareThreads.start
 
-        def note(thread: threading.Thread) -> None:
-            started.append(thread)
-            start(thread)
+        def note(threads: SpareThreads, work: Callable[[], None]) -> None:
+            started.append(work)
+            start(threads, work)
 
-        monkeypatch.setattr(threading.Thread, "start", note)
+        monkeypatch.setattr(SpareThreads, "start", note)
         session.run("two")
         assert len(started) == 1
         # What is new on disk is there nevertheless.

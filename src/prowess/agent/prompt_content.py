@@ -48,6 +48,11 @@ def select_media(blocks: Iterable[Mapping[str, Any]], model: Model) -> Media:
     return Media(tuple(content), left_out)
 
 
+def takes_images(model: Model) -> bool:
+    """Whether a model can be given images; where nothing is known, it can."""
+    return bool(model.profile.get("supports_image_input", True))
+
+
 def find_image(data: bytes) -> BinaryContent | None:
     """The image that bytes are; None if they are none that models know, or too long for them."""
     kinds = [kind for start, kind in _SIGNATURES.items() if data.startswith(start)]
@@ -78,8 +83,9 @@ def _is_taken(content: UserContent, model: Model) -> bool:
     is_image = isinstance(content, ImageUrl) or (
         isinstance(content, BinaryContent) and content.is_image
     )
-    flag = "supports_image_input" if is_image else "supports_document_input"
-    return bool(model.profile.get(flag, True))
+    if is_image:
+        return takes_images(model)
+    return bool(model.profile.get("supports_document_input", True))
 
 
 def _get_item_text(item: UserContent) -> str:

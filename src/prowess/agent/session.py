@@ -141,9 +141,9 @@ class Session:
     def send(self, text: str, *, files: Sequence[str] = ()) -> AsyncGenerator[Event, None]:
         """Run one turn with what the user typed, and give its events as they happen.
 
-        The last one is `TurnEnded`. Whoever stops iterating interrupts the turn. The model receives
-        the text of `files`, as far as the rules let it read them. `/compact` and `/clear` do what
-        the methods do, unless a skill has that name.
+        The last one is `TurnEnded`. Whoever stops iterating interrupts the turn. The model also
+        gets `files`, as far as the rules let it read them. `/compact` and `/clear` do what the
+        methods do, unless a skill has that name.
         """
         return self._stream_turn(text, lambda plain: self._answer(text, files, plain))
 
@@ -225,7 +225,11 @@ class Session:
         if not main.loop.is_working or _find_own_command(typed):
             return self._queue.add_prompt(text, typed)
         if isinstance(typed, Message) and _runs_in_background(typed):
-            self._workers.start_typed(typed, main)
+            attached = await self._workers.attach(files, self.conversation)
+            if not main.loop.is_working:
+                # It ended while the files were read.
+                return self._queue.add_prompt(text, typed)
+            self._workers.start_typed(typed, main, attached)
             return Delivery.STEER
         if _runs_apart(typed):
             return self._queue.add_prompt(text, typed)
@@ -234,8 +238,8 @@ class Session:
             return Delivery.STEER
         delivery = find_delivery(key, streaming=True)
         attached = await self._workers.attach(files, self.conversation)
-        prompt = self._prompts.add_context("\n\n".join((typed.text, *attached)))
-        media = self._workers.list_media(typed, main)
+        prompt = self._prompts.add_context(attached.add_to(typed.text))
+        media = self._workers.list_media(typed, attached, main)
         id = main.loop.enqueue(prompt, *media, steer=delivery is Delivery.STEER)
         main.tasks.note_message()
         if id is None:
@@ -395,16 +399,16 @@ class Session:
         worker = await self._open_main()
         self._workers.reset(worker)
         attached = await self._workers.attach(files, self.conversation)
-        prompt = "\n\n".join((typed.text, *attached))
+        prompt = attached.add_to(typed.text)
         if isinstance(typed, Message):
-            forked = await self._workers.load_typed(typed, worker)
+            forked = await self._workers.load_typed(typed, worker, attached)
             if forked is not None:
                 return self._keep_forked(text, forked, worker)
         if self._transcript.unknown:
             prompt = f"{render_unknown(self._transcript.unknown)}\n\n{prompt}"
         prompt = self._prompts.add_context(prompt)
         self._prompts.forget_context()
-        media = self._workers.list_media(typed, worker)
+        media = self._workers.list_media(typed, attached, worker)
         result = await self._workers.work(worker, add_media(prompt, media))
         self._transcript.messages = worker.loop.history
         return result

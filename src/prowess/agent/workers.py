@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, Literal, NamedTuple
 
@@ -13,6 +13,7 @@ from pydantic_ai.models import Model
 from pydantic_ai.toolsets import AbstractToolset
 
 from prowess.activate.slash.messages import Message
+from prowess.agent.attachments import NOTHING_ATTACHED, Attached, select_images
 from prowess.agent.background import BackgroundTasks
 from prowess.agent.compaction import AGENT, INSTRUCTIONS, Compactor
 from prowess.agent.configuration import Configuration
@@ -31,7 +32,7 @@ from prowess.agent.loop import AgentLoop
 from prowess.agent.mcp_tools import open_mcp_tools
 from prowess.agent.models import ModelSource
 from prowess.agent.permissions import Granted
-from prowess.agent.prompt_content import Prompt, select_media
+from prowess.agent.prompt_content import Prompt, add_media, select_media, takes_images
 from prowess.agent.shipped.toolset import open_shipped_tools
 from prowess.agent.skill_grants import SkillGrants
 from prowess.agent.tools.bash import BashTool
@@ -56,15 +57,21 @@ from prowess.text.display import count_words
 # A skill that runs in a sub-agent may load one that does, too, but not without end.
 _MOST_DEPTH = 3
 _SPOKEN = (TextDelta, ThinkingDelta)
+Block = Mapping[str, Any]
 
 
 class Assignment(NamedTuple):
-    """What a sub-agent is given: a name, a task, its kind, and what its skill asks for."""
+    """What a sub-agent is given: a name, a task, its kind, and what its skill asks for.
+
+    `blocks` are the images and files of the skill, `attached` is what the user attached.
+    """
 
     name: str
     prompt: str
     definition: AgentDefinition
     requests: SkillRequests
+    blocks: tuple[Block, ...] = ()
+    attached: Attached = NOTHING_ATTACHED
 
 
 class Watch(NamedTuple):
@@ -297,8 +304,8 @@ class Workers:
 
     # Turns
 
-    async def attach(self, paths: Sequence[str], conversation: Conversation) -> list[str]:
-        """The texts of files that the user names, as far as the rules let the model read them."""
+    async def attach(self, paths: Sequence[str], conversation: Conversation) -> Attached:
+        """The files that the user names, as far as the rules let the model read them."""
         return await self._workspace.attach(paths, conversation, self._emit)
 
     def begin_turn(self) -> None:
@@ -336,16 +343,20 @@ class Workers:
 
     # Skills
 
-    async def load_typed(self, message: Message, worker: Worker) -> LoopResult | None:
+    async def load_typed(
+        self, message: Message, worker: Worker, attached: Attached
+    ) -> LoopResult | None:
         """Apply what the skills of a typed message ask for; the result of one that runs apart."""
         forked = self.apply_typed(message, worker)
-        return None if forked is None else await self._run_child(forked, worker)
+        if forked is None:
+            return None
+        return await self._run_child(forked._replace(attached=attached), worker)
 
-    def start_typed(self, message: Message, worker: Worker) -> None:
+    def start_typed(self, message: Message, worker: Worker, attached: Attached) -> None:
         """Let a typed skill that runs in the background begin while the agent works."""
         forked = self.apply_typed(message, worker)
         assert forked is not None
-        self._start_child(forked, worker)
+        self._start_child(forked._replace(attached=attached), worker)
 
     def apply_typed(self, message: Message, worker: Worker) -> Assignment | None:
         """Apply what the skills of a typed message ask for; the first one that must run apart."""
@@ -360,25 +371,32 @@ class Workers:
                 is_trusted=name not in message.untrusted,
             )
             if requests.fork:
-                self._warn_left_out(len(message.blocks))
-                return self._assign(name, message.text, requests)
+                return self._assign(name, message.text, requests, message.blocks)
             self._grants.apply(requests, worker, skill=name)
         return None
 
-    def list_media(self, typed: object, worker: Worker) -> tuple[UserContent, ...]:
-        """The images and files of a typed message that the model takes, with a warning if not."""
-        if not isinstance(typed, Message):
-            return ()
-        media = select_media(typed.blocks, worker.loop.model)
-        self._warn_left_out(media.left_out)
-        return media.content
+    def list_media(
+        self, typed: object, attached: Attached, worker: Worker
+    ) -> tuple[UserContent, ...]:
+        """The images and files of a message that the model takes, with a warning if not."""
+        blocks = typed.blocks if isinstance(typed, Message) else ()
+        return self._select_media(blocks, attached, worker)
 
-    def _warn_left_out(self, count: int) -> None:
+    def _select_media(
+        self, blocks: Iterable[Block], attached: Attached, worker: Worker
+    ) -> tuple[UserContent, ...]:
+        model = worker.loop.model
+        media = select_media(blocks, model)
+        self._warn_left_out(media.left_out, worker.name)
+        images = select_images(attached, are_taken=takes_images(model), emit=self._emit)
+        return (*media.content, *images)
+
+    def _warn_left_out(self, count: int, agent: str) -> None:
         if count:
             does = "does" if count == 1 else "do"
             files = count_words(count, "attachment")
             said = f"{files} of the skill {does} not reach the model."
-            self._emit(Warned(code="blocks-left-out", message=said))
+            self._emit(Warned(agent=agent, code="blocks-left-out", message=said))
 
     async def _load_for_model(self, worker: Worker, activation: Activation) -> str | None:
         """Apply what a skill asks for that a model loaded.
@@ -392,7 +410,7 @@ class Workers:
             return None
         # The text goes to the child and not into this conversation.
         worker.context.conversation.forget(name)
-        assignment = self._assign(name, activation.text, requests)
+        assignment = self._assign(name, activation.text, requests, activation.blocks)
         if requests.background:
             return self._start_child(assignment, worker)
         return await self._delegate(assignment, worker)
@@ -444,9 +462,12 @@ class Workers:
 
         return task
 
-    def _assign(self, skill: str, text: str, requests: SkillRequests) -> Assignment:
+    def _assign(
+        self, skill: str, text: str, requests: SkillRequests, blocks: tuple[Block, ...]
+    ) -> Assignment:
         """A skill that runs apart, as the task of a sub-agent."""
-        return Assignment(skill, text, self._definitions.get(requests.agent or ""), requests)
+        definition = self._definitions.get(requests.agent or "")
+        return Assignment(skill, text, definition, requests, blocks)
 
     def _start_child(self, assignment: Assignment, parent: Worker) -> str:
         """Let a sub-agent work in the background; what the parent is told now."""
@@ -461,7 +482,7 @@ class Workers:
 
     async def _run_child(self, assignment: Assignment, parent: Worker) -> LoopResult:
         """Let a sub-agent work. It does not know what the agents above it have loaded or said."""
-        name, prompt, definition, requests = assignment
+        name, prompt, definition, requests, blocks, attached = assignment
         depth = parent.depth + 1
         if depth > _MOST_DEPTH:
             raise UsageError(f"Sub-agents cannot be nested more than {_MOST_DEPTH} deep.")
@@ -477,14 +498,17 @@ class Workers:
         # Its model is the one that it was opened with.
         self._grants.apply(msgspec.structs.replace(requests, model=None), child, skill=name)
         with observe("subagent", agent=name, depth=depth) as seen:
-            texts = [*await self._preload(definition, child), prompt]
-            result = await self.work(child, "\n\n".join(texts))
+            loaded = await self._preload(definition, child)
+            texts = [*(one.text for one in loaded), attached.add_to(prompt)]
+            brought = (*(block for one in loaded for block in one.blocks), *blocks)
+            media = self._select_media(brought, attached, child)
+            result = await self.work(child, add_media("\n\n".join(texts), media))
             seen.note(status=result.status)
         return result
 
-    async def _preload(self, definition: AgentDefinition, worker: Worker) -> list[str]:
-        """The texts of the skills that a definition has loaded. The rules apply to them."""
-        texts = []
+    async def _preload(self, definition: AgentDefinition, worker: Worker) -> list[Activation]:
+        """The skills that a definition has loaded. The rules apply to them."""
+        loaded = []
         for name in definition.skills:
             activation = await worker.context.conversation.activate_async(name, by="model")
             requests = self._note_loaded(activation, worker, by="agent")
@@ -493,8 +517,8 @@ class Workers:
                 self._emit(Warned(agent=worker.name, code="fork-ignored", message=message))
             # The definition chooses the model.
             self._grants.apply(msgspec.structs.replace(requests, model=None), worker, skill=name)
-            texts.append(activation.text)
-        return texts
+            loaded.append(activation)
+        return loaded
 
 
 def _open_definitions(

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from prowess.agent.attachments import AttachedFiles, OpenJudge
+from prowess.agent.attachments import Attached, AttachedFiles, OpenJudge
 from prowess.agent.configuration import Configuration
 from prowess.agent.events import Event
 from prowess.agent.permissions import (
@@ -73,8 +73,8 @@ class Workspace:
 
     async def attach(
         self, paths: Sequence[str], conversation: Conversation, emit: Callable[[Event], None]
-    ) -> list[str]:
-        """The texts of files that the user names, as far as the rules let the model read them."""
+    ) -> Attached:
+        """The files that the user names, as far as the rules let the model read them."""
         open_judge = partial(self.open_judge, conversation, Granted())
         tools = self.open_files(conversation, open_judge)
         return await AttachedFiles(self._files, tools, open_judge).load(paths, conversation, emit)
