@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import threading
 from typing import Any
 
@@ -178,3 +179,18 @@ def test_one_folder_is_read_through_the_very_same_scan(workspace: Workspace) -> 
         "team",
         "mine:team",
     )
+
+
+def test_settings_follow_the_repository_that_a_folder_is_in_now(workspace: Workspace) -> None:
+    outer = workspace.write("project/prowess.toml", 'ignore = ["one"]\n')
+    (workspace.project / "deep").mkdir()
+    skills = workspace.open(cwd="project/deep")
+    workspace.git("project/deep")
+    assert skills.find_places().repository == str(workspace.project / "deep")
+    assert str(outer) not in skills.settings().files
+    shutil.rmtree(workspace.project / "deep" / ".git")
+    workspace.git("project")
+    assert skills.find_places().repository == str(workspace.project)
+    assert skills.settings().files == (str(outer),)
+    inner = workspace.write("project/deep/prowess.toml", 'ignore = ["two"]\n')
+    assert skills.settings().files == (str(outer), str(inner))
