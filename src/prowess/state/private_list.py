@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from functools import cache
+from functools import cached_property
 from typing import Any, Generic, TypeVar
 
 import msgspec
@@ -46,10 +46,16 @@ class PrivateList(Generic[T]):
         self.path = path
         self.diagnostics: tuple[Diagnostic, ...] = ()
         self._key = key
-        self._file = _define_file(key, item)
+        self._item = item
         self._order = order
         self._lost = lost
         self._most_bytes = most_bytes
+
+    @cached_property
+    def _file(self) -> type[Any]:
+        """The form of the file. To define a type takes longer than to see that there is no file."""
+        fields = [("version", int), (self._key, list[self._item])]  # type: ignore[name-defined]
+        return msgspec.defstruct("PrivateFile", fields)
 
     def load(self) -> list[T]:
         """Everything in it; nothing if the file is missing or cannot be trusted."""
@@ -103,9 +109,3 @@ class PrivateList(Generic[T]):
         message = self._lost.format(reason=reason)
         self.diagnostics = (diagnose("state-unreadable", message, file=self.path),)
         return []
-
-
-@cache
-def _define_file(key: str, item: type[Any]) -> type[Any]:
-    """The form of a file. Defining a type takes longer than reading a short list."""
-    return msgspec.defstruct("PrivateFile", [("version", int), (key, list[item])])  # type: ignore[valid-type]
