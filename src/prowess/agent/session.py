@@ -226,10 +226,9 @@ class Session:
             return self._queue.add_prompt(text, typed)
         if isinstance(typed, Message) and _runs_in_background(typed):
             attached = await self._workers.attach(files, self.conversation)
-            if not main.loop.is_working:
+            if not self._workers.start_typed(typed, main, attached):
                 # It ended while the files were read.
                 return self._queue.add_prompt(text, typed)
-            self._workers.start_typed(typed, main, attached)
             return Delivery.STEER
         if _runs_apart(typed):
             return self._queue.add_prompt(text, typed)

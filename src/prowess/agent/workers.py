@@ -352,11 +352,14 @@ class Workers:
             return None
         return await self._run_child(forked._replace(attached=attached), worker)
 
-    def start_typed(self, message: Message, worker: Worker, attached: Attached) -> None:
-        """Let a typed skill that runs in the background begin while the agent works."""
+    def start_typed(self, message: Message, worker: Worker, attached: Attached) -> bool:
+        """Let a typed skill run in the background while the agent works; whether it still does."""
+        if not worker.loop.is_working:
+            return False
         forked = self.apply_typed(message, worker)
         assert forked is not None
         self._start_child(forked._replace(attached=attached), worker)
+        return True
 
     def apply_typed(self, message: Message, worker: Worker) -> Assignment | None:
         """Apply what the skills of a typed message ask for; the first one that must run apart."""
