@@ -26,7 +26,8 @@ from prowess.model.sandbox import Engine, SandboxPolicy, SandboxSupport
 _WITH_ERRORS = 'exec "$@" 2>&1 <"$0"'
 _WITHOUT_ERRORS = 'exec "$@" <"$0"'
 _INPUT_FILE = ".prowess-input"
-_PROBE_SECONDS = 5.0
+# Generous: on a busy machine a sandbox must not be taken for missing.
+_PROBE_SECONDS = 30.0
 # Devices that ordinary programs write to.
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 
