@@ -175,7 +175,7 @@ CODES: dict[str, Code] = {
         "Ask the author to keep the file in git itself.",
     ),
     "install-signer-unknown": _info(
-        "A site is signed, but not by somebody who is known here.",
+        "A site is signed with a key that is not in your allowed signers, or that was not checked.",
         "Add the key to `allowed_signers` next to your own prowess.toml if you trust it.",
     ),
     "install-skills-only": _info(

@@ -69,7 +69,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
     },
     "Install": {
         "install": ("install", "Install skills and record them in prowess.lock."),
-        "import": ("import_skills", "Take over skills that other installers left."),
+        "import": ("import_skills", "Import skills installed by other tools."),
         "remove": ("remove", "Remove installed skills."),
         "sync": ("sync", "Restore installed skills exactly as prowess.lock has them."),
         "verify": ("verify", "Check installed skills against prowess.lock."),
@@ -77,7 +77,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "outdated": ("outdated", "Show which installed skills have a newer version."),
         "pin": ("pin", "Pin installed skills."),
         "sbom": ("sbom", "Write a CycloneDX document of the installed skills."),
-        "prune": ("prune", "Remove copies of skills that no project needs from the store."),
+        "prune": ("prune", "Remove versions of skills that no project needs from the store."),
         "doctor": (
             "doctor",
             "Check this machine, or show what a skill is missing and how to fix it.",

@@ -29,7 +29,7 @@ private_host_option = click.option(
     "private_hosts",
     multiple=True,
     metavar="HOST",
-    help="Also fetch from this host of a private network, which prowess.lock names.",
+    help="Allow fetching from this host even though it is on a private network; may be repeated.",
 )
 
 

@@ -53,7 +53,8 @@ class PrivateHost(SourceFailed):
 
     def __init__(self, source: str, host: str) -> None:
         self.host = host
-        super().__init__(source, f"{shorten(host)} is this machine or in a private network")
+        where = f"{shorten(host)} is on this machine or a private network"
+        super().__init__(source, f"{where}, and you have not installed from it yourself")
 
     @property
     def hint(self) -> str | None:
@@ -79,22 +80,34 @@ class InvalidLock(ProwessError):
 
 
 class NotInstalled(UnknownSkill):
-    """No skill of that name is in `prowess.lock`; `folder` has one that nobody installed."""
+    """No skill of that name is in `prowess.lock`; `folder` has one that nobody installed.
 
-    def __init__(self, name: str, known: Iterable[str] = (), *, folder: str = "") -> None:
+    `folder_hint` is what to do about that folder.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        known: Iterable[str] = (),
+        *,
+        folder: str = "",
+        folder_hint: str | None = None,
+    ) -> None:
         self.folder = folder
+        self._folder_hint = folder_hint
         super().__init__(name, known)
 
     def __str__(self) -> str:
         name = shorten(self.name)
         if self.folder:
-            return f"“{name}” is not in prowess.lock; it is the folder {self.folder}."
+            where = f"there is a skill of that name in {self.folder}"
+            return f"“{name}” was not installed by Prowess; {where}."
         return f"“{name}” is not installed here."
 
     @property
     def hint(self) -> str | None:
         if self.folder:
-            return "Prowess did not install it. To remove it, delete the folder."
+            return self._folder_hint or "Prowess did not install it, so it cannot manage it."
         if self.nearest:
             return super().hint
         if not self.known:

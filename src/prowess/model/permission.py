@@ -108,7 +108,7 @@ class Approval(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def id(self) -> str:
-        """A short name for it, which stays the same until something else is approved."""
+        """A short id, derived from what is approved and its content."""
         import hashlib
 
         text = "\0".join((*self.key, self.digest))

@@ -102,8 +102,8 @@ class AgentSettings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     - `private_hosts`: hosts that WebFetch may reach although they are on this machine or in a
       private network.
     - `compact_at`: the share of the window at which a conversation is compacted; 0 is never.
-    - `dream_after`: with the feature `dream`, how many minutes a chat is idle before it makes a
-      plan; 0 is never.
+    - `dream_after`: with the feature `dream`, the minutes a chat must be idle before it runs
+      `/dream`; 0 turns this off.
     """
 
     model: str | None = None

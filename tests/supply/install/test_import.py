@@ -294,7 +294,7 @@ def test_what_gh_pinned_stays_pinned_and_an_edit_is_seen(desk: Desk) -> None:
     assert (skill["ref"], skill["pinned"], skill["files"]) == ("v1", "pinned to v1", "unchanged")
     desk.write("project/.github/skills/alpha/SKILL.md", f"{text}Mine.\n")
     (skill,) = desk.json("import", "--dry-run")["skills"]
-    assert (skill["files"], skill["pinned"]) == ("unknown", "perhaps edited before it was imported")
+    assert (skill["files"], skill["pinned"]) == ("unknown", "may have been edited before import")
 
 
 # ClawHub

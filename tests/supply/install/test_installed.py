@@ -428,9 +428,20 @@ def test_removing_takes_the_folders_and_the_entry(desk: Desk) -> None:
     assert [one.name for one in load_lock(desk).skills] == ["beta"]
 
 
-@pytest.mark.parametrize("command", ["remove", "pin", "update", "outdated"])
+NOT_MANAGED = "Prowess did not install it, so it cannot manage it."
+
+
+@pytest.mark.parametrize(
+    ("command", "hint"),
+    [
+        ("remove", "Delete the folder to remove it."),
+        ("pin", NOT_MANAGED),
+        ("update", NOT_MANAGED),
+        ("outdated", NOT_MANAGED),
+    ],
+)
 def test_a_name_that_is_not_installed_is_said_to_be_not_installed(
-    desk: Desk, upstream: Path, command: str
+    desk: Desk, upstream: Path, command: str, hint: str
 ) -> None:
     assert desk.run(command, "alhpa") == (
         3,
@@ -446,11 +457,26 @@ def test_a_name_that_is_not_installed_is_said_to_be_not_installed(
     assert desk.run(command, "mine") == (
         3,
         "",
-        f"prowess: “mine” is not in prowess.lock; it is the folder {desk.project}"
-        "/.agents/skills/mine.\n"
-        "Prowess did not install it. To remove it, delete the folder.\n",
+        "prowess: “mine” was not installed by Prowess; there is a skill of that name in "
+        f"{desk.project}/.agents/skills/mine.\n{hint}\n",
     )
     assert "prowess.lock has no skills" in desk.run(command, "zzz", "--user").err
+
+
+@pytest.mark.parametrize("command", ["remove", "pin", "update", "outdated"])
+def test_what_is_installed_elsewhere_is_not_called_a_plain_folder(
+    desk: Desk, upstream: Path, command: str
+) -> None:
+    assert desk.run(command, "alpha", "--user") == (
+        3,
+        "",
+        "prowess: “alpha” is not installed here.\n"
+        "prowess.lock has no skills; --user means those for all your projects.\n",
+    )
+    # Nobody knows what a lock file that cannot be read has installed.
+    desk.skill("project/.agents/skills/mine")
+    desk.write("project/prowess.lock", "{")
+    assert "“mine” is not installed here" in desk.run(command, "mine", "--user").err
 
 
 def test_edits_are_not_removed_without_a_word(desk: Desk, upstream: Path) -> None:

@@ -68,7 +68,8 @@ def test_a_lock_file_of_a_stranger_does_not_reach_this_machine(
     server.requests.clear()
     refused = desk.run("sync")
     assert (refused.code, desk.installed(), server.requests) == (5, {}, [])
-    assert "127.0.0.1 is this machine or in a private network" in refused.err
+    where = "127.0.0.1 is on this machine or a private network"
+    assert f"{where}, and you have not installed from it yourself" in refused.err
     assert "add --private-host 127.0.0.1" in refused.err
     outdated = desk.run("outdated")
     assert (outdated.code, server.requests) == (4, [])

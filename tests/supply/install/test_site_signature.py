@@ -94,7 +94,14 @@ def test_a_key_that_nobody_knows_is_named_and_proves_nothing(
     shape = desk.json("install", url, "--skill", "pdf", "--yes")
     assert shape["skills"][0]["signer"] is None
     (said,) = [one for one in shape["diagnostics"] if one["code"] == "install-signer-unknown"]
-    assert "is signed with the key SHA256:" in said["message"]
+    assert "is signed with key SHA256:" in said["message"]
+    signers = desk.home / ".config/prowess/allowed_signers"
+    reason = (
+        f"which does not count: no signer in {signers} has the key of the signature."
+        if has_file
+        else "which is not in your allowed signers: you have no `allowed_signers` file."
+    )
+    assert said["message"].endswith(reason)
 
 
 @pytest.mark.parametrize("broken", ["signature", "list", "file", "added", "missing", "other-index"])
@@ -166,7 +173,7 @@ def test_an_update_shows_that_the_signer_is_another_one(desk: Desk, site: Path, 
     answer = desk.run("update", "--dry-run")
     assert answer.code == 0
     said = " ".join(answer.out.split())
-    assert "signed by nobody you know (the installed version: key@example.org)" in said
+    assert "signed by no known signer (installed version: key@example.org)" in said
 
 
 def test_the_policy_accepts_only_its_own_signers(desk: Desk, url: str) -> None:

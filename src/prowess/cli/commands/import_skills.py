@@ -1,4 +1,4 @@
-"""`prowess import`: take over what other installers left."""
+"""`prowess import`: import skills installed by other tools."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ from prowess.text.display import count_words, escape_line, escape_text
 _NOT_ASKED = "Not a terminal, so nothing was imported; use `--yes` to skip the prompt."
 _FILES = {
     "unchanged": "as they were installed",
-    "changed": "changed since they were installed",
-    "unknown": "perhaps changed since they were installed",
+    "changed": "changed since installation",
+    "unknown": "may have changed since installation",
 }
 _UPSTREAM = {
     "same": "the source has the same files",
     "different": "the source has different files now",
     "gone": "the source no longer has it",
-    "failed": "the source could not be asked",
-    "not-asked": "the source was not asked",
+    "failed": "the source could not be checked",
+    "not-asked": "source not checked",
 }
 
 
@@ -49,15 +49,15 @@ _UPSTREAM = {
 def command(
     private_hosts: tuple[str, ...], user: bool, yes: bool, dry_run: bool, host: str, as_json: bool
 ) -> int:
-    """Take over skills that other installers left.
+    """Import skills installed by other tools.
 
-    Reads skills-lock.json of Vercel's skills, .clawhub/lock.json of ClawHub, and the marks that
-    `gh skill` puts into SKILL.md. Shows each skill, where it comes from and whether it was changed
-    since, then asks, and records it in prowess.lock. No file of a skill is touched, and no file of
-    the other installer.
+    Reads skills-lock.json of Vercel's skills, .clawhub/lock.json of ClawHub, and the metadata
+    that `gh skill` writes to SKILL.md. Shows each skill, where it comes from and whether it was
+    changed since, then asks, and records it in prowess.lock. Files of the skills and of the other
+    installer are left unchanged.
     """
     _, place = open_place(host, user=user)
-    with begin_work(place, "asking the sources", private_hosts=private_hosts) as (
+    with begin_work(place, "checking sources", private_hosts=private_hosts) as (
         installer,
         progress,
     ):

@@ -30,7 +30,7 @@ def command(
     """
     skills, place = open_place(host, user=user)
     entries = select_entries(place.open_lock().load(), names, skills)
-    with begin_work(place, "asking the sources", private_hosts=private_hosts) as (installer, _):
+    with begin_work(place, "checking sources", private_hosts=private_hosts) as (installer, _):
         versions = [one.version for one in find_updates(installer, entries)]
     if as_json:
         print_json({"lock": place.lock_path, "skills": [one.shape() for one in versions]})

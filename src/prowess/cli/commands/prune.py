@@ -1,4 +1,4 @@
-"""`prowess prune`: remove copies of skills that no project needs from the store."""
+"""`prowess prune`: remove versions of skills that no project needs from the store."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from prowess.text.display import count_words
 @host_option
 @json_option
 def command(dry_run: bool, host: str, as_json: bool) -> int:
-    """Remove copies of skills that no project needs from the store.
+    """Remove versions of skills that no project needs from the store.
 
-    A copy stays if a prowess.lock names it, in any project that Prowess has installed into on this
-    machine, or if it was used within the last hour. What is in your projects is not touched, except
-    that links of a project that was moved lead nowhere until you run `prowess sync` there.
+    A version stays if a prowess.lock names it, in any project that Prowess has installed into on
+    this machine, or if it was used within the last hour. Your projects are not changed, but
+    symlinks in a project that you moved may break; run `prowess sync` there to restore them.
     """
     facts = current_facts()
     store = SkillStore.of(facts)
-    with Progress("looking for unused copies"):
+    with Progress("looking for unused versions"):
         pruned = prune_store(facts, store, dry_run=dry_run)
     echo_diagnostics(store.diagnostics)
     if as_json:

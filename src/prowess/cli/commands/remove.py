@@ -29,6 +29,7 @@ from prowess.text.display import escape_line
 
 _NOT_ASKED = "Not a terminal, so nothing was removed; use `--yes` to skip the prompt."
 _HINT = "Use --backup to keep a copy, or --force to lose the changes."
+_FOLDER_HINT = "Delete the folder to remove it."
 
 
 @click.command("remove")
@@ -82,7 +83,8 @@ def _choose(
     skills: Skills, place: InstallPlace, names: tuple[str, ...], *, may_lose: bool
 ) -> tuple[LockedSkill, ...]:
     """The skills to remove. Raises `LocalChanges` for edited ones, unless those may be lost."""
-    entries = select_entries(place.open_lock().load(), names, skills)
+    content = place.open_lock().load()
+    entries = select_entries(content, names, skills, folder_hint=_FOLDER_HINT)
     edited = () if may_lose else _list_edited(place, entries)
     if edited:
         raise LocalChanges(edited, hint=_HINT)

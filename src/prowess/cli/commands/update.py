@@ -76,7 +76,7 @@ def command(
     strategy = _choose_strategy({OURS: ours, THEIRS: theirs, MERGE: merge})
     skills, place = open_place(host, user=user)
     entries = select_entries(place.open_lock().load(), names, skills)
-    with begin_work(place, "asking the sources", private_hosts=private_hosts) as (
+    with begin_work(place, "checking sources", private_hosts=private_hosts) as (
         installer,
         progress,
     ):

@@ -71,10 +71,10 @@ def _describe_origin(skill: PlannedSkill) -> str:
 
 def _describe_signer(skill: PlannedSkill) -> list[tuple[str, str, str]]:
     changed = skill.signed_before and skill.signed_before != skill.signer
-    before = f" (the installed version: {skill.signed_before})" if changed else ""
+    before = f" (installed version: {skill.signed_before})" if changed else ""
     if not skill.signer and not before:
         return []
-    return [("", "signed by", escape_line(f"{skill.signer or 'nobody you know'}{before}"))]
+    return [("", "signed by", escape_line(f"{skill.signer or 'no known signer'}{before}"))]
 
 
 def shorten_version(resolved: str) -> str:

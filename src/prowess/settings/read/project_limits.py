@@ -44,7 +44,7 @@ def _forbid_window(proposed: ProjectValue) -> str | None:
 
 def _forbid_dream(proposed: ProjectValue) -> str | None:
     # A dream is a row of requests that the user pays for.
-    return "only your own prowess.toml can say when an idle chat makes a plan"
+    return "only your own prowess.toml can say when an idle chat runs `/dream`"
 
 
 def _forbid_feature(proposed: ProjectValue) -> str | None:

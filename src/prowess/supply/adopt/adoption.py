@@ -36,7 +36,7 @@ from prowess.supply.install.source import GIT
 
 _EDITED = {
     CHANGED: "edited before it was imported",
-    UNKNOWN: "perhaps edited before it was imported",
+    UNKNOWN: "may have been edited before import",
 }
 
 

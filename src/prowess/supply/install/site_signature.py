@@ -117,11 +117,11 @@ def _identify(
     key: str,
     context: FetchContext,
 ) -> SiteSignature:
-    reason = "you have no file of allowed signers"
+    reason = "is not in your allowed signers: you have no `allowed_signers` file"
     if context.signers_file:
         try:
             return SiteSignature(signatures.verify(data, signature, context.signers_file).principal)
         except SignatureError as error:
-            reason = error.problem[:1].lower() + error.problem[1:]
-    message = f"{source.text} is signed with the key {key}, which is not known here: {reason}."
+            reason = f"does not count: {error.problem[:1].lower()}{error.problem[1:]}"
+    message = f"{source.text} is signed with key {key}, which {reason}."
     return SiteSignature(diagnostics=(diagnose("install-signer-unknown", message),))

@@ -8,8 +8,9 @@ from collections.abc import Iterable, Iterator, Sequence
 import msgspec
 
 from prowess.errors import ProwessError, UsageError
-from prowess.errors.install import LocalChanges, NotInstalled
+from prowess.errors.install import InvalidLock, LocalChanges, NotInstalled
 from prowess.machine.tree_files import read_file
+from prowess.model.skill import Scope
 from prowess.model.tree import TreeChanges
 from prowess.reports.install_check import SkillVersion
 from prowess.reports.install_plan import PlannedSkill
@@ -21,7 +22,11 @@ from prowess.supply.install.merge import OURS, THEIRS, EditedSkill
 from prowess.supply.install.plan import PlannedInstall, Wanted
 from prowess.supply.install.semantic_version import is_older
 from prowess.supply.install.sync import get_locked_skill
+from prowess.supply.install.targets import InstallPlace, find_place
 from prowess.text.differences import render_difference
+
+# Whose folders a user may manage by hand.
+_PLAIN_SCOPES = (Scope.PROJECT, Scope.USER, Scope.ADDED)
 
 
 class Update(msgspec.Struct, frozen=True, kw_only=True):
@@ -33,12 +38,16 @@ class Update(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def select_entries(
-    content: LockContent, names: Sequence[str], skills: Skills
+    content: LockContent,
+    names: Sequence[str],
+    skills: Skills,
+    *,
+    folder_hint: str | None = None,
 ) -> tuple[LockedSkill, ...]:
     """The installed skills that are meant; all of them without a name.
 
     Raises `NotInstalled`, and `UsageError` where a name means several. `skills` are asked whether
-    there is a folder of that name that nobody installed.
+    there is a folder of that name that nobody installed, and `folder_hint` says what to do then.
     """
     if not names:
         return content.skills
@@ -47,7 +56,8 @@ def select_entries(
         matching = content.find_named(name)
         if not matching:
             known = sorted({one.name for one in content.skills})
-            raise NotInstalled(name, known, folder=_find_plain(skills, name))
+            folder = _find_plain(skills, name)
+            raise NotInstalled(name, known, folder=folder, folder_hint=folder_hint)
         if len(matching) > 1:
             listed = ", ".join(one.label for one in matching)
             raise UsageError(f"“{name}” is installed from several sources: name one of {listed}.")
@@ -57,10 +67,21 @@ def select_entries(
 
 def _find_plain(skills: Skills, name: str) -> str:
     """The folder of a skill that is here without having been installed; "" if there is none."""
-    for outcome in skills.snapshot.outcomes:
-        if outcome.name == name:
-            return outcome.candidate.folder
-    return ""
+    candidates = [one.candidate for one in skills.snapshot.outcomes if one.name == name]
+    folders = [one.folder for one in candidates if one.root.scope in _PLAIN_SCOPES]
+    if not folders:
+        return ""
+    places = [find_place(skills, user=user) for user in (False, True)]
+    try:
+        # What is not in the one lock file may be in the other.
+        locked = {one for place in places for one in place.list_folders(_load_entries(place))}
+    except InvalidLock:
+        return ""
+    return next((folder for folder in folders if folder not in locked), "")
+
+
+def _load_entries(place: InstallPlace) -> tuple[LockedSkill, ...]:
+    return place.open_lock().load().skills
 
 
 def find_updates(installer: Installer, entries: Iterable[LockedSkill]) -> Iterator[Update]:
