@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import time
 
 import pytest
@@ -343,6 +345,41 @@ def test_taking_it_back_tells_where_it_still_comes_from(terminal):
     )
 
 
+def trust_and_delete(terminal: Terminal) -> str:
+    """A project inside a trusted repository that is trusted, too, and gone since."""
+    inner = terminal.project / "inner"
+    (inner / ".git").mkdir(parents=True)
+    terminal.run("trust", "--yes")
+    terminal.run("trust", str(inner), "--yes")
+    shutil.rmtree(inner)
+    assert list_trusted(terminal) == [str(terminal.project), str(inner)]
+    return str(inner)
+
+
+@pytest.mark.parametrize("options", [("inner", "--remove"), ("--revoke", "inner")])
+def test_trust_in_a_project_that_is_gone_can_be_taken_back(terminal, options):
+    inner = trust_and_delete(terminal)
+    assert terminal.run("trust", *options).out.startswith(f"{inner} is no longer trusted.\n")
+    assert list_trusted(terminal) == [str(terminal.project)]
+
+
+def test_a_link_in_the_place_of_a_trusted_project_keeps_its_entry_removable(terminal):
+    inner = trust_and_delete(terminal)
+    (terminal.root / "elsewhere").mkdir()
+    os.symlink(terminal.root / "elsewhere", inner)
+    assert terminal.run("trust", "--revoke", inner).code == 0
+    assert list_trusted(terminal) == [str(terminal.project)]
+
+
+def test_a_misspelt_folder_does_not_take_back_the_trust_in_the_project(terminal):
+    terminal.run("trust", "--yes")
+    answer = terminal.run("trust", "typo", "--remove")
+    said = f"{terminal.project}/typo is not in the list of trusted projects.\n"
+    assert (answer.code, answer.out.startswith(said)) == (0, True)
+    assert terminal.run("trust", "--revoke", "typo").code == 2
+    assert list_trusted(terminal) == [str(terminal.project)]
+
+
 def test_the_list_shows_every_project(terminal):
     assert terminal.run("trust", "--list") == (0, "No projects are trusted.\n", "")
     (terminal.root / "other/.git").mkdir(parents=True)
@@ -488,3 +525,18 @@ def test_a_skill_that_cannot_be_read_is_told_too(terminal, monkeypatch):
     assert json.loads(terminal.run("trust", "--json").out)["unread"] == [str(file)]
     terminal.skill("project/.agents/skills/log", body="!`x`\n")
     assert "\n1 skill could not be read.\n" in terminal.run("trust").out
+
+
+def test_a_skill_file_that_cannot_be_read_is_listed_wherever_it_is(terminal, monkeypatch):
+    file = terminal.skill("project/docs/deep", body="!`x`\n")
+    look = trust_preview.find_holders
+
+    def look_and_lock(*arguments, **options):
+        found = look(*arguments, **options)
+        file.unlink(missing_ok=True)
+        # Nobody can open this, whatever their permissions are.
+        os.symlink(file.name, file)
+        return found
+
+    monkeypatch.setattr(trust_preview, "find_holders", look_and_lock)
+    assert json.loads(terminal.run("trust", "--json").out)["unread"] == [str(file)]

@@ -141,8 +141,9 @@ def preview_trust(
     everywhere = find_holders(
         root, (_SKILL_FILE, _SETTINGS_FILE, *_SERVER_FILES), with_ignored=True, most=MOST_FOLDERS
     )
+    all_loose, unread_loose = _read_loose(everywhere.folders, views[0])
     known = {one.location for one in skills}
-    loose = [one for one in _read_loose(everywhere.folders, views[0]) if one.location not in known]
+    loose = [one for one in all_loose if one.location not in known]
     own_settings = [one.project.load_own_settings() for one in views]
     own_settings += _load_nested_settings(everywhere.folders, files)
     read_as = dict.fromkeys((*hosts, *_HOSTS_WITH_PROGRAMS))
@@ -157,7 +158,7 @@ def preview_trust(
         hooks=_sort_settings(hooks),
         servers=_sort_settings(_gather_servers(all_settings, views, root)),
         sources=_sort_settings(_gather(_list_sources, all_settings)),
-        unread=tuple(unread),
+        unread=tuple(dict.fromkeys((*unread, *unread_loose))),
         is_cut=everywhere.is_cut or any(is_cut for _, is_cut in nested),
     )
 
@@ -168,17 +169,25 @@ def _gather(
     return chain.from_iterable(map(find, where))
 
 
-def _read_loose(folders: Iterable[str], skills: Skills) -> Iterator[RunnableSkill]:
-    """What every SKILL.md runs, wherever it lies: whoever works in its folder may load it.
+def _read_loose(folders: Iterable[str], skills: Skills) -> tuple[list[RunnableSkill], list[str]]:
+    """What every SKILL.md runs, wherever it is, and those that cannot be read.
+
+    An agent that works in its folder may load it.
 
     Its header is read as leniently as any host would, and a name is made up where it has none.
     """
     files, rules = skills.project.files, skills.profile.header
+    runnable: list[RunnableSkill] = []
+    unread: list[str] = []
     for folder in folders:
         location = f"{folder}/{_SKILL_FILE}"
         try:
             data = files.read_head(location, _MOST_BYTES).data
+        except (FileNotFoundError, NotADirectoryError):
+            # Most folders are listed for another file.
+            continue
         except OSError:
+            unread.append(location)
             continue
         reading = read_header(data, rules=rules, limits=skills.profile.limits)
         commands = find_commands(split_body(decode(data, rules)[0], rules=rules)).commands
@@ -186,7 +195,8 @@ def _read_loose(folders: Iterable[str], skills: Skills) -> Iterator[RunnableSkil
         if commands or hooks:
             name = str(reading.frontmatter.get("name") or folder.rpartition("/")[2])
             texts = tuple(command.text for command in commands)
-            yield RunnableSkill(name, location, texts, hooks)
+            runnable.append(RunnableSkill(name, location, texts, hooks))
+    return runnable, unread
 
 
 def _load_nested_settings(folders: Iterable[str], files: FileSystem) -> list[Settings]:

@@ -217,8 +217,14 @@ class TrustFile:
         return added
 
     def distrust(self, folder: str) -> bool:
-        """Stop trusting a folder and its project; returns whether either was trusted."""
-        gone = {self.find_project(folder)[0], os.path.realpath(folder)}
+        """Stop trusting a folder and its project; returns whether either was trusted.
+
+        Of a folder that is gone, only its own entry is removed: the project around it is another.
+        """
+        # A link may have taken the place of the folder since.
+        gone = {os.path.abspath(folder), os.path.realpath(folder)}
+        if os.path.isdir(folder):
+            gone.add(self.find_project(folder)[0])
 
         def remove(found: list[Trusted]) -> list[Trusted]:
             return [trusted for trusted in found if trusted.root not in gone]

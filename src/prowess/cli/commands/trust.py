@@ -43,8 +43,8 @@ _Group = list[tuple[str, tuple[str, ...]]]
 )
 @click.option(
     "--revoke",
-    metavar="ID|NAME",
-    help="Revoke one approval by its id, or all of a skill or name.",
+    metavar="ID|NAME|PATH",
+    help="Revoke one approval by its id, all of a skill or name, or trust in a project.",
 )
 @click.option(
     "--host",
@@ -82,10 +82,11 @@ def command(
     if revoke is not None:
         return _revoke(store, approvals, revoke, as_json=as_json)
     folder = os.path.abspath(path)
-    if not os.path.isdir(folder):
-        raise NotAFolder(folder)
+    # A project may have been deleted since it was trusted.
     if remove:
         return _remove(store, folder, as_json=as_json)
+    if not os.path.isdir(folder):
+        raise NotAFolder(folder)
     return _trust(store, folder, yes=yes, host=host, as_json=as_json)
 
 
@@ -137,8 +138,10 @@ def _revoke(store: TrustFile, approvals: ApprovalFile, wanted: str, *, as_json: 
     """Revoke approvals; the folder of a trusted project works, too."""
     listed = list_approvals(approvals, store)
     chosen = [one for one in listed if wanted in (one.id, one.pattern, one.skill)]
-    if not chosen and os.path.isdir(wanted):
-        return _remove(store, os.path.abspath(wanted), as_json=as_json)
+    folder = os.path.abspath(wanted)
+    is_project = os.path.isdir(folder) or folder in {one.root for one in store.load()}
+    if not chosen and is_project:
+        return _remove(store, folder, as_json=as_json)
     if not chosen:
         raise UnknownApproval(wanted, sorted({one.skill or one.pattern for one in listed}))
     approvals.revoke({one.id for one in chosen})
@@ -152,7 +155,9 @@ def _revoke(store: TrustFile, approvals: ApprovalFile, wanted: str, *, as_json: 
 
 
 def _remove(store: TrustFile, folder: str, *, as_json: bool) -> int:
-    root, _ = store.find_project(folder)
+    listed = {one.root for one in store.load()}
+    is_exact = folder in listed or not os.path.isdir(folder)
+    root = folder if is_exact else store.find_project(folder)[0]
     is_removed = store.distrust(folder)
     remaining = store.find_trusted(folder)
     if as_json:
