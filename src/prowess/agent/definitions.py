@@ -49,9 +49,10 @@ class AgentDefinition(msgspec.Struct, frozen=True, kw_only=True):
     file: str = ""
 
 
+# Agents of skills that ship. They are not listed: only those skills know of them.
 SHIPPED_AGENTS = {
-    "debug-guide": AgentDefinition(
-        name="debug-guide",
+    "debug-guide@builtin": AgentDefinition(
+        name="debug-guide@builtin",
         description="Leads a user to reproduce a problem.",
         prompt=(
             "You help a user to reproduce a problem with Prowess. You get what the user saw and"
@@ -63,8 +64,8 @@ SHIPPED_AGENTS = {
         ),
         tools=("Read", "Grep", "Glob"),
     ),
-    "dreamer": AgentDefinition(
-        name="dreamer",
+    "dreamer@builtin": AgentDefinition(
+        name="dreamer@builtin",
         description="Thinks about a project and writes a plan.",
         prompt=(
             "You think about a project while nobody waits for you. You read, and you change"
@@ -72,8 +73,8 @@ SHIPPED_AGENTS = {
         ),
         tools=("Read", "Grep", "Glob", "SavePlan"),
     ),
-    "hunter": AgentDefinition(
-        name="hunter",
+    "hunter@builtin": AgentDefinition(
+        name="hunter@builtin",
         description="Reviews code in depth and writes a report.",
         prompt=(
             "You review code in depth. You change nothing: the only thing that you write is a"
@@ -139,9 +140,11 @@ class AgentDefinitions:
 
     def get(self, name: str) -> AgentDefinition:
         """The definition of a name; "" is the general one. Raises `UnknownAgent`."""
+        if name in SHIPPED_AGENTS:
+            # First, so that no file of a project gives a skill that ships other tools.
+            return SHIPPED_AGENTS[name]
         found = self.load()
-        # Agents of skills that ship are not listed; only those skills know of them.
-        definition = found.get(name or GENERAL) or SHIPPED_AGENTS.get(name)
+        definition = found.get(name or GENERAL)
         if definition is None:
             raise UnknownAgent(name, found)
         return definition

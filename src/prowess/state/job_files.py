@@ -16,6 +16,13 @@ from prowess.state.locks import hold_lock
 _MOST_NAME = 200
 
 
+class WorkerRunning(UsageError):
+    """Another worker runs on this machine."""
+
+    def __init__(self) -> None:
+        super().__init__("A worker is running on this machine already.")
+
+
 def jobs_folder(facts: Facts) -> str:
     """The folder for everything about jobs."""
     return os.path.join(state_folder(facts), "jobs")
@@ -59,7 +66,7 @@ def _find_host_name(facts: Facts) -> str:
 
 @contextlib.contextmanager
 def hold_worker_lock(facts: Facts, *, seconds: float = 2.0) -> Iterator[None]:
-    """Be the one worker of this machine. Raises `UsageError` where another one runs."""
+    """Be the one worker of this machine. Raises `WorkerRunning`."""
     make_folder(jobs_folder(facts), mode=0o700)
     lock = hold_lock(_lock_path(facts), seconds=seconds)
     try:
@@ -67,7 +74,7 @@ def hold_worker_lock(facts: Facts, *, seconds: float = 2.0) -> Iterator[None]:
     except MachineError as error:
         if not error.cause.startswith("another program"):
             raise
-        raise UsageError("A worker is running on this machine already.") from None
+        raise WorkerRunning from None
     try:
         yield
     finally:
@@ -79,7 +86,7 @@ def is_worker_running(facts: Facts) -> bool:
     try:
         with hold_worker_lock(facts, seconds=0):
             return False
-    except UsageError:
+    except WorkerRunning:
         return True
 
 

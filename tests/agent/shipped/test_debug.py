@@ -31,8 +31,8 @@ def test_the_log_is_turned_on_and_followed_and_a_guide_gets_what_it_shows(studio
         call("StartDebugLog"),
         call("Glob", pattern="*.md"),
         call("FollowDebugLog", seconds=0.5),
-        call("Task", agent="debug-guide", prompt="The skill is missing."),
-        {"agent": "debug-guide", "text": "Run `PROWESS_DEBUG=1 prowess list`."},
+        call("Task", agent="debug-guide@builtin", prompt="The skill is missing."),
+        {"agent": "debug-guide@builtin", "text": "Run `PROWESS_DEBUG=1 prowess list`."},
         say("Please run `PROWESS_DEBUG=1 prowess list`."),
     )
     skills = Skills(studio.project, facts=studio.facts, cache=False, sources=(BundledSource(),))

@@ -34,7 +34,12 @@ from prowess.machine.detached import start_detached
 from prowess.model.facts import Facts
 from prowess.model.permission import ApprovalAnswer
 from prowess.model.settings import JobSettings
-from prowess.state.job_files import is_worker_running, jobs_folder, load_machine_name
+from prowess.state.job_files import (
+    WorkerRunning,
+    is_worker_running,
+    jobs_folder,
+    load_machine_name,
+)
 
 _APPLICATION = "prowess"
 _LOOK_SECONDS = 0.25
@@ -123,9 +128,10 @@ class Jobs:
 
         It ends when no job and no schedule is left.
         """
-        if is_worker_running(self.facts):
+        try:
+            start_worker(self.facts, ["--until-idle"])
+        except WorkerRunning:
             return False
-        start_worker(self.facts, ["--until-idle"])
         return True
 
     def list_jobs(self, *, every: bool = False, most: int = 100) -> list[Job]:
@@ -281,10 +287,10 @@ class Jobs:
 def start_worker(facts: Facts, options: Sequence[str]) -> tuple[int, str]:
     """Start a worker in the background; its process id, and the file that it writes to.
 
-    Raises `UsageError` where one runs on this machine.
+    Raises `WorkerRunning`.
     """
     if is_worker_running(facts):
-        raise UsageError("A worker is running on this machine already.")
+        raise WorkerRunning
     log = f"{jobs_folder(facts)}/worker.log"
     return start_detached(["worker", *options], env=facts.env, log=log), log
 

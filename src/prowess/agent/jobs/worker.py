@@ -21,11 +21,11 @@ from prowess.agent.jobs.engine import Engine, start_engine
 from prowess.agent.jobs.queues import list_queues
 from prowess.agent.jobs.schedules import Schedules
 from prowess.agent.jobs.values import LEASE_SECONDS
-from prowess.errors import MachineError, UsageError
+from prowess.errors import MachineError
 from prowess.machine.append_file import unique_hex
 from prowess.model.facts import Facts
 from prowess.model.settings import JobSettings
-from prowess.state.job_files import hold_worker_lock, load_machine_name
+from prowess.state.job_files import WorkerRunning, hold_worker_lock, load_machine_name
 
 APPLICATION = "prowess"
 # Of the order of steps in our workflows, not of the program: with DBOS's own choice, a hash of the
@@ -76,17 +76,17 @@ class Worker:
     ) -> None:
         """Serve the queues until `stop`, or with `until_idle` until no job and no schedule is left.
 
-        Raises `UsageError` where another worker runs on this machine.
+        Raises `WorkerRunning`.
         """
         try:
             self._run_once(until_idle=until_idle, on_ready=on_ready)
             # Whoever added a job in the last moment saw that a worker runs, and started none.
-            while until_idle and not self._stop.is_set() and self._has_work():
+            while until_idle and not self._stop.is_set() and self._may_have_work():
                 self.id = self._new_id()
                 try:
                     self._run_once(until_idle=until_idle)
-                except UsageError:
-                    # Another worker has started meanwhile.
+                except WorkerRunning:
+                    # It has started meanwhile, and does the rest.
                     return
         finally:
             self._jobs.close()
@@ -203,6 +203,13 @@ class Worker:
         for schedule in self._schedules.start_due(self._names):
             if schedule.note:
                 self._on_note(f"{schedule.name}: {schedule.note}")
+
+    def _may_have_work(self) -> bool:
+        try:
+            return self._has_work()
+        except (MachineError, SQLAlchemyError):
+            # If that lasts, the next run ends with what is wrong with the database.
+            return True
 
     def _has_work(self) -> bool:
         """Whether there are jobs, or schedules that will add some."""
