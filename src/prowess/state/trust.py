@@ -216,14 +216,14 @@ class TrustFile:
         self._list.change(add)
         return added
 
-    def distrust(self, folder: str) -> bool:
+    def distrust(self, folder: str, *, with_project: bool = True) -> bool:
         """Stop trusting a folder and its project; returns whether either was trusted.
 
-        Of a folder that is gone, only its own entry is removed: the project around it is another.
+        Without `with_project`, only the entry of the folder itself is removed.
         """
         # A link may have taken the place of the folder since.
         gone = {os.path.abspath(folder), os.path.realpath(folder)}
-        if os.path.isdir(folder):
+        if with_project:
             gone.add(self.find_project(folder)[0])
 
         def remove(found: list[Trusted]) -> list[Trusted]:

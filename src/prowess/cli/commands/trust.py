@@ -155,10 +155,11 @@ def _revoke(store: TrustFile, approvals: ApprovalFile, wanted: str, *, as_json: 
 
 
 def _remove(store: TrustFile, folder: str, *, as_json: bool) -> int:
-    listed = {one.root for one in store.load()}
-    is_exact = folder in listed or not os.path.isdir(folder)
-    root = folder if is_exact else store.find_project(folder)[0]
-    is_removed = store.distrust(folder)
+    # The project around a folder that is gone is another one, and stays trusted.
+    is_there = os.path.isdir(folder)
+    is_listed = folder in {one.root for one in store.load()}
+    root = store.find_project(folder)[0] if is_there and not is_listed else folder
+    is_removed = store.distrust(folder, with_project=is_there)
     remaining = store.find_trusted(folder)
     if as_json:
         print_json({"root": root, "removed": is_removed, "trusted": remaining is not None})
