@@ -194,6 +194,10 @@ CODES: dict[str, Code] = {
         "The store's copy of an installed skill was changed; it was moved aside.",
         "Copy what you need from there; to edit a skill, install it with --copy.",
     ),
+    "store-copies-kept": _warning(
+        "The store keeps copies of skills, because it cannot be known who needs them.",
+        "If the project is gone for good, or was moved, run `prowess prune --forget FOLDER`.",
+    ),
     "bundle-not-synced": _warning(
         "A skill that ships with a program could not be updated.",
         "Check the permissions of the folder, and start the program again.",

@@ -26,6 +26,7 @@ from prowess.model.tree import Tree, TreeFile, find_collision, fold_path, list_b
 from prowess.state.folders import state_folder
 from prowess.state.known_locks import KnownLocks
 from prowess.state.locks import hold_lock
+from prowess.state.skill_store import SkillStore
 from prowess.state.unpacked_files import find_refusal
 
 LOCK_NAME = "prowess.lock"
@@ -87,6 +88,11 @@ class LockContent(msgspec.Struct, frozen=True, kw_only=True):
     version: int = _VERSION
     skills: tuple[LockedSkill, ...] = ()
 
+    @property
+    def trees(self) -> frozenset[str]:
+        """The digests of all trees in it."""
+        return frozenset(one.tree for one in self.skills)
+
     def find_named(self, text: str) -> list[LockedSkill]:
         """The skills that somebody may mean: by name, by `SOURCE@NAME`, or by a target."""
         wanted = text.rstrip("/")
@@ -120,22 +126,37 @@ class InstallLock:
     def __init__(self, path: str, facts: Facts) -> None:
         self.path = path
         self._facts = facts
+        self._known = KnownLocks(SkillStore.of(facts))
 
     @property
     def base(self) -> str:
         """The folder that relative targets begin at."""
         return os.path.dirname(self.path)
 
+    @property
+    def _exists(self) -> bool:
+        return LocalFiles().find_kind(self.path) is not None
+
+    @property
+    def _real_path(self) -> str:
+        return os.path.realpath(self.path)
+
     @contextmanager
     def hold(self, *, seconds: float = 30.0) -> Iterator[None]:
-        """Be the only process that installs here. Raises `MachineError`."""
+        """Be the only process that installs here. Raises `InvalidLock` and `MachineError`."""
         # In the project it would be one more file for git to ignore.
-        digest = hashlib.sha256(os.fsencode(os.path.realpath(self.path))).hexdigest()[:32]
+        digest = hashlib.sha256(os.fsencode(self._real_path)).hexdigest()[:32]
         folder = os.path.join(state_folder(self._facts), "installs")
         with hold_lock(os.path.join(folder, digest), seconds=seconds):
             # Before anything is written, so that `prune` never misses a project.
-            KnownLocks(self._facts).add(os.path.realpath(self.path))
+            self._known.begin()
+            content = self.load()
+            if self._exists:
+                self._known.add(self._real_path, content.trees)
             yield
+            # Not after a failure: folders may still be links to the versions before.
+            if self._exists:
+                self._known.replace(self._real_path, self.load().trees)
 
     def load(self) -> LockContent:
         """What is installed; nothing where there is no file. Raises `InvalidLock`."""
@@ -157,6 +178,7 @@ class InstallLock:
 
     def save(self, content: LockContent) -> None:
         """Write the file as a whole. Raises `MachineError`."""
+        self._known.add(self._real_path, content.trees)
         data = msgspec.json.encode(content, order="deterministic")
         write_aside(self.path, msgspec.json.format(data, indent=2) + b"\n")
 

@@ -1,37 +1,46 @@
-"""The lock files of all projects that Prowess has installed into, on this machine.
+"""The lock files of all projects that Prowess has installed into, with the trees that they need.
 
-The store has to know who needs its trees. A lock file that was only cloned is added by the first
-`prowess sync` in it.
+The list is part of the store: it has to know who needs its trees, also while a project's disk is
+away. A lock file that was only cloned is added by the first `prowess sync` in it.
 """
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 
 import msgspec
 
 from prowess.diagnostics import Diagnostic
-from prowess.model.facts import Facts
-from prowess.state.folders import state_folder
 from prowess.state.private_list import PrivateList
+from prowess.state.skill_store import SkillStore
 
-_MOST_BYTES = 1 << 24
+_MOST_BYTES = 1 << 26
 _LOST = "The list of projects with installed skills is ignored: {reason}."
 
 
-class _Lock(msgspec.Struct, frozen=True):
+class KnownLock(msgspec.Struct, frozen=True):
+    """A lock file, and the digests of the trees that its project may use."""
+
     path: str
+    trees: tuple[str, ...] = ()
 
 
 class KnownLocks:
-    """The paths of the lock files of a user."""
+    """The lock files that need trees of a store.
 
-    def __init__(self, facts: Facts) -> None:
-        path = os.path.join(state_folder(facts), "installs.json")
+    The first entry of a new list is the store itself, with all trees that are there already: who
+    needs those is not known, because the list is new, was deleted, or had to be moved aside.
+    """
+
+    def __init__(self, store: SkillStore) -> None:
+        self._store = store
+        # In a folder of its own, because the store's may be writable for a group.
+        self.path = os.path.join(store.folder, "projects", "installs.json")
         self._list = PrivateList(
-            path,
+            self.path,
             "locks",
-            _Lock,
+            KnownLock,
             order=lambda one: one.path,
             lost=_LOST,
             most_bytes=_MOST_BYTES,
@@ -42,15 +51,42 @@ class KnownLocks:
         """Why the list could not be read, if that was so."""
         return self._list.diagnostics
 
-    def load(self) -> list[str]:
-        """Every path that was added and not removed."""
-        return [one.path for one in self._list.load()]
+    def load(self) -> list[KnownLock]:
+        """Everything that needs trees. Raises `MachineError`."""
+        return self._complete(self._list.load())
 
-    def add(self, path: str) -> None:
-        """Remember a lock file. Raises `MachineError`."""
-        if path not in self.load():
-            self._list.change(lambda known: [*known, _Lock(path)])
+    def begin(self) -> None:
+        """Write the list, if there is none yet. Raises `MachineError`."""
+        if not self._has_begun(self._list.load()):
+            self._list.change(self._complete)
+
+    def add(self, path: str, trees: Iterable[str]) -> None:
+        """Remember that a lock file needs trees, besides those it had. Raises `MachineError`."""
+        before = {one.path: one.trees for one in self.load()}
+        self.replace(path, {*before.get(path, ()), *trees})
+
+    def replace(self, path: str, trees: Iterable[str]) -> None:
+        """Remember that a lock file needs these trees and no others. Raises `MachineError`."""
+        lock = KnownLock(path, tuple(sorted(set(trees))))
+        if lock in self._list.load():
+            return
+
+        def put(known: list[KnownLock]) -> list[KnownLock]:
+            return [*(one for one in self._complete(known) if one.path != path), lock]
+
+        self._list.change(put)
 
     def remove(self, path: str) -> None:
-        """Forget a lock file that is gone. Raises `MachineError`."""
-        self._list.change(lambda known: [one for one in known if one.path != path])
+        """Forget a lock file; the store itself forgets its trees. Raises `MachineError`."""
+        if path == self._store.folder:
+            self.replace(path, ())
+            return
+        self._list.change(lambda known: [one for one in self._complete(known) if one.path != path])
+
+    def _complete(self, known: list[KnownLock]) -> list[KnownLock]:
+        if self._has_begun(known):
+            return known
+        return [KnownLock(self._store.folder, tuple(self._store.list_trees())), *known]
+
+    def _has_begun(self, known: list[KnownLock]) -> bool:
+        return any(one.path == self._store.folder for one in known)

@@ -82,6 +82,15 @@ class SkillStore:
         found = find_tree(self.locate(digest))
         return found is not None and found.digest == digest
 
+    def list_trees(self) -> list[str]:
+        """The digests of all trees. Raises `MachineError`."""
+        try:
+            return sorted(f"{_PREFIX}{name}" for name in os.listdir(self._trees))
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            raise MachineError("read", self._trees, error.strerror or str(error)) from error
+
     def list_unused(self, used: Container[str], *, seconds: float = _STRAY_SECONDS) -> list[str]:
         """The digests of trees that are not `used`, and were not added within some seconds."""
         try:

@@ -163,9 +163,159 @@ def test_what_was_used_lately_or_changed_by_somebody_is_not_pruned(
     assert (count_trees(desk), list_set_aside(desk)["notes.txt"]) == (0, "mine\n")
 
 
-def test_a_lock_file_that_cannot_be_read_stops_pruning(desk: Desk, linked: Path) -> None:
+LIST = f"{STORE}/projects/installs.json"
+
+
+@pytest.fixture
+def only_copy(desk: Desk, linked: Path) -> Path:
+    """A project whose linked skill exists nowhere but in the store, for a long time."""
+    shutil.rmtree(linked)
+    make_old(desk)
+    return desk.project
+
+
+def prune_elsewhere(desk: Desk, monkeypatch: pytest.MonkeyPatch, *options: str) -> tuple[str, str]:
+    """Run `prune` that must succeed, in a folder without a project."""
+    monkeypatch.chdir(desk.root)
+    answer = desk.run("prune", *options)
+    assert answer.code == 0
+    return answer.out, answer.err
+
+
+def test_the_copies_of_a_project_whose_disk_is_away_stay(
+    desk: Desk, only_copy: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    away = desk.root / "away"
+    monkeypatch.chdir(desk.root)
+    only_copy.rename(away)
+    out, err = prune_elsewhere(desk, monkeypatch)
+    assert out == "0 unused versions removed (0 bytes); 0 lock files checked.\n"
+    assert f"Could not read {only_copy}/prowess.lock: No such file or directory." in err
+    assert "1 version is kept for it. (store-copies-kept)" in err
+    assert f"`prowess prune --forget {only_copy}`" in err
+    # An empty folder may be where the disk is mounted at other times.
+    only_copy.mkdir()
+    prune_elsewhere(desk, monkeypatch)
+    assert count_trees(desk) == 1
+    only_copy.rmdir()
+    away.rename(only_copy)
+    monkeypatch.chdir(only_copy)
+    assert desk.run("verify", "--frozen").code == 0
+    assert prune_elsewhere(desk, monkeypatch)[1] == ""
+
+
+def test_a_folder_that_cannot_be_searched_is_not_gone(
+    desk: Desk, only_copy: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lock = only_copy / "prowess.lock"
+    lock.unlink()
+    # A loop of links is an error of the disk that is not "no such file", for any user.
+    lock.symlink_to(lock)
+    assert "1 version is kept for it." in prune_elsewhere(desk, monkeypatch)[1]
+    assert count_trees(desk) == 1
+
+
+def test_a_lock_file_that_was_deleted_needs_nothing(
+    desk: Desk, only_copy: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (only_copy / "prowess.lock").unlink()
+    assert prune_elsewhere(desk, monkeypatch)[1] == ""
+    assert count_trees(desk) == 0
+    assert str(only_copy) not in (desk.root / LIST).read_text()
+
+
+def test_a_project_that_is_gone_for_good_can_be_forgotten(
+    desk: Desk, only_copy: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    still = desk.run("prune", "--forget", str(only_copy))
+    assert (still.code, "prowess.lock is still there" in still.err) == (2, True)
+    unknown = desk.run("prune", "--forget", "elsewhere")
+    assert (unknown.code, "No skills were installed in elsewhere" in unknown.err) == (2, True)
+    monkeypatch.chdir(desk.root)
+    shutil.rmtree(only_copy)
+    forget = ("--forget", str(only_copy))
+    out, _ = prune_elsewhere(desk, monkeypatch, *forget, "--dry-run")
+    assert out == "1 unused version would be removed; 0 lock files checked.\n"
+    assert count_trees(desk) == 1
+    assert prune_elsewhere(desk, monkeypatch, *forget)[1] == ""
+    assert count_trees(desk) == 0
+    assert prune_elsewhere(desk, monkeypatch)[1] == ""
+
+
+@pytest.mark.parametrize("damage", ["broken", "deleted", "state moved"])
+def test_a_list_that_was_lost_is_no_reason_to_remove_anything(
+    desk: Desk, only_copy: Path, damage: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if damage == "broken":
+        (desk.root / LIST).write_text("{")
+        refused = desk.run("prune")
+        assert (refused.code, "or delete the file" in refused.err) == (4, True)
+    elif damage == "deleted":
+        (desk.root / LIST).unlink()
+        assert (
+            "1 version is kept because the store had no list of projects" in desk.run("prune").err
+        )
+    else:
+        monkeypatch.setenv("PROWESS_STATE_DIR", str(desk.root / "elsewhere"))
+    assert count_trees(desk) == 1
+    # Another project begins a new list.
+    other = desk.root / "other"
+    (other / ".git").mkdir(parents=True)
+    monkeypatch.chdir(other)
+    source = desk.source({"SKILL.md": skill_text("beta")}, "second")
+    assert desk.run("install", str(source), "--link", "--yes").code == 0
+    make_old(desk)
+    _, err = prune_elsewhere(desk, monkeypatch)
+    assert count_trees(desk) == 2
+    assert (err == "") == (damage == "state moved")
+    # A project that runs `sync` is known again; the rest can be forgotten.
+    monkeypatch.chdir(only_copy)
+    assert desk.run("sync").code == 0
+    assert prune_elsewhere(desk, monkeypatch)[1] == ""
+    prune_elsewhere(desk, monkeypatch, "--forget", str(desk.root / STORE))
+    assert count_trees(desk) == 2
+    assert prune_elsewhere(desk, monkeypatch)[1] == ""
+
+
+def test_one_lock_file_that_cannot_be_read_keeps_its_own_copies_only(
+    desk: Desk, linked: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk.source({"run.sh": "new\n"})
+    assert desk.run("update", "--yes").code == 0
     make_old(desk)
     desk.write("project/prowess.lock", "{")
     answer = desk.run("prune")
-    assert (answer.code, f"{desk.project}/prowess.lock" in answer.err) == (4, True)
-    assert count_trees(desk) == 1
+    assert answer.out.startswith("1 unused version removed")
+    assert f"Cannot use {desk.project}/prowess.lock: " in answer.err
+    assert "1 version is kept for it. (store-copies-kept)" in answer.err
+    assert (desk.project / ALPHA / "run.sh").read_text() == "new\n"
+
+
+def test_a_broken_clone_is_not_a_project_that_needs_something(
+    desk: Desk, only_copy: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clone = desk.root / "clone"
+    (clone / ".git").mkdir(parents=True)
+    (clone / "prowess.lock").write_text("<<<<<<< HEAD")
+    monkeypatch.chdir(clone)
+    assert desk.run("sync").code == 4
+    out, err = prune_elsewhere(desk, monkeypatch)
+    assert (out, err) == ("0 unused versions removed (0 bytes); 1 lock file checked.\n", "")
+
+
+def test_what_folders_still_link_to_after_a_failed_sync_stays(
+    desk: Desk, only_copy: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = (only_copy / "prowess.lock").read_text()
+    source = desk.source({"SKILL.md": skill_text("alpha"), "run.sh": "new\n"}, "source")
+    assert desk.run("update", "--yes").code == 0
+    make_old(desk)
+    # As after `git checkout` of an older commit, whose version cannot be fetched any more.
+    shutil.rmtree(source)
+    monkeypatch.chdir(desk.root)
+    prune_elsewhere(desk, monkeypatch)
+    (only_copy / "prowess.lock").write_text(before)
+    monkeypatch.chdir(only_copy)
+    assert desk.run("sync").code == 4
+    prune_elsewhere(desk, monkeypatch)
+    assert (only_copy / ALPHA / "run.sh").read_text() == "new\n"

@@ -17,20 +17,28 @@ from prowess.text.display import count_words
 
 @click.command("prune")
 @dry_run_option
+@click.option(
+    "--forget",
+    multiple=True,
+    metavar="FOLDER",
+    help="Do not keep versions for the project that was in this folder.",
+)
 @host_option
 @json_option
-def command(dry_run: bool, host: str, as_json: bool) -> int:
+def command(dry_run: bool, forget: tuple[str, ...], host: str, as_json: bool) -> int:
     """Remove versions of skills that no project needs from the store.
 
     A version stays if a prowess.lock names it, in any project that Prowess has installed into on
-    this machine, or if it was used within the last hour. Your projects are not changed, but
-    symlinks in a project that you moved may break; run `prowess sync` there to restore them.
+    this machine, or if it was used within the last hour. If a lock file cannot be read or its
+    folder is missing, the project's versions stay, because its disk may be unmounted. If you
+    deleted or moved the project, name its old folder with --forget. After a move, run
+    `prowess sync` in the new folder first.
     """
     facts = current_facts()
     store = SkillStore.of(facts)
     with Progress("looking for unused versions"):
-        pruned = prune_store(facts, store, dry_run=dry_run)
-    echo_diagnostics(store.diagnostics)
+        pruned = prune_store(facts, store, forget=forget, dry_run=dry_run)
+    echo_diagnostics([*store.diagnostics, *pruned.diagnostics])
     if as_json:
         shape = {"store": store.folder, "trees": list(pruned.trees), "projects": pruned.projects}
         print_json({**shape, "bytes": pruned.size, "dry_run": dry_run})
