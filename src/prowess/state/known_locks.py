@@ -25,6 +25,33 @@ class KnownLock(msgspec.Struct, frozen=True):
     path: str
     trees: tuple[str, ...] = ()
 
+    @property
+    def folder(self) -> str:
+        """The folder of the project."""
+        return os.path.dirname(self.path)
+
+    def is_in(self, folder: str) -> bool:
+        """Whether somebody means it who names a folder, or the file itself."""
+        # The path was real when it was noted; a link on the way may be gone with the disk.
+        named = (os.path.abspath(folder), os.path.realpath(folder))
+        return self.path in named or self.folder in named
+
+    def is_gone(self) -> bool:
+        """Whether it was deleted: its folder is there, and the file is not.
+
+        An empty folder proves nothing; a disk may be mounted there at other times.
+        """
+        has_others = False
+        try:
+            has_others = bool(os.listdir(self.folder))
+            os.stat(self.path)
+        except FileNotFoundError:
+            return has_others
+        except OSError:
+            # Whatever the disk says here, it does not say that the file is gone.
+            return False
+        return False
+
 
 class KnownLocks:
     """The lock files that need trees of a store.

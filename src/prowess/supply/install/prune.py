@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 from collections.abc import Iterable
 
@@ -11,8 +10,9 @@ import msgspec
 from prowess.diagnostics import Diagnostic, diagnose
 from prowess.errors import MachineError, UsageError
 from prowess.errors.install import InvalidLock
+from prowess.machine.files import LocalFiles
 from prowess.model.facts import Facts
-from prowess.state.install_lock import LOCK_NAME, InstallLock
+from prowess.state.install_lock import InstallLock
 from prowess.state.known_locks import KnownLock, KnownLocks
 from prowess.state.skill_store import SkillStore
 from prowess.text.display import count_words
@@ -77,12 +77,12 @@ class _Needs:
         if lock.path == self._store.folder:
             self._add_nameless(lock, is_forgotten=is_forgotten)
             return
-        if _is_gone(lock.path):
+        if lock.is_gone():
             self.gone.append(lock.path)
             return
         try:
             # An `InstallLock` that is not there has no skills; here that would be a guess.
-            os.stat(lock.path)
+            LocalFiles().get_stamp(lock.path)
             needed = InstallLock(lock.path, self._facts).load().trees
         except (OSError, MachineError, InvalidLock) as error:
             if is_forgotten:
@@ -119,14 +119,15 @@ class _Needs:
     def _keep(self, lock: KnownLock, error: Exception) -> None:
         kept = [digest for digest in lock.trees if self._store.has(digest)]
         self.doubtful.update(kept)
+        if not kept:
+            return
         cause = str(error)
         if isinstance(error, OSError):
             cause = f"Could not read {lock.path}: {error.strerror or error}."
         message = f"{cause} {_count_copies(kept)} kept for it."
-        folder = shlex.quote(os.path.dirname(lock.path))
         hint = (
             "Fix the file, or mount its disk; if the project is gone for good or was moved, run"
-            f" `prowess prune --forget {folder}`."
+            f" `prowess prune --forget {shlex.quote(lock.folder)}`."
         )
         self._warn(message, lock.path, hint)
 
@@ -141,33 +142,10 @@ def _count_copies(kept: list[str]) -> str:
 
 def _find_known(folder: str, locks: list[KnownLock]) -> KnownLock:
     """The entry that somebody names by its folder. Raises `UsageError`."""
-    # The path was real when it was noted; a link on the way may be gone with the disk.
-    tops = {os.path.abspath(folder), os.path.realpath(folder)}
-    names = tops | {os.path.join(top, LOCK_NAME) for top in tops}
     for lock in locks:
-        if lock.path in names:
+        if lock.is_in(folder):
             return lock
     raise UsageError(f"No skills were installed in {folder}, as far as the store knows.")
-
-
-def _is_gone(path: str) -> bool:
-    """Whether a lock file was deleted: its folder is there, and it is not.
-
-    An empty folder proves nothing; a disk may be mounted there at other times.
-    """
-    try:
-        os.stat(path)
-    except FileNotFoundError:
-        pass
-    except OSError:
-        # Whatever the disk says here, it does not say that the file is gone.
-        return False
-    else:
-        return False
-    try:
-        return bool(os.listdir(os.path.dirname(path)))
-    except OSError:
-        return False
 
 
 def _explain_lost(problem: Diagnostic, path: str) -> str:
