@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from prowess.supply.install import local_fetch
 from tests.cli.terminal import Terminal
 from tests.workspace import skill_text
 
@@ -244,3 +245,24 @@ def test_commands_of_a_linked_skill_need_a_trusted_project(terminal: Terminal) -
     assert "it-ran." not in terminal.run("activate", "alpha").out
     assert terminal.run("trust", "--yes").code == 0
     assert "Now it-ran." in terminal.run("activate", "alpha").out
+
+
+@pytest.mark.parametrize(
+    ("files", "size", "said"), [(1, 1 << 31, "134,217,728 bytes"), (4, 1, "3 files")]
+)
+def test_a_folder_that_is_too_large_is_refused_before_a_file_is_read(
+    terminal: Terminal, monkeypatch: pytest.MonkeyPatch, files: int, size: int, said: str
+) -> None:
+    terminal.write("huge/SKILL.md", TEXT)
+    for number in range(files):
+        with (terminal.root / f"huge/{number}").open("wb") as file:
+            # A sparse file: nothing is written.
+            file.truncate(size)
+
+    def load(folder: str, **options: object) -> None:
+        raise AssertionError(f"{folder} was read")
+
+    monkeypatch.setattr(local_fetch, "load_tree", load)
+    monkeypatch.setattr(local_fetch, "MOST_FILES", 3)
+    answer = terminal.run("install", terminal.path("huge"), "--yes")
+    assert (answer.code, f"it has more than {said}" in answer.err) == (5, True)

@@ -53,6 +53,28 @@ def load_tree(folder: str, *, skip: frozenset[str] = frozenset()) -> Tree:
     return Tree(files)
 
 
+def find_excess(
+    folder: str, *, skip: frozenset[str], most_files: int, most_bytes: int
+) -> str | None:
+    """What a folder has more of than is allowed; None if it is small enough.
+
+    No file is opened, and the search stops at the first limit. Raises `MachineError`.
+    """
+    count = size = 0
+    try:
+        for _, entry in _walk(folder, skip):
+            count += 1
+            if entry.is_file(follow_symlinks=False):
+                size += entry.stat(follow_symlinks=False).st_size
+            if count > most_files:
+                return f"it has more than {most_files:,} files"
+            if size > most_bytes:
+                return f"it has more than {most_bytes:,} bytes"
+    except OSError as error:
+        raise MachineError("read", folder, error.strerror or str(error)) from error
+    return None
+
+
 def find_tree(folder: str) -> Tree | None:
     """As `load_tree`; None where there is nothing. A link to a folder is followed.
 

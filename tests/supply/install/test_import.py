@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from prowess.supply.install import local_fetch
 from tests.cli.keyboard import Keyboard
 from tests.supply.install.conftest import Desk, two_skills
 from tests.supply.install.test_install import load_lock
@@ -253,6 +254,52 @@ def test_the_lock_file_of_a_user_has_the_tree_of_git(desk: Desk) -> None:
     assert (skill["files"], skill["folders"]) == ("unchanged", [str(copied)])
     assert desk.run("verify", "--user").code == 0
     assert [one["state"] for one in desk.json("outdated", "--user")["skills"]] == ["current"]
+
+
+def refuse_to_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fail where a folder is hashed to fetch it."""
+
+    def load(folder: str, **options: Any) -> None:
+        raise AssertionError(f"{folder} was read")
+
+    monkeypatch.setattr(local_fetch, "load_tree", load)
+
+
+@pytest.mark.parametrize("is_linked", [False, True])
+def test_a_folder_outside_the_project_that_a_clone_names_is_not_read(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, is_linked: bool
+) -> None:
+    outside = put(desk, "outside/skills/alpha").parent.parent
+    put(desk, "project/.agents/skills/alpha")
+    os.symlink(outside, desk.project / "parts")
+    source = "./parts" if is_linked else str(outside)
+    given = {"sourceType": "local", "source": source, "skillPath": "skills/alpha/SKILL.md"}
+    lock_skills(desk, alpha={**given, "computedHash": SKILLS_DIGEST})
+    refuse_to_read(monkeypatch)
+    (skill,) = desk.json("import", "--dry-run")["skills"]
+    said = f"{source} is outside the project, and only a file of the project names it"
+    assert (skill["upstream"], skill["problem"]) == ("not-asked", said)
+    assert "source not checked" in desk.run("import", "--dry-run").out
+
+
+def test_a_folder_of_gh_outside_the_project_is_not_read(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    outside = put(desk, "outside")
+    header = f"name: alpha\ndescription: Does A.\nmetadata:\n  local-path: {outside}\n"
+    put(desk, "project/.github/skills/alpha", {**ALPHA, "SKILL.md": f"---\n{header}---\nBody\n"})
+    refuse_to_read(monkeypatch)
+    (skill,) = desk.json("import", "--dry-run")["skills"]
+    assert skill["upstream"] == "not-asked"
+
+
+def test_a_folder_of_the_project_is_asked(desk: Desk) -> None:
+    put(desk, "project/parts/skills/alpha")
+    put(desk, "project/.agents/skills/alpha")
+    given = {"sourceType": "local", "source": "parts", "skillPath": "skills/alpha/SKILL.md"}
+    lock_skills(desk, alpha={**given, "computedHash": SKILLS_DIGEST})
+    (skill,) = desk.json("import", "--dry-run")["skills"]
+    assert skill["upstream"] == "same"
 
 
 # gh skill

@@ -12,6 +12,7 @@ import msgspec
 
 from prowess.errors import ProwessError, UsageError
 from prowess.errors.install import AgainstPolicy, InvalidSource
+from prowess.machine.files import LocalFiles
 from prowess.machine.tree_files import find_tree
 from prowess.model.tree import Tree
 from prowess.reports.adoption import (
@@ -32,7 +33,8 @@ from prowess.supply.install.fetch import MOST_BYTES, find_problem, read_name
 from prowess.supply.install.installer import Installer
 from prowess.supply.install.plan import COPY
 from prowess.supply.install.policy import Candidate
-from prowess.supply.install.source import GIT
+from prowess.supply.install.source import FOLDER, GIT
+from prowess.supply.install.targets import USER
 
 _EDITED = {
     CHANGED: "edited before it was imported",
@@ -196,8 +198,14 @@ class _Planner:
         for group in groups:
             first = group[0]
             is_shared = uses[first.entry.source, first.entry.ref] > 1
+            outside = self._find_outside(first.entry)
             upstream = NOT_ASKED
-            if not offline:
+            if outside is not None:
+                reason = (
+                    f"{outside} is outside the project, and only a file of the project names it"
+                )
+                upstream = msgspec.structs.replace(NOT_ASKED, problem=reason)
+            elif not offline:
                 upstream = ask_source(
                     self._installer, first.entry, first.folder.path, first.tree, is_shared=is_shared
                 )
@@ -209,6 +217,21 @@ class _Planner:
                 continue
             judged.append(self._describe(group, upstream))
         return judged
+
+    def _find_outside(self, entry: LockedSkill) -> str | None:
+        """The folder that a skill of a project comes from, if it is not in the project.
+
+        The record may have come with a clone, and must not make us read the rest of the disk.
+        """
+        source = self._installer.restore(entry)
+        if source.kind != FOLDER or self._place.scope == USER:
+            return None
+        files = LocalFiles()
+        base = files.find_real_path(self._place.base) or self._place.base
+        # A folder that is missing is reported by its fetcher; nothing is read.
+        real = files.find_real_path(source.location) or source.location
+        is_inside = real == base or real.startswith(f"{base}/")
+        return None if is_inside else entry.source
 
     def _check_policy(self, entry: LockedSkill, upstream: Upstream) -> None:
         skill = upstream.skill if upstream.state == "same" else None

@@ -9,7 +9,7 @@ from prowess.errors import MachineError
 from prowess.errors.install import RefusedTree, SourceFailed
 from prowess.machine.files import LocalFiles
 from prowess.machine.http_client import FetchError, HttpSession
-from prowess.machine.tree_files import copy_tree, load_tree, write_file
+from prowess.machine.tree_files import copy_tree, find_excess, load_tree, write_file
 from prowess.model.file_content import FileContent
 from prowess.model.tree import Tree, TreeFile
 from prowess.supply.archives import InvalidArchive, unpack_files
@@ -44,9 +44,13 @@ class FolderFetcher:
         """Copy what is in the folder, except what programs leave there."""
         if LocalFiles().find_kind(source.location) != "folder":
             raise SourceFailed(source.text, "there is no such folder")
+        # A lock file can name any folder of the disk, and to read it could take hours.
+        excess = find_excess(
+            source.location, skip=_NOT_COPIED, most_files=MOST_FILES, most_bytes=MOST_BYTES
+        )
+        if excess is not None:
+            raise RefusedTree(source.text, excess)
         tree = load_tree(source.location, skip=_NOT_COPIED)
-        if tree.size > MOST_BYTES:
-            raise RefusedTree(source.text, f"it has more than {MOST_BYTES:,} bytes")
         wanted: dict[str, TreeFile] = {}
         refused: dict[str, str] = {}
         folders = find_skill_folders(tree.files)
