@@ -22,7 +22,7 @@ from prowess.profiles.load import load_profile
 from prowess.state.unpacked_files import find_refusal
 from prowess.supply.install.fetch import SKILL_FILE
 from prowess.supply.install.source import CLAWHUB as REGISTRY
-from prowess.supply.install.source import FOLDER, GIT, SITE
+from prowess.supply.install.source import FOLDER, GIT, SITE, lower_scheme
 from prowess.supply.install.targets import USER, InstallPlace
 
 SKILLS = "skills"
@@ -213,7 +213,7 @@ def _name_git(entry: _SkillsEntry) -> str:
 
 def _mark_git(url: str) -> str:
     """The address of a repository so that it cannot be taken for a web page."""
-    plain = url.rstrip("/")
+    plain = lower_scheme(url.rstrip("/"))
     is_page = plain.startswith(("https://", "http://")) and not plain.endswith(".git")
     return f"{plain}.git" if is_page else plain
 

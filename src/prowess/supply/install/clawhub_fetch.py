@@ -6,7 +6,6 @@ import hashlib
 import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from urllib.parse import urlsplit
 
 from prowess.diagnostics import Diagnostic, diagnose
 from prowess.errors.install import InvalidSource, RefusedTree, SourceFailed
@@ -26,7 +25,7 @@ from prowess.supply.install.fetch import (
     watch_download,
 )
 from prowess.supply.install.local_fetch import read_archive, write_files
-from prowess.supply.install.source import CLAWHUB, InstallSource
+from prowess.supply.install.source import CLAWHUB, InstallSource, split_address
 
 _SITE = "https://clawhub.ai"
 _SECONDS = 120.0
@@ -53,24 +52,12 @@ def parse_clawhub(text: str, cwd: str) -> InstallSource | None:
     if found is None:
         hint = "Use clawhub:SLUG, clawhub:@OWNER/SLUG or clawhub+https://HOST/SLUG, with @VERSION."
         raise InvalidSource(text, "it is not a skill of ClawHub", hint)
-    _check_base(text, base)
+    split_address(text, base)
     owner = f"@{found['owner']}/" if found["owner"] else ""
     name = f"{owner}{found['slug']}"
     shown = f"clawhub:{name}" if address is None else f"clawhub+{base}/{name}"
     location = f"{base}/{name}"
     return InstallSource(kind=CLAWHUB, location=location, text=shown, ref=found["ref"] or "")
-
-
-def _check_base(text: str, base: str) -> None:
-    try:
-        parts = urlsplit(base)
-        _ = parts.port
-    except ValueError as error:
-        raise InvalidSource(text, f"the URL is malformed ({error})") from None
-    if not parts.hostname:
-        raise InvalidSource(text, "the URL has no host")
-    if parts.username is not None or parts.password is not None:
-        raise InvalidSource(text, "a URL with a password would end up in the lock file")
 
 
 class ClawHubFetcher:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -37,7 +38,7 @@ class MarketplacePlugin(msgspec.Struct, frozen=True):
         if not isinstance(source, str):
             return None
         folder = posixpath.normpath(posixpath.join(self.root, source))
-        if folder.startswith(("/", "..")) or "\\" in source:
+        if folder.startswith(("/", "..")) or re.search(r"[\\\x00-\x1f\x7f]", folder):
             message = f"its source is {source[:200]!r}, which is not a folder of the marketplace"
             raise UnusableEntry(message)
         return "" if folder == "." else folder

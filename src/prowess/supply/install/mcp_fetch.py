@@ -32,7 +32,7 @@ from prowess.supply.install.fetch import (
     find_path_problem,
     is_inside,
 )
-from prowess.supply.install.source import MCP, InstallSource
+from prowess.supply.install.source import MCP, InstallSource, split_address
 from prowess.supply.mcp.entries import (
     EntryError,
     SkillEntry,
@@ -63,21 +63,9 @@ def parse_mcp(text: str, cwd: str) -> InstallSource | None:
         hint = "Use mcp:NAME for a server of your settings, or mcp+https://HOST/PATH."
         raise InvalidSource(text, "it does not name an MCP server", hint)
     url = address["url"]
-    _check_url(text, url)
+    hint = "Configure the server under [mcp.servers] with its headers, and use mcp:NAME."
+    split_address(text, url, hint=hint)
     return InstallSource(kind=MCP, location=url, text=f"mcp+{url}", skill=address["skill"] or "")
-
-
-def _check_url(text: str, url: str) -> None:
-    try:
-        parts = urlsplit(url)
-        _ = parts.port
-    except ValueError as error:
-        raise InvalidSource(text, f"the URL is malformed ({error})") from None
-    if not parts.hostname:
-        raise InvalidSource(text, "the URL has no host")
-    if parts.username is not None or parts.password is not None:
-        hint = "Configure the server under [mcp.servers] with its headers, and use mcp:NAME."
-        raise InvalidSource(text, "a URL with a password would end up in the lock file", hint)
 
 
 class McpFetcher:

@@ -11,7 +11,6 @@ import posixpath
 import re
 from collections.abc import Iterator, Mapping
 from functools import partial
-from urllib.parse import urlsplit
 
 import msgspec
 
@@ -49,7 +48,9 @@ from prowess.supply.install.source import (
     InstallSource,
     check_path,
     check_ref,
+    lower_scheme,
     parse_source,
+    split_address,
 )
 
 _TEXT = re.compile(r"plugin:(?:(?P<name>[A-Za-z0-9][\w.-]*)@)?(?P<source>\S.*)")
@@ -85,13 +86,12 @@ def parse_plugin(text: str, cwd: str) -> InstallSource | None:
 
 def _parse_inner(text: str, cwd: str) -> InstallSource:
     """The source of a plugin or of a marketplace. Raises `InvalidSource`."""
-    is_url = text.startswith(("https://", "http://"))
-    if not is_url or not text.endswith(".json"):
-        return parse_source(text, cwd=cwd, home="")
-    parts = urlsplit(text)
-    if parts.username is not None or parts.password is not None:
-        raise InvalidSource(text, "a URL with a password would end up in the lock file")
-    return InstallSource(kind=_LIST, location=text, text=text)
+    address = lower_scheme(text)
+    is_url = address.startswith(("https://", "http://"))
+    if not is_url or not address.endswith(".json"):
+        return parse_source(address, cwd=cwd, home="")
+    split_address(text, address)
+    return InstallSource(kind=_LIST, location=address, text=address)
 
 
 class PluginFetcher:
@@ -177,9 +177,11 @@ class _PluginWork:
             check_path(address, folder)
         except InvalidSource as error:
             raise UnusableEntry(error.problem) from error
-        # Nobody typed this address; a marketplace must not lead into the own network or disk.
-        if found.kind != GIT or found.is_local or find_private_host(found) is not None:
-            raise UnusableEntry(f"{address[:200]} is not a public git repository")
+        # Nobody typed this address; a marketplace must not lead into the own network or disk. Over
+        # ssh it would also use the user's keys.
+        is_web = found.kind == GIT and found.location.startswith(("https://", "http://"))
+        if not is_web or find_private_host(found) is not None:
+            raise UnusableEntry(f"{address[:200]} is not a public git repository over https")
         market = self.resolved
         repository = msgspec.structs.replace(
             found, path=folder or found.path, ref=self._commit or ref or found.ref

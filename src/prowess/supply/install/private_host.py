@@ -20,15 +20,20 @@ def find_private_host(source: InstallSource) -> str | None:
 
     Over ssh the user's own list of known hosts decides.
     """
-    address = source.location.removeprefix("git+")
-    if not address.startswith(("http://", "https://")):
+    if source.is_local:
         return None
-    parts = urlsplit(address)
+    # The scheme of `git+https://…` is what comes after the mark.
+    parts = urlsplit(source.location)
+    scheme = parts.scheme.removeprefix("git+")
+    if scheme not in _PORTS:
+        return None
     host = parts.hostname or ""
-    if is_private_name(host):
+    # A full stop at the end of a name changes nothing for whoever connects.
+    name = host.rstrip(".")
+    if is_private_name(name):
         return host
     try:
-        found = resolve(host, parts.port or _PORTS[parts.scheme], seconds=_SECONDS)
+        found = resolve(name, parts.port or _PORTS[scheme], seconds=_SECONDS)
     except NameUnresolved:
         # Then it cannot be fetched either, and whoever tries says why.
         return None

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import hashlib
-from urllib.parse import urlsplit
+import re
 
 from prowess.errors import MachineError
-from prowess.errors.install import InvalidSource, SourceFailed
+from prowess.errors.install import SourceFailed
 from prowess.machine.atomic_write import scratch_folder
 from prowess.machine.http_client import FetchError, HttpSession
 from prowess.machine.tree_files import write_file
 from prowess.state.remote_cache import FetchedIndex, RemoteCache
 from prowess.supply.install.fetch import FetchContext, Fetched, list_private_hosts
 from prowess.supply.install.site_signature import check_site
-from prowess.supply.install.source import ARCHIVE_SUFFIXES, SITE, InstallSource
+from prowess.supply.install.source import ARCHIVE_SUFFIXES, SITE, InstallSource, split_address
 from prowess.supply.remote_fetch import MOST_SKILL_BYTES, fetch_source
 
 _ANY_FORMAT = "any"
 _SECONDS = 120.0
+# Also with the skill that is wanted.
+_REPOSITORY = re.compile(r"\.git(@[^/@]+)?\Z")
 # Their pages are repositories.
 _GIT_HOSTS = ("github.com", "gitlab.com")
 
@@ -27,15 +29,11 @@ def parse_site(text: str, cwd: str) -> InstallSource | None:
     if not text.startswith(("https://", "http://")):
         return None
     location, _, skill = text.partition("#")
-    try:
-        parts = urlsplit(location)
-    except ValueError as error:
-        raise InvalidSource(text, f"the URL is malformed ({error})") from None
+    parts = split_address(text, location)
     path = parts.path.rstrip("/")
-    if parts.hostname in _GIT_HOSTS or path.endswith((".git", *ARCHIVE_SUFFIXES)):
+    is_repository = parts.hostname in _GIT_HOSTS or _REPOSITORY.search(path) is not None
+    if is_repository or path.endswith(ARCHIVE_SUFFIXES):
         return None
-    if parts.username is not None or parts.password is not None:
-        raise InvalidSource(text, "a URL with a password would end up in the lock file")
     location = location.rstrip("/")
     return InstallSource(kind=SITE, location=location, text=location, skill=skill)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Callable
-from urllib.parse import unquote, urlsplit
+from urllib.parse import SplitResult, unquote, urlsplit
 
 import msgspec
 
@@ -31,6 +31,10 @@ _SCP = re.compile(r"[\w.-]+@[\w.-]+:(?!/)[^\s]+")
 _LOCAL_GIT = re.compile(r".*\.git/?(@[^/@#]+)?(#.*)?")
 _LOCAL_ARCHIVE = re.compile(r"(.*\.(?:zip|skill|tar\.gz|tgz))(?:#sha256[=:]([0-9a-f]{64}))?")
 _DIGEST = re.compile(r"sha256[=:]([0-9a-f]{64})")
+_SCHEME = re.compile(r"\A[A-Za-z][A-Za-z0-9+.-]*://")
+# curl decodes percent signs and wide letters in a host, Python does not: both must see one host.
+_AUTHORITY = re.compile(r"(?:[^@]*@)?(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]*)?")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 # How each scheme of a git URL is reached; http may be redirected to https, never the other way.
 _PROTOCOLS = {
     "https": ("https",),
@@ -61,10 +65,11 @@ class InstallSource(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def protocols(self) -> tuple[str, ...]:
         """What git may use to reach a git source."""
+        if self.is_local:
+            return _PROTOCOLS["file"]
         if _SCP.fullmatch(self.location):
             return _PROTOCOLS["ssh"]
-        scheme = self.location.partition("://")[0] if "://" in self.location else "file"
-        return _PROTOCOLS[scheme]
+        return _PROTOCOLS[urlsplit(self.location).scheme]
 
     @property
     def is_local(self) -> bool:
@@ -83,10 +88,10 @@ def parse_source(
 
     `parsers` for further kinds are asked first.
     """
-    stripped = text.strip()
+    stripped = lower_scheme(text.strip())
     if not stripped or stripped.startswith("-"):
         raise InvalidSource(text, "it is not a source" if stripped else "it is empty")
-    if any(character < " " or character == "\x7f" for character in stripped):
+    if _CONTROL.search(stripped):
         raise InvalidSource(text, "it has control characters")
     for parse in parsers:
         found = parse(stripped, cwd)
@@ -123,6 +128,34 @@ def restore_source(
         return msgspec.structs.replace(source, ref=ref, path=path)
     source = parse_source(text, cwd=base, home=home, parsers=parsers)
     return msgspec.structs.replace(source, path=path, ref=ref)
+
+
+def lower_scheme(text: str) -> str:
+    """An address with its scheme in lower case, as everything else here expects it."""
+    return _SCHEME.sub(lambda found: found[0].lower(), text)
+
+
+def split_address(text: str, url: str, *, hint: str | None = None) -> SplitResult:
+    """The parts of a URL whose host every program reads alike. Raises `InvalidSource`.
+
+    `hint` says where a password belongs.
+    """
+    try:
+        parts = urlsplit(url)
+        _ = parts.port
+    except ValueError as error:
+        raise InvalidSource(text, f"the URL is malformed ({error})") from None
+    has_user = parts.username is not None and parts.scheme != "ssh"
+    if has_user or parts.password is not None:
+        raise InvalidSource(text, "a URL with a password would end up in the lock file", hint)
+    if parts.scheme == "file":
+        return parts
+    if not parts.hostname:
+        raise InvalidSource(text, "the URL has no host")
+    if not _AUTHORITY.fullmatch(parts.netloc):
+        plain = "Write the host with plain letters and digits; other letters as xn--…."
+        raise InvalidSource(text, "the host of the URL has characters that are not allowed", plain)
+    return parts
 
 
 def _parse_local(text: str, *, cwd: str, home: str) -> InstallSource:
@@ -178,17 +211,11 @@ def _parse_url(text: str) -> InstallSource:
             return _parse_repository(text.removeprefix(prefix), server)
     is_git = text.startswith("git+")
     url = text.removeprefix("git+")
-    try:
-        parts = urlsplit(url)
-        _ = parts.port
-    except ValueError as error:
-        raise InvalidSource(text, f"the URL is malformed ({error})") from None
-    if parts.scheme not in _PROTOCOLS:
+    scheme = url.partition("://")[0]
+    if scheme not in _PROTOCOLS:
         allowed = ", ".join(f"{one}://" for one in _PROTOCOLS)
-        raise InvalidSource(text, f"“{parts.scheme}” URLs are not supported; use {allowed}")
-    if parts.password is not None or (parts.username and parts.scheme != "ssh"):
-        hint = "Let git's credential helper keep the password."
-        raise InvalidSource(text, "a URL with a password would end up in the lock file", hint)
+        raise InvalidSource(text, f"“{scheme[:40]}” URLs are not supported; use {allowed}")
+    parts = split_address(text, url, hint="Let git's credential helper keep the password.")
     if (parts.hostname or "").startswith("-") or "::" in url:
         raise InvalidSource(text, "git would treat the URL as an option or run it as a program")
     if parts.scheme in ("http", "https") and not is_git:
@@ -231,6 +258,8 @@ def _parse_git_url(text: str, url: str) -> InstallSource:
         path = unquote(urlsplit(body).path)
         if not path.startswith("/"):
             raise InvalidSource(text, "a file:// URL needs an absolute path")
+        if _CONTROL.search(path):
+            raise InvalidSource(text, "it has control characters")
         location = path
     is_git = text.startswith(("git+", "ssh://", "file://")) or body.endswith(".git")
     if not is_git:
@@ -262,7 +291,9 @@ def _cut_suffixes(text: str) -> tuple[str, str, str]:
     ref, _, skill = fragment.partition("@")
     folder, slash, last = body.rpartition("/")
     name, mark, wanted = last.partition("@")
-    if mark and slash:
+    # In `ssh://git@host` it is a user.
+    is_host = folder.endswith(":/")
+    if mark and slash and not is_host:
         body, skill = f"{folder}/{name}", wanted
     return body, skill, check_ref(text, ref)
 
@@ -270,7 +301,7 @@ def _cut_suffixes(text: str) -> tuple[str, str, str]:
 def check_ref(text: str, ref: str) -> str:
     """A branch, tag or commit that git takes as such. Raises `InvalidSource`."""
     # A refspec could write any branch, and a dash begins an option.
-    if ref.startswith("-") or re.search(r"[\s:^~?*\[\\]|\.\.|@\{", ref):
+    if ref.startswith("-") or re.search(r"[\s\x00-\x1f\x7f:^~?*\[\\]|\.\.|@\{", ref):
         raise InvalidSource(text, f"“{ref[:100]}” is not a branch, tag or commit")
     return ref
 
@@ -279,4 +310,6 @@ def check_path(text: str, path: str) -> str:
     """A folder inside a repository. Raises `InvalidSource`."""
     if ".." in path.split("/"):
         raise InvalidSource(text, "the path inside the repository leads out of it")
+    if _CONTROL.search(path):
+        raise InvalidSource(text, "the path inside the repository has control characters")
     return posixpath.normpath(path).strip("/") if path else ""
