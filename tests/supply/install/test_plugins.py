@@ -274,6 +274,21 @@ def test_a_policy_can_name_plugins(desk: Desk) -> None:
     assert [one.name for one in install(desk, f"plugin:{folder}")] == ["alpha"]
 
 
+@pytest.mark.usefixtures("is_public")
+def test_a_marketplace_on_this_disk_does_not_make_a_fresh_plugin_old_enough(
+    desk: Desk, server: RemoteServer
+) -> None:
+    desk.repository(make_plugin(), name="plugin")
+    offer(desk, server)
+    far = {"name": "far", "source": {"source": "url", "url": f"{server.url}/plugin.git"}}
+    near = {"name": "near", "source": "./near"}
+    market = desk.source({**make_market(far, near), **make_plugin("near", "near", "beta")})
+    write_policy(desk, "minimum_age = 7")
+    with pytest.raises(AgainstPolicy, match="a release must be at least 7 days old"):
+        install(desk, f"plugin:far@{market}")
+    assert [one.name for one in install(desk, f"plugin:near@{market}")] == ["beta"]
+
+
 def test_the_bill_of_materials_has_the_plugin(desk: Desk) -> None:
     folder = desk.source(make_plugin())
     assert desk.run("install", f"plugin:{folder}", "--yes").code == 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -16,7 +17,7 @@ from prowess.state.install_lock import LockedSkill
 from prowess.supply.adopt.adoption import plan_adoption
 from prowess.supply.install.installer import open_installer
 from prowess.supply.install.policy import Candidate, load_policy
-from prowess.supply.install.sync import SyncOptions, sync_installed
+from prowess.supply.install.sync import Synced, SyncOptions, sync_installed
 from prowess.supply.install.targets import find_place
 from tests.supply.install.conftest import Desk
 from tests.workspace import skill_text
@@ -139,6 +140,28 @@ def test_a_commit_must_be_signed_by_an_allowed_signer(desk: Desk) -> None:
     assert entry.resolved == desk.do_git(upstream, "rev-parse", "HEAD")
 
 
+@pytest.mark.needs("git", "ssh-keygen")
+def test_what_a_cloned_lock_file_names_must_be_signed_too(desk: Desk) -> None:
+    key = make_key(desk.root / "key")
+    upstream = desk.repository({"pdf/SKILL.md": skill_text("pdf", "Reads.")})
+    install(desk, f"file://{upstream}")
+    (desk.root / "managed").mkdir()
+    (desk.root / "managed/allowed_signers").write_text(f"ada@example.org {key}\n")
+    write_policy(desk, 'signers = "allowed_signers"')
+    # What is in the store was checked when it got there.
+    shutil.rmtree(desk.project / ".agents")
+    assert sync(desk).restored == (f"{desk.project}/.agents/skills/pdf",)
+    desk.forget()
+    with pytest.raises(AgainstPolicy, match="it is not signed by an allowed signer"):
+        sync(desk)
+    assert desk.installed() == {}
+    (desk.project / "prowess.lock").unlink()
+    sign(desk, upstream, desk.root / "key")
+    install(desk, f"file://{upstream}")
+    desk.forget()
+    assert sync(desk).restored == (f"{desk.project}/.agents/skills/pdf",)
+
+
 @pytest.mark.parametrize(
     ("released_at", "reason"),
     [
@@ -199,6 +222,11 @@ def install(desk: Desk, text: str, host: str = "prowess") -> tuple[LockedSkill, 
         lock = place.open_lock().load()
         wanted = [installer.want(fetched.source, one, folders, lock) for one in fetched.skills]
         return installer.apply(installer.plan(wanted))
+
+
+def sync(desk: Desk) -> Synced:
+    with open_installer(find_place(open_skills(desk), user=False)) as installer:
+        return sync_installed(installer, SyncOptions())
 
 
 def make_key(path: Path) -> str:

@@ -38,10 +38,12 @@ class Fetched(msgspec.Struct, frozen=True, kw_only=True):
     `resolved` is the commit, version or digest of the source as a whole; `versions` are those of
     single skills by their folder, where a source has them. `refused` has the folders of skills that
     were not written, with the reason. `diagnostics` are about everything else worth knowing.
-    `released_at` and `signer` are as the source says, where it says so.
+    `released_at` and `signer` are as the source says, where it says so. `is_local` if the files
+    were on this disk before.
     """
 
     resolved: str = ""
+    is_local: bool = False
     released_at: datetime | None = None
     signer: str = ""
     versions: Mapping[str, str] = msgspec.field(default_factory=dict)
@@ -100,6 +102,7 @@ class FetchedSkill(msgspec.Struct, frozen=True, kw_only=True):
     folder: str
     resolved: str
     tree: Tree
+    is_local: bool = False
     released_at: datetime | None = None
     signer: str = ""
 
@@ -235,6 +238,7 @@ def _read_skill(
         folder=place,
         resolved=fetched.versions.get(folder, fetched.resolved),
         tree=Tree(files),
+        is_local=fetched.is_local,
         released_at=fetched.released_at,
         signer=fetched.signer,
     )

@@ -59,6 +59,7 @@ class GitFetcher:
                 raise SourceFailed(source.text, error.cause) from error
         return Fetched(
             resolved=commit,
+            is_local=source.is_local,
             released_at=released_at,
             signer=signer,
             refused=refused,

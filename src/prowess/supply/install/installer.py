@@ -190,10 +190,15 @@ class Installer:
     def check_locked(self, entry: LockedSkill) -> None:
         """Raise `AgainstPolicy` for an installed skill that must not be restored.
 
-        Its age and signer were checked when it was installed.
+        What the store has was checked for its age and signer when it was installed.
         """
         if self._policy is not None:
             self._policy.check_known(entry.name, entry.source, entry.tree)
+
+    def check_signer(self, skill: FetchedSkill) -> None:
+        """Raise `AgainstPolicy` for a fetched skill that nobody signed who has to."""
+        if self._policy is not None:
+            self._policy.check_signer(skill.name, skill.signer)
 
     def check_candidate(self, candidate: Candidate) -> None:
         """Raise `AgainstPolicy` for a skill that must not be installed."""
@@ -206,7 +211,8 @@ class Installer:
             name=skill.name,
             source=wanted.source.text,
             tree=skill.tree.digest,
-            is_local=wanted.source.is_local,
+            # A marketplace on this disk can lead to a plugin that is not.
+            is_local=skill.is_local,
             released_at=skill.released_at,
             signer=skill.signer,
         )

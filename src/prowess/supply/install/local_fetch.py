@@ -70,7 +70,7 @@ class FolderFetcher:
                 and not any(is_inside(path, folder) for folder in folders)
             }
         copy_tree(source.location, Tree(wanted), staging)
-        return Fetched(refused=refused)
+        return Fetched(is_local=True, refused=refused)
 
 
 class ArchiveFetcher:
@@ -84,7 +84,7 @@ class ArchiveFetcher:
             cause = f"its SHA-256 is {digest}, not {source.digest}"
             raise RefusedTree(source.text, cause)
         write_files(staging, read_archive(source, data))
-        return Fetched(resolved=f"sha256:{digest}")
+        return Fetched(resolved=f"sha256:{digest}", is_local=source.is_local)
 
 
 def read_archive(source: InstallSource, data: bytes) -> dict[str, FileContent]:

@@ -108,11 +108,16 @@ def _restore(installer: Installer, entry: LockedSkill, folder: str, *, offline: 
 def fetch_locked(
     installer: Installer, entry: LockedSkill, *, offline: bool = False, is_shared: bool = False
 ) -> None:
-    """Bring the locked version of a skill into the store. Raises `SourceFailed`."""
+    """Bring the locked version of a skill into the store.
+
+    Raises `SourceFailed` and `AgainstPolicy`.
+    """
     if offline:
         cause = f"“{entry.name}” is not in the store, and nothing is fetched offline"
         raise SourceFailed(entry.source, cause)
     skill = get_locked_skill(installer, entry, is_shared=is_shared)
+    # The lock file may have come with a clone from a machine without this policy.
+    installer.check_signer(skill)
     installer.store.add(skill.folder, skill.tree)
 
 
