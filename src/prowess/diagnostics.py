@@ -175,8 +175,13 @@ CODES: dict[str, Code] = {
         "Ask the author to keep the file in git itself.",
     ),
     "install-signer-unknown": _info(
-        "A site is signed with a key that is not in your allowed signers, or that was not checked.",
+        "A site is signed with a key that is not in your allowed signers.",
         "Add the key to `allowed_signers` next to your own prowess.toml if you trust it.",
+    ),
+    "install-signature-unchecked": _warning(
+        "A site is signed, but its signature was not checked; only its files were compared with"
+        " the signed list.",
+        "Install OpenSSH, which has `ssh-keygen`, and install the skill again.",
     ),
     "install-skills-only": _info(
         "A plugin has more than skills; only its skills are installed.",
@@ -185,6 +190,10 @@ CODES: dict[str, Code] = {
     "install-flagged": _warning(
         "A registry says that a skill is suspicious.",
         "Read its files before you install it.",
+    ),
+    "install-archive-unchecked": _warning(
+        "A registry does not list the files of a skill, so its archive was not checked.",
+        "Read the files before you use the skill.",
     ),
     "install-unlisted-file": _warning(
         "An archive has a file that its registry does not list; it is not installed.",

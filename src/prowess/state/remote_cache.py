@@ -43,10 +43,14 @@ class FetchedSkill(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class FetchedIndex(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What the last successful fetch brought: when, from where, and what was wrong with it."""
+    """What the last successful fetch brought: when, from where, and what was wrong with it.
+
+    `url` is that of the source, and `found_at` that of the index itself, after redirects.
+    """
 
     url: str
     fetched_at: float
+    found_at: str = ""
     skills: Mapping[str, FetchedSkill] = msgspec.field(default_factory=dict)
     diagnostics: tuple[Diagnostic, ...] = ()
     version: int = _VERSION

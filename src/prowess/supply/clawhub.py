@@ -6,16 +6,21 @@ at the same server, and the archive must have the files that the registry lists.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from typing import TypeVar
 from urllib.parse import quote, urlencode
 
 import msgspec
 
+from prowess.errors.install import InvalidSource
 from prowess.machine.http_client import FetchError, HttpSession
+from prowess.supply.install.source import GIT, parse_source
+from prowess.text.markup import tidy_line
 
 _MOST_ANSWER = 1 << 22
 _MOST_ARCHIVE = 1 << 26
+_MOST_QUOTED = 300
 _GONE = 410
 _NOT_FOUND = 404
 _REFUSED = 403
@@ -96,6 +101,21 @@ class _GitHubCopy(msgspec.Struct, frozen=True):
     commit: str
     path: str = ""
 
+    def find_source(self) -> str | None:
+        """What to type to install it; None if that is not a repository of GitHub."""
+        inner = f"/{self.path}" if self.path not in ("", ".") else ""
+        text = f"{self.repo}{inner}#{self.commit}"
+        # The registry could hide a part of the command that the user is to copy.
+        if len(text) > _MOST_QUOTED or not text.isprintable():
+            return None
+        try:
+            source = parse_source(text, cwd="/", home="/")
+        except InvalidSource:
+            # The caller says so.
+            return None
+        is_on_github = source.kind == GIT and source.location.startswith("https://github.com/")
+        return text if is_on_github else None
+
 
 class _InstallAnswer(msgspec.Struct, frozen=True):
     github: _GitHubCopy | None = None
@@ -153,12 +173,12 @@ class Registry:
     def describe_elsewhere(self) -> str:
         """Where a skill without versions is kept, as a sentence."""
         answer = self._get(self._locate("/install"), _InstallAnswer)
-        copy = answer.github
-        if copy is None:
-            return answer.message or "the registry has no version of it"
-        inner = f"/{copy.path}" if copy.path not in ("", ".") else ""
-        source = f"{copy.repo}{inner}#{copy.commit}"
-        return f"it is kept on GitHub; use `prowess install {source}`"
+        if answer.github is None:
+            return quote_registry(answer.message) or "the registry has no version of it"
+        source = answer.github.find_source()
+        if source is None:
+            return "it is kept on GitHub, but the registry does not name a valid repository"
+        return f"it is kept on GitHub; use `prowess install {shlex.quote(source)}`"
 
     def download(self, version: str) -> bytes:
         """The archive of a version. Raises `RegistryError` and `FetchError`."""
@@ -184,6 +204,13 @@ class Registry:
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             message = f"{address} does not answer as ClawHub does ({error})"
             raise RegistryError(message) from error
+
+
+def quote_registry(text: str | None) -> str:
+    """What a registry says, on one line and as its own words; "" for nothing."""
+    line = tidy_line(text or "")
+    shown = line if len(line) <= _MOST_QUOTED else f"{line[:_MOST_QUOTED]}…"
+    return f"the registry says: “{shown}”" if shown else ""
 
 
 def _explain(error: FetchError, version: str) -> RegistryError | None:

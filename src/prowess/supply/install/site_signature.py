@@ -6,7 +6,9 @@ whose signature or files do not fit is refused, whoever signed it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import posixpath
+from collections.abc import Iterable, Mapping
+from urllib.parse import urlsplit, urlunsplit
 
 import msgspec
 
@@ -15,6 +17,7 @@ from prowess.errors import MachineError
 from prowess.errors.install import RefusedTree, SourceFailed
 from prowess.machine.http_client import FetchError, HttpSession
 from prowess.machine.processes import ProcessRunner
+from prowess.state.remote_cache import FetchedIndex
 from prowess.supply.install.fetch import FetchContext, list_private_hosts
 from prowess.supply.install.source import InstallSource
 from prowess.supply.publish.signature import SignatureError, SshSignatures
@@ -40,36 +43,36 @@ class SiteSignature(msgspec.Struct, frozen=True):
 
 def check_site(
     source: InstallSource,
-    names: Sequence[str],
+    index: FetchedIndex,
     digests: Mapping[str, str],
     context: FetchContext,
 ) -> SiteSignature:
     """Who signed the fetched files of a site, given by their digests.
 
-    `names` are the skills. Raises `RefusedTree` for a signature that does not fit, and
-    `SourceFailed` where the site does not answer.
+    Raises `RefusedTree` for a signature or files that do not fit, and `SourceFailed` where the
+    site does not answer.
     """
-    fetched = _fetch(source, context)
+    fetched = _fetch(source, _find_base(index.found_at), context)
     if fetched is None:
         return SiteSignature()
     data, signature = fetched
+    # It takes no key to see that the files are others than the list has.
+    _compare(source, index.skills, digests, data)
     signatures = SshSignatures(ProcessRunner(context.facts), context.facts.env)
     try:
         key = signatures.find_key(data, signature)
     except MachineError as error:
         # Where somebody must have signed, the policy refuses what was not checked.
         message = f"The signature of {source.text} was not checked: {error}"
-        return SiteSignature(diagnostics=(diagnose("install-signer-unknown", message),))
+        return SiteSignature(diagnostics=(diagnose("install-signature-unchecked", message),))
     if key is None:
         raise RefusedTree(source.text, "the signature of its list of files is broken")
-    _compare(source, names, digests, data)
     return _identify(source, signatures, data, signature, key, context)
 
 
-def _fetch(source: InstallSource, context: FetchContext) -> tuple[bytes, bytes] | None:
+def _fetch(source: InstallSource, base: str, context: FetchContext) -> tuple[bytes, bytes] | None:
     """The list of files and its signature; None for a site that is not signed."""
     hosts = list_private_hosts(source, context)
-    base = _find_base(source.location)
     try:
         with HttpSession(seconds=_SECONDS, private_hosts=hosts) as session:
             try:
@@ -87,14 +90,16 @@ def _fetch(source: InstallSource, context: FetchContext) -> tuple[bytes, bytes] 
         raise SourceFailed(source.text, cause) from error
 
 
-def _find_base(location: str) -> str:
-    """The top of a site, from the address of its index or of a folder for it."""
-    base = location.partition("/.well-known/")[0].removesuffix("/.well-known")
-    return base.removesuffix("/index.json").rstrip("/")
+def _find_base(index_url: str) -> str:
+    """The top of a site, from the URL where its index was found."""
+    parts = urlsplit(index_url)
+    folder = posixpath.dirname(parts.path)
+    top = f"{folder}/".partition("/.well-known/")[0].rstrip("/")
+    return urlunsplit((parts.scheme, parts.netloc, top, "", ""))
 
 
 def _compare(
-    source: InstallSource, names: Sequence[str], digests: Mapping[str, str], data: bytes
+    source: InstallSource, names: Iterable[str], digests: Mapping[str, str], data: bytes
 ) -> None:
     """Raise `RefusedTree` unless the list has exactly the fetched files of each skill."""
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -22,7 +23,7 @@ from prowess.supply.install.merge import OURS, THEIRS, EditedSkill
 from prowess.supply.install.plan import PlannedInstall, Wanted
 from prowess.supply.install.semantic_version import is_older
 from prowess.supply.install.sync import get_locked_skill
-from prowess.supply.install.targets import InstallPlace, find_place
+from prowess.supply.install.targets import USER, InstallPlace, find_place
 from prowess.text.differences import render_difference
 
 # Whose folders a user may manage by hand.
@@ -118,12 +119,30 @@ def _find_update(installer: Installer, entry: LockedSkill, *, is_shared: bool) -
     if skill.tree.digest == entry.tree or is_older(skill.resolved, entry.resolved):
         version = _describe(entry, latest=skill.resolved)
         return Update(entry=entry, version=version)
-    version = _describe(entry, state="outdated", latest=skill.resolved or skill.tree.digest)
+    latest = skill.resolved or skill.tree.digest
+    if entry.signer and skill.signer != entry.signer:
+        # Whoever has the server can leave the signature out; only the user may go on without it.
+        problem = _explain_signer(installer, entry, skill)
+        version = _describe(entry, state="failed", latest=latest, problem=problem)
+        return Update(entry=entry, version=version)
+    version = _describe(entry, state="outdated", latest=latest)
     folders = tuple(installer.place.resolve_target(target) for target in entry.targets)
     wanted = Wanted(
         source=found.source, skill=skill, folders=folders, method=entry.method, previous=entry
     )
     return Update(entry=entry, version=version, wanted=wanted)
+
+
+def _explain_signer(installer: Installer, entry: LockedSkill, skill: FetchedSkill) -> str:
+    ref = f"#{entry.ref}" if entry.ref else ""
+    words = ["prowess", "install", f"{entry.source}{ref}", "--skill", entry.name]
+    if installer.place.scope == USER:
+        words.append("--user")
+    new = skill.signer or "no known signer"
+    return (
+        f"it was signed by {entry.signer}, the new version by {new};"
+        f" `{shlex.join(words)}` shows the new version and asks"
+    )
 
 
 def find_same(skills: Sequence[FetchedSkill], entry: LockedSkill) -> FetchedSkill | None:
