@@ -10,6 +10,7 @@ import time
 import pytest
 
 from prowess.cli.commands import trust
+from prowess.machine.project_folders import find_holders
 from prowess.reports import trust_preview
 from tests.cli.keyboard import END, INTERRUPT, Keyboard
 from tests.cli.terminal import Terminal
@@ -529,10 +530,9 @@ def test_a_skill_that_cannot_be_read_is_told_too(terminal, monkeypatch):
 
 def test_a_skill_file_that_cannot_be_read_is_listed_wherever_it_is(terminal, monkeypatch):
     file = terminal.skill("project/docs/deep", body="!`x`\n")
-    look = trust_preview.find_holders
 
     def look_and_lock(*arguments, **options):
-        found = look(*arguments, **options)
+        found = find_holders(*arguments, **options)
         file.unlink(missing_ok=True)
         # Nobody can open this, whatever their permissions are.
         os.symlink(file.name, file)
