@@ -330,7 +330,9 @@ async def _find_request(skills: Any) -> Request:
         async for _ in session.send(PROMPT):
             pass
         listing = SkillOffer(session.conversation).render_instructions(session.conversation)
-    instructions, *_ = seen[0].model_request_parameters.instruction_parts or ()
+    parts = seen[0].model_request_parameters.instruction_parts
+    assert parts
+    instructions = parts[0]
 
     class ListedTools(ExternalToolset[Any]):
         """Tools that only have definitions, and instructions of their own, which may change."""
