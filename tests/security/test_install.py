@@ -247,6 +247,20 @@ def test_commands_of_a_linked_skill_need_a_trusted_project(terminal: Terminal) -
     assert "Now it-ran." in terminal.run("activate", "alpha").out
 
 
+def test_a_skill_of_a_folder_with_more_files_than_a_skill_may_have_is_installed(
+    terminal: Terminal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    terminal.write("large/skills/one/SKILL.md", TEXT)
+    for number in range(4):
+        terminal.write(f"large/src/{number}.py", "")
+    monkeypatch.setattr(local_fetch, "MOST_FILES", 3)
+    answer = terminal.run("install", terminal.path("large"), "--yes")
+    assert (answer.code, answer.err) == (0, "")
+    monkeypatch.setattr(local_fetch, "_MOST_LISTED", 4)
+    answer = terminal.run("install", terminal.path("large"), "--yes")
+    assert (answer.code, "it has more than 4 files" in answer.err) == (5, True)
+
+
 @pytest.mark.parametrize(
     ("files", "size", "said"), [(1, 1 << 31, "134,217,728 bytes"), (4, 1, "3 files")]
 )

@@ -53,26 +53,20 @@ def load_tree(folder: str, *, skip: frozenset[str] = frozenset()) -> Tree:
     return Tree(files)
 
 
-def find_excess(
-    folder: str, *, skip: frozenset[str], most_files: int, most_bytes: int
-) -> str | None:
-    """What a folder has more of than is allowed; None if it is small enough.
+def measure_files(folder: str, *, skip: frozenset[str], most: int) -> dict[str, int] | None:
+    """The size of every file below a folder, none of which is opened; None if there are more.
 
-    No file is opened, and the search stops at the first limit. Raises `MachineError`.
+    Raises `MachineError`.
     """
-    count = size = 0
+    sizes: dict[str, int] = {}
     try:
-        for _, entry in _walk(folder, skip):
-            count += 1
-            if entry.is_file(follow_symlinks=False):
-                size += entry.stat(follow_symlinks=False).st_size
-            if count > most_files:
-                return f"it has more than {most_files:,} files"
-            if size > most_bytes:
-                return f"it has more than {most_bytes:,} bytes"
+        for path, entry in _walk(folder, skip):
+            sizes[path] = entry.stat(follow_symlinks=False).st_size
+            if len(sizes) > most:
+                return None
     except OSError as error:
         raise MachineError("read", folder, error.strerror or str(error)) from error
-    return None
+    return sizes
 
 
 def find_tree(folder: str) -> Tree | None:

@@ -9,7 +9,7 @@ from prowess.errors import MachineError
 from prowess.errors.install import RefusedTree, SourceFailed
 from prowess.machine.files import LocalFiles
 from prowess.machine.http_client import FetchError, HttpSession
-from prowess.machine.tree_files import copy_tree, find_excess, load_tree, write_file
+from prowess.machine.tree_files import copy_tree, load_tree, measure_files, write_file
 from prowess.model.file_content import FileContent
 from prowess.model.tree import Tree, TreeFile
 from prowess.supply.archives import InvalidArchive, unpack_files
@@ -30,6 +30,8 @@ from prowess.supply.install.source import InstallSource
 
 # Other programs write these; they are no part of a skill.
 _NOT_COPIED = frozenset({".git", ".hg", ".svn", "__pycache__", ".DS_Store", "node_modules"})
+# What is around the skills of a large repository is listed, but not read.
+_MOST_LISTED = 500_000
 _MOST_ARCHIVE = 1 << 26
 _SECONDS = 120.0
 
@@ -45,27 +47,33 @@ class FolderFetcher:
         if LocalFiles().find_kind(source.location) != "folder":
             raise SourceFailed(source.text, "there is no such folder")
         # A lock file can name any folder of the disk, and to read it could take hours.
-        excess = find_excess(
-            source.location, skip=_NOT_COPIED, most_files=MOST_FILES, most_bytes=MOST_BYTES
-        )
-        if excess is not None:
-            raise RefusedTree(source.text, excess)
-        tree = load_tree(source.location, skip=_NOT_COPIED)
-        wanted: dict[str, TreeFile] = {}
+        sizes = measure_files(source.location, skip=_NOT_COPIED, most=_MOST_LISTED)
+        if sizes is None:
+            raise RefusedTree(source.text, f"it has more than {_MOST_LISTED:,} files")
+        folders = find_skill_folders(sizes)
+        files: dict[str, TreeFile] = {}
         refused: dict[str, str] = {}
-        folders = find_skill_folders(tree.files)
+        for folder in [""] if self._whole else folders:
+            excess = _find_excess([sizes[path] for path in sizes if is_inside(path, folder)])
+            if excess is None:
+                files |= _load_folder(source.location, folder)
+            elif self._whole:
+                raise RefusedTree(source.text, excess)
+            else:
+                refused[folder] = excess
+        wanted: dict[str, TreeFile] = {}
         for folder in folders:
-            files = {path: file for path, file in tree.files.items() if is_inside(path, folder)}
+            inner = {path: file for path, file in files.items() if is_inside(path, folder)}
             # A link would be copied as what it leads to, wherever that is.
-            problem = find_problem(files)
+            problem = refused.get(folder) or find_problem(inner)
             if problem is None:
-                wanted |= files
+                wanted |= inner
             else:
                 refused[folder] = problem
         if self._whole:
             wanted |= {
                 path: file
-                for path, file in tree.files.items()
+                for path, file in files.items()
                 if find_problem({path: file}) is None
                 and not any(is_inside(path, folder) for folder in folders)
             }
@@ -85,6 +93,20 @@ class ArchiveFetcher:
             raise RefusedTree(source.text, cause)
         write_files(staging, read_archive(source, data))
         return Fetched(resolved=f"sha256:{digest}", is_local=source.is_local)
+
+
+def _find_excess(sizes: list[int]) -> str | None:
+    """What a folder with files of these sizes has too much of; None if it is small enough."""
+    if len(sizes) > MOST_FILES:
+        return f"it has more than {MOST_FILES:,} files"
+    return f"it has more than {MOST_BYTES:,} bytes" if sum(sizes) > MOST_BYTES else None
+
+
+def _load_folder(top: str, folder: str) -> dict[str, TreeFile]:
+    """The files of a folder, by their paths below the top."""
+    prefix = f"{folder}/" if folder else ""
+    tree = load_tree(f"{top}/{folder}", skip=_NOT_COPIED)
+    return {prefix + path: file for path, file in tree.files.items()}
 
 
 def read_archive(source: InstallSource, data: bytes) -> dict[str, FileContent]:
