@@ -179,8 +179,7 @@ CODES: dict[str, Code] = {
         "Add the key to `allowed_signers` next to your own prowess.toml if you trust it.",
     ),
     "install-signature-unchecked": _warning(
-        "A site is signed, but its signature was not checked; only its files were compared with"
-        " the signed list.",
+        "The signature of a site was not checked; only its files were compared with its list.",
         "Install OpenSSH, which has `ssh-keygen`, and install the skill again.",
     ),
     "install-skills-only": _info(
