@@ -203,7 +203,10 @@ def test_the_folders_of_several_agents_follow_their_profiles_or_the_table(desk: 
 
 def test_a_user_gets_skills_for_all_projects(desk: Desk) -> None:
     source = str(desk.source({"SKILL.md": skill_text("alpha")}))
-    assert desk.run("install", source, "--user", "--to", "goose", "--yes").code == 0
+    answer = desk.run("install", source, "--user", "--to", "goose", "--yes")
+    assert answer.code == 0
+    # Not as a path of the project.
+    assert "\n  to     ~/" in answer.out
     assert desk.tree() == []
     assert (desk.home / ".config/goose/skills/alpha/SKILL.md").is_file()
     entry = load_lock(desk, "home/.config/prowess/prowess.lock").skills[0]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import click
 
 from prowess.cli.app import Exit
@@ -65,7 +67,7 @@ def command(
         progress.finish()
         adoption = planned.adoption
         if not as_json:
-            _print_adoption(adoption, place.base)
+            _print_adoption(adoption, os.getcwd())
         is_wanted = bool(planned.entries) and not dry_run
         if is_wanted and not yes and not _may_import(planned, as_json=as_json):
             return _finish(adoption, Exit.REFUSED, as_json=as_json, imported=False)
@@ -73,7 +75,7 @@ def command(
             apply_adoption(installer, planned)
     if is_wanted and not as_json:
         names = ", ".join(escape_line(one.name) for one in adoption.skills)
-        lock = shorten_path(place.lock_path, place.base)
+        lock = shorten_path(place.lock_path, os.getcwd())
         console().print(f"Imported {names}; recorded in {lock}.")
     code = Exit.MACHINE if adoption.unusable else Exit.OK
     return _finish(adoption, code, as_json=as_json, imported=is_wanted)

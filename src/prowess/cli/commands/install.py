@@ -124,7 +124,7 @@ def _carry_out(
 ) -> int:
     plan = planned.plan
     if not as_json:
-        print_plan(plan, installer.place.base)
+        print_plan(plan, os.getcwd())
     if dry_run or (not yes and (as_json or not can_ask())):
         return _stop(planned, dry_run=dry_run, as_json=as_json)
     if not yes and plan.is_change and not confirm(f"Install {_count(planned.wanted)}?"):

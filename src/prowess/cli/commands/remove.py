@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import click
 
 from prowess.cli.app import Exit
@@ -63,7 +65,7 @@ def command(
     shape = {"names": [one.name for one in entries], "folders": folders}
     if not as_json:
         for folder in folders:
-            console().print(f"Remove {shorten_path(folder, place.base)}")
+            console().print(f"Remove {shorten_path(folder, os.getcwd())}")
     if dry_run:
         return _finish(shape, Exit.OK, as_json=as_json, removed=False)
     if not yes and not _may_remove(as_json=as_json):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 
 import click
@@ -131,7 +132,7 @@ def _print_updates(installer: Installer, updates: list[Update], planned: Planned
     if not planned.wanted:
         console().print("Nothing to update.")
         return
-    print_plan(planned.plan, installer.place.base)
+    print_plan(planned.plan, os.getcwd())
     for wanted, skill in zip(planned.wanted, planned.plan.skills, strict=True):
         if wanted.previous is None:
             continue
