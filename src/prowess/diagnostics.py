@@ -203,7 +203,7 @@ CODES: dict[str, Code] = {
         "Copy what you need from there; to edit a skill, install it with --copy.",
     ),
     "store-copies-kept": _warning(
-        "The store keeps copies of skills, because it cannot be known who needs them.",
+        "The store keeps versions of skills that a project may still need.",
         "If the project is gone for good, or was moved, run `prowess prune --forget FOLDER`.",
     ),
     "bundle-not-synced": _warning(

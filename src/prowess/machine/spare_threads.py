@@ -63,11 +63,10 @@ class SpareThreads:
         try:
             return inbox.get(timeout=self._seconds)
         except Empty:
-            pass
-        with self._lock:
-            if inbox in self._spare:
-                self._spare.remove(inbox)
-                return None
+            with self._lock:
+                if inbox in self._spare:
+                    self._spare.remove(inbox)
+                    return None
         # It was taken at this moment, so its work is on the way.
         return inbox.get()
 

@@ -51,6 +51,16 @@ class Tree(msgspec.Struct, frozen=True):
         return f"sha256:{whole.hexdigest()}"
 
     @property
+    def digests(self) -> dict[str, str]:
+        """The SHA-256 of every file by its path, in the order of the paths."""
+        return {path: file.sha256 for path, file in sorted(self.files.items())}
+
+    @property
+    def executable(self) -> tuple[str, ...]:
+        """The paths of the programs, in order."""
+        return tuple(sorted(path for path, file in self.files.items() if file.is_executable))
+
+    @property
     def size(self) -> int:
         """The bytes of all files."""
         return sum(file.size for file in self.files.values())

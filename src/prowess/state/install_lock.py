@@ -10,6 +10,7 @@ import hashlib
 import os
 import posixpath
 import re
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
@@ -242,6 +243,11 @@ def find_target_problem(target: str) -> str | None:
     if ".git" in target.casefold().split("/"):
         return "is part of git's own files"
     return None
+
+
+def format_moment(seconds: float) -> str:
+    """A moment as lock files have it, from seconds since 1970."""
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))
 
 
 def _is_time(text: str) -> bool:

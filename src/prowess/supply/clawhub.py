@@ -218,5 +218,5 @@ def _explain(error: FetchError, version: str) -> RegistryError | None:
     if error.status == _GONE:
         return RegistryError(f"version {version} was withdrawn")
     if error.status == _REFUSED:
-        return BlockedSkill(f"the registry does not give out version {version}")
+        return BlockedSkill(f"the registry does not offer version {version}")
     return None

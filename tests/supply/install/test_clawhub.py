@@ -263,7 +263,7 @@ LIES: dict[str, tuple[Lie, str]] = {
 ANSWERS: dict[str, tuple[str, int | Callable[[BaseHTTPRequestHandler], None], str]] = {
     "unknown": ("/api/v1/skills/alpha", 404, "answers 404"),
     "withdrawn": ("/api/v1/download", 410, "version 1.0.0 was withdrawn"),
-    "forbidden": ("/api/v1/download", 403, "does not give out version 1.0.0"),
+    "forbidden": ("/api/v1/download", 403, "does not offer version 1.0.0"),
     "redirected": ("/api/v1/download", redirect, "redirects elsewhere"),
     "cut off": ("/api/v1/download", cut, "ended early"),
 }

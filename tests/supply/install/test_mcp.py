@@ -139,7 +139,7 @@ LIES = {
     "outside": "there is no SKILL.md",
     "many-files": "there is no SKILL.md",
     "tools": "there is no SKILL.md",
-    "endless": "it lists more skills than are ever installed",
+    "endless": "it lists too many skills",
     "crash-read": "“shop”",
 }
 

@@ -217,15 +217,18 @@ def test_a_list_of_plugins_at_a_url(desk: Desk, server: RemoteServer) -> None:
     [
         ("../outside", "not a folder of the marketplace"),
         ("/etc", "not a folder of the marketplace"),
-        ({"source": "npm", "package": "x"}, "“npm”, which cannot be installed from"),
-        ({"source": "github"}, "“github”, which cannot be installed from"),
+        (
+            {"source": "npm", "package": "x"},
+            "its source is “npm”; Prowess installs from folders, github, url, git-subdir",
+        ),
+        ({"source": "github"}, "its source “github” has no `repo`"),
         ({"source": "url", "url": "file:///etc/x.git"}, "is not a public git repository"),
         ({"source": "url", "url": "/etc/x.git"}, "is not a public git repository"),
         ({"source": "url", "url": "https://127.0.0.1/x.git"}, "is not a public git repository"),
         ({"source": "url", "url": "https://x.example/x.zip"}, "is not a public git repository"),
         ({"source": "url", "url": "ext::sh -c id"}, "the plugin “tools”"),
         ({"source": "github", "repo": "a/b", "ref": "--upload-pack=x"}, "the plugin “tools”"),
-        (7, "no source, which cannot be installed from"),
+        (7, "it has no source; Prowess installs from folders"),
     ],
 )
 def test_a_marketplace_cannot_lead_elsewhere(desk: Desk, source: Any, problem: str) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from tests.cli.keyboard import INTERRUPT, Keyboard
@@ -42,3 +44,20 @@ def test_removing_asks(desk: Desk) -> None:
     keyboard.type("n\n", after="Remove them? [y/N]")
     assert keyboard.end()[0] == 5
     assert "alpha/SKILL.md" in desk.installed()
+
+
+@pytest.mark.parametrize("words", [("update",), ("remove", "alpha")])
+def test_with_json_nobody_is_asked_and_the_answer_says_so(
+    desk: Desk, words: tuple[str, ...]
+) -> None:
+    source = desk.source({"SKILL.md": skill_text("alpha")})
+    desk.run("install", str(source), "--yes")
+    (source / "SKILL.md").write_text(skill_text("alpha", "Does more."))
+    before = desk.tree()
+    answer = desk.run(*words, "--json")
+    done = f"{words[0].removesuffix('e')}ed"
+    message = f"Not a terminal, so nothing was {done}; use `--yes` to skip the prompt."
+    error = {"kind": "not-asked", "message": message, "exit_code": 5}
+    shape = json.loads(answer.out)
+    assert (answer.code, shape["error"], shape[done]) == (5, error, False)
+    assert desk.tree() == before

@@ -18,14 +18,14 @@ from prowess.cli.install_options import (
 from prowess.cli.options import host_option, is_offline, json_option, offline_option
 from prowess.cli.terminal.install_output import shorten_version
 from prowess.cli.terminal.out import console, print_json, shorten_path
-from prowess.cli.terminal.prompts import can_ask, confirm
+from prowess.cli.terminal.prompts import agree, shape_not_asked
 from prowess.cli.terminal.tables import print_columns
 from prowess.reports.adoption import AdoptedSkill, Adoption
-from prowess.supply.adopt.adoption import PlannedAdoption, apply_adoption, plan_adoption
+from prowess.supply.adopt.adoption import apply_adoption, plan_adoption
 from prowess.supply.adopt.installer_records import TITLES
 from prowess.text.display import count_words, escape_line, escape_text
 
-_NOT_ASKED = "Not a terminal, so nothing was imported; use `--yes` to skip the prompt."
+_DONE = "imported"
 _FILES = {
     "unchanged": "as they were installed",
     "changed": "changed since installation",
@@ -69,7 +69,8 @@ def command(
         if not as_json:
             _print_adoption(adoption, os.getcwd())
         is_wanted = bool(planned.entries) and not dry_run
-        if is_wanted and not yes and not _may_import(planned, as_json=as_json):
+        question = f"Import {count_words(len(planned.entries), 'skill')}?"
+        if is_wanted and not yes and not agree(question, done=_DONE, as_json=as_json):
             return _finish(adoption, Exit.REFUSED, as_json=as_json, imported=False)
         if is_wanted:
             apply_adoption(installer, planned)
@@ -81,21 +82,11 @@ def command(
     return _finish(adoption, code, as_json=as_json, imported=is_wanted)
 
 
-def _may_import(planned: PlannedAdoption, *, as_json: bool) -> bool:
-    if as_json or not can_ask():
-        click.echo(_NOT_ASKED, err=True)
-        return False
-    if confirm(f"Import {count_words(len(planned.entries), 'skill')}?"):
-        return True
-    click.echo("Nothing was imported.", err=True)
-    return False
-
-
 def _finish(adoption: Adoption, code: int, *, as_json: bool, imported: bool) -> int:
     if as_json:
         shape = {**adoption.shape(), "imported": imported}
         if code == Exit.REFUSED:
-            shape["error"] = {"kind": "not-asked", "message": _NOT_ASKED, "exit_code": int(code)}
+            shape["error"] = shape_not_asked(_DONE)
         print_json(shape)
     return code
 

@@ -18,7 +18,13 @@ from prowess.cli.install_options import (
 from prowess.cli.options import host_option, json_option
 from prowess.cli.terminal.install_output import print_plan
 from prowess.cli.terminal.out import console, print_json, shorten_path
-from prowess.cli.terminal.prompts import ask_line, can_ask, confirm
+from prowess.cli.terminal.prompts import (
+    ask_line,
+    can_ask,
+    confirm,
+    describe_not_asked,
+    shape_not_asked,
+)
 from prowess.errors import UsageError
 from prowess.state.install_lock import LockedSkill
 from prowess.supply.install.fetch import FetchedSkill, FetchedSource
@@ -27,7 +33,7 @@ from prowess.supply.install.plan import PlannedInstall, Wanted, choose_skills
 from prowess.supply.install.targets import choose_folders
 from prowess.text.display import count_words, escape_line
 
-_NOT_ASKED = "Not a terminal, so nothing was installed; use `--yes` to skip the prompt."
+_DONE = "installed"
 
 
 @click.command("install")
@@ -142,12 +148,8 @@ def _stop(planned: PlannedInstall, *, dry_run: bool, as_json: bool) -> int:
     """Write nothing: because that was wanted, or because nobody could be asked."""
     shape: dict[str, Any] = {**planned.plan.shape(), "installed": False}
     if not dry_run:
-        click.echo(_NOT_ASKED, err=True)
-        shape["error"] = {
-            "kind": "not-asked",
-            "message": _NOT_ASKED,
-            "exit_code": int(Exit.REFUSED),
-        }
+        click.echo(describe_not_asked(_DONE), err=True)
+        shape["error"] = shape_not_asked(_DONE)
     if as_json:
         print_json(shape)
     return Exit.OK if dry_run else Exit.REFUSED

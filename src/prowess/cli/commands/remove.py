@@ -16,7 +16,7 @@ from prowess.cli.install_options import (
 )
 from prowess.cli.options import host_option, json_option
 from prowess.cli.terminal.out import console, print_json, shorten_path
-from prowess.cli.terminal.prompts import can_ask, confirm
+from prowess.cli.terminal.prompts import agree, shape_not_asked
 from prowess.errors.install import LocalChanges
 from prowess.machine.installed_folder import recover
 from prowess.reports.install_check import CHANGED
@@ -29,7 +29,7 @@ from prowess.supply.install.update import select_entries
 from prowess.supply.install.verify import check_targets
 from prowess.text.display import escape_line
 
-_NOT_ASKED = "Not a terminal, so nothing was removed; use `--yes` to skip the prompt."
+_DONE = "removed"
 _HINT = "Use --backup to keep a copy, or --force to lose the changes."
 _FOLDER_HINT = "Delete the folder to remove it."
 
@@ -68,7 +68,7 @@ def command(
             console().print(f"Remove {shorten_path(folder, os.getcwd())}")
     if dry_run:
         return _finish(shape, Exit.OK, as_json=as_json, removed=False)
-    if not yes and not _may_remove(as_json=as_json):
+    if not yes and not agree("Remove them?", done=_DONE, as_json=as_json):
         return _finish(shape, Exit.REFUSED, as_json=as_json, removed=False)
     # Chosen again: while somebody thought about it, another program may have installed.
     with place.open_lock().hold():
@@ -93,16 +93,6 @@ def _choose(
     return entries
 
 
-def _may_remove(*, as_json: bool) -> bool:
-    if as_json or not can_ask():
-        click.echo(_NOT_ASKED, err=True)
-        return False
-    if confirm("Remove them?"):
-        return True
-    click.echo("Nothing was removed.", err=True)
-    return False
-
-
 def _list_edited(place: InstallPlace, entries: tuple[LockedSkill, ...]) -> tuple[str, ...]:
     store = SkillStore.of(place.facts)
     checked = check_targets(place, entries, store)
@@ -111,5 +101,6 @@ def _list_edited(place: InstallPlace, entries: tuple[LockedSkill, ...]) -> tuple
 
 def _finish(shape: dict[str, list[str]], code: int, *, as_json: bool, removed: bool) -> int:
     if as_json:
-        print_json({**shape, "removed": removed})
+        error = {"error": shape_not_asked(_DONE)} if code == Exit.REFUSED else {}
+        print_json({**shape, "removed": removed, **error})
     return code

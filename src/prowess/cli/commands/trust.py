@@ -12,7 +12,7 @@ from prowess.cli.app import Exit
 from prowess.cli.options import complete_hosts, json_option
 from prowess.cli.terminal.out import console, echo_diagnostics, print_json, shorten_path
 from prowess.cli.terminal.progress import Progress
-from prowess.cli.terminal.prompts import can_ask, confirm
+from prowess.cli.terminal.prompts import can_ask, confirm, describe_not_asked, shape_not_asked
 from prowess.errors import NotAFolder, UsageError
 from prowess.errors.activation import TooWide, UnknownApproval
 from prowess.machine.facts import current_facts
@@ -28,7 +28,7 @@ from prowess.state.approvals import ApprovalFile, approvals_path
 from prowess.state.trust import Trusted, TrustFile
 from prowess.text.display import count_words, escape_line, escape_text
 
-_NOT_ASKED = "Not a terminal, so nothing was trusted; use `--yes` to skip the prompt."
+_DONE = "trusted"
 
 # What runs, by the file that says so.
 _Group = list[tuple[str, tuple[str, ...]]]
@@ -204,9 +204,9 @@ def _finish(shape: dict[str, Any], entry: Trusted, *, as_json: bool, changed: bo
 
 
 def _refuse(shape: dict[str, Any], *, as_json: bool) -> int:
-    click.echo(_NOT_ASKED, err=True)
+    click.echo(describe_not_asked(_DONE), err=True)
     if as_json:
-        error = {"kind": "not-asked", "message": _NOT_ASKED, "exit_code": int(Exit.REFUSED)}
+        error = shape_not_asked(_DONE)
         print_json({**shape, "trusted": False, "changed": False, "error": error})
     return Exit.REFUSED
 

@@ -20,7 +20,7 @@ from prowess.cli.install_options import (
 from prowess.cli.options import host_option, json_option
 from prowess.cli.terminal.install_output import print_plan, shorten_version
 from prowess.cli.terminal.out import console, print_json
-from prowess.cli.terminal.prompts import can_ask, confirm
+from prowess.cli.terminal.prompts import agree, shape_not_asked
 from prowess.errors import UsageError
 from prowess.reports.install_check import SkillVersion
 from prowess.supply.install.installer import Installer
@@ -35,7 +35,7 @@ from prowess.supply.install.update import (
 )
 from prowess.text.display import count_words, escape_line, escape_text
 
-_NOT_ASKED = "Not a terminal, so nothing was updated; use `--yes` to skip the prompt."
+_DONE = "updated"
 _NOTES = {
     "pinned": "is pinned",
     "gone": "is gone",
@@ -89,14 +89,18 @@ def command(
         is_wanted = bool(planned.wanted) and not dry_run
         # Without a strategy this refuses edited skills, after the differences were shown.
         merged = combine_edits(installer, planned, strategy) if is_wanted else {}
-        is_refused = is_wanted and not yes and not _may_update(planned, as_json=as_json)
+        question = f"Update {count_words(len(planned.wanted), 'skill')}?"
+        must_ask = is_wanted and not yes
+        is_refused = must_ask and not agree(question, done=_DONE, as_json=as_json)
         is_updated = is_wanted and not is_refused
         if is_updated:
             is_theirs = strategy == THEIRS
             installer.apply(planned, merged=merged, overwrite=is_theirs, backup=backup)
     if as_json:
         versions = [one.version.shape() for one in updates]
-        print_json({"skills": versions, "plan": planned.plan.shape(), "updated": is_updated})
+        shape = {"skills": versions, "plan": planned.plan.shape(), "updated": is_updated}
+        error = {"error": shape_not_asked(_DONE)} if is_refused else {}
+        print_json({**shape, **error})
     elif is_updated:
         names = tuple(escape_line(one.name) for one in planned.plan.skills)
         console().print(f"Updated {', '.join(names)}.")
@@ -114,16 +118,6 @@ def _choose_strategy(given: Mapping[str, bool]) -> str:
 def _choose_code(updates: list[Update]) -> int:
     has_failed = any(one.version.state == "failed" for one in updates)
     return Exit.MACHINE if has_failed else Exit.OK
-
-
-def _may_update(planned: PlannedInstall, *, as_json: bool) -> bool:
-    if as_json or not can_ask():
-        click.echo(_NOT_ASKED, err=True)
-        return False
-    if confirm(f"Update {count_words(len(planned.wanted), 'skill')}?"):
-        return True
-    click.echo("Nothing was updated.", err=True)
-    return False
 
 
 def _print_updates(installer: Installer, updates: list[Update], planned: PlannedInstall) -> None:

@@ -10,7 +10,7 @@ import click
 from prowess.cli.app import Exit
 from prowess.cli.terminal.out import console, print_json, shorten_path
 from prowess.cli.terminal.progress import Progress
-from prowess.cli.terminal.prompts import can_ask, confirm
+from prowess.cli.terminal.prompts import can_ask, confirm, describe_not_asked
 from prowess.machine.http_client import measure_progress
 from prowess.machine.processes import ProcessRunner
 from prowess.reports.json_output import shape_scan
@@ -27,7 +27,6 @@ from prowess.supply.dependencies.install import (
 from prowess.supply.dependencies.steps import Step
 from prowess.text.display import count_words, escape_line, escape_text
 
-_NOT_ASKED = "Not a terminal, so nothing was installed; use `--yes` to skip the prompt."
 _MOST_LINES = 20
 
 
@@ -72,7 +71,7 @@ def _find_refusal(
     if choice.agreed:
         return f"Not one of the steps you agreed to: {escape_line(open_steps[0])}"
     if not choice.yes:
-        return _NOT_ASKED if choice.as_json or not can_ask() else None
+        return describe_not_asked("installed") if choice.as_json or not can_ask() else None
     skill = report.outcome.skill
     if skill is not None and skills.project.open_trust().is_trusted(skill):
         return None

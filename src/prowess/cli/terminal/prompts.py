@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from typing import Any
 
 import click
 
+from prowess.cli.app import Exit
 from prowess.machine.interrupts import wait_until_readable
 from prowess.model.permission import ApprovalAnswer, ApprovalChoice, ApprovalRequest
 from prowess.reports.approval_request import describe_request
@@ -39,6 +41,31 @@ def ask_line(question: str) -> str | None:
 def confirm(question: str) -> bool:
     """Whether the answer is yes; anything else is no."""
     return (ask_line(f"{question} [y/N]") or "").lower() in ("y", "yes")
+
+
+def agree(question: str, *, done: str, as_json: bool) -> bool:
+    """Whether the user says yes; otherwise stderr says that nothing was `done`.
+
+    Nobody is asked with `as_json`, or where there is no terminal.
+    """
+    if as_json or not can_ask():
+        click.echo(describe_not_asked(done), err=True)
+        return False
+    if confirm(question):
+        return True
+    click.echo(f"Nothing was {done}.", err=True)
+    return False
+
+
+def describe_not_asked(done: str) -> str:
+    """Why nothing was done by a command that asks first."""
+    return f"Not a terminal, so nothing was {done}; use `--yes` to skip the prompt."
+
+
+def shape_not_asked(done: str) -> dict[str, Any]:
+    """The same as the error of a command that prints JSON."""
+    message = describe_not_asked(done)
+    return {"kind": "not-asked", "message": message, "exit_code": int(Exit.REFUSED)}
 
 
 class TerminalApprover:

@@ -1,1 +1,1 @@
-"""Take over the skills that other installers left."""
+"""Import skills that other tools installed."""

@@ -1,4 +1,4 @@
-"""Take over skills that other installers left: find them, judge them, and lock them as they are."""
+"""Import skills that other tools installed: find them, check them, and lock them as they are."""
 
 from __future__ import annotations
 
@@ -23,7 +23,12 @@ from prowess.reports.adoption import (
     Adoption,
     NotAdopted,
 )
-from prowess.state.install_lock import LockContent, LockedSkill, find_target_problem
+from prowess.state.install_lock import (
+    LockContent,
+    LockedSkill,
+    find_target_problem,
+    format_moment,
+)
 from prowess.supply.adopt.installer_records import Record, find_mark, load_records
 from prowess.supply.adopt.recorded_digests import FITS
 from prowess.supply.adopt.skill_folders import SkillFolder, find_skill_folders, is_symlinked
@@ -161,10 +166,10 @@ class _Planner:
             tree=tree.digest,
             method=COPY,
             pinned=record.pinned,
-            installed_at=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+            installed_at=format_moment(time.time()),
             targets=(self._place.name_target(folder.path),),
-            executable=tuple(sorted(path for path, one in tree.files.items() if one.is_executable)),
-            files={path: file.sha256 for path, file in sorted(tree.files.items())},
+            executable=tree.executable,
+            files=tree.digests,
         )
         # What is written must be what `sync` and `update` can use later.
         self._installer.restore(entry)

@@ -25,7 +25,7 @@ from prowess.machine.installed_folder import (
 )
 from prowess.machine.tree_files import copy_tree, load_tree, remove_tree
 from prowess.state.edited_files import backup_folder
-from prowess.state.install_lock import LockContent, LockedSkill
+from prowess.state.install_lock import LockContent, LockedSkill, format_moment
 from prowess.state.skill_store import SkillStore
 from prowess.supply.install.plan import LINK, PlannedInstall, Wanted
 from prowess.supply.install.targets import InstallPlace
@@ -48,7 +48,7 @@ def apply_plan(
     """
     lock = place.open_lock()
     content = lock.load()
-    moment = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(clock()))
+    moment = format_moment(clock())
     entries: list[LockedSkill] = []
     for wanted in planned.wanted:
         store.add(wanted.skill.folder, wanted.skill.tree)
@@ -131,7 +131,6 @@ def _make_entry(
     previous = wanted.previous or previous
     known = previous.targets if previous is not None else ()
     new = [place.name_target(folder) for folder in wanted.folders]
-    files = skill.tree.files
     entry = LockedSkill(
         name=skill.name,
         source=source.text,
@@ -145,8 +144,8 @@ def _make_entry(
         signer=skill.signer or _find_signer(previous, skill.tree.digest),
         installed_at=moment,
         targets=tuple(sorted({*known, *new})),
-        executable=tuple(sorted(path for path in files if files[path].is_executable)),
-        files={path: file.sha256 for path, file in sorted(files.items())},
+        executable=skill.tree.executable,
+        files=skill.tree.digests,
     )
     # Installing the same again changes nothing, so that the lock file has no difference to show.
     if previous is None:

@@ -12,6 +12,8 @@ import msgspec
 from prowess.discover.plugins.json_tables import get_list, get_table, get_text
 
 # More than any marketplace has; a hostile list must not keep us busy.
+# What has the address of a repository, by the kind of source.
+_ADDRESS_FIELDS = {"github": "repo", "url": "url", "git-subdir": "url"}
 _MOST_PLUGINS = 5_000
 
 
@@ -50,11 +52,14 @@ class MarketplacePlugin(msgspec.Struct, frozen=True):
         """
         source = get_table(self.entry, "source")
         kind = get_text(source, "source")
-        field = {"github": "repo", "url": "url", "git-subdir": "url"}.get(kind)
-        address = get_text(source, field) if field is not None else ""
+        field = _ADDRESS_FIELDS.get(kind)
+        if field is None:
+            known = ", ".join(_ADDRESS_FIELDS)
+            described = f"its source is “{kind[:40]}”" if kind else "it has no source"
+            raise UnusableEntry(f"{described}; Prowess installs from folders, {known}")
+        address = get_text(source, field)
         if not address:
-            described = f"“{kind[:40]}”" if kind else "no source"
-            raise UnusableEntry(f"it has {described}, which cannot be installed from")
+            raise UnusableEntry(f"its source “{kind}” has no `{field}`")
         folder = get_text(source, "path") if kind == "git-subdir" else ""
         return address, folder.strip("/"), get_text(source, "sha") or get_text(source, "ref")
 

@@ -170,7 +170,7 @@ class _ServerWork:
             if is_wanted and not is_nested:
                 entries[folder] = entry
         if not answer.is_whole:
-            raise RefusedTree(self._source.text, "it lists more skills than are ever installed")
+            raise RefusedTree(self._source.text, "it lists too many skills")
         return entries
 
     def fetch(self, entries: dict[str, SkillEntry], staging: str) -> None:

@@ -482,7 +482,7 @@ def download_file(connections: McpConnections, server: McpServer, uri: str) -> b
         server, lambda client: requests.read_resource(client, uri), seconds=_READ_SECONDS
     )
     if len(contents) != 1:
-        raise McpServerError(server.name, f"sent {len(contents)} files in place of one")
+        raise McpServerError(server.name, f"sent {len(contents)} files instead of one")
     try:
         return decode_content(contents[0])
     except EntryError as error:
