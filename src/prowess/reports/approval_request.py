@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from prowess.model.permission import ApprovalRequest
@@ -29,6 +29,7 @@ def list_hooks(details: Mapping[str, Any]) -> list[str]:
     """The hooks of a skill's header, each as `event: action`."""
     if not details.get("hooks"):
         return []
+    # Few skills have hooks, and the preview of a project imports the whole runtime.
     from prowess.reports.trust_preview import describe_hooks
 
     return list(describe_hooks(details["hooks"]))
@@ -57,5 +58,8 @@ def _name_skill(details: Mapping[str, Any]) -> str:
     return f"The skill “{escape_line(details['skill'])}” ({escape_line(details['location'])})"
 
 
-def _indent(texts: Iterable[str]) -> list[str]:
-    return [f"    {escape_text(line)}" for text in texts for line in text.split("\n")]
+def _indent(texts: Sequence[str]) -> list[str]:
+    # A command may have several lines; each is indented, so that none can pass for the question
+    # below it, and its control characters are shown, not obeyed.
+    lines = "\n".join(texts).split("\n") if texts else []
+    return [f"    {escape_text(line)}" for line in lines]

@@ -126,6 +126,7 @@ def pair_lines(skills: Skills, catalog: Catalog) -> list[tuple[Outcome, CatalogI
         for outcome in skills.snapshot.outcomes
         if outcome.state is State.READY and outcome.skill is not None
     ]
+    # Sorted as the catalog sorts them, so that the lines can be paired one by one.
     ready.sort(key=lambda pair: order(pair[1], rules))
     lines = zip(ready, catalog.lines, strict=True)
     return [(outcome, item, line) for (outcome, item), line in lines]
@@ -135,7 +136,8 @@ def group_cuts(catalog: Catalog) -> list[Cut]:
     """The skills that are not shown whole, those with the same answer together."""
     groups: dict[tuple[Shown, str | None], list[str]] = {}
     for line in catalog.lines:
-        if line.shown not in _NOT_CUT:
+        is_cut = line.shown not in _NOT_CUT
+        if is_cut:
             groups.setdefault((line.shown, line.why), []).append(line.name)
     return [Cut(shown, why, tuple(names)) for (shown, why), names in groups.items()]
 

@@ -45,9 +45,13 @@ class CheckReport(msgspec.Struct, frozen=True):
 def check_skills(skills: Skills, severity: Severity = Severity.INFO) -> CheckReport:
     """Check every skill of a scan; the diagnostics of at least `severity`, file by file."""
     found = sort_diagnostics(skills.snapshot.all_diagnostics())
-    shown = [one for one in found if _RANK[one.severity] <= _RANK[severity]]
     counts = Counter(one.severity for one in found)
-    return CheckReport(skills.snapshot, tuple(shown), counts, report_ineligible(skills))
+    shown = _keep_severe(found, severity)
+    return CheckReport(skills.snapshot, shown, counts, report_ineligible(skills))
+
+
+def _keep_severe(diagnostics: Iterable[Diagnostic], least: Severity) -> tuple[Diagnostic, ...]:
+    return tuple(one for one in diagnostics if _RANK[one.severity] <= _RANK[least])
 
 
 class HostsReport(msgspec.Struct, frozen=True):
@@ -70,13 +74,16 @@ class HostsReport(msgspec.Struct, frozen=True):
     def shape(self) -> dict[str, Any]:
         """As JSON."""
         problems = dict(self.silent)
-        named = [{"name": host, "problem": problems.get(host)} for host in self.hosts]
         return {
             "cwd": self.cwd,
-            "hosts": [{key: one for key, one in host.items() if one} for host in named],
+            "hosts": [_shape_host(host, problems.get(host)) for host in self.hosts],
             "counts": {severity.value: self.counts[severity] for severity in Severity},
             "diagnostics": [shape_diagnostic(one) for one in self.diagnostics],
         }
+
+
+def _shape_host(host: str, problem: str | None) -> dict[str, str]:
+    return {"name": host} if not problem else {"name": host, "problem": problem}
 
 
 def check_hosts(
@@ -98,9 +105,8 @@ def check_hosts(
         msgspec.structs.replace(finding, hosts=tuple(concerned))
         for finding, concerned in by_problem.items()
     )
-    shown = tuple(one for one in found if _RANK[one.severity] <= _RANK[severity])
     counts = Counter(one.severity for one in found)
-    return HostsReport(cwd, tuple(hosts), shown, counts, tuple(silent))
+    return HostsReport(cwd, tuple(hosts), _keep_severe(found, severity), counts, tuple(silent))
 
 
 def sort_diagnostics(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from enum import Enum
+from itertools import chain
 from typing import Any
 
 import msgspec
@@ -64,22 +65,26 @@ class ComparedSkill(msgspec.Struct, frozen=True):
     @property
     def looking(self) -> dict[str, Outcome]:
         """What the hosts answer that look into the folder of the skill."""
-        found = ((host, self.outcomes.get(host)) for host in self.hosts)
-        return {
-            host: outcome
-            for host, outcome in found
-            if outcome is not None and outcome.candidate.root.disabled_by is None
-        }
+        looking = {}
+        for host in self.hosts:
+            outcome = self.outcomes.get(host)
+            if outcome is not None and outcome.candidate.root.disabled_by is None:
+                looking[host] = outcome
+        return looking
 
     @property
     def agreement(self) -> Agreement:
         """How far the hosts agree."""
         looking = self.looking
         answers = {(one.name, one.state, one.candidate.location) for one in looking.values()}
-        if len(answers) == 1 and len(looking) == len(self.hosts):
+        all_look = len(looking) == len(self.hosts)
+        if all_look and len(answers) == 1:
             return Agreement.SAME
+        if len(answers) > 1:
+            return Agreement.DIFFERENT
+        # The author has to know that the only host that reads a file drops it.
         is_dropped = any(one.state in _DROPPED for one in looking.values())
-        return Agreement.DIFFERENT if len(answers) > 1 or is_dropped else Agreement.NOT_READ
+        return Agreement.DIFFERENT if is_dropped else Agreement.NOT_READ
 
     def group(self) -> list[HostGroup]:
         """The hosts by their answers, those that drop the skill first, those that don't look last.
@@ -96,18 +101,20 @@ class ComparedSkill(msgspec.Struct, frozen=True):
 
 
 def _describe_answer(outcome: Outcome | None) -> tuple[Any, ...]:
+    """What makes two answers the same; why a host does not look is an answer of its own."""
     if outcome is None:
         return ()
-    off = outcome.candidate.root.disabled_by
-    if off is not None:
-        return (off,)
+    disabled_by = outcome.candidate.root.disabled_by
+    if disabled_by is not None:
+        return (disabled_by,)
     return (outcome.name, outcome.state, outcome.candidate.location, outcome.reason)
 
 
 def _rank_group(group: HostGroup) -> tuple[int, int]:
     if group.outcome is None:
         return (2, 0)
-    return (0 if group.why_off is None else 1, group.outcome.state.rank)
+    is_kept_from_looking = group.why_off is not None
+    return (int(is_kept_from_looking), group.outcome.state.rank)
 
 
 class HostComparison(msgspec.Struct, frozen=True):
@@ -140,6 +147,7 @@ def _load_answers(host: str, open_host: OpenHost) -> HostAnswers:
     try:
         snapshot = open_host(host).snapshot
     except UnknownHost:
+        # A misspelt name is an error of the whole request.
         raise
     except ProwessError as error:
         # A host whose settings are wrong has no answer, but the others do.
@@ -166,27 +174,38 @@ class _OpenRow(msgspec.Struct):
 
 
 def gather_rows(columns: Mapping[str, OutcomesByName]) -> list[ComparedSkill]:
-    """One row for each name; names that stand for one file in different hosts share a row."""
+    """One row for each name; names that stand for one file in different hosts share a row.
+
+    One host takes the name of a skill from its header, another from its folder.
+    """
     by_name: dict[str, _OpenRow] = {}
     for host, outcomes in columns.items():
         for name, outcome in outcomes.items():
             by_name.setdefault(name, _OpenRow([name], {})).outcomes[host] = outcome
-    rows: list[_OpenRow] = []
-    by_file: dict[str, list[_OpenRow]] = {}
     # Names that most hosts use come first, so that rarer ones join their rows.
-    for row in sorted(by_name.values(), key=lambda row: (-len(row.outcomes), *_fold(row.names))):
-        files = row.list_files()
-        candidates = (one for file in files for one in by_file.get(file, ()))
-        shared = next((one for one in candidates if one.can_take(row)), None)
-        if shared is None:
-            rows.append(row)
-        else:
-            shared.take(row)
-        for file in files:
-            by_file.setdefault(file, []).append(shared or row)
+    by_use = sorted(by_name.values(), key=lambda row: (-len(row.outcomes), *_fold(row.names)))
+    rows = _join_rows(by_use)
     rows.sort(key=lambda row: _fold(row.names))
     hosts = tuple(columns)
     return [ComparedSkill(tuple(row.names), row.outcomes, hosts) for row in rows]
+
+
+def _join_rows(by_use: Iterable[_OpenRow]) -> list[_OpenRow]:
+    """The rows, those about the same file joined where no host is in both."""
+    joined: list[_OpenRow] = []
+    by_file: dict[str, list[_OpenRow]] = {}
+    for row in by_use:
+        files = row.list_files()
+        sharing = chain.from_iterable(by_file.get(file, ()) for file in files)
+        home = next((one for one in sharing if one.can_take(row)), None)
+        if home is None:
+            home = row
+            joined.append(row)
+        else:
+            home.take(row)
+        for file in files:
+            by_file.setdefault(file, []).append(home)
+    return joined
 
 
 def _fold(names: list[str]) -> tuple[str, str]:
@@ -203,6 +222,7 @@ def _shape_row(row: ComparedSkill, order: Iterable[str]) -> dict[str, Any]:
     hosts: dict[str, Any] = {}
     for host in order:
         outcome = row.outcomes.get(host)
+        # A host that does not look there is missing in the JSON, too.
         if outcome is None:
             continue
         shape = {"name": outcome.name} if has_several_names else {}

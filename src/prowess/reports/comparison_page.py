@@ -153,6 +153,7 @@ def _render_heading(title: str) -> str:
 def _render_row(row: ComparedSkill, hosts: list[str], cwd: str, home: str | None) -> str:
     names = " / ".join(row.names)
     agreement = row.agreement
+    # A file that all hosts found is shown once, beside the name, and not in each cell.
     files = {one.candidate.location for one in row.outcomes.values()}
     shared = shorten_path(*files, cwd=cwd, home=home) if len(files) == 1 else ""
     rank = list(Agreement).index(agreement)

@@ -51,7 +51,9 @@ class SkillCost(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def added(self) -> int:
         """What using the skill adds; nothing where its text is in every request anyway."""
-        return 0 if self.shown is Shown.INJECTED else self.body or 0
+        if self.shown is Shown.INJECTED or self.body is None:
+            return 0
+        return self.body
 
     @property
     def total(self) -> int:
@@ -81,7 +83,9 @@ class CostReport(msgspec.Struct, frozen=True, kw_only=True):
     def average(self) -> int:
         """The tokens of a body, on average."""
         sizes = [one.body for one in self.skills if one.body is not None]
-        return round(sum(sizes) / len(sizes)) if sizes else 0
+        if not sizes:
+            return 0
+        return round(sum(sizes) / len(sizes))
 
     def share(self, tokens: int) -> float:
         """A number of tokens as a share of the window."""
@@ -117,6 +121,7 @@ def choose_method(encoding: str | None = None, model: str | None = None) -> Meth
     if encoding is None:
         says = "Token counts are estimates, off by 3 % in the median against OpenAI's o200k."
         return Method(ESTIMATE, says)
+    # `o200k` is what people say; the encoding is named `o200k_base`.
     full_name = f"{encoding}_base"
     known = full_name if full_name in ENCODINGS else encoding
     says = f"Token counts are exact for OpenAI models that use {known}, and estimates for others."
@@ -198,7 +203,9 @@ def _count_listed(
         return 0
     if line.shown is Shown.INJECTED:
         return counter.count(item.name) + (body or 0)
-    return counter.count(f"{item.name} {line.text}" if line.text else item.name)
+    # The markup around a line is the host's, and is counted with the whole catalog only.
+    listed = f"{item.name} {line.text}" if line.text else item.name
+    return counter.count(listed)
 
 
 def sum_costs(costs: Sequence[SkillCost]) -> tuple[int, int]:

@@ -12,6 +12,7 @@ from prowess.diagnostics import Diagnostic
 from prowess.errors import ProwessError, nearest_names
 from prowess.gate.permissions import AgentRules, decide, request_skill
 from prowess.model.catalog import CatalogLine, Shown
+from prowess.model.origin import Origin
 from prowess.model.outcome import Note, Outcome, State
 from prowess.model.permission import Action, Decision
 from prowess.model.skill import Root, Skill
@@ -29,10 +30,12 @@ from prowess.settings.read.key_names import get_file_key
 from prowess.state.profile_cache import load_added_profiles
 from prowess.text.display import count_words
 
-# The rules that skip a skill for where it is.
+# The rules that skip a skill for where it is. Another host may well search there, which is worth
+# saying; the other rules, such as limits, are about the scan and not about the place.
 _PLACES = ("leaf", "max_depth", "min_depth", "hidden")
 # Findings that say what a skipped candidate's reason says.
 _SAID_BY_REASON = ("inside-skill", "too-deep")
+# Which stage decides which state; discovery and parsing end in the others.
 _DECIDED_BY_RESOLVE = (State.DUPLICATE, State.DISABLED, State.SHADOWED)
 _DECIDED_BY_GATE = (State.INELIGIBLE, State.DENIED, State.DORMANT, State.HIDDEN)
 
@@ -136,13 +139,15 @@ def explain_name(
 ) -> Explanation | MissingName:
     """Explain a name, with at most so many claims; `host` is the host as the user named it."""
     snapshot = skills.snapshot
-    found = find_claims(snapshot, name)
-    shown = found[:most_claims]
+    all_claims = find_claims(snapshot, name)
+    shown = all_claims[:most_claims]
     # A file that is not shown may still be the one that another lost to.
-    claims = _load_claims(skills, found, shown)
-    left_out = len(found) - len(shown)
+    claims = _load_claims(skills, all_claims, shown)
+    left_out = len(all_claims) - len(shown)
     holder = snapshot.find(name)
     if holder is None:
+        # A name that this host does not have may be misspelt, seen by other hosts only, in a file
+        # with a wrong name, or beyond a limit of the scan; each is offered as a clue.
         return MissingName(
             snapshot=snapshot,
             name=name,
@@ -156,7 +161,7 @@ def explain_name(
     return Explanation(
         snapshot=snapshot,
         name=name,
-        answer=render_answer(name, holder, found),
+        answer=render_answer(name, holder, all_claims),
         claims=claims,
         left_out=left_out,
         editions=tuple(_find_differing_editions(skills, holder, host, open_host)),
@@ -179,15 +184,15 @@ def find_claims(snapshot: Snapshot, name: str) -> list[Outcome]:
         snapshot.claims(name),
         key=lambda one: (one is not holder, one.candidate.root.order, one.candidate.location),
     )
-    by_folder = [
-        one
-        for one in snapshot.outcomes
-        if posixpath.basename(one.candidate.folder) == name
-        # The folder of a command says nothing about its name.
-        and one.candidate.root.layout != "commands"
-        and one not in by_name
-    ]
-    return by_name + by_folder
+    by_folder = [one for one in snapshot.outcomes if _is_in_folder_named(one, name)]
+    return by_name + [one for one in by_folder if one not in by_name]
+
+
+def _is_in_folder_named(outcome: Outcome, name: str) -> bool:
+    # The folder of a command says nothing about its name.
+    if outcome.candidate.root.layout == "commands":
+        return False
+    return posixpath.basename(outcome.candidate.folder) == name
 
 
 def _find_differing_editions(
@@ -218,9 +223,11 @@ def _find_readers(skills: Skills, holder: Outcome, open_host: OpenHost) -> Itera
     """The hosts that read the file of a skill which this host skips for its place."""
     if holder.state is not State.SKIPPED or holder.rule not in _PLACES:
         return
-    for one in find_elsewhere(skills, holder.name, open_host):
-        if one.state != State.SKIPPED.value and one.location == holder.candidate.location:
-            yield one
+    for reader in find_elsewhere(skills, holder.name, open_host):
+        is_same_file = reader.location == holder.candidate.location
+        is_read = reader.state != State.SKIPPED.value
+        if is_same_file and is_read:
+            yield reader
 
 
 # Journeys
@@ -280,20 +287,25 @@ def _build_journey(
         StageReport("discover", tuple(_explain_discover(outcome, context))),
         StageReport("parse", tuple(_explain_parse(outcome, context.profile))),
     ]
+    # A file that could not be read went no further than the parser.
     if outcome.skill is not None:
         resolution = context.profile.resolution
         steps.append(StageReport("resolve", tuple(_explain_resolve(outcome, rivals, resolution))))
         gate = [*_explain_gate(outcome, context.decide(outcome.skill))]
         served = context.served.get(outcome.candidate.location)
         if served is not None:
-            gate.append(f"approval: {served.render_approval()}")
-            if served.digest is not None:
-                gate.append(f"an approval covers its content as it is, {served.digest}")
-            gate.append("commands in it never run, because it comes from a server")
+            gate += _explain_approval(served)
         steps.append(StageReport("gate", tuple(gate)))
     if outcome.state is State.READY:
         steps.append(StageReport("present", (_explain_present(outcome, context),)))
     return tuple(steps)
+
+
+def _explain_approval(served: ServedOrigin) -> Iterator[str]:
+    yield f"approval: {served.render_approval()}"
+    if served.digest is not None:
+        yield f"an approval covers its content as it is, {served.digest}"
+    yield "commands in it never run, because it comes from a server"
 
 
 def _list_obstacles(outcome: Outcome, states: Sequence[State]) -> list[Note]:
@@ -312,6 +324,7 @@ def _explain_discover(outcome: Outcome, context: _Context) -> Iterator[str]:
     label = root.source.label if shown is None else f"{root.source.label}, {shown}"
     served = context.served.get(outcome.candidate.location)
     if served is not None:
+        # The root of a server is a folder of the cache, which means nothing to the user.
         yield f"found in {served.render_source()} ({root.scope.value}, {label})"
         if served.source.origin.file is not None:
             yield f"asked because {served.source.origin} names it"
@@ -337,19 +350,9 @@ def _explain_why_searched(root: Root, templates: Sequence[str], context: _Contex
     if root.plugin:
         return f"the plugin {root.plugin} has it"
     written = " ".join(templates)
-    listed = context.snapshot.settings.skill_paths.get(root.path_list)
-    if listed is not None and root.path in listed.paths:
-        setting = f"skill_paths.{root.path_list}"
-        files = [context.profile.settings[id] for id in context.profile.settings_order]
-        origin = context.snapshot.settings.origin(setting)
-        return f"`{get_file_key(setting, files).key}` lists it ({origin})"
-    for placeholder, setting in _LISTED_IN.items():
-        if placeholder in written:
-            profile = context.profile
-            files = [profile.settings[id] for id in profile.settings_order]
-            key = get_file_key(setting, files).key
-            origin = context.snapshot.settings.entry_origin(setting, root.path)
-            return f"`{key}` lists it ({origin})"
+    listing = _find_listing(root, written, context)
+    if listing is not None:
+        return listing
     if "{added}" in written:
         return "--add-dir names it"
     if root.distance:
@@ -357,6 +360,26 @@ def _explain_why_searched(root: Root, templates: Sequence[str], context: _Contex
     if "{ancestor}" in written or "{cwd}" in written:
         return "it is in the working folder"
     return f"{context.snapshot.host} keeps {root.scope.value} skills there"
+
+
+def _find_listing(root: Root, templates: str, context: _Context) -> str | None:
+    """The setting that lists a root, and where it does; None for a root that none lists."""
+    settings = context.snapshot.settings
+    listed = settings.skill_paths.get(root.path_list)
+    if listed is not None and root.path in listed.paths:
+        setting = f"skill_paths.{root.path_list}"
+        return _cite_listing(setting, settings.origin(setting), context.profile)
+    for placeholder, setting in _LISTED_IN.items():
+        if placeholder in templates:
+            # Several files may add to the list, so the entry has an origin of its own.
+            origin = settings.entry_origin(setting, root.path)
+            return _cite_listing(setting, origin, context.profile)
+    return None
+
+
+def _cite_listing(setting: str, origin: Origin, profile: Profile) -> str:
+    files = [profile.settings[id] for id in profile.settings_order]
+    return f"`{get_file_key(setting, files).key}` lists it ({origin})"
 
 
 def _explain_parse(outcome: Outcome, profile: Profile) -> Iterator[str]:
@@ -369,13 +392,17 @@ def _explain_parse(outcome: Outcome, profile: Profile) -> Iterator[str]:
         yield _explain_name(outcome, outcome.skill, profile)
     for finding in outcome.diagnostics:
         # Collisions are explained where they are decided.
-        if finding.code == "name-collision":
-            continue
-        place = f" on line {finding.line}" if finding.line is not None else ""
-        # The reason was just given; what remains to say is how to fix it.
-        is_reason = finding.message.rstrip(".") == reason or finding.code in _SAID_BY_REASON
-        said = finding.hint if is_reason else finding.message
-        yield f"{finding.severity.value}{place} ({finding.code}): {said}"
+        if finding.code != "name-collision":
+            yield _explain_finding(finding, reason)
+
+
+def _explain_finding(finding: Diagnostic, reason: str) -> str:
+    place = f" on line {finding.line}" if finding.line is not None else ""
+    # The reason was just given; what remains to say is how to fix it.
+    is_reason = finding.message.rstrip(".") == reason
+    says_what_reason_says = is_reason or finding.code in _SAID_BY_REASON
+    said = finding.hint if says_what_reason_says else finding.message
+    return f"{finding.severity.value}{place} ({finding.code}): {said}"
 
 
 def _explain_name(outcome: Outcome, skill: Skill, profile: Profile) -> str:
@@ -394,12 +421,13 @@ def _explain_resolve(
     # A file that could not be read takes no name.
     rivals = [one for one in named_alike if one.skill is not None]
     obstacles = _list_obstacles(outcome, _DECIDED_BY_RESOLVE)
-    for note in obstacles:
-        yield f"{note.state.value}: {cite_reason(note)}"
-        winner = next((one for one in rivals if one.candidate.location == note.by), None)
-        if note.state is State.SHADOWED and winner is not None:
-            yield _explain_why_stronger(winner.candidate.root, outcome.candidate.root, rules)
     if obstacles:
+        by_location = {one.candidate.location: one for one in rivals}
+        for note in obstacles:
+            yield f"{note.state.value}: {cite_reason(note)}"
+            winner = by_location.get(note.by or "")
+            if note.state is State.SHADOWED and winner is not None:
+                yield _explain_why_stronger(winner.candidate.root, outcome.candidate.root, rules)
         return
     if not rivals:
         yield "no other file claims this name"
@@ -410,12 +438,13 @@ def _explain_resolve(
     yield f"rule: {_RULES[rules.strategy](rules)}"
 
 
-def _was_beaten_by(one: Outcome, winner: Outcome) -> bool:
+def _was_beaten_by(loser: Outcome, winner: Outcome) -> bool:
     # A loser may also be disabled or denied, so any of its obstacles can name the winner.
     location = winner.candidate.location
-    return any(note.by == location for note in _list_obstacles(one, tuple(State)))
+    return any(note.by == location for note in _list_obstacles(loser, tuple(State)))
 
 
+# The strategies of `resolve`, in words.
 _RULES: dict[str, Callable[[ResolutionRules], str]] = {
     "first": lambda rules: "the first in scan order wins",
     "last": lambda rules: "the last in scan order wins",
@@ -437,14 +466,24 @@ def _list(words: Sequence[str]) -> str:
     return ", ".join(getattr(word, "value", word) for word in words)
 
 
+# What a strategy compares before the scan order, and how the difference is said.
+_COMPARED_FIRST: dict[str, tuple[Callable[[Root], object], str]] = {
+    "priority": (lambda root: root.priority, "because its source has priority {}, this one {}"),
+    "scope": (lambda root: root.scope.value, "because {} is stronger than {}"),
+    "assembly": (lambda root: root.group, "because {} comes before {}"),
+}
+
+
 def _explain_why_stronger(winner: Root, loser: Root, rules: ResolutionRules) -> str:
-    if rules.strategy == "priority" and winner.priority != loser.priority:
-        return f"because its source has priority {winner.priority}, this one {loser.priority}"
-    if rules.strategy == "scope" and winner.scope is not loser.scope:
-        return f"because {winner.scope.value} is stronger than {loser.scope.value}"
-    if rules.strategy == "assembly" and winner.group != loser.group:
-        return f"because {winner.group} comes before {loser.group}"
-    last_wins = rules.strategy == "last"
+    if rules.strategy in _COMPARED_FIRST:
+        get_compared, sentence = _COMPARED_FIRST[rules.strategy]
+        of_winner, of_loser = get_compared(winner), get_compared(loser)
+        if of_winner != of_loser:
+            return sentence.format(of_winner, of_loser)
+    return _explain_scan_order(winner, loser, last_wins=rules.strategy == "last")
+
+
+def _explain_scan_order(winner: Root, loser: Root, *, last_wins: bool) -> str:
     when = "after" if last_wins else "before"
     if winner.order == loser.order:
         return f"because it comes {when} this one in the same root"
@@ -503,12 +542,13 @@ _ANSWERS: dict[State, str] = {
 
 def render_answer(name: str, holder: Outcome, claims: Sequence[Outcome]) -> str:
     """The whole answer in one sentence."""
+    why = f"{holder.candidate.location} is offered to the model"
     if holder.reason is not None:
         why = lower_first(cite_reason(holder))
-    else:
-        why = f"{holder.candidate.location} is offered to the model"
     answer = f"“{name}” {_ANSWERS[holder.state]}: {why}"
-    shadowed = [one for one in claims if one.state is State.SHADOWED and one.name == holder.name]
+    # Claims also have files that only lie in a folder of this name.
+    named_alike = [one for one in claims if one.name == holder.name]
+    shadowed = [one for one in named_alike if one.state is State.SHADOWED]
     if shadowed and holder.state is not State.SHADOWED:
         answer += f"; it won over {count_words(len(shadowed), 'other file')} with this name"
     return f"{answer}."

@@ -40,4 +40,5 @@ def _escape(text: str) -> str:
 
 
 def _escape_property(text: str) -> str:
+    # These two end a property; in the message after `::` they are harmless.
     return _escape(text).replace(":", "%3A").replace(",", "%2C")

@@ -48,40 +48,39 @@ class _Read(NamedTuple):
 
 def list_losses(skill: Skill, profile: Profile, files: FileSystem) -> tuple[str, ...]:
     """What a host would lose of a skill, one phrase each; nothing if it respects all of it."""
-    refusals = list(_list_refusals(skill, profile, files))
+    losses = list(_list_refusals(skill, profile, files))
     try:
         body = skill.content
     except MachineError as error:
-        return (*refusals, f"its text cannot be read: {error.cause}")
+        return (*losses, f"its text cannot be read: {error.cause}")
     read = _Read(skill.manifest, body)
-    return (*refusals, *(loss for find in _FIND for loss in find(read, profile)))
+    for list_kind in _KINDS:
+        losses += list_kind(read, profile)
+    return tuple(losses)
 
 
 def _list_refusals(skill: Skill, profile: Profile, files: FileSystem) -> Iterator[str]:
     """Why the host would not load it, or what it would complain about."""
     target = Target(skill.location, posixpath.dirname(skill.location))
-    found = check_file(target, files, [profile]).diagnostics
-    for one in found:
-        if profile.name in one.hosts:
-            yield one.message.rstrip(".")
+    for finding in check_file(target, files, [profile]).diagnostics:
+        # Findings of the strict check are about every host, so this one loses nothing by them.
+        if profile.name in finding.hosts:
+            yield finding.message.rstrip(".")
 
 
 def _list_ignored_fields(read: _Read, profile: Profile) -> Iterator[str]:
-    ignored = [
-        f"`{field}`"
-        for field, get in _REQUESTS.items()
-        if get(read.manifest) and field not in profile.requests.fields
-    ]
+    written = [field for field, get in _REQUESTS.items() if get(read.manifest)]
+    ignored = [f"`{field}`" for field in written if field not in profile.requests.fields]
     if ignored:
         yield f"ignores {', '.join(ignored)}"
 
 
 def _list_unchecked(read: _Read, profile: Profile) -> Iterator[str]:
-    unchecked = [
-        f"`{field}`"
-        for check, (field, get) in _REQUIREMENTS.items()
-        if get(read.manifest) and check not in profile.gate.checks
-    ]
+    unchecked = []
+    for check, (field, get) in _REQUIREMENTS.items():
+        is_required = bool(get(read.manifest))
+        if is_required and check not in profile.gate.checks:
+            unchecked.append(f"`{field}`")
     if unchecked:
         yield f"does not check {', '.join(unchecked)}"
 
@@ -89,29 +88,36 @@ def _list_unchecked(read: _Read, profile: Profile) -> Iterator[str]:
 def _list_visibility(read: _Read, profile: Profile) -> Iterator[str]:
     manifest, gate = read.manifest, profile.gate
     for field in ("paths", "globs"):
-        if getattr(manifest, field) and field not in gate.dormant_by:
+        is_written = bool(getattr(manifest, field))
+        if is_written and field not in gate.dormant_by:
             yield f"offers it at once, whatever `{field}` says"
     for field in ("disable_model_invocation", "hide"):
-        if getattr(manifest, field) and field not in gate.hidden_by:
+        is_written = bool(getattr(manifest, field))
+        if is_written and field not in gate.hidden_by:
             yield f"offers it to the model despite `{field.replace('_', '-')}`"
 
 
 def _list_commands(read: _Read, profile: Profile) -> Iterator[str]:
-    if not profile.commands.enabled:
+    commands = profile.commands
+    if not commands.enabled:
         yield "has no command for it"
-    elif read.manifest.user_invocable is False and not profile.commands.user_invocable:
+        return
+    is_for_model_only = read.manifest.user_invocable is False
+    if is_for_model_only and not commands.user_invocable:
         yield "has a command for it despite `user-invocable`"
 
 
 def _list_body(read: _Read, profile: Profile) -> Iterator[str]:
-    if _PLACEHOLDER.search(read.body) and not profile.arguments.placeholders:
+    takes_arguments = _PLACEHOLDER.search(read.body) is not None
+    if takes_arguments and not profile.arguments.placeholders:
         yield "does not insert arguments for `$ARGUMENTS`"
     commands = len(find_commands(read.body).commands)
     if commands and not profile.embedded.recognised:
         yield f"does not run the {count_words(commands, 'command')} in its text"
 
 
-_FIND: tuple[Callable[[_Read, Profile], Iterator[str]], ...] = (
+# In the order they are shown.
+_KINDS: tuple[Callable[[_Read, Profile], Iterator[str]], ...] = (
     _list_ignored_fields,
     _list_unchecked,
     _list_visibility,

@@ -66,11 +66,12 @@ class Host(msgspec.Struct, frozen=True):
             {"edition": profile.edition, **msgspec.to_builtins(profile.provenance)}
             for profile in self.editions
         ]
-        shape["differences"] = [
-            {"key": one.key, first.edition: one.before, compared.edition: one.after}
-            for compared in self.list_differences()
-            for one in compared.differences
-        ]
+        differences: list[dict[str, Any]] = []
+        for compared in self.list_differences():
+            for one in compared.differences:
+                sides = {first.edition: one.before, compared.edition: one.after}
+                differences.append({"key": one.key, **sides})
+        shape["differences"] = differences
         return shape
 
 
@@ -105,6 +106,7 @@ def _load_host(name: str, added: Mapping[str, str]) -> Host:
         editions = known_editions(name, added)
         profiles = tuple(load_profile(f"{name}@{edition}", added) for edition in editions)
     except ProwessError as error:
+        # A mistake in a profile of the user must not hide the other hosts.
         return Host(name, origin, problem=str(error))
     return Host(name, origin, profiles)
 
@@ -128,14 +130,17 @@ def render_value(value: Any) -> str:
     if isinstance(value, Mapping):
         shown = _leave_out_defaults(value)
         return "; ".join(f"{key} = {render_value(one)}" for key, one in shown.items())
+    # An empty list or text is said in a word: nothing after the `=` would look like a mistake.
     if isinstance(value, (list, tuple)):
         return ", ".join(map(render_value, value)) or "none"
     return escape_line(str(value)) or "empty"
 
 
 def _leave_out_defaults(value: Mapping[str, Any]) -> dict[str, Any]:
+    # Of the tables in a profile only roots have `at`; they have two dozen keys with defaults.
     if "at" not in value:
         return dict(value)
     usual = msgspec.to_builtins(RootRule(at=(), scope=Scope.USER))
     # Every root states its scope, so it is shown even where it is the one compared with.
-    return {key: one for key, one in value.items() if key == "scope" or one != usual.get(key)}
+    del usual["scope"]
+    return {key: one for key, one in value.items() if one != usual.get(key)}

@@ -74,6 +74,8 @@ def _find_program(host: Host, facts: Facts, cwd: str) -> InstalledProgram | None
 def _find_edition(editions: Sequence[Profile], version: str | None) -> str | None:
     """The edition that was measured on a release."""
     for profile in editions:
-        if profile.provenance.measured and profile.provenance.release == version:
+        provenance = profile.provenance
+        # An edition that follows a document may name a release, too, but was not tried on it.
+        if provenance.measured and provenance.release == version:
             return profile.edition
     return None

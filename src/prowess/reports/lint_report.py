@@ -1,4 +1,8 @@
-"""SKILL.md files checked strictly, as their authors and CI want it, with fixes as values."""
+"""SKILL.md files checked strictly, as their authors and CI want it, with fixes as values.
+
+A file is held against the standard first, then against the rules of each host that was named. A
+host's problem that the strict check reported already is left out, so each line has one finding.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from enum import Enum
+from itertools import chain
 from typing import Any
 
 import msgspec
@@ -54,11 +59,15 @@ class Fix(msgspec.Struct, frozen=True):
         import difflib
 
         before, after = _split_lines(self.before), _split_lines(self.after)
+        # `git apply` and `patch` read forward slashes, also on Windows.
         name = name.replace("\\", "/")
-        return "".join(
-            line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
-            for line in difflib.unified_diff(before, after, f"a/{name}", f"b/{name}")
-        )
+        diff = difflib.unified_diff(before, after, f"a/{name}", f"b/{name}")
+        return "".join(map(_end_diff_line, diff))
+
+
+def _end_diff_line(line: str) -> str:
+    # `difflib` does not mark a last line without a newline, which `patch` has to know.
+    return line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
 
 
 def _split_lines(text: str) -> list[str]:
@@ -98,7 +107,8 @@ class LintReport(msgspec.Struct, frozen=True):
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """All diagnostics: the notes first, then file by file."""
-        return (*self.notes, *(found for one in self.files for found in one.diagnostics))
+        of_files = chain.from_iterable(checked.diagnostics for checked in self.files)
+        return (*self.notes, *of_files)
 
     def ignore(self, codes: Collection[str]) -> LintReport:
         """The report without the diagnostics of these codes."""
@@ -124,6 +134,7 @@ class LintReport(msgspec.Struct, frozen=True):
         }
 
     def _shape_file(self, checked: CheckedFile) -> dict[str, Any]:
+        # `mendable` and `mended` are older words; they stay for the scripts that read them.
         shape: dict[str, Any] = {
             "file": checked.file,
             "diagnostics": [shape_diagnostic(one) for one in checked.diagnostics],
@@ -149,6 +160,7 @@ def check_file(
 ) -> CheckedFile:
     """Check one file strictly, and whether each of the `hosts` would load it."""
     location, problems = target.location, target.problems
+    # A file with an error that is known before, such as its name, is not read at all.
     if _has_error(problems):
         return CheckedFile(location, problems)
     data = _load(location, files)
@@ -191,11 +203,14 @@ def _load(location: str, files: FileSystem) -> bytes | Diagnostic:
 
 def _find_fix(text: str, location: str) -> Fix | None:
     after, changes = fix_header(text, rules=load_profile("prowess").header)
-    return None if after == text else Fix(_name_file(changes, location), text, after)
+    if after == text:
+        return None
+    return Fix(_name_file(changes, location), text, after)
 
 
 def _write(location: str, data: bytes, fix: Fix) -> Diagnostic | None:
     """Write the fixed text. A file that cannot be written does not keep others from being fixed."""
+    # Decoding dropped the byte order mark; an editor that wrote it wants to find it again.
     bom = _BOM if data.startswith(_BOM) else b""
     try:
         rewrite_aside(location, bom + fix.after.encode())
@@ -224,6 +239,7 @@ def _lint(
         fields=load_profile("spec").fields,
     )
     reported = (*problems, *found, *_check_always(text))
+    # Hosts that were named say it themselves, each with its own depth.
     if not hosts:
         reported += tuple(report_too_deep(target.folder))
     reported += tuple(_check_hosts(text, target, hosts, reported))
@@ -266,27 +282,34 @@ def _find_host_problems(
     text: str, target: Target, profile: Profile, reported: Sequence[Diagnostic]
 ) -> Iterator[_HostProblem]:
     """Why a host would not load a file, and what else it would report that was not yet."""
-    reading = read_header(text.encode(), rules=profile.header, limits=profile.limits)
+    data = text.encode()
+    reading = read_header(data, rules=profile.header, limits=profile.limits)
     name = posixpath.basename(target.folder)
     understood = understand(reading, default_name=name, required=(), fields=profile.fields)
-    # Fields that are missing from a header that cannot be read are no problem of their own.
-    found = reading.diagnostics + understood.diagnostics if reading.valid else reading.diagnostics
-    found = locate_in_file(found, text.encode(), profile.header)
     for deep in find_too_deep(target.folder, [profile]):
         message = f"It is {deep.depth} folders below `{deep.folder}`; {deep.most} deep is searched."
         yield _HostProblem(diagnose("too-deep", message), refusal=True)
-    pattern = profile.fields.name_pattern
-    if reading.valid and pattern and not re.fullmatch(pattern, understood.name):
-        message = f"`name` is “{understood.name[:80]}”; it must match `{pattern}`."
-        yield _HostProblem(diagnose("name-invalid", message, field="name"), refusal=True)
+    findings = reading.diagnostics
+    # Fields that are missing from a header that cannot be read are no problem of their own.
+    if reading.valid:
+        yield from _check_name_pattern(understood.name, profile.fields.name_pattern)
+        findings += understood.diagnostics
+    findings = locate_in_file(findings, data, profile.header)
     if not (reading.valid and understood.valid):
-        cause = next((one for one in found if one.severity is Severity.ERROR), None)
+        cause = next((one for one in findings if one.severity is Severity.ERROR), None)
         unknown = diagnose("host-refuses", "Its header cannot be read.")
         yield _HostProblem(cause or unknown, refusal=True)
-        found = tuple(one for one in found if one is not cause)
-    for one in raise_severity(found):
-        if not any(_covers(other, one) for other in reported):
-            yield _HostProblem(one)
+        findings = tuple(one for one in findings if one is not cause)
+    for finding in raise_severity(findings):
+        is_reported = any(_covers(other, finding) for other in reported)
+        if not is_reported:
+            yield _HostProblem(finding)
+
+
+def _check_name_pattern(name: str, pattern: str) -> Iterator[_HostProblem]:
+    if pattern and not re.fullmatch(pattern, name):
+        message = f"`name` is “{name[:80]}”; it must match `{pattern}`."
+        yield _HostProblem(diagnose("name-invalid", message, field="name"), refusal=True)
 
 
 def _report_for_hosts(problem: _HostProblem, profiles: Sequence[Profile]) -> Diagnostic:
@@ -303,14 +326,16 @@ def _report_for_hosts(problem: _HostProblem, profiles: Sequence[Profile]) -> Dia
 
 def _covers(reported: Diagnostic, found: Diagnostic) -> bool:
     """Whether a diagnostic makes another one redundant: the same, or an error in the same field."""
+    is_error = reported.severity is Severity.ERROR
     is_same_line = found.line is not None and reported.line == found.line
-    if found.field is None and is_same_line and reported.severity is Severity.ERROR:
+    # A parser names only the line of what it cannot read, the strict check also the field.
+    if found.field is None and is_same_line and is_error:
         return True
     if reported.field != found.field:
         return False
     if reported.field is None and reported.line != found.line:
         return False
-    return reported.code == found.code or reported.severity is Severity.ERROR
+    return reported.code == found.code or is_error
 
 
 class _SkillFolder:
@@ -325,5 +350,6 @@ class _SkillFolder:
         real = self._files.find_real_path(posixpath.join(self._path, *name.split("/")))
         if real is None:
             return PathTarget.MISSING
+        # With the slash: `skill-old/notes.md` is not inside `skill`.
         is_inside = real == self._real or real.startswith(self._real.rstrip("/") + "/")
         return PathTarget.INSIDE if is_inside else PathTarget.OUTSIDE

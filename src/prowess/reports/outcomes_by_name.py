@@ -31,7 +31,8 @@ def index_outcomes(snapshot: Snapshot) -> OutcomesByName:
     index: OutcomesByName = {}
     for outcome in snapshot.outcomes:
         holder = index.setdefault(outcome.name, outcome)
-        if holder.state not in snapshot.listed and outcome.state in snapshot.listed:
+        is_holder_listed = holder.state in snapshot.listed
+        if not is_holder_listed and outcome.state in snapshot.listed:
             index[outcome.name] = outcome
     return index
 
@@ -40,7 +41,8 @@ def is_same_answer(one: Outcome | None, other: Outcome | None) -> bool:
     """Whether two scans agree on a name: the same state, decided for the same file."""
     if one is None or other is None:
         return one is other
-    return one.state is other.state and one.candidate.location == other.candidate.location
+    is_same_file = one.candidate.location == other.candidate.location
+    return is_same_file and one.state is other.state
 
 
 def list_differing_names(one: OutcomesByName, other: OutcomesByName) -> list[str]:
@@ -66,6 +68,7 @@ def load_other_editions(skills: Skills, host: str, open_host: OpenHost) -> Itera
         try:
             snapshot = open_host(f"{base}@{edition}").snapshot
         except ProwessError as error:
+            # The edition that was asked for has its answer all the same.
             yield OtherEdition(name, {}, str(error))
         else:
             yield OtherEdition(name, index_outcomes(snapshot))

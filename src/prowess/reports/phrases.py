@@ -14,18 +14,24 @@ def name_host(host: str, edition: str) -> str:
 
 def render_counts(counts: Mapping[State, int]) -> str:
     """`12 ready, 1 hidden, 2 shadowed`: ready skills first."""
-    return ", ".join(
-        f"{counts[state]:,} {state.value}" for state in reversed(State) if counts.get(state)
-    )
+    # States are in the order in which they are decided, so `ready` is the last.
+    occurring = [state for state in reversed(State) if counts.get(state)]
+    return ", ".join(f"{counts[state]:,} {state.value}" for state in occurring)
 
 
-def cite_reason(found: Outcome | Note) -> str:
+def cite_reason(decided: Outcome | Note) -> str:
     """Why a skill is not ready, with the file and line of the setting that decided."""
-    reason = found.reason or ""
-    return reason if found.origin is None else f"{reason} ({found.origin})"
+    reason = decided.reason or ""
+    if decided.origin is None:
+        return reason
+    return f"{reason} ({decided.origin})"
 
 
 def lower_first(sentence: str) -> str:
     """A sentence as the end of another: its first letter small, unless it starts with a name."""
-    starts_with_a_word = sentence[1:2].islower() or sentence[1:2] == " "
-    return sentence[:1].lower() + sentence[1:] if starts_with_a_word else sentence
+    # `YAML` and `` `name` `` stay as they are, `A` does not.
+    second = sentence[1:2]
+    starts_with_a_word = second.islower() or second == " "
+    if not starts_with_a_word:
+        return sentence
+    return sentence[:1].lower() + sentence[1:]

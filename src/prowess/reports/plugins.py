@@ -14,7 +14,6 @@ from prowess.errors import UnknownName, UsageError, shorten
 from prowess.model.outcome import Outcome
 from prowess.model.plugin import Plugin
 from prowess.model.plugin_contents import PluginContents
-from prowess.model.skill import LoadedFrom
 from prowess.reports.settings_edits import EditedFiles, may_edit
 from prowess.runtime import Skills
 from prowess.settings.edit.plugins import PluginSwitch, find_plugin_switch
@@ -99,10 +98,10 @@ def report_plugins(skills: Skills) -> tuple[PluginReport, ...]:
 
 
 def _report(contents: PluginContents, outcomes: Iterable[Outcome]) -> PluginReport:
-    found = list(outcomes)
-    commands = [one for one in found if one.candidate.root.layout == "commands"]
-    is_command = LoadedFrom.COMMANDS
-    skills = [one for one in found if one.candidate.root.source.loaded_from is not is_command]
+    skills, commands = [], []
+    for outcome in outcomes:
+        root = outcome.candidate.root
+        (commands if root.layout == "commands" else skills).append(outcome)
     return PluginReport(contents, tuple(skills), tuple(commands))
 
 
@@ -136,15 +135,16 @@ class UnknownPlugin(UnknownName):
 def find_plugin(skills: Skills, name: str) -> Plugin:
     """The plugin with a name or an id. Raises `UnknownPlugin`, and a `UsageError` for several."""
     plugins = skills.project.load_plugins(packages=True)
-    by_id = [one for one in plugins if one.id == name]
-    found = by_id or [one for one in plugins if one.name == name]
-    if not found:
-        known = [word for one in plugins for word in (one.name, one.id)]
+    # An id is exact; plugins of several marketplaces may share a name.
+    by_id = [plugin for plugin in plugins if plugin.id == name]
+    matching = by_id or [plugin for plugin in plugins if plugin.name == name]
+    if not matching:
+        known = [word for plugin in plugins for word in (plugin.name, plugin.id)]
         raise UnknownPlugin(name, dict.fromkeys(known))
-    if len(found) > 1:
-        ids = ", ".join(one.id for one in found)
+    if len(matching) > 1:
+        ids = ", ".join(plugin.id for plugin in matching)
         raise UsageError(f"There are several plugins named “{name}”; use one of {ids}.")
-    return found[0]
+    return matching[0]
 
 
 def plan_plugin_switch(skills: Skills, name: str, *, enabled: bool, user: bool) -> PluginSwitchPlan:
@@ -174,22 +174,21 @@ def _choose_file(skills: Skills, files: EditedFiles, *, user: bool) -> tuple[str
     """The settings file to edit: the strongest of the wanted kind that exists."""
     places = skills.find_places()
     top = (places.repository or places.cwd).rstrip("/")
-    found: list[tuple[str, PluginSwitch]] = []
-    of_the_kind: list[tuple[str, PluginSwitch]] = []
+    # The switch of each file, in reading order, so that the last is the strongest.
+    switches: dict[str, PluginSwitch] = {}
+    of_the_kind: list[str] = []
     for path, rule in list_settings_places(skills.profile, places):
         switch = find_plugin_switch(rule) if may_edit(path, rule, top) else None
         if switch is None:
             continue
-        found.append((path, switch))
+        switches[path] = switch
         if rule.is_project != user:
-            of_the_kind.append((path, switch))
-    if not found:
+            of_the_kind.append(path)
+    if not switches:
         title = skills.profile.title or skills.profile.name
         raise UsageError(f"{title} has no setting for a plugin that can be edited.")
     # A host may have such a setting in files of one kind only.
-    wanted = of_the_kind or found
-    existing = [one for one in wanted if files.is_on_disk(one[0])]
-    if existing:
-        return existing[-1]
-    at_top = [one for one in wanted if posixpath.dirname(one[0]) == top]
-    return (at_top or wanted)[-1]
+    wanted = of_the_kind or list(switches)
+    at_top = [path for path in wanted if posixpath.dirname(path) == top]
+    chosen = files.find_strongest(wanted) or (at_top or wanted)[-1]
+    return chosen, switches[chosen]

@@ -172,14 +172,17 @@ def plan_setup(skills: Skills) -> ProjectSetup:
     cwd, files = skills.cwd, skills.project.files
     existing = find_project_folder(skills, within=posixpath.join(cwd, ""))
     folder = existing or choose_new_folder(skills, cwd)
-    wanted = (posixpath.join(cwd, SETTINGS_FILE), folder)
-    # A broken symlink counts as existing, so that its target is not created by surprise.
-    kept = [path for path in wanted if files.find_kind(path) or files.find_link(path) is not None]
-    return ProjectSetup(tuple(path for path in wanted if path not in kept), tuple(kept), folder)
+    kept, created = [], []
+    for path in (posixpath.join(cwd, SETTINGS_FILE), folder):
+        # A broken symlink counts as existing, so that its target is not created by surprise.
+        exists = files.find_kind(path) is not None or files.find_link(path) is not None
+        (kept if exists else created).append(path)
+    return ProjectSetup(tuple(created), tuple(kept), folder)
 
 
 def apply_setup(setup: ProjectSetup) -> None:
     """Create what is missing, the folder first. Raises `MachineError`."""
+    # A folder that cannot be made fails before there is a settings file, which would look done.
     if setup.folder in setup.created:
         make_folder(setup.folder)
     for path in setup.created:
@@ -190,7 +193,8 @@ def apply_setup(setup: ProjectSetup) -> None:
 def count_by_root(snapshot: Snapshot) -> dict[str, int]:
     """How many files each root has, in scan order; roots without any are left out."""
     counted = Counter(outcome.candidate.root.path for outcome in snapshot.outcomes)
-    return {root.path: counted[root.path] for root in snapshot.roots if counted[root.path]}
+    paths = [root.path for root in snapshot.roots]
+    return {path: counted[path] for path in paths if counted[path]}
 
 
 def shape_setup(setup: ProjectSetup, snapshot: Snapshot) -> dict[str, Any]:

@@ -112,8 +112,8 @@ def report_requirements(skills: Skills, name: str) -> RequirementsReport:
 
 def report_ineligible(skills: Skills) -> tuple[RequirementsReport, ...]:
     """The skills that cannot be used on this machine, each with what it requires."""
-    outcomes = (one for one in skills.snapshot.outcomes if one.state is State.INELIGIBLE)
-    return tuple(_report(skills, outcome) for outcome in outcomes if outcome.skill is not None)
+    ineligible = (one for one in skills.snapshot.outcomes if one.state is State.INELIGIBLE)
+    return tuple(_report(skills, outcome) for outcome in ineligible if outcome.skill is not None)
 
 
 def _report(skills: Skills, outcome: Outcome) -> RequirementsReport:
@@ -148,10 +148,12 @@ class _Checked(NamedTuple):
 
 def _list_requirements(skill: Skill, skills: Skills, verdict: Verdict) -> Iterator[Requirement]:
     rules, manifest = skills.profile.gate, skill.manifest
+    # A skill that is always loaded is let off some checks, by hosts that have such skills.
     skipped = rules.always_skips if manifest.always else ()
     checked = _Checked(skill, skills, verdict, list_remedies(skills, skill, verdict))
     for check, list_kind in _KINDS.items():
-        if check in rules.checks and check not in skipped:
+        is_checked = check in rules.checks and check not in skipped
+        if is_checked:
             yield from list_kind(checked)
 
 
@@ -170,11 +172,14 @@ def _list_programs(checked: _Checked) -> Iterator[Requirement]:
 
 def _list_alternatives(checked: _Checked) -> Iterator[Requirement]:
     names = checked.skill.manifest.requires.any_bins
-    if names:
-        found = [way for name in names for way in _list_installs(name, checked.remedies)]
-        # A remedy that does not say what it brings is found for each of the programs.
-        ways = list(dict.fromkeys(found)) or [_NO_WAY]
-        yield _require("one-of-programs", names, ways, met=not checked.verdict.any_bins)
+    if not names:
+        return
+    installs: list[Way] = []
+    for name in names:
+        installs += _list_installs(name, checked.remedies)
+    # A remedy that does not say what it brings is found for each of the programs.
+    ways = list(dict.fromkeys(installs)) or [_NO_WAY]
+    yield _require("one-of-programs", names, ways, met=not checked.verdict.any_bins)
 
 
 def _list_variables(checked: _Checked) -> Iterator[Requirement]:
@@ -205,7 +210,7 @@ def _require(kind: str, names: tuple[str, ...], ways: Sequence[Way], *, met: boo
 
 def _list_installs(name: str, remedies: Sequence[Remedy]) -> list[Way]:
     """The author's ways to install a program; one that does not say what it brings may bring it."""
-    return [_as_way(one) for one in remedies if name in one.provides or not one.provides]
+    return [_as_way(one) for one in remedies if not one.provides or name in one.provides]
 
 
 def _as_way(remedy: Remedy) -> Way:
@@ -216,6 +221,7 @@ def _as_way(remedy: Remedy) -> Way:
 
 
 def _list_variable_ways(name: str, skill: Skill, skills: Skills) -> list[Way]:
+    # The name becomes part of a command that the user copies, so it must be a name and no more.
     if not _VARIABLE.fullmatch(name):
         return [Way("no shell can set a variable with this name; ask the author to rename it")]
     ways = [Way("set it in your shell or in its startup file", f"export {name}=VALUE")]
@@ -225,6 +231,7 @@ def _list_variable_ways(name: str, skill: Skill, skills: Skills) -> list[Way]:
     owner = (*place.key, skill.manifest.skill_key or skill.name)
     ways.append(Way(f"set `{join_key((*owner, 'env', name))}` in {place.file}"))
     if name == skill.manifest.primary_env:
+        # OpenClaw's spelling, and ours.
         api_key = "api_key" if place.is_own else "apiKey"
         ways.append(Way(f"set `{join_key((*owner, api_key))}` in {place.file}"))
     return ways
@@ -257,12 +264,16 @@ def _find_place(skills: Skills, target: str) -> _SettingPlace | None:
 
 def _find_prefix(rule: SettingsFileRule, target: str) -> tuple[str, ...] | None:
     """The key that something is set below in a file; None where the file does not have it."""
-    if target == "raw" and rule.only_keys:
-        return None
-    if target == "raw" and not rule.refuse_unknown:
+    is_own = rule.refuse_unknown
+    if target == "raw":
+        # Of such a file only these keys are read; the rest belongs to another program.
+        if rule.only_keys:
+            return None
         # A host's own file is its configuration, from the top.
-        return ()
-    own_keys = OWN_KEYS if rule.refuse_unknown else {}
-    keys = rule.keys or own_keys
-    found = next((key for key, setting in keys.items() if setting == target), None)
-    return None if found is None else tuple(found.split("."))
+        if not is_own:
+            return ()
+    keys = rule.keys or (OWN_KEYS if is_own else {})
+    for key, setting in keys.items():
+        if setting == target:
+            return tuple(key.split("."))
+    return None

@@ -28,7 +28,9 @@ def shape_sarif(
     `codes` says what the codes mean; those of another program's rules may be missing. `suppressed`
     are findings that a comment in the file explains, each with its reason.
     """
-    found = {diagnostic.code for diagnostic in (*diagnostics, *(one for one, _ in suppressed))}
+    all_findings = (*diagnostics, *(diagnostic for diagnostic, _ in suppressed))
+    found = {diagnostic.code for diagnostic in all_findings}
+    # Results point into this list by index; only the rules that are used are in it.
     used = [code for code in codes if code in found] + sorted(found - codes.keys())
     driver = {
         "name": "Prowess",

@@ -9,7 +9,7 @@ import msgspec
 from prowess.conversation.authorization import identify_content, judge_skill
 from prowess.errors import ProwessError
 from prowess.model.outcome import Outcome
-from prowess.model.permission import Action, Approval, ApprovalRequest, Decision
+from prowess.model.permission import Action, Approval, ApprovalRequest
 from prowess.model.skill import Skill
 from prowess.model.snapshot import Snapshot
 from prowess.model.source_status import SourceStatus
@@ -86,44 +86,42 @@ def find_served_origin(skills: Skills, outcome: Outcome) -> ServedOrigin | None:
         return None
     settings = skills.snapshot.settings
     rules = skills.project.gather_rules(settings)
+    # The same question that a conversation asks before a model loads the skill.
     request, decision = judge_skill(skill, skills.profile, settings, rules)
     try:
         digest = identify_content(skill, request, skills.project.files, lambda: _find_digest(skill))
     except (OSError, ProwessError) as error:
         reason = str(error).rstrip(".")
         return ServedOrigin(source=source, approval="unknown", reason=reason)
-    return _judge(skills, skill, source, request, decision, digest)
-
-
-def _judge(
-    skills: Skills,
-    skill: Skill,
-    source: SourceStatus,
-    request: ApprovalRequest,
-    decision: Decision,
-    digest: str,
-) -> ServedOrigin:
     if decision.action is not Action.ASK:
         state: ApprovalState = "allowed" if decision.action is Action.ALLOW else "denied"
         return ServedOrigin(source=source, approval=state, reason=decision.reason, digest=digest)
     if skills.project.load_own_settings().approvals != "disk":
         return ServedOrigin(source=source, approval="session", digest=digest)
-    store = ApprovalFile(approvals_path(skills.facts))
-    found = [store.find(request.permission, one, skill.location) for one in request.patterns]
-    kept = [one for one in found if one is not None]
+    approvals = _load_approvals(skills, skill, request)
+    kept = [approval for approval in approvals if approval is not None]
     return ServedOrigin(
         source=source,
-        approval=_compare(found, digest),
+        approval=_compare(approvals, digest),
         approved=kept[0].approved if kept else None,
         digest=digest,
     )
 
 
-def _compare(found: list[Approval | None], digest: str) -> ApprovalState:
-    if all(one is None for one in found):
+def _load_approvals(
+    skills: Skills, skill: Skill, request: ApprovalRequest
+) -> list[Approval | None]:
+    """What was approved of each thing that is asked for; None where nothing was."""
+    store = ApprovalFile(approvals_path(skills.facts))
+    return [store.find(request.permission, pattern, skill.location) for pattern in request.patterns]
+
+
+def _compare(approvals: list[Approval | None], digest: str) -> ApprovalState:
+    digests = {None if approval is None else approval.digest for approval in approvals}
+    if digests <= {None}:
         return "none"
-    is_covered = all(one is not None and one.digest == digest for one in found)
-    return "approved" if is_covered else "changed"
+    # An approval of another content, or of a part of what is asked for, is no approval.
+    return "approved" if digests == {digest} else "changed"
 
 
 def _find_digest(skill: Skill) -> str:

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import json
-import posixpath
 import tomllib
 from collections.abc import Callable
 from typing import Any
 
 from prowess.errors import UsageError
-from prowess.reports.settings_edits import EditedFiles
+from prowess.reports.settings_edits import EditedFiles, choose_own_file
 from prowess.runtime import Skills
 from prowess.settings.edit.toml import add_entry, set_toml_value
 from prowess.settings.formats.document import join_key
-from prowess.settings.load import list_settings_places
 from prowess.state.edited_files import FileEdit
 
 Scalar = bool | int | float | str
@@ -51,15 +49,17 @@ def _plan_edit(
 ) -> FileEdit:
     files = EditedFiles(skills.project.files)
     edited = Skills(skills.cwd, facts=skills.facts, files=files)
-    file = _choose_file(edited, files, user=user)
+    file = choose_own_file(edited.profile, edited.find_places(), files, user=user)
     old = files.load_text(file)
     files.edit(file, old, edit(old, file))
     # Read as the next start would read it: a mistake is an error, and what a project may not set
     # is reported.
+    key = join_key(path)
     for finding in edited.settings().diagnostics:
-        if finding.file == file and finding.field == join_key(path):
+        if finding.file == file and finding.field == key:
             raise UsageError(f"{finding.message} {finding.hint or ''}".strip())
-    return FileEdit(file, old if files.is_on_disk(file) else None, files.texts.get(file, old))
+    before = old if files.is_on_disk(file) else None
+    return FileEdit(file, before, files.texts.get(file, old))
 
 
 def _render(value: object) -> str:
@@ -67,27 +67,19 @@ def _render(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _choose_file(skills: Skills, files: EditedFiles, *, user: bool) -> str:
-    """The strongest settings file that exists; else the one to create."""
-    wanted = skills.profile.settings["user" if user else "project"]
-    places = skills.find_places()
-    known = [path for path, rule in list_settings_places(skills.profile, places) if rule is wanted]
-    existing = [path for path in known if files.is_on_disk(path)]
-    if existing:
-        return existing[-1]
-    return known[-1] if user else posixpath.join(places.repository or places.cwd, "prowess.toml")
-
-
 def _parse_key(key: str) -> tuple[str, ...]:
     """The parts of a dotted key, which may be quoted. Raises `UsageError`."""
+    # TOML itself says where a key ends: parts may be quoted and have dots in them.
     try:
-        table: Any = tomllib.loads(f"{key} = 0")
+        value: Any = tomllib.loads(f"{key} = 0")
     except tomllib.TOMLDecodeError:
         raise UsageError(f"`{key}` is not a key of TOML, such as `agent.model`.") from None
     path: list[str] = []
-    while isinstance(table, dict) and len(table) == 1:
-        ((name, table),) = table.items()
+    while isinstance(value, dict) and len(value) == 1:
+        ((name, value),) = value.items()
         path.append(name)
-    if table != 0 or not path:
+    # A “key” such as `a = 1\nb` is a whole document, with more in it than the one zero.
+    is_one_key = value == 0 and path
+    if not is_one_key:
         raise UsageError(f"`{key}` is not one key of TOML, such as `agent.model`.")
     return tuple(path)

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import posixpath
+from collections.abc import Sequence
+
 from prowess.errors import MachineError
 from prowess.ports import FileSystem, Head
+from prowess.profiles.places import Places
+from prowess.profiles.schema.profile import Profile
 from prowess.profiles.schema.settings import SettingsFileRule
-from prowess.settings.load import MOST_BYTES
+from prowess.settings.load import MOST_BYTES, list_settings_places
+
+_OWN_FILE = "prowess.toml"
 
 
 def may_edit(path: str, rule: SettingsFileRule, top: str) -> bool:
@@ -16,6 +23,19 @@ def may_edit(path: str, rule: SettingsFileRule, top: str) -> bool:
         return False
     # Hosts also read the files of parent folders, which are other projects.
     return not rule.is_project or path.startswith(f"{top.rstrip('/')}/")
+
+
+def choose_own_file(profile: Profile, places: Places, files: EditedFiles, *, user: bool) -> str:
+    """The prowess.toml to edit, the user's or the project's; one that does not exist is created."""
+    wanted = profile.settings["user" if user else "project"]
+    known = [path for path, rule in list_settings_places(profile, places) if rule is wanted]
+    existing = files.find_strongest(known)
+    if existing is not None:
+        return existing
+    if user:
+        return known[-1]
+    # Files of a project are read in each folder up to its top; one at the top applies to all.
+    return posixpath.join(places.repository or places.cwd, _OWN_FILE)
 
 
 class EditedFiles:
@@ -36,6 +56,7 @@ class EditedFiles:
         if path not in self.texts:
             return self._files.read_head(path, limit)
         data = self.texts[path].encode()
+        # Edited text has no inode and no times; settings are never cached by their stamp.
         return Head(data[:limit], len(data), 1, (0, 0, len(data), 0))
 
     def find_kind(self, path: str) -> str | None:
@@ -44,6 +65,11 @@ class EditedFiles:
     def is_on_disk(self, path: str) -> bool:
         """Whether anything is there before the edits; a broken symlink counts."""
         return self._files.find_kind(path) is not None or self._files.find_link(path) is not None
+
+    def find_strongest(self, paths: Sequence[str]) -> str | None:
+        """Of settings files in reading order, the last that exists: it overrides the others."""
+        existing = [path for path in paths if self.is_on_disk(path)]
+        return existing[-1] if existing else None
 
     def load_text(self, path: str) -> str:
         """The text of a settings file; empty where there is none.

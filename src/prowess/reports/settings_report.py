@@ -45,7 +45,9 @@ class SettingRow(msgspec.Struct, frozen=True, kw_only=True):
     def list_origins(self) -> list[Origin]:
         """Where the value comes from: several places where more than one file adds to a list."""
         files = {origin.file for origin in self.entries.values()}
-        return list(self.entries.values()) if len(files) > 1 else [self.origin]
+        if len(files) > 1:
+            return list(self.entries.values())
+        return [self.origin]
 
 
 class SettingsReport(msgspec.Struct, frozen=True, kw_only=True):
@@ -126,17 +128,18 @@ def _describe_configuration(
 def _load_lines(
     settings: Settings, places: Places, disk: FileSystem
 ) -> dict[tuple[str, ...], Origin]:
-    found: dict[tuple[str, ...], Origin] = {}
+    origins: dict[tuple[str, ...], Origin] = {}
     for path, rule in places:
         if path not in settings.files or rule.only_keys:
             continue
         text = disk.read_head(path, MOST_BYTES).data.decode("utf-8", "replace")
+        # A host's whole file is configuration; in ours it has a table of its own.
         prefix = ("config",) if rule.is_own else ()
         for key, line in list_lines(text, rule.format).items():
             # A later file overrides an earlier one.
             if key[: len(prefix)] == prefix:
-                found[key[len(prefix) :]] = Origin(path, line)
-    return found
+                origins[key[len(prefix) :]] = Origin(path, line)
+    return origins
 
 
 def _shape_row(row: SettingRow) -> dict[str, Any]:

@@ -38,27 +38,31 @@ def list_nested_readers() -> list[str]:
 
 
 def _reads_nested(profile: Profile) -> bool:
-    return any(not rule.leaf and rule.max_depth > 1 for rule in profile.roots.values())
+    # By default a folder with a SKILL.md is a leaf: what is below it belongs to that skill.
+    searched_on = [rule for rule in profile.roots.values() if not rule.leaf]
+    return any(rule.max_depth > 1 for rule in searched_on)
 
 
 def find_too_deep(folder: str, profiles: Iterable[Profile]) -> list[TooDeep]:
     """The hosts that read the folder of skills around a skill's folder, but not so deep."""
     path = folder.replace("\\", "/")
-    found = (_find_for_host(path, profile) for profile in profiles)
-    return [one for one in found if one is not None]
+    by_host = (_find_for_host(path, profile) for profile in profiles)
+    return [too_deep for too_deep in by_host if too_deep is not None]
 
 
 def _find_for_host(path: str, profile: Profile) -> TooDeep | None:
-    shallow: TooDeep | None = None
+    too_deep: TooDeep | None = None
     for tail, rule in _list_tails(profile):
-        _, found, below = path.rpartition(f"{tail}/")
-        if not found:
+        # The innermost such folder counts: a path can have the same name twice.
+        _, matched, below = path.rpartition(f"{tail}/")
+        if not matched:
             continue
         depth = below.count("/") + 1
+        # Another root of the host may search the same folder deeper.
         if depth <= rule.max_depth:
             return None
-        shallow = TooDeep(profile, tail.strip("/"), depth, rule.max_depth)
-    return shallow
+        too_deep = TooDeep(profile, tail.strip("/"), depth, rule.max_depth)
+    return too_deep
 
 
 def _list_tails(profile: Profile) -> Iterator[tuple[str, RootRule]]:
@@ -85,11 +89,13 @@ def _fill_places(template: str, profile: Profile) -> str:
 def report_too_deep(folder: str) -> Iterator[Diagnostic]:
     """A finding about a skill that is too deep for hosts that read the folder around it."""
     # Loading every profile costs more than a check of one file; few skills are so deep.
-    found = find_too_deep(folder, load_agents()) if "/skills/" in folder else []
-    if not found:
+    if "/skills/" not in folder:
         return
-    first = found[0]
-    profiles = [one.profile for one in found if one.folder == first.folder]
+    too_deep = find_too_deep(folder, load_agents())
+    if not too_deep:
+        return
+    first = too_deep[0]
+    profiles = [one.profile for one in too_deep if one.folder == first.folder]
     verb = "searches" if len(profiles) == 1 else "search"
     message = (
         f"The skill is {first.depth} folders below `{first.folder}`; {join_titles(profiles)} {verb}"
@@ -100,5 +106,7 @@ def report_too_deep(folder: str) -> Iterator[Diagnostic]:
 
 def join_titles(profiles: Sequence[Profile]) -> str:
     """The titles of hosts as a sentence has them: `a`, `a and b`, `a, b and c`."""
-    *others, last = (profile.title or profile.name for profile in profiles)
-    return f"{', '.join(others)} and {last}" if others else last
+    titles = [profile.title or profile.name for profile in profiles]
+    if len(titles) == 1:
+        return titles[0]
+    return f"{', '.join(titles[:-1])} and {titles[-1]}"

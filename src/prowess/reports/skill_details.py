@@ -19,6 +19,7 @@ from prowess.reports.json_output import shape_diagnostic, shape_outcome, shape_s
 from prowess.reports.served_origin import ServedOrigin, find_served_origin
 from prowess.runtime import Skills
 
+# Nobody reads a longer list; some skills bring a `node_modules`.
 MOST_FILES = 200
 _MOST_FOLDERS = 500
 
@@ -120,10 +121,12 @@ def load_files(outcome: Outcome, disk: FileSystem) -> SkillFiles:
         if not pending or len(found) > MOST_FILES:
             break
         below = pending.pop()
-        items = _list_folder(posixpath.join(folder, below) if below else folder, disk)
+        path = posixpath.join(folder, below) if below else folder
+        items = _list_folder(path, disk)
         found += _describe_files(items, folder, below, disk)
+        subfolders = [posixpath.join(below, item.name) for item in items if _enters(item)]
         # The last one is taken next, so the list is reversed.
-        pending += [posixpath.join(below, item.name) for item in reversed(items) if _enters(item)]
+        pending += reversed(subfolders)
     has_more = bool(pending) or len(found) > MOST_FILES
     return SkillFiles(tuple(found[:MOST_FILES]), has_more)
 
@@ -137,6 +140,8 @@ def _list_folder(path: str, disk: FileSystem) -> list[FolderItem]:
 
 
 def _enters(item: FolderItem) -> bool:
+    # A symlink may lead out of the skill or into a circle; `.git` of a cloned skill has thousands
+    # of files that no agent reads.
     return item.kind == "folder" and not item.is_link and item.name != ".git"
 
 

@@ -16,7 +16,9 @@ def choose_user_folder(skills: Skills) -> str:
     """The folder for all projects of a user: the shared one if the host reads it."""
     shared = posixpath.join(skills.facts.home, SHARED_FOLDER)
     paths = [root.path for root in _list_roots(skills, Scope.USER)]
-    return shared if shared in paths or not paths else paths[0]
+    if not paths or shared in paths:
+        return shared
+    return paths[0]
 
 
 def choose_project_folder(skills: Skills) -> str:
@@ -28,26 +30,32 @@ def choose_project_folder(skills: Skills) -> str:
 def find_project_folder(skills: Skills, *, within: str = "") -> str | None:
     """The nearest skill folder that exists; of several side by side, the shared one first."""
     used = {outcome.candidate.root.path for outcome in skills.snapshot.outcomes}
-    roots = _list_roots(skills, Scope.PROJECT, within=within)
     find_kind = skills.project.files.find_kind
-    existing = [root for root in roots if find_kind(root.path) == "folder"]
-    # A plain folder called `skills` may be about anything; it counts once it has a skill in it.
-    found = [root for root in existing if root.path in used or _is_in_dot_folder(root.path)]
-    return min(found, key=_rank).path if found else None
+    candidates = []
+    for root in _list_roots(skills, Scope.PROJECT, within=within):
+        # A plain folder called `skills` may be about anything; it counts once it has a skill in it.
+        is_for_skills = root.path in used or _is_in_dot_folder(root.path)
+        if is_for_skills and find_kind(root.path) == "folder":
+            candidates.append(root)
+    return min(candidates, key=_rank).path if candidates else None
 
 
 def choose_new_folder(skills: Skills, top: str) -> str:
     """The skill folder to create in a folder: the shared one if the host reads it, else its own."""
     shared = posixpath.join(top, SHARED_FOLDER)
+    # The empty part adds the slash, so that a folder whose name begins alike is not inside.
     roots = _list_roots(skills, Scope.PROJECT, within=posixpath.join(top, ""))
-    if not roots or shared in [root.path for root in roots]:
+    paths = [root.path for root in roots]
+    if not paths or shared in paths:
         return shared
+    # Roots of the working folder and of those above it; the farthest is the one at `top`.
     return max(roots, key=lambda root: root.distance).path
 
 
 def _list_roots(skills: Skills, scope: Scope, *, within: str = "") -> list[Root]:
-    roots = [root for root in skills.snapshot.roots if root.scope is scope]
-    return [one for one in roots if one.path.startswith(within) and _takes_new_skills(one)]
+    of_scope = [root for root in skills.snapshot.roots if root.scope is scope]
+    inside = [root for root in of_scope if root.path.startswith(within)]
+    return [root for root in inside if _takes_new_skills(root)]
 
 
 def _takes_new_skills(root: Root) -> bool:

@@ -62,6 +62,7 @@ class TargetSearch:
         missing = [path for path in paths if not self._exists(path)]
         if missing:
             raise UsageError(f"No such file or folder: {_join(missing, ', ')}")
+        # By the real file: the folders of several hosts are often symlinks to one of them.
         targets: dict[str, Target] = {}
         notes: list[Diagnostic] = []
         for path in paths or (".",):
@@ -70,15 +71,16 @@ class TargetSearch:
                 real = self._files.find_real_path(target.location) or target.location
                 targets.setdefault(real, target)
             notes += found.notes
-        if not targets and any(note.code == "wrong-file-name" for note in notes):
+        if targets:
+            ordered = sorted(targets.values(), key=lambda target: target.location)
+            return FoundTargets(tuple(ordered), tuple(notes))
+        has_wrong_name = any(note.code == "wrong-file-name" for note in notes)
+        if has_wrong_name:
             # Where nothing else is found, a file with the wrong name is what was meant.
             return FoundTargets((), tuple(map(_raise_severity, notes)))
-        if not targets:
-            where = _join(paths or (self._cwd,), " or ")
-            reasons = [escape_line(str(note)) for note in notes[:_MOST_NOTES]]
-            raise UsageError(" ".join([f"No {SKILL_FILE} found in {where}.", *reasons]))
-        ordered = sorted(targets.values(), key=lambda target: target.location)
-        return FoundTargets(tuple(ordered), tuple(notes))
+        where = _join(paths or (self._cwd,), " or ")
+        reasons = [escape_line(str(note)) for note in notes[:_MOST_NOTES]]
+        raise UsageError(" ".join([f"No {SKILL_FILE} found in {where}.", *reasons]))
 
     def _resolve(self, path: str) -> str:
         return posixpath.normpath(posixpath.join(self._cwd, path))

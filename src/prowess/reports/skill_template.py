@@ -15,6 +15,8 @@ from prowess.parse.manifest.names import MOST_NAME, is_standard
 from prowess.profiles.load import load_profile
 from prowess.state.unpacked_files import find_refusal
 
+# Text that YAML reads as it is: words with a space between them, so no number and no `true`, and
+# none of the characters that mean something (`: `, ` #`, brackets, quotes at the beginning).
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9 ,.;()/’'-]* [A-Za-z0-9 ,.;()/’'-]*[A-Za-z0-9.)]")
 _UNPRINTABLE = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 _ALLOWED = "only a-z, 0-9 and single hyphens are allowed"
@@ -72,6 +74,7 @@ def check_name(name: str) -> None:
     problem = _find_problem(name)
     if problem is None:
         return
+    # The cut may leave a hyphen at the end again.
     proposal = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:MOST_NAME].rstrip("-")
     is_better = proposal not in ("", name)
     raise InvalidName(name, f"{problem}; try “{proposal}”" if is_better else problem)
@@ -87,13 +90,18 @@ def _find_problem(name: str) -> str | None:
     wrong = re.search(r"[^a-z0-9-]", name)
     if wrong is not None:
         return f"it contains {_name_character(wrong[0])}; {_ALLOWED}"
-    return None if is_standard(name) else "hyphens must be single, between letters or digits"
+    if not is_standard(name):
+        return "hyphens must be single, between letters or digits"
+    return None
 
 
 def _name_character(character: str) -> str:
     if character == " ":
         return "a space"
-    return f"“{character}”" if character.isprintable() else f"U+{ord(character):04X}"
+    # A character that nobody sees, such as a zero-width space, is named by its number.
+    if not character.isprintable():
+        return f"U+{ord(character):04X}"
+    return f"“{character}”"
 
 
 def render_skill(
@@ -113,21 +121,29 @@ def render_skill(
     header = f"---\nname: {_quote_name(name)}\ndescription: {quote(described)}\n---\n\n"
     if body is None:
         body = _BODY.format(heading=title[0].upper() + title[1:])
-    added = [_RESOURCES[word] for word in resources]
-    if added:
-        body += "\n## Files\n\n" + "".join(f"- {one.line}\n" for one in added)
-    contents = {one.path: one.content.encode() for one in added}
-    for path, text in (files or {}).items():
-        refusal = find_refusal(path)
-        if refusal is not None:
-            raise UsageError(f"“{path}” cannot be a file of a skill: {refusal}.")
-        contents[path] = text.encode()
+    examples = [_RESOURCES[word] for word in resources]
+    if examples:
+        # An example that no line refers to would never be read.
+        body += "\n## Files\n\n" + "".join(f"- {one.line}\n" for one in examples)
+    contents = {one.path: one.content.encode() for one in examples}
+    contents |= _encode_files(files or {})
     # Written last: a folder with a SKILL.md in it is a complete skill.
     contents.pop("SKILL.md", None)
     contents["SKILL.md"] = (header + body).encode()
     _check(header + body, name, contents)
     scripts = frozenset(path for path in contents if path.startswith("scripts/"))
     return RenderedSkill(contents, scripts)
+
+
+def _encode_files(files: Mapping[str, str]) -> dict[str, bytes]:
+    """The bytes of files whose paths a model chose, so each path is checked."""
+    encoded = {}
+    for path, text in files.items():
+        refusal = find_refusal(path)
+        if refusal is not None:
+            raise UsageError(f"“{path}” cannot be a file of a skill: {refusal}.")
+        encoded[path] = text.encode()
+    return encoded
 
 
 def _check(text: str, name: str, files: dict[str, bytes]) -> None:

@@ -44,22 +44,25 @@ class SourceReport(msgspec.Struct, frozen=True):
 def load_source_report(skills: Skills, *, show_all: bool = False) -> SourceReport:
     """Every source of a scan; with `show_all` also folders that do not exist."""
     snapshot = skills.snapshot
-    counts = Counter(one.candidate.root.path for one in snapshot.outcomes)
+    counts = Counter(outcome.candidate.root.path for outcome in snapshot.outcomes)
     find_kind = skills.project.files.find_kind
-    statuses = [_count(one, counts) for one in snapshot.sources]
-    known = {one.folder for one in statuses}
-    folders = [
-        status
-        for status in _list_folders(snapshot, counts)
-        if status.folder not in known and (show_all or status.skills or find_kind(status.location))
-    ]
+    statuses = [_count(status, counts) for status in snapshot.sources]
+    # Skills that a source brought are in a folder, too, which is shown with that source.
+    known = {status.folder for status in statuses}
+    folders = []
+    for status in _list_folders(snapshot, counts):
+        if status.folder in known:
+            continue
+        # Hosts search dozens of folders, of which most people have two or three.
+        if show_all or status.skills or find_kind(status.location):
+            folders.append(status)
     return SourceReport(snapshot, (*folders, *statuses))
 
 
 def _list_folders(snapshot: Snapshot, counts: Counter[str]) -> Iterator[SourceStatus]:
     """The folders that were searched, and those that skills were found in otherwise."""
-    found = (outcome.candidate.root for outcome in snapshot.outcomes)
-    roots = {root.path: root for root in (*snapshot.roots, *found)}
+    with_skills = (outcome.candidate.root for outcome in snapshot.outcomes)
+    roots = {root.path: root for root in (*snapshot.roots, *with_skills)}
     for path, root in roots.items():
         yield SourceStatus(
             name=root.source.label or root.id,

@@ -90,10 +90,11 @@ def load_summary(skills: Skills) -> Summary:
 def _count_states(snapshot: Snapshot) -> dict[Scope, dict[State, int]]:
     counted = Counter((one.candidate.root.scope, one.state) for one in snapshot.outcomes)
     scopes: dict[Scope, dict[State, int]] = {}
+    # In the order of the enums, whatever the order of the outcomes.
     for scope in Scope:
-        states = {state: counted[scope, state] for state in State if counted[scope, state]}
-        if states:
-            scopes[scope] = states
+        occurring = [state for state in State if counted[scope, state]]
+        if occurring:
+            scopes[scope] = {state: counted[scope, state] for state in occurring}
     return scopes
 
 

@@ -2,6 +2,10 @@
 
 Every edit is tried first: the folder is scanned again as if it had been written. A plan that would
 not lead to the wanted state is a `UsageError` that says what prevents it.
+
+There are two planners. Prowess's own settings can be edited in several ways, so `_OwnPlanner`
+undoes whatever disables the skill. In a host's file one setting switches a skill, which
+`_HostPlanner` writes.
 """
 
 from __future__ import annotations
@@ -16,7 +20,7 @@ from prowess.machine.atomic_write import rewrite_aside
 from prowess.model.outcome import Outcome, State
 from prowess.model.snapshot import Snapshot
 from prowess.profiles.schema.settings import SettingsFileRule
-from prowess.reports.settings_edits import EditedFiles, may_edit
+from prowess.reports.settings_edits import EditedFiles, choose_own_file, may_edit
 from prowess.runtime import Skills
 from prowess.settings.edit.host_file import Switch, find_switch, name_key
 from prowess.settings.edit.toml import remove_entries, set_skill_enabled, set_skill_visibility
@@ -91,10 +95,16 @@ def find_visibility(outcome: Outcome, snapshot: Snapshot) -> Visibility:
     """How the settings switch a skill."""
     if outcome.state in _OFF:
         return "off"
-    key = outcome.skill.declared.skill_key if outcome.skill is not None else None
-    found = snapshot.settings.find_override(key, outcome.name)
-    chosen = None if found is None else found[1].visibility
+    override = snapshot.settings.find_override(_find_declared_key(outcome), outcome.name)
+    chosen = None if override is None else override[1].visibility
     return next((one for one in VISIBILITIES if one == chosen), "on")
+
+
+def _find_declared_key(outcome: Outcome | None) -> str | None:
+    """The key that a skill's header asks for in place of its name."""
+    if outcome is None or outcome.skill is None:
+        return None
+    return outcome.skill.declared.skill_key
 
 
 def plan_visibility(skills: Skills, host: str, name: str, wanted: Visibility) -> SwitchPlan:
@@ -110,7 +120,7 @@ def apply_plan(plan: SwitchPlan) -> None:
         rewrite_aside(path, text.encode())
 
 
-class _Planner:
+class _SwitchPlanner:
     """What both kinds of settings share: the edits so far, and a scan with them."""
 
     def __init__(self, skills: Skills, host: str, name: str, *, user: bool) -> None:
@@ -119,6 +129,7 @@ class _Planner:
         self.user = user
         self.files = EditedFiles(skills.project.files)
         self.places = skills.find_places()
+        # In reading order, so a file overrides those before it.
         self.settings_files = list_settings_places(skills.profile, self.places)
         self.top = self.places.repository or self.places.cwd
         self._host = host
@@ -139,20 +150,21 @@ class _Planner:
         """Raise a `UsageError` if the edits so far do not lead to the wanted visibility."""
         snapshot = self.scan()
         outcome = snapshot.find(self.name)
-        if outcome is None or find_visibility(outcome, snapshot) == wanted:
+        if outcome is None:
             return
-        found, key = find_visibility(outcome, snapshot), self.find_override_key(snapshot)
+        actual = find_visibility(outcome, snapshot)
+        if actual == wanted:
+            return
+        key = self.find_override_key(snapshot)
         decided = snapshot.settings.origin(f"overrides.{key}.visibility")
         where = f" by {self.shorten(str(decided))}" if decided.file is not None else ""
-        raise UsageError(f"“{self.name}” stays “{found}”{where}. Nothing was written.")
+        raise UsageError(f"“{self.name}” stays “{actual}”{where}. Nothing was written.")
 
     def find_override_key(self, snapshot: Snapshot) -> str:
         """The key of the skill's settings: the one in use already, else its name."""
-        outcome = snapshot.find(self.name)
-        declared = outcome.skill.declared if outcome and outcome.skill else None
-        key = declared.skill_key if declared is not None else None
-        found = snapshot.settings.find_override(key, self.name)
-        return self.name if found is None else found[0]
+        declared = _find_declared_key(snapshot.find(self.name))
+        override = snapshot.settings.find_override(declared, self.name)
+        return self.name if override is None else override[0]
 
     def render_reason(self, outcome: Outcome) -> str:
         """Why a skill is in its state, and the file that says so."""
@@ -180,29 +192,31 @@ _ADVICE = {
 }
 
 
-class _OwnPlanner(_Planner):
+class _OwnPlanner(_SwitchPlanner):
     """Plans edits of prowess.toml: in the user's file, or in those of the project."""
 
     def plan(self, *, enabled: bool) -> SwitchPlan:
         target = self._choose_file()
-        before = self.skills.snapshot.find(self.name)
         undone: tuple[UndoneSetting, ...] = ()
-        if enabled and before is not None and before.state is State.DISABLED:
+        if enabled and self._is_disabled():
             undone = tuple(self._remove_obstacles(target))
         else:
+            # Also for a skill that is enabled already: the line keeps it so, whatever other
+            # settings say later.
             old = self.files.load_text(target)
             new = set_skill_enabled(old, self.name, enabled=enabled, file=target)
             self.files.edit(target, old, new)
         texts = self.files.texts
-        shown = next(iter(texts), target) if target not in texts else target
+        # The obstacles may all have been in other files than the one that new lines go into.
+        shown = target if target in texts else next(iter(texts), target)
         return SwitchPlan(texts, shown, not self.files.is_on_disk(shown), undone)
 
     def plan_visibility(self, wanted: Visibility) -> SwitchPlan:
         target = self._choose_file()
-        before = self.skills.snapshot.find(self.name)
         undone: tuple[UndoneSetting, ...] = ()
-        if before is not None and before.state is State.DISABLED:
+        if self._is_disabled():
             undone = tuple(self._remove_obstacles(target))
+        # The obstacle may have been the visibility itself, so look again before writing it.
         snapshot = self.scan()
         outcome = snapshot.find(self.name)
         if outcome is not None and find_visibility(outcome, snapshot) != wanted:
@@ -213,25 +227,26 @@ class _OwnPlanner(_Planner):
         return SwitchPlan(self.files.texts, target, not self.files.is_on_disk(target), undone)
 
     def _choose_file(self) -> str:
-        """The strongest settings file that exists; else the one to create."""
-        wanted = self.skills.profile.settings["user" if self.user else "project"]
-        known = [path for path, rule in self.settings_files if rule is wanted]
-        existing = [path for path in known if self.files.is_on_disk(path)]
-        if existing:
-            return existing[-1]
-        return known[-1] if self.user else posixpath.join(self.top, "prowess.toml")
+        return choose_own_file(self.skills.profile, self.places, self.files, user=self.user)
+
+    def _is_disabled(self) -> bool:
+        outcome = self.skills.snapshot.find(self.name)
+        return outcome is not None and outcome.state is State.DISABLED
 
     def _remove_obstacles(self, target: str) -> list[UndoneSetting]:
         """Edit whatever disables this skill by its name, until nothing does."""
         undone: list[UndoneSetting] = []
+        # A scan names only the strongest obstacle; the next one shows once that is gone.
         while True:
             snapshot = self.scan()
             outcome = snapshot.find(self.name)
             if outcome is None or outcome.state is not State.DISABLED:
                 return undone
             obstacle = self._find_obstacle(outcome, snapshot, target)
-            is_last = len(undone) == _MOST_EDITS
-            if obstacle is None or is_last or not self._undo(obstacle, outcome):
+            if obstacle is None or len(undone) == _MOST_EDITS:
+                raise self._explain(outcome, snapshot)
+            # An edit that changes nothing would find the same obstacle again, forever.
+            if not self._undo(obstacle, outcome):
                 raise self._explain(outcome, snapshot)
             undone.append(obstacle)
 
@@ -243,18 +258,26 @@ class _OwnPlanner(_Planner):
         if origin is None or not self._may_write(origin.file, snapshot, target):
             return None
         if rule in _LISTS:
-            named = (f"`{outcome.name}`", f"`skill:{outcome.name}`")
-            is_exact = (outcome.reason or "").endswith(named)
-            return UndoneSetting(_LISTS[rule], str(origin.file), origin.line) if is_exact else None
+            # An entry may also be a pattern, which covers other skills too; the reason quotes the
+            # entry that matched.
+            entries_for_it = (f"`{outcome.name}`", f"`skill:{outcome.name}`")
+            is_for_it_alone = (outcome.reason or "").endswith(entries_for_it)
+            if not is_for_it_alone:
+                return None
+            return UndoneSetting(_LISTS[rule], str(origin.file), origin.line)
         if not rule.startswith("overrides."):
             return None
-        if snapshot.settings.overrides[rule.removeprefix("overrides.")].enabled is False:
+        override = snapshot.settings.overrides[rule.removeprefix("overrides.")]
+        if override.enabled is False:
             return UndoneSetting("enabled", target, None)
         return UndoneSetting("visibility", str(origin.file), origin.line)
 
     def _may_write(self, file: str | None, snapshot: Snapshot, target: str) -> bool:
+        if not self._is_own_file(file):
+            return False
+        # `--user` does not change what a project shares with others, and the reverse.
         is_users = file not in snapshot.settings.project_files
-        return self._is_own_file(file) and (is_users == self.user or file == target)
+        return is_users == self.user or file == target
 
     def _is_own_file(self, file: str | None) -> bool:
         return any(path == file and rule.is_own for path, rule in self.settings_files)
@@ -281,8 +304,9 @@ class _OwnPlanner(_Planner):
             return self._advise_without_file(outcome)
         is_by_name = rule.startswith("overrides.") or rule == "disabled_extensions"
         is_in_project = origin.file in snapshot.settings.project_files
+        is_in_other_file = self._is_own_file(origin.file) and is_in_project == self.user
         # The same command for the other of both files, the project's or the user's, would do.
-        if is_by_name and self._is_own_file(origin.file) and is_in_project == self.user:
+        if is_by_name and is_in_other_file:
             option = "" if self.user else " --user"
             return f"`prowess enable {outcome.name}{option}` changes that file."
         return _ADVICE.get(rule, "Enable it there.")
@@ -308,7 +332,7 @@ class _SwitchFile(msgspec.Struct, frozen=True):
     switch: Switch
 
 
-class _HostPlanner(_Planner):
+class _HostPlanner(_SwitchPlanner):
     """Plans edits of a host's own settings files."""
 
     def plan(self, *, enabled: bool) -> SwitchPlan:
@@ -342,16 +366,13 @@ class _HostPlanner(_Planner):
         key = self._find_key(self.skills.snapshot, target.switch)
         self._set(target, key, enabled=False)
         outcome = self.scan().find(self.name)
-        # States that are decided before `disabled`, such as `invalid`, are off for good.
-        is_off = (
-            outcome is None or outcome.state in _OFF or outcome.state.rank < State.DISABLED.rank
-        )
-        if outcome is not None and not is_off:
+        if outcome is not None and not _is_off(outcome.state):
             raise self._explain(outcome, f"would still be {outcome.state.value}")
         return self._finish(target, key)
 
     def _plan_enabling(self, target: _SwitchFile, candidates: list[_SwitchFile]) -> SwitchPlan:
         shown, key = target, self.name
+        # Several files may each have it off, and a scan names one of them at a time.
         for _ in range(_MOST_EDITS + 1):
             snapshot = self.scan()
             outcome = snapshot.find(self.name)
@@ -384,20 +405,21 @@ class _HostPlanner(_Planner):
         if rule.startswith("overrides."):
             return rule.removeprefix("overrides.")
         # Only a table of overrides knows the key that a header can give its skill.
-        declared = outcome.skill.declared if outcome.skill is not None else None
-        if declared is None or switch.setting != "overrides":
+        if switch.setting != "overrides":
             return self.name
-        return declared.skill_key or self.name
+        return _find_declared_key(outcome) or self.name
 
     def _list_files(self) -> list[_SwitchFile]:
         """The files to choose from: the project's or the user's; all if the host has one kind."""
-        found = []
+        with_switch = []
         for path, rule in self.settings_files:
-            switch = find_switch(rule) if may_edit(path, rule, self.top) else None
+            if not may_edit(path, rule, self.top):
+                continue
+            switch = find_switch(rule)
             if switch is not None:
-                found.append(_SwitchFile(path, rule, switch))
-        of_the_kind = [one for one in found if one.rule.is_project != self.user]
-        return of_the_kind or found
+                with_switch.append(_SwitchFile(path, rule, switch))
+        of_the_kind = [one for one in with_switch if one.rule.is_project != self.user]
+        return of_the_kind or with_switch
 
     def _choose_file(self, candidates: list[_SwitchFile]) -> _SwitchFile:
         """The strongest file that exists; else the one to create, at the top of the project."""
@@ -406,6 +428,7 @@ class _HostPlanner(_Planner):
             return existing[-1]
         at_top = [one for one in candidates if posixpath.dirname(one.path) == self.top]
         possible = at_top or candidates
+        # Every other tool can read plain JSON too.
         plain = [one for one in possible if not one.path.endswith(".jsonc")]
         return (plain or possible)[-1]
 
@@ -416,6 +439,11 @@ class _HostPlanner(_Planner):
     def _explain(self, outcome: Outcome, what: str) -> UsageError:
         reason = f": {self.render_reason(outcome)}" if outcome.reason else ""
         return UsageError(f"“{outcome.name}” {what} in {self._title}{reason}. Nothing was written.")
+
+
+def _is_off(state: State) -> bool:
+    # States that are decided before `disabled`, such as `invalid`, are off for good.
+    return state in _OFF or state.rank < State.DISABLED.rank
 
 
 # Settings that are lists of disabled skills; both fill the same field.

@@ -180,11 +180,13 @@ def _bring_profile(host: str, facts: Facts) -> str:
 
 
 def _open(path: str, host: str, facts: Facts) -> Skills:
+    # The folder of the machine's administrator is not below the home, so it is moved there.
     places = {"managed": posixpath.join(facts.home, "managed")}
     return Skills(path, host=host, facts=facts, places=places, cache=False)
 
 
 def _find_contested(snapshot: Snapshot) -> str:
+    """A name that two files claim."""
     shadowed = (one.name for one in snapshot.outcomes if one.state is State.SHADOWED)
     return next(shadowed, "")
 
@@ -196,6 +198,7 @@ def _activate_one(skills: Skills) -> TourActivation | None:
         return None
     taking = next((skill for skill in ready if skill.manifest.arguments), None)
     chosen, arguments = (ready[0], "") if taking is None else (taking, _ARGUMENTS)
+    # The tour must not look like a use in the user's own counts.
     conversation = skills.conversation(count=False)
     return TourActivation(arguments, conversation.activate(chosen.name, arguments))
 

@@ -1,4 +1,10 @@
-"""What trusting a project would let run, start and fetch: commands, hooks, servers, sources."""
+"""What trusting a project would let run, start and fetch: commands, hooks, servers, sources.
+
+Trust covers a whole folder, so a preview must not miss anything in it. The project is therefore
+seen in three ways, and what any of them finds is shown: as the hosts see it from its root and from
+the working folder, as they would once files of nested folders are touched, and file by file, for
+someone who starts an agent in any folder below.
+"""
 
 from __future__ import annotations
 
@@ -129,30 +135,27 @@ def preview_trust(
     Prowess's own rules are used, because they read the folders of every host; those of a `host`
     may find more.
     """
-    hosts = dict.fromkeys(("prowess", host or "prowess"))
-    folders = dict.fromkeys((root, folder))
+    # Without duplicates: the root may be the working folder, and the host may be Prowess.
+    hosts = list(dict.fromkeys(("prowess", host or "prowess")))
+    folders = list(dict.fromkeys((root, folder)))
     views = [Skills(cwd, host=by, reporter=reporter) for cwd in folders for by in hosts]
     files = views[0].project.files
     # The first ones look from the root, so that nested folders are searched once for each host.
     nested = [_scan_nested(skills) for skills in views[: len(hosts)]]
-    snapshots = [skills.snapshot for skills in views]
-    snapshots += [snapshot for snapshot, _ in nested]
-    skills, unread = _read_bodies(_gather_skills(snapshots, root, files))
+    # Ignored folders too: what git ignores, an agent can be started in.
     everywhere = find_holders(
         root, (_SKILL_FILE, _SETTINGS_FILE, *_SERVER_FILES), with_ignored=True, most=MOST_FOLDERS
     )
-    all_loose, unread_loose = _read_loose(everywhere.folders, views[0])
-    known = {one.location for one in skills}
-    loose = [one for one in all_loose if one.location not in known]
-    own_settings = [one.project.load_own_settings() for one in views]
+    snapshots = [*(view.snapshot for view in views), *(snapshot for snapshot, _ in nested)]
+    skills, unread = _read_bodies(_gather_skills(snapshots, root, files))
+    loose, unread_loose = _read_loose(everywhere.folders, views[0])
+    own_settings = [view.project.load_own_settings() for view in views]
     own_settings += _load_nested_settings(everywhere.folders, files)
-    read_as = dict.fromkeys((*hosts, *_HOSTS_WITH_PROGRAMS))
-    host_settings = [Skills(cwd, host=by).settings() for cwd in folders for by in read_as]
-    host_settings += _load_server_files(everywhere.folders, files)
-    all_settings = (*own_settings, *host_settings)
+    all_settings = [*own_settings, *_load_host_settings(folders, hosts)]
+    all_settings += _load_server_files(everywhere.folders, files)
     hooks = chain(_gather(_list_hooks, all_settings), _gather(_list_plugin_hooks, views))
     return TrustPreview(
-        skills=tuple(sorted((*skills, *loose), key=lambda one: (one.name, one.location))),
+        skills=_merge_skills(skills, loose),
         tools=_sort_settings(_gather(_list_tools, own_settings)),
         variables=_sort_settings(_gather(_list_variables, own_settings)),
         hooks=_sort_settings(hooks),
@@ -161,6 +164,19 @@ def preview_trust(
         unread=tuple(dict.fromkeys((*unread, *unread_loose))),
         is_cut=everywhere.is_cut or any(is_cut for _, is_cut in nested),
     )
+
+
+def _merge_skills(
+    scanned: Iterable[RunnableSkill], loose: Iterable[RunnableSkill]
+) -> tuple[RunnableSkill, ...]:
+    """Each file once, by name; a scan knows the name of a skill better than its file alone."""
+    by_location = {one.location: one for one in (*loose, *scanned)}
+    return tuple(sorted(by_location.values(), key=lambda one: (one.name, one.location)))
+
+
+def _load_host_settings(folders: Iterable[str], hosts: Iterable[str]) -> list[Settings]:
+    read_as = list(dict.fromkeys((*hosts, *_HOSTS_WITH_PROGRAMS)))
+    return [Skills(cwd, host=by).settings() for cwd in folders for by in read_as]
 
 
 def _gather(
@@ -172,9 +188,8 @@ def _gather(
 def _read_loose(folders: Iterable[str], skills: Skills) -> tuple[list[RunnableSkill], list[str]]:
     """What every SKILL.md runs, wherever it is, and those that cannot be read.
 
-    An agent that works in its folder may load it.
-
-    Its header is read as leniently as any host would, and a name is made up where it has none.
+    An agent that works in its folder may load it. Its header is read as leniently as any host
+    would, and its folder names it where it has no name.
     """
     files, rules = skills.project.files, skills.profile.header
     runnable: list[RunnableSkill] = []
@@ -189,14 +204,18 @@ def _read_loose(folders: Iterable[str], skills: Skills) -> tuple[list[RunnableSk
         except OSError:
             unread.append(location)
             continue
-        reading = read_header(data, rules=rules, limits=skills.profile.limits)
-        commands = find_commands(split_body(decode(data, rules)[0], rules=rules)).commands
-        hooks = tuple(describe_hooks(reading.frontmatter.get("hooks")))
+        header = read_header(data, rules=rules, limits=skills.profile.limits).frontmatter
+        text, _ = decode(data, rules)
+        commands = _list_commands(split_body(text, rules=rules))
+        hooks = tuple(describe_hooks(header.get("hooks")))
         if commands or hooks:
-            name = str(reading.frontmatter.get("name") or folder.rpartition("/")[2])
-            texts = tuple(command.text for command in commands)
-            runnable.append(RunnableSkill(name, location, texts, hooks))
+            name = str(header.get("name") or folder.rpartition("/")[2])
+            runnable.append(RunnableSkill(name, location, commands, hooks))
     return runnable, unread
+
+
+def _list_commands(body: str) -> tuple[str, ...]:
+    return tuple(command.text for command in find_commands(body).commands)
 
 
 def _load_nested_settings(folders: Iterable[str], files: FileSystem) -> list[Settings]:
@@ -209,8 +228,10 @@ def _load_server_files(folders: Iterable[str], files: FileSystem) -> list[Settin
     """The settings of every folder with a file that may name servers, as they apply there."""
     loaded = []
     for folder in folders:
-        if any(files.find_kind(f"{folder}/{name}") for name in _SERVER_FILES):
-            loaded += [Skills(folder, host=one).settings() for one in _HOSTS_WITH_PROGRAMS]
+        # Most folders are listed for their SKILL.md alone.
+        has_server_file = any(files.find_kind(f"{folder}/{name}") for name in _SERVER_FILES)
+        if has_server_file:
+            loaded += _load_host_settings([folder], ())
     return loaded
 
 
@@ -246,15 +267,22 @@ def _list_inside(snapshot: Snapshot, root: str, files: FileSystem) -> Iterator[S
     """The skills in a project, whatever their state: another host may use them, or a later scan."""
     for outcome in snapshot.outcomes:
         skill = outcome.skill
-        if skill is None or skill.scope in _NOT_OF_A_PROJECT:
-            continue
-        # Commands of an MCP server never run, so trusting the project changes nothing for them.
-        if skill.source.loaded_from is LoadedFrom.MCP:
-            continue
-        # Symlinks are followed, because trust depends on where a file really is.
-        paths = [files.find_real_path(path) or path for path in (skill.location, skill.folder)]
-        if any(_is_inside(path, root) for path in paths):
+        if skill is not None and _may_depend_on_project(skill) and _lies_in(skill, root, files):
             yield skill
+
+
+def _may_depend_on_project(skill: Skill) -> bool:
+    # Commands of an MCP server never run, so trusting the project changes nothing for them.
+    is_from_mcp = skill.source.loaded_from is LoadedFrom.MCP
+    return skill.scope not in _NOT_OF_A_PROJECT and not is_from_mcp
+
+
+def _lies_in(skill: Skill, root: str, files: FileSystem) -> bool:
+    # Symlinks are followed, because trust depends on where a file really is. The file and its
+    # folder may be links to different places.
+    location = files.find_real_path(skill.location) or skill.location
+    folder = files.find_real_path(skill.folder) or skill.folder
+    return _is_inside(location, root) or _is_inside(folder, root)
 
 
 def _read_bodies(skills: list[Skill]) -> tuple[list[RunnableSkill], list[str]]:
@@ -266,7 +294,7 @@ def _read_bodies(skills: list[Skill]) -> tuple[list[RunnableSkill], list[str]]:
             # The user has to know that nobody could see what this one would run.
             unread.append(skill.location)
             body = ""
-        commands = tuple(command.text for command in find_commands(body).commands)
+        commands = _list_commands(body)
         hooks = tuple(describe_hooks(skill.manifest.hooks))
         if commands or hooks:
             runnable.append(RunnableSkill(skill.name, skill.location, commands, hooks))
@@ -288,12 +316,15 @@ def describe_hooks(hooks: Any) -> Iterator[str]:
 
 
 def _find_actions(declared: Any) -> Iterator[str]:
+    # Hosts nest hooks differently (lists of matchers with lists of hooks), and a header may be
+    # wrong; an action is found at any depth.
     if isinstance(declared, list | tuple):
-        for one in declared:
-            yield from _find_actions(one)
+        for nested in declared:
+            yield from _find_actions(nested)
     elif isinstance(declared, dict):
         for key, value in declared.items():
-            if key in _HOOK_ACTIONS and isinstance(value, str):
+            is_action = key in _HOOK_ACTIONS and isinstance(value, str)
+            if is_action:
                 yield value
             else:
                 yield from _find_actions(value)
@@ -329,18 +360,20 @@ def _gather_servers(
     # Someone who works in the folder of a plugin has its file as one of a project. It is one file,
     # in which the servers have no plugin in their names.
     known = {(one.origin.file, one.name.partition(":")[2]) for one in of_plugins}
-    found = [_declare_server(one) for one in of_plugins]
+    declared = [_declare_server(server) for server in of_plugins]
     for settings in all_settings:
         for server in _list_servers(settings, root, views[0]):
-            if (server.origin.file, server.name) not in known:
-                found.append(_declare_server(server))
-    return found
+            is_of_plugin = (server.origin.file, server.name) in known
+            if not is_of_plugin:
+                declared.append(_declare_server(server))
+    return declared
 
 
 def _list_servers(settings: Settings, root: str, skills: Skills) -> Iterator[McpServer]:
     """The MCP servers that would not be started without trust in the project."""
     home = skills.project.facts.home
     servers = settings.mcp_servers.values()
+    # As if nothing were trusted: a project that is trusted already is shown in the same way.
     for server in mark_trusted(servers, lambda folder: False, project=root, home=home):
         if server.enabled and not server.is_trusted:
             yield server
@@ -371,6 +404,7 @@ def _list_sources(settings: Settings) -> Iterator[DeclaredSetting]:
         key = f"sources.{name}"
         if source.enabled and settings.is_from_project(key):
             yield DeclaredSetting(name, settings.origin(key), source.url)
+    # opencode lists bare URLs, to which the user's file and the project's both add.
     for url in settings.remote_urls:
         origin = settings.entry_origin("remote_urls", url)
         if origin.file in settings.project_files:
@@ -378,6 +412,7 @@ def _list_sources(settings: Settings) -> Iterator[DeclaredSetting]:
 
 
 def _list_variables(settings: Settings) -> Iterator[DeclaredSetting]:
+    # Only the names: a value is a secret, and the preview is shown on a screen.
     for skill, override in settings.overrides.items():
         names = {f"env.{name}": name for name in override.env}
         for field, name in {**names, "api_key": "api_key"}.items():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import msgspec
@@ -82,7 +82,9 @@ def find_counting_off(facts: Facts, settings: Settings) -> CountingOff | None:
     """Why uses are not counted; None where they are. `settings` are Prowess's own."""
     if facts.env.get(_SWITCH):
         return CountingOff()
-    return CountingOff(settings.origin("usage")) if settings.usage is False else None
+    if settings.usage is False:
+        return CountingOff(settings.origin("usage"))
+    return None
 
 
 def render_counting_off(off: CountingOff, *, cwd: str, home: str) -> str:
@@ -103,9 +105,11 @@ def clear_usage(facts: Facts, name: str | None = None) -> Cleared:
     known = sorted({usage.name for usage in store.load_counts().values()})
     # A file that cannot be read may be fixed by hand, so it is not cleared.
     forgotten = 0 if store.diagnostics else store.clear(name)
+    # Of the reading before, or of the clearing itself.
     _raise_unreadable(store.diagnostics, "clear the counts in", store.path)
-    has_counts = name is None or forgotten > 0
-    return Cleared(store.path, forgotten, () if has_counts else nearest_names(name or "", known))
+    if name is None or forgotten:
+        return Cleared(store.path, forgotten)
+    return Cleared(store.path, forgotten, nearest_names(name, known))
 
 
 def find_unused(skills: Skills) -> tuple[Outcome, ...]:
@@ -122,9 +126,11 @@ def find_unused(skills: Skills) -> tuple[Outcome, ...]:
     return tuple(one for one in ready if (one.name, one.candidate.location) not in used)
 
 
-def _raise_unreadable(diagnostics: Iterable[Diagnostic], doing: str, path: str) -> None:
-    for finding in diagnostics:
-        raise MachineError(doing, path or finding.file or "", finding.message.rstrip("."))
+def _raise_unreadable(diagnostics: Sequence[Diagnostic], doing: str, path: str) -> None:
+    if not diagnostics:
+        return
+    first = diagnostics[0]
+    raise MachineError(doing, path or first.file or "", first.message.rstrip("."))
 
 
 def render_time(seconds: float | None) -> str | None:
