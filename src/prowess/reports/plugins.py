@@ -98,10 +98,11 @@ def report_plugins(skills: Skills) -> tuple[PluginReport, ...]:
 
 
 def _report(contents: PluginContents, outcomes: Iterable[Outcome]) -> PluginReport:
-    skills, commands = [], []
+    skills: list[Outcome] = []
+    commands: list[Outcome] = []
     for outcome in outcomes:
-        root = outcome.candidate.root
-        (commands if root.layout == "commands" else skills).append(outcome)
+        is_command = outcome.candidate.root.layout == "commands"
+        (commands if is_command else skills).append(outcome)
     return PluginReport(contents, tuple(skills), tuple(commands))
 
 

@@ -172,7 +172,8 @@ def plan_setup(skills: Skills) -> ProjectSetup:
     cwd, files = skills.cwd, skills.project.files
     existing = find_project_folder(skills, within=posixpath.join(cwd, ""))
     folder = existing or choose_new_folder(skills, cwd)
-    kept, created = [], []
+    kept: list[str] = []
+    created: list[str] = []
     for path in (posixpath.join(cwd, SETTINGS_FILE), folder):
         # A broken symlink counts as existing, so that its target is not created by surprise.
         exists = files.find_kind(path) is not None or files.find_link(path) is not None
