@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from urllib.parse import urlsplit
 
+# Services that keep what anybody sends for the one who opened an account, or for everybody.
 _DROP_HOSTS = re.compile(
     r"(?:.*\.)?(?:webhook\.site|requestbin\.\w+|pipedream\.net|beeceptor\.com|ngrok(?:-free)?\.\w+"
     r"|ngrok\.io|trycloudflare\.com|loca\.lt|serveo\.net|oast\.\w+|oastify\.com|interact\.sh"
@@ -15,6 +16,7 @@ _DROP_HOSTS = re.compile(
 _DROP_PATHS = re.compile(
     r"https?://(?:discord(?:app)?\.com/api/webhooks/|api\.telegram\.org/bot)", re.IGNORECASE
 )
+# Anybody may put a program there, or let a short address lead to one.
 _PASTES = re.compile(
     r"(?:.*\.)?(?:pastebin\.com|paste\.ee|hastebin\.com|ghostbin\.com|rentry\.co|dpaste\.\w+"
     r"|gist\.githubusercontent\.com|bit\.ly|tinyurl\.com|t\.co|is\.gd|goo\.gl|cutt\.ly|rb\.gy"
@@ -51,6 +53,7 @@ def find_drop(text: str) -> str | None:
 
 def find_distrust(url: str) -> str | None:
     """Why nobody should run what comes from an address; None if nothing speaks against it."""
+    # A server of one's own while developing: its plain http and its bare address are normal.
     if is_local(url):
         return None
     host = find_host(url)

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from prowess.diagnostics import Severity
 from prowess.supply.scan.instructions import find_order, find_override
-from prowess.supply.scan.rule import Kind, Match, Passage, Rule
+from prowess.supply.scan.rule import Kind, Match, Passage, ScanRule
 
 _BASE64 = re.compile(r"(?<![\w+/=-])[A-Za-z0-9+/_-]{40,}={0,2}(?![\w+/=-])")
 _BASE32 = re.compile(r"(?<![\w+/=-])[A-Z2-7]{40,}={0,6}(?![\w+/=-])")
@@ -20,8 +20,10 @@ _COMMAND = re.compile(
     r"\b(?:curl|wget|bash|sh -|eval|exec|import |subprocess|os\.system|powershell|rm -rf|nc |chmod"
     r"|https?://|<script)",
 )
-# Text of a letter or two too many is what random bytes rarely decode to.
-_PRINTABLE = 0.95
+_PRINTABLE = bytes(range(32, 127)) + b"\t\n\r"
+# A few bytes may be anything; of random bytes two in three are not printable.
+_MOST_UNPRINTABLE = 0.05
+_LEAST_DATA = 16
 _LARGE = 1_000
 _MOST_DECODED = 20_000
 
@@ -29,31 +31,40 @@ _MOST_DECODED = 20_000
 def _match_blob(passage: Passage) -> Iterator[Match]:
     text = passage.text
     for pattern, decode in _ENCODINGS:
-        for found in pattern.finditer(text):
-            before = text[max(0, found.start() - 60) : found.start()]
+        for blob in pattern.finditer(text):
+            before = text[max(0, blob.start() - 60) : blob.start()]
+            # Pictures and digests are what encoded data usually is.
             if _DATA_URI.search(before) or _INTEGRITY.search(before):
                 continue
-            match = _judge(passage, found, decode(found[0][:_MOST_DECODED]))
+            data = decode(blob[0][:_MOST_DECODED])
+            match = _judge(passage, blob, data)
             if match is not None:
                 yield match
 
 
-def _judge(passage: Passage, found: re.Match[str], data: bytes | None) -> Match | None:
-    line = passage.find_line(found.start())
+def _judge(passage: Passage, blob: re.Match[str], data: bytes | None) -> Match | None:
+    if data is None:
+        return None
+    line = passage.find_line(blob.start())
+    size = len(blob[0])
     text = _find_text(data)
-    if text is None:
-        is_large = len(found[0]) >= _LARGE and data is not None
-        reason = f"{len(found[0]):,} characters of encoded data are here."
-        return Match(line, reason, Severity.INFO) if is_large else None
-    says = f"Encoded text says “{' '.join(text.split())[:60]}”."
-    is_order = find_override(text) or find_order(text) or _COMMAND.search(text)
-    return Match(line, says, None if is_order else Severity.INFO)
+    if text is not None:
+        is_order = find_override(text) or find_order(text) or _COMMAND.search(text)
+        reason = f"Encoded text says “{' '.join(text.split())[:60]}”."
+        return Match(line, reason, None if is_order else Severity.INFO)
+    if size >= _LARGE:
+        reason = f"{size:,} characters of encoded data are here."
+        return Match(line, reason, Severity.INFO)
+    return None
 
 
 def _decode_base64(text: str) -> bytes | None:
-    # A path, a long identifier or a word of one case is not base64.
-    mixed = re.search("[a-z]", text) and re.search("[A-Z]", text) and re.search("[0-9+/=]", text)
-    if not mixed or text.count("/") > len(text) // 12 or text.count("_") > len(text) // 12:
+    # A word of one case is not base64.
+    if not all(re.search(kind, text) for kind in ("[a-z]", "[A-Z]", "[0-9+/=]")):
+        return None
+    # Nor is a path or a long identifier: in base64 one character of 64 is a `/` or a `_`.
+    most_separators = len(text) // 12
+    if text.count("/") > most_separators or text.count("_") > most_separators:
         return None
     plain = text.rstrip("=").replace("-", "+").replace("_", "/")
     try:
@@ -82,18 +93,18 @@ _ENCODINGS = (
 )
 
 
-def _find_text(data: bytes | None) -> str | None:
+def _find_text(data: bytes) -> str | None:
     """What data says if it is text in ASCII, which hides most easily; None if it is not."""
-    if not data or len(data) < 16:
+    if len(data) < _LEAST_DATA:
         return None
-    printable = sum(32 <= one < 127 or one in b"\t\n\r" for one in data)
-    if printable < len(data) * _PRINTABLE:
+    unprintable = len(data.translate(None, _PRINTABLE))
+    if unprintable > len(data) * _MOST_UNPRINTABLE:
         return None
     return data.decode("ascii", "replace")
 
 
 RULES = (
-    Rule(
+    ScanRule(
         code="encoded-blob",
         severity=Severity.ERROR,
         summary="Long encoded text hides what it says.",

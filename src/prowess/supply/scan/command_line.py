@@ -34,6 +34,11 @@ _BOXES = frozenset(("busybox", "toybox"))
 _LONGEST = 4_000
 _MOST_JOINED = 40
 _DEEPEST = 3
+_SHORT_OPTIONS = re.compile(r"-(?!-)")
+# Options with which a shell reads its program from its input, whatever else is there.
+_READ_INPUT = frozenset(("-s", "-is"))
+# Arguments that leave the input as the program.
+_LEAVE_INPUT = frozenset(("-", "/dev/stdin", "-x", "-e", "-i", "-u"))
 
 
 class CommandLine:
@@ -53,27 +58,28 @@ class CommandLine:
         return self._pipelines.targets
 
     @cached_property
-    def calls(self) -> tuple[Call, ...]:
+    def calls(self) -> tuple[ProgramCall, ...]:
         """Every program that the line starts."""
-        return tuple(
-            Call(self, index, words)
-            for index, command in enumerate(self._pipelines.commands)
-            for words in unwrap(command[1:] if command[0] in _BOXES else command)
-        )
+        calls: list[ProgramCall] = []
+        for index, command in enumerate(self._pipelines.commands):
+            meant = command[1:] if command[0] in _BOXES else command
+            # `sudo env A=1 curl …` is three programs, each of which a rule may be about.
+            calls += [ProgramCall(self, index, words) for words in unwrap(meant)]
+        return tuple(calls)
 
     @cached_property
-    def _calls_by_index(self) -> dict[int, list[Call]]:
-        found: dict[int, list[Call]] = {}
+    def _calls_by_index(self) -> dict[int, list[ProgramCall]]:
+        grouped: dict[int, list[ProgramCall]] = {}
         for call in self.calls:
-            found.setdefault(call.index, []).append(call)
-        return found
+            grouped.setdefault(call.index, []).append(call)
+        return grouped
 
     @cached_property
     def urls(self) -> tuple[str, ...]:
         """Every address in the line."""
         return tuple(_URL.findall(self.text))
 
-    def list_input(self, index: int) -> Iterator[Call]:
+    def list_input(self, index: int) -> Iterator[ProgramCall]:
         """The calls whose output reaches a command through pipes, the nearest first."""
         seen: set[int] = set()
         while (before := self._pipelines.pipes.get(index)) is not None and before not in seen:
@@ -87,11 +93,13 @@ class CommandLine:
         if self._depth >= _DEEPEST:
             return
         for call in self.calls:
-            if (script := call.script) is not None and len(script) < len(self.text):
+            script = call.script
+            # A script is a part of the line; one that is not shorter would never end.
+            if script is not None and len(script) < len(self.text):
                 yield from CommandLine(script, self._depth + 1).list_nested()
 
 
-class Call:
+class ProgramCall:
     """A program that is started, with its arguments."""
 
     def __init__(self, line: CommandLine, index: int, words: tuple[str, ...]) -> None:
@@ -101,7 +109,17 @@ class Call:
         self.arguments = words[1:]
 
     @property
-    def input(self) -> Iterator[Call]:
+    def text(self) -> str:
+        """The program and its arguments, with blanks between them."""
+        return " ".join((self.name, *self.arguments))
+
+    @property
+    def operand(self) -> str:
+        """The first argument that is not an option; empty if there is none."""
+        return next((word for word in self.arguments if not word.startswith("-")), "")
+
+    @property
+    def input(self) -> Iterator[ProgramCall]:
         """The calls whose output it reads."""
         return self.line.list_input(self.index)
 
@@ -122,8 +140,9 @@ class Call:
             return " ".join(self.arguments)
         if not self.is_shell:
             return None
-        options = [word for word in self.arguments if word.startswith("-")]
-        if not any("c" in option and not option.startswith("--") for option in options):
+        # Short options may be joined: `bash -lc SCRIPT`.
+        short_options = (word for word in self.arguments if _SHORT_OPTIONS.match(word))
+        if not any("c" in option for option in short_options):
             return None
         return next((word for word in self.arguments if not word.startswith("-")), None)
 
@@ -134,12 +153,12 @@ class Call:
             return True
         if self.name in ("source", "."):
             return self.arguments[:1] in (("/dev/stdin",), ("-",))
-        if self.is_shell and any(word in ("-s", "-is") for word in self.arguments):
+        if self.is_shell and not _READ_INPUT.isdisjoint(self.arguments):
             return True
         if not (self.is_shell or self.is_interpreter):
             return False
-        # With `-c` or `-e` the program is an argument, and what is read is its data.
-        return all(word in ("-", "/dev/stdin", "-x", "-e", "-i", "-u") for word in self.arguments)
+        # With `-c` or a file the program is an argument, and what is read is its data.
+        return _LEAVE_INPUT.issuperset(self.arguments)
 
 
 def parse_command_lines(script: str) -> Iterator[tuple[int, CommandLine]]:
@@ -148,19 +167,24 @@ def parse_command_lines(script: str) -> Iterator[tuple[int, CommandLine]]:
     Every line is read on its own, so that an open quote in one does not hide the next.
     """
     lines = script.split("\n")
-    at = 0
-    while at < len(lines):
-        first = at
-        at += 1
-        while at < len(lines) and at - first < _MOST_JOINED and _is_joined(lines, at):
-            at += 1
-        text = _PROMPT.sub("", "\n".join(lines[first:at]), count=1)
+    first = 0
+    while first < len(lines):
+        end = _find_end(lines, first)
+        text = _PROMPT.sub("", "\n".join(lines[first:end]), count=1)
         for part in _cut(text):
             yield first, CommandLine(part)
+        first = end
 
 
-def _is_joined(lines: list[str], at: int) -> bool:
-    return bool(_CONTINUED.search(lines[at - 1][-80:]) or _JOINED.match(lines[at]))
+def _find_end(lines: list[str], first: int) -> int:
+    """Where the next command begins, after one that may go over several lines."""
+    limit = min(len(lines), first + _MOST_JOINED)
+    for at in range(first + 1, limit):
+        # The end of a line is enough, and a search from the start of a long one is slow.
+        is_continued = _CONTINUED.search(lines[at - 1][-80:]) or _JOINED.match(lines[at])
+        if not is_continued:
+            return at
+    return limit
 
 
 def _cut(text: str) -> Iterator[str]:
@@ -173,7 +197,8 @@ def _cut(text: str) -> Iterator[str]:
         yield text
         return
     end = 0
-    for found in _PROGRAMS.finditer(text):
-        if found.start() >= end:
-            end = found.start() + _LONGEST
-            yield text[found.start() : end]
+    for program in _PROGRAMS.finditer(text):
+        start = program.start()
+        if start >= end:
+            end = start + _LONGEST
+            yield text[start:end]

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
 from prowess.diagnostics import Severity
 from prowess.supply.scan.addresses import find_distrust
-from prowess.supply.scan.command_line import Call, CommandLine
-from prowess.supply.scan.rule import Kind, Match, Passage, Rule
+from prowess.supply.scan.command_line import CommandLine, ProgramCall
+from prowess.supply.scan.rule import Kind, Match, Passage, ScanRule
 
 _FETCHERS = frozenset(
     "curl wget aria2c fetch http https iwr irm invoke-webrequest invoke-restmethod lynx".split()
 )
+_SOURCES = frozenset(("source", "."))
+_NETCATS = frozenset(("nc", "ncat", "netcat"))
+# A substitution whose output is a download: `$(curl …)`, `<(curl …)`, `(irm …)`.
 _FETCHED = re.compile(
     r"(?:\$\(|<\(|`)\s*(?:sudo\s+)?(?:curl|wget|iwr|irm|aria2c)\b|\b(?:DownloadString|DownloadFile)\("
     r"|\((?:iwr|irm|curl|wget|Invoke-(?:WebRequest|RestMethod))\b",
@@ -24,6 +27,8 @@ _DECODED = re.compile(
     r"[^|;\n]{0,80}\s-d\b|FromBase64String\(",
     re.IGNORECASE,
 )
+# Code is matched by patterns within one line: there is a reader for shells only, and a parser per
+# language would be a large dependency for little more (decision 0044).
 _RUN_CODE = re.compile(
     r"\b(?:exec|eval|compile|Function|os\.system|subprocess\.\w+|child_process\.\w+|vm\.runIn\w+)\s*"
     r"\([^\n]{0,200}",
@@ -44,14 +49,17 @@ def _match_pipe(passage: Passage) -> Iterator[Match]:
     if passage.kind is Kind.CODE:
         yield from _match_code(passage, _CODE_FETCH, "runs code that it downloads.")
         return
-    fetched: dict[str, str] = {}
+    # A file may be downloaded on one line of a script and run on a later one.
+    url_by_file: dict[str, str] = {}
     for number, call in _list_calls(passage):
         if _runs_download(call):
-            yield _judge(number, call.line, f"`{call.name}` runs what is downloaded")
-        file = _find_file(call)
-        if file in fetched:
-            yield _judge(number, call.line, f"`{file}` is downloaded and run", fetched[file])
-        fetched |= _list_fetched(call)
+            what = f"`{call.name}` runs what is downloaded"
+            yield _judge(number, what, call.line.urls)
+        file = _find_run_file(call)
+        url = url_by_file.get(file)
+        if url is not None:
+            yield _judge(number, f"`{file}` is downloaded and run", (url,))
+        url_by_file |= _list_downloads(call)
 
 
 def _list_lines(passage: Passage) -> Iterator[tuple[int, CommandLine]]:
@@ -60,70 +68,81 @@ def _list_lines(passage: Passage) -> Iterator[tuple[int, CommandLine]]:
             yield number, nested
 
 
-def _list_calls(passage: Passage) -> Iterator[tuple[int, Call]]:
+def _list_calls(passage: Passage) -> Iterator[tuple[int, ProgramCall]]:
     for number, line in _list_lines(passage):
         for call in line.calls:
             yield number, call
 
 
-def _runs_download(call: Call) -> bool:
+def _runs_download(call: ProgramCall) -> bool:
     if call.runs_input:
-        # Without arguments `curl | sh` is a way of speaking, not a command.
-        is_piped = any(one.name in _FETCHERS and one.arguments for one in call.input)
-        is_filled = any(map(_FETCHED.search, (*call.arguments, *call.line.targets)))
-        return is_piped or is_filled
-    if call.name in ("eval", "source", "."):
+        return _reads_download(call)
+    if call.name == "eval" or call.name in _SOURCES:
         return any(map(_FETCHED.match, call.arguments))
     if call.is_shell or call.is_interpreter:
-        program = call.script or _find_operand(call)
+        program = call.script or call.operand
         return _FETCHED.match(program) is not None
     return False
 
 
-def _find_operand(call: Call) -> str:
-    """The first argument that is not an option; empty if there is none."""
-    return next((word for word in call.arguments if not word.startswith("-")), "")
+def _reads_download(call: ProgramCall) -> bool:
+    """Whether a call that takes its input as its program is given a download."""
+    substituted = (*call.arguments, *call.line.targets)
+    if any(map(_FETCHED.search, substituted)):
+        return True
+    fetchers = (before for before in call.input if before.name in _FETCHERS)
+    # Without arguments `curl | sh` is a way of speaking, not a command.
+    return any(fetcher.arguments for fetcher in fetchers)
 
 
-def _judge(number: int, line: CommandLine, what: str, url: str | None = None) -> Match:
+def _judge(number: int, what: str, urls: Iterable[str]) -> Match:
     """A download that runs; one from where nobody answers for it is worse."""
-    for one in (url,) if url is not None else line.urls:
-        why = find_distrust(one)
+    for url in urls:
+        why = find_distrust(url)
         if why is not None:
             return Match(number, f"{what}, and {why}.", Severity.ERROR)
     return Match(number, f"{what}.")
 
 
-def _find_file(call: Call) -> str:
+def _find_run_file(call: ProgramCall) -> str:
     """The file that a call runs; empty if it runs none."""
-    takes_file = call.is_shell or call.is_interpreter or call.name in ("source", ".")
-    return _find_operand(call).removeprefix("./") if takes_file else call.name
+    takes_file = call.is_shell or call.is_interpreter or call.name in _SOURCES
+    if not takes_file:
+        return call.name
+    return call.operand.removeprefix("./")
 
 
-def _list_fetched(call: Call) -> dict[str, str]:
+def _list_downloads(call: ProgramCall) -> dict[str, str]:
     """The files that a call downloads, by the ways to name them, each with its address."""
     url = next((word for word in call.arguments if "://" in word), None)
     if call.name not in _FETCHERS or url is None:
         return {}
-    found: dict[str, str] = {}
+    url_by_file: dict[str, str] = {}
     for name in _list_outputs(call, url):
         short = name.removeprefix("./")
-        found |= dict.fromkeys((short, short.lower(), short.rpartition("/")[2]), url)
-    return found
+        # Names of programs are compared in lower case, and a later line may run the file from
+        # within its folder.
+        spellings = (short, short.lower(), short.rpartition("/")[2])
+        url_by_file |= dict.fromkeys(spellings, url)
+    return url_by_file
 
 
-def _list_outputs(call: Call, url: str) -> set[str]:
+def _list_outputs(call: ProgramCall, url: str) -> set[str]:
     """The files that a download is written to."""
+    # `2>&1` has a number as its target.
     redirected = set(call.line.targets) - {"/dev/null", "1", "2"}
     if redirected:
         return redirected
     for option, value in pairwise(call.arguments):
+        # The `-O` of curl takes no value: what follows it may be the address.
         if _OUTPUT.fullmatch(option) and "://" not in value:
             return {value} - {"-"}
     # Without `-O` curl writes to the output; wget names the file like the address.
-    is_named = call.name != "curl" or any(map(_REMOTE_NAME.fullmatch, call.arguments))
+    is_saved = call.name != "curl" or any(map(_REMOTE_NAME.fullmatch, call.arguments))
     name = url.rstrip("/").rpartition("/")[2].partition("?")[0]
-    return {name} if is_named and name else set()
+    if is_saved and name:
+        return {name}
+    return set()
 
 
 def _match_encoded(passage: Passage) -> Iterator[Match]:
@@ -135,25 +154,35 @@ def _match_encoded(passage: Passage) -> Iterator[Match]:
             yield Match(number, f"`{call.name}` runs text that is decoded first.")
 
 
-def _runs_decoded(call: Call) -> bool:
+def _runs_decoded(call: ProgramCall) -> bool:
     if call.is_interpreter and not call.runs_input:
         return _runs_decoded_code(call)
     return _DECODED.search(_get_program(call)) is not None
 
 
-def _runs_decoded_code(call: Call) -> bool:
+def _runs_decoded_code(call: ProgramCall) -> bool:
     """Whether an interpreter gets encoded code, or code that decodes some and runs it."""
     if call.name in ("pwsh", "powershell"):
-        pairs = pairwise(call.arguments)
-        return any(_ENCODED_POWERSHELL.fullmatch(one) and len(two) > 20 for one, two in pairs)
+        return _has_encoded_option(call)
     code = " ".join(call.arguments)
-    return _RUN_CODE.search(code) is not None and _CODE_DECODE.search(code) is not None
+    if _RUN_CODE.search(code) is None:
+        return False
+    return _CODE_DECODE.search(code) is not None
 
 
-def _get_program(call: Call) -> str:
+def _has_encoded_option(call: ProgramCall) -> bool:
+    for option, value in pairwise(call.arguments):
+        # PowerShell takes any beginning of `-EncodedCommand`. An encoded command is UTF-16 in
+        # base64, so that 20 characters are not even eight letters.
+        if _ENCODED_POWERSHELL.fullmatch(option) and len(value) > 20:
+            return True
+    return False
+
+
+def _get_program(call: ProgramCall) -> str:
     """The words that a shell gets its program from: pipes and redirections, or an argument."""
     if call.runs_input:
-        piped = "|".join(" ".join((one.name, *one.arguments)) for one in call.input)
+        piped = "|".join(before.text for before in call.input)
         return " ".join((piped, *call.arguments, *call.line.targets))
     if call.name == "eval":
         return " ".join(call.arguments)
@@ -163,10 +192,10 @@ def _get_program(call: Call) -> str:
 
 
 def _match_code(passage: Passage, source: re.Pattern[str], what: str) -> Iterator[Match]:
-    for found in _RUN_CODE.finditer(passage.text):
-        if source.search(found[0]):
-            name = found[0].partition("(")[0].strip()
-            yield Match(passage.find_line(found.start()), f"`{name}` {what}")
+    for running in _RUN_CODE.finditer(passage.text):
+        if source.search(running[0]):
+            name = running[0].partition("(")[0].strip()
+            yield Match(passage.find_line(running.start()), f"`{name}` {what}")
 
 
 _RUNS = re.compile(r"-\w*[ec]|--(?:sh-)?exec")
@@ -186,9 +215,10 @@ _CODE_SOCKET = re.compile(
 def _match_reverse(passage: Passage) -> Iterator[Match]:
     reason = "A shell is opened to another machine."
     if passage.kind is Kind.CODE:
-        found = _CODE_REVERSE.search(passage.text)
-        if found is not None and _CODE_SOCKET.search(passage.text):
-            yield Match(passage.find_line(found.start()), reason)
+        # Terminal emulators call `pty.spawn`, too; a shell for others also needs a socket.
+        spawned = _CODE_REVERSE.search(passage.text)
+        if spawned is not None and _CODE_SOCKET.search(passage.text):
+            yield Match(passage.find_line(spawned.start()), reason)
         return
     for number, line in _list_lines(passage):
         if _is_reverse(line):
@@ -196,27 +226,36 @@ def _match_reverse(passage: Passage) -> Iterator[Match]:
 
 
 def _is_reverse(line: CommandLine) -> bool:
-    to_network = any(target.startswith(("/dev/tcp/", "/dev/udp/")) for target in line.targets)
-    if to_network and any(call.is_shell or call.name == "exec" for call in line.calls):
+    if any(map(_connects_shell, line.calls)):
         return True
-    return any(map(_hands_over, line.calls))
+    # `bash -i >& /dev/tcp/HOST/PORT`: these files are bash's own way to open a connection.
+    to_network = any(target.startswith(("/dev/tcp/", "/dev/udp/")) for target in line.targets)
+    return to_network and any(call.is_shell or call.name == "exec" for call in line.calls)
 
 
-def _hands_over(call: Call) -> bool:
+def _connects_shell(call: ProgramCall) -> bool:
     """Whether a program connects a shell to the network."""
-    if call.name in ("nc", "ncat", "netcat"):
-        pairs = pairwise(call.arguments)
-        is_given = any(_RUNS.fullmatch(one) and _SHELL_PROGRAM.fullmatch(two) for one, two in pairs)
-        return is_given or any(before.is_shell for before in call.input)
+    if call.name in _NETCATS:
+        return _is_netcat_with_shell(call)
     if call.name == "socat":
         return any(map(_SOCAT_SHELL.match, call.arguments))
+    if not call.is_interpreter:
+        return False
     code = " ".join(call.arguments)
-    is_connected = call.is_interpreter and "sock" in code.lower()
-    return is_connected and _SPAWNS.search(code) is not None
+    has_socket = "sock" in code.lower()
+    return has_socket and _SPAWNS.search(code) is not None
+
+
+def _is_netcat_with_shell(call: ProgramCall) -> bool:
+    """Whether netcat starts a shell (`-e`), or a shell writes into it through a pipe."""
+    for option, program in pairwise(call.arguments):
+        if _RUNS.fullmatch(option) and _SHELL_PROGRAM.fullmatch(program):
+            return True
+    return any(before.is_shell for before in call.input)
 
 
 RULES = (
-    Rule(
+    ScanRule(
         code="pipe-to-shell",
         severity=Severity.WARNING,
         summary="A download is run without review.",
@@ -224,7 +263,7 @@ RULES = (
         reads=(Kind.COMMANDS, Kind.CODE),
         match=_match_pipe,
     ),
-    Rule(
+    ScanRule(
         code="encoded-command",
         severity=Severity.ERROR,
         summary="Encoded text is decoded and run.",
@@ -232,7 +271,7 @@ RULES = (
         reads=(Kind.COMMANDS, Kind.CODE),
         match=_match_encoded,
     ),
-    Rule(
+    ScanRule(
         code="reverse-shell",
         severity=Severity.ERROR,
         summary="A shell is opened to another machine.",

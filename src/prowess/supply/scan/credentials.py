@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 
 from prowess.diagnostics import Severity
-from prowess.supply.scan.command_line import Call
+from prowess.supply.scan.command_line import ProgramCall
 from prowess.supply.scan.instructions import is_about
-from prowess.supply.scan.rule import Kind, Match, Passage, Rule
+from prowess.supply.scan.rule import Kind, Match, Passage, ScanRule
 
 _HOME = r"(?:~|\$HOME|\$\{HOME\}|\$env:USERPROFILE|%USERPROFILE%|/root|/(?:home|Users)/[\w.$-]+|\.)"
 CREDENTIALS = re.compile(
@@ -58,46 +58,54 @@ def _match_credentials(passage: Passage) -> Iterator[Match]:
         return
     pattern = _CODE_READ if passage.kind is Kind.CODE else _PROSE_READ
     text = passage.text
-    for found in pattern.finditer(text):
-        path = CREDENTIALS.search(text, found.start(), found.end() + 80)
-        if path is None or path.start() > found.end():
+    for reading in pattern.finditer(text):
+        # A path may begin inside the match and go on after it.
+        path = CREDENTIALS.search(text, reading.start(), reading.end() + 80)
+        if path is None or path.start() > reading.end():
             continue
-        before = text[max(0, found.start() - 80) : path.start()]
-        if passage.kind is Kind.PROSE and (NEGATION.search(before) or _is_about(text, found)):
+        if passage.kind is Kind.PROSE and _is_harmless(text, reading, path):
             continue
         reason = f"`{path[0].strip()}`, where credentials are stored, is read."
         yield Match(passage.find_line(path.start()), reason)
 
 
-def _is_about(text: str, found: re.Match[str]) -> bool:
-    return is_about(text, found.start(), found.end())
+def _is_harmless(text: str, reading: re.Match[str], path: re.Match[str]) -> bool:
+    """Whether a sentence forbids to read a file, or is about those who do."""
+    before = text[max(0, reading.start() - 80) : path.start()]
+    if NEGATION.search(before):
+        return True
+    return is_about(text, reading.start(), reading.end())
 
 
 def _match_read_commands(passage: Passage) -> Iterator[Match]:
     for number, line in passage.command_lines:
-        found = _KEYCHAIN.search(line.text)
-        if found is not None:
-            yield Match(number, f"`{found[0]}` reads secrets from the system's credential store.")
+        keychain = _KEYCHAIN.search(line.text)
+        if keychain is not None:
+            reason = f"`{keychain[0]}` reads secrets from the system's credential store."
+            yield Match(number, reason)
         for call in line.calls:
             path = _find_credential(call)
             if path is not None:
-                yield Match(number, f"`{call.name}` reads `{path}`, where credentials are stored.")
+                reason = f"`{call.name}` reads `{path}`, where credentials are stored."
+                yield Match(number, reason)
                 break
 
 
-def _find_credential(call: Call) -> str | None:
+def _find_credential(call: ProgramCall) -> str | None:
     if call.name not in _READERS:
         return None
     for word in call.arguments:
         # In an address it is a file of the other machine.
-        found = None if "://" in word else CREDENTIALS.search(word)
-        if found is not None:
-            return found[0].strip()
+        if "://" in word:
+            continue
+        path = CREDENTIALS.search(word)
+        if path is not None:
+            return path[0].strip()
     return None
 
 
 RULES = (
-    Rule(
+    ScanRule(
         code="credential-read",
         severity=Severity.WARNING,
         summary="A file or store with credentials is read.",

@@ -8,15 +8,16 @@ from itertools import pairwise
 
 from prowess.diagnostics import Severity
 from prowess.supply.scan.addresses import find_drop, is_local
-from prowess.supply.scan.command_line import Call
+from prowess.supply.scan.command_line import ProgramCall
 from prowess.supply.scan.credentials import CREDENTIALS, NEGATION
 from prowess.supply.scan.instructions import is_about
-from prowess.supply.scan.rule import Kind, Match, Passage, Rule
+from prowess.supply.scan.rule import Kind, Match, Passage, ScanRule
 
 _SENDERS = frozenset(
     "curl wget http https nc ncat netcat scp rsync ftp sftp iwr irm invoke-webrequest"
     " invoke-restmethod telnet socat dig nslookup host ping".split()
 )
+# Their arguments are files, so every word may be what is sent.
 _COPIERS = frozenset("scp rsync ftp sftp nc ncat netcat".split())
 _FILE_OPTIONS = frozenset("-T --upload-file --post-file --body-file -infile".split())
 _RESOLVERS = frozenset("dig nslookup host ping".split())
@@ -47,42 +48,50 @@ def _match_exfiltration(passage: Passage) -> Iterator[Match]:
 
 def _match_sent_commands(passage: Passage) -> Iterator[Match]:
     for number, line in passage.command_lines:
+        # What a program on this machine is sent stays on this machine.
         if line.urls and all(map(is_local, line.urls)):
             continue
         senders = (call for call in line.calls if call.name in _SENDERS)
-        judged = next(filter(None, map(_judge_sender, senders)), None)
-        if judged is not None:
-            yield Match(number, *judged)
+        judged = (_judge_sender(number, call) for call in senders)
+        # One finding is enough for a line.
+        match = next(filter(None, judged), None)
+        if match is not None:
+            yield match
 
 
-def _judge_sender(call: Call) -> tuple[str, Severity] | None:
-    """What is wrong with what a call sends, and how much; None if nothing is."""
+def _judge_sender(number: int, call: ProgramCall) -> Match | None:
+    """What is wrong with what a call sends; None if nothing is."""
     sent = " ".join(_list_sent(call))
     drop = find_drop(call.line.text)
     # To such a host even a token that otherwise logs in is given away.
-    secret = _find_secret(call, sent if drop is None else f"{sent} {call.line.text}")
+    suspected = sent if drop is None else f"{sent} {call.line.text}"
+    secret = _find_secret(call, suspected)
     if secret is not None:
-        return f"`{call.name}` sends {secret} to another machine.", Severity.ERROR
-    if drop is not None and (sent or call.name in ("nc", "ncat")):
+        reason = f"`{call.name}` sends {secret} to another machine."
+        return Match(number, reason, Severity.ERROR)
+    # What goes into netcat may come from a line that is not seen here.
+    is_sent = sent or call.name in ("nc", "ncat")
+    if drop is not None and is_sent:
         reason = f"`{call.name}` sends data to {drop}, which collects data for its owner."
-        return reason, Severity.WARNING
+        return Match(number, reason, Severity.WARNING)
+    # Whoever runs the name server of a domain sees every name that is looked up in it.
     if call.name in _RESOLVERS and any(map(_WHO.search, call.arguments)):
         reason = f"`{call.name}` looks up a host name that contains the output of a command."
-        return reason, Severity.ERROR
+        return Match(number, reason, Severity.ERROR)
     return None
 
 
-def _find_secret(call: Call, sent: str) -> str | None:
+def _find_secret(call: ProgramCall, sent: str) -> str | None:
     """The secret among the words that a call sends; None if there is none."""
     if any(before.name in _DUMPS for before in call.input):
         return "the environment"
-    found = CREDENTIALS.search(sent) or _SECRET_WORD.search(sent)
-    if found is None or _is_login(found[0], call):
+    secret = CREDENTIALS.search(sent) or _SECRET_WORD.search(sent)
+    if secret is None or _is_login(secret[0], call):
         return None
-    return f"`{found[0].strip()}`"
+    return f"`{secret[0].strip()}`"
 
 
-def _is_login(secret: str, call: Call) -> bool:
+def _is_login(secret: str, call: ProgramCall) -> bool:
     """Whether a secret only logs in, as in `scp -i KEY`."""
     if call.name not in ("scp", "rsync", "sftp"):
         return False
@@ -90,29 +99,31 @@ def _is_login(secret: str, call: Call) -> bool:
     return any(option in ("-i", "-e") and secret in value for option, value in pairs)
 
 
-def _list_sent(call: Call) -> Iterator[str]:
+def _list_sent(call: ProgramCall) -> Iterator[str]:
     """The words that leave the machine: bodies, files, filled-in addresses, and piped input."""
     for before in call.input:
-        yield " ".join((before.name, *before.arguments))
+        yield before.text
     if call.name in _COPIERS:
         yield from (*call.arguments, *call.line.targets)
         return
-    for option, value in pairwise((*call.arguments, "")):
-        name, _, inline = option.partition("=")
-        if _BODY.fullmatch(name):
-            yield from _list_body(name, inline or value)
-        elif "://" in option and _FILLED.search(option):
-            yield option
+    for argument, following in pairwise((*call.arguments, "")):
+        option, _, inline = argument.partition("=")
+        if _BODY.fullmatch(option):
+            value = inline or following
+            if _comes_from_elsewhere(option, value):
+                yield value
+        elif "://" in argument and _FILLED.search(argument):
+            yield argument
 
 
-def _list_body(option: str, value: str) -> Iterator[str]:
-    """The part of a body that is taken from elsewhere.
+def _comes_from_elsewhere(option: str, value: str) -> bool:
+    """Whether the body of a request is a file or the output of a command.
 
     A variable in the text of a body is not: a token there logs in, as one in a header does.
     """
+    # curl reads a file after `@`, as in `-d @FILE` and `-F field=@FILE`.
     is_file = option in _FILE_OPTIONS or "@" in value
-    if is_file or _FILLED.search(value):
-        yield value
+    return is_file or _FILLED.search(value) is not None
 
 
 _CODE_SENDERS = re.compile(
@@ -136,7 +147,8 @@ def _match_sent_code(passage: Passage) -> Iterator[Match]:
         if sender.start() - judged < _STEP:
             continue
         judged = sender.start()
-        match = _judge_code(passage, judged, text[max(0, judged - _BEFORE) : judged + _AFTER])
+        around = text[max(0, judged - _BEFORE) : judged + _AFTER]
+        match = _judge_code(passage, judged, around)
         if match is not None:
             yield match
             return
@@ -193,20 +205,22 @@ def _names_secret_and_target(text: str) -> bool:
 
 def _match_sent_prose(passage: Passage) -> Iterator[Match]:
     text = passage.plain
-    for found in _SEND.finditer(text):
-        before = text[max(0, found.start() - 60) : found.start()]
-        is_warned = NEGATION.search(before) or is_about(text, found.start(), found.end())
-        if is_warned or not _names_secret_and_target(found[0]):
+    for order in _SEND.finditer(text):
+        start = order.start()
+        before = text[max(0, start - 60) : start]
+        # “Never send …”, or a text about attacks.
+        is_harmless = NEGATION.search(before) or is_about(text, start, order.end())
+        if is_harmless or not _names_secret_and_target(order[0]):
             continue
         reason = "The model is told to send secrets to another machine."
-        yield Match(passage.find_plain_line(found.start()), reason, Severity.ERROR)
-    for found in _IMAGE.finditer(text):
+        yield Match(passage.find_plain_line(start), reason, Severity.ERROR)
+    for image in _IMAGE.finditer(text):
         reason = "An image URL contains data, which is sent as soon as the image is shown."
-        yield Match(passage.find_plain_line(found.start()), reason, Severity.ERROR)
+        yield Match(passage.find_plain_line(image.start()), reason, Severity.ERROR)
 
 
 RULES = (
-    Rule(
+    ScanRule(
         code="exfiltration",
         severity=Severity.WARNING,
         summary="Secrets or other data are sent to another machine.",

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator
 
 from prowess.diagnostics import Severity
 from prowess.supply.scan.instructions import find_order, find_override
-from prowess.supply.scan.rule import Kind, Match, Passage, Rule
+from prowess.supply.scan.rule import Kind, Match, Passage, ScanRule
 
 _TAGS = re.compile("[\U000e0000-\U000e007f]+")
 # A flag of a region, such as that of Scotland, is a black flag followed by tags.
@@ -26,41 +27,46 @@ _SELECTORS = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]{4,}")
 def _match_tags(passage: Passage) -> Iterator[Match]:
     if passage.text.isascii():
         return
-    flags = {found.start() + 1 for found in _FLAG.finditer(passage.text)}
-    for found in _TAGS.finditer(passage.text):
-        if found.start() in flags:
+    flag_tags = {flag.start() + 1 for flag in _FLAG.finditer(passage.text)}
+    for tags in _TAGS.finditer(passage.text):
+        if tags.start() in flag_tags:
             continue
-        spelled = "".join(chr(ord(one) & 0x7F) for one in found[0]).strip("\x00\x01\x7f")
+        # Tags are a copy of ASCII; the two that are no letters mark a language and an end.
+        ascii_text = "".join(chr(ord(tag) & 0x7F) for tag in tags[0])
+        spelled = ascii_text.strip("\x00\x01\x7f")
         says = f" that spell “{spelled[:60]}”" if spelled else ""
-        count = len(found[0])
-        reason = f"There are {count} invisible tag characters here{says}."
-        yield Match(passage.find_line(found.start()), reason)
+        reason = f"There are {len(tags[0])} invisible tag characters here{says}."
+        yield Match(passage.find_line(tags.start()), reason)
 
 
 def _match_bidi(passage: Passage) -> Iterator[Match]:
     if passage.text.isascii():
         return
-    for found in _BIDI.finditer(passage.text):
-        around = passage.text[max(0, found.start() - 200) : found.end() + 200]
-        is_script = found[0] not in _OVERRIDES and _RIGHT_TO_LEFT.search(around) is not None
-        if not is_script:
-            reason = f"U+{ord(found[0]):04X} changes the order in which the line is shown."
-            yield Match(passage.find_line(found.start()), reason)
+    for control in _BIDI.finditer(passage.text):
+        around = passage.text[max(0, control.start() - 200) : control.end() + 200]
+        # Hebrew and Arabic need embeddings and isolates; no text needs an override.
+        is_override = control[0] in _OVERRIDES
+        if not is_override and _RIGHT_TO_LEFT.search(around):
+            continue
+        reason = f"U+{ord(control[0]):04X} changes the order in which the line is shown."
+        yield Match(passage.find_line(control.start()), reason)
 
 
 def _match_zero_width(passage: Passage) -> Iterator[Match]:
     text = passage.text
     if text.isascii():
         return
-    for pattern in (_RUN, _SELECTORS):
-        for found in pattern.finditer(text):
-            reason = f"{len(found[0])} zero-width characters in a row."
-            yield Match(passage.find_line(found.start()), reason, Severity.ERROR)
-    for found in _SPLIT_WORD.finditer(text):
-        inner = found[0][1:-1]
-        if len(inner) < 4 and inner.strip(_SOFT_HYPHEN):
-            reason = f"U+{ord(inner[0]):04X} is hidden inside a word."
-            yield Match(passage.find_line(found.start()), reason)
+    for run in itertools.chain(_RUN.finditer(text), _SELECTORS.finditer(text)):
+        reason = f"{len(run[0])} zero-width characters in a row."
+        yield Match(passage.find_line(run.start()), reason, Severity.ERROR)
+    for word in _SPLIT_WORD.finditer(text):
+        hidden = word[0][1:-1]
+        # Four and more are a run, which was reported above; soft hyphens are typesetting.
+        is_reported = len(hidden) >= 4
+        is_hyphenated = not hidden.strip(_SOFT_HYPHEN)
+        if not is_reported and not is_hyphenated:
+            reason = f"U+{ord(hidden[0]):04X} is hidden inside a word."
+            yield Match(passage.find_line(word.start()), reason)
 
 
 def _match_comment(passage: Passage) -> Iterator[Match]:
@@ -75,7 +81,7 @@ def _match_comment(passage: Passage) -> Iterator[Match]:
 
 
 RULES = (
-    Rule(
+    ScanRule(
         code="hidden-tags",
         severity=Severity.ERROR,
         summary="The text has invisible tag characters, which spell words that only a model reads.",
@@ -83,7 +89,7 @@ RULES = (
         reads=(Kind.FILE, Kind.NAME),
         match=_match_tags,
     ),
-    Rule(
+    ScanRule(
         code="hidden-bidi",
         severity=Severity.ERROR,
         summary="A control character changes the order in which text is shown.",
@@ -91,7 +97,7 @@ RULES = (
         reads=(Kind.FILE, Kind.NAME),
         match=_match_bidi,
     ),
-    Rule(
+    ScanRule(
         code="hidden-zero-width",
         severity=Severity.WARNING,
         summary="Zero-width characters split a word or carry a message.",
@@ -99,7 +105,7 @@ RULES = (
         reads=(Kind.FILE, Kind.NAME),
         match=_match_zero_width,
     ),
-    Rule(
+    ScanRule(
         code="hidden-comment",
         severity=Severity.WARNING,
         summary="A comment that is hidden when rendered gives the model instructions.",

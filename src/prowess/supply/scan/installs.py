@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from typing import NamedTuple
 
 from prowess.diagnostics import Severity
-from prowess.supply.scan.command_line import Call
-from prowess.supply.scan.rule import Kind, Match, Passage, Rule
+from prowess.supply.scan.command_line import ProgramCall
+from prowess.supply.scan.rule import Kind, Match, Passage, ScanRule
 
 _LOCAL = re.compile(r"\.{0,2}/|\.$|\.\[|~|[A-Za-z]:\\|file:|\$|<|\{|\[|-|.*\.(?:whl|txt|toml)$")
 _NAME = re.compile(r"[@A-Za-z0-9][\w./@+:~^=<>!,\[\]-]*")
@@ -51,40 +52,40 @@ def _is_uv_pinned(package: str) -> bool:
 
 Check = Callable[[str], bool]
 
-# Programs, the words after them that mean an install, and how a package is pinned. `1` takes only
-# the first word: the others are arguments of the program that is run.
-_INSTALLS: Mapping[tuple[str, ...], tuple[Check, int]] = {
-    ("pip", "install"): (_is_pip_pinned, 0),
-    ("pip3", "install"): (_is_pip_pinned, 0),
-    ("python", "-m", "pip", "install"): (_is_pip_pinned, 0),
-    ("python3", "-m", "pip", "install"): (_is_pip_pinned, 0),
-    ("uv", "pip", "install"): (_is_pip_pinned, 0),
-    ("uv", "tool", "install"): (_is_uv_pinned, 1),
-    ("uv", "tool", "run"): (_is_uv_pinned, 1),
-    ("uvx",): (_is_uv_pinned, 1),
-    ("pipx", "install"): (_is_pip_pinned, 1),
-    ("pipx", "run"): (_is_pip_pinned, 1),
-    ("npm", "install"): (_is_npm_pinned, 0),
-    ("npm", "i"): (_is_npm_pinned, 0),
-    ("npm", "add"): (_is_npm_pinned, 0),
-    ("npm", "exec"): (_is_npm_pinned, 1),
-    ("npx",): (_is_npm_pinned, 1),
-    ("pnpm", "add"): (_is_npm_pinned, 0),
-    ("pnpm", "install"): (_is_npm_pinned, 0),
-    ("pnpm", "dlx"): (_is_npm_pinned, 1),
-    ("yarn", "add"): (_is_npm_pinned, 0),
-    ("yarn", "global", "add"): (_is_npm_pinned, 0),
-    ("yarn", "dlx"): (_is_npm_pinned, 1),
-    ("bun", "add"): (_is_npm_pinned, 0),
-    ("bun", "install"): (_is_npm_pinned, 0),
-    ("bunx",): (_is_npm_pinned, 1),
-    ("go", "install"): (_is_go_pinned, 1),
-    ("cargo", "install"): (_is_go_pinned, 0),
-    ("gem", "install"): (_is_go_pinned, 0),
-    ("docker", "run"): (_is_image_pinned, 1),
-    ("docker", "pull"): (_is_image_pinned, 1),
-    ("podman", "run"): (_is_image_pinned, 1),
-    ("podman", "pull"): (_is_image_pinned, 1),
+# Programs, the words after them that mean an install, how a package is pinned, and whether only
+# the first word is a package: then the others are arguments of the program that is run.
+_INSTALLS: Mapping[tuple[str, ...], tuple[Check, bool]] = {
+    ("pip", "install"): (_is_pip_pinned, False),
+    ("pip3", "install"): (_is_pip_pinned, False),
+    ("python", "-m", "pip", "install"): (_is_pip_pinned, False),
+    ("python3", "-m", "pip", "install"): (_is_pip_pinned, False),
+    ("uv", "pip", "install"): (_is_pip_pinned, False),
+    ("uv", "tool", "install"): (_is_uv_pinned, True),
+    ("uv", "tool", "run"): (_is_uv_pinned, True),
+    ("uvx",): (_is_uv_pinned, True),
+    ("pipx", "install"): (_is_pip_pinned, True),
+    ("pipx", "run"): (_is_pip_pinned, True),
+    ("npm", "install"): (_is_npm_pinned, False),
+    ("npm", "i"): (_is_npm_pinned, False),
+    ("npm", "add"): (_is_npm_pinned, False),
+    ("npm", "exec"): (_is_npm_pinned, True),
+    ("npx",): (_is_npm_pinned, True),
+    ("pnpm", "add"): (_is_npm_pinned, False),
+    ("pnpm", "install"): (_is_npm_pinned, False),
+    ("pnpm", "dlx"): (_is_npm_pinned, True),
+    ("yarn", "add"): (_is_npm_pinned, False),
+    ("yarn", "global", "add"): (_is_npm_pinned, False),
+    ("yarn", "dlx"): (_is_npm_pinned, True),
+    ("bun", "add"): (_is_npm_pinned, False),
+    ("bun", "install"): (_is_npm_pinned, False),
+    ("bunx",): (_is_npm_pinned, True),
+    ("go", "install"): (_is_go_pinned, True),
+    ("cargo", "install"): (_is_go_pinned, False),
+    ("gem", "install"): (_is_go_pinned, False),
+    ("docker", "run"): (_is_image_pinned, True),
+    ("docker", "pull"): (_is_image_pinned, True),
+    ("podman", "run"): (_is_image_pinned, True),
+    ("podman", "pull"): (_is_image_pinned, True),
 }
 _VERSION_OPTIONS = frozenset("--version -v --locked --require-hashes --tag --rev".split())
 _LONGEST = max(map(len, _INSTALLS))
@@ -96,37 +97,64 @@ def _match_unpinned(passage: Passage) -> Iterator[Match]:
             yield from _judge(number, call)
 
 
-def _judge(number: int, call: Call) -> Iterator[Match]:
-    found = _find_install(call)
-    if found is None:
+class _Install(NamedTuple):
+    """A command that installs: the words after it, and what is known about the command."""
+
+    words: tuple[str, ...]
+    is_pinned: Check
+    takes_one: bool
+
+    @property
+    def packages(self) -> list[str]:
+        packages = list(_list_packages(self.words))
+        return packages[:1] if self.takes_one else packages
+
+    def find_other_index(self) -> str | None:
+        """The option that names another index; None if there is none."""
+        indexes = _OTHER_INDEX_OF_PIP if self.is_pinned is _is_pip_pinned else _OTHER_INDEX
+        options = (word.partition("=")[0] for word in self.words)
+        return next((option for option in options if option in indexes), None)
+
+
+def _judge(number: int, call: ProgramCall) -> Iterator[Match]:
+    install = _find_install(call)
+    if install is None:
         return
-    words, is_pinned, first_only = found
-    indexes = _OTHER_INDEX_OF_PIP if is_pinned is _is_pip_pinned else _OTHER_INDEX
-    other = next((one for one in words if one.partition("=")[0] in indexes), None)
-    packages = list(_list_packages(words))
-    packages = packages[:1] if first_only else packages
-    if other is not None and packages:
-        reason = f"`{other.partition('=')[0]}` takes packages from another index."
+    packages = install.packages
+    other_index = install.find_other_index()
+    if other_index is not None and packages:
+        reason = f"`{other_index}` takes packages from another index."
         yield Match(number, reason, Severity.WARNING)
-    if _VERSION_OPTIONS.intersection(words):
+    # Such an option fixes the version of everything that the command installs.
+    if _VERSION_OPTIONS.intersection(install.words):
         return
     for package in packages:
-        if _REMOTE.match(package):
-            if not _COMMIT.search(package):
-                reason = f"`{package[:80]}` is installed from a branch, not a fixed commit."
-                yield Match(number, reason, Severity.WARNING)
-        elif not is_pinned(package):
-            yield Match(number, f"`{package[:80]}` is installed without a fixed version.")
+        match = _judge_package(number, package, install.is_pinned)
+        if match is not None:
+            yield match
 
 
-def _find_install(call: Call) -> tuple[tuple[str, ...], Check, int] | None:
+def _judge_package(number: int, package: str, is_pinned: Check) -> Match | None:
+    shown = package[:80]
+    if not _REMOTE.match(package):
+        if is_pinned(package):
+            return None
+        return Match(number, f"`{shown}` is installed without a fixed version.")
+    if _COMMIT.search(package):
+        return None
+    reason = f"`{shown}` is installed from a branch, not a fixed commit."
+    return Match(number, reason, Severity.WARNING)
+
+
+def _find_install(call: ProgramCall) -> _Install | None:
     words = (call.name, *call.arguments)
+    # Options may come between the words: `npm --silent install`. The one of `python -m` counts.
     plain = tuple(word for word in words if word == "-m" or not word.startswith("-"))
     for length in range(min(_LONGEST, len(plain)), 0, -1):
         known = _INSTALLS.get(plain[:length])
         if known is not None:
             after = words.index(plain[length - 1]) + 1
-            return (words[after:], *known)
+            return _Install(words[after:], *known)
     return None
 
 
@@ -138,12 +166,18 @@ def _list_packages(words: tuple[str, ...]) -> Iterator[str]:
             is_value = False
         elif word.startswith("-"):
             is_value = word in _TAKES_VALUE
-        elif not _LOCAL.match(word) and (_NAME.fullmatch(word) or _REMOTE.match(word)):
+        elif _is_package(word):
             yield word
 
 
+def _is_package(word: str) -> bool:
+    if _LOCAL.match(word):
+        return False
+    return bool(_NAME.fullmatch(word) or _REMOTE.match(word))
+
+
 RULES = (
-    Rule(
+    ScanRule(
         code="unpinned-install",
         severity=Severity.INFO,
         summary="A package is installed without a fixed version.",

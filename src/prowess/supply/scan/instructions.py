@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from prowess.diagnostics import Severity
-from prowess.supply.scan.rule import Kind, Match, Passage, Rule
+from prowess.supply.scan.rule import Kind, Match, Passage, ScanRule
 
 # Every gap has a limit, so that a search takes time in proportion to the text.
 _OLD = r"(?:previous|prior|preceding|above|earlier|existing|original|initial|former|current|other)"
@@ -102,7 +102,7 @@ _ABOUT = re.compile(
     re.IGNORECASE,
 )
 _DENIAL = re.compile(r"\b(?:don'?t|do\s+not|must\s+not|no|avoid|prohibited)\b[^.\n]{0,60}$", re.I)
-_QUOTES = "\"'`“”‘’«»"
+_QUOTES = tuple("\"'`“”‘’«»")
 _BEFORE = 160
 
 
@@ -124,13 +124,12 @@ def _quote(found: re.Match[str]) -> str:
 
 def is_about(text: str, start: int, end: int) -> bool:
     """Whether words are quoted or discussed rather than said."""
+    # What another paragraph says is no excuse for this one.
     before = text[max(0, start - _BEFORE) : start].rpartition("\n\n")[2]
-    opens = before.rstrip()[-1:] in _QUOTES and bool(before.strip())
-    return (
-        opens
-        or _ABOUT.search(before) is not None
-        or _ABOUT.search(text[end : end + 60]) is not None
-    )
+    if before.rstrip().endswith(_QUOTES):
+        return True
+    after = text[end : end + 60]
+    return _ABOUT.search(before) is not None or _ABOUT.search(after) is not None
 
 
 def _is_denied(text: str, start: int) -> bool:
@@ -140,12 +139,12 @@ def _is_denied(text: str, start: int) -> bool:
 
 def _match_phrases(pattern: re.Pattern[str], passage: Passage, reason: str) -> Iterator[Match]:
     text = passage.plain
-    for found in pattern.finditer(text):
+    for phrase in pattern.finditer(text):
+        start = phrase.start()
         # A text about attacks names them; such a mention is worth a look, not an alarm.
-        is_mention = is_about(text, found.start(), found.end())
-        severity = Severity.INFO if is_mention or _is_denied(text, found.start()) else None
-        line = passage.find_plain_line(found.start())
-        yield Match(line, f"“{_quote(found)}” {reason}", severity)
+        is_mention = is_about(text, start, phrase.end()) or _is_denied(text, start)
+        severity = Severity.INFO if is_mention else None
+        yield Match(passage.find_plain_line(start), f"“{_quote(phrase)}” {reason}", severity)
 
 
 def _match_override(passage: Passage) -> Iterator[Match]:
@@ -154,12 +153,14 @@ def _match_override(passage: Passage) -> Iterator[Match]:
 
 def _match_marks(passage: Passage) -> Iterator[Match]:
     """Marks between the messages of a conversation; several show how a model is prompted."""
-    found = list(_MARKS.finditer(passage.plain))
-    is_shown = sum(not one[0].strip().startswith(("<s", "</")) for one in found) > 1
-    severity = Severity.INFO if is_shown or "`" in passage.text else None
-    for one in found:
-        line = passage.find_plain_line(one.start())
-        yield Match(line, f"“{one[0]}” imitates the start of a system message.", severity)
+    marks = list(_MARKS.finditer(passage.plain))
+    # A tag `<system>` comes as a pair anyway; two marks of a chat format are a sample of it.
+    of_chat_format = [mark for mark in marks if not mark[0].strip().startswith(("<s", "</"))]
+    is_sample = len(of_chat_format) > 1 or "`" in passage.text
+    severity = Severity.INFO if is_sample else None
+    for mark in marks:
+        line = passage.find_plain_line(mark.start())
+        yield Match(line, f"“{mark[0]}” imitates the start of a system message.", severity)
 
 
 def _match_conceal(passage: Passage) -> Iterator[Match]:
@@ -167,7 +168,7 @@ def _match_conceal(passage: Passage) -> Iterator[Match]:
 
 
 RULES = (
-    Rule(
+    ScanRule(
         code="override-instructions",
         severity=Severity.ERROR,
         summary="The text tells the model to drop the instructions of its user or its system.",
@@ -175,7 +176,7 @@ RULES = (
         reads=(Kind.PROSE,),
         match=_match_override,
     ),
-    Rule(
+    ScanRule(
         code="fake-message",
         severity=Severity.WARNING,
         summary="The text contains a marker that starts a system or user message.",
@@ -183,7 +184,7 @@ RULES = (
         reads=(Kind.PROSE,),
         match=_match_marks,
     ),
-    Rule(
+    ScanRule(
         code="conceal-from-user",
         severity=Severity.ERROR,
         summary="The text tells the model to hide something from the user.",

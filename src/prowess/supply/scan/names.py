@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import posixpath
 import re
 import unicodedata
@@ -10,7 +11,7 @@ from collections.abc import Iterator
 from prowess.diagnostics import Severity
 from prowess.supply.scan.addresses import find_host
 from prowess.supply.scan.confusables import find_letter, fold
-from prowess.supply.scan.rule import Kind, Match, Passage, Rule
+from prowess.supply.scan.rule import Kind, Match, Passage, ScanRule
 
 _WORD = re.compile(r"[^\W\d_]{3,60}")
 _URL = re.compile(r"https?://[^\s'\"`<>|)\]}]{1,2000}", re.IGNORECASE)
@@ -27,6 +28,7 @@ _NAMES_BY_END = {
 }
 _KNOWN = tuple(f"{name}.{end}" for end, names in _NAMES_BY_END.items() for name in names.split())
 _LEAST_LETTERS = 6
+_OTHER_SCRIPTS = frozenset(("CYRILLIC", "GREEK", "CHEROKEE", "ARMENIAN"))
 _ASCII_LOOKALIKES = str.maketrans("01358", "olesb")
 
 
@@ -36,7 +38,8 @@ def _is_accent(character: str) -> bool:
 
 def _skeleton(host: str) -> str:
     """A host as it looks at a glance: digits as letters, `rn` as `m`, `vv` as `w`."""
-    bare = "".join(one for one in unicodedata.normalize("NFKD", host) if not _is_accent(one))
+    decomposed = unicodedata.normalize("NFKD", host)
+    bare = "".join(itertools.filterfalse(_is_accent, decomposed))
     plain = fold(bare).lower().translate(_ASCII_LOOKALIKES)
     return plain.replace("rn", "m").replace("vv", "w").replace("i", "l").replace("-", "")
 
@@ -76,33 +79,41 @@ def _match_words(passage: Passage) -> Iterator[Match]:
 
 def _mixes_scripts(word: str) -> bool:
     """Whether a word of Latin letters has some of another script that look like Latin ones."""
-    foreign = [one for one in word if not one.isascii()]
-    latin = [one for one in word if one.isascii()]
-    if len(latin) < 2 or not foreign:
+    foreign = [letter for letter in word if not letter.isascii()]
+    latin_count = len(word) - len(foreign)
+    if latin_count < 2 or not foreign:
         return False
-    names = [unicodedata.name(one, "") for one in foreign]
-    is_other = all(name.startswith(("CYRILLIC", "GREEK", "CHEROKEE", "ARMENIAN")) for name in names)
-    return is_other and all(find_letter(one) is not None for one in foreign)
+    return all(map(_passes_for_latin, foreign))
+
+
+def _passes_for_latin(letter: str) -> bool:
+    """Whether a letter of another script looks like a Latin one; accents are no other script."""
+    script = unicodedata.name(letter, "").partition(" ")[0]
+    return script in _OTHER_SCRIPTS and find_letter(letter) is not None
 
 
 def _find_imitated(host: str) -> str | None:
     """The known host that another one imitates; None if it imitates none."""
-    if not host:
+    shown = _decode_host(host)
+    if not shown:
         return None
-    if host.startswith("xn--") or ".xn--" in host:
-        try:
-            host = host.encode("ascii").decode("idna")
-        except UnicodeError:
-            # Not a name that a resolver would look up.
-            return None
-    parts = host.split(".")
-    for count in (2, 3):
-        whole = ".".join(parts[-count:])
-        real = _BY_SKELETON.get(_skeleton(whole))
-        if real is not None and whole != real:
-            return real
-    near = ".".join(parts[-2:])
-    return next((real for real in _KNOWN if _is_typo(near, real)), None)
+    # Whoever registers the last two labels owns all that come before.
+    registered = ".".join(shown.split(".")[-2:])
+    real = _BY_SKELETON.get(_skeleton(registered))
+    if real is not None and registered != real:
+        return real
+    return next((real for real in _KNOWN if _is_typo(registered, real)), None)
+
+
+def _decode_host(host: str) -> str | None:
+    """A host as browsers show it, with its letters in place of `xn--`; None if it is no host."""
+    if not host.startswith("xn--") and ".xn--" not in host:
+        return host
+    try:
+        return host.encode("ascii").decode("idna")
+    except UnicodeError:
+        # Not a name that a resolver would look up.
+        return None
 
 
 def _is_typo(name: str, real: str) -> bool:
@@ -123,7 +134,7 @@ def _is_typo(name: str, real: str) -> bool:
 
 
 RULES = (
-    Rule(
+    ScanRule(
         code="lookalike-name",
         severity=Severity.WARNING,
         summary="A name looks like another one but is not.",

@@ -86,7 +86,7 @@ class Match(NamedTuple):
     severity: Severity | None = None
 
 
-class Rule(msgspec.Struct, frozen=True):
+class ScanRule(msgspec.Struct, frozen=True):
     """One thing that the scan looks for.
 
     `reads` are the parts of a file that `match` is given; `summary` says what is wrong, and `hint`

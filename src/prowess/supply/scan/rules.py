@@ -15,9 +15,9 @@ from prowess.supply.scan import (
     instructions,
     names,
 )
-from prowess.supply.scan.rule import Rule
+from prowess.supply.scan.rule import ScanRule
 
-RULES: tuple[Rule, ...] = (
+RULES: tuple[ScanRule, ...] = (
     *hidden_text.RULES,
     *instructions.RULES,
     *commands.RULES,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import posixpath
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -61,39 +62,47 @@ def scan_folder(folder: str, files: FileSystem, *, obey_comments: bool = False) 
     finding. Comments that suppress findings count only with `obey_comments`: the author of a skill
     that somebody else is about to install does not decide what that person is told.
     """
-    return _Scan(obey_comments=obey_comments).scan_disk(folder, files)
+    return _FileScan(obey_comments=obey_comments).scan_disk(folder, files)
 
 
 def scan_one_file(path: str, files: FileSystem, *, obey_comments: bool = False) -> ScanResult:
     """Scan one file of a skill."""
-    return _Scan(obey_comments=obey_comments).scan_paths([path], files)
+    return _FileScan(obey_comments=obey_comments).scan_paths([path], files)
 
 
 def scan_files(contents: Mapping[str, bytes], *, obey_comments: bool = False) -> ScanResult:
     """Scan files that are in memory, by their paths, such as those of an archive."""
-    return _Scan(obey_comments=obey_comments).scan_all(sorted(contents.items()))
+    return _FileScan(obey_comments=obey_comments).scan_all(sorted(contents.items()))
 
 
 def scan_text(path: str, text: str) -> tuple[Diagnostic, ...]:
     """Everything that the rules find in a text, sorted by line; comments suppress nothing."""
-    found: set[Diagnostic] = set()
+    # Passages overlap: a command in a block without a language is also read as text. A set keeps
+    # what both say once.
+    findings: set[Diagnostic] = set()
     counts: Counter[str] = Counter()
     for passage in list_passages(path, text):
         for finding in _apply_rules(passage, path):
-            if finding not in found and counts[finding.code] < _MOST_PER_CODE:
+            is_new = finding not in findings
+            if is_new and counts[finding.code] < _MOST_PER_CODE:
                 counts[finding.code] += 1
-                found.add(finding)
-    return tuple(sorted(found, key=lambda one: (one.line or 0, one.code, one.message)))
+                findings.add(finding)
+    return tuple(sorted(findings, key=_by_line))
+
+
+def _by_line(finding: Diagnostic) -> tuple[int, str, str]:
+    return (finding.line or 0, finding.code, finding.message)
 
 
 def _apply_rules(passage: Passage, path: str) -> Iterator[Diagnostic]:
     for rule in RULES:
         if passage.kind not in rule.reads:
             continue
-        for count, match in enumerate(rule.match(passage)):
-            if count >= _MOST_PER_CODE:
-                break
-            line = None if passage.kind is Kind.NAME and match.line == 1 else match.line
+        # Matching stops here, too: a hostile file could have a million of them.
+        for match in itertools.islice(rule.match(passage), _MOST_PER_CODE):
+            # The name of a file is on no line; the one in its header is never on the first.
+            is_file_name = passage.kind is Kind.NAME and match.line == 1
+            line = None if is_file_name else match.line
             yield make_finding(rule.code, match.reason, path, line, match.severity)
 
 
@@ -107,7 +116,7 @@ def make_finding(
     )
 
 
-class _Scan:
+class _FileScan:
     """One scan: what it has found, and how much it may still read."""
 
     def __init__(self, *, obey_comments: bool) -> None:
@@ -138,6 +147,7 @@ class _Scan:
 
     def _list_files(self, folder: str, files: FileSystem) -> Iterator[str]:
         """The files below a folder in the order of their paths, as many as are read."""
+        # A loop, not recursion: a hostile folder may be deeper than Python's stack.
         waiting, folders, count = [folder], 0, 0
         while waiting:
             here = waiting.pop()
@@ -145,29 +155,36 @@ class _Scan:
             if folders > MOST_FOLDERS:
                 self._pass_over(here, f"There are more than {MOST_FOLDERS:,} folders.")
                 return
-            try:
-                items = files.list_folder(here)
-            except OSError as error:
-                self._pass_over(here, f"The folder cannot be listed: {error.strerror}.")
-                continue
             inner: list[str] = []
-            for item in items:
-                path = posixpath.join(here, item.name)
-                if item.is_link:
-                    self._pass_over(path, "It is a symlink, which the scan does not follow.")
-                elif item.kind == "folder":
-                    inner += [path] if item.name not in _SKIPPED_FOLDERS else []
-                elif item.kind != "file":
-                    self._pass_over(path, "It is neither a file nor a folder.")
-                elif count >= MOST_FILES:
+            for path, is_folder in self._list_folder(here, files):
+                if is_folder:
+                    inner.append(path)
+                    continue
+                if count >= MOST_FILES:
                     self._pass_over(path, f"There are more than {MOST_FILES:,} files.")
                     return
-                else:
-                    count += 1
-                    yield path
+                count += 1
+                yield path
             waiting += reversed(inner)
 
+    def _list_folder(self, folder: str, files: FileSystem) -> Iterator[tuple[str, bool]]:
+        """The files and folders in a folder; the rest is passed over, with a finding."""
+        try:
+            items = files.list_folder(folder)
+        except OSError as error:
+            self._pass_over(folder, f"The folder cannot be listed: {error.strerror}.")
+            return
+        for item in items:
+            path = posixpath.join(folder, item.name)
+            if item.is_link:
+                self._pass_over(path, "It is a symlink, which the scan does not follow.")
+            elif item.kind not in ("file", "folder"):
+                self._pass_over(path, "It is neither a file nor a folder.")
+            elif item.kind == "file" or item.name not in _SKIPPED_FOLDERS:
+                yield path, item.kind == "folder"
+
     def _scan_data(self, path: str, data: bytes, size: int) -> None:
+        """Scan the beginning of a file that has `size` bytes."""
         if data.startswith(_PROGRAMS):
             message = "The file is a compiled program, which the scan cannot read."
             self._pass_over(path, message, Severity.WARNING)
@@ -182,6 +199,9 @@ class _Scan:
         self._room -= len(data)
         self._count += 1
         text = data.decode("utf-8-sig", "replace").replace("\r\n", "\n")
+        self._scan_text(path, text)
+
+    def _scan_text(self, path: str, text: str) -> None:
         suppressions = tuple(parse_suppressions(text)) if self._obey_comments else ()
         for finding in scan_text(path, text):
             reason = find_reason(finding, suppressions)
@@ -204,11 +224,12 @@ def _by_place(finding: Diagnostic) -> tuple[str, int, str]:
 
 
 def _judge_suppressions(path: str, suppressions: Iterable[Suppression]) -> Iterator[Diagnostic]:
-    for one in suppressions:
-        if not one.reason:
-            message = f"The comment does not say why `{', '.join(one.codes)}` is fine here."
-            yield make_finding("suppression-without-reason", message, path, one.line)
-        for code in one.codes:
-            if code not in SCAN_CODES:
-                message = f"Unknown code `{code}`."
-                yield make_finding("suppression-unknown", message, path, one.line)
+    for suppression in suppressions:
+        if not suppression.reason:
+            codes = ", ".join(suppression.codes)
+            message = f"The comment does not say why `{codes}` is fine here."
+            yield make_finding("suppression-without-reason", message, path, suppression.line)
+        unknown = (code for code in suppression.codes if code not in SCAN_CODES)
+        for code in unknown:
+            message = f"Unknown code `{code}`."
+            yield make_finding("suppression-unknown", message, path, suppression.line)

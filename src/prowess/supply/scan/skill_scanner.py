@@ -46,7 +46,7 @@ class _Finding(msgspec.Struct, frozen=True):
     remediation: str | None = None
 
 
-class _Report(msgspec.Struct, frozen=True):
+class _ScannerReport(msgspec.Struct, frozen=True):
     findings: tuple[_Finding, ...]
 
 
@@ -74,7 +74,7 @@ def run_skill_scanner(folder: str, runner: Runner, program: str) -> ScanResult:
 
 def parse_report(text: str, folder: str) -> Iterator[Diagnostic]:
     """The findings of a report, with their files inside the folder."""
-    report = msgspec.json.decode(text, type=_Report)
+    report = msgspec.json.decode(text, type=_ScannerReport)
     for one in report.findings:
         yield Diagnostic(
             code=f"{PREFIX}{one.rule_id}",

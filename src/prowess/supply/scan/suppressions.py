@@ -39,17 +39,20 @@ def parse_suppressions(text: str) -> Iterator[Suppression]:
     if "prowess: ignore" not in text:
         return
     for number, line in enumerate(text.split("\n"), 1):
-        found = _MARK.search(line)
-        if found is not None:
-            codes = tuple(code.strip() for code in found[1].split(","))
-            reason = _COMMENT_END.sub("", found[2] or "").strip()
-            yield Suppression(number, codes, reason)
+        mark = _MARK.search(line)
+        if mark is None:
+            continue
+        codes = tuple(code.strip() for code in mark[1].split(","))
+        # The reason goes on to the end of the line, so the end of the comment is in it.
+        reason = _COMMENT_END.sub("", mark[2] or "").strip()
+        yield Suppression(number, codes, reason)
 
 
 def find_reason(finding: Diagnostic, suppressions: Collection[Suppression]) -> str | None:
     """The reason why a finding is suppressed; None if it is not."""
-    for one in suppressions:
-        is_near = finding.line in (one.line, one.line + 1)
-        if is_near and one.reason and finding.code in one.codes:
-            return one.reason
+    for suppression in suppressions:
+        is_near = finding.line in (suppression.line, suppression.line + 1)
+        is_meant = finding.code in suppression.codes
+        if is_near and is_meant and suppression.reason:
+            return suppression.reason
     return None
