@@ -8,12 +8,14 @@ archive, with a digest; an earlier draft of it gives every file a digest.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any
 from urllib.parse import quote, unquote, urljoin, urlsplit
 
 import msgspec
 
 from prowess.diagnostics import Diagnostic, diagnose
+from prowess.model.tree import list_blocked
 from prowess.state.unpacked_files import find_refusal
 
 SKILL_FILE = "SKILL.md"
@@ -26,7 +28,7 @@ _VERSIONS = ("0.1.0", "0.2.0")
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 _MOST_NAME = 128
 _MOST_PATH = 512
-_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+_NOT_IN_PATH = re.compile(r"[\x00-\x1f\x7f\\]")
 
 
 class RemoteFile(msgspec.Struct, frozen=True):
@@ -63,7 +65,7 @@ class InvalidIndex(ValueError):
     """A text that is no index at all."""
 
 
-class _Refused(Exception):
+class _RefusedEntry(Exception):
     """An entry that is not used: a diagnostic code and a reason."""
 
     def __init__(self, code: str, reason: str) -> None:
@@ -105,17 +107,28 @@ def parse_index(data: bytes, url: str, *, kind: str = "any") -> ParsedIndex:
     parse = _parse_artifact if has_artifacts else _parse_files
     # Names that differ in case only share a folder on some machines; to opencode they are two.
     make_key = str if is_opencode else str.casefold
+    return _parse_items(items, url, parse, make_key)
+
+
+def _parse_items(
+    items: list[Any],
+    url: str,
+    parse: Callable[[dict[str, Any], str], RemoteEntry],
+    make_key: Callable[[str], str],
+) -> ParsedIndex:
+    """The entries of a list; one that is refused costs only itself."""
     entries: dict[str, RemoteEntry] = {}
-    diagnostics = []
+    diagnostics: list[Diagnostic] = []
     for position, item in enumerate(items):
         try:
             entry = parse(_check_entry(item), url)
-            if make_key(entry.name) in entries:
-                raise _Refused("source-entry-invalid", "its name appears twice in the index")
-        except _Refused as refusal:
+            key = make_key(entry.name)
+            if key in entries:
+                raise _RefusedEntry("source-entry-invalid", "its name appears twice in the index")
+        except _RefusedEntry as refusal:
             diagnostics.append(_report(refusal, item, position, url))
         else:
-            entries[make_key(entry.name)] = entry
+            entries[key] = entry
     return ParsedIndex(tuple(entries.values()), tuple(diagnostics))
 
 
@@ -129,25 +142,32 @@ def _check_opencode(index: dict[str, Any]) -> None:
 def _check_version(index: dict[str, Any]) -> None:
     """Raise for an index of a version that is not known; the standard says not to use it."""
     schema = index.get("$schema")
-    if schema is not None:
-        match = _SCHEMA.fullmatch(schema) if isinstance(schema, str) else None
-        if match is None or match[1] not in _VERSIONS:
-            raise InvalidIndex(f"its version is not known ($schema {str(schema)[:100]!r})")
+    if schema is not None and _find_schema_version(schema) not in _VERSIONS:
+        raise InvalidIndex(f"its version is not known ($schema {str(schema)[:100]!r})")
+    # Indexes from before there were schemas have a version of their own, or none.
     version = index.get("version")
-    is_known = not isinstance(version, str) or version.startswith("0.")
-    if not is_known:
-        raise InvalidIndex(f"its version is not known ({str(version)[:40]!r})")
+    if isinstance(version, str) and not version.startswith("0."):
+        raise InvalidIndex(f"its version is not known ({version[:40]!r})")
+
+
+def _find_schema_version(schema: Any) -> str | None:
+    if not isinstance(schema, str):
+        return None
+    match = _SCHEMA.fullmatch(schema)
+    return None if match is None else match[1]
 
 
 def _check_entry(item: Any) -> dict[str, Any]:
     """An entry with a name that can be a folder."""
     if not isinstance(item, dict):
-        raise _Refused("source-entry-invalid", "it is not an object")
+        raise _RefusedEntry("source-entry-invalid", "it is not an object")
     name = item.get("name")
     if not isinstance(name, str) or not name.strip():
-        raise _Refused("source-entry-invalid", "it has no `name`")
+        raise _RefusedEntry("source-entry-invalid", "it has no `name`")
     if len(name) > _MOST_NAME:
-        raise _Refused("source-entry-invalid", f"its name has more than {_MOST_NAME} characters")
+        raise _RefusedEntry(
+            "source-entry-invalid", f"its name has more than {_MOST_NAME} characters"
+        )
     _check_path(name, "its name")
     return item
 
@@ -158,56 +178,66 @@ def _check_path(path: str, what: str) -> None:
     for spelling in (path, unquote(path)):
         refusal = find_refusal(spelling)
         if refusal is not None:
-            raise _Refused("source-path-escapes", f"{what} {path[:100]!r} is refused: {refusal}")
+            raise _RefusedEntry(
+                "source-path-escapes", f"{what} {path[:100]!r} is refused: {refusal}"
+            )
     parts = path.split("/")
-    is_plain = "\\" not in path and not _CONTROL.search(path) and "." not in parts
-    if not is_plain or not all(parts) or len(path) > _MOST_PATH:
-        raise _Refused("source-path-escapes", f"{what} {path[:100]!r} is not a plain path")
+    # A backslash separates folders on Windows only, so the same path would be two.
+    has_odd_character = _NOT_IN_PATH.search(path) is not None
+    has_odd_part = "." in parts or "" in parts
+    if has_odd_character or has_odd_part or len(path) > _MOST_PATH:
+        raise _RefusedEntry("source-path-escapes", f"{what} {path[:100]!r} is not a plain path")
 
 
 def _parse_files(item: dict[str, Any], url: str) -> RemoteEntry:
     """An entry with a list of files: opencode's, 0.1.0 and the earlier draft of 0.2.0."""
     listed = item.get("files")
     if not isinstance(listed, list):
-        raise _Refused("source-entry-invalid", "it has no list of `files`")
+        raise _RefusedEntry("source-entry-invalid", "it has no list of `files`")
     if len(listed) > MOST_FILES:
         reason = f"it has {len(listed):,} files; at most {MOST_FILES} are allowed"
-        raise _Refused("source-too-large", reason)
+        raise _RefusedEntry("source-too-large", reason)
     name = item["name"]
-    files = tuple(_parse_file(one, name, url) for one in listed)
-    if all(one.path != SKILL_FILE for one in files):
-        raise _Refused("source-entry-invalid", f"its files have no {SKILL_FILE}")
-    _check_nesting([one.path for one in files])
+    parsed = [_parse_file(one, name, url) for one in listed]
+    # A list may name a file twice.
+    files = {file.path: file for file in parsed}
+    if SKILL_FILE not in files:
+        raise _RefusedEntry("source-entry-invalid", f"its files have no {SKILL_FILE}")
+    _check_nesting(list(files))
     version = item.get("version")
-    has_digests = all(one.digest is not None for one in files)
+    has_digests = all(file.digest is not None for file in parsed)
     digest = _read_digest(item) if has_digests and "digest" in item else None
     is_versioned = isinstance(version, str)
     return RemoteEntry(
         name=name,
-        files=tuple({one.path: one for one in files}.values()),
+        files=tuple(files.values()),
         version=version if is_versioned else digest,
         digest=digest,
+        # Half of a version would be kept as that version. Without one, as in 0.1.0, the missing
+        # files are tried again with the next fetch.
         is_whole=is_versioned or has_digests,
     )
 
 
 def _check_nesting(paths: list[str]) -> None:
     """Raise where one path is both a file and the folder of another file."""
-    folders = {path[:end] for path in paths for end, one in enumerate(path) if one == "/"}
-    both = folders & set(paths)
+    both = list_blocked(paths)
     if both:
-        raise _Refused("source-entry-invalid", f"{min(both)[:100]!r} is a file and a folder")
+        raise _RefusedEntry("source-entry-invalid", f"{min(both)[:100]!r} is a file and a folder")
 
 
 def _parse_file(listed: Any, name: str, url: str) -> RemoteFile:
     digest = None
+    # The earlier draft of 0.2.0 has objects where the others have paths.
     if isinstance(listed, dict):
         digest = _read_digest(listed)
         listed = listed.get("path")
     if not isinstance(listed, str) or not listed.strip():
-        raise _Refused("source-entry-invalid", "one of its files has no path")
+        raise _RefusedEntry("source-entry-invalid", "one of its files has no path")
     if "://" in listed or listed.startswith("//"):
-        raise _Refused("source-other-origin", f"the file {listed[:100]!r} is a URL, not a path")
+        raise _RefusedEntry(
+            "source-other-origin", f"the file {listed[:100]!r} is a URL, not a path"
+        )
     _check_path(listed, "the path")
     return RemoteFile(listed, urljoin(url, quote(f"{name}/{listed}")), digest)
 
@@ -216,18 +246,18 @@ def _parse_artifact(item: dict[str, Any], url: str) -> RemoteEntry:
     """An entry of 0.2.0: one URL with a digest, for a SKILL.md or an archive."""
     kind, target = item.get("type"), item.get("url")
     if kind not in ("skill-md", "archive"):
-        raise _Refused("source-entry-invalid", f"its type {str(kind)[:40]!r} is not known")
+        raise _RefusedEntry("source-entry-invalid", f"its type {str(kind)[:40]!r} is not known")
     if not isinstance(target, str):
-        raise _Refused("source-entry-invalid", "it has no `url`")
+        raise _RefusedEntry("source-entry-invalid", "it has no `url`")
     digest = _read_digest(item)
     try:
         resolved = urljoin(url, target)
         is_here = urlsplit(resolved)[:2] == urlsplit(url)[:2]
     except ValueError:
-        raise _Refused("source-entry-invalid", f"{target[:100]!r} is not a URL") from None
+        raise _RefusedEntry("source-entry-invalid", f"{target[:100]!r} is not a URL") from None
     if not is_here:
         reason = f"its URL {resolved[:200]} is on another server than the index"
-        raise _Refused("source-other-origin", reason)
+        raise _RefusedEntry("source-other-origin", reason)
     file = RemoteFile(SKILL_FILE, resolved, digest)
     name = item["name"]
     if kind == "archive":
@@ -239,11 +269,11 @@ def _read_digest(table: dict[str, Any]) -> str:
     digest = table.get("digest")
     if not isinstance(digest, str) or not _DIGEST.fullmatch(digest):
         reason = "it has no `digest` of the form `sha256:` and 64 hexadecimal digits"
-        raise _Refused("source-entry-invalid", reason)
+        raise _RefusedEntry("source-entry-invalid", reason)
     return digest
 
 
-def _report(refusal: _Refused, item: Any, position: int, url: str) -> Diagnostic:
+def _report(refusal: _RefusedEntry, item: Any, position: int, url: str) -> Diagnostic:
     name = item.get("name") if isinstance(item, dict) else None
     shown = repr(name[:80]) if isinstance(name, str) else f"number {position + 1}"
     return diagnose(refusal.code, f"The skill {shown} is not fetched: {refusal.reason}.", file=url)

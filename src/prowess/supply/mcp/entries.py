@@ -10,7 +10,7 @@ import base64
 import binascii
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from urllib.parse import quote, unquote
 
@@ -25,6 +25,8 @@ MOST_PROMPT_NAME = 128
 """Characters of the name of a prompt."""
 
 _MOST_DIGITS = 40
+_MOST_URI = 2_000
+_NOT_IN_PROMPT_NAME = frozenset(" /\\")
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 _URI = re.compile(r"[a-z][a-z0-9+.-]*://[^\s\x00-\x1f\x7f\\]+", re.IGNORECASE)
 _OWN_FILE = "SKILL.md"
@@ -64,39 +66,62 @@ class SkillEntry(msgspec.Struct, frozen=True):
         """What an approval is bound to: every file with its digest. Empty if there is no list."""
         if self.files is None:
             return ""
-        pairs = sorted((one.uri, one.digest) for one in self.files.values())
+        pairs = sorted((file.uri, file.digest) for file in self.files.values())
         return f"sha256:{hashlib.sha256(msgspec.json.encode(pairs)).hexdigest()}"
 
     def find_file(self, path: str) -> FileEntry:
         """The file at a path below the skill. Raises `EntryError` for one that is not listed."""
-        base = self.uri.removesuffix(_OWN_FILE)
-        for uri in (base + path, base + quote(path)):
-            if self.files is not None and uri in self.files:
-                return self.files[uri]
-        raise EntryError("the server does not list this file")
+        # Servers differ in whether their addresses are percent-encoded.
+        files = self.files or {}
+        file = files.get(self._base + path) or files.get(self._base + quote(path))
+        if file is None:
+            raise EntryError("the server does not list this file")
+        return file
 
     def list_paths(self) -> list[str]:
         """The paths of its files below the skill, without SKILL.md, sorted."""
-        base = self.uri.removesuffix(_OWN_FILE)
-        found = (one.removeprefix(base) for one in self.files or {} if one.startswith(base))
-        return sorted(unquote(path) for path in found if path != _OWN_FILE)
+        # All addresses begin with that of the skill's folder: `parse_entry` refuses others.
+        paths = (uri.removeprefix(self._base) for uri in self.files or {})
+        return sorted(unquote(path) for path in paths if path != _OWN_FILE)
+
+    @property
+    def _base(self) -> str:
+        return self.uri.removesuffix(_OWN_FILE)
 
 
 def parse_entry(data: Any) -> SkillEntry:
     """An entry of a list. Raises `EntryError` with what is wrong."""
     if not isinstance(data, Mapping):
         raise EntryError("it is no object")
-    uri, frontmatter = data.get("uri"), data.get("frontmatter")
-    if not isinstance(uri, str) or not _URI.fullmatch(uri) or len(uri) > 2_000:
-        raise EntryError("its `uri` is no address")
-    if not uri.endswith(f"/{_OWN_FILE}") or ".." in uri.split("/"):
-        raise EntryError(f"its `uri` does not end with /{_OWN_FILE}")
-    if not isinstance(frontmatter, Mapping) or not all(isinstance(one, str) for one in frontmatter):
+    uri = _parse_skill_uri(data.get("uri"))
+    frontmatter = data.get("frontmatter")
+    if not isinstance(frontmatter, Mapping):
         raise EntryError("its `frontmatter` is no object")
-    entry = SkillEntry(uri, dict(frontmatter), _parse_files(data.get("resources"), uri))
+    if not all(isinstance(key, str) for key in frontmatter):
+        raise EntryError("its `frontmatter` is no object")
+    files = _parse_files(data.get("resources"), uri)
+    entry = SkillEntry(uri, dict(frontmatter), files)
+    # The address is what an approval shows and the name is what a user types; two that differ
+    # would let one skill pass for another.
     if frontmatter.get("name") != entry.name:
         raise EntryError(f"its address says “{entry.name[:64]}”, its `name` something else")
     return entry
+
+
+def _parse_skill_uri(uri: Any) -> str:
+    if not _is_uri(uri) or len(uri) > _MOST_URI:
+        raise EntryError("its `uri` is no address")
+    if not uri.endswith(f"/{_OWN_FILE}") or _leads_up(uri):
+        raise EntryError(f"its `uri` does not end with /{_OWN_FILE}")
+    return str(uri)
+
+
+def _is_uri(value: Any) -> bool:
+    return isinstance(value, str) and _URI.fullmatch(value) is not None
+
+
+def _leads_up(uri: str) -> bool:
+    return ".." in uri.split("/")
 
 
 def check_prompt_name(name: str) -> None:
@@ -105,12 +130,13 @@ def check_prompt_name(name: str) -> None:
         raise EntryError("it has no name")
     if len(name) > MOST_PROMPT_NAME:
         raise EntryError(f"its name has {len(name):,} characters; at most {MOST_PROMPT_NAME} count")
-    is_word = name.isprintable() and not any(one.isspace() for one in name)
-    if not is_word or "/" in name or "\\" in name:
+    # What is not printable includes all spaces but the plain one.
+    if not name.isprintable() or not _NOT_IN_PROMPT_NAME.isdisjoint(name):
         raise EntryError("its name has spaces, slashes or control characters")
 
 
 def _parse_files(data: Any, uri: str) -> dict[str, FileEntry] | None:
+    # The word of the extension for a server that makes its files when they are asked for.
     if data == "dynamic":
         return None
     if not isinstance(data, Sequence) or isinstance(data, str):
@@ -119,8 +145,8 @@ def _parse_files(data: Any, uri: str) -> dict[str, FileEntry] | None:
         raise EntryError(f"it has {len(data):,} files; at most {MOST_FILES} are used")
     base = uri.removesuffix(_OWN_FILE)
     files: dict[str, FileEntry] = {}
-    for one in data:
-        file = _parse_file(one)
+    for listed in data:
+        file = _parse_file(listed)
         # A file elsewhere could be one of another skill, which needs an approval of its own.
         if not file.uri.startswith(base):
             raise EntryError("it lists a file outside of it")
@@ -136,10 +162,11 @@ def _parse_file(data: Any) -> FileEntry:
     if not isinstance(data, Mapping):
         raise EntryError("it lists a file that is no object")
     uri, digest, size = data.get("uri"), data.get("digest"), data.get("size")
-    is_uri = isinstance(uri, str) and _URI.fullmatch(uri) and ".." not in uri.split("/")
-    is_digest = isinstance(digest, str) and _DIGEST.fullmatch(digest)
-    is_size = isinstance(size, int) and not isinstance(size, bool) and size >= 0
-    if not is_uri or not is_digest or not is_size:
+    has_uri = _is_uri(uri) and not _leads_up(str(uri))
+    has_digest = isinstance(digest, str) and _DIGEST.fullmatch(digest)
+    # A truth value is a number to Python, but not in JSON.
+    has_size = type(size) is int and size >= 0
+    if not (has_uri and has_digest and has_size):
         raise EntryError("it lists a file without a proper `uri`, `digest` and `size`")
     return FileEntry(str(uri), str(digest), int(size or 0))
 
@@ -171,12 +198,15 @@ def is_same_header(promised: Any, found: Any) -> bool:
     author wrote the same, so that is no lie.
     """
     if isinstance(promised, Mapping) and isinstance(found, Mapping):
-        has_same_keys = promised.keys() == found.keys()
-        return has_same_keys and all(is_same_header(promised[one], found[one]) for one in found)
+        if promised.keys() != found.keys():
+            return False
+        return all(is_same_header(promised[key], found[key]) for key in found)
     if isinstance(promised, list) and isinstance(found, list):
-        has_same_length = len(promised) == len(found)
-        return has_same_length and all(map(is_same_header, promised, found))
-    return not _list_readings(promised).isdisjoint(_list_readings(found))
+        if len(promised) != len(found):
+            return False
+        return all(map(is_same_header, promised, found))
+    promised_readings = _list_readings(promised)
+    return not promised_readings.isdisjoint(_list_readings(found))
 
 
 _WORDS: Mapping[str, bool | None] = {
@@ -190,10 +220,6 @@ _WORDS: Mapping[str, bool | None] = {
     "~": None,
     "": None,
 }
-_OCTAL = re.compile(r"[-+]?0[0-7]+")
-_SEXAGESIMAL = re.compile(r"[-+]?[1-9]\d*(?::[0-5]?\d)+")
-_NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
-_BASED = re.compile(r"[-+]?0(?:x[\da-fA-F]+|o[0-7]+|b[01]+)")
 
 
 def _list_readings(value: Any) -> set[tuple[str, Any]]:
@@ -204,20 +230,26 @@ def _list_readings(value: Any) -> set[tuple[str, Any]]:
         return {("number", value)}
     if not isinstance(value, str):
         return set()
-    found: set[tuple[str, Any]] = {("text", value)}
-    if value.lower() in _WORDS:
-        found.add(("word", _WORDS[value.lower()]))
+    readings: set[tuple[str, Any]] = {("text", value)}
+    word = value.lower()
+    if word in _WORDS:
+        readings.add(("word", _WORDS[word]))
     # Longer ones are no numbers that anybody wrote.
-    plain = value.replace("_", "") if len(value) <= _MOST_DIGITS else ""
-    if _OCTAL.fullmatch(plain):
-        found.add(("number", int(plain, 8)))
-    if _BASED.fullmatch(plain):
-        found.add(("number", int(plain, 0)))
-    if _NUMBER.fullmatch(plain):
-        found.add(("number", float(plain)))
-    if _SEXAGESIMAL.fullmatch(plain):
-        found.add(("number", _read_sexagesimal(plain)))
-    return found
+    if len(value) > _MOST_DIGITS:
+        return readings
+    digits = value.replace("_", "")
+    for pattern, read in _NUMBERS:
+        if pattern.fullmatch(digits):
+            readings.add(("number", read(digits)))
+    return readings
+
+
+def _read_octal(text: str) -> int:
+    return int(text, 8)
+
+
+def _read_based(text: str) -> int:
+    return int(text, 0)
 
 
 def _read_sexagesimal(text: str) -> int:
@@ -228,6 +260,15 @@ def _read_sexagesimal(text: str) -> int:
     return -total if text.startswith("-") else total
 
 
+# `017` is 15 to YAML 1.1, 17 to YAML 1.2, and text to a server that keeps what was written.
+_NUMBERS: tuple[tuple[re.Pattern[str], Callable[[str], float]], ...] = (
+    (re.compile(r"[-+]?0[0-7]+"), _read_octal),
+    (re.compile(r"[-+]?0(?:x[\da-fA-F]+|o[0-7]+|b[01]+)"), _read_based),
+    (re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"), float),
+    (re.compile(r"[-+]?[1-9]\d*(?::[0-5]?\d)+"), _read_sexagesimal),
+)
+
+
 def _render_key(key: str) -> str:
     is_plain = re.fullmatch(r"[A-Za-z_][\w-]*", key)
     return key if is_plain else msgspec.json.encode(key).decode()
@@ -235,9 +276,10 @@ def _render_key(key: str) -> str:
 
 def decode_content(content: Any) -> bytes:
     """The bytes of a resource as servers send it. Raises `EntryError`."""
-    text, blob = getattr(content, "text", None), getattr(content, "blob", None)
+    text = getattr(content, "text", None)
     if isinstance(text, str):
         return text.encode("utf-8", "surrogatepass")
+    blob = getattr(content, "blob", None)
     try:
         return base64.b64decode(blob or "", validate=True)
     except (binascii.Error, TypeError, ValueError):

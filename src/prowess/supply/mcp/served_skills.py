@@ -81,27 +81,29 @@ class ServedSkills:
             return []
         refresh, self._refresh = self._refresh, False
         connections = self._open(project, search.cwd)
-        return [
-            AskedServer(
-                server, connections, project, network, is_forced=refresh in (True, server.name)
-            )
-            for server in servers
-        ]
+        asked: list[AskedServer] = []
+        for server in servers:
+            is_forced = refresh in (True, server.name)
+            asked.append(AskedServer(server, connections, project, network, is_forced=is_forced))
+        return asked
 
     def find(self, asked: Sequence[AskedServer], project: ScannedProject) -> Discovered:
         """The skills of the servers that were asked, each of which answers or runs out of time."""
-        found = [self._collect(one, project) for one in asked]
-        return Discovered(
-            tuple(candidate for one in found for candidate in one.candidates),
-            tuple(finding for one in found for finding in one.diagnostics),
-            (),
-            tuple(_describe(one.server, part) for one, part in zip(asked, found, strict=True)),
-        )
+        candidates: list[Candidate] = []
+        findings: list[Diagnostic] = []
+        statuses: list[SourceStatus] = []
+        for one in asked:
+            offered = self._collect(one, project)
+            candidates += offered.candidates
+            findings += offered.diagnostics
+            statuses.append(_describe(one.server, offered))
+        return Discovered(tuple(candidates), tuple(findings), (), tuple(statuses))
 
     def read(self, candidate: Candidate, reader: ManifestReader) -> Claim:
         """What a server says about a skill; its header is that of its entry."""
-        if candidate.location in self._prompts:
-            return self._prompts[candidate.location].make_claim(candidate)
+        prompt = self._prompts.get(candidate.location)
+        if prompt is not None:
+            return prompt.make_claim(candidate)
         return self._served[candidate.location].read(candidate, reader)
 
     def close(self) -> None:
@@ -114,6 +116,7 @@ class ServedSkills:
             from prowess.machine.mcp.connections import McpConnections
 
             self._connections = McpConnections(project.facts, cwd=cwd)
+            # Users of the library may never call `close`; then no server outlives this object.
             weakref.finalize(self, self._connections.close)
         return self._connections
 
@@ -127,14 +130,17 @@ class ServedSkills:
         candidates: list[Candidate] = []
         for entry in check_entries(server, answer.entries, findings):
             served = _ServedSkill(server, entry, connections)
-            candidate = served.make_candidate(root, _find_prefix(entry, answer.entries, server))
+            prefix = _find_prefix(entry, answer.entries, server)
+            candidate = served.make_candidate(root, prefix)
             self._served[candidate.location] = served
             candidates.append(candidate)
+        # Empty for a host that does not use prompts.
         prompts_name = project.mcp_names[1]
-        for prompt in _check_prompts(server, answer.prompts if prompts_name else (), findings):
-            made = _Prompt(server, prompt, prompts_name, connections)
-            candidate = made.make_candidate(root)
-            self._prompts[candidate.location] = made
+        listed = answer.prompts if prompts_name else ()
+        for prompt in _check_prompts(server, listed, findings):
+            command = _Prompt(server, prompt, prompts_name, connections)
+            candidate = command.make_candidate(root)
+            self._prompts[candidate.location] = command
             candidates.append(candidate)
         return Discovered(tuple(candidates), tuple(findings))
 
@@ -195,17 +201,20 @@ class AskedServer:
     def _find_known(self, network: NetworkSettings, *, is_forced: bool) -> _Lists | _Failure | None:
         """What is known without asking the server; None if it has to be asked."""
         server, earlier = self.server, self._earlier
+        # An untrusted one is never started, so that is what is said about it in any case.
         if network.offline and server.is_trusted:
             message = (
                 f"The MCP server “{server.name}” is not asked offline. Its skills are missing."
             )
             return _Failure("source-offline", message)
-        left = 0.0 if earlier is None else earlier.retry_at - time.time()
-        if earlier is not None and left > 0 and not is_forced:
-            if earlier.code == _OFFERS_NOTHING:
-                return _Lists([], [], offers_nothing=True)
-            return _Failure("source-paused", _explain_pause(earlier.message, left))
-        return None
+        if earlier is None or is_forced:
+            return None
+        left = earlier.retry_at - time.time()
+        if left <= 0:
+            return None
+        if earlier.code == _OFFERS_NOTHING:
+            return _Lists([], [], offers_nothing=True)
+        return _Failure("source-paused", _explain_pause(earlier.message, left))
 
     def wait(self) -> _Lists | _Failure:
         """What the server lists, or why it lists nothing."""
@@ -213,16 +222,17 @@ class AskedServer:
             assert self._known is not None
             return self._known
         try:
-            found = self._answer.result()
+            lists = self._answer.result()
         except MissingExtra as error:
+            # Nothing is remembered: it is over as soon as the extra is installed.
             return _Failure("source-unreachable", f"{error} {error.hint or ''}".strip())
         except McpServerError as error:
             return self._fail(error)
-        if found.offers_nothing:
+        if lists.offers_nothing:
             self._note(_OFFERS_NOTHING, "It offers neither skills nor prompts.", self._idle_pause)
         elif self._earlier is not None:
             self._memory.clear_failure()
-        return found
+        return lists
 
     def _fail(self, error: McpServerError) -> _Failure:
         hint = f" {error.hint}" if error.hint else ""
@@ -262,9 +272,11 @@ async def ask_lists(client: Any, *, wants_skills: bool, named: Sequence[str]) ->
     has_skills, has_prompts = requests.offers_skills(client), requests.offers_prompts(client)
     if wants_skills and has_skills:
         entries, is_whole = await requests.list_skills(client)
-        known = {one.get("uri") for one in entries if isinstance(one, Mapping)}
+        listed = {entry.get("uri") for entry in entries if isinstance(entry, Mapping)}
         # A server need not list all that it has; these were named by the user.
-        entries += [await requests.get_skill(client, uri) for uri in named if uri not in known]
+        for uri in named:
+            if uri not in listed:
+                entries.append(await requests.get_skill(client, uri))
         return _Lists(entries, [], is_whole)
     if not has_prompts:
         # Skills that this host does not use are no reason to forget the server for others.
@@ -281,7 +293,8 @@ def _list_servers(search: Search, project: ScannedProject) -> list[McpServer]:
         project=search.cwd,
         home=project.facts.home,
     )
-    return sorted((one for one in marked if one.enabled), key=lambda one: one.name)
+    enabled = (server for server in marked if server.enabled)
+    return sorted(enabled, key=lambda server: server.name)
 
 
 def _make_root(server: McpServer, project: ScannedProject) -> Root:
@@ -291,21 +304,27 @@ def _make_root(server: McpServer, project: ScannedProject) -> Root:
     return msgspec.structs.replace(root, source=source, required=(), ignored_fields=())
 
 
-def _describe(server: McpServer, found: Discovered) -> SourceStatus:
-    failed = bool(found.diagnostics) and not found.candidates
-    is_untrusted = any(one.code == "source-untrusted" for one in found.diagnostics)
-    state: SourceState = "untrusted" if is_untrusted else "failed" if failed else "ready"
+def _describe(server: McpServer, offered: Discovered) -> SourceStatus:
+    candidates = offered.candidates
+    # Some entries may be wrong; a server that offers others has answered.
+    failed = bool(offered.diagnostics) and not candidates
     return SourceStatus(
         name=server.name,
         kind="mcp",
         location=server.target,
-        state=state,
-        folder=found.candidates[0].root.path if found.candidates else None,
+        state=_find_state(offered, failed=failed),
+        folder=candidates[0].root.path if candidates else None,
         fetched_at=None if failed else time.time(),
-        skills=len(found.candidates),
-        diagnostics=found.diagnostics,
+        skills=len(candidates),
+        diagnostics=offered.diagnostics,
         origin=server.origin,
     )
+
+
+def _find_state(offered: Discovered, *, failed: bool) -> SourceState:
+    if any(finding.code == "source-untrusted" for finding in offered.diagnostics):
+        return "untrusted"
+    return "failed" if failed else "ready"
 
 
 def _report(server: McpServer, message: str, code: str = "source-entry-invalid") -> Diagnostic:
@@ -327,13 +346,20 @@ def check_entries(
             if entry.uri in seen:
                 raise EntryError("it is listed twice")
         except EntryError as error:
-            uri = data.get("uri") if isinstance(data, Mapping) else None
-            shown = tidy_line(str(uri))[:200] if isinstance(uri, str) else "without an address"
+            shown = _show_address(data)
             message = f"A skill of the MCP server “{server.name}” is not used ({shown}): {error}."
             findings.append(_report(server, message))
             continue
         seen.add(entry.uri)
         yield entry
+
+
+def _show_address(data: Any) -> str:
+    uri = data.get("uri") if isinstance(data, Mapping) else None
+    if not isinstance(uri, str):
+        return "without an address"
+    # A server could send control characters for the terminal, or a megabyte.
+    return tidy_line(uri)[:200]
 
 
 def _check_prompts(
@@ -359,9 +385,12 @@ def _check_prompts(
 def _find_prefix(entry: SkillEntry, listed: Sequence[Any], server: McpServer) -> str:
     """What comes before the name of a skill: the server, and the folders if names are equal."""
     ending = f"/{entry.name}/SKILL.md"
-    uris = [one.get("uri") for one in listed if isinstance(one, Mapping)]
-    same = sum(isinstance(uri, str) and f"/{uri}".endswith(ending) for uri in uris)
-    return ":".join((server.name, *entry.namespace)) if same > 1 else server.name
+    uris = (one.get("uri") for one in listed if isinstance(one, Mapping))
+    # Refused entries count, too: names must not depend on what else is wrong with a list.
+    same_name = [uri for uri in uris if isinstance(uri, str) and f"/{uri}".endswith(ending)]
+    if len(same_name) <= 1:
+        return server.name
+    return ":".join((server.name, *entry.namespace))
 
 
 class _ServedSkill:
@@ -438,11 +467,12 @@ class _ServedSkill:
     ) -> None:
         if entry.files is not None:
             check_file(data, entry.files[entry.uri])
+        # Both go through the same reader, so that its repairs make no difference.
         promised = reader.read_text(candidate, render_header(entry), _refuse_fetch).skill
-        found = reader.read_text(candidate, data, _refuse_fetch).skill
-        if found is None or promised is None:
+        sent = reader.read_text(candidate, data, _refuse_fetch).skill
+        if sent is None or promised is None:
             raise EntryError("its header cannot be read")
-        if not is_same_header(promised.frontmatter, found.frontmatter):
+        if not is_same_header(promised.frontmatter, sent.frontmatter):
             raise EntryError("its header is not the one that the server listed")
 
     def _ask_again(self) -> SkillEntry:
@@ -467,6 +497,7 @@ class _ServedSkill:
             data = self._download(file.uri)
             check_file(data, file)
         except (EntryError, McpServerError) as error:
+            # Resources are read as files are, so whoever asks expects errors of files.
             raise PermissionError(None, str(error)) from error
         return data
 
@@ -511,13 +542,14 @@ class _Prompt:
 
     def make_claim(self, candidate: Candidate) -> Claim:
         """The claim of the command."""
-        arguments = [one.name for one in self._listed.arguments or ()]
+        arguments = tuple(argument.name for argument in self._listed.arguments or ())
+        hint = " ".join(f"[{name}]" for name in arguments)
         described = tidy_line(self._listed.description or self._listed.title or "")
         manifest = Manifest(
             name=self._name,
             description=described or None,
-            arguments=tuple(arguments),
-            argument_hint=" ".join(f"[{one}]" for one in arguments) or None,
+            arguments=arguments,
+            argument_hint=hint or None,
             user_invocable=True,
             disable_model_invocation=True,
         )
@@ -539,14 +571,13 @@ class _Prompt:
         from prowess.machine.mcp import requests
 
         given = self._fill(call.arguments)
-        found = self._connections.request(
+        prompt = self._connections.request(
             self._server,
             lambda client: requests.get_prompt(client, self._listed.name, given),
             seconds=_READ_SECONDS,
         )
-        texts = [
-            one.content.text for one in found.messages if getattr(one.content, "type", "") == "text"
-        ]
+        contents = (message.content for message in prompt.messages)
+        texts = [one.text for one in contents if getattr(one, "type", "") == "text"]
         origin = (
             f'server="{escape_xml(self._server.name)}" prompt="{escape_xml(self._listed.name)}"'
         )
@@ -557,10 +588,14 @@ class _Prompt:
 
     def _fill(self, typed: str) -> dict[str, str]:
         """The arguments in their order, split at spaces; the last one takes the rest."""
-        listed = list(self._listed.arguments or ())
-        words = typed.split(None, max(len(listed) - 1, 0)) if typed.strip() and listed else []
-        given = {one.name: word for one, word in zip(listed, words, strict=False)}
-        missing = [one.name for one in listed if one.required and one.name not in given]
+        declared = list(self._listed.arguments or ())
+        if not declared:
+            return {}
+        words = typed.split(None, len(declared) - 1)
+        names = [argument.name for argument in declared]
+        given = dict(zip(names, words, strict=False))
+        required = [argument.name for argument in declared if argument.required]
+        missing = [f"“{name}”" for name in required if name not in given]
         if missing:
-            raise UsageError(f"/{self._name} needs {', '.join(f'“{one}”' for one in missing)}.")
+            raise UsageError(f"/{self._name} needs {', '.join(missing)}.")
         return given

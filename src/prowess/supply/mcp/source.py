@@ -46,11 +46,13 @@ class McpSource:
 
     def find(self, search: Search) -> Discovered:
         """The skills and prompts of every server that the user trusts."""
+        # A scan begins all its sources before it asks the first one for results, so that slow
+        # servers answer at the same time. Callers that have one source skip that.
         if self._asked is None or self._asked[0] is not search:
             self.begin(search)
         asked = [] if self._asked is None else self._asked[1]
         self._asked = None
-        if self._served is None or search.project is None or not asked:
+        if self._served is None or search.project is None:
             return Discovered()
         return self._served.find(asked, search.project)
 
