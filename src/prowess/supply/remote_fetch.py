@@ -37,6 +37,13 @@ _WORKERS = 8
 # The statuses that say that there is no index at a URL, so that the next one is tried.
 _ABSENT = (404, 410)
 
+# The newer format first: a site may have both, and only that one has digests.
+_INDEX_NAMES = (
+    ".well-known/agent-skills/index.json",
+    ".well-known/skills/index.json",
+    "index.json",
+)
+
 Files = dict[str, bytes]
 Watch = Callable[[int, int], None]
 """Told how many skills were fetched, and how many there are to fetch."""
@@ -75,13 +82,13 @@ def list_index_urls(kind: str, url: str) -> list[str]:
     opencode knows one place. Otherwise the URL can be that of a site with a well-known folder.
     """
     parts = urlsplit(url)
-    if kind != "opencode" and parts.path.endswith(".json"):
-        return [url]
     base = parts.path.rstrip("/")
-    names = ["index.json"]
-    if kind != "opencode" and "/.well-known/" not in f"{base}/":
-        folders = (".well-known/agent-skills", ".well-known/skills")
-        names = [*(f"{folder}/index.json" for folder in folders), *names]
+    is_opencode = kind == "opencode"
+    if not is_opencode and parts.path.endswith(".json"):
+        return [url]
+    names: tuple[str, ...] = _INDEX_NAMES
+    if is_opencode or "/.well-known/" in f"{base}/":
+        names = ("index.json",)
     return [urlunsplit((parts.scheme, parts.netloc, f"{base}/{name}", "", "")) for name in names]
 
 
@@ -98,19 +105,23 @@ def fetch_source(
     location, parsed = _fetch_index(session, kind, list_index_urls(kind, url))
     before = cache.load()
     fetched = _SourceFetch(session, cache, before, location, watch).fetch(parsed.entries)
-    skills = {name: one.files for name, one in fetched.items() if one.files is not None}
-    findings = [finding for one in fetched.values() for finding in one.diagnostics]
+    skills: dict[str, Files] = {}
+    records: dict[str, FetchedSkill] = {}
+    findings = list(parsed.diagnostics)
+    for name, skill in fetched.items():
+        findings += skill.diagnostics
+        if skill.files is not None:
+            skills[name] = skill.files
+            records[name] = FetchedSkill(skill.version, tuple(sorted(skill.files)))
     index = FetchedIndex(
         url=url,
         fetched_at=clock(),
         found_at=location,
-        skills={
-            name: FetchedSkill(fetched[name].version, tuple(sorted(files)))
-            for name, files in skills.items()
-        },
-        diagnostics=(*parsed.diagnostics, *findings),
+        skills=records,
+        diagnostics=tuple(findings),
     )
     with cache.hold():
+        # The same files again stay where they are, so that readers see no folder change.
         if _is_unchanged(skills, cache):
             cache.keep_unchanged(index)
         else:
@@ -120,14 +131,17 @@ def fetch_source(
 
 def _is_unchanged(skills: Mapping[str, Files], cache: RemoteCache) -> bool:
     """Whether the cache has these very files, so that none of them gets a new version."""
+    # Loaded again: under the lock it may be what another process has fetched meanwhile.
     kept = cache.load()
     if kept is None or kept.skills.keys() != skills.keys():
         return False
-    return all(
-        tuple(sorted(files)) == kept.skills[name].files
-        and cache.load_files(name, kept.skills[name].files, MOST_SKILL_BYTES) == files
-        for name, files in skills.items()
-    )
+    for name, files in skills.items():
+        paths = kept.skills[name].files
+        if tuple(sorted(files)) != paths:
+            return False
+        if cache.load_files(name, paths, MOST_SKILL_BYTES) != files:
+            return False
+    return True
 
 
 def _fetch_index(session: HttpSession, kind: str, urls: list[str]) -> tuple[str, ParsedIndex]:
@@ -178,38 +192,44 @@ class _SourceFetch:
 
     def fetch(self, entries: Iterable[RemoteEntry]) -> dict[str, _FetchedFiles]:
         """What came of each skill, by its name. Raises `FetchError` when the time is up."""
-        found: dict[str, _FetchedFiles] = {}
+        fetched: dict[str, _FetchedFiles] = {}
         waiting: list[tuple[RemoteEntry, list[Future[bytes]]]] = []
         pool = ThreadPoolExecutor(_WORKERS, thread_name_prefix="prowess-fetch")
         try:
             for entry in entries:
                 files = self._find_cached(entry)
                 if files is not None:
-                    found[entry.name] = _FetchedFiles(files, entry.version)
-                else:
-                    wanted = entry.files if entry.archive is None else (entry.archive,)
-                    waiting.append((entry, [pool.submit(self._get, one) for one in wanted]))
+                    fetched[entry.name] = _FetchedFiles(files, entry.version)
+                    continue
+                wanted = entry.files if entry.archive is None else (entry.archive,)
+                # All are asked for before the first is waited for.
+                futures = [pool.submit(self._get, file) for file in wanted]
+                waiting.append((entry, futures))
             self._total = len(waiting)
             for entry, futures in waiting:
-                found[entry.name] = self._finish(entry, futures)
+                fetched[entry.name] = self._finish(entry, futures)
         finally:
             # Whatever went wrong, no thread goes on fetching.
             self._session.stop()
             pool.shutdown(cancel_futures=True)
-        return found
+        return fetched
 
     def _find_cached(self, entry: RemoteEntry) -> Files | None:
         """The files of a skill that were fetched before, if the index says they are the same."""
         kept = self._before.get(entry.name)
-        if kept is None or entry.version is None or kept.version != entry.version:
+        # Without a version there is no telling, so the files are fetched again.
+        if kept is None or entry.version is None:
             return None
-        paths = tuple(sorted(one.path for one in entry.files))
+        if kept.version != entry.version:
+            return None
+        paths = tuple(sorted(file.path for file in entry.files))
+        # What an archive has in it is known only when it is unpacked.
         if entry.archive is None and kept.files != paths:
             return None
         files = self._cache.load_files(entry.name, kept.files, MOST_SKILL_BYTES)
         if files is None:
             return None
-        is_intact = all(_matches(files[one.path], one.digest) for one in entry.files)
+        is_intact = all(_matches(files[file.path], file.digest) for file in entry.files)
         return files if is_intact else None
 
     def _get(self, file: RemoteFile) -> bytes:
@@ -230,6 +250,7 @@ class _SourceFetch:
                 files, missing = self._gather(entry, futures)
             _check_skill(entry, files)
         except FetchError as error:
+            # The time limit is for the whole index: half of it would make skills come and go.
             if error.code == "source-timeout":
                 raise
             return self._fall_back(entry, error)

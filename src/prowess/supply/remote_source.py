@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from prowess.diagnostics import Diagnostic
 from prowess.model.outcome import Claim
 from prowess.model.settings import NetworkSettings, Settings
-from prowess.model.skill import Candidate, Scope
+from prowess.model.skill import Candidate, Root, Scope
 from prowess.ports import Discovered, ManifestReader, Reporter, ScannedProject, Search
 
 if TYPE_CHECKING:
@@ -65,18 +66,20 @@ class RemoteSource:
         if sync is None or project is None:
             return Discovered()
         synced = sync.wait()
-        roots = [
-            project.plan_root(one.folder, scope=Scope.REMOTE, provider=one.index.provider)
-            for one in synced
-            if one.folder is not None
-        ]
-        found = project.walk(roots, search) if roots else Discovered()
-        trouble = [finding for one in synced for finding in one.diagnostics]
+        roots: list[Root] = []
+        findings: list[Diagnostic] = []
+        for index in synced:
+            findings += index.diagnostics
+            if index.folder is not None:
+                provider = index.index.provider
+                root = project.plan_root(index.folder, scope=Scope.REMOTE, provider=provider)
+                roots.append(root)
+        walked = project.walk(roots, search) if roots else Discovered()
         return Discovered(
-            tuple(_skip_repeated(found.candidates, synced)),
-            (*trouble, *found.diagnostics),
-            found.roots,
-            tuple(one.describe() for one in synced),
+            tuple(_skip_repeated(walked.candidates, synced)),
+            (*findings, *walked.diagnostics),
+            walked.roots,
+            tuple(index.describe() for index in synced),
         )
 
     def read(self, candidate: Candidate, reader: ManifestReader) -> Claim:
@@ -91,17 +94,19 @@ def _skip_repeated(
 
     Of two URLs that name the same skill without a version, the first one fetched is used.
     """
-    seen: dict[str, str] = {}
+    first_folders: dict[str, str] = {}
     by_folder = {one.folder: one for one in synced if one.index.kind == "opencode"}
     for candidate in candidates:
         path = candidate.root.path
         index = by_folder.get(path)
+        # The name in the index, which is the folder here; the header may have another.
         name = candidate.folder.removeprefix(f"{path}/")
         if index is None or name not in index.skills:
             yield candidate
             continue
-        first = seen.setdefault(name, path)
-        if first == path or index.skills[name].version is not None:
+        first = first_folders.setdefault(name, path)
+        is_versioned = index.skills[name].version is not None
+        if first == path or is_versioned:
             yield candidate
             continue
         reason = f"{by_folder[first].index.url} has “{name}” too, and the host keeps the first"

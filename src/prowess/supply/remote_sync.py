@@ -71,15 +71,17 @@ class IndexSync:
         refresh: str | bool = False,
         watch: Callable[[str, int, int], None] | None = None,
     ) -> None:
-        self._syncs = [
-            _Sync(one, project, network, force=refresh in (True, one.name), watch=watch)
-            for one in indexes
-        ]
-        self._threads = [
-            threading.Thread(target=one.fetch, daemon=True) for one in self._syncs if one.is_due
-        ]
-        for thread in self._threads:
-            thread.start()
+        self._syncs: list[_Sync] = []
+        self._threads: list[threading.Thread] = []
+        for index in indexes:
+            force = refresh in (True, index.name)
+            sync = _Sync(index, project, network, force=force, watch=watch)
+            self._syncs.append(sync)
+            if sync.is_due:
+                # A daemon: a server that hangs must not keep the program from ending.
+                thread = threading.Thread(target=sync.fetch, daemon=True)
+                self._threads.append(thread)
+                thread.start()
 
     def wait(self) -> list[SyncedIndex]:
         """Every index in its order, once all are fetched or out of time."""
@@ -126,13 +128,17 @@ class _Sync:
         """Whether to fetch it now."""
         if self._refusal is not None or self._network.offline:
             return False
+        if self._force:
+            return True
         is_paused = self._earlier is not None and self._now < self._earlier.retry_at
-        return self._force or (self._is_stale and not is_paused)
+        return self._is_stale and not is_paused
 
     @property
     def _is_stale(self) -> bool:
-        if self._kept is None or self._is_fetched:
-            return not self._is_fetched
+        if self._is_fetched:
+            return False
+        if self._kept is None:
+            return True
         # A time in the future comes from a clock that was wrong.
         age = self._now - self._kept.fetched_at
         return not -_MINUTE <= age <= self._network.max_age_hours * _HOUR
@@ -173,9 +179,10 @@ class _Sync:
         kept, trouble = self._kept, self._find_trouble()
         if kept is None:
             return SyncedIndex(index=self._index, state="failed", diagnostics=trouble)
+        is_old = self._is_stale or self._failure is not None
         return SyncedIndex(
             index=self._index,
-            state="stale" if self._is_stale or self._failure is not None else "ready",
+            state="stale" if is_old else "ready",
             folder=self._cache.skills_folder,
             fetched_at=kept.fetched_at,
             skills=kept.skills,
@@ -184,26 +191,30 @@ class _Sync:
 
     def _find_trouble(self) -> tuple[Diagnostic, ...]:
         """What to say about a fetch that failed, or that was not tried."""
-        kept = self._kept
-        age = "" if kept is None else render_age(self._now - kept.fetched_at)
         if self._failure is not None:
-            return (self._failure,) if kept is None else (self._failure, self._report_stale(age))
-        if kept is None and self._network.offline:
+            return (self._failure, *self._report_stale())
+        if self._network.offline:
+            # What is here was asked for offline, so its age is no trouble.
+            if self._kept is not None:
+                return ()
             message = f"“{self._index.name}” was never fetched, and nothing is fetched offline"
             return (self._report("source-offline", message),)
-        if not self._is_stale or self._earlier is None or self._network.offline:
+        if self._earlier is None or not self._is_stale:
             return ()
         waiting = render_age(self._earlier.retry_at - self._now)
         message = (
             f"“{self._index.name}” is not asked for another {waiting}, because it failed:"
             f" {self._earlier.message}"
         )
-        paused = self._report("source-paused", message)
-        return (paused,) if kept is None else (paused, self._report_stale(age))
+        return (self._report("source-paused", message), *self._report_stale())
 
-    def _report_stale(self, age: str) -> Diagnostic:
+    def _report_stale(self) -> tuple[Diagnostic, ...]:
+        """What to say about skills that an earlier fetch brought; nothing if there was none."""
+        if self._kept is None:
+            return ()
+        age = render_age(self._now - self._kept.fetched_at)
         message = f"The skills of “{self._index.name}” are those fetched {age} ago"
-        return self._report("source-stale", message)
+        return (self._report("source-stale", message),)
 
     def _report(self, code: str, message: str) -> Diagnostic:
         origin = self._index.origin
@@ -218,7 +229,10 @@ def find_refusal(index: ConfiguredIndex, project: ScannedProject) -> Diagnostic 
     except FetchError as error:
         message = f"“{index.name}” is not fetched: {error.message}."
         return diagnose(error.code, message, file=origin.file, line=origin.line)
-    if not index.is_project or not _needs_trust(index) or origin.file is None:
+    # What the user's own settings name needs no trust in a project.
+    if not index.is_project or origin.file is None:
+        return None
+    if not _needs_trust(index):
         return None
     folder = origin.file.rpartition("/")[0] or "/"
     if project.is_trusted_folder(folder):
