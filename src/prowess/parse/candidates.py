@@ -21,6 +21,7 @@ from prowess.ports import FileSystem, KeptReading, ReadingStore, Stamp
 from prowess.profiles.schema.header import FieldRules, HeaderRules
 from prowess.profiles.schema.roots import Limits
 
+# Enough for every header that somebody wrote; files beyond it are read whole only if needed.
 HEAD_BYTES = 1 << 18
 # No host's own limit on a file is as large as this, and nobody writes so much.
 MOST_BYTES = 1 << 24
@@ -106,12 +107,12 @@ class CandidateReader:
             try:
                 kept = self._read(candidate)
             except (OSError, ValueError) as error:
+                # Opening a path with a NUL in it is a ValueError.
                 return _refuse(candidate, (_report_unreadable(candidate, error),))
         if kept.size > self._limits.file_bytes > 0:
             return _refuse_large(candidate, kept.size, self._limits.file_bytes)
         if kept.links > 1 and not candidate.root.hard_links:
-            message = f"The file has {kept.links} hard links; this host refuses more than one."
-            return _refuse(candidate, (diagnose("hard-linked", message, file=candidate.location),))
+            return _refuse_linked(candidate, kept.links)
         claim = _claim(candidate, kept.reading, self._load_file, kept.stamp, candidate.location)
         if self._fields.companion and claim.skill is not None:
             self._read_companion(claim)
@@ -130,16 +131,16 @@ class CandidateReader:
         except OSError:
             # The host reads SKILL.md all the same.
             return
-        found = parse_openai_file(data, file, self._limits)
-        claim.diagnostics += found.diagnostics
-        described = found.describe()
+        companion = parse_openai_file(data, file, self._limits)
+        claim.diagnostics += companion.diagnostics
+        described = companion.describe()
         if described and claim.skill is not None:
             packed = _pack(described)
             claim.skill = msgspec.structs.replace(claim.skill, packed_companion=packed)
-        if not found.is_for_codex:
+        if not companion.is_for_codex:
             reason = f"{OPENAI_FILE} names other products"
             claim.later += (Note(State.INELIGIBLE, reason, rule="policy.products"),)
-        if found.is_hidden:
+        if companion.is_hidden:
             reason = f"{OPENAI_FILE} says `allow_implicit_invocation: false`"
             rule = "policy.allow_implicit_invocation"
             claim.later += (Note(State.HIDDEN, reason, rule=rule),)
@@ -161,7 +162,8 @@ class CandidateReader:
         location = candidate.location
         head = self._files.read_head(location, HEAD_BYTES)
         reading = self._read_header(head.data)
-        if len(head.data) < head.size <= self._most_bytes and _is_unclosed(reading):
+        has_more = len(head.data) < head.size <= self._most_bytes
+        if has_more and _is_unclosed(reading):
             head = self._files.read_head(location, self._most_bytes)
             reading = self._read_header(head.data)
         parsed = self._parse(reading, candidate, head.data)
@@ -195,13 +197,15 @@ class CandidateReader:
             diagnostics += (_report_misnamed(understood.name, pattern),)
         if self._refuse_warnings:
             diagnostics += tuple(_find_not_standard(reading))
-        if self._refuse_warnings and any(one.severity is not Severity.INFO for one in diagnostics):
-            # Each of them is about a rule of the standard.
-            valid = False
+            # Each warning is about a rule of the standard.
+            has_warning = any(finding.severity is not Severity.INFO for finding in diagnostics)
+            valid = valid and not has_warning
         description = understood.description
         if root.clean_descriptions and description:
             description = clean_line(description)
         if diagnostics:
+            # Most files have none, so the lines of fields are only searched for where they are
+            # shown.
             from prowess.parse.lint.field_locations import locate_in_file
 
             diagnostics = locate_in_file(diagnostics, data, self._header)
@@ -235,13 +239,17 @@ def clean_line(text: str) -> str:
     """A text on one line, without what could end a tag or a block of code around it."""
     import unicodedata
 
-    plain = "".join(" " if unicodedata.category(one) in ("Cc", "Cf") else one for one in text)
-    plain = re.sub(r"[<>`]", "", plain)
+    characters = list(text)
+    for index, character in enumerate(characters):
+        # Control and format characters: the latter can hide or reorder the text around them.
+        if unicodedata.category(character) in ("Cc", "Cf"):
+            characters[index] = " "
+    plain = re.sub(r"[<>`]", "", "".join(characters))
     return " ".join(re.sub(r"~{2,}", "~", plain).split())
 
 
 def _is_unclosed(reading: HeaderReading) -> bool:
-    return any(one.code == "header-unclosed" for one in reading.diagnostics)
+    return any(finding.code == "header-unclosed" for finding in reading.diagnostics)
 
 
 def _add_body(reading: HeaderReading, data: bytes, header: HeaderRules) -> HeaderReading:
@@ -331,11 +339,16 @@ def load_file(
     """
     location = skill.location
     real = files.find_real_path(location)
-    if None not in (skill.real, real) and skill.real != real:
+    is_known = skill.real is not None and real is not None
+    if is_known and skill.real != real:
         cause = f"it was {skill.real} when it was found and leads to {real} now; scan again"
         raise MachineError("read", location, cause)
     try:
-        head = files.read_head(location, most) if real is None else files.read_real_head(real, most)
+        if real is None:
+            head = files.read_head(location, most)
+        else:
+            # The real path is opened without following symlinks: one put there since is refused.
+            head = files.read_real_head(real, most)
     except OSError as error:
         raise MachineError("read", location, error.strerror or str(error)) from error
     return _split_document(head.data, head.size, header, most, location)
@@ -384,7 +397,8 @@ def _refuse(
     candidate: Candidate, diagnostics: tuple[Diagnostic, ...], *, name: str | None = None
 ) -> Claim:
     errors = [diagnostic for diagnostic in diagnostics if diagnostic.severity is Severity.ERROR]
-    first = (errors or list(diagnostics))[0]
+    # Without an error it is a warning that a strict root refuses.
+    first = errors[0] if errors else diagnostics[0]
     note = Note(State.INVALID, first.message.rstrip("."), rule=first.code)
     return Claim(candidate, name or candidate.default_name, notes=[note], diagnostics=diagnostics)
 
@@ -394,6 +408,11 @@ def _refuse_large(candidate: Candidate, size: int, most: int) -> Claim:
     finding = diagnose("file-too-large", message, file=candidate.location)
     note = Note(State.SKIPPED, message.rstrip("."), rule="limits.file_bytes")
     return Claim(candidate, candidate.default_name, notes=[note], diagnostics=(finding,))
+
+
+def _refuse_linked(candidate: Candidate, links: int) -> Claim:
+    message = f"The file has {links} hard links; this host refuses more than one."
+    return _refuse(candidate, (diagnose("hard-linked", message, file=candidate.location),))
 
 
 def _report_unreadable(candidate: Candidate, error: Exception) -> Diagnostic:

@@ -44,33 +44,61 @@ def _read_plain(data: bytes, rules: HeaderRules, limits: Limits) -> HeaderReadin
     end = _find_plain_end(data, limits)
     if end < 0:
         return None
-    try:
-        text = data[len(_OPENING) : end + 1].decode()
-        if _has_specials(text) or _differs_for_host(data, text, rules):
+    header = _decode_plain(data, end, rules)
+    if header is None:
+        return None
+    fields = parse_plain_lines(header)
+    others: list[Any] = []
+    if fields is None:
+        # Plain lines are text by construction; what the parser makes of others has to be checked.
+        parsed = _parse_checked(header, limits)
+        if parsed is None:
             return None
+        fields, others = parsed
+    has_own_reading = rules.fallback or rules.scalar_fields
+    if has_own_reading and _needs_second_look(fields, rules):
+        return None
+    if others or rules.values == "text" or not rules.dates_are_text:
+        fields = _convert_values(fields, header, rules)
+    return HeaderReading(fields, data=data, body_start=end + len(_CLOSING))
+
+
+def _decode_plain(data: bytes, end: int, rules: HeaderRules) -> str | None:
+    """The text between the fences; None if the host could see anything but plain YAML in it."""
+    try:
+        header = data[len(_OPENING) : end + 1].decode()
         if not data.isascii():
-            # Bytes in the body that are not UTF-8 are reported, too.
+            # Bytes in the body that are not UTF-8 are reported, too, which the slow way does.
             data.decode()
-            if _SEPARATOR.search(text):
-                return None
-        plain = parse_plain_lines(text)
-        value = plain or parse_natively(text)
+    except UnicodeDecodeError:
+        return None
+    if _has_specials(header) or _differs_for_host(data, header, rules):
+        return None
+    if not header.isascii() and _SEPARATOR.search(header):
+        return None
+    return header
+
+
+def _parse_checked(header: str, limits: Limits) -> tuple[dict[str, Any], list[Any]] | None:
+    """The fields of a header and those of its values that are not text; None if anything in it is
+    invalid, or nested too deeply.
+    """
+    try:
+        fields = parse_natively(header)
     except Exception:
+        # Whatever the parser raises, no file may end a scan; the slow way reports the reason.
         return None
-    if type(value) is not dict or not value:
+    if type(fields) is not dict or not fields:
         return None
-    if (rules.fallback or rules.scalar_fields) and _needs_second_look(value, rules):
-        return None
-    others = [] if plain else _find_others(value)
+    others = _find_others(fields)
     if others is None:
         return None
+    # The header itself is the first level.
     depth = (limits.yaml_depth or _SAFE_DEPTH) - 1
     for item in others:
         if type(item) in _COLLECTIONS and not is_clean(item, depth, tags=False):
             return None
-    if others or rules.values == "text" or not rules.dates_are_text:
-        value = _convert_values(value, text, rules)
-    return HeaderReading(value, data=data, body_start=end + len(_CLOSING))
+    return fields, others
 
 
 def _needs_second_look(value: dict[str, Any], rules: HeaderRules) -> bool:
@@ -123,7 +151,10 @@ def _find_plain_end(data: bytes, limits: Limits) -> int:
 
 
 def _has_specials(header: str) -> bool:
-    """Whether there may be comments, odd line ends, tags, aliases, or deeply nested brackets."""
+    """Whether there may be comments, odd line ends, tags, aliases, or deeply nested brackets.
+
+    It errs on the safe side: a `!` in a sentence only costs the slow way.
+    """
     if " #" in header or "\r" in header or "!" in header:
         return True
     if "&" in header and "*" in header:
@@ -134,14 +165,17 @@ def _has_specials(header: str) -> bool:
 
 def _differs_for_host(data: bytes, header: str, rules: HeaderRules) -> bool:
     """Whether the host ends the header elsewhere, strips something first, or merges mappings."""
+    # Claude Code closes a header at `---` in the middle of a line, too.
     if rules.close == "anywhere" and "---" in header:
         return True
     if rules.tabs == "spaces" and "\t" in header:
         return True
     if rules.merge_keys and "<<" in header:
         return True
+    # The parser makes text of `0755`, and most hosts a number.
     if rules.leading_zeros == "number" and ": 0" in header:
         return True
+    # omp strips comments from the whole file before it looks for fences.
     return rules.strip_comments and b"<!--" in data
 
 

@@ -24,9 +24,9 @@ _CLOSING_PREFIX = re.compile(r"(?<=[\r\n])---(?:\r\n?|\n)?")
 _CLOSING_WHOLE_LINE = re.compile(r"(?<=\n)---(?:\r?\n|(?s:.*))")
 _CLOSING_ANYWHERE = re.compile(r"---\s*")
 _PLAIN_CLOSING = re.compile(r"(?<![^\r\n])---[ \t]*(?:[\r\n]|\Z)")
+_LONE_CR = re.compile(r"\r(?!\n)")
 # An atomic group: where one line end can be read as two, a failing search would try every way of
 # doing so.
-_LONE_CR = re.compile(r"\r(?!\n)")
 _BLANK_LINES = re.compile(r"(?>[ \t]*(?:\r\n?|\n))+(?=---)")
 
 
@@ -74,21 +74,30 @@ def split_header(text: str, rules: HeaderRules) -> Split:
     if blank is not None:
         text = text[blank.end() :]
         skipped = len(LINE_END.findall(blank[0]))
-    # For a host to which a lone CR is text, fences are searched for in a text without any.
+    # For a host to which a lone CR is text, fences are searched for in a text without any. One
+    # character replaces another, so that positions are the same in both.
     lines = text if rules.lone_cr else _LONE_CR.sub("\0", text)
     opened = _OPENINGS[rules.open](lines, rules)
     if opened is None:
         return Split(text, problem="header-missing")
-    line = opened.line + skipped
-    problem = opened.problem or (MALFORMED if skipped else None)
+    if skipped:
+        problem = opened.problem or MALFORMED
+        opened = opened._replace(line=opened.line + skipped, problem=problem)
     closing = _CLOSINGS[rules.close].search(lines, opened.start)
     if closing is None:
-        return _split_unclosed(text, opened._replace(line=line, problem=problem), rules)
-    start, end, body = opened.start, closing.start(), closing.end()
-    is_odd = _PLAIN_CLOSING.match(text, end) is None
-    is_plain = text[3:start] in ("\n", "\r\n")
-    split = Split(text, start, end, body, line, problem, is_odd, opened.language)
-    return split._replace(is_json=opened.is_json, plain_opening=is_plain)
+        return _split_unclosed(text, opened, rules)
+    return Split(
+        text,
+        start=opened.start,
+        end=closing.start(),
+        body=closing.end(),
+        line=opened.line,
+        problem=opened.problem,
+        odd_closing=_PLAIN_CLOSING.match(text, closing.start()) is None,
+        language=opened.language,
+        is_json=opened.is_json,
+        plain_opening=text[3 : opened.start] in ("\n", "\r\n"),
+    )
 
 
 def _split_unclosed(text: str, opened: _Opened, rules: HeaderRules) -> Split:
@@ -97,11 +106,18 @@ def _split_unclosed(text: str, opened: _Opened, rules: HeaderRules) -> Split:
         # A line such as `--- Title` that no other fence follows is text.
         return Split(text, problem="header-missing")
     if rules.unclosed == "header":
-        # This host takes everything to the end of the file for the header.
+        # opencode takes everything to the end of the file for the header.
         whole = len(text)
-        problem = opened.problem or "header-unclosed"
-        split = Split(text, opened.start, whole, whole, opened.line, problem)
-        return split._replace(is_json=opened.is_json, plain_opening=False)
+        return Split(
+            text,
+            start=opened.start,
+            end=whole,
+            body=whole,
+            line=opened.line,
+            problem=opened.problem or "header-unclosed",
+            is_json=opened.is_json,
+            plain_opening=False,
+        )
     return Split(text, problem="header-language" if is_language else "header-unclosed")
 
 
@@ -141,7 +157,7 @@ def _open_trimmed(text: str, rules: HeaderRules) -> _Opened | None:
 
 
 def _open_prefix(text: str, rules: HeaderRules) -> _Opened | None:
-    # The host drops four characters and reads the rest of the line as part of the header.
+    # omp and pi drop four characters and read the rest of the line as part of the header.
     if not text.startswith("---"):
         return None
     if text.startswith("---\r\n"):
@@ -150,17 +166,20 @@ def _open_prefix(text: str, rules: HeaderRules) -> _Opened | None:
 
 
 def _open_language(text: str, rules: HeaderRules) -> _Opened | None:
+    # gray-matter, which opencode uses: four dashes are no fence, any word after three is a language.
     if not text.startswith("---") or text[3:4] == "-":
         return None
     rest = _REST_OF_LINE.match(text, 3)
     if rest is None:
         return _Opened(3)
     language = rest[0].strip()
-    is_yaml = language.lower() in _YAML_WORDS
-    name = language.lower() if is_yaml else language
-    is_unknown = name != "" and name not in rules.languages
-    problem = "header-language" if is_unknown else None
-    return _Opened(rest.end(), problem=problem, is_json=name == "json" and not is_unknown)
+    # `YAML` is known in any case, `JSON` only as `json`.
+    if language.lower() in _YAML_WORDS:
+        language = language.lower()
+    is_known = language in ("", *rules.languages)
+    if not is_known:
+        return _Opened(rest.end(), problem="header-language")
+    return _Opened(rest.end(), is_json=language == "json")
 
 
 def _open_line_or_language(text: str, rules: HeaderRules) -> _Opened | None:

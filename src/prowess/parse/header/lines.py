@@ -10,6 +10,7 @@ from prowess.diagnostics import Diagnostic, Severity, diagnose
 from prowess.profiles.schema.header import HeaderRules
 
 _LINE = re.compile(r"([^\r\n]*)(\r\n|\n|\r|\Z)")
+# The byte order marks of UTF-16, and the two first dashes of a fence without one.
 _UTF16 = (b"\xff\xfe", b"\xfe\xff", b"-\0-\0", b"\0-\0-")
 _BOM = "\ufeff"
 _STRICT = HeaderRules()
@@ -64,6 +65,7 @@ def _report_bytes(data: bytes, error: UnicodeDecodeError, rules: HeaderRules) ->
 
 def split_lines(text: str, *, first: int = 1) -> list[Line]:
     """The lines of a text, ended by CR, LF or CRLF; the last one may have no line end."""
+    # Not `splitlines`: it also ends lines at form feeds and at U+2028, which are text to hosts.
     if "\r" not in text:
         *whole, rest = text.split("\n")
         lines = [Line(number, line, "\n") for number, line in enumerate(whole, start=first)]
@@ -71,6 +73,7 @@ def split_lines(text: str, *, first: int = 1) -> list[Line]:
     lines = []
     for number, match in enumerate(_LINE.finditer(text), start=first):
         if match.end() == match.start():
+            # The pattern also matches the empty rest after the last line end.
             break
         lines.append(Line(number, match[1], match[2]))
     return lines

@@ -21,25 +21,32 @@ from prowess.profiles.schema.roots import Limits
 
 # The host makes these repairs only if nothing follows the opening `---` on its line.
 _NEED_PLAIN_OPENING = ("opencode-blocks",)
+# Fields that hold sentences; in others a comment is usually meant as one.
+_SENTENCES = ("description", "when_to_use")
 # How much of a user's text a message quotes.
 _MOST_QUOTED = 24
 
 
 def read_any_header(data: bytes, rules: HeaderRules, limits: Limits) -> HeaderReading:
     """Read the header of any bytes: decode, find the fences, parse, repair; report all of it."""
+    findings: list[Diagnostic] = []
     text, finding = decode(data, rules)
-    findings = [] if finding is None else [finding]
-    if finding is not None and finding.severity is Severity.ERROR:
-        return HeaderReading({}, diagnostics=(finding,), valid=False)
+    if finding is not None:
+        findings.append(finding)
+        if finding.severity is Severity.ERROR:
+            return HeaderReading({}, diagnostics=(finding,), valid=False)
     if not text.strip():
         return _read_empty(rules)
     split = split_header(text, rules)
     body = split.text[split.body :]
     if split.problem is not None:
-        findings.append(_report_fence(split, rules))
-        if findings[-1].severity is Severity.ERROR:
+        fence = _report_fence(split, rules)
+        findings.append(fence)
+        if fence.severity is Severity.ERROR:
             return HeaderReading({}, body, tuple(findings), valid=False)
-    if split.end == 0 or split.problem == "header-language":
+    has_header = split.end > 0
+    # A header in another language, such as `---js`, is never evaluated: its fields do not exist.
+    if not has_header or split.problem == "header-language":
         return HeaderReading({}, body, tuple(findings))
     if split.odd_closing:
         findings.append(_report_closing(split))
@@ -61,7 +68,7 @@ def _read_split(
 ) -> HeaderReading:
     """Parse the header between its fences, with the repairs the host makes."""
     header = split.text[split.start : split.end]
-    # Some hosts take a header that they cannot read for an empty one.
+    # Claude Code and omp take a header that they cannot read for an empty one.
     valid = rules.broken == "empty"
     severity = Severity.WARNING if valid else None
     size = len(header.encode(errors="replace"))
@@ -73,17 +80,22 @@ def _read_split(
         return _read_json(header, body, split.line, findings)
     if not split.plain_opening:
         rules = _drop_repairs(rules)
+    # Characters that only the native parser minds are hidden from it and put back at the end.
     odd = OddCharacters(find_odd_characters(header, rules), header)
     lines = split_lines(odd.hide(header), first=split.line)
     repaired = read_lines(lines, rules, limits)
-    if rules.fallback and (repaired.problem is not None or needs_fallback(repaired.value, rules)):
-        reading = read_fallback(lines, repaired.problem, body, findings, rules)
-        return msgspec.structs.replace(reading, frontmatter=odd.restore(reading.frontmatter))
-    if repaired.problem is not None:
-        is_tolerated = repaired.problem.code == "header-not-a-mapping"
-        if is_tolerated and rules.not_a_mapping == "empty":
+    problem = repaired.problem
+    if rules.fallback:
+        is_read_again = problem is not None or needs_fallback(repaired.value, rules)
+        if is_read_again:
+            reading = read_fallback(lines, problem, body, findings, rules)
+            return msgspec.structs.replace(reading, frontmatter=odd.restore(reading.frontmatter))
+    if problem is not None:
+        # Copilot loads a skill whose header is a list or plain text, as one without fields.
+        is_tolerated = problem.code == "header-not-a-mapping" and rules.not_a_mapping == "empty"
+        if is_tolerated:
             severity, valid = Severity.WARNING, True
-        findings.append(_report_problem(repaired.problem, repaired.lines, severity))
+        findings.append(_report_problem(problem, repaired.lines, severity))
         return HeaderReading({}, body, tuple(findings), valid=valid)
     value = odd.restore(convert_values(repaired.value, plain_text(repaired.lines), rules))
     findings += [*repaired.diagnostics, *_report_cuts(repaired.lines)]
@@ -103,7 +115,7 @@ def _read_json(header: str, body: str, line: int, findings: list[Diagnostic]) ->
 
 
 def _drop_repairs(rules: HeaderRules) -> HeaderRules:
-    repairs = tuple(one for one in rules.repairs if one not in _NEED_PLAIN_OPENING)
+    repairs = tuple(repair for repair in rules.repairs if repair not in _NEED_PLAIN_OPENING)
     return msgspec.structs.replace(rules, repairs=repairs)
 
 
@@ -152,8 +164,12 @@ def _report_closing(split: Split) -> Diagnostic:
 def _report_cuts(lines: list[Line]) -> Iterator[Diagnostic]:
     """Text after ` #` is a comment in YAML, which few authors mean in the middle of a sentence."""
     for line in lines:
-        key = find_key(line.text) if " #" in line.text else None
-        cut = find_cut(line.text) if key in ("description", "when_to_use") else None
+        if " #" not in line.text:
+            continue
+        key = find_key(line.text)
+        if key not in _SENTENCES:
+            continue
+        cut = find_cut(line.text)
         if cut is None:
             continue
         text = cut if len(cut) <= _MOST_QUOTED else cut[: _MOST_QUOTED - 1] + "…"
@@ -166,6 +182,7 @@ def _report_problem(
 ) -> Diagnostic:
     line = None
     if problem.line is not None and lines:
+        # The parser may name the line after the last one, where it missed the end of a value.
         line = lines[min(problem.line, len(lines)) - 1].number
     where = f" (line {line})" if line is not None else ""
     if problem.code == "header-not-a-mapping":
