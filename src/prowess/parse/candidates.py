@@ -344,11 +344,8 @@ def load_file(
         cause = f"it was {skill.real} when it was found and leads to {real} now; scan again"
         raise MachineError("read", location, cause)
     try:
-        if real is None:
-            head = files.read_head(location, most)
-        else:
-            # The real path is opened without following symlinks: one put there since is refused.
-            head = files.read_real_head(real, most)
+        # A symlink that was put into the real path a moment ago is refused, not followed.
+        head = files.read_head(location, most) if real is None else files.read_real_head(real, most)
     except OSError as error:
         raise MachineError("read", location, error.strerror or str(error)) from error
     return _split_document(head.data, head.size, header, most, location)

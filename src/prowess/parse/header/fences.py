@@ -166,7 +166,8 @@ def _open_prefix(text: str, rules: HeaderRules) -> _Opened | None:
 
 
 def _open_language(text: str, rules: HeaderRules) -> _Opened | None:
-    # gray-matter, which opencode uses: four dashes are no fence, any word after three is a language.
+    # As in gray-matter, which opencode uses: four dashes are no fence, and any word after three of
+    # them is a language.
     if not text.startswith("---") or text[3:4] == "-":
         return None
     rest = _REST_OF_LINE.match(text, 3)

@@ -60,6 +60,7 @@ def lint_skill(
     them. The header is read by `rules` and checked against `fields`, those of the standard. What
     only Prowess accepts, such as a number in place of text, is a finding here.
     """
+    # With types, so that a number in place of text is seen.
     rules = msgspec.structs.replace(rules, values="typed")
     reading = read_header(text.encode(errors="replace"), rules=rules, limits=Limits())
     split = split_header(text, rules)
@@ -185,5 +186,6 @@ def _find_target(path: str, files: Files) -> PathTarget:
         return files(path)
     if path in files or path == ".":
         return PathTarget.INSIDE
+    # A list of files has no folders: one exists if a file is in it.
     is_folder = any(file.startswith(path + "/") for file in files)
     return PathTarget.INSIDE if is_folder else PathTarget.MISSING

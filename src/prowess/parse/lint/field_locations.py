@@ -21,8 +21,11 @@ _FLOW_KEY = re.compile(r"""["']?([\w.-]+)["']?[ \t]*:""")
 _EMPTY_LINE = 1 << 30
 
 
-class _Found(NamedTuple):
-    """The line of a key or an item, and the range of lines that belong to it."""
+class _FieldRange(NamedTuple):
+    """The line of a key or an item, and the range of lines that belong to it.
+
+    `last` is the line after the range.
+    """
 
     at: int
     first: int
@@ -46,27 +49,29 @@ class FieldLines:
 
         Where not even that is in the header, it is the line of the opening fence.
         """
+        # A key may contain dots itself, such as `my.key`.
         steps: list[str] = [path] if path in self._tops else _STEP.findall(path)
         at = self._tops.get(steps[0]) if steps else None
         if at is None:
             return self._fence
-        found = _Found(at, at + 1, self._find_end_of_field(at))
+        lines = _FieldRange(at, at + 1, self._find_end_of_field(at))
         for step in steps[1:]:
             find = self._find_item if step[0] == "[" else self._find_key
-            deeper = find(step, found.first, found.last)
+            deeper = find(step, lines.first, lines.last)
             if deeper is None:
                 break
-            found = deeper
-        return self._lines[found.at].number
+            lines = deeper
+        return self._lines[lines.at].number
 
     def _find_end_of_field(self, at: int) -> int:
-        return min((index for index in self._tops.values() if index > at), default=len(self._lines))
+        later = [index for index in self._tops.values() if index > at]
+        return min(later, default=len(self._lines))
 
-    def _find_key(self, key: str, first: int, last: int) -> _Found | None:
+    def _find_key(self, key: str, first: int, last: int) -> _FieldRange | None:
         pattern = re.compile(rf"""[ \t\-{{,]*["']?{re.escape(key)}["']?[ \t]*:""")
         for index in range(first, last):
             if pattern.match(self._lines[index].text):
-                return _Found(index, index + 1, self._find_end_of_key(index, last))
+                return _FieldRange(index, index + 1, self._find_end_of_key(index, last))
         return None
 
     def _find_end_of_key(self, index: int, last: int) -> int:
@@ -74,15 +79,17 @@ class FieldLines:
         below = range(index + 1, last)
         return next((other for other in below if self._measure(other) <= indent), last)
 
-    def _find_item(self, step: str, first: int, last: int) -> _Found | None:
+    def _find_item(self, step: str, first: int, last: int) -> _FieldRange | None:
         dashes = [index for index in range(first, last) if _DASH.match(self._lines[index].text)]
+        # Deeper dashes are items of lists inside the items.
         items = [index for index in dashes if self._measure(index) == self._measure(dashes[0])]
         number = int(step[1:-1])
         if number >= len(items):
             return None
         at = items[number]
+        end = items[number + 1] if number + 1 < len(items) else last
         # An item's own line belongs to it: its first key is there.
-        return _Found(at, at, items[number + 1] if number + 1 < len(items) else last)
+        return _FieldRange(at, at, end)
 
     def _measure(self, index: int) -> int:
         text = self._lines[index].text
@@ -108,8 +115,8 @@ def locate_in_file(
 
     They stay without, where the host strips comments first and lines may have moved.
     """
-    without_line = [finding.field for finding in findings if finding.line is None]
-    fields = {field for field in without_line if field is not None}
+    without_line = {finding.field for finding in findings if finding.line is None}
+    fields = [field for field in without_line if field is not None]
     if not fields:
         return findings
     lines = _find_plainly(fields, data)
@@ -117,8 +124,10 @@ def locate_in_file(
         return tuple(_add_line(finding, lines.__getitem__) for finding in findings)
     text, _ = decode(data, rules)
     split = split_header(text, rules)
-    if rules.strip_comments and not text.lstrip().startswith(split.text[: split.body].lstrip()):
-        return findings
+    if rules.strip_comments:
+        header = split.text[: split.body].lstrip()
+        if not text.lstrip().startswith(header):
+            return findings
     return locate(findings, split)
 
 
@@ -134,13 +143,18 @@ def _find_plainly(fields: Iterable[str], data: bytes) -> dict[str, int] | None:
     Nearly every finding is about such a field, and a scan of many skills has many findings.
     """
     end = data.find(b"\n---", 3)
-    if end < 0 or not data.startswith(b"---\n") or b"\r" in data[:end] or b"<!--" in data[:end]:
+    if end < 0 or not data.startswith(b"---\n"):
+        return None
+    header = data[:end]
+    if b"\r" in header or b"<!--" in header:
         return None
     lines: dict[str, int] = {}
     for field in fields:
         key = f"\n{field}: ".encode(errors="replace")
         position = data.find(key, 3, end)
-        if position < 0 or data.find(key, position + 1, end) >= 0:
+        is_there = position >= 0
+        is_there_twice = is_there and data.find(key, position + 1, end) >= 0
+        if not is_there or is_there_twice:
             return None
         lines[field] = data.count(b"\n", 0, position + 1) + 1
     return lines

@@ -118,22 +118,29 @@ def _find_in_block(
 
 def _find_in_prose(text: str, number: int, owns: Owns) -> Iterator[FileReference]:
     yield from _find_by_variable(text, number)
+    # A link in a code span is an example of a link.
     prose = _CODE.sub("``", text)
-    for target in _find_targets(prose):
-        plain = target.strip("<>").partition("#")[0].partition("?")[0]
-        path = _FILE_SCHEME.sub("", unquote(plain))
-        is_address = path.startswith("//") or _SCHEME.match(path)
-        if path and not is_address and not _PLACEHOLDER.search(path):
-            yield _refer(path, number)
-    for match in _MENTION.finditer(prose):
-        path = match[1].rstrip(".")
+    yield from _find_links(prose, number)
+    for mention in _MENTION.finditer(prose):
+        path = mention[1].rstrip(".")
         if _is_own_file(path, owns):
             yield _refer(path, number)
-    for match in _CODE.finditer(text):
-        code = match[2].strip()
+    for span in _CODE.finditer(text):
+        code = span[2].strip()
         if _LONE_PAGE.fullmatch(code) and not _PLACEHOLDER.search(code):
             yield _refer(code, number)
         yield from _find_words(code, number, owns)
+
+
+def _find_links(prose: str, number: int) -> Iterator[FileReference]:
+    """The files that links lead to; addresses and examples such as `path/to/file` are none."""
+    for target in _find_targets(prose):
+        without_anchor = target.strip("<>").partition("#")[0].partition("?")[0]
+        path = _FILE_SCHEME.sub("", unquote(without_anchor))
+        is_address = path.startswith("//") or _SCHEME.match(path)
+        if not path or is_address or _PLACEHOLDER.search(path):
+            continue
+        yield _refer(path, number)
 
 
 def _find_targets(prose: str) -> Iterator[str]:
@@ -178,6 +185,7 @@ def _is_own_file(path: str, owns: Owns) -> bool:
         return False
     names = [name for name in path.split("/") if name not in (".", "..")]
     if len(names) < 2:
+        # A file name alone may be anybody's.
         return False
     if names[0] in _SKILL_FOLDERS:
         return True

@@ -7,27 +7,27 @@ from typing import Any
 
 from prowess.diagnostics import Diagnostic, diagnose
 from prowess.model.skill import DeclaredArgument
-from prowess.parse.yaml.text_values import describe, render_scalar
+from prowess.parse.yaml.text_values import describe, is_list_of_scalars, render_scalar
 from prowess.text.value_pattern import PatternError, parse_pattern
 
 _KEYS = ("pattern", "choices", "options", "required")
 
 
 def read_declared_arguments(
-    arguments: Mapping[str, Any], found: list[Diagnostic]
+    arguments: Mapping[str, Any], findings: list[Diagnostic]
 ) -> tuple[DeclaredArgument, ...]:
-    """Every argument with what it may be. What cannot be used of it is added to `found`."""
-    return tuple(_read_argument(str(name), value, found) for name, value in arguments.items())
+    """Every argument with what it may be. What cannot be used of it is added to `findings`."""
+    return tuple(_read_argument(str(name), value, findings) for name, value in arguments.items())
 
 
-def _read_argument(name: str, value: Any, found: list[Diagnostic]) -> DeclaredArgument:
+def _read_argument(name: str, value: Any, findings: list[Diagnostic]) -> DeclaredArgument:
     """One argument. If its declaration is wrong, no value is allowed; guessing would be lax."""
     table = {} if value is None else value
     problem = _find_problem(table)
     if problem is not None:
         key, why = problem
         field = ".".join(filter(None, ("arguments", name, key)))
-        found.append(diagnose("field-value", f"`{field}` {why}.", field=field))
+        findings.append(diagnose("field-value", f"`{field}` {why}.", field=field))
         return DeclaredArgument(name=name, problem=f"`{field}` {why}")
     return DeclaredArgument(
         name=name,
@@ -56,12 +56,14 @@ def _explain(key: str, value: Any) -> str | None:
         return _explain_choices(value)
     if key == "pattern":
         return _explain_pattern(value)
-    return None if isinstance(value, bool) else f"is {describe(value)}; it must be true or false"
+    if isinstance(value, bool):
+        return None
+    return f"is {describe(value)}; it must be true or false"
 
 
 def _explain_choices(value: Any) -> str | None:
-    is_list = isinstance(value, list) and value
-    if is_list and all(isinstance(item, (str, int, float)) for item in value):
+    is_filled = value != []
+    if is_filled and is_list_of_scalars(value):
         return None
     return f"is {describe(value)}; it must be a list of at least one word"
 

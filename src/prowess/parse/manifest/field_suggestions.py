@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import lru_cache
+from posixpath import commonprefix
 
 from prowess.diagnostics import Diagnostic, Severity, diagnose
 
@@ -32,19 +33,20 @@ def find_near(key: str, known: tuple[str, ...], *, among_few: bool = False) -> s
     if not word or len(key) > _MOST_LETTERS:
         return None
     # Reversed, so that the first of two keys that fold alike is suggested.
-    folded = {_fold(one): one for one in reversed(known)}
+    folded = {_fold(known_key): known_key for known_key in reversed(known)}
     if word in folded:
         return folded[word]
-    is_plural = word[:-1] in folded
-    if not among_few and (word in _OTHER_WORDS or is_plural):
+    if not among_few:
         # A field such as `agents` is meant as written.
-        return None
+        is_plural = word[:-1] in folded
+        if is_plural or word in _OTHER_WORDS:
+            return None
     # A key that is one error away is more likely than any that is two away.
     for errors in (1, 2):
-        for other, one in folded.items():
+        for other, known_key in folded.items():
             allowed = _count_allowed(word, other, among_few=among_few)
             if errors <= allowed and _is_within(word, other, errors):
-                return one
+                return known_key
     return None
 
 
@@ -58,16 +60,18 @@ def _count_allowed(word: str, other: str, *, among_few: bool) -> int:
         return 0
     if len(other) < _SHORT and not among_few:
         # Swapped letters make no other word.
-        return 1 if sorted(word) == sorted(other) else 0
+        has_same_letters = sorted(word) == sorted(other)
+        return 1 if has_same_letters else 0
     return 2 if len(other) >= _LONG else 1
 
 
 def _is_within(one: str, other: str, errors: int) -> bool:
     """Whether so many letters left out, added, replaced or swapped turn one word into the other."""
-    while one and other and one[0] == other[0]:
-        one, other = one[1:], other[1:]
+    same = len(commonprefix((one, other)))
+    one, other = one[same:], other[same:]
     if errors == 0 or not one or not other:
         return len(one) + len(other) <= errors
+    # The first letters differ, so one of these happened here: swapped, added, left out, replaced.
     is_swap = len(one) > 1 and one[:2] == other[1::-1]
     if is_swap and _is_within(one[2:], other[2:], errors - 1):
         return True

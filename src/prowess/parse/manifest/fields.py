@@ -17,8 +17,10 @@ from prowess.parse.manifest.field_suggestions import MOST_LOOKED_UP, report_miss
 from prowess.parse.manifest.openclaw import OPENCLAW_FIELDS, OPENCLAW_KEYS, read_openclaw
 from prowess.parse.yaml.text_values import (
     describe,
+    is_list_of_scalars,
     parse_json5,
     render_scalar,
+    render_words,
     split_names,
     split_patterns,
     split_tools,
@@ -61,13 +63,9 @@ def _read_text(key: str, value: Any, fields: FieldRules, findings: Findings) -> 
 
 def _read_hint(key: str, value: Any, fields: FieldRules, findings: Findings) -> str | None:
     # `argument-hint: [file]` is a list in YAML, and to everybody else a hint.
-    if _is_list_of_scalars(value):
+    if is_list_of_scalars(value):
         return "[" + ", ".join(render_scalar(item) for item in value) + "]"
     return _read_text(key, value, fields, findings)
-
-
-def _is_list_of_scalars(value: Any) -> bool:
-    return type(value) is list and all(isinstance(item, (str, int, float)) for item in value)
 
 
 def _read_flag(key: str, value: Any, fields: FieldRules, findings: Findings) -> bool | None:
@@ -78,11 +76,12 @@ def _read_flag(key: str, value: Any, fields: FieldRules, findings: Findings) -> 
     if fields.flags_need_booleans:
         _report_value(key, value, "true or false", findings)
         return None
-    is_scalar = isinstance(value, (str, int, float))
-    word = render_scalar(value).strip().lower() if is_scalar else None
-    words = dict.fromkeys(fields.false_words, False) | dict.fromkeys(fields.true_words, True)
-    if word in words:
-        return words[word]
+    if isinstance(value, (str, int, float)):
+        word = render_scalar(value).strip().lower()
+        if word in fields.true_words:
+            return True
+        if word in fields.false_words:
+            return False
     allowed = ", ".join((*fields.true_words, *fields.false_words))
     _report_value(key, value, f"one of {allowed}", findings)
     return None
@@ -122,7 +121,7 @@ def _read_words(*words: str, or_number: bool = False) -> ReadField:
 
     def read(key: str, value: Any, fields: FieldRules, findings: Findings) -> str | None:
         text = _read_text(key, value, fields, findings)
-        word = text.strip().lower() if text is not None else ""
+        word = (text or "").strip().lower()
         if word in words:
             return word
         if word:
@@ -140,6 +139,7 @@ def _read_effort(key: str, value: Any, fields: FieldRules, findings: Findings) -
     if type(value) is int:
         return value
     is_number = isinstance(value, str) and value.strip().isdecimal()
+    # Python refuses to convert thousands of digits, and nobody means more than a few.
     if is_number and len(value) <= _MOST_DIGITS:
         return int(value)
     word: str | None = _read_effort_word(key, value, fields, findings)
@@ -154,9 +154,8 @@ def _read_list(split: Callable[[str], tuple[str, ...]]) -> ReadField:
             return split(value)
         if value is None:
             return ()
-        if _is_list_of_scalars(value):
-            texts = (render_scalar(item).strip() for item in value)
-            return tuple(text for text in texts if text)
+        if is_list_of_scalars(value):
+            return render_words(value)
         hint = "Write a list of words, or all of them on one line."
         _report_type(key, value, "a list of words", hint, findings)
         return ()
@@ -268,7 +267,8 @@ def _separate_declared(values: dict[str, Any]) -> None:
         return
     values["declared_arguments"] = arguments
     # `ARGUMENTS` declares the whole line, which has no place among the words.
-    values["arguments"] = tuple(one.name for one in arguments if one.name != "ARGUMENTS")
+    names = [argument.name for argument in arguments]
+    values["arguments"] = tuple(name for name in names if name != "ARGUMENTS")
 
 
 def _has_openclaw(others: list[str], metadata: Mapping[str, Any], fields: FieldRules) -> bool:

@@ -1,4 +1,10 @@
-"""The name and the description of a skill, under the rules of a host."""
+"""The name and the description of a skill, under the rules of a host.
+
+`understand` is what a scan calls for every header. Name and description are each taken by a
+function that the profile names (`_NAMES`, `_DESCRIPTIONS`); what they refuse, and what the host's
+own rules or the standard's say about the result, becomes a finding. An error among the findings
+means that the skill does not load.
+"""
 
 from __future__ import annotations
 
@@ -71,11 +77,10 @@ def understand(
     if name in fields.reserved_names:
         message = f"`name` is “{name}”, which is reserved by this host."
         findings.append(diagnose("name-reserved", message, field="name"))
-    if fields.refused_characters and (odd := find_refused_characters(name, fields)):
-        listed = ", ".join(f"U+{ord(character):04X}" for character in odd)
-        message = f"The name contains {listed}; this host drops skills with such names."
-        findings.append(diagnose("name-invalid", message, field="name"))
+    if fields.refused_characters:
+        _check_characters(name, fields, findings)
     if "name" in required and "name" not in frontmatter:
+        # Hosts that always need a name have reported it above; this is a root that needs one.
         is_reported = any(finding.code == "name-missing" for finding in findings)
         if not is_reported:
             findings.append(_report_missing_name(fields))
@@ -95,21 +100,34 @@ def understand(
 
 def find_refused_characters(name: str, fields: FieldRules) -> list[str]:
     """The characters of a name that the host does not accept, sorted."""
-    if not fields.refused_characters or (name.isascii() and name.isalnum()):
+    # Letters and digits, which most names consist of, are refused by no host.
+    is_harmless = name.isascii() and name.isalnum()
+    if is_harmless or not fields.refused_characters:
         return []
     return sorted(set(re.findall(fields.refused_characters, name)))
 
 
+def _check_characters(name: str, fields: FieldRules, findings: Findings) -> None:
+    refused = find_refused_characters(name, fields)
+    if not refused:
+        return
+    listed = ", ".join(f"U+{ord(character):04X}" for character in refused)
+    message = f"The name contains {listed}; this host drops skills with such names."
+    findings.append(diagnose("name-invalid", message, field="name"))
+
+
 def _join_lists(frontmatter: dict[str, Any], keys: tuple[str, ...]) -> dict[str, Any]:
     """The fields, with lists under these keys as JavaScript makes text of them: `a,b`."""
-    lists = {key: frontmatter[key] for key in keys if type(frontmatter.get(key)) is list}
+    lists = [key for key in keys if type(frontmatter.get(key)) is list]
     if not lists:
         return frontmatter
-    joined = {
-        key: ",".join("" if item is None else render_scalar(item) for item in items)
-        for key, items in lists.items()
-    }
+    joined = {key: _join_list(frontmatter[key]) for key in lists}
     return {**frontmatter, **joined}
+
+
+def _join_list(items: list[Any]) -> str:
+    """A list as JavaScript makes text of it, where null is nothing."""
+    return ",".join("" if item is None else render_scalar(item) for item in items)
 
 
 def _merge(findings: Findings, field_findings: tuple[Diagnostic, ...]) -> tuple[Diagnostic, ...]:
@@ -120,13 +138,16 @@ def _merge(findings: Findings, field_findings: tuple[Diagnostic, ...]) -> tuple[
     """
     explained = {finding.field for finding in findings if finding.code != "field-unknown"}
     refused = {finding.field for finding in findings if finding.severity is Severity.ERROR}
-    kept = [finding for finding in field_findings if finding.field not in explained]
-    kept = [
-        finding
-        for finding in kept
-        if finding.code != "field-unknown" or finding.field not in refused
-    ]
-    misspelt = {finding.field for finding in kept if finding.code == "field-unknown"}
+    kept = []
+    misspelt = set()
+    for finding in field_findings:
+        is_suggestion = finding.code == "field-unknown"
+        said_before = refused | explained if is_suggestion else explained
+        if finding.field in said_before:
+            continue
+        kept.append(finding)
+        if is_suggestion:
+            misspelt.add(finding.field)
     others = (finding for finding in findings if finding.field not in misspelt)
     return limit_diagnostics((*others, *kept))
 
@@ -148,8 +169,11 @@ def _is_absent(value: Any) -> bool:
 def _read_name(value: Any, fields: FieldRules) -> str | None:
     if type(value) is str:
         return value
+    # This includes `true`, which hosts that take numbers take, too.
     is_number = isinstance(value, (int, float))
-    return render_scalar(value) if is_number and fields.name_accepts_numbers else None
+    if is_number and fields.name_accepts_numbers:
+        return render_scalar(value)
+    return None
 
 
 def _name_from_frontmatter(
@@ -191,7 +215,9 @@ def _name_from_folder(
     value: Any, default: str, fields: FieldRules, findings: Findings
 ) -> tuple[str, str | None]:
     # In Claude Code the folder names the command, and the header's name is a label beside it.
-    label = render_scalar(value).strip() if isinstance(value, (str, int, float)) else ""
+    label = ""
+    if isinstance(value, (str, int, float)):
+        label = render_scalar(value).strip()
     if label in ("", default):
         return default, None
     is_shown = not fields.label_pattern or re.fullmatch(fields.label_pattern, label)
@@ -210,7 +236,7 @@ def _name_when_present(
 def _name_when_filled(
     value: Any, default: str, fields: FieldRules, findings: Findings
 ) -> tuple[str, str | None]:
-    # The host takes everything that is false in JavaScript for no name at all.
+    # pi takes everything that is false in JavaScript for no name at all.
     if value is _MISSING or _is_falsy(value):
         return default, None
     return _name_from_frontmatter(value, default, fields, findings)
@@ -308,7 +334,7 @@ def _take_any_text(
     value: Any, fields: FieldRules, findings: Findings, *, needed: bool
 ) -> str | None:
     if type(value) is list:
-        value = ",".join("" if item is None else render_scalar(item) for item in value)
+        value = _join_list(value)
     elif isinstance(value, (bool, int, float)):
         value = render_scalar(value)
     elif value is None:
@@ -408,20 +434,23 @@ def _check_types(frontmatter: dict[str, Any], fields: FieldRules, findings: Find
             continue
         value = frontmatter[key]
         # The exact type: for `isinstance`, true is a number.
-        accepted = [kind for one in types for kind in _TYPE_NAMES[one]]
+        is_accepted = any(type(value) in _TYPE_NAMES[name] for name in types)
         is_reported = any(finding.field == key for finding in findings)
-        if type(value) not in accepted and not is_reported:
-            named = " or ".join(types)
-            message = f"`{key}` is {describe(value)}; this host only accepts {named}."
-            findings.append(diagnose("field-type", message, field=key, severity=Severity.ERROR))
+        if is_accepted or is_reported:
+            continue
+        named = " or ".join(types)
+        message = f"`{key}` is {describe(value)}; this host only accepts {named}."
+        findings.append(diagnose("field-type", message, field=key, severity=Severity.ERROR))
     if fields.relative_paths:
         _check_paths(frontmatter.get("paths"), findings)
 
 
 def _check_paths(value: Any, findings: Findings) -> None:
-    patterns = [render_scalar(one).strip() for one in value] if type(value) is list else []
-    for pattern in patterns:
-        if pattern.startswith(("/", "\\", "../")) or pattern == "..":
+    patterns = value if type(value) is list else []
+    for item in patterns:
+        pattern = render_scalar(item).strip()
+        leaves_project = pattern == ".." or pattern.startswith(("/", "\\", "../"))
+        if leaves_project:
             message = f"`paths` has {describe(pattern)}, which is not inside the project."
             hint = "Write patterns that are relative to the project's folder."
             findings.append(

@@ -1,7 +1,8 @@
 """The file that Codex reads beside a SKILL.md, `agents/openai.yaml`: who may use the skill, and how
 clients show it.
 
-It is read with strict types: one wrong value, and the whole file is ignored.
+It is read with strict types: one value of a wrong type, and the whole file is ignored. A value of
+the right type that is too long, or an icon outside `assets`, is only left out.
 """
 
 from __future__ import annotations
@@ -74,12 +75,12 @@ class OpenAIFile(msgspec.Struct, frozen=True):
 
     def describe(self) -> dict[str, Any]:
         """What clients get: how to show the skill, and the tools it depends on."""
-        found: dict[str, Any] = {}
+        shown: dict[str, Any] = {}
         if self.interface:
-            found["interface"] = self.interface
+            shown["interface"] = self.interface
         if self.tools:
-            found["dependencies"] = {"tools": list(self.tools)}
-        return found
+            shown["dependencies"] = {"tools": list(self.tools)}
+        return shown
 
 
 def parse_openai_file(data: bytes, file: str, limits: Limits) -> OpenAIFile:
@@ -91,13 +92,15 @@ def parse_openai_file(data: bytes, file: str, limits: Limits) -> OpenAIFile:
     except (ValueError, msgspec.ValidationError) as error:
         message = f"The file is ignored: {str(error).rstrip('.')}."
         return OpenAIFile(diagnostics=(diagnose("companion-ignored", message, file=file),))
-    folder = posixpath.dirname(posixpath.dirname(file))
-    tools = (parsed.dependencies.tools or ()) if parsed.dependencies else ()
+    interface = None
+    if parsed.interface is not None:
+        skill_folder = posixpath.dirname(posixpath.dirname(file))
+        interface = _read_interface(parsed.interface, skill_folder)
     return OpenAIFile(
         is_hidden=policy.allow_implicit_invocation is False,
         is_for_codex=not products or _OWN_PRODUCT in products,
-        interface=_read_interface(parsed.interface, folder) if parsed.interface else None,
-        tools=tuple(tool for tool in map(_read_tool, tools) if {"type", "value"} <= tool.keys()),
+        interface=interface,
+        tools=_read_tools(parsed.dependencies),
     )
 
 
@@ -128,25 +131,40 @@ def _read_interface(interface: _Interface, folder: str) -> dict[str, str]:
     return {name: value for name, value in fields.items() if value}
 
 
+def _read_tools(dependencies: _Dependencies | None) -> tuple[dict[str, str], ...]:
+    """The tools that have at least a type and a value."""
+    if dependencies is None or dependencies.tools is None:
+        return ()
+    tools = map(_read_tool, dependencies.tools)
+    return tuple(tool for tool in tools if {"type", "value"} <= tool.keys())
+
+
 def _read_tool(tool: _Tool) -> dict[str, str]:
-    texts = {
-        name: _read_text(getattr(tool, name), _MOST_NAME if name == "type" else _MOST_TEXT)
-        for name in tool.__struct_fields__
-    }
-    return {name: text for name, text in texts.items() if text}
+    texts: dict[str, str] = {}
+    for name in tool.__struct_fields__:
+        most = _MOST_NAME if name == "type" else _MOST_TEXT
+        text = _read_text(getattr(tool, name), most)
+        if text:
+            texts[name] = text
+    return texts
 
 
 def _read_text(value: Text, most: int) -> str | None:
     """A text on one line; None where there is none or it is too long."""
-    text = "" if value is None else " ".join(render_scalar(value).split())
+    if value is None:
+        return None
+    text = " ".join(render_scalar(value).split())
     return text if 0 < len(text) <= most else None
 
 
 def _find_icon(value: Text, folder: str) -> str | None:
     """The path of an icon, which must be below the skill's `assets`."""
-    text = "" if value is None else render_scalar(value)
+    if value is None:
+        return None
+    text = render_scalar(value)
     parts = [part for part in text.split("/") if part not in ("", ".")]
-    is_inside = parts[:1] == ["assets"] and len(parts) > 1 and ".." not in parts
-    if not is_inside or text.startswith("/"):
+    is_inside = parts[:1] == ["assets"] and len(parts) > 1
+    may_leave = ".." in parts or text.startswith("/")
+    if not is_inside or may_leave:
         return None
     return posixpath.join(folder, *parts)

@@ -14,9 +14,11 @@ from prowess.model.skill import Requires
 from prowess.parse.manifest.field_suggestions import MOST_LOOKED_UP, report_misspelt
 from prowess.parse.yaml.text_values import (
     describe,
+    is_list_of_scalars,
     parse_json,
     parse_json5,
     render_scalar,
+    render_words,
     split_commas,
 )
 from prowess.profiles.schema.header import FieldRules
@@ -54,6 +56,7 @@ def read_openclaw(
         if place == "top":
             _read_block(frontmatter, "", fields, values, findings)
             continue
+        # Searched for even if there was one before: what is wrong with it is reported.
         block = _find_block(metadata, place, fields, findings)
         if block is None or has_block:
             continue
@@ -63,7 +66,9 @@ def read_openclaw(
         report_misspelt(unknown, _BLOCK_KEYS, findings, prefix=prefix, among_few=True)
         _read_block(block, prefix, fields, values, findings)
     for attribute, keys in _SHOWN_FIELDS.items():
-        text = _find_text(frontmatter, keys) if values.get(attribute) is None else None
+        if values.get(attribute) is not None:
+            continue
+        text = _find_text(frontmatter, keys)
         if text is not None:
             values[attribute] = text
     return values
@@ -96,9 +101,10 @@ def _find_block(
         return None
     # A host that only looks under `metadata` takes nothing but mappings there.
     takes_text = "top" in fields.openclaw_at
-    parsed = parse_json5(block) if takes_text and isinstance(block, str) else None
-    if isinstance(parsed, dict):
-        return parsed
+    if takes_text and isinstance(block, str):
+        parsed = parse_json5(block)
+        if isinstance(parsed, dict):
+            return parsed
     expected = "a mapping, or one as JSON or JSON5" if takes_text else "a mapping"
     message = f"`metadata.{place}` is {describe(block)}; it must be {expected}."
     findings.append(diagnose("metadata-unreadable", message, field=f"metadata.{place}"))
@@ -113,9 +119,8 @@ def _find_text(frontmatter: Mapping[str, Any], keys: tuple[str, ...]) -> str | N
     """The text of the first of the keys that has any."""
     for key in keys:
         value = frontmatter.get(key)
-        text = value.strip() if isinstance(value, str) else ""
-        if text:
-            return text
+        if isinstance(value, str) and value.strip():
+            return value.strip()
     return None
 
 
@@ -146,8 +151,10 @@ def _read_always(key: str, value: Any, fields: FieldRules, findings: Findings) -
     takes_words = key == "always" and not fields.flags_need_booleans
     if takes_words and isinstance(value, (str, int)):
         word = render_scalar(value).strip().lower()
-        if word in fields.true_words or word in fields.false_words:
-            return word in fields.true_words
+        if word in fields.true_words:
+            return True
+        if word in fields.false_words:
+            return False
     message = f"`{key}` must be true or false, without quotes."
     findings.append(diagnose("field-value", message, field=key))
     return None
@@ -157,9 +164,8 @@ def _read_words(key: str, value: Any, fields: FieldRules, findings: Findings) ->
     value = _parse_packed(value)
     if isinstance(value, str):
         return split_commas(value)
-    if isinstance(value, list) and all(isinstance(item, (str, int, float)) for item in value):
-        texts = (render_scalar(item).strip() for item in value)
-        return tuple(text for text in texts if text)
+    if is_list_of_scalars(value):
+        return render_words(value)
     hint = "Write a list of words, or words separated by commas."
     _report_type(key, value, "a list of words", hint, findings)
     return ()
@@ -183,11 +189,11 @@ def _read_requires(key: str, value: Any, fields: FieldRules, findings: Findings)
         return Requires()
     unknown = _list_unknown(value, _REQUIREMENTS)
     report_misspelt(unknown, tuple(_REQUIREMENTS), findings, prefix=f"{key}.", among_few=True)
-    requirements = {
-        attribute: _read_words(f"{key}.{name}", value[name], fields, findings)
-        for name, attribute in _REQUIREMENTS.items()
-        if value.get(name) is not None
-    }
+    requirements: dict[str, tuple[str, ...]] = {}
+    for name, attribute in _REQUIREMENTS.items():
+        words = value.get(name)
+        if words is not None:
+            requirements[attribute] = _read_words(f"{key}.{name}", words, fields, findings)
     return Requires(**requirements)
 
 
@@ -204,15 +210,18 @@ def _read_install(
         kind = _find_kind(recipe)
         if kind in _KINDS:
             recipes.append({**recipe, "kind": kind})
-        else:
-            field = f"{key}[{number}].kind"
-            message = f"`{field}` must be one of {', '.join(_KINDS)}; this item is ignored."
-            findings.append(diagnose("field-value", message, field=field))
+            continue
+        field = f"{key}[{number}].kind"
+        message = f"`{field}` must be one of {', '.join(_KINDS)}; this item is ignored."
+        findings.append(diagnose("field-value", message, field=field))
     return tuple(recipes)
 
 
 def _find_kind(recipe: Any) -> str | None:
-    kind = recipe.get("kind", recipe.get("type")) if isinstance(recipe, dict) else None
+    if not isinstance(recipe, dict):
+        return None
+    # OpenClaw reads `type` where there is no `kind`.
+    kind = recipe.get("kind", recipe.get("type"))
     return kind.strip().lower() if isinstance(kind, str) else None
 
 

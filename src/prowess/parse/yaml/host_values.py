@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
-from itertools import zip_longest
-from typing import Any
+from itertools import takewhile, zip_longest
+from typing import Any, NamedTuple
 
 from prowess.parse.yaml.reader import parse_natively
 from prowess.parse.yaml.text_values import render_json, render_scalar, strip_quotes
@@ -31,6 +31,7 @@ _MERGE = "<<"
 # Every scan imports this module, and few hosts need these: they are compiled on first use.
 _LINE_PAIR = r"(?a:([\w-]+):\s*(.*))"
 _TYPED_TAG = r"(?m)^([^\s:#]+):[ \t]+!!(?:binary|timestamp|set|omap|pairs)\b"
+_LEADING_ZEROS = r"[-+]?0\d+"
 _DATE = r"(\d{4})-(\d\d)-(\d\d)"
 _TIMESTAMP = (
     r"(\d{4})-(\d\d?)-(\d\d?)(?:[Tt]|[ \t]+)(\d\d?):(\d\d):(\d\d)(?:\.(\d*))?"
@@ -39,18 +40,20 @@ _TIMESTAMP = (
 _YAML11_INTEGER = r"[-+]?(?:0b[01_]+|0x[\da-fA-F_]+|0[0-7_]+|[1-9][\d_]*(?::[0-5]?\d)+|[1-9][\d_]*)"
 # JavaScript has no larger whole numbers that are exact.
 _MOST_INTEGER = 1 << 53
-# What a date that no calendar has becomes: a date all the same, never text.
+# What a date that no calendar has becomes.
 _NO_DAY = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def convert_values(value: dict[str, Any], header: str, rules: HeaderRules) -> dict[str, Any]:
     """The values of a header as the host's own parser would give them."""
+    # Merged fields come first: the steps after it find a value by the line of its key.
     if rules.merge_keys and _MERGE in value:
         value = _merge(value)
     if rules.tags == "defined" and "!" in header:
         value = _read_typed_tags(value, header)
     if rules.leading_zeros == "number" and ": 0" in header:
         value = _read_leading_zeros(value, header)
+    # opencode alone: js-yaml 3 follows YAML 1.1.
     if not rules.dates_are_text:
         value = read_yaml11_scalars(value, header)
     if rules.values == "text":
@@ -66,9 +69,11 @@ def has_bad_merge(value: Any) -> bool:
         return any(map(has_bad_merge, value))
     if type(value) is not dict:
         return False
-    merged = _list_merged(value) if _MERGE in value else []
-    is_bad = any(type(one) is not dict for one in merged)
-    return is_bad or any(map(has_bad_merge, value.values()))
+    if _MERGE in value:
+        for merged in _list_merged(value):
+            if type(merged) is not dict:
+                return True
+    return any(map(has_bad_merge, value.values()))
 
 
 def _list_merged(value: dict[str, Any]) -> list[Any]:
@@ -79,9 +84,11 @@ def _list_merged(value: dict[str, Any]) -> list[Any]:
 def _merge(value: dict[str, Any]) -> dict[str, Any]:
     """The fields with those that `<<` adds; a field of the header's own comes before them."""
     fields: dict[str, Any] = {}
-    for one in reversed(_list_merged(value)):
-        fields |= one
-    return fields | {key: item for key, item in value.items() if key != _MERGE}
+    # Of two merged mappings the first one wins.
+    for merged in reversed(_list_merged(value)):
+        fields |= merged
+    own = {key: item for key, item in value.items() if key != _MERGE}
+    return fields | own
 
 
 def _read_typed_tags(value: dict[str, Any], header: str) -> dict[str, Any]:
@@ -95,15 +102,20 @@ def _read_leading_zeros(value: dict[str, Any], header: str) -> dict[str, Any]:
     of it, and a number of `0b11`, which is text in YAML 1.2.
     """
     texts = _index_lines(header)
-    found = dict(value)
+    converted = dict(value)
     for key, item in value.items():
-        is_zeros = type(item) is str and re.fullmatch(r"[-+]?0\d+", item) is not None
-        if is_zeros and _is_unquoted(texts.get(key, ()), item):
-            found[key] = int(item)
-        elif type(item) is int:
-            text = next(iter(texts.get(key, ())), "")
-            found[key] = text if text.lstrip("+-").startswith("0b") else item
-    return found
+        if type(item) is int:
+            converted[key] = _undo_number(item, texts.get(key, ()), prefix="0b")
+        elif type(item) is str and re.fullmatch(_LEADING_ZEROS, item):
+            is_unquoted = _is_unquoted(texts.get(key, ()), item)
+            converted[key] = int(item) if is_unquoted else item
+    return converted
+
+
+def _undo_number(number: int, texts: Sequence[str], *, prefix: str) -> int | str:
+    """The text of a number with a prefix that the host's parser does not know, else the number."""
+    text = texts[0] if texts else ""
+    return text if text.lstrip("+-").startswith(prefix) else number
 
 
 def _restore_lines(value: dict[str, Any], header: str) -> dict[str, Any]:
@@ -112,56 +124,77 @@ def _restore_lines(value: dict[str, Any], header: str) -> dict[str, Any]:
 
     OpenClaw reads a header line by line, too, and falls back to that for these values.
     """
-    lines: dict[str, tuple[str, bool]] | None = None
-    restored: dict[str, str] = {}
+    empty: list[str] = []
+    bracketed: list[str] = []
     for key, item in value.items():
-        is_structured = type(item) in (dict, list) and key in TEXT_FIELDS
-        if item is not None and not is_structured:
-            continue
-        lines = _read_lines(header) if lines is None else lines
-        text, is_inline = lines.get(key, ("", False))
-        if text and (item is None or (is_inline and ":" in text)):
-            restored[key] = text
-    return {**value, **restored} if restored else value
+        if item is None:
+            empty.append(key)
+        elif type(item) in (dict, list) and key in TEXT_FIELDS:
+            bracketed.append(key)
+    if not empty and not bracketed:
+        return value
+    lines = _read_lines(header)
+    restored = dict(value)
+    for key in empty:
+        if key in lines:
+            restored[key] = lines[key].text
+    for key in bracketed:
+        line = lines.get(key)
+        if line is not None and line.is_inline and ":" in line.text:
+            restored[key] = line.text
+    return restored
 
 
-def _read_lines(header: str) -> dict[str, tuple[str, bool]]:
-    """The text after each key at the margin, or else the indented lines below it; and whether it is
-    on the line of the key.
-    """
-    found: dict[str, tuple[str, bool]] = {}
+class _LineText(NamedTuple):
+    """The text of a key, and whether it is on the same line."""
+
+    text: str
+    is_inline: bool
+
+
+def _read_lines(header: str) -> dict[str, _LineText]:
+    """The text after each key at the margin, or else the indented lines below it."""
+    texts: dict[str, _LineText] = {}
     lines = header.split("\n")
     for index, line in enumerate(lines):
         pair = re.fullmatch(_LINE_PAIR, line)
         if pair is None:
             continue
-        inline = pair[2].strip()
-        text = strip_quotes(inline)
-        if not inline:
-            end = index + 1
-            while end < len(lines) and (not lines[end] or lines[end][0] in " \t"):
-                end += 1
-            text = "\n".join(lines[index + 1 : end]).strip()
+        key, inline = pair[1], pair[2].strip()
+        text = strip_quotes(inline) if inline else _join_indented(lines[index + 1 :])
         if text:
-            found[pair[1]] = text, bool(inline)
-    return found
+            texts[key] = _LineText(text, is_inline=inline != "")
+    return texts
+
+
+def _join_indented(lines: Sequence[str]) -> str:
+    """The empty and indented lines at the beginning, as one text."""
+    indented = takewhile(lambda line: line[:1] in ("", " ", "\t"), lines)
+    return "\n".join(indented).strip()
 
 
 def find_wrong_type(value: dict[str, Any], rules: HeaderRules) -> str | None:
     """What is wrong with a field whose type makes the host reject the header as a whole."""
     for name in rules.scalar_fields:
-        outer, _, inner = name.partition(".")
-        found = value.get(outer)
-        if inner:
-            found = found.get(inner) if type(found) is dict else None
-        if type(found) is dict or type(found) is list:
-            kind = "a mapping" if type(found) is dict else "a list"
-            return f"`{name}` is {kind}; it must be text"
+        field = _find_dotted(value, name)
+        if type(field) is dict:
+            return f"`{name}` is a mapping; it must be text"
+        if type(field) is list:
+            return f"`{name}` is a list; it must be text"
     for name in rules.mapping_fields:
-        found = value.get(name)
-        if found is not None and type(found) is not dict:
+        field = value.get(name)
+        if field is not None and type(field) is not dict:
             return f"`{name}` must be a mapping"
     return None
+
+
+def _find_dotted(value: dict[str, Any], name: str) -> Any:
+    """The value of `metadata.version` or of a name without a dot; None if there is none."""
+    outer, _, inner = name.partition(".")
+    field = value.get(outer)
+    if not inner:
+        return field
+    return field.get(inner) if type(field) is dict else None
 
 
 def render_values(frontmatter: dict[str, Any], *, structured: str) -> dict[str, Any]:
@@ -212,13 +245,16 @@ def _was_parsed(key: str, value: Any) -> bool:
 def _list_lines_below(lines: Sequence[str], key: str) -> list[str]:
     """The lines below a key, moved to the left as far as the first of them is indented."""
     below: list[str] = []
-    inside = False
+    is_inside = False
     for line in lines:
-        if line[:1] not in ("", " ", "\t", "#"):
-            inside = _get_key(line) == key
-        elif inside and line.strip():
+        is_at_margin = line[:1] not in ("", " ", "\t", "#")
+        if is_at_margin:
+            is_inside = _get_key(line) == key
+        elif is_inside and line.strip():
             below.append(line)
-    indent = len(below[0]) - len(below[0].lstrip()) if below else 0
+    if not below:
+        return []
+    indent = len(below[0]) - len(below[0].lstrip())
     return [line[indent:] for line in below]
 
 
@@ -228,12 +264,13 @@ def _get_key(line: str) -> str:
 
 def _find_text(lines: Sequence[str], key: str, value: Any) -> Any:
     """The text that was parsed as a value, from the line of its key; else the value itself."""
-    found = value
+    written = value
     for text in _list_texts(lines, key):
-        if text and text[0] not in _MARKS and _parses_as(text, value):
+        is_plain = text != "" and text[0] not in _MARKS
+        if is_plain and _parses_as(text, value):
             # A key may appear twice; the last one counts.
-            found = text
-    return found
+            written = text
+    return written
 
 
 def _list_texts(lines: Sequence[str], key: str) -> Iterator[str]:
@@ -259,6 +296,7 @@ def _parses_as(text: str, value: Any) -> bool:
         # Compared as text, because True == 1 == 1.0.
         return repr(parse_natively(f"k: {text}\n")) == repr({"k": value})
     except Exception:
+        # A part of a line may be no YAML at all; then it is not what was parsed.
         return False
 
 
@@ -267,19 +305,22 @@ def read_yaml11_scalars(frontmatter: dict[str, Any], header: str) -> dict[str, A
 
     Dates are in UTC, so that they come back unchanged from a cache.
     """
-    texts: dict[str, list[str]] | None = None
+    numbers: list[str] = []
+    words: list[str] = []
     for key, value in frontmatter.items():
-        if type(value) is int and "0o" in header:
-            # Octal numbers are written with `0o` in YAML 1.2 only.
-            texts = texts or _index_lines(header)
-            text = next(iter(texts.get(key, ())), "")
-            frontmatter[key] = text if text.lstrip("+-").startswith("0o") else value
-            continue
-        if type(value) is not str or not value[:1].isdigit():
-            continue
-        texts = texts or _index_lines(header)
-        if _is_unquoted(texts.get(key, ()), value):
-            frontmatter[key] = _read_yaml11_scalar(value)
+        if type(value) is int:
+            numbers.append(key)
+        elif type(value) is str and value[:1].isdigit():
+            words.append(key)
+    if not numbers and not words:
+        return frontmatter
+    texts = _index_lines(header)
+    for key in numbers:
+        # Octal numbers are written with `0o` in YAML 1.2 only.
+        frontmatter[key] = _undo_number(frontmatter[key], texts.get(key, ()), prefix="0o")
+    for key in words:
+        if _is_unquoted(texts.get(key, ()), frontmatter[key]):
+            frontmatter[key] = _read_yaml11_scalar(frontmatter[key])
     return frontmatter
 
 
@@ -293,6 +334,7 @@ def _index_lines(header: str) -> dict[str, list[str]]:
 
 
 def _is_unquoted(texts: Sequence[str], value: str) -> bool:
+    """Whether a value is on one of its lines as it is, alone or before a comment."""
     for text in texts:
         if text.startswith(value):
             rest = text[len(value) :]
@@ -304,7 +346,9 @@ def _read_yaml11_scalar(value: str) -> datetime | int | str:
     moment = _read_date(value)
     if moment is not None:
         return moment
-    number = _read_integer(value) if re.fullmatch(_YAML11_INTEGER, value) else None
+    if not re.fullmatch(_YAML11_INTEGER, value):
+        return value
+    number = _read_integer(value)
     return value if number is None else number
 
 
@@ -315,19 +359,20 @@ def _read_date(value: str) -> datetime | None:
     year, month, day, *clock = match.groups()
     try:
         moment = datetime(int(year), int(month), int(day), tzinfo=UTC)
-        for part in _read_clock(clock) if clock else ():
-            moment += part
+        if clock:
+            moment += _read_clock(clock)
     except (ValueError, OverflowError):
+        # JavaScript has a date for the 31st of February; it is never text.
         return _NO_DAY
     return moment
 
 
-def _read_clock(clock: Sequence[str]) -> tuple[timedelta, timedelta]:
-    """The time of day, and what makes it UTC; fractions of a second are dropped."""
+def _read_clock(clock: Sequence[str]) -> timedelta:
+    """The time of day in UTC, from midnight; fractions of a second are dropped."""
     hour, minute, second, _, sign, hours, minutes = clock
     time = timedelta(hours=int(hour), minutes=int(minute), seconds=int(second))
     offset = timedelta(hours=int(hours or 0), minutes=int(minutes or 0))
-    return time, offset if sign == "-" else -offset
+    return time + offset if sign == "-" else time - offset
 
 
 def _read_integer(value: str) -> int | None:

@@ -40,7 +40,9 @@ class OddCharacters:
 
     def __init__(self, odd: str, header: str) -> None:
         used = set(header)
-        free = (chr(code) for code in _PRIVATE_USE if chr(code) not in used)
+        free = (private for private in map(chr, _PRIVATE_USE) if private not in used)
+        # There are a hundred times as many private ones as odd ones; should a header use nearly all
+        # of them, odd ones without a partner stay as they are.
         pairs = list(zip(odd, free, strict=False))
         self._hidden = str.maketrans(dict(pairs))
         self._restored = str.maketrans({private: character for character, private in pairs})

@@ -35,9 +35,11 @@ def parse_plain_lines(text: str) -> dict[str, Any] | None:
     lines.pop()
     # A second colon in a line is an error, ` #` a comment, and blanks at the end are dropped.
     colons = text.count(": ") + text.count(":\n")
-    if colons != len(lines) or " #" in text or " \n" in text:
+    has_one_colon_each = colons == len(lines)
+    if not has_one_colon_each or " #" in text or " \n" in text:
         return None
     fields: dict[str, Any] = {}
+    # The mapping that indented lines belong to: that of the last key without a value.
     inner: dict[str, Any] = {}
     for line in lines:
         key, colon, value = line.partition(": ")
@@ -46,6 +48,7 @@ def parse_plain_lines(text: str) -> dict[str, Any] | None:
         target = fields
         if key[0] == " ":
             key, target = key[2:], inner
+        # A key that appears twice is an error, which the parser explains.
         if key in target or key in _NOT_TEXT or value in _NOT_TEXT:
             return None
         if colon:

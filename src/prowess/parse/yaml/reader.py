@@ -111,6 +111,7 @@ def parse_yaml(text: str, limits: Limits) -> YamlResult:
     try:
         value = _parse_joined(text)
     except Exception as error:
+        # Whatever the parser raises is a fact about the text, never the end of a scan.
         return YamlResult(None, _explain(str(error), text))
     if is_clean(value, _get_depth(limits), tags="!" in text):
         return YamlResult(value)
@@ -127,7 +128,10 @@ def is_valid_yaml(text: str, limits: Limits) -> bool:
         return False
     if type(value) is not dict:
         return value is None
-    return "!" not in text or not parse_yaml(text, limits).tags
+    if "!" not in text:
+        return True
+    # A tag is valid, but rarely meant: `key: !important` is text without its quotes.
+    return not parse_yaml(text, limits).tags
 
 
 def _parse_joined(text: str) -> Any:
@@ -182,16 +186,22 @@ def is_clean(value: Any, depth: int, *, tags: bool) -> bool:
     items = value
     if type(value) is dict:
         items = value.values()
-        may_be_tag = tags and len(value) == 1
-        for key in value:
-            if type(key) is not str:
-                return False
-            if may_be_tag and key.startswith("!"):
-                return False
+        if not _has_clean_keys(value, tags=tags):
+            return False
     for item in items:
         if type(item) in _COLLECTIONS and not is_clean(item, depth - 1, tags=tags):
             return False
     return True
+
+
+def _has_clean_keys(mapping: dict[Any, Any], *, tags: bool) -> bool:
+    """Whether every key is text and, if there may be `tags`, none represents one."""
+    for key in mapping:
+        if type(key) is not str:
+            return False
+    if not tags:
+        return True
+    return _find_tag(mapping) is None
 
 
 def _get_depth(limits: Limits) -> int:
@@ -205,7 +215,8 @@ def _find_danger(text: str, limits: Limits) -> YamlProblem | None:
     if not _has_shallow_brackets(text, depth):
         return YamlProblem("yaml-nesting", f"its brackets are nested more than {depth} levels deep")
     # Without an anchor an alias is only a mistake, which the parser reports.
-    if "&" not in text or "*" not in text or not re.search(_ANCHOR, text):
+    may_have_aliases = "&" in text and "*" in text
+    if not may_have_aliases or not re.search(_ANCHOR, text):
         return None
     aliases = len(re.findall(_ALIAS, text))
     if limits.yaml_aliases and aliases > limits.yaml_aliases:
@@ -225,8 +236,12 @@ def _has_shallow_brackets(text: str, depth: int) -> bool:
     if text.count("[") + text.count("{") <= depth:
         return True
     level = 0
+    # Brackets in quotes and comments are counted, too: knowing which those are takes a parser.
     for match in re.finditer(_BRACKET, text):
-        level = level + 1 if match[0] in "[{" else max(level - 1, 0)
+        if match[0] in "[{":
+            level += 1
+        elif level:
+            level -= 1
         if level > depth:
             return False
     return True
@@ -234,7 +249,8 @@ def _has_shallow_brackets(text: str, depth: int) -> bool:
 
 def _explain(message: str, text: str) -> YamlProblem:
     """The parser's message as a problem."""
-    sign, why = next((pair for pair in _REASONS if pair[0] in message), _UNKNOWN_REASON)
+    matching = (reason for reason in _REASONS if reason[0] in message)
+    sign, why = next(matching, _UNKNOWN_REASON)
     line, column = _find_position(message, text)
     duplicate = re.search(_DUPLICATE, message)
     key = duplicate[1].strip('"') if duplicate else None
@@ -275,6 +291,7 @@ def _clean_up(text: str, value: Any, limits: Limits) -> YamlResult:
 
 
 def _clean(value: Any, depth: int, tags: list[str] | None) -> Any:
+    """A value without the mappings that represent tags, which are added to `tags`."""
     if type(value) not in _COLLECTIONS:
         return value
     if depth <= 0:
@@ -283,7 +300,9 @@ def _clean(value: Any, depth: int, tags: list[str] | None) -> Any:
         return [_clean(item, depth - 1, tags) for item in value]
     tag = _find_tag(value)
     if tags is not None and tag is not None:
+        # The parser names a lone `!` with two of them.
         tags.append("!" if tag == "!!" else tag)
+        # Its mapping is not a level of what the author wrote.
         return _clean(value[tag], depth, tags)
     return {render_scalar(key): _clean(item, depth - 1, tags) for key, item in value.items()}
 

@@ -13,6 +13,8 @@ import msgspec
 # JSON inside a field is metadata; nobody writes more of it than this.
 _MOST_JSON = 1 << 18
 _MOST_JSON_DEPTH = 64
+# How much of a text a message quotes.
+_MOST_QUOTED = 40
 
 # Compiled on first use, which most scans never come to.
 _BLANKS_OR_COMMAS = r"[\s,]+"
@@ -52,6 +54,17 @@ def _render_float(value: float) -> str:
     return repr(value)
 
 
+def is_list_of_scalars(value: Any) -> bool:
+    """Whether a value is a list of words, numbers and truth values only."""
+    return type(value) is list and all(isinstance(item, (str, int, float)) for item in value)
+
+
+def render_words(items: list[Any]) -> tuple[str, ...]:
+    """The items of such a list as text, trimmed; empty ones are dropped."""
+    texts = [render_scalar(item).strip() for item in items]
+    return tuple(filter(None, texts))
+
+
 def render_json(value: Any) -> str:
     """A list or a mapping as compact JSON, as JavaScript prints it: `1` for 1.0."""
     return msgspec.json.encode(_make_numbers_whole(value)).decode()
@@ -62,20 +75,30 @@ def _make_numbers_whole(value: Any) -> Any:
         return {key: _make_numbers_whole(item) for key, item in value.items()}
     if type(value) is list:
         return [_make_numbers_whole(item) for item in value]
-    if type(value) is not float:
-        return value
-    is_whole = value.is_integer() and abs(value) < _MOST_EXACT_FLOAT
-    return int(value) if is_whole else value
+    if type(value) is float:
+        return _make_whole(value)
+    return value
+
+
+def _make_whole(number: float) -> float:
+    is_exact = abs(number) < _MOST_EXACT_FLOAT
+    if is_exact and number.is_integer():
+        return int(number)
+    return number
 
 
 def describe(value: Any) -> str:
     """A value in words, short enough for a message."""
     if isinstance(value, str):
-        return f"“{value if len(value) <= 40 else value[:39] + '…'}”"
+        shown = value if len(value) <= _MOST_QUOTED else value[: _MOST_QUOTED - 1] + "…"
+        return f"“{shown}”"
     if isinstance(value, (bool, int, float)):
         return f"`{render_scalar(value)}`"
-    names = (name for kind, name in _NAMES_OF_TYPES if isinstance(value, kind))
-    return next(names, "a date")
+    for kind, name in _NAMES_OF_TYPES:
+        if isinstance(value, kind):
+            return name
+    # The only other type that a reading of YAML has.
+    return "a date"
 
 
 def parse_json(text: str) -> Any:
@@ -129,9 +152,11 @@ def _clean_words(text: str, words: list[str]) -> tuple[str, ...]:
     """The words of a text without blanks and quotes; those of a JSON list as they are there."""
     if text.startswith("["):
         items = parse_json(text)
-        if items and isinstance(items, list) and all(isinstance(item, str) for item in items):
+        is_list = isinstance(items, list) and len(items) > 0
+        if is_list and all(isinstance(item, str) for item in items):
             return tuple(items)
-    return tuple([word for found in words if (word := found.strip().strip("\"'"))])
+    cleaned = [word.strip().strip("\"'") for word in words]
+    return tuple(filter(None, cleaned))
 
 
 def strip_quotes(text: str) -> str:
