@@ -32,6 +32,7 @@ _PLAIN_ENTRY = re.compile(r"[A-Za-z_][\w-]*:(?: [A-Za-z][\w ./-]*)?", re.ASCII)
 _COMMENT = re.compile(r"(?<![ \t])[ \t]+#(?=[ \t]|$)")
 _HASH_IN_TEXT = re.compile(r"(?<![ \t])[ \t]+#(?=[^\s#])")
 _OPEN, _CLOSE = "[{", "]}"
+_QUOTES = "\"'"
 _BRACKET_OR_QUOTE = re.compile(r"""["'\[\]{}\\]""")
 
 # Closing brackets are searched for in at most this many times an entry's length. A value that
@@ -153,12 +154,15 @@ class BrokenHeader:
 
     def _is_valid(self, entry: HeaderEntry) -> bool:
         lines = self.lines[entry.first : entry.last + 1]
-        if len(lines) == 1 and _PLAIN_ENTRY.fullmatch(lines[0].text):
+        is_one_line = len(lines) == 1
+        if is_one_line and _PLAIN_ENTRY.fullmatch(lines[0].text):
             return True
         comes_before_keys = not entry.key and len(self.all_entries) > 1
-        if comes_before_keys and any(line.text.startswith(" ") for line in lines):
+        if comes_before_keys:
             # Indented fields can be valid YAML alone, but not with fields at the margin below.
-            return False
+            is_indented = any(line.text.startswith(" ") for line in lines)
+            if is_indented:
+                return False
         return is_valid_yaml(plain_text(lines), self.limits)
 
 
@@ -202,14 +206,16 @@ def split_entries(lines: Sequence[Line]) -> list[HeaderEntry]:
     """The header's entries, which together hold every line."""
     if not lines:
         return []
-    keys = ((index, find_key(line.text)) for index, line in enumerate(lines))
-    starts = [(index, key) for index, key in keys if key is not None]
+    entries: list[HeaderEntry] = []
     # Lines before the first key are an entry without one.
-    if not starts or starts[0][0] > 0:
-        starts.insert(0, (0, ""))
-    ends = [index - 1 for index, _ in starts[1:]]
-    ends.append(len(lines) - 1)
-    return [HeaderEntry(first, last, key) for (first, key), last in zip(starts, ends, strict=True)]
+    first, key = 0, find_key(lines[0].text) or ""
+    for index, line in enumerate(lines[1:], start=1):
+        next_key = find_key(line.text)
+        if next_key is not None:
+            entries.append(HeaderEntry(first, index - 1, key))
+            first, key = index, next_key
+    entries.append(HeaderEntry(first, len(lines) - 1, key))
+    return entries
 
 
 def find_values(lines: Sequence[Line], entry: HeaderEntry) -> Iterator[HeaderValue]:
@@ -241,16 +247,20 @@ def _find_value(
     if match is None:
         return None
     dashes, key = match["dashes"], match["key"]
-    if key is None and not dashes.strip():
+    if key is not None:
+        indent = match.end("dashes")
+    elif "-" in dashes:
+        indent = dashes.rindex("-")
+    else:
         return None
     column = match.end()
     rest = text[column:].strip()
     if not rest or rest.startswith("#"):
         return None
-    indent = match.end("dashes") if key is not None else dashes.rindex("-")
     end = _find_end(lines, index, last, indent, rest, budget)
-    parts = (rest, *(line.text.strip() for line in lines[index + 1 : end + 1]))
-    return HeaderValue(index, end, indent, column, (key or "").strip("\"'"), parts)
+    below = [line.text.strip() for line in lines[index + 1 : end + 1]]
+    name = (key or "").strip("\"'")
+    return HeaderValue(index, end, indent, column, name, (rest, *below))
 
 
 def _find_end(
@@ -276,13 +286,15 @@ def _find_end(
 def _find_closing(
     lines: Sequence[Line], first: int, last: int, column: int, budget: _SearchBudget
 ) -> int | None:
+    """The line on which the bracket at `column` of the first line is closed."""
     brackets = Brackets()
     for index in range(first, last + 1):
         text = lines[index].text
         budget.left -= len(text)
         if budget.left < 0:
             return None
-        if brackets.close_in(text[column:] if index == first else text):
+        text = text[column:] if index == first else text
+        if brackets.close_in(text):
             return index
     return None
 
@@ -302,22 +314,19 @@ class Brackets:
             if match.start() == escaped:
                 continue
             character = match[0]
-            # YAML has escapes in double quotes only; in single ones a backslash is text.
-            if character == "\\" and self.quote == '"':
-                escaped = match.end()
-            elif self.quote or character in "\"'":
-                self._open_or_close_quote(character)
+            if self.quote:
+                # YAML has escapes in double quotes only; in single ones a backslash is text.
+                if character == "\\" and self.quote == '"':
+                    escaped = match.end()
+                elif character == self.quote:
+                    self.quote = ""
+            elif character in _QUOTES:
+                self.quote = character
             elif character in _OPEN:
                 self.opened.append(_CLOSE[_OPEN.index(character)])
             elif character in _CLOSE and self._close_bracket(character):
                 return True
         return False
-
-    def _open_or_close_quote(self, character: str) -> None:
-        if not self.quote:
-            self.quote = character
-        elif character == self.quote:
-            self.quote = ""
 
     def _close_bracket(self, character: str) -> bool:
         """Whether this closes the outermost bracket."""
@@ -366,6 +375,7 @@ def replace_texts(lines: Sequence[Line], value: HeaderValue, texts: Sequence[str
 
 def quote_parts(parts: Sequence[str]) -> tuple[str, list[str]]:
     """The quote to put around the lines of a text, and the lines as they are written inside it."""
+    # Single quotes where they save escapes: inside them only the quote itself needs one.
     if any('"' in part or "\\" in part for part in parts):
         return "'", [part.replace("'", "''") for part in parts]
     return '"', list(parts)
@@ -375,14 +385,14 @@ def write_block(lines: Sequence[Line], value: HeaderValue) -> list[Line]:
     """The lines of a value as a block of text, line by line, below its key."""
     first, *below = lines[value.first : value.last + 1]
     blanks = " " * (value.indent + 2)
-    indented = [
-        line._replace(text=blanks + line.text if line.text.strip() else "") for line in below
-    ]
-    return [
+    block = [
         first._replace(text=first.text[: value.column] + "|-"),
         first._replace(text=blanks + first.text[value.column :].rstrip()),
-        *indented,
     ]
+    for line in below:
+        text = blanks + line.text if line.text.strip() else ""
+        block.append(line._replace(text=text))
+    return block
 
 
 def split_comment(text: str) -> tuple[str, str]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from itertools import zip_longest
 from typing import Any, NamedTuple
 
 from prowess.diagnostics import Diagnostic, diagnose
@@ -46,18 +47,27 @@ def read_fallback(
     """A header as the host's fallback reads it."""
     reader = _READERS[rules.fallback]
     fields = reader.read([line.text for line in lines])
-    if problem is None:
-        why, line = "`name` or `description` is not text", lines[0].number if lines else 1
-    else:
-        why = problem.why
-        line = lines[min(problem.line, len(lines)) - 1].number if problem.line and lines else 1
+    why = "`name` or `description` is not text" if problem is None else problem.why
     message = f"The header is not what this host expects ({why}), so it reads {reader.reads}."
+    line = _find_line(problem, lines)
     findings.append(diagnose("yaml-invalid-value", message, line=line))
     return HeaderReading(fields, body, tuple(findings))
 
 
+def _find_line(problem: YamlProblem | None, lines: Sequence[Line]) -> int:
+    """The line of the file that a problem is on; the first one if nobody knows."""
+    if not lines:
+        return 1
+    if problem is None:
+        return lines[0].number
+    if problem.line is None:
+        return 1
+    return lines[min(problem.line, len(lines)) - 1].number
+
+
 def _is_not_text(value: dict[str, Any]) -> bool:
-    return not (type(value.get("name")) is str and type(value.get("description")) is str)
+    texts = (value.get("name"), value.get("description"))
+    return any(type(text) is not str for text in texts)
 
 
 def _never(value: dict[str, Any]) -> bool:
@@ -87,29 +97,54 @@ def _read_name_and_description(lines: Sequence[str]) -> dict[str, Any]:
 
 def _read_simple_yaml(lines: Sequence[str]) -> dict[str, Any]:
     """`key: value` lines, lists of `  - item` and mappings that are indented by two blanks."""
-    kept = [line for line in lines if line.strip() and not line.strip().startswith("#")]
-    fields: dict[str, Any] = {}
-    key = ""
-    for index, line in enumerate(kept):
-        below = fields.get(key)
+    reader = _SimpleYaml()
+    kept = [line for line in lines if not _is_blank_or_comment(line)]
+    for line, following in zip_longest(kept, kept[1:], fillvalue=""):
+        reader.read_line(line, following)
+    return reader.fields
+
+
+def _is_blank_or_comment(line: str) -> bool:
+    text = line.strip()
+    return not text or text.startswith("#")
+
+
+class _SimpleYaml:
+    """Qwen Code's own reader: one level of lists and mappings, and no errors.
+
+    `_open` is the last key without a value, to which indented lines belong; "" if there is none.
+    """
+
+    def __init__(self) -> None:
+        self.fields: dict[str, Any] = {}
+        self._open = ""
+
+    def read_line(self, line: str, following: str) -> None:
+        """Read a line; the next one decides what a key without a value is."""
+        below = self.fields.get(self._open)
         if line.startswith(_ITEM):
+            # An item without a list above it goes to the field "".
             items = below if isinstance(below, list) else []
-            fields[key] = [*items, _read_value(line[len(_ITEM) :].strip())]
-            continue
-        inner, colon, value = (part.strip() for part in line.partition(":"))
+            self.fields[self._open] = [*items, _read_value(line[len(_ITEM) :].strip())]
+            return
+        key, colon, value = (part.strip() for part in line.partition(":"))
         if line.startswith("  ") and isinstance(below, dict):
-            below[inner] = _read_value(value)
-            continue
-        key = ""
+            below[key] = _read_value(value)
+            return
+        self._open = ""
         if colon and value:
-            fields[inner] = _read_value(value)
+            self.fields[key] = _read_value(value)
         elif colon:
-            following = kept[index + 1] if index + 1 < len(kept) else ""
-            if following.startswith("  "):
-                key = inner
-            if key and not following.startswith(_ITEM):
-                fields[key] = {}
-    return fields
+            self._open_key(key, following)
+
+    def _open_key(self, key: str, following: str) -> None:
+        # A key without anything below it is no field at all.
+        if not following.startswith("  "):
+            return
+        self._open = key
+        # Its list is made by its first item.
+        if key and not following.startswith(_ITEM):
+            self.fields[key] = {}
 
 
 def _read_value(text: str) -> Any:

@@ -27,7 +27,9 @@ _ANY_PAIR = re.compile(r"([ \t]*[A-Za-z_][\w-]*:[ \t]+)(\S.*)", re.ASCII)
 _LINE_PAIR = re.compile(r"([\w-]+):[ \t]*(.*)", re.ASCII)
 _ITEM = re.compile(r"-(?:[ \t]|$)")
 _RESERVED = re.compile(r"[{}\[\]*&#!|>%@`]|: ")
+# The fields that Codex reads; it rejects a header that has one of them twice.
 _READ_ONCE = ("name", "description", "metadata")
+# The fields in which OpenClaw looks for a colon that breaks the header.
 _RESCUED_FIELDS = ("description", "summary", "read_when")
 
 
@@ -96,7 +98,9 @@ def _quote_description(broken: BrokenHeader) -> Iterator[Patch]:
             continue
         value = line.text.partition(":")[2].strip()
         is_rescued = key == "description" or ": " in value
-        if value and is_rescued and not is_valid_yaml(f"k: {value}\n", broken.limits):
+        if not value or not is_rescued:
+            continue
+        if not is_valid_yaml(f"k: {value}\n", broken.limits):
             yield _quote(index, line, f"{key}: ", strip_quotes(value), key)
 
 
@@ -111,7 +115,7 @@ def _quote_reserved(broken: BrokenHeader) -> Iterator[Patch]:
         if match is None:
             continue
         key, value = match[1], match[2].strip()
-        is_quoted = len(value) > 1 and value[0] == value[-1] and value[0] in "\"'"
+        is_quoted = len(value) > 1 and value[0] == value[-1] in ('"', "'")
         if not is_quoted and _RESERVED.search(value):
             yield _quote(index, line, f"{key}: ", value, key)
 
@@ -156,7 +160,8 @@ def drop_other_duplicates(broken: BrokenHeader) -> RepairedLines | None:
     if broken.problem.key is None:
         return None
     patches = find_duplicates(broken)
-    return apply_patches(broken.lines, [one for one in patches if one.key not in _READ_ONCE])
+    others = [patch for patch in patches if patch.key not in _READ_ONCE]
+    return apply_patches(broken.lines, others)
 
 
 def _quote(index: int, line: Line, before: str, value: str, key: str) -> Patch:
@@ -171,11 +176,13 @@ def read_line_by_line(broken: BrokenHeader) -> RepairedLines | None:
     pairs: dict[str, Line] = {}
     for line in broken.original:
         match = _LINE_PAIR.fullmatch(line.text)
-        if match is not None:
-            quote, [text] = quote_parts([match[2].strip()])
-            # Of a key that appears twice the last one counts, at its own place.
-            pairs.pop(match[1], None)
-            pairs[match[1]] = line._replace(text=f"{match[1]}: {quote}{text}{quote}")
+        if match is None:
+            continue
+        key = match[1]
+        quote, [text] = quote_parts([match[2].strip()])
+        # Of a key that appears twice the last one counts, at its own place.
+        pairs.pop(key, None)
+        pairs[key] = line._replace(text=f"{key}: {quote}{text}{quote}")
     lines = list(pairs.values())
     if not lines or lines == broken.lines:
         return None

@@ -103,15 +103,14 @@ def align_keys(broken: BrokenHeader) -> RepairedLines | None:
 
 def _align_keys(broken: BrokenHeader) -> Iterator[Patch]:
     for entry in broken.entries:
+        # How far the last field that moves was indented; 0 before the first one.
         depth = 0
         for index in range(_find_first_below(broken, entry), entry.last + 1):
             line = broken.lines[index]
             indent = len(line.text) - len(line.text.lstrip(" "))
-            key = find_key(line.text[indent:]) if indent else None
-            # Below the value of a key, other words with a colon are part of its text.
-            is_field = key in KNOWN_FIELDS or not entry.key
-            is_inside_field = depth and indent > depth
-            if key is not None and is_field and not is_inside_field:
+            is_inside_field = depth > 0 and indent > depth
+            key = None if is_inside_field else _find_indented_field(line.text, indent, entry)
+            if key is not None:
                 depth = indent
                 message = f"`{key}` does not start at the beginning of its line."
                 finding = report("yaml-indented-field", message, line, key)
@@ -119,6 +118,16 @@ def _align_keys(broken: BrokenHeader) -> Iterator[Patch]:
             elif depth and indent >= depth:
                 # What belongs to the field moves with it.
                 yield Patch(index, index, [line._replace(text=line.text[depth:])])
+
+
+def _find_indented_field(text: str, indent: int, entry: HeaderEntry) -> str | None:
+    """The key of an indented line that was meant as a field of its own."""
+    if indent == 0:
+        return None
+    key = find_key(text[indent:])
+    # Below the value of a key, other words with a colon are part of its text.
+    is_field = not entry.key or key in KNOWN_FIELDS
+    return key if is_field else None
 
 
 def _find_first_below(broken: BrokenHeader, entry: HeaderEntry) -> int:
@@ -149,14 +158,16 @@ def _join_stray_lines(broken: BrokenHeader) -> Iterator[Patch]:
             yield from _comment_out_lead(broken, entry)
             continue
         for index, blanks in _list_missing_blanks(broken, entry):
-            line = broken.lines[index]
-            if line.text.startswith("```"):
-                # Somebody pasted the header with the code fence around it.
-                yield _comment_out_line(index, line)
-                continue
-            message = f"The line is not indented as part of `{entry.key}`."
-            finding = report("yaml-stray-line", message, line, entry.key)
-            yield Patch(index, index, [line._replace(text=" " * blanks + line.text)], finding)
+            yield _indent_stray_line(index, broken.lines[index], blanks, entry.key)
+
+
+def _indent_stray_line(index: int, line: Line, blanks: int, key: str) -> Patch:
+    if line.text.startswith("```"):
+        # Somebody pasted the header with the code fence around it.
+        return _comment_out_line(index, line)
+    message = f"The line is not indented as part of `{key}`."
+    finding = report("yaml-stray-line", message, line, key)
+    return Patch(index, index, [line._replace(text=" " * blanks + line.text)], finding)
 
 
 def _list_missing_blanks(broken: BrokenHeader, entry: HeaderEntry) -> Iterator[tuple[int, int]]:
@@ -170,11 +181,13 @@ def _list_missing_blanks(broken: BrokenHeader, entry: HeaderEntry) -> Iterator[t
 
 def _list_blanks_of_block(below: dict[int, str]) -> Iterator[tuple[int, int]]:
     """Every line of a block has to be as deep as its first one; two blanks if that has none."""
-    indents = {
-        index: len(text) - len(text.lstrip(" ")) for index, text in below.items() if text.strip()
-    }
-    first = next(iter(indents.values()), 0)
-    for index, indent in indents.items():
+    first: int | None = None
+    for index, text in below.items():
+        if not text.strip():
+            continue
+        indent = len(text) - len(text.lstrip(" "))
+        if first is None:
+            first = indent
         if first == 0:
             yield index, 2
         elif indent < first:
@@ -183,17 +196,21 @@ def _list_blanks_of_block(below: dict[int, str]) -> Iterator[tuple[int, int]]:
 
 def _list_blanks_of_text(below: dict[int, str], rest: str) -> Iterator[tuple[int, int]]:
     stray = [index for index, text in below.items() if _is_stray(text, after=rest)]
-    if stray and below[stray[0]][0] in "[{":
+    if stray and below[stray[0]].startswith(("[", "{")):
         # JSON on lines of its own: all of them belong to the value.
         stray = [index for index, text in below.items() if text.strip()]
-    return ((index, 2) for index in stray)
+    for index in stray:
+        yield index, 2
 
 
 def _is_stray(text: str, *, after: str) -> bool:
     """Whether a line at the margin is neither a comment, nor an item, nor inside brackets."""
-    if not text or text[0] in " \t#" or after[:1] in ("[", "{"):
+    if not text or text[0] in " \t#":
+        return False
+    if after.startswith(("[", "{")):
         return False
     is_item = text == "-" or text.startswith("- ")
+    # After a value on the line of the key, there cannot be a list, too.
     return bool(after) or not is_item
 
 
@@ -259,7 +276,9 @@ def _find_keys(broken: BrokenHeader) -> Iterator[_KeyLines]:
     # Indent and line of the keys and dashes that the current line may be below.
     above: list[tuple[int, int]] = []
     for index, line in enumerate(broken.lines):
-        match = None if index in inside_values else _INNER_KEY.match(line.text)
+        if index in inside_values:
+            continue
+        match = _INNER_KEY.match(line.text)
         if match is None:
             continue
         indent = match.start(1)
@@ -268,6 +287,7 @@ def _find_keys(broken: BrokenHeader) -> Iterator[_KeyLines]:
         while above and above[-1][0] >= margin:
             above.pop()
         if is_item:
+            # Each item is a mapping of its own: equal keys in two of them are no duplicates.
             above.append((margin, index))
         scope = above[-1][1] if above else -1
         above.append((indent, index))
@@ -292,6 +312,7 @@ def _find_last_below(broken: BrokenHeader, index: int, indent: int) -> int:
         text = broken.lines[later].text
         if not text.strip():
             continue
+        # The items of a list may be as deep as its key.
         is_item = text[indent:].startswith("- ") and not text[:indent].strip()
         if measure_indent(text) <= indent and not is_item:
             break
@@ -311,6 +332,7 @@ def _quote_entries(broken: BrokenHeader) -> Iterator[Patch]:
             continue
         text = _render_entry(broken, entry)
         if not is_valid_yaml(text, broken.limits):
+            # Not even in quotes can it be parsed.
             yield from _comment_out(broken, entry)
             continue
         first = broken.lines[entry.first]
@@ -326,8 +348,8 @@ def _report_invalid_value(line: Line, key: str) -> Diagnostic:
 def _render_entry(broken: BrokenHeader, entry: HeaderEntry) -> str:
     """An entry on one line, with all of its value in quotes."""
     rest = BLOCK_MARK.sub("", _get_rest(broken, entry))
-    below = (line.text.strip() for line in broken.lines[entry.first + 1 : entry.last + 1])
-    value = " ".join(part for part in (rest, *below) if part)
+    below = [line.text.strip() for line in broken.lines[entry.first + 1 : entry.last + 1]]
+    value = " ".join(filter(None, (rest, *below)))
     key = entry.key if _PLAIN_KEY.fullmatch(entry.key) else _quote(entry.key)
     return f"{key}: {_quote(value)}"
 

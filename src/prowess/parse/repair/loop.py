@@ -1,5 +1,9 @@
 """Reading a header that may be broken: parse, repair what is at fault, parse again; bounded.
 
+In each round the repairs of the host are tried in its order, and the first one that changes a line
+ends the round: it may have removed the cause of what the others would repair. The loop ends when
+the header can be read, when no repair has anything to do, or when its bounds are used up.
+
 `fix_header` writes the repairs into the text of a file, so that every YAML parser reads what
 Prowess reads.
 """
@@ -124,18 +128,23 @@ class RepairedHeader(NamedTuple):
 
 def read_lines(lines: list[Line], rules: HeaderRules, limits: Limits) -> RepairedHeader:
     """Read the lines of a header with the repairs a host makes."""
-    original, repairs = lines, rules.repairs
+    original = lines
     if rules.tabs == "spaces":
+        # omp does so before it parses, also inside text.
         lines = [line._replace(text=line.text.replace("\t", "  ")) for line in lines]
     text = plain_text(lines)
     parsed = as_written = _parse(text, rules, limits)
     diagnostics: list[Diagnostic] = []
-    rounds = 2 * len(repairs) + 4 if len(lines) <= _MOST_LINES else 0
-    most = 2 * len(text) + 1_000
+    # Every repair gets two turns, because one can uncover what another one is for.
+    rounds = 2 * len(rules.repairs) + 4 if len(lines) <= _MOST_LINES else 0
+    # Repairs add quotes and blanks; a text that has doubled would grow in every round.
+    most_text = 2 * len(text) + 1_000
     work = _MOST_WORK
     for turn in range(rounds):
         problem = _find_problem(parsed, rules)
-        if problem is None or problem.code in _LIMITS or len(text) > min(most, work):
+        if problem is None or problem.code in _LIMITS:
+            break
+        if len(text) > min(most_text, work):
             break
         work -= len(text)
         thorough = turn >= _QUICK_ROUNDS
@@ -152,14 +161,24 @@ def read_lines(lines: list[Line], rules: HeaderRules, limits: Limits) -> Repaire
     if not _is_readable(parsed, rules):
         # What the author wrote counts and is explained, not what unsuccessful repairs made of it.
         if not _is_readable(as_written, rules):
-            problem = _find_problem(as_written, rules)
-            left = _find_problem(parsed, rules)
-            if _is_left_as_written(left, lines, original):
-                return RepairedHeader({}, lines, left, [])
-            return RepairedHeader({}, original, problem, [])
+            return _choose_problem(as_written, parsed, lines, original, rules)
         parsed, lines, diagnostics = as_written, original, []
     diagnostics += [_report_tag(tag) for tag in parsed.tags]
     return RepairedHeader(parsed.value or {}, lines, None, diagnostics)
+
+
+def _choose_problem(
+    as_written: YamlResult,
+    parsed: YamlResult,
+    lines: list[Line],
+    original: list[Line],
+    rules: HeaderRules,
+) -> RepairedHeader:
+    """A header that no repair helps, with the problem that explains it best."""
+    left = _find_problem(parsed, rules)
+    if _is_left_as_written(left, lines, original):
+        return RepairedHeader({}, lines, left, [])
+    return RepairedHeader({}, original, _find_problem(as_written, rules), [])
 
 
 def _is_left_as_written(
@@ -177,30 +196,40 @@ def _parse(text: str, rules: HeaderRules, limits: Limits) -> YamlResult:
     parsed = parse_yaml(text, limits)
     if rules.tags == "ignored" or "!" not in text:
         return parsed
-    # The native parser passes over tags such as `!!x` without a trace; `!` alone means text.
+    # `!` alone means text.
+    short = [tag for tag in parsed.tags if tag != "!"]
+    # The native parser passes over tags such as `!!x` without a trace.
     undefined = [tag for tag in re.findall(_LONG_TAG, text) if tag not in _DEFINED_TAGS]
-    tags = (*(tag for tag in parsed.tags if tag != "!"), *undefined)
-    return parsed._replace(tags=tags)
+    return parsed._replace(tags=(*short, *undefined))
 
 
 def _is_readable(parsed: YamlResult, rules: HeaderRules) -> bool:
     problem = _find_problem(parsed, rules)
-    return problem is None or (problem.code == "yaml-tag" and rules.tags == "ignored")
+    if problem is None:
+        return True
+    # Repairs may put a tagged value in quotes, as its author may have meant; if none does, the tag
+    # is dropped.
+    return problem.code == "yaml-tag" and rules.tags == "ignored"
 
 
 def _find_problem(parsed: YamlResult, rules: HeaderRules) -> YamlProblem | None:
+    """What keeps the host from reading a header, also if it is valid YAML."""
+    value = parsed.value
     if parsed.problem is not None:
         return parsed.problem
-    if isinstance(parsed.value, list):
+    if isinstance(value, list):
         return YamlProblem("header-not-a-mapping", "it is a list")
-    if parsed.value is not None and not isinstance(parsed.value, dict):
+    # Nothing at all, such as comments only, is an empty header.
+    if not isinstance(value, dict | None):
         return YamlProblem("header-not-a-mapping", "it is plain text")
-    if rules.merge_keys and has_bad_merge(parsed.value):
+    if rules.merge_keys and has_bad_merge(value):
         return YamlProblem("yaml-invalid", "`<<` is not followed by a mapping")
-    wrong = find_wrong_type(parsed.value or {}, rules)
+    wrong = find_wrong_type(value or {}, rules)
     if wrong is not None:
         return YamlProblem("yaml-invalid", wrong)
-    return YamlProblem("yaml-tag", f"it has the tag `{parsed.tags[0]}`") if parsed.tags else None
+    if parsed.tags:
+        return YamlProblem("yaml-tag", f"it has the tag `{parsed.tags[0]}`")
+    return None
 
 
 def _report_tag(tag: str) -> Diagnostic:
@@ -212,10 +241,10 @@ def _repair(broken: BrokenHeader, rules: HeaderRules) -> RepairedLines | None:
     rewritten = _rewrite_valid_yaml(broken, rules)
     if rewritten is not None:
         return rewritten
+    is_ignored_tag = broken.problem.code == "yaml-tag" and rules.tags == "ignored"
     for name in rules.repairs:
         # A tag is valid YAML: only its own value may be quoted, nothing else is touched.
-        is_tag = broken.problem.code == "yaml-tag" and rules.tags == "ignored"
-        if is_tag and name != "quote-indicator":
+        if is_ignored_tag and name != "quote-indicator":
             continue
         repaired = REPAIRS[name](broken)
         if repaired is not None:
@@ -249,7 +278,9 @@ def _replace_blanks(broken: BrokenHeader, rules: HeaderRules) -> Iterator[Patch]
 def _quote_number(broken: BrokenHeader) -> Iterator[Patch]:
     """A number beyond 64 bits, at the place that the parser names, as text."""
     line_number, column = broken.problem.line, broken.problem.column
-    if line_number is None or column is None or line_number > len(broken.lines):
+    if line_number is None or column is None:
+        return
+    if line_number > len(broken.lines):
         return
     index = line_number - 1
     line = broken.lines[index]
@@ -281,7 +312,8 @@ def fix_header(text: str, *, rules: HeaderRules) -> tuple[str, tuple[Diagnostic,
         return unchanged
     lines = split_lines(header, first=split.line)
     repaired = read_lines(lines, rules, limits)
-    if repaired.problem is not None or (repaired.lines == lines and not bad_fence):
+    needs_fix = bad_fence or repaired.lines != lines
+    if repaired.problem is not None or not needs_fix:
         return unchanged
     fixed = join_lines(repaired.lines)
     whole = _fix_opening(text, split) + fixed + split.text[split.end :]

@@ -8,7 +8,7 @@ what that parser does.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from prowess.diagnostics import Diagnostic
 from prowess.parse.header.lines import Line
@@ -47,10 +47,10 @@ def _part_closed_values(broken: BrokenHeader) -> Iterator[Patch]:
             yield Patch(index, index, [line._replace(text=f"{key}: null")], finding)
             continue
         end = find_closed_end(value)
-        rest = value[end:].strip()
-        if end and _NEXT_PAIR.match(rest):
-            parted = [line._replace(text=f"{key}: {value[:end]}"), line._replace(text=rest)]
-            message = f"This host ends the value of `{key}` after `{value[:end][:40]}`."
+        closed, rest = value[:end], value[end:].strip()
+        if closed and _NEXT_PAIR.match(rest):
+            parted = [line._replace(text=f"{key}: {closed}"), line._replace(text=rest)]
+            message = f"This host ends the value of `{key}` after `{closed[:40]}`."
             yield Patch(index, index, parted, _report(message, line, key))
 
 
@@ -84,11 +84,14 @@ def nest_after_bracketed_key(broken: BrokenHeader) -> RepairedLines | None:
 def _find_bracketed_keys(broken: BrokenHeader) -> Iterator[tuple[int, Line, str, str]]:
     for index, line in enumerate(broken.lines):
         pair = _PAIR.fullmatch(line.text)
-        if pair is None or pair[2][0] not in _OPENING:
+        if pair is None:
             continue
-        rest = pair[2][find_closed_end(pair[2]) :].lstrip()
+        key, value = pair[1], pair[2]
+        if value[0] not in _OPENING:
+            continue
+        rest = value[find_closed_end(value) :].lstrip()
         if rest == ":" or rest.startswith(": "):
-            yield index, line, pair[1], pair[2].strip()
+            yield index, line, key, value.strip()
 
 
 def indent_brackets(broken: BrokenHeader) -> RepairedLines | None:
@@ -98,21 +101,26 @@ def indent_brackets(broken: BrokenHeader) -> RepairedLines | None:
 
 def _indent_brackets(broken: BrokenHeader) -> Iterator[Patch]:
     lines = broken.lines
-    index = 0
-    while index < len(lines) - 1:
-        index += 1
-        is_value = _BARE_KEY.fullmatch(lines[index - 1].text)
-        if not is_value or not lines[index].text.startswith(tuple(_OPENING)):
+    # Lines up to this one have a patch already.
+    patched = -1
+    for first in range(1, len(lines)):
+        is_below_key = _BARE_KEY.fullmatch(lines[first - 1].text) is not None
+        begins_value = is_below_key and lines[first].text.startswith(tuple(_OPENING))
+        if first <= patched or not begins_value:
             continue
-        first, level = index, 0
-        while index < len(lines):
-            level += _count_open(lines[index].text)
-            if level <= 0:
-                break
-            index += 1
-        last = min(index, len(lines) - 1)
-        indented = [line._replace(text=f"  {line.text}") for line in lines[first : last + 1]]
-        yield Patch(first, last, indented)
+        patched = _find_last_bracketed(lines, first)
+        indented = [line._replace(text=f"  {line.text}") for line in lines[first : patched + 1]]
+        yield Patch(first, patched, indented)
+
+
+def _find_last_bracketed(lines: Sequence[Line], first: int) -> int:
+    """The line on which the brackets of a line are closed; the last one if they never are."""
+    level = 0
+    for index in range(first, len(lines)):
+        level += _count_open(lines[index].text)
+        if level <= 0:
+            return index
+    return len(lines) - 1
 
 
 def _count_open(text: str) -> int:
@@ -136,10 +144,12 @@ def _follow_brackets(text: str) -> Iterator[tuple[int, int]]:
     """The end of every bracket outside quotes, and how many brackets are open there."""
     level, quote, is_escaped = 0, "", False
     for end, character in enumerate(text, start=1):
-        if is_escaped or (quote and character == "\\"):
-            is_escaped = not is_escaped
+        if is_escaped:
+            is_escaped = False
         elif quote:
-            quote = "" if character == quote else quote
+            is_escaped = character == "\\"
+            if character == quote:
+                quote = ""
         elif character in _QUOTES:
             quote = character
         elif character in _BRACKETS:

@@ -81,8 +81,9 @@ def _move_block_text(broken: BrokenHeader) -> Iterator[Patch]:
         if mark is None:
             continue
         line = broken.lines[value.first]
-        below = (later.text for later in broken.lines[value.first + 1 : value.last + 1])
-        indents = (len(text) - len(text.lstrip(" ")) for text in below if text.strip())
+        below = [later.text for later in broken.lines[value.first + 1 : value.last + 1]]
+        indents = [len(text) - len(text.lstrip(" ")) for text in below if text.strip()]
+        # As deep as the least indented line: the first line of a block sets its depth.
         depth = min(indents, default=value.indent + 2)
         lines = [
             line._replace(text=line.text[: value.column] + mark[1]),
@@ -105,7 +106,9 @@ def _close_brackets(broken: BrokenHeader) -> Iterator[Patch]:
         brackets = Brackets()
         is_closed = brackets.close_in("\n".join(value.parts))
         missing = brackets.missing
-        if is_closed or not missing or not brackets.matched:
+        # Brackets of the wrong kind are another mistake than a cut-off end.
+        is_cut_off = not is_closed and brackets.matched
+        if not missing or not is_cut_off:
             continue
         closed = "\n  ".join(value.parts) + missing
         if not is_valid_yaml(f"k: {closed}\n", broken.limits):
@@ -157,7 +160,8 @@ def _explain_colon(value: HeaderValue) -> str | None:
     # Values that begin with a quote, a bracket or a reserved character have repairs of their own.
     if is_reserved or first in "\"'[{":
         return None
-    if not any(_COLON.search(part) for part in value.parts):
+    has_colon = any(_COLON.search(part) for part in value.parts)
+    if not has_colon:
         return None
     if any(": " in part for part in value.parts):
         return "contains `: `, which YAML reads as a new key"
@@ -178,6 +182,7 @@ def _fix_quotes(broken: BrokenHeader) -> Iterator[Patch]:
         last, comment = split_comment(last)
         has_comma = last.endswith(quote + ",")
         if has_comma:
+            # Pasted from JSON.
             last = last[:-1]
         # A lone quote on the only line opens the value and cannot close it, too.
         is_opening = not before and len(last) == 1
@@ -197,7 +202,9 @@ def _fix_quotes(broken: BrokenHeader) -> Iterator[Patch]:
 
 def _has_text_after(text: str, quote: str, *, is_closed: bool) -> bool:
     """Whether the first quote closes before the end, as in `"a", "b"`."""
-    return f"{quote}, {quote}" in text or (not is_closed and quote in text[1:])
+    if f"{quote}, {quote}" in text:
+        return True
+    return not is_closed and quote in text[1:]
 
 
 def _explain_quotes(parts: list[str], quote: str, *, is_closed: bool, has_comma: bool) -> str:
@@ -208,7 +215,9 @@ def _explain_quotes(parts: list[str], quote: str, *, is_closed: bool, has_comma:
         return "has an unescaped quote inside its quotes"
     if unescaped:
         return "has a backslash that is not a valid YAML escape"
-    return "has text after its closing quote" if has_comma else "is not quoted correctly"
+    if has_comma:
+        return "has text after its closing quote"
+    return "is not quoted correctly"
 
 
 def _find_unescaped(text: str, quote: str) -> list[str]:
