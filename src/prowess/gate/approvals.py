@@ -102,7 +102,7 @@ class Approvals:
         if decision.action is not Action.ASK:
             granted = decision.action is Action.ALLOW
             return Permit(granted=granted, by="rule", reason=decision.reason)
-        # Whoever waited here for another question looks again: the answer may have been “always”.
+        # One question at a time. What waited here looks again: the answer may have been “always”.
         with self._asking:
             approved = [
                 self._find(request.permission, pattern, location) for pattern in request.patterns

@@ -42,10 +42,10 @@ class Verdict(msgspec.Struct, frozen=True, omit_defaults=True):
             parts.append(f"the {_list_names('program', self.bins)} cannot be found")
         if self.any_bins:
             parts.append(f"none of the programs {' or '.join(self.any_bins)} can be found")
-        for kind, names in (("environment variable", self.env), ("setting", self.config)):
-            if names:
-                verb = "is" if len(names) == 1 else "are"
-                parts.append(f"the {_list_names(kind, names)} {verb} not set")
+        if self.env:
+            parts.append(_say_unset("environment variable", self.env))
+        if self.config:
+            parts.append(_say_unset("setting", self.config))
         return "; ".join(parts)
 
 
@@ -57,8 +57,13 @@ def _list_names(kind: str, names: tuple[str, ...]) -> str:
     return f"{kind}{plural} {', '.join(names)}"
 
 
-class _Question(msgspec.Struct):
-    """What every check may look at."""
+def _say_unset(kind: str, names: tuple[str, ...]) -> str:
+    verb = "is" if len(names) == 1 else "are"
+    return f"the {_list_names(kind, names)} {verb} not set"
+
+
+class _Case(msgspec.Struct):
+    """One skill on one machine: everything that a check may look at."""
 
     manifest: Manifest
     rules: GateRules
@@ -67,28 +72,29 @@ class _Question(msgspec.Struct):
     override: Override | None
 
 
-def _missing_os(question: _Question) -> tuple[str, ...]:
-    wanted = question.manifest.os
+def _missing_os(case: _Case) -> tuple[str, ...]:
+    wanted = case.manifest.os
     if not wanted:
         return ()
-    aliases = question.rules.os_words
+    aliases = case.rules.os_words
     platforms = {aliases.get(word.lower(), word.lower()) for word in wanted}
-    facts = question.facts
+    # Connected machines count too: OpenClaw offers a macOS skill if a Mac of the user is connected.
+    facts = case.facts
     runs_here = not platforms.isdisjoint((facts.platform, *facts.platforms))
     return () if runs_here else wanted
 
 
-def _missing_bins(question: _Question) -> tuple[str, ...]:
-    has_program = _PROGRAMS[question.rules.programs]
-    wanted = question.manifest.requires.bins
-    return tuple(name for name in wanted if not has_program(question.facts, name))
+def _missing_bins(case: _Case) -> tuple[str, ...]:
+    has_program = _PROGRAMS[case.rules.programs]
+    wanted = case.manifest.requires.bins
+    return tuple(name for name in wanted if not has_program(case.facts, name))
 
 
-def _missing_any_bins(question: _Question) -> tuple[str, ...]:
-    has_program = _PROGRAMS[question.rules.programs]
-    wanted = question.manifest.requires.any_bins
-    found = any(has_program(question.facts, name) for name in wanted)
-    return () if found else wanted
+def _missing_any_bins(case: _Case) -> tuple[str, ...]:
+    has_program = _PROGRAMS[case.rules.programs]
+    wanted = case.manifest.requires.any_bins
+    has_one = any(has_program(case.facts, name) for name in wanted)
+    return () if has_one else wanted
 
 
 def _has_program(facts: Facts, name: str) -> bool:
@@ -106,42 +112,49 @@ _PROGRAMS: dict[str, Callable[[Facts, str], bool]] = {
 }
 
 
-def _missing_env(question: _Question) -> tuple[str, ...]:
-    wanted = question.manifest.requires.env
-    return tuple(name for name in wanted if not _is_set(question, name))
+def _missing_env(case: _Case) -> tuple[str, ...]:
+    wanted = case.manifest.requires.env
+    return tuple(name for name in wanted if not _is_set(case, name))
 
 
-def _is_set(question: _Question, name: str) -> bool:
+def _is_set(case: _Case, name: str) -> bool:
     """Whether a variable has a value: in the environment, or in the settings for this skill."""
-    if question.facts.env.get(name, "").strip():
+    # A blank value counts as none, as in OpenClaw.
+    if case.facts.env.get(name, "").strip():
         return True
-    override = question.override
+    override = case.override
     if override is None:
         return False
     if override.env.get(name, "").strip():
         return True
-    # A configured API key is passed to the skill in the variable that its author named for it.
-    has_key = bool((override.api_key or "").strip() or override.api_key_from)
-    return has_key and name == question.manifest.primary_env
+    # A configured API key is passed to the skill in the variable that its author named for it,
+    # and so satisfies no other name.
+    if name != case.manifest.primary_env:
+        return False
+    key = (override.api_key or "").strip()
+    return bool(key or override.api_key_from)
 
 
-def _missing_config(question: _Question) -> tuple[str, ...]:
-    wanted = question.manifest.requires.config
-    return tuple(path for path in wanted if not _is_configured(question, path))
+def _missing_config(case: _Case) -> tuple[str, ...]:
+    wanted = case.manifest.requires.config
+    return tuple(path for path in wanted if not _is_configured(case, path))
 
 
-def _is_configured(question: _Question, path: str) -> bool:
+def _is_configured(case: _Case, path: str) -> bool:
     """Whether a setting of the host is truthy, as JavaScript counts it: `{}` and `[]` are."""
-    value: Any = question.settings.raw
+    value: Any = case.settings.raw
     for segment in filter(None, path.split(".")):
         if segment in _UNSAFE_SEGMENTS:
             return False
         value = _get_member(value, segment)
         if value is _MISSING:
-            return question.rules.config_defaults.get(path, False)
+            # Some settings are on unless the user turns them off, such as `browser.enabled`.
+            return case.rules.config_defaults.get(path, False)
     if isinstance(value, str):
         return bool(value.strip())
-    return isinstance(value, (Mapping, list)) or bool(value)
+    if isinstance(value, (Mapping, list)):
+        return True
+    return bool(value)
 
 
 def _get_member(value: Any, segment: str) -> Any:
@@ -149,12 +162,13 @@ def _get_member(value: Any, segment: str) -> Any:
     if isinstance(value, Mapping):
         return value.get(segment, _MISSING)
     is_index = isinstance(value, list) and segment.isdecimal()
-    if not is_index or int(segment) >= len(value):
+    if not is_index:
         return _MISSING
-    return value[int(segment)]
+    index = int(segment)
+    return value[index] if index < len(value) else _MISSING
 
 
-CHECKS: dict[str, Callable[[_Question], tuple[str, ...]]] = {
+CHECKS: dict[str, Callable[[_Case], tuple[str, ...]]] = {
     "os": _missing_os,
     "bins": _missing_bins,
     "any_bins": _missing_any_bins,
@@ -169,10 +183,14 @@ def judge(
     """Check a skill's requirements against the facts of a machine."""
     found = settings.find_override(manifest.skill_key, name)
     override = None if found is None else found[1]
-    question = _Question(manifest, rules, facts, settings, override)
-    skipped = rules.always_skips if manifest.always else ()
-    checked = [check for check in rules.checks if check not in skipped]
-    return Verdict(**{check: CHECKS[check](question) for check in checked})
+    case = _Case(manifest, rules, facts, settings, override)
+    # `always: true` waives most requirements; in OpenClaw never that of the platform.
+    waived = rules.always_skips if manifest.always else ()
+    missing: dict[str, tuple[str, ...]] = {}
+    for check in rules.checks:
+        if check not in waived:
+            missing[check] = CHECKS[check](case)
+    return Verdict(**missing)
 
 
 def has_requirements(manifest: Manifest) -> bool:
@@ -190,9 +208,10 @@ def find_other_spelling(manifest: Manifest, rules: GateRules, facts: Facts) -> N
     """
     if not manifest.os or not rules.os_as_written:
         return None
-    if not {facts.platform, *facts.platforms}.isdisjoint(manifest.os):
-        return None
     platform = facts.platform
+    is_spelled_right = not {platform, *facts.platforms}.isdisjoint(manifest.os)
+    if is_spelled_right:
+        return None
     reason = (
         f"it is left out of the catalog and has no command unless `os` says `{platform}`, in lower"
         " case"

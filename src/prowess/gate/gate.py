@@ -17,6 +17,7 @@ from prowess.profiles.schema.resolution import GateRules, PermissionRules
 if TYPE_CHECKING:
     from prowess.gate.permissions import AgentRules
 
+# Every manifest without requirements shares this value, which the default of the field is.
 _NO_REQUIREMENTS = Manifest().requires
 
 
@@ -35,6 +36,7 @@ class SkillGate:
         self._facts = facts
         self._settings = settings
         self._permissions = permissions
+        # These can keep any skill back, even one that declares nothing.
         has_settings = settings.agent_skills is not None or bool(settings.overrides)
         self._asks_all = has_settings or permissions is not None
 
@@ -46,7 +48,7 @@ class SkillGate:
         if hidden_because is None and not self._asks_all and not _has_conditions(manifest):
             return []
         rules, facts, settings = self._rules, self._facts, self._settings
-        found = (
+        notes = (
             find_ineligible(manifest, name=name, rules=rules, facts=facts, settings=settings),
             find_other_spelling(manifest, rules, facts),
             _find_denied(name, manifest, self._permissions),
@@ -56,7 +58,7 @@ class SkillGate:
                 manifest, name=name, rules=rules, settings=settings, because=hidden_because
             ),
         )
-        return [note for note in found if note is not None]
+        return [note for note in notes if note is not None]
 
 
 def _has_conditions(manifest: Manifest) -> bool:
@@ -95,11 +97,15 @@ def _may_deny(
     agent: str | None,
     given: tuple[Rule, ...],
 ) -> bool:
-    if settings.permissions or given or agent in table.agents:
+    """Whether any place has rules at all; what they say is not read here."""
+    has_rules = settings.permissions or given or agent in table.agents
+    if has_rules:
         return True
-    if table.switch and facts.env.get(table.switch):
+    has_rules_in_environment = table.switch and facts.env.get(table.switch)
+    if has_rules_in_environment:
         return True
-    return table.default is Action.DENY or Action.DENY in table.base.values()
+    host_denies = table.default is Action.DENY or Action.DENY in table.base.values()
+    return host_denies
 
 
 def _find_denied(name: str, manifest: Manifest, permissions: AgentRules | None) -> Note | None:

@@ -1,4 +1,8 @@
-"""Rules against a request: whether an agent may use a skill, and the rule that decided."""
+"""Rules against a request: whether an agent may use a skill, and the rule that decided.
+
+`gather_rules` puts the rules of an agent in order once per scan; `decide` picks the one that
+applies to a request. How rules outrank each other differs between hosts, see `COMBINATIONS`.
+"""
 
 from __future__ import annotations
 
@@ -69,6 +73,7 @@ def gather_rules(
     given: Iterable[Rule] = (),
 ) -> AgentRules:
     """The rules that apply to an agent: the host's, the user's, and those given with a request."""
+    # Paths on Windows ignore case, and so do the patterns of a host that treats them like paths.
     fold = table.like_paths and facts.platform == "win32"
 
     def prepare(rules: Iterable[Rule]) -> tuple[Rule, ...]:
@@ -78,7 +83,7 @@ def gather_rules(
     written = prepare([*hosts, *_arrange_users(settings, table, facts, agent)])
     given = prepare(given)
     about_skills = _select(_SKILL, written), _select(_SKILL, given)
-    actions = {rule.action for rules in about_skills for rule in rules}
+    actions = {rule.action for rule in (*about_skills[0], *about_skills[1])}
     return AgentRules(
         written=written,
         given=given,
@@ -93,13 +98,14 @@ def _arrange_users(
     settings: Settings, table: PermissionRules, facts: Facts, agent: str | None
 ) -> list[Rule]:
     """The rules of settings files and of the host's variable; an agent's own come last."""
-    everyones = [rule for rule in settings.permissions if rule.agent is None]
-    everyones += _load_switch(table.switch, facts)
-    agents = []
-    if agent is not None:
-        agents = [rule for rule in settings.permissions if rule.agent == agent]
+    of_everyone = [rule for rule in settings.permissions if rule.agent is None]
+    of_everyone += _load_switch(table.switch, facts)
     arrange = COMBINATIONS[table.combine].arrange
-    return [*arrange(everyones), *arrange(agents)]
+    if agent is None:
+        return list(arrange(of_everyone))
+    of_agent = [rule for rule in settings.permissions if rule.agent == agent]
+    # Arranged apart, because opencode merges the files first and adds the agent's table after.
+    return [*arrange(of_everyone), *arrange(of_agent)]
 
 
 def _as_rules(table: Mapping[str, Any]) -> list[Rule]:
@@ -111,12 +117,13 @@ def _load_switch(name: str, facts: Facts) -> list[Rule]:
     text = facts.env.get(name, "") if name else ""
     if not text:
         return []
-    origin = Origin(f"${name}")
     try:
         table = list(parse_rule_table(msgspec.json.decode(text)))
     except (RuleError, msgspec.DecodeError, RecursionError):
+        # Ignored rules would allow what the user wanted to deny.
         allowed = 'JSON such as {"skill": "ask"} with allow, ask or deny'
         raise SwitchError(name, text, [allowed]) from None
+    origin = Origin(f"${name}")
     return [msgspec.structs.replace(rule, origin=origin) for _, rule in table]
 
 
@@ -152,17 +159,17 @@ def parse_given(
     those that texts can be about. Raises a `UsageError` that says what is allowed.
     """
     texts = {Action.ALLOW: allow, Action.ASK: ask, Action.DENY: deny}
-    found: list[Rule] = []
+    rules: list[Rule] = []
     try:
         if table is not None:
-            found += [rule for _, rule in parse_rule_table(table)]
-        for action, rules in texts.items():
-            found += [_parse_text(action, text, tools) for text in rules]
+            rules += _as_rules(table)
+        for action, of_action in texts.items():
+            rules += [_parse_text(action, text, tools) for text in of_action]
     except RuleError as error:
         key = ".".join(error.path)
-        rule = f"The permission rule `{key}`" if key else "A permission rule"
-        raise UsageError(f"{rule} {error.problem}.") from None
-    return tuple(found)
+        subject = f"The permission rule `{key}`" if key else "A permission rule"
+        raise UsageError(f"{subject} {error.problem}.") from None
+    return tuple(rules)
 
 
 def _parse_text(action: Action, text: str, tools: Tools) -> Rule:
@@ -175,6 +182,7 @@ def _parse_text(action: Action, text: str, tools: Tools) -> Rule:
 def request_skill(name: str, manifest: Manifest | None = None) -> ApprovalRequest:
     """The request to use a skill. A name such as `folder:deploy` is also that of `deploy`."""
     aliases = manifest.aliases if manifest else ()
+    # A rule against `deploy` must not be escaped by calling it `folder:deploy`.
     short = name.rpartition(":")[2]
     if short != name:
         aliases = (*aliases, short)
@@ -196,15 +204,16 @@ def decide(
 def find_unallowed(request: ApprovalRequest, rules: AgentRules) -> Decision | None:
     """The decision to ask, where no rule is about something that needs one; None where all have."""
     written, given = rules.about(request.permission)
-    for pattern, rule in request.unless_allowed.items():
+    relevant = (*written, *given)
+    for pattern, suggested in request.unless_allowed.items():
         name = pattern.casefold() if rules.fold else pattern
-        is_covered = _covering(written, name, ()) or _covering(given, name, ())
-        if not is_covered:
-            reason = (
-                f"the model chose an argument of `{pattern}`, and no rule allows that"
-                f" (`{rule}` would)"
-            )
-            return Decision(Action.ASK, reason)
+        if _covering(relevant, name, ()):
+            continue
+        reason = (
+            f"the model chose an argument of `{pattern}`, and no rule allows that"
+            f" (`{suggested}` would)"
+        )
+        return Decision(Action.ASK, reason)
     return None
 
 
@@ -231,19 +240,23 @@ def _covers(rule: Rule, name: str, aliases: Sequence[str]) -> bool:
     """Whether a rule is about a name; a denial also counts for one of its other names."""
     if matches_wildcard(name, rule.pattern):
         return True
+    # Its author chooses the other names of a skill, so they must not be a way to be allowed.
     if rule.action is not Action.DENY:
         return False
     return any(matches_wildcard(alias, rule.pattern) for alias in aliases)
 
 
 def _decide_by_default(table: PermissionRules, manifest: Manifest | None) -> Decision:
+    default = table.default
+    plain = Decision(default, f"no rule matches and the default is `{default.value}`")
+    if manifest is None or default is not Action.ALLOW:
+        return plain
     # Claude Code asks for a skill with `allowed-tools` or `hooks`, and allows plain ones.
-    if manifest is not None and table.default is Action.ALLOW:
-        declared = next((field for field in table.ask_for if getattr(manifest, field)), None)
-        if declared is not None:
-            field = declared.replace("_", "-")
-            return Decision(Action.ASK, f"its header has `{field}`, which requires approval")
-    return Decision(table.default, f"no rule matches and the default is `{table.default.value}`")
+    for field in table.ask_for:
+        if getattr(manifest, field):
+            declared = field.replace("_", "-")
+            return Decision(Action.ASK, f"its header has `{declared}`, which requires approval")
+    return plain
 
 
 def find_denied(name: str, manifest: Manifest, rules: AgentRules) -> Note | None:
@@ -254,7 +267,8 @@ def find_denied(name: str, manifest: Manifest, rules: AgentRules) -> Note | None
     if decision.action is not Action.DENY:
         return None
     # Claude Code shows what is denied and refuses it when called, unless everything is denied.
-    if not rules.table.hide_denied and not section_removed(rules):
+    is_hidden = rules.table.hide_denied or section_removed(rules)
+    if not is_hidden:
         return None
     rule = "permissions.default" if decision.rule is None else decision.rule.text
     return Note(State.DENIED, decision.reason, rule=rule)
@@ -293,11 +307,15 @@ def _merge_tables(rules: Sequence[Rule]) -> list[Rule]:
     # Weak rules, from a table of tools, come first: every ordinary rule overrides them.
     for rule in sorted(rules, key=lambda rule: not rule.weak):
         patterns = merged.setdefault(rule.permission, {})
-        replaces_action = any(other.whole for other in patterns.values())
-        if rule.whole or replaces_action:
+        was_action = any(other.whole for other in patterns.values())
+        # JSON has either an action or a table at a key; each takes the place of the other.
+        if rule.whole or was_action:
             patterns.clear()
         patterns[rule.pattern] = rule
-    return [rule for patterns in merged.values() for rule in patterns.values()]
+    in_order: list[Rule] = []
+    for patterns in merged.values():
+        in_order += patterns.values()
+    return in_order
 
 
 def _find_last(written: Sequence[Rule], given: Sequence[Rule]) -> Rule | None:
@@ -317,11 +335,14 @@ def _find_strictest_file(written: Sequence[Rule], given: Sequence[Rule]) -> Rule
 
 
 def _last_of_each_file(written: Iterable[Rule]) -> Sequence[Rule]:
-    return tuple({rule.origin.file: rule for rule in written}.values())
+    last_by_file = {rule.origin.file: rule for rule in written}
+    return tuple(last_by_file.values())
 
 
 def _denies_all(rule: Rule | None) -> bool:
-    return rule is not None and rule.action is Action.DENY and rule.pattern == "*"
+    if rule is None:
+        return False
+    return rule.action is Action.DENY and rule.pattern == "*"
 
 
 def _last_denies_all(written: Sequence[Rule], given: Sequence[Rule]) -> bool:

@@ -43,6 +43,7 @@ _FILE = re.compile(r"[A-Za-z0-9_][\w.+-]*", re.ASCII)
 _SHA256 = re.compile(r"[0-9a-f]{64}", re.ASCII)
 _FOLDER = re.compile(r"[A-Za-z0-9_][\w.+-]*(?:/[A-Za-z0-9_][\w.+-]*)*", re.ASCII)
 
+# A package's own install scripts would run code that nobody has seen.
 NODE_INSTALLERS: dict[str, Argv] = {
     "npm": ("npm", "install", "--global", "--ignore-scripts"),
     "pnpm": ("pnpm", "add", "--global", "--ignore-scripts"),
@@ -94,8 +95,8 @@ class Remedy(msgspec.Struct, frozen=True, kw_only=True):
         return " && ".join(shlex.join(words) for words in (self.command, *self.then) if words)
 
 
-class _Refused(ValueError):
-    """A value that is not what it should be."""
+class _BadValue(ValueError):
+    """An author's value that does not have the shape it should have."""
 
 
 class _Target(NamedTuple):
@@ -124,11 +125,14 @@ def find_remedies(
 
 
 def _rank(remedy: Remedy) -> tuple[bool, bool, int]:
-    return remedy.refused is not None, not remedy.ready, _KINDS.index(remedy.kind)
+    is_refused = remedy.refused is not None
+    return is_refused, not remedy.ready, _KINDS.index(remedy.kind)
 
 
 def _is_useful(spec: Spec, missing: tuple[str, ...], facts: Facts) -> bool:
-    return spec.get("kind") in _KINDS and _fits_platform(spec, facts) and _helps(spec, missing)
+    if spec.get("kind") not in _KINDS:
+        return False
+    return _fits_platform(spec, facts) and _helps(spec, missing)
 
 
 def _fits_platform(spec: Spec, facts: Facts) -> bool:
@@ -142,27 +146,31 @@ def _fits_platform(spec: Spec, facts: Facts) -> bool:
 def _helps(spec: Spec, missing: tuple[str, ...]) -> bool:
     # An installer that does not say what it provides may provide anything.
     bins = _split_words(spec.get("bins"))
-    return not bins or not set(bins).isdisjoint(missing)
+    if not bins:
+        return True
+    return not set(bins).isdisjoint(missing)
 
 
 def _split_words(value: Any) -> tuple[str, ...]:
-    """The words of a list, or of a text with commas."""
+    """The words of a list, or of a text with commas; OpenClaw accepts both."""
     if isinstance(value, str):
         value = value.split(",")
     if not isinstance(value, (list, tuple)):
         return ()
     words = (str(word).strip() for word in value)
-    return tuple(word for word in words if word)
+    return tuple(filter(None, words))
 
 
 def _make_remedy(spec: Spec, target: _Target, missing: tuple[str, ...]) -> Remedy:
     kind = spec["kind"]
+    # On one line: a label with line breaks could pass for output of the program.
     label = " ".join(str(spec.get("label") or "").split())
     provides = tuple(name for name in _split_words(spec.get("bins")) if name in missing)
     try:
         download = _read_download(spec, target) if kind == "download" else None
         command, *then = _list_commands(spec, target, download)
-    except _Refused as error:
+    except _BadValue as error:
+        # The refused value itself is not repeated in the label.
         label = label or f"Install with {kind}"
         return Remedy(kind=kind, label=label, provides=provides, refused=str(error))
     return Remedy(
@@ -192,17 +200,19 @@ def spec_name(spec: Spec) -> str:
 
 def _get_value(spec: Spec, keys: tuple[str, ...], shape: re.Pattern[str], what: str) -> str:
     """The first of the keys that has a value, if that value is of the given shape."""
-    key = next((key for key in keys if spec.get(key)), None)
-    if key is None:
-        raise _Refused(f"`{keys[0]}` is missing")
-    value = str(spec[key]).strip()
-    _check_shape(value, key, shape, what)
-    return value
+    for key in keys:
+        if spec.get(key):
+            value = str(spec[key]).strip()
+            _check_shape(value, key, shape, what)
+            return value
+    raise _BadValue(f"`{keys[0]}` is missing")
 
 
 def _check_shape(value: str, key: str, shape: re.Pattern[str], what: str) -> None:
-    if not shape.fullmatch(value) or ".." in value:
-        raise _Refused(f"`{key}` is not {what}")
+    # The shapes allow dots, and two of them lead out of the folder that a value is used in.
+    leads_out = ".." in value
+    if leads_out or not shape.fullmatch(value):
+        raise _BadValue(f"`{key}` is not {what}")
 
 
 def _build_brew(spec: Spec, target: _Target) -> Argv:
@@ -215,9 +225,16 @@ def _build_node(spec: Spec, target: _Target) -> Argv:
     if spec.get("module"):
         # Only its name: what is installed is the package.
         _get_value(spec, ("module",), _NODE, "the name of a package")
-    found = (name for name in NODE_INSTALLERS if target.facts.has_bin(name))
-    installer = target.node_manager or next(found, "npm")
+    installer = target.node_manager or _find_node_installer(target.facts)
     return (*NODE_INSTALLERS[installer], package)
+
+
+def _find_node_installer(facts: Facts) -> str:
+    for name in NODE_INSTALLERS:
+        if facts.has_bin(name):
+            return name
+    # Without any of them the command is still shown, for a machine that gets one.
+    return "npm"
 
 
 def _build_go(spec: Spec, target: _Target) -> Argv:
@@ -280,16 +297,18 @@ def _name_owner(target: _Target) -> str:
 def _is_archive(spec: Spec, file: str) -> bool:
     extract = spec.get("extract")
     if extract not in (None, True, False):
-        raise _Refused("`extract` is not true or false")
+        raise _BadValue("`extract` is not true or false")
     if extract is not None:
         return bool(extract)
-    return bool(spec.get("archive")) or file.lower().endswith(_ARCHIVES)
+    names_archive = bool(spec.get("archive"))
+    return names_archive or file.lower().endswith(_ARCHIVES)
 
 
 def _read_inside(spec: Spec) -> str | None:
     """The part of an archive that is used: a file or a folder in it."""
     archive = str(spec.get("archive") or "")
-    if not archive or archive.lower().lstrip(".") in _ARCHIVE_FORMATS:
+    is_format = archive.lower().lstrip(".") in _ARCHIVE_FORMATS
+    if is_format or not archive:
         return None
     return _get_value(spec, ("archive",), _FOLDER, "a path inside the archive")
 
@@ -299,25 +318,28 @@ def _read_strip(spec: Spec) -> int:
     # `True` is an int in Python.
     is_number = isinstance(strip, int) and not isinstance(strip, bool)
     if not is_number or not 0 <= strip <= _MOST_STRIPPED:
-        raise _Refused(f"`stripComponents` is not a whole number from 0 to {_MOST_STRIPPED}")
+        raise _BadValue(f"`stripComponents` is not a whole number from 0 to {_MOST_STRIPPED}")
     return int(strip)
 
 
 def _read_sha256(spec: Spec) -> str | None:
-    digest = spec.get("sha256")
-    if digest is None:
+    declared = spec.get("sha256")
+    if declared is None:
         return None
-    found = str(digest).strip().lower()
-    if not _SHA256.fullmatch(found):
-        raise _Refused("`sha256` is not 64 hexadecimal digits")
-    return found
+    digest = str(declared).strip().lower()
+    # Refused, not ignored: a typing error must not turn the check off.
+    if not _SHA256.fullmatch(digest):
+        raise _BadValue("`sha256` is not 64 hexadecimal digits")
+    return digest
 
 
 def _list_download_steps(download: Download) -> list[Argv]:
     """The commands that do the same in a shell, except for the check of the digest."""
     path = f"{download.folder}/{download.file}"
     fetch = (*_FETCH, "--output", path, download.url)
-    return [fetch, _unpack(download, path) if download.unpack else ("chmod", "+x", path)]
+    if download.unpack:
+        return [fetch, _unpack(download, path)]
+    return [fetch, ("chmod", "+x", path)]
 
 
 def _unpack(download: Download, path: str) -> Argv:

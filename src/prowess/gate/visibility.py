@@ -32,7 +32,9 @@ def judge_invocation(
         return Invocation(False, False, rule, rule)
     user_rule = "user-invocable" if manifest.user_invocable is False else None
     model_rule = None
-    if manifest.disable_model_invocation is True and "disable_model_invocation" in rules.hidden_by:
+    # Codex and opencode do not know the field, so there it forbids nothing.
+    is_field_known = "disable_model_invocation" in rules.hidden_by
+    if is_field_known and manifest.disable_model_invocation is True:
         model_rule = "disable-model-invocation"
     elif override.visibility == "user-only":
         model_rule = f"overrides.{key}.visibility"
@@ -60,7 +62,9 @@ def find_hidden(
             declared = field.replace("_", "-")
             return Note(State.HIDDEN, f"its header says `{declared}: true`", rule=declared)
     # Looking up an override costs more than the rest; most users have none.
-    found = settings.find_override(manifest.skill_key, name) if settings.overrides else None
+    if not settings.overrides:
+        return None
+    found = settings.find_override(manifest.skill_key, name)
     if found is None:
         return None
     key, override = found
@@ -81,7 +85,7 @@ def find_unlisted(name: str, settings: Settings) -> Note | None:
 
 
 def _hide_by_setting(settings: Settings, key: str, reason: str) -> Note:
-    origin: Origin | None = settings.origin(key)
-    if origin is not None and origin.file is None:
-        origin = None
-    return Note(State.HIDDEN, reason, rule=key, origin=origin)
+    origin: Origin = settings.origin(key)
+    # A default has no place to show to the user.
+    shown = None if origin.file is None else origin
+    return Note(State.HIDDEN, reason, rule=key, origin=shown)
