@@ -35,19 +35,20 @@ def inject_always(items: Sequence[CatalogItem], rules: BudgetRules) -> Injection
 
     A skill that does not fit stays an ordinary one. Those that fit keep the order of the items.
     """
-    blocks = {
-        index: _render_body(item, item.body)
-        for index, item in enumerate(items)
-        if item.always and item.body
-    }
+    blocks: dict[int, str] = {}
+    for index, item in enumerate(items):
+        if item.always and item.body:
+            blocks[index] = _render_body(item, item.body)
     kept = _find_fitting(blocks, rules)
-    found = [_diagnose_room(items[index], rules) for index in blocks if index not in kept]
-    long = [find_long_body(items[index]) for index in blocks]
-    found += [finding for finding in long if finding is not None]
+    findings = [_diagnose_room(items[index], rules) for index in blocks if index not in kept]
+    for index in blocks:
+        finding = find_long_body(items[index])
+        if finding is not None:
+            findings.append(finding)
     text = ""
     if kept:
         text = _HEAD + "\n".join(blocks[index] for index in sorted(kept)) + _TAIL
-    return Injection(text, kept, tuple(found))
+    return Injection(text, kept, tuple(findings))
 
 
 def _find_fitting(blocks: dict[int, str], rules: BudgetRules) -> frozenset[int]:
@@ -57,6 +58,7 @@ def _find_fitting(blocks: dict[int, str], rules: BudgetRules) -> frozenset[int]:
     # Every block is counted with a line break, and the last one has none.
     left = rules.always_characters - measure(_HEAD) - measure(_TAIL) + 1
     kept = set()
+    # Smallest first, so that one large body does not keep many small ones out.
     for index in sorted(blocks, key=lambda index: (measure(blocks[index]), index)):
         left -= measure(blocks[index]) + 1
         if left < 0:

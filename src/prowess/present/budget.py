@@ -34,13 +34,20 @@ def find_budget(rules: BudgetRules, *, window: int | None, asked: int | None = N
     if rules.tokens:
         tokens = min(rules.tokens, rules.most_tokens or rules.tokens)
         return int(tokens * rules.characters_per_token)
-    window = window or rules.window or None
-    bounds = [rules.characters] if rules.characters else []
-    if window is None and rules.without_window:
-        bounds.append(rules.without_window)
-    elif window is not None and rules.share:
-        bounds.append(int(window * rules.share * rules.characters_per_token + _ROUNDING))
-    return min(bounds, default=None)
+    # In the rules 0 means that there is no such bound; as a result it means that nothing fits.
+    by_window = _find_window_bound(rules, window or rules.window)
+    if by_window is None:
+        return rules.characters or None
+    return min(by_window, rules.characters or by_window)
+
+
+def _find_window_bound(rules: BudgetRules, window: int) -> int | None:
+    """The room that a context window of so many tokens leaves; None if it sets no bound."""
+    if not window:
+        return rules.without_window or None
+    if not rules.share:
+        return None
+    return int(window * rules.share * rules.characters_per_token + _ROUNDING)
 
 
 def count_bytes_in_fours(text: str) -> int:
@@ -48,6 +55,7 @@ def count_bytes_in_fours(text: str) -> int:
     return -(-len(text.encode("utf-8", "replace")) // 4) * 4
 
 
+# Hosts in JavaScript count UTF-16 units without knowing it; Codex estimates tokens of four bytes.
 MEASURES: dict[str, Callable[[str], int]] = {
     "characters": len,
     "utf16": count_utf16,
@@ -156,8 +164,10 @@ class LineBudget:
 
     def _cap(self, item: CatalogItem, whole: str) -> str:
         rules = self.rules
-        if not rules.per_item or (item.bundled and not rules.cap_bundled):
+        is_exempt = item.bundled and not rules.cap_bundled
+        if is_exempt or not rules.per_item:
             return whole
+        # A text of ASCII has as many UTF-16 units as characters, and can be cut faster.
         if rules.units == "utf16" and not whole.isascii():
             return cut_utf16(whole, rules.per_item)
         return CUTS[rules.cut](whole, rules.per_item)
@@ -202,16 +212,22 @@ class LineBudget:
         allowed = self.text(index)
         shown = allowed if text is None else text
         whole = self.whole(index)
+        if not whole:
+            return self._show_no_text(index)
         if shown == whole:
-            return Choice(Shown.WHOLE, shown) if whole else self._show_no_text(index)
+            return Choice(Shown.WHOLE, shown)
         why = self._say_capped(index) if shown == allowed else self._say_full()
-        return Choice(Shown.SHORTENED if shown else Shown.NAME_ONLY, shown, why, lost=True)
+        how = Shown.SHORTENED if shown else Shown.NAME_ONLY
+        return Choice(how, shown, why, lost=True)
 
     def show_name(self, index: int) -> Choice:
         """A skill of which only the name fits."""
         item = self.items[index]
+        if item.name_only:
+            return self._show_no_text(index)
         # The whole text comes last: reading and tidying it for thousands of skills takes long.
-        if item.name_only or not (item.description.strip() or self.whole(index)):
+        has_text = item.description.strip() or self.whole(index)
+        if not has_text:
             return self._show_no_text(index)
         return Choice(Shown.NAME_ONLY, why=self._say_full(), lost=True)
 

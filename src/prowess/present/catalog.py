@@ -41,6 +41,7 @@ def _by_locale(item: CatalogItem, catalog: CatalogRules) -> tuple[Any, ...]:
 
 
 def _by_source(item: CatalogItem, catalog: CatalogRules) -> tuple[Any, ...]:
+    # Claude Code lists its bundled skills last, although they are strong when room is scarce.
     return (item.bundled, item.order, *collate(item.name), item.location)
 
 
@@ -55,7 +56,9 @@ def _by_load(item: CatalogItem, catalog: CatalogRules) -> tuple[Any, ...]:
 
 
 def _by_load_reversed(item: CatalogItem, catalog: CatalogRules) -> tuple[Any, ...]:
-    return (item.order, [-ord(character) for character in item.location], item.name)
+    # A text cannot be negated to sort it downwards, but its characters can.
+    downwards = [-ord(character) for character in item.location]
+    return (item.order, downwards, item.name)
 
 
 def _by_path(item: CatalogItem, catalog: CatalogRules) -> tuple[Any, ...]:
@@ -86,7 +89,9 @@ class _Page(msgspec.Struct, frozen=True):
 
     @property
     def frame_length(self) -> int:
-        return self.length(self.head) + self.length(self.tail) if self.frame_counts else 0
+        if not self.frame_counts:
+            return 0
+        return self.length(self.head) + self.length(self.tail)
 
     @property
     def last_joint(self) -> int:
@@ -131,18 +136,22 @@ def present(
         format=format,
     )
     injection = inject_always(ordered, budget) if catalog.always == "inject" else Injection()
+    # Every skill gets a choice, in three steps: what no budget decides, what is beyond the limit
+    # on the number of skills, and then the others, which share the room.
+    indexes = range(len(ordered))
     choices = _settle(ordered, catalog, injection, skill_urls=can_read_skill_urls)
-    unsettled = [index for index in range(len(ordered)) if index not in choices]
+    unsettled = [index for index in indexes if index not in choices]
     listed = unsettled[: budget.skills or None]
-    choices |= dict.fromkeys(unsettled[len(listed) :], _leave_out_beyond(budget.skills))
+    beyond = unsettled[len(listed) :]
+    choices |= dict.fromkeys(beyond, _leave_out_beyond(budget.skills))
     lines = _make_lines([ordered[index] for index in listed], page, catalog, budget, room)
-    chosen = STRATEGIES[budget.strategy](lines)
+    shared = STRATEGIES[budget.strategy](lines)
     if characters is not None:
-        _refuse_too_small(lines, chosen, page, characters)
-    choices |= zip(listed, chosen, strict=True)
+        _refuse_too_small(lines, shared, page, characters)
+    choices |= zip(listed, shared, strict=True)
     says_empty = catalog.when_empty == "sentence" and not listed
-    ended = [choices[index] for index in range(len(ordered))]
-    return _write(ordered, ended, page, room, injection, says_empty=says_empty)
+    in_order = [choices[index] for index in indexes]
+    return _write(ordered, in_order, page, room, injection, says_empty=says_empty)
 
 
 def _leave_out_beyond(most: int) -> Choice:
@@ -188,10 +197,14 @@ def _choose_tidy(chosen: FormatSpec, catalog: CatalogRules) -> Callable[[str], s
 
 def _alias_roots(items: Sequence[CatalogItem]) -> dict[str, str]:
     """A short name for the root of each skill, in their order; none where that takes more room."""
+    # A linked skill may lie elsewhere than the root in which it was found.
     inside = [item for item in items if item.root and item.location.startswith(f"{item.root}/")]
-    roots = dict.fromkeys(item.root for item in sorted(inside, key=lambda item: item.order))
-    aliases = {root: f"r{number}" for number, root in enumerate(roots)}
+    aliases: dict[str, str] = {}
+    for item in sorted(inside, key=lambda item: item.order):
+        if item.root not in aliases:
+            aliases[item.root] = f"r{len(aliases)}"
     saved = sum(len(item.root) - len(aliases[item.root]) for item in inside)
+    # The table that says what each alias stands for takes room of its own.
     table = sum(len(render_root(alias, root)) + 1 for root, alias in aliases.items())
     return aliases if table < saved else {}
 
@@ -208,7 +221,9 @@ def _shorten_home(path: str, home: str) -> str:
     if not home or not path.startswith(home):
         return path
     below = path[len(home) :]
-    return f"~{below}" if below.startswith(("/", "\\")) else path
+    # `/home/me2` begins like `/home/me` and is not in it.
+    is_inside = below.startswith(("/", "\\"))
+    return f"~{below}" if is_inside else path
 
 
 def _settle(
@@ -219,13 +234,16 @@ def _settle(
         unreadable = Choice(Shown.LEFT_OUT, why="none of the agent's tools can read skill://")
         return dict.fromkeys(range(len(items)), unreadable)
     never = Choice(Shown.LEFT_OUT, why="skills of this kind are not offered to the model")
-    inside = Choice(Shown.INJECTED, why="its header says `always: true`")
-    groups = catalog.left_out_groups
-    settled = {index: never for index, item in enumerate(items) if item.group in groups}
+    injected = Choice(Shown.INJECTED, why="its header says `always: true`")
+    never_groups = catalog.left_out_groups
+    settled: dict[int, Choice] = {}
     for index, item in enumerate(items):
         if item.left_out is not None:
             settled[index] = Choice(Shown.LEFT_OUT, why=item.left_out)
-    return settled | dict.fromkeys(injection.indexes, inside)
+        elif item.group in never_groups:
+            settled[index] = never
+    # What is injected is in front of the model, whatever else speaks against listing it.
+    return settled | dict.fromkeys(injection.indexes, injected)
 
 
 def _make_lines(
@@ -253,8 +271,9 @@ def _make_lines(
 def _refuse_too_small(
     lines: LineBudget, choices: Sequence[Choice], page: _Page, characters: int
 ) -> None:
-    is_useless = choices and all(choice.shown is Shown.LEFT_OUT for choice in choices)
-    if characters > 0 and not is_useless:
+    lists_one = any(choice.shown is not Shown.LEFT_OUT for choice in choices)
+    has_none_to_list = not choices
+    if characters > 0 and (lists_one or has_none_to_list):
         return
     around = page.frame_length - page.last_joint
     names = [lines.cost(index) for index in lines.indexes]
@@ -272,20 +291,10 @@ def _write(
     says_empty: bool,
 ) -> Catalog:
     pairs = list(zip(items, choices, strict=True))
-    entries, named = _part_named(pairs, page)
-    rows = [page.render_line(item, end.text) for item, end in entries]
     warnings = _warn(choices)
-    text, counted = page.format.no_skills if says_empty else page.format.nothing, 0
-    if rows:
-        body = page.format.joint.join(rows)
-        names = _list_named(named, pairs, page)
-        text = f"{page.head}{body}{page.tail}{names}"
-        counted = page.length(text if page.frame_counts else body)
-    if rows and warnings and page.format.warns:
-        # The warning is for the model too, but only as far as there is room for it.
-        longer = counted + page.length(f"\n{warnings[0]}")
-        if room is None or longer <= room:
-            text, counted = f"{text}\n{warnings[0]}", longer
+    text, counted = _render_text(pairs, page, room, warnings)
+    if not text:
+        text = page.format.no_skills if says_empty else page.format.nothing
     return Catalog(
         text=text,
         lines=tuple(CatalogLine(item.name, end.shown, end.text, end.why) for item, end in pairs),
@@ -302,30 +311,59 @@ def _write(
 _Pairs = Sequence[tuple[CatalogItem, Choice]]
 
 
+def _render_text(
+    pairs: _Pairs, page: _Page, room: int | None, warnings: Sequence[str]
+) -> tuple[str, int]:
+    """The text of the catalog, and how much of it counts; "" if no skill has an entry."""
+    entries, named = _part_named(pairs, page)
+    if not entries:
+        return "", 0
+    body = page.format.joint.join([page.render_line(item, end.text) for item, end in entries])
+    text = f"{page.head}{body}{page.tail}{_list_named(named, pairs, page)}"
+    counted = page.length(text if page.frame_counts else body)
+    if not warnings or not page.format.warns:
+        return text, counted
+    # The warning is for the model too, but only as far as there is room for it.
+    warning = f"\n{warnings[0]}"
+    longer = counted + page.length(warning)
+    has_room = room is None or longer <= room
+    return (text + warning, longer) if has_room else (text, counted)
+
+
 def _part_named(pairs: _Pairs, page: _Page) -> tuple[_Pairs, _Pairs]:
     """The skills with an entry of their own, and those that share a line of names."""
     listed = [(item, end) for item, end in pairs if end.shown in _LISTED]
     if page.format.name_list is None:
         return listed, ()
-    # A skill that has no description has an entry all the same: nothing of it was lost.
-    named = [(item, end) for item, end in listed if end.shown is Shown.NAME_ONLY and end.lost]
-    return [pair for pair in listed if pair not in named], named
+    entries, named = [], []
+    for item, end in listed:
+        # A skill that has no description has an entry all the same: nothing of it was lost.
+        is_only_named = end.shown is Shown.NAME_ONLY and end.lost
+        group = named if is_only_named else entries
+        group.append((item, end))
+    return entries, named
 
 
 def _list_named(named: _Pairs, pairs: _Pairs, page: _Page) -> str:
-    if page.format.name_list is None or not named:
+    render_names = page.format.name_list
+    if render_names is None or not named:
         return ""
+    names = [page.context.name(item) for item, _ in named]
     more = sum(end.shown is Shown.LEFT_OUT and end.lost for _, end in pairs)
-    return page.format.name_list([page.context.name(item) for item, _ in named], more)
+    return render_names(names, more)
 
 
 def _warn(choices: Sequence[Choice]) -> tuple[str, ...]:
     """One sentence on what a budget or a limit keeps from the model; none if it keeps nothing."""
     lost = [choice.shown for choice in choices if choice.lost]
-    if not lost:
+    parts: list[str] = []
+    for shown, word in _LOST.items():
+        count = lost.count(shown)
+        if not count:
+            continue
+        # “3 are shortened, 2 left out”: only the first part has a verb.
+        verb = "is " if count == 1 else "are "
+        parts.append(f"{count:,} {'' if parts else verb}{word}")
+    if not parts:
         return ()
-    counts = [(lost.count(shown), word) for shown, word in _LOST.items() if shown in lost]
-    (first, word), *others = counts
-    verb = "is" if first == 1 else "are"
-    parts = [f"{first:,} {verb} {word}", *(f"{count:,} {word}" for count, word in others)]
     return (f"Of {len(choices):,} skills, {', '.join(parts)}.",)

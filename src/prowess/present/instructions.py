@@ -43,11 +43,8 @@ def _render_row(name: str, text: str) -> str:
 
 
 def _render_left_out(count: int, finder: str | None, *, is_all: bool) -> str:
-    what = f"{count:,} skill{'s' if count > 1 else ''}"
-    there = "There are" if count > 1 else "There is"
-    said = (
-        f"{there} {what} not listed here." if is_all else f"{there} {what} more, not listed here."
-    )
+    there_are = f"There are {count:,} skills" if count > 1 else f"There is {count:,} skill"
+    unlisted = f"{there_are} not listed here." if is_all else f"{there_are} more, not listed here."
     if finder is None:
-        return said
-    return f"{said} If no listed skill fits, search for one with `{finder}`."
+        return unlisted
+    return f"{unlisted} If no listed skill fits, search for one with `{finder}`."

@@ -69,7 +69,7 @@ def describe_ready(
     `scores` are those of the ready skills, in their order. A body is read only if it is injected; a
     skill whose body cannot be read is listed like any other.
     """
-    inject = profile.catalog.always == "inject"
+    injects = profile.catalog.always == "inject"
     overrides = snapshot.settings.overrides
     used = {(name, location): count for name, location, count in uses}
     items: list[CatalogItem] = []
@@ -81,7 +81,7 @@ def describe_ready(
         override = overrides.get(skill.name)
         body = None
         # What a server sends is read by a model only after somebody has approved it.
-        if inject and skill.declared.always and not skill.is_foreign:
+        if injects and skill.declared.always and not skill.is_foreign:
             try:
                 body = skill.content
             except ProwessError as error:
@@ -152,7 +152,8 @@ def _read_variable(budget: BudgetRules, facts: Facts) -> int | None:
     text = facts.env.get(budget.variable, "").strip() if budget.variable else ""
     if not text:
         return None
-    if not text.isdigit() or int(text) == 0:
+    is_number = text.isdigit() and int(text) > 0
+    if not is_number:
         raise UsageError(
             f"{budget.variable} is “{text}”; it must be a number of characters, 1 or more."
         )

@@ -34,8 +34,9 @@ def share_evenly(lines: LineBudget) -> list[Choice]:
     if lines.room is None or lines.whole_fits():
         return show_everything(lines)
     bundled, others = _split_bundled(lines)
-    names = sum(lines.cost(index) for index in others)
-    left = lines.room - names - sum(lines.cost(index, lines.text(index)) for index in bundled)
+    left = lines.room
+    left -= sum(lines.cost(index) for index in others)
+    left -= sum(lines.cost(index, lines.text(index)) for index in bundled)
     share = left // max(len(others), 1)
     cuts = {index: _cut_to_cost(lines, index, share) for index in others}
     return [lines.show(index, cuts.get(index)) for index in lines.indexes]
@@ -111,25 +112,34 @@ def deal_in_turn(lines: LineBudget) -> list[Choice]:
     def fits(bound: int) -> bool:
         return lines.fits(lines.cost(index, lines.text(index)[:bound]) for index in lines.indexes)
 
+    # The rounds in which everyone still gets a character need not be played one by one.
     longest = max(len(lines.text(index)) for index in lines.indexes)
     bound = _find_largest(0, longest, fits)
     dealt = [lines.text(index)[:bound] for index in lines.indexes]
     left = lines.room - sum(lines.cost(index, text) for index, text in enumerate(dealt))
-    # The last rounds are dealt until nobody can take one more. Where lines are rounded up, some
-    # characters cost nothing even when the room is full.
-    growing = [index for index in lines.indexes if len(lines.text(index)) > bound]
+    _deal_rest(lines, dealt, left)
+    return [lines.show(index, text) for index, text in enumerate(dealt)]
+
+
+def _deal_rest(lines: LineBudget, dealt: list[str], left: int) -> None:
+    """Deal the last rounds, until no text can take one more character.
+
+    Where lines are rounded up, some characters cost nothing even when the room is full.
+    """
+    growing = list(lines.indexes)
     while growing:
-        growing = [index for index in growing if len(dealt[index]) < len(lines.text(index))]
         grown = []
         for index in growing:
-            one_more = lines.text(index)[: len(dealt[index]) + 1]
+            text = lines.text(index)
+            one_more = text[: len(dealt[index]) + 1]
+            if one_more == dealt[index]:
+                continue
             cost = lines.cost(index, one_more) - lines.cost(index, dealt[index])
             if cost <= left:
                 left -= cost
                 dealt[index] = one_more
                 grown.append(index)
         growing = grown
-    return [lines.show(index, text) for index, text in enumerate(dealt)]
 
 
 def prefer_relevant(lines: LineBudget) -> list[Choice]:
@@ -189,6 +199,7 @@ def _find_first_line(lines: LineBudget, index: int) -> str | None:
     item = lines.items[index]
     if item.bundled:
         return None
+    # Of the description alone: the text may go on with `when_to_use` on the same line.
     first = item.description.strip().partition("\n")[0].rstrip()
     # What is not the beginning of the text was tidied; then the text's own first line counts.
     text = lines.text(index)

@@ -62,6 +62,7 @@ def estimate_tokens(text: str) -> int:
     for only_class, other_bytes, per_run, per_byte in _CLASSES:
         tokens += per_run * len(data.translate(only_class).split())
         tokens += per_byte * len(data.translate(None, other_bytes))
+    # Most texts are ASCII alone and need no pass for other scripts.
     if len(data) != len(text):
         wide = len(_WIDE.findall(text))
         other = len(text) - len(data.translate(None, _ALL[128:])) - wide
@@ -108,8 +109,12 @@ ESTIMATE = TokenCounter("estimate", exact=False, count=estimate_tokens)
 
 def find_encoding(model: str) -> str | None:
     """The encoding of an OpenAI model; None for models whose tokens can only be estimated."""
+    # Routers put the vendor before the name: `openai/gpt-4o`.
     name = model.rpartition("/")[2].lower()
-    return next((encoding for start, encoding in _MODELS.items() if name.startswith(start)), None)
+    for start, encoding in _MODELS.items():
+        if name.startswith(start):
+            return encoding
+    return None
 
 
 def get_counter(encoding: str | None = None) -> TokenCounter:

@@ -36,17 +36,21 @@ def _score(wanted: frozenset[str], skill: Skill) -> float:
 
 def _list_words(text: str) -> frozenset[str]:
     folded = text.casefold().replace("_", " ")
-    pairs = [
-        run[at : at + 2] for run in _DENSE.findall(folded) for at in range(max(len(run) - 1, 1))
-    ]
-    return frozenset((*_WORD.findall(_DENSE.sub(" ", folded)), *pairs))
+    words = _WORD.findall(_DENSE.sub(" ", folded))
+    for run in _DENSE.findall(folded):
+        # A run of a single character is its own pair.
+        starts = range(max(len(run) - 1, 1))
+        words += [run[start : start + 2] for start in starts]
+    return frozenset(words)
 
 
 def _count_matches(wanted: frozenset[str], words: frozenset[str]) -> int:
-    return sum(word in words or _begins(word, words) for word in wanted)
+    exact = wanted & words
+    similar = [word for word in wanted - exact if _shares_stem(word, words)]
+    return len(exact) + len(similar)
 
 
-def _begins(word: str, words: frozenset[str]) -> bool:
+def _shares_stem(word: str, words: frozenset[str]) -> bool:
     """Whether one of the words has the same stem: all but the last letters."""
     if len(word) < _SHORTEST_STEM:
         return False
